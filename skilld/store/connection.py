@@ -102,15 +102,12 @@ class Connection(sqlite3.Connection):
     journal: Recorder | None = None  # called at the end of each transaction
     waiting: WaitingFile | None = None  # the code that changes proposals sets its `changed`
 
-    def cursor(self, factory: Any = _Cursor) -> Any:  # noqa: ANN401, D102 - sqlite3's signature
-        return super().cursor(factory)
-
     def execute(self, *arguments: Any) -> sqlite3.Cursor:  # noqa: ANN401, D102 - sqlite3's signature
         if self._needs_transaction(arguments[0]):
             with transaction(self):
                 return self.execute(*arguments)
-        with _translated_errors:
-            return super().execute(*arguments)
+        with _translated_errors:  # sqlite3's own execute makes a cursor whose rows raise SQLite's errors
+            return super().cursor(_Cursor).execute(*arguments)
 
     def executemany(self, *arguments: Any) -> sqlite3.Cursor:  # noqa: ANN401, D102 - sqlite3's signature
         if self._needs_transaction(arguments[0]):

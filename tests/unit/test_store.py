@@ -17,7 +17,7 @@ from skilld.errors import SkilldError
 from skilld.protocol import BatchJob, Plan
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
-from skilld.store.connection import StoreError
+from skilld.store.connection import Connection, DamagedError, StoreError
 from skilld.store.learnings import Learning
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
 from skilld.store.transcripts import BEFORE_SKILLD
@@ -413,3 +413,20 @@ def test_costs_are_summed_by_day_model_and_skill(store: Store) -> None:
     assert store.usage.on("2026-03-02") == Usage(3, 300, 30, 0.03)
     assert store.usage.on("2026-03-01") == Usage()
     assert [row["day"] for row in store.usage.rows()] == ["2026-03-03", "2026-03-02"]
+
+
+def test_damage_is_reported_whichever_row_it_is_in(tmp_path: Path) -> None:
+    path = tmp_path / "rows.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE rows (text TEXT)")
+        db.executemany("INSERT INTO rows VALUES (?)", [("x" * 500,)] * 500)
+        db.commit()
+    data = bytearray(path.read_bytes())
+    data[20 * 4096 : 40 * 4096] = b"\xff" * (20 * 4096)
+    path.write_bytes(data)
+    with closing(sqlite3.connect(path, factory=Connection)) as db:
+        assert db.execute("SELECT text FROM rows").fetchone() == ("x" * 500,)
+        with pytest.raises(DamagedError):
+            db.execute("SELECT text FROM rows").fetchall()
+        with pytest.raises(DamagedError):
+            list(db.execute("SELECT text FROM rows"))
