@@ -414,6 +414,13 @@ def _removed_range(old: Sequence[Line], now: Sequence[Line], alignment: Alignmen
         raise _no_place("the lines that it changes are no longer adjacent")
     if not alignment.same_section(gone[0], start):
         raise _no_place("a line that it changes is now in another section")
+    if hunk.added:
+        return start, end
+    above, below = gone[0] - hunk.start, hunk.end - 1 - gone[-1]  # blank lines that go, too, if they are still there
+    while above and start and not now[start - 1].key:
+        start, above = start - 1, above - 1
+    while below and end < len(now) and not now[end].key:
+        end, below = end + 1, below - 1
     return start, end
 
 

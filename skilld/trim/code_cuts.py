@@ -15,7 +15,9 @@ from skilld.classify.offline.sections import BlockKind
 from skilld.markdown import structure
 from skilld.text import fold, fold_case
 from skilld.trim.cuts import MAX_SHOWN, Cut, CutReason, Protected, cuts, make_cut, mentions, order_cuts
-from skilld.trim.units import ParsedFile, heading_lines
+from skilld.trim.equivalence import binding_words
+from skilld.trim.units import ParsedFile, heading_lines, item_lists
+from skilld.words import content_stems
 
 _MIN_DUPLICATE = 40  # characters: a shorter text may well appear twice
 
@@ -75,13 +77,12 @@ def certain_cuts(parsed: ParsedFile, known: FileFacts, count: Callable[[str], in
     """Return the cuts that code alone is certain of, the largest saving first."""
     free = unmanaged_units(parsed)
     chosen: dict[int, tuple[CutReason, str]] = {}
-    seen = {unit.key: name for name, other in (known.others or {}).items() for unit in other.units}
+    twice = _repetitions(parsed, known.others or {})
     for at, unit in enumerate(parsed.units):
         if at not in free:
             continue
-        said = seen.get(unit.key)
-        if said is not None and len(fold_case(unit.text)) >= _MIN_DUPLICATE:
-            chosen[at] = CutReason.TWICE, said
+        if at in twice:
+            chosen[at] = CutReason.TWICE, twice[at]
         elif unit.kind is BlockKind.PARAGRAPH and _BADGES.fullmatch(unit.text):
             chosen[at] = CutReason.BADGE, ""
         elif parsed.text_lines(unit.first, unit.last) & set(known.dead) and _is_pointer(unit.text):
@@ -91,7 +92,6 @@ def certain_cuts(parsed: ParsedFile, known: FileFacts, count: Callable[[str], in
             and fold_case(unit.text.lstrip("-*+ ")) not in known.own
         ):
             chosen[at] = CutReason.UNUSED, ""
-        seen.setdefault(unit.key, f"line {parsed.line(unit.first)}")
     for section in parsed.sections:
         inside = parsed.units_under(section)
         told = [parsed.units[at].text for at in inside]
@@ -109,6 +109,32 @@ def certain_cuts(parsed: ParsedFile, known: FileFacts, count: Callable[[str], in
             chosen |= {at: (CutReason.CHOOSING, "") for at in inside if at in free}
     kept = Protected(set(range(len(parsed.units))) - free, known.own)
     return order_cuts(parsed, [*cuts(parsed, chosen, count, kept), *_empty_headings(parsed, count)])
+
+
+def _repetitions(parsed: ParsedFile, others: Mapping[str, ParsedFile]) -> dict[int, str]:
+    """Return the units that repeat earlier ones under the same headings, each with the place of the earlier one.
+
+    A short text may well appear twice, unless it is in the same list, or the whole section is repeated.
+    """
+    seen = {unit.key: name for name, other in others.items() for unit in other.units}
+    same: dict[int, str] = {}
+    for at, unit in enumerate(parsed.units):
+        if unit.key in seen:
+            same[at] = seen[unit.key]
+        seen.setdefault(unit.key, f"line {parsed.line(unit.first)}")
+    found = {at: where for at, where in same.items() if len(fold_case(parsed.units[at].text)) >= _MIN_DUPLICATE}
+    for run in item_lists(parsed):
+        known: dict[tuple[str, str], int] = {}
+        for at in sorted(run):
+            first = known.setdefault(parsed.units[at].key, at)
+            if first != at:
+                found.setdefault(at, f"line {parsed.line(parsed.units[first].first)}")
+    for section in parsed.sections:
+        inside = parsed.units_under(section)
+        size = sum(len(fold_case(parsed.units[at].text)) for at in inside)
+        if section.level and size >= _MIN_DUPLICATE and all(at in same for at in inside):
+            found |= dict.fromkeys(inside, same[inside[0]])
+    return found
 
 
 def doubtful_lines(parsed: ParsedFile) -> list[DoubtfulLine]:
@@ -129,6 +155,11 @@ def _is_pointer(text: str) -> bool:
     return "\n" not in text and all(_POINTER_WORD.fullmatch(word) for word in re.findall(r"\w+", bare))
 
 
+def _is_label(title: str) -> bool:
+    """Whether a heading says nothing by itself: a single word that is no name in code and binds nobody."""
+    return len(content_stems(title)) == 1 and title.isalpha() and title[1:].islower() and not binding_words(title)
+
+
 def _empty_headings(parsed: ParsedFile, count: Callable[[str], int]) -> list[Cut]:
     found = []
     for section in parsed.sections:
@@ -137,6 +168,8 @@ def _empty_headings(parsed: ParsedFile, count: Callable[[str], int]) -> list[Cut
             continue
         lines = heading_lines(parsed, section)
         others = [line.text for at, line in enumerate(parsed.body) if at not in lines]
-        if mentions("\n".join([parsed.file.front, *others]), section.title):
+        parents = [one for one in parsed.sections if one.level < section.level and one.start < section.start]
+        is_label = _is_label(section.title) and bool(parents and parsed.units_within(parents[-1]))
+        if is_label or mentions("\n".join([parsed.file.front, *others]), section.title):
             found.append(make_cut(parsed, lines.start, lines.stop, (CutReason.EMPTY, ""), count))
     return [one for one in found if one is not None]

@@ -228,11 +228,13 @@ def _fits_one_edit(parsed: ParsedFile, lines: range) -> bool:
 def make_cut(parsed: ParsedFile, first: int, stop: int, reason: Reason, count: Callable[[str], int]) -> Cut | None:
     """Return the cut of lines [first, stop) of the body, or None if one edit may not make it."""
     why, where = reason
-    text = "\n".join(line.text for line in parsed.body[first:stop])
-    if not _fits_one_edit(parsed, range(first, stop)):
+    lines = parsed.with_one_gap(first, stop)
+    says = [number for number in lines if parsed.body[number].key]
+    text = "\n".join(line.text for line in parsed.body[lines.start : lines.stop])
+    if not _fits_one_edit(parsed, lines):
         return None
     try:
-        operation = anchor_operation(parsed.body, first, stop, ())
+        operation = anchor_operation(parsed.body, lines.start, lines.stop, ())
         apply(parsed.file.data, [operation])
     except SkilldError:
         return None
@@ -241,7 +243,7 @@ def make_cut(parsed: ParsedFile, first: int, stop: int, reason: Reason, count: C
         if why in {CutReason.TWICE, CutReason.EMPTY, CutReason.CONTENTS, CutReason.BADGE}
         else truncate(fold(text), MAX_SHOWN)
     )
-    return Cut(parsed.line(first), parsed.line(stop - 1), why, lost, count(text + "\n"), (operation,), where)
+    return Cut(parsed.line(says[0]), parsed.line(says[-1]), why, lost, count(text + "\n"), (operation,), where)
 
 
 def order_cuts(parsed: ParsedFile, made: Iterable[Cut], besides: Iterable[Cut] = ()) -> list[Cut]:

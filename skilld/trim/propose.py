@@ -10,13 +10,14 @@ from pathlib import Path
 
 from skilld.context import Context, LoadedFile, LoadTime, Scope
 from skilld.errors import SkilldError
+from skilld.git.line_diff import hunks
 from skilld.git.state import is_own_project
 from skilld.proposals.model import TRIM_PREFIX
 from skilld.skills import Skill, Source, opt_out
 from skilld.targets.find import WorkingSession, file_refusal, project_refusal
 from skilld.text import pluralize
 from skilld.trim.cuts import MODEL_REASONS, Cut, CutReason
-from skilld.types import Kind, Proposal, SkillRef, State, TargetKind
+from skilld.types import Kind, Op, Operation, Proposal, SkillRef, State, TargetKind
 
 _KINDS = {
     Scope.PROJECT: TargetKind.INSTRUCTIONS,
@@ -142,12 +143,18 @@ def _is_decided(states: set[State]) -> bool:
     return State.OPEN not in states and bool(states & {State.REJECTED, State.REVERTED, State.DROPPED, State.ACCEPTED})
 
 
+def _count_removed(operation: Operation) -> int:
+    """Return how many lines an operation removes or changes, blank ones included."""
+    old, new = (f"{text}\n".encode("utf-8", "replace") for text in (operation.anchor, operation.text))
+    return sum(len(hunk.removed) for hunk in hunks(old, b"" if operation.op is Op.DELETE else new))
+
+
 def proposal(planned: PlannedCut, model: str, tokenizer: str, at: str) -> Proposal:
     """Return the proposal of a cut, made at a time (RFC 3339). It is flagged, since nobody asked for it."""
     ref, cut = planned.ref, planned.cut
     where = f" ({cut.where})" if cut.where else ""
     shorter, saved = cut.why is CutReason.SHORTER, pluralize(cut.tokens, "token")
-    changed = sum(one.anchor.count("\n") + 1 for one in cut.operations) if shorter else cut.last - cut.line + 1
+    changed = sum(map(_count_removed, cut.operations))
     return Proposal(
         id=hashlib.sha256(planned.batch.encode()).hexdigest()[:8],
         batch_id=planned.batch,

@@ -28,11 +28,15 @@ def announces(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Lines [first, last] of a file's body, with their heading and the kind of block that begins there."""
+    """Lines [first, last] of a file's body, with their headings and the kind of block that begins there.
+
+    `path` has the headings above it, the outermost first, without the title of the file.
+    """
 
     first: int
     last: int
     heading: str
+    path: tuple[str, ...]
     text: str
     kind: BlockKind
     marker: str = ""
@@ -59,8 +63,8 @@ class Unit:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Its identity: the same words under the same heading."""
-        return fold_case(self.heading), fold_case(self.text)
+        """Its identity: the same words under the same headings."""
+        return fold_case("\n".join(self.path)), fold_case(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,22 @@ class ParsedFile:
         text = self.body[number].key
         return bool(text) and not _THEMATIC_BREAK.fullmatch(text)
 
+    def with_one_gap(self, first: int, stop: int) -> range:
+        """Return the lines [first, stop) of the body with the blank lines that would be one gap too many without them.
+
+        That is the gap below, if there is one above; at the end of the file it is the one above.
+        """
+        while stop > first and not self.body[stop - 1].key:
+            stop -= 1
+        while first < stop and not self.body[first].key:
+            first += 1
+        below = self.with_blanks(first, stop - 1)
+        if below.stop < len(self.body):
+            return below if not first or not self.body[first - 1].key else range(first, stop)
+        while first and not self.body[first - 1].key:
+            first -= 1
+        return range(first, below.stop)
+
     def with_blanks(self, first: int, last: int) -> range:
         """Return the lines [first, last] of the body with the blank lines after them."""
         stop = last + 1
@@ -114,11 +134,19 @@ def parse_units(data: bytes) -> ParsedFile:
     file = parse(data)
     text = data.decode("utf-8", "replace").removeprefix("\ufeff")
     body = [line.text for line in file.body]
-    units = [unit for section in prose_sections(text) for unit in _units(section.heading, section.blocks, body)]
+    found = prose_sections(text)
+    top = 1 if sum(section.level == 1 for section in found) == 1 else 0
+    units: list[Unit] = []
+    path: list[tuple[int, str]] = []
+    for section in found:
+        path = [one for one in path if one[0] < section.level]
+        path += [(section.level, section.heading)] if section.level > top else []
+        titles = tuple(title for _, title in path)
+        units += _units(section.heading, titles, section.blocks, body)
     return ParsedFile(file, tuple(units), tuple(structure.sections(file.body)))
 
 
-def _units(heading: str, blocks: Sequence[ProseBlock], body: Sequence[str]) -> Iterator[Unit]:
+def _units(heading: str, path: tuple[str, ...], blocks: Sequence[ProseBlock], body: Sequence[str]) -> Iterator[Unit]:
     at = 0
     while at < len(blocks):
         first = blocks[at]
@@ -128,7 +156,7 @@ def _units(heading: str, blocks: Sequence[ProseBlock], body: Sequence[str]) -> I
                 end += 1
         last = blocks[end - 1].last
         text = "\n".join(body[first.first : last + 1])
-        yield Unit(first.first, last, heading, text, first.kind, first.marker)
+        yield Unit(first.first, last, heading, path, text, first.kind, first.marker)
         at = end
 
 
@@ -139,7 +167,7 @@ def whole_units(parsed: ParsedFile, chosen: Collection[int], kept: Collection[in
     lead in `kept`, or one that says more, stays.
     """
     left, before = set(chosen), None
-    lists, followed = _lists(parsed), lead_followers(parsed)
+    lists, followed = item_lists(parsed), lead_followers(parsed)
     while left != before:
         before = set(left)
         for run in lists:
@@ -155,14 +183,14 @@ def whole_units(parsed: ParsedFile, chosen: Collection[int], kept: Collection[in
     return left
 
 
-def _lists(parsed: ParsedFile) -> list[set[int]]:
+def item_lists(parsed: ParsedFile) -> list[set[int]]:
     """Return the runs of units that form one list."""
     runs: list[set[int]] = []
     for at, unit in enumerate(parsed.units):
         before = parsed.units[at - 1] if at else None
         if unit.kind is not BlockKind.ITEM:
             continue
-        goes_on = before and before.kind is BlockKind.ITEM and before.heading == unit.heading
+        goes_on = before and before.kind is BlockKind.ITEM and before.path == unit.path
         if runs and goes_on:
             runs[-1].add(at)
         else:

@@ -68,6 +68,23 @@ def test_each_cut_is_a_separate_proposal(world: World) -> None:
     assert {cut["what"] for cut in world.trim()["cuts"]} == {"rejected"}
 
 
+def test_what_show_says_is_what_accept_removes(world: World) -> None:
+    """All lines of the diff, with the blank one that would be left over; a heading keeps the blank line above it."""
+    end = f"## C\n\n{LONG}\n"
+    text = f"# Shop\n\n## A\n\n{LONG}\n\nText.\n\n{LONG}\n\nMore.\n\n- b\n- c\n- b\n\n"
+    text += f"## Deployment\n\n## C\n\n{LONG}\n\n{end}"
+    (world.root / "CLAUDE.md").write_text(text)
+    world.person.commit("text")
+    said = {}
+    for cut in world.trim()["cuts"]:
+        assert world.program.run("accept", cut["proposal"]).returncode == 0
+        removed = world.person.git("show", "--numstat", "--format=", "HEAD").split()[1]
+        said[cut["line"]] = (world.program.json("show", cut["proposal"])["summary"].partition(",")[0], int(removed))
+    assert said == {9: ("cut 2 lines", 2), 15: ("cut 1 line", 1), 17: ("cut 2 lines", 2), 23: ("cut 4 lines", 4)}
+    left = f"# Shop\n\n## A\n\n{LONG}\n\nText.\n\nMore.\n\n- b\n- c\n\n{end}"
+    assert (world.root / "CLAUDE.md").read_text() == left
+
+
 def test_for_each_cut_the_reason_savings_and_losses_are_shown(world: World) -> None:
     """Issue 17, 4: each with its reason and what would be lost, the largest saving first, and how to decide."""
     result = world.program.run("trim", "--project", str(world.root))
@@ -100,7 +117,7 @@ def test_only_the_named_file_is_trimmed(world: World) -> None:
 
 def test_at_most_ten_wait_and_the_next_follows_a_decision(world: World) -> None:
     twice = "".join(f"- {LONG} {'very ' * number}\n" for number in range(12))
-    (world.root / "CLAUDE.md").write_text(f"# A\n\n{twice}\n- b\n\n# A\n\n{twice}")
+    (world.root / "CLAUDE.md").write_text(f"# A\n\n{twice}\n- b\n\n# A\n\n{twice}- c\n")
     world.person.commit("many")
     first = world.trim()["cuts"]
     assert [one["what"] for one in first] == ["propose"] * 10 + ["waits"] * 2

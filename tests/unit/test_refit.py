@@ -52,6 +52,17 @@ def test_a_bullet_goes_where_it_was_meant(old: str, new: str) -> None:
     )
 
 
+@pytest.mark.parametrize("lines", ["- Run the tests.\n", "\n- Tag the commit.\n", "## Two\n\nText.\n\n"])
+def test_blank_lines_that_an_edit_removes_go_in_another_version_too(lines: str) -> None:
+    before = "# A\n\n- Run the tests.\n\n- Tag the commit.\n\n## Two\n\nText.\n\n## Three\n\nMore.\n"
+    after = before.replace(lines, "")
+    for current in (before, before.replace("More.", "Less."), f"{before}\nLast.\n"):
+        data = current.encode()
+        for operation in refit(before.encode(), after.encode(), data):
+            data = apply(data, [operation])
+        assert data.decode() == current.replace(lines, "")
+
+
 @pytest.mark.parametrize("ending", ["\r\n", "\r"])
 def test_line_endings_and_a_missing_final_newline_stay(ending: str) -> None:
     current = TEXT.replace("- Run the tests.", "- Run the tests twice.").rstrip("\n").replace("\n", ending)

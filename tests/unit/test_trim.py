@@ -50,7 +50,19 @@ LONG = "Money is in cents, and never in floating point numbers."
             CutReason.CONTENTS,
         ),
         ("# A\n\n[![b](https://x.example/b.svg)](https://x.example)\n\nText.\n", "# A\n\nText.\n", CutReason.BADGE),
-        ("# A\n\nText.\n\n## B\n", "# A\n\nText.\n\n", CutReason.EMPTY),
+        ("# A\n\nText.\n\n## B\n", "# A\n\nText.\n", CutReason.EMPTY),
+        ("# A\n\nText.\n\n## Deployment\n\n## B\n\nMore.\n", "# A\n\nText.\n\n## B\n\nMore.\n", CutReason.EMPTY),
+        ("# A\n\n- Be brief.\n- Use tabs.\n- Be brief.\n", "# A\n\n- Be brief.\n- Use tabs.\n", CutReason.TWICE),
+        (
+            f"# A\n\n- b\n- {LONG}\n- {LONG}\n\n## B\n\nText.\n",
+            f"# A\n\n- b\n- {LONG}\n\n## B\n\nText.\n",
+            CutReason.TWICE,
+        ),
+        (
+            f"# A\n\n## B\n\n- {LONG}\n- b\n- c\n\n## C\n\nText.\n\n## B\n\n- c\n- {LONG}\n\n## D\n\nMore.\n",
+            f"# A\n\n## B\n\n- {LONG}\n- b\n- c\n\n## C\n\nText.\n\n## D\n\nMore.\n",
+            CutReason.TWICE,
+        ),
     ],
 )
 def test_redundant_lines_go_with_their_heading_and_blank_lines(text: str, left: str, why: CutReason) -> None:
@@ -62,7 +74,10 @@ def test_redundant_lines_go_with_their_heading_and_blank_lines(text: str, left: 
     "text",
     [
         f"# A\n\n## Create\n\n- {LONG}\n\n## Update\n\n- {LONG}\n",  # said of two things
-        "# A\n\n- Be brief.\n- Be brief.\n",  # too short to matter
+        f"# A\n\n## Go\n\n### Style\n\n- {LONG}\n\n## C\n\n### Style\n\n- {LONG}\n",  # the same
+        "# A\n\n## B\n\n- Be brief.\n\nOr:\n\n- Be brief.\n\nOr:\n\n- Use tabs.\n",  # one of several ways
+        "# A\n\n## B\n\n- yes\n\n## C\n\nText.\n\n## B\n\n- yes\n",  # too short to be certain
+        "# A\n\nText.\n\n## TypeScript\n\n## Stack\n\n### Postgres\n\n### Redis\n\n## Push nothing\n",
         f"# A\n\n1. {LONG}\n2. b\n3. {LONG}\n",  # steps are counted on
         "# A\n\n## Contents\n\n- The title page\n- The index\n\nText.\n",
         f"# A\n\n<!-- x:start -->\n- {LONG}\n- {LONG}\n<!-- x:end -->\n",  # a program's lines
@@ -369,7 +384,7 @@ def test_a_rule_goes_if_another_line_says_it_and_that_line_stays() -> None:
     text = TWICE.format("You must never push to `main`.")
     (cut,) = piece_cuts(text, ("You must", "before the"))
     assert (cut.why, cut.where, cut.line) == (CutReason.SAID, "line 3", 4)
-    assert cut_text(text, [cut]) == TWICE.replace("- {}\n\n", "")
+    assert cut_text(text, [cut]) == TWICE.replace("- {}\n", "")
     assert piece_cuts(text, ("You must", "")) == [], "nothing says it"
     both = piece_cuts(text, ("You must", "before the"), ("before the", "You must"))
     assert [one.line for one in both] == [4], "of two that name each other one stays"
