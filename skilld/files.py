@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import stat
@@ -11,11 +12,12 @@ from typing import NamedTuple
 
 
 def write_atomically(
-    path: Path, data: bytes | Iterable[bytes], mode: int, check: Callable[[], None] | None = None
+    path: Path, data: bytes | Iterable[bytes], mode: int, check: Callable[[], object] | None = None
 ) -> None:
     """Replace the file at `path`, which must not be a link, with `data`; a crash leaves the old file or the new one.
 
-    `check` is called before the final rename; if it raises, nothing has changed. Raises OSError.
+    `check` is called before the final rename; if it raises, nothing has changed. Raises OSError, also for a device or
+    a pipe: a rename would remove it.
     """
     import tempfile  # it and shutil take 4 ms, which every command would pay
 
@@ -29,6 +31,8 @@ def write_atomically(
         temporary.chmod(mode)
         if check is not None:
             check()
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
