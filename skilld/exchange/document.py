@@ -17,6 +17,7 @@ from skilld.skills.draft import (
     Item,
     SkillKind,
     clean_draft,
+    cut_description,
     join_body,
     make_item,
     parse_variables,
@@ -199,7 +200,7 @@ _KIND_KEYS = frozenset({"variables", "steps", "input_schema", "implementation"})
 
 
 def from_document(value: object) -> tuple[Draft, tuple[str, ...]]:
-    """Return a document's draft, and its unknown keys. Raises SkilldError for a value of the wrong type."""
+    """Return a document's draft, and what that leaves out. Raises SkilldError for a value of the wrong type."""
     if not isinstance(value, dict):
         raise SkilldError(_PARSED_TITLE, "the file is not a mapping of keys to values")
     value = {**value, "context": _context_text(value.get("context"))}
@@ -224,7 +225,8 @@ def from_document(value: object) -> tuple[Draft, tuple[str, ...]]:
         sessions=tuple(_as_text(one, "sessions") for one in _get_list(learned, "sessions")),
         date=_as_text(learned.get("extracted_at"), "extracted_at"),
     )
-    return clean_draft(draft), tuple(str(key) for key in value if key not in {*_TEXT_KEYS, *_OTHER_KEYS, *_KIND_KEYS})
+    unknown = (str(key) for key in value if key not in {*_TEXT_KEYS, *_OTHER_KEYS, *_KIND_KEYS})
+    return clean_draft(draft), (*unknown, *cut_description(texts["description"]))
 
 
 def _context_text(value: object) -> object:

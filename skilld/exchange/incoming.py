@@ -10,8 +10,9 @@ import os
 import re
 import tempfile
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
@@ -29,9 +30,18 @@ from skilld.library.consolidate import best_match, describe_skill
 from skilld.proposals.model import IMPORT_PREFIX
 from skilld.redact import Finding as Secret
 from skilld.skills import Places, Skill
-from skilld.skills.draft import Draft, SkillKind, as_kind, draft_faults, read_draft, write_draft
+from skilld.skills.draft import (
+    Draft,
+    SkillKind,
+    as_kind,
+    cut_description,
+    draft_faults,
+    left_out_keys,
+    read_draft,
+    write_draft,
+)
 from skilld.skills.find import FILE, MAX_BYTES
-from skilld.skills.spec import MAX_NAME, NAME_PATTERN, entries, front_lines
+from skilld.skills.spec import MAX_NAME, NAME_PATTERN
 from skilld.skills.write import new_skill_path
 from skilld.text import safe_text, truncate
 from skilld.types import Kind, Op, Operation, Proposal
@@ -80,7 +90,9 @@ def read_tree(git: Git, most: int) -> RepositoryTree:
     """
     listed = git.call("ls-tree", "-r", "-z", "-l", "--full-tree", "HEAD")
     if listed.status != 0:
-        raise SkilldError(_TITLE, "the repository has no commits")
+        raise SkilldError(
+            _TITLE, "the default branch of the repository has no commits", "Choose another: --branch NAME"
+        )
     rows = listed.out.split(b"\0")[:-1]
     if len(rows) > most:
         raise RefusedError(_TITLE, f"the repository has {len(rows)} files; the limit is {most}")
@@ -97,7 +109,9 @@ def read_tree(git: Git, most: int) -> RepositoryTree:
 MAX_SKILLS = 50
 _MAX_FILES = 20_000
 _MAX_DEPTH = 8
+_MAX_SHOWN = 10  # names
 _YAML_SUFFIXES = (".yaml", ".yml")
+_DOCUMENT_KEYS = (b"prompt", b"context", b"implementation", b"steps", b"generated_from")
 _AS_SKILL_REMEDY = (
     "Save it as SKILL.md in a folder called {}, with a description between two lines of three hyphens at the top."
 )
@@ -123,6 +137,11 @@ class SourceSkill:
         """Whether it is a YAML document instead of a SKILL.md."""
         return self.where.lower().endswith(_YAML_SUFFIXES)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names by which a person may choose it: its path, and its folder's name or that of its YAML file."""
+        return self.where, PurePosixPath(self.where).stem if self.is_yaml else self.folder
+
 
 def is_address(source: str) -> bool:
     """Whether a source is the address of a repository and not a path. Raises UsageError for `helper::...`."""
@@ -131,16 +150,18 @@ def is_address(source: str) -> bool:
     return bool(_ADDRESS_PATTERN.match(source)) and not os.path.lexists(source)
 
 
-def find_skills(source: str, removed: Mapping[str, str], branch: str = "") -> list[SourceSkill]:
+def find_skills(
+    source: str, removed: Mapping[str, str], branch: str = "", only: Collection[str] = ()
+) -> list[SourceSkill]:
     """Return the skills at a source: a YAML file, a SKILL.md, a folder, or a git repository by path or address.
 
-    `removed` is the part of the environment that the person's git gets back; `branch` is for repositories only.
-    Raises SkilldError if there are no skills.
+    `removed` is the part of the environment that the person's git gets back; `branch` is for repositories only; `only`
+    are the names of those wanted, if not all. Raises SkilldError if there are none.
     """
     if is_address(source):
-        return _check_count(source, _find_in_clone(source, removed, branch))
+        return _chosen(source, _find_in_clone(source, removed, branch), only)
     try:
-        return _check_count(source, _find_at_path(Path(source).expanduser().resolve(), source, removed, branch))
+        return _chosen(source, _find_at_path(Path(source).expanduser().resolve(), source, removed, branch), only)
     except (OSError, RuntimeError) as error:  # a name that is too long, an unreadable folder; an unknown home
         raise SkilldError(_TITLE, f"{source}: {getattr(error, 'strerror', None) or error}") from error
 
@@ -157,14 +178,18 @@ def _find_at_path(path: Path, source: str, removed: Mapping[str, str], branch: s
     raise SkilldError(_TITLE, f"{source} does not exist")
 
 
-def _check_count(source: str, found: list[SourceSkill]) -> list[SourceSkill]:
+def _chosen(source: str, found: list[SourceSkill], only: Collection[str]) -> list[SourceSkill]:
     if not found:
         remedy = "To import another file: " + _AS_SKILL_REMEDY[:1].lower() + _AS_SKILL_REMEDY[1:].format("NAME")
-        raise SkilldError(_TITLE, f"there is no SKILL.md in {source}", remedy)
+        raise SkilldError(_TITLE, f"there is no SKILL.md and no skill in YAML in {source}", remedy)
+    there = dict.fromkeys(name for one in found for name in one.names[1:])
+    if missing := [name for name in only if not any(name in one.names for one in found)]:
+        shown = ", ".join([*islice(there, _MAX_SHOWN), *(["..."] if len(there) > _MAX_SHOWN else [])])
+        raise UsageError("No such skill in the source", f"{', '.join(missing)}; available: {shown}")
+    found = [one for one in found if not only or not set(only).isdisjoint(one.names)]
     if len(found) > MAX_SKILLS:
-        raise RefusedError(
-            _TITLE, f"{source} has {len(found)} skills; the limit is {MAX_SKILLS}", "Import one of its folders."
-        )
+        cause, remedy = f"{source} has {len(found)} skills; the limit is {MAX_SKILLS}", "Choose some: --only NAME"
+        raise RefusedError(_TITLE, cause, remedy)
     return found
 
 
@@ -187,7 +212,9 @@ def _find_below(top: Path) -> list[SourceSkill]:
         files += [(Path(here) / name).relative_to(top).as_posix() for name in names]
         if len(files) > _MAX_FILES:
             raise RefusedError(_TITLE, f"{top} has more than {_MAX_FILES} files", "Import one of its folders.")
-    return [_read_one(top / where, folder or top.name, where, beside) for where, folder, beside in _skill_files(files)]
+    found = [_read_one(top / where, folder or top.name, where, beside) for where, folder, beside in _skill_files(files)]
+    documents = (_read_one(top / where, "", where, ()) for where in _yaml_files(files))
+    return [*found, *(one for one in documents if _is_document(one.data))]
 
 
 def _find_in_clone(source: str, removed: Mapping[str, str], branch: str) -> list[SourceSkill]:
@@ -202,7 +229,9 @@ def _find_in_clone(source: str, removed: Mapping[str, str], branch: str) -> list
             found.append(
                 SourceSkill(where, called, why=why) if why else SourceSkill(where, called, tree.read(where), beside)
             )
-        return found
+        readable = (one for one in _yaml_files(tree.files) if not tree.refusal(one) and tree.size(one) <= MAX_BYTES)
+        documents = (SourceSkill(where, "", tree.read(where)) for where in readable)
+        return [*found, *(one for one in documents if _is_document(one.data))]
 
 
 def _skill_files(files: Iterable[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
@@ -212,6 +241,18 @@ def _skill_files(files: Iterable[str]) -> Iterator[tuple[str, str, tuple[str, ..
     for home in sorted(homes):
         own = [path for path in paths if next((up for up in path.parents if up in homes), None) == home]
         yield str(home / FILE), home.name, tuple(str(path) for path in own if path != home / FILE)
+
+
+def _yaml_files(files: Iterable[str]) -> list[str]:
+    """Return the YAML files at the top of a source, where an export writes them, unless that is a skill's folder."""
+    top = sorted(file for file in files if "/" not in file)
+    return [] if FILE in top else [file for file in top if file.lower().endswith(_YAML_SUFFIXES)]
+
+
+def _is_document(data: bytes) -> bool:
+    """Whether a YAML file has the keys of a skill; other programs' files have not."""
+    keys = set(re.findall(rb"^(?:\xef\xbb\xbf)?([a-z_]+):", data, re.MULTILINE))
+    return {b"name", b"description"} <= keys and not keys.isdisjoint(_DOCUMENT_KEYS)
 
 
 # The person said nothing of an imported skill, so the linter gets no typed words. Its rules about untyped commands,
@@ -244,7 +285,11 @@ def judge_draft(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Sta
         remedy = f"Import it under a valid name: --name {valid_name(draft.name) or 'NAME'}"
     if wrong:
         raise RefusedError(_REFUSED_TITLE, "; ".join(wrong), remedy)
-    text = write_draft(draft)
+    try:
+        text = write_draft(draft)
+    except SkilldError as error:
+        remedy = "" if draft.description else "Add a description to it: what the skill does, and when to use it."
+        raise SkilldError(_REFUSED_TITLE, error.cause, remedy) from error
     if found := secrets(text):
         raise RefusedError(_REFUSED_TITLE, f"it contains what looks like a secret ({found[0].kind})")
     findings = lint(b"", _all_texts(draft).encode("utf-8", "replace"), "")
@@ -296,7 +341,6 @@ def _json_texts(value: object) -> list[str]:
 
 IMPORTED_ORIGIN = "imported"
 _MAX_SUMMARY_LENGTH = 300
-_KNOWN_KEYS = frozenset({"name", "description", "metadata"})
 _USERINFO_PATTERN = re.compile(r"(?<=://)[^/@\s]+@")
 
 
@@ -367,8 +411,9 @@ def _read_draft(found: SourceSkill) -> tuple[Draft, tuple[str, ...]]:
     except UnicodeDecodeError:
         raise SkilldError("The skill was not imported", "it is not UTF-8") from None
     draft = read_draft(text)
-    unknown = [key for key, _, _ in entries(front_lines(text) or ()) if key not in _KNOWN_KEYS]
-    return (draft if draft.name else replace(draft, name=found.folder)), tuple(unknown)
+    names = (draft.name, found.folder)  # agents use the folder's
+    name = next(filter(NAME_PATTERN.fullmatch, names), draft.name or found.folder)
+    return replace(draft, name=name), (*left_out_keys(text), *cut_description(draft.description))
 
 
 # Comparing an imported skill with the person's own: a name that is taken, the same task.
@@ -400,7 +445,7 @@ def find_place(
         raise SkilldError(
             _REFUSED_TITLE,
             f"the open proposal {proposed.id} already creates a skill at that path",
-            "Decide on that proposal first.",
+            f"Decide on it first: skilld review {proposed.id}",
         )
     return path
 

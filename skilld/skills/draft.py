@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from skilld.markdown.skill_file import join_lines, parse
-from skilld.skills.spec import MAX_DESCRIPTION, read_front
+from skilld.skills.spec import MAX_DESCRIPTION, entries, front_lines, lines_below, read_front
 from skilld.skills.write import compose, holes
 from skilld.text import fold, one_line, read_json, truncate
 
@@ -121,6 +121,22 @@ def read_draft(text: str, name: str = "") -> Draft:
         schema=input_schema(front.metadata),
         **facts,
     )
+
+
+def left_out_keys(text: str) -> tuple[str, ...]:
+    """Return the front matter that a draft of this SKILL.md leaves out, such as license or metadata.owner."""
+    top = entries(front_lines(text) or ())
+    inner = (key for key, _, _ in entries(lines_below(top, "metadata")))
+    return (
+        *(key for key, _, _ in top if key not in {"name", "description", "metadata"}),
+        *(f"metadata.{key}" for key in inner if not key.startswith("skilld-")),
+    )
+
+
+def cut_description(description: str) -> tuple[str, ...]:
+    """Return that the middle of a description is left out, if it is too long for a SKILL.md."""
+    length = len(one_line(description))
+    return (f"the middle of its description ({length} characters)",) if length > MAX_DESCRIPTION else ()
 
 
 def write_draft(draft: Draft) -> str:

@@ -101,7 +101,7 @@ def test_a_skill_without_a_name_is_named_after_its_folder() -> None:
 def test_the_proposal_creates_the_skill_and_quotes_nobody() -> None:
     imported_skill = import_skill(SourceSkill("a/SKILL.md", "a", MARKDOWN, ("a/run.sh",)), "theirs", SECRETS)
     proposal = import_proposal(imported_skill, Path("/p/.claude/skills/tidy/SKILL.md"), "2026-01-05T10:00:00Z", 0)
-    assert imported_skill.left_out == ("a/run.sh",)
+    assert imported_skill.left_out == ("metadata.other", "a/run.sh")
     assert [(operation.op, operation.text) for operation in proposal.operations] == [(Op.CREATE, imported_skill.text)]
     assert (proposal.state, proposal.skill, proposal.evidence, proposal.flags) == (
         State.OPEN,

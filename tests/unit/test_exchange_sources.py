@@ -80,13 +80,52 @@ def test_links_pipes_and_huge_files_are_reported_and_not_read(tmp_path: Path) ->
     ]
 
 
+YAML = "name: tidy\ndescription: Tidies up.\nprompt: Tidy up.\n"
+NO_SKILLS = {
+    "action.yml": "name: build\ndescription: Builds.\nruns:\n  prompt: no\n",
+    "compose.yaml": "name: shop\nservices: {}\n",
+    "deep/tidy.yaml": YAML,
+    "skill/SKILL.md": TEXT,
+    "skill/agents/openai.yaml": YAML,
+}
+
+
+def test_the_exports_in_a_folder_or_repository_are_found_among_other_yaml(person: Person) -> None:
+    for path, text in (NO_SKILLS | {"tidy.yaml": YAML, "two.YML": f"\ufeff{YAML}"}).items():
+        person.write(path, text)
+    (person.root / "link.yaml").symlink_to(person.root / "tidy.yaml")
+    person.commit("exports")
+    wanted = [
+        ("skill/SKILL.md", "skill", True, ("skill/agents/openai.yaml",), ""),
+        ("tidy.yaml", "", True, (), ""),
+        ("two.YML", "", True, (), ""),
+    ]
+    assert _described(find_skills(str(person.root), {})) == wanted
+    assert _described(find_skills(f"file://{person.root}", {})) == wanted
+    person.write("SKILL.md", TEXT)
+    assert [one.where for one in find_skills(str(person.root), {})] == ["SKILL.md", "skill/SKILL.md"]
+
+
+def test_skills_are_chosen_by_path_folder_or_file_name(person: Person) -> None:
+    for path, text in (NO_SKILLS | {"tidy.yaml": YAML, "a/skill/SKILL.md": TEXT}).items():
+        person.write(path, text)
+    chosen = {"tidy": ["tidy.yaml"], "a/skill/SKILL.md": ["a/skill/SKILL.md"]}
+    chosen |= {"skill": ["a/skill/SKILL.md", "skill/SKILL.md"], "skill/SKILL.md": ["skill/SKILL.md"]}
+    for name, found in chosen.items():
+        assert [one.where for one in find_skills(str(person.root), {}, only=[name])] == found
+    with pytest.raises(UsageError, match=r"No such skill in the source: nope; available: skill, tidy$"):
+        find_skills(str(person.root), {}, only=["tidy", "nope"])
+
+
 def test_too_many_skills_or_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     person = Person(tmp_path)
     for number in range(3):
         person.write(f"s{number}/SKILL.md", TEXT)
     monkeypatch.setattr(incoming, "MAX_SKILLS", 2)
-    with pytest.raises(SkilldError, match="has 3 skills; the limit is 2"):
+    with pytest.raises(SkilldError, match="has 3 skills; the limit is 2") as error:
         find_skills(str(tmp_path), {})
+    assert error.value.remedy == "Choose some: --only NAME"
+    assert len(find_skills(str(tmp_path), {}, only=["s0", "s2"])) == 2
     monkeypatch.setattr(incoming, "_MAX_FILES", 2)
     with pytest.raises(SkilldError, match="more than 2 files"):
         find_skills(str(tmp_path), {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 import time
 from dataclasses import dataclass, replace
@@ -63,11 +64,10 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.exchange.incoming import find_skills
 
     removed = scrub_environment()
-    found = find_skills(arguments.source, removed, common.as_text(arguments.branch))  # a path need not be UTF-8
-    if arguments.only:
-        found = [one for one in found if one.folder in arguments.only or one.where in arguments.only]
-    if not found:
-        raise UsageError("No such skill in the source", ", ".join(arguments.only))
+    if arguments.project:
+        arguments.project = common.resolve_folder(arguments.project)
+    only = [common.as_text(name) for name in arguments.only]
+    found = find_skills(arguments.source, removed, common.as_text(arguments.branch), only)  # a path need not be UTF-8
     if arguments.name and len(found) > 1:
         raise UsageError("--name needs a single skill", f"{len(found)} were found", "Choose one: --only NAME")
     store = common.store()
@@ -92,7 +92,7 @@ def _import_skill(store: Store, found: SourceSkill, arguments: argparse.Namespac
     imported = None
     try:
         imported = import_skill(found, common.as_text(arguments.source), common.secret_finder(), name=name, kind=kind)
-        skills = inventory.all_skills([arguments.project.resolve()] if arguments.project else [])
+        skills = inventory.all_skills([arguments.project] if arguments.project else [])
         path = find_place(
             imported.draft.name,
             arguments.project,
@@ -114,8 +114,9 @@ def _print_result(outcome: _ImportResult) -> None:
     where = console.plain(outcome.where)
     if outcome.error is not None:
         sys.stderr.write(f"skilld: {where}: {console.plain(str(outcome.error))}\n")
-        if outcome.error.remedy:
-            sys.stderr.write(f"  {console.plain(outcome.error.remedy)}\n")
+        if remedy := outcome.error.remedy:  # of several skills, one is named alone
+            remedy = remedy.replace("--name ", f"--only {shlex.quote(outcome.where)} --name ")
+            sys.stderr.write(f"  {console.plain(remedy)}\n")
         return
     if outcome.proposal is None or outcome.imported is None:
         return
