@@ -71,7 +71,7 @@ READ_ONLY: Mapping[str, Condition] = {
     "show": _always,
     "skills diff": _always,
     "skills eval": _is_dry_run,
-    "skills export": lambda arguments: arguments.out is None,
+    "skills export": lambda arguments: arguments.out in {None, "-"},
     "skills history": _always,
     "skills list": _always,
     "skills restore": lambda arguments: arguments.name is None,

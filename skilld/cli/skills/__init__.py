@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skilld.cli import common
-from skilld.cli.skills import archive, enable, evaluation, export, imports, listing, show, testing
+from skilld.cli.skills import archive, enable, evaluation, export, imports, listing, share, show, testing
 
 VERBS = (
     listing.add,
@@ -18,7 +18,7 @@ VERBS = (
     archive.add,
     export.add,
     imports.add,
-    export.add_share,
+    share.add,
     archive.add_delete,
 )
 

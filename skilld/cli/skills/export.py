@@ -1,71 +1,153 @@
-"""`skilld skills export` and `share`: your skills for other people, without secrets or session data."""
+"""`skilld skills export`: your skills as files for other people, without secrets or session data."""
 
 from __future__ import annotations
 
 import argparse
-import shlex
+import os
+import stat
 import sys
-import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
-from skilld.cli import common, inventory, terminal
-from skilld.errors import Exit, RetryError, SkilldError, UsageError
-from skilld.files import write_atomically
+from skilld.cli import common, inventory
+from skilld.errors import RefusedError, SkilldError, UsageError, cause_of
+from skilld.files import read_regular, shell_quoted, write_atomically
 from skilld.git.environment import scrub_environment
-from skilld.text import count_times, pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from skilld.exchange.outgoing import LeakCheck
-    from skilld.git.repo import Repo
     from skilld.library.rows import LibraryRow
     from skilld.store import Store
 
 _MAX_FILES, _MAX_SHOWN = 1000, 5  # other files in a skill's folder: examined, and printed
+_NOT_EXPORTED = "Nothing was exported"
 
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "export", run, "write skills to files that you can share, without secrets or sessions")
     parser.add_argument("names", metavar="NAME", nargs="+", help="a skill's name or folder")
-    parser.add_argument(
-        "-o", "--out", metavar="FILE", type=Path, help="the file to write, or a folder for several skills"
-    )
+    parser.add_argument("-o", "--out", metavar="FILE", help="the file to write, or a folder for several skills")
     parser.add_argument(
         "--format", choices=("yaml", "skill"), default="yaml", help="the format: yaml, or skill for a SKILL.md"
     )
-    parser.add_argument("--with-evidence", action="store_true", help="include your quotes, the sessions and the author")
+    parser.add_argument(
+        "--with-evidence", action="store_true", help="include the sessions, the author and, in yaml, your quotes"
+    )
+    parser.add_argument("--force", action="store_true", help="replace files that exist")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     store = common.store_or_empty()
     rows = [inventory.find_skill(store, name) for name in dict.fromkeys(arguments.names)]
-    out: Path | None = arguments.out
-    if len(rows) > 1 and (out is None or not out.is_dir()):
-        raise UsageError(
-            "Where should the skills go?",
-            f"writing {len(rows)} skills requires a folder",
-            "Name an existing folder: -o FOLDER",
-        )
+    out = Path(arguments.out).expanduser() if arguments.out not in {None, "-"} else None
+    paths = _target_paths(rows, out, arguments)
     redact = common.redactor()
-    for row in rows:
-        text, is_masked = _export_text(store, row, arguments, redact)
-        if is_masked:
-            sys.stderr.write(f"skilld: {row.name}: masked something that looks like a secret\n")
-        _warn_of_other_files(row)
-        name = f"{row.name}.yaml" if arguments.format == "yaml" else f"{row.name}/SKILL.md"
-        _write(out / name if out is not None and out.is_dir() else out, text, below=out)
+    texts = [_export_text(store, row, arguments, redact) for row in rows]
+    files = []
+    for row, path, (text, is_masked) in zip(rows, paths, texts, strict=True):
+        _warn_of_losses(row, arguments, is_masked=is_masked)
+        if path is None:
+            console.write_part(text)
+        else:
+            folder = path.parent if path.parent.parent == out else None
+            files.append(_NewFile(path, text.encode(), folder, arguments.force))
+    _write_files(files)
     return 0
 
 
-def _warn_of_other_files(row: LibraryRow) -> None:
+def _target_paths(rows: list[LibraryRow], out: Path | None, arguments: argparse.Namespace) -> list[Path | None]:
+    """Return the file for each skill, None for standard output. Raises UsageError if two would be the same."""
+    from skilld.skills.find import FILE
+
+    is_folder = out is not None and out.is_dir()
+    if len(rows) > 1 and not is_folder:
+        cause, remedy = f"writing {len(rows)} skills requires a folder", "Name an existing folder: -o FOLDER"
+        raise UsageError("Where should the skills go?", cause, remedy)
+    if out is None or not is_folder:
+        if out is not None and arguments.out.endswith("/"):
+            raise UsageError(_NOT_EXPORTED, f"{out} is not a folder", f"Create it: mkdir -p {shell_quoted(out)}")
+        return [out]
+    names = [row.name for row in rows]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        remedy = "Export them one at a time, each to its own file: -o FILE"
+        raise UsageError(_NOT_EXPORTED, f"several of these skills are called {twice}", remedy)
+    return [out / (f"{name}.yaml" if arguments.format == "yaml" else f"{name}/{FILE}") for name in names]
+
+
+@dataclass(frozen=True)
+class _NewFile:
+    """A file to be written, and its folder if that may have to be created. No symlink is followed."""
+
+    path: Path
+    data: bytes
+    folder: Path | None
+    force: bool
+
+    def must_be_written(self) -> bool:
+        """Return whether the file differs or is missing. Raises RefusedError if what is there must stay."""
+        elsewhere = "Choose another place: -o PATH"
+        if link := next((one for one in (self.folder, self.path) if one is not None and one.is_symlink()), None):
+            raise RefusedError(_NOT_EXPORTED, f"{link} is a symlink", elsewhere)
+        if not os.path.lexists(self.path):
+            return True
+        if not self.path.is_file():
+            raise RefusedError(_NOT_EXPORTED, f"{self.path} is not a regular file", elsewhere)
+        with suppress(ValueError):  # larger, so not the same
+            if read_regular(self.path, len(self.data), links=False)[0] == self.data:
+                return False
+        if not self.force:
+            raise RefusedError(_NOT_EXPORTED, f"{self.path} already exists", "To replace it: --force")
+        return True
+
+    def write(self) -> None:
+        """Write the file at once, or nothing."""
+        if self.folder is not None:
+            self.folder.mkdir(exist_ok=True)
+        umask = os.umask(0o077)
+        os.umask(umask)
+        mode = stat.S_IMODE(self.path.stat().st_mode) if self.path.exists() else 0o666 & ~umask
+        write_atomically(self.path, self.data, mode, self.must_be_written)
+
+
+def _write_files(files: list[_NewFile]) -> None:
+    """Write the files that differ, after all were checked."""
+    path = Path()
+    try:
+        todo = []
+        for file in files:
+            path = file.path
+            todo += [file] if file.must_be_written() else []
+        for file in files:
+            path = file.path
+            if file in todo:
+                file.write()
+            console.line(f"{'Wrote' if file in todo else 'Unchanged:'} {console.plain(str(path))}")
+    except FileNotFoundError as error:
+        remedy = f"Create the folder first: mkdir -p {shell_quoted(path.parent)}"
+        raise SkilldError("Could not write the file", f"{path}: {cause_of(error)}", remedy) from error
+    except OSError as error:
+        raise SkilldError("Could not write the file", f"{path}: {cause_of(error)}") from error
+
+
+def _warn_of_losses(row: LibraryRow, arguments: argparse.Namespace, *, is_masked: bool) -> None:
+    """Warn of what the exported text lacks although the skill may need it."""
+    from skilld.skills.draft import left_out_keys
+
+    name = console.plain(row.name)
+    if is_masked:
+        sys.stderr.write(f"skilld: {name}: masked something that looks like a secret\n")
+    if arguments.format == "yaml" and (keys := left_out_keys(inventory.skill_text(row.skill))):
+        sys.stderr.write(f"skilld: {name}: not included in yaml: {console.plain(', '.join(keys))}\n")
+    warn_of_other_files(row)
+
+
+def warn_of_other_files(row: LibraryRow) -> None:
     """Warn of other files in a skill's folder, which are not included although its text may refer to them."""
     folder = row.path.parent
     files = (path.relative_to(folder) for path in islice(folder.rglob("*"), _MAX_FILES) if path.is_file())
@@ -79,20 +161,31 @@ def _export_text(
 ) -> tuple[str, bool]:
     """Return the text to write, without secrets, and whether there were any."""
     from skilld.exchange import document as yaml_text
+    from skilld.exchange.document import UsageStats, to_document
     from skilld.exchange.outgoing import without_sessions
+    from skilld.skills.draft import read_draft
 
     said = inventory.skill_text(row.skill)
-    if not arguments.with_evidence:
+    evidence = _collect_evidence(store, row) if arguments.with_evidence else None
+    if evidence is None:
         said = without_sessions(said, inventory.session_words(store, [row]))
-    if arguments.format == "yaml":
-        document = _build_document(store, row, said, with_evidence=arguments.with_evidence)
-        # Each text separately first: YAML folds long lines, and a secret split over two would not be found.
-        masked = _mask(document, redact)
-        dumped = yaml_text.dump_yaml(masked)
-        text = redact(dumped)
-        return text, masked != document or text != dumped
-    text = redact(said)
-    return text, text != said
+    if arguments.format == "skill":
+        said = _mark_provenance(said, evidence) if evidence is not None else said
+        text = redact(said)
+        return text, text != said
+    draft = read_draft(said, row.name)
+    if evidence is not None:
+        draft = replace(draft, sessions=evidence.sessions, author=evidence.author, date=evidence.date)
+    stats = UsageStats(row.uses.number, row.uses.success)
+    document = to_document(draft, stats, evidence.quotes if evidence is not None else ())
+    # Each text separately first: YAML folds long lines, and a secret split over two would not be found.
+    masked = _mask(document, redact)
+    dumped = yaml_text.dump_yaml(masked)
+    text = redact(dumped)
+    if len(text.encode()) > yaml_text.MAX_BYTES:
+        cause = f"as yaml, {row.name} is over {yaml_text.MAX_BYTES} bytes, which cannot be imported"
+        raise SkilldError(_NOT_EXPORTED, cause, "Use the other format: --format skill")
+    return text, masked != document or text != dumped
 
 
 def _mask(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 - maps, lists and scalars
@@ -103,163 +196,57 @@ def _mask(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 - ma
     return redact(value) if isinstance(value, str) else value
 
 
-def _build_document(store: Store, row: LibraryRow, said: str, *, with_evidence: bool) -> dict[str, Any]:
-    from skilld.exchange.document import UsageStats, to_document
+@dataclass(frozen=True)
+class _Evidence:
+    """What a skill was learned from: sessions, quotes, the person's name, and the date, each empty if unknown."""
+
+    sessions: tuple[str, ...]
+    quotes: tuple[str, ...]
+    author: str
+    date: str
+
+
+def _collect_evidence(store: Store, row: LibraryRow) -> _Evidence:
+    """Return what the skill itself says of where it came from, and what its accepted proposals do."""
     from skilld.skills.draft import read_draft
 
-    accepted = store.proposals.accepted()
-    quotes = [piece.quote for one in accepted if one.path == str(row.path) for piece in one.evidence]
-    stats = UsageStats(row.uses.number, row.uses.success)
-    draft = read_draft(said, row.name)
-    return to_document(draft, stats, list(dict.fromkeys(quotes)) if with_evidence else ())
+    draft = read_draft(inventory.skill_text(row.skill), row.name)
+    accepted = [one for one in store.proposals.accepted() if one.path == str(row.path) and one.evidence]
+    sessions = (*draft.sessions, *(one.session_id for one in accepted if one.session_id))
+    quotes = (piece.quote for one in accepted for piece in one.evidence)
+    return _Evidence(
+        tuple(dict.fromkeys(sessions)),
+        tuple(dict.fromkeys(quotes)),
+        draft.author or (_git_name(row) if accepted else ""),
+        draft.date or max((one.decided_at[:10] for one in accepted), default=""),
+    )
 
 
-def _write(path: Path | None, text: str, *, below: Path | None) -> None:
-    """Write a file, creating its folder if that is directly `below` the given one; without a path, print the text."""
-    if path is None:
-        console.write_part(text)
-        return
-    try:
-        if path.parent.parent == below:
-            path.parent.mkdir(exist_ok=True)
-        write_atomically(path.resolve(), text.encode(), 0o644)
-    except OSError as error:
-        raise SkilldError("Could not write the file", f"{path}: {error.strerror or error}") from error
-    console.line(f"Wrote {console.plain(str(path))}")
-
-
-# `skilld skills share`: puts a skill on a branch of its own and, after confirmation, pushes it with the person's git.
-
-
-_NOT_SHARED = "Nothing was shared"
-
-
-@dataclass(frozen=True)
-class _SharePlan:
-    """One branch of `repo`: its files by their path, its commit message, and the check on what may leave."""
-
-    repo: Repo
-    branch: str
-    files: dict[str, str]
-    message: str
-    check: LeakCheck
-
-
-def add_share(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    text = "preview skills, then push them to a branch that others can use, without personal data"
-    parser = common.verb(verbs, "share", run_share, text)
-    parser.add_argument("names", metavar="NAME", nargs="+", help="a skill's name or folder")
-    parser.add_argument("--to", metavar="REMOTE", required=True, help="a remote of the skill's repository, or a URL")
-    parser.add_argument("--branch", metavar="NAME", default="", help="the branch (default: skilld/share/NAME)")
-    parser.add_argument("--dry-run", action="store_true", help="show what would be pushed without pushing it")
-    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-
-
-def run_share(arguments: argparse.Namespace) -> int:
-    """Run the verb."""
-    from skilld.exchange.incoming import is_address
-    from skilld.exchange.outgoing import put_on_branch, restore_branch
-    from skilld.git.remote import push
-
-    removed = scrub_environment()
-    remote = common.as_text(arguments.to)
-    if not is_address(remote) and remote.startswith("-"):
-        raise UsageError(_NOT_SHARED, f"{remote} is not a remote")
-    rows = [inventory.find_skill(common.store_or_empty(), name) for name in dict.fromkeys(arguments.names)]
-    plans = _plan_branches(rows, common.as_text(arguments.branch))
-    for row in rows:
-        _warn_of_other_files(row)
-    for plan, addresses in [(plan, _addresses(plan.repo, remote, removed)) for plan in plans]:
-        _print_plan(plan, addresses)
-    if arguments.dry_run:
-        return Exit.OK
-    if not arguments.yes and not terminal.confirm("Push this? [y/N] ", _NOT_SHARED):
-        console.line(f"{_NOT_SHARED}.")
-        return Exit.FAILURE
-    for plan in plans:
-        now = int(time.time())
-        shared = put_on_branch(
-            plan.repo, remote, plan.branch, plan.files, message=plan.message, seconds=now, check=plan.check
-        )
-        if shared.commit != shared.before:
-            _remember_commit(plan.repo, shared.commit)
-        try:
-            push(plan.repo, remote, shared.ref, removed)
-        except RetryError:
-            restore_branch(plan.repo, shared)
-            raise
-        console.line(f"Pushed {plan.branch} to {console.plain(remote)}.")
-        others = f"skilld skills import {shlex.quote(remote)} --branch {shlex.quote(plan.branch)}"
-        console.line(f"  to import it elsewhere: {console.plain(others)}")
-        for line in _undo_commands(plan, remote):
-            console.line(f"  undo: {console.plain(line)}")
-    return Exit.OK
-
-
-def _addresses(repo: Repo, remote: str, removed: Mapping[str, str]) -> list[str]:
-    """Return the addresses that a push goes to. Raises UsageError if `remote` is unknown."""
-    from skilld.exchange.incoming import is_address
-    from skilld.git.remote import push_addresses
-
-    addresses = push_addresses(repo, remote, removed)
-    if addresses == [remote] and not is_address(remote) and not (repo.toplevel / remote).exists():
-        remedy = f"List the remotes: git -C {shlex.quote(str(repo.toplevel))} remote -v"
-        raise UsageError(_NOT_SHARED, f"{remote} is not a URL, a folder or a remote of {repo.toplevel}", remedy)
-    return addresses
-
-
-def _remember_commit(repo: Repo, commit: str) -> None:
-    """Store the commit, so that `skilld uninstall` recognizes it as skilld's."""
-    from skilld.store.meta import SHARED_COMMITS
-
-    store = common.store()
-    with store.transaction():
-        known = store.meta.get(SHARED_COMMITS, {})
-        made = {*known.get(str(repo.address), []), commit}
-        store.meta.set(SHARED_COMMITS, known | {str(repo.address): sorted(made)})
-
-
-def _plan_branches(rows: list[LibraryRow], branch: str) -> list[_SharePlan]:
-    """Return a plan for each skill's branch; a single one if the branch is named and they share a repository."""
-    from skilld.exchange.outgoing import BRANCH_PREFIX, LeakCheck, redact_skill
-    from skilld.git.managed_repos import track
+def _git_name(row: LibraryRow) -> str:
+    """Return the person's name in git, empty if git has none or does not track the skill."""
+    from skilld.git.errors import NotTrackedError
+    from skilld.git.managed_repos import find_any
     from skilld.proposals.staging import private_repositories
 
-    plans: dict[tuple[Path, str], _SharePlan] = {}
-    check = LeakCheck(common.secret_finder(), inventory.session_words(common.store_or_empty(), rows))
-    for row in rows:
-        text = redact_skill(inventory.skill_text(row.skill), check)
-        tracked = track(row.path, private_repositories())
-        key = (tracked.repo.address, branch or BRANCH_PREFIX + row.name)
-        plan = plans.get(key) or _SharePlan(tracked.repo, key[1], {}, "", check)
-        message = f"{plan.message}Share the skill {row.name}\n\n{_provenance(row)}\n\n"
-        plans[key] = replace(plan, files=plan.files | {tracked.relpath: text}, message=message)
-    if branch and len(plans) > 1:
-        raise UsageError(_NOT_SHARED, f"the skills are in {len(plans)} repositories", "Share them one at a time.")
-    return list(plans.values())
+    scrub_environment()
+    try:
+        return find_any(row.path, private_repositories()).repo.git.settings(r"^user\.name$").get("user.name", "")
+    except NotTrackedError:
+        return ""
 
 
-def _provenance(row: LibraryRow) -> str:
-    """Describe where a skill came from, in numbers: no words and no sessions."""
-    parts = [f"Learned from {pluralize(row.origins, 'session')}."] if row.origins else []
-    parts += [f"Used {count_times(row.uses.number)}."] if row.uses.number else []
-    return " ".join([*parts, "Shared with skilld."])
+def _mark_provenance(text: str, evidence: _Evidence) -> str:
+    """Return a SKILL.md with its sessions and author in its metadata."""
+    from skilld.edit.operations import mark_front_matter
+    from skilld.markdown.skill_file import parse
+    from skilld.types import Op, Operation
 
-
-def _print_plan(plan: _SharePlan, addresses: list[str]) -> None:
-    where = " and ".join(map(console.plain, addresses))
-    console.line(f"Branch {console.paint(plan.branch, 'bold')} for {where}, containing only:")
-    for path, text in plan.files.items():
-        console.line(f"+++ {console.plain(path)}", style="bold")
-        for line in text.splitlines():
-            console.line(f"+{console.plain(line)}", style="green")
-    console.line()
-
-
-def _undo_commands(plan: _SharePlan, remote: str) -> list[str]:
-    git = f"git -C {shlex.quote(str(plan.repo.toplevel))}"
-    if plan.repo.private:
-        git = f"git --git-dir={shlex.quote(str(plan.repo.git_dir))}"
-    name = shlex.quote(plan.branch)
-    return [f"{git} push {shlex.quote(remote)} --delete {name}", f"{git} branch -D {name}"]
+    file = parse(text.encode())
+    front = file.front
+    try:
+        for key, value in (("skilld-sessions", ", ".join(evidence.sessions)), ("skilld-author", evidence.author)):
+            front = mark_front_matter(front, Operation(Op.MARK, key, value), file.ending) if value else front
+    except SkilldError as error:
+        cause, remedy = f"there is no place for the evidence: {error.cause}", "Use the other format: --format yaml"
+        raise SkilldError(_NOT_EXPORTED, cause, remedy) from error
+    return text.replace(file.front, front, 1) if file.front else text
