@@ -17,6 +17,7 @@ from skilld.classify.backends import OFFLINE, Spec
 from skilld.daemon import judges
 from skilld.daemon.old_learnings import WAITING_KIND
 from skilld.ingest.discover import Host, skill_places
+from skilld.proposals.model import is_put_away
 from skilld.proposals.past_decisions import past_decisions, thresholds
 from skilld.protocol import (
     AnalyseBatch,
@@ -35,7 +36,7 @@ from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.proposals import UNWANTED_STATES
 from skilld.text import fold_case
-from skilld.types import Cause, How, SkillRef, State, TargetKind
+from skilld.types import Cause, How, Proposal, SkillRef, State, TargetKind
 
 # A batch without a usable skill may have had its worker killed later, so both causes look up the skills again.
 _SKILL_LOOKUP_CAUSES = (Cause.SKILL, Cause.PROCESS)
@@ -94,7 +95,7 @@ def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatc
         open=standing,
         closed=closed,
         thresholds=thresholds(store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])),
-        decided=(*past_decisions(store.proposals.in_states(UNWANTED_STATES)), *_decisions_on_other_machines(store)),
+        decided=(*past_decisions(not_to_repeat(store)), *_decisions_on_other_machines(store)),
         targets=tuple(settings.targets),
         agents=tuple(store.transcripts.agents_in(batch.job.cwd or "")),
         waiting=waiting_learnings(store, batch.job.cwd or ""),
@@ -111,6 +112,12 @@ def waiting_learnings(store: Store, cwd: str) -> tuple[PastLearning, ...]:
         for one in kept
         if one.place_kind == TargetKind.PERSONAL or _overlap(one.project or "", cwd)
     )
+
+
+def not_to_repeat(store: Store) -> list[Proposal]:
+    """Return the proposals that are not wanted, and the accepted ones that wait in a stash or on another branch."""
+    found = store.proposals.in_states([*UNWANTED_STATES, State.ACCEPTED])
+    return [one for one in found if one.state is not State.ACCEPTED or is_put_away(one)]
 
 
 def _decisions_on_other_machines(store: Store) -> list[PastDecision]:

@@ -14,6 +14,7 @@ from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff, objects, refs, state, tree
 from skilld.git.errors import GitTimeoutError
 from skilld.git.line_diff import undo
+from skilld.git.managed_repos import open_any
 from skilld.git.objects import Commit, Ident
 from skilld.git.run import PersonGit, shared_git
 from skilld.git.staging_branch import STAGING_REF
@@ -281,6 +282,40 @@ def revert(proposal: Proposal, removed: Mapping[str, str], private: Path | None 
     named = proposal.landed or proposal.commit
     with prepared_worktree(proposal, removed, private, _REVERT_TITLE, ("revert", named)) as work_tree:
         return _revert_commit(work_tree, proposal)
+
+
+@shared_git()
+def revert_worktree(proposal: Proposal, private: Path | None = None) -> None:
+    """Take a proposal out of its file, and its further files, where it was written but not committed.
+
+    Raises RefusedError and changes nothing if its lines cannot be found there, or if it is a new file that was changed.
+    """
+    repo = open_any(Path(proposal.repo), private)
+    source = read_own_commit(repo, proposal.id, proposal.commit)
+    by_hand = f"Edit {proposal.path} yourself; to see the change: skilld show {proposal.id}"
+    if source is None or not source.parents:
+        raise RefusedError(_REVERT_TITLE, "its commit is no longer in the repository", by_hand)
+    path, top = Path(proposal.path), Path(proposal.path.removesuffix(f"/{proposal.relpath}"))
+    names = [f"{oid}:{proposal.relpath}" for oid in (source.parents[0], source.oid)]
+    before, after = (text or b"" for text in objects.read_texts(repo.git, names))
+    if not os.path.lexists(path):
+        return
+    old = worktree.read_file(path)
+    if proposal.creates and old == after:
+        worktree.remove_file(path, old, top)
+    elif proposal.creates:
+        raise RefusedError(_REVERT_TITLE, f"{proposal.relpath} has changed since it was created", f"Delete {path}")
+    elif not line_diff.is_change_gone(old, before, after):
+        try:
+            worktree.replace_file(path, old, undo(before, after, old))
+        except line_diff.ChangeNotFoundError as error:
+            raise RefusedError(_REVERT_TITLE, error.cause, by_hand) from error
+    for one in proposal.also:
+        names = [f"{oid}:{one.relpath}" for oid in (source.parents[0], source.oid)]
+        versions = [text or b"" for text in objects.read_texts(repo.git, names)]
+        with suppress(SkilldError):
+            other = worktree.read_file(Path(one.path))
+            worktree.replace_file(Path(one.path), other, undo(versions[0], versions[1], other))
 
 
 def _revert_commit(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:

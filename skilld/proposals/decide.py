@@ -18,10 +18,18 @@ from skilld.files import shell_quoted
 from skilld.git.managed_repos import open_any
 from skilld.git.run import shared_git
 from skilld.proposals.cherry_pick import accept as land
-from skilld.proposals.cherry_pick import accept_worktree
+from skilld.proposals.cherry_pick import accept_worktree, revert_worktree
 from skilld.proposals.cherry_pick import revert as take_out
 from skilld.proposals.explain import read_versions
-from skilld.proposals.model import WRITTEN_NOTE, CommitMethod, DecisionCommit, without_remark
+from skilld.proposals.model import (
+    PUT_AWAY,
+    WRITTEN_NOTE,
+    CommitMethod,
+    DecisionCommit,
+    is_only_written,
+    is_put_away,
+    without_remark,
+)
 from skilld.proposals.observe import is_gone_from_file
 from skilld.proposals.refit import Edit
 from skilld.proposals.remarks import describe_remainder, open_linked, refusal_and_remedy, remake_status
@@ -83,9 +91,12 @@ def rejecting(why: str = "") -> Decision:
 
 
 def reverting(removed: Mapping[str, str]) -> Decision:
-    """Return the decision to take an accepted proposal out again."""
+    """Return the decision to take an accepted proposal out again, from its file alone if it was only written there."""
 
-    def carry_out(proposal: Proposal) -> DecisionCommit:
+    def carry_out(proposal: Proposal) -> DecisionCommit | None:
+        if is_only_written(proposal):
+            revert_worktree(proposal, private_repositories())
+            return None
         return take_out(proposal, removed, private_repositories())
 
     return Decision(frozenset({State.ACCEPTED}), State.REVERTED, carry_out)
@@ -158,8 +169,11 @@ def _describe_outcome(proposal: Proposal, after: State, landed: DecisionCommit |
     back = f"To undo it: skilld {_UNDO_VERBS[after]} {proposal.id}"
     if after is State.REJECTED:
         return back
+    if landed is None and after is State.ACCEPTED:
+        return f"Written to {proposal.path}, not committed. {back}"
     if landed is None:
-        return f"Written to {proposal.path}, not committed."
+        left = f", but still {proposal.note.partition(PUT_AWAY)[2]}" if is_put_away(proposal) else ""
+        return f"Not in {proposal.path} any more{left}. {back}"
     if landed.method is CommitMethod.NOTHING:
         says = "already says" if after is State.ACCEPTED else "no longer says"
         return f"No commit was needed: {proposal.relpath} {says} this. {back}"

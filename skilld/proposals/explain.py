@@ -18,7 +18,7 @@ from skilld.git.objects import merges_cleanly, read_blob, read_commit
 from skilld.git.repo import Repo, TrackedFile, find_tracked
 from skilld.git.run import shared_git
 from skilld.git.staging_branch import STAGING_REF
-from skilld.proposals.observe import read_history
+from skilld.proposals.file_history import read_history
 from skilld.proposals.refit import Edit, fit_edit, step_texts
 from skilld.proposals.staging import private_repositories
 from skilld.text import compare_lines, pluralize

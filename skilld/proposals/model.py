@@ -269,6 +269,7 @@ class GitStatus(StrEnum):
     NOTHING = "nothing"
     LANDED = "landed"
     REVERTED = "reverted"
+    DISCARDED = "discarded"  # written to the file, and removed from it before it was committed
     DROPPED = "dropped"  # off the staging branch, and on no remote-tracking one
     ENDED = "ended"  # skilld removed it from the staging branch, since its edit no longer fits
     BUSY = "busy"  # unknown while the person works on the staging branch
@@ -295,8 +296,10 @@ class Observation:
 # How long a dropped proposal can be restored before it counts as rejected: it may have been a slip.
 RESTORABLE_SECONDS = 86400.0
 WRITTEN_NOTE = "written to the file, not committed"  # until a commit contains it
+PUT_AWAY = "; now only "  # after another note: in a stash, on a branch that is not checked out, ...
 DISCARDED_NOTE = "accepted with --worktree, then removed from the file before it was committed"
 UNDONE_NOTE = "accepted, but its commit was later removed from its branch"
+ELSEWHERE_NOTE = "committed"  # before PUT_AWAY, if there was no note
 _COMMITTED_NOTE = "you committed it"
 REPO_GONE_NOTE = "its repository is gone"  # it may be on an unmounted disk: the proposal then comes back with it
 
@@ -313,7 +316,7 @@ class ObservedState:
 
 def next_state(proposal: Proposal, seen: Observation, missing_since: float | None, now: float) -> ObservedState:
     """Return the state that follows from an observation; the same state if nothing changes."""
-    note = seen.note or proposal.note
+    note = seen.note or (_without_place(proposal.note) if seen.seen is GitStatus.LANDED else proposal.note)
     match seen.seen:
         case GitStatus.LANDED if proposal.state is not State.ACCEPTED or is_only_written(proposal):
             return ObservedState(
@@ -328,9 +331,7 @@ def next_state(proposal: Proposal, seen: Observation, missing_since: float | Non
             return ObservedState(
                 found, note="its repository is back", missing_since=now if found is State.DROPPED else None
             )
-        case GitStatus.DROPPED if (
-            proposal.state in {State.OPEN, State.DROPPED} or is_only_written(proposal) or seen.note == UNDONE_NOTE
-        ):
+        case GitStatus.DROPPED if proposal.state in {State.OPEN, State.DROPPED} or seen.note == UNDONE_NOTE:
             return _dropped_state(replace(proposal, note=note), missing_since, now)
         case GitStatus.GONE if (
             proposal.state is State.DROPPED and seen.note
@@ -344,12 +345,29 @@ def next_state(proposal: Proposal, seen: Observation, missing_since: float | Non
 
 def is_only_written(proposal: Proposal) -> bool:
     """Whether an accepted proposal is only in its file and not committed, as far as known."""
-    return proposal.state is State.ACCEPTED and proposal.note == WRITTEN_NOTE
+    return proposal.state is State.ACCEPTED and proposal.note.startswith(WRITTEN_NOTE)
+
+
+def is_put_away(proposal: Proposal) -> bool:
+    """Whether an accepted proposal is not in its file, but in a stash, on another branch or the like."""
+    return proposal.state is State.ACCEPTED and PUT_AWAY in proposal.note
+
+
+def put_away_note(note: str, place: str) -> str:
+    """Return the note of an accepted proposal that is now only at a place, such as "in a stash"."""
+    return f"{_without_place(note) or ELSEWHERE_NOTE}{PUT_AWAY}{place}"
+
+
+def _without_place(note: str) -> str:
+    left = note.partition(PUT_AWAY)[0]
+    return "" if left == ELSEWHERE_NOTE else left
 
 
 def without_remark(proposal: Proposal) -> Proposal:
     """Return the proposal without a note about its file, which a new decision makes obsolete."""
-    return replace(proposal, note="") if proposal.note in {WRITTEN_NOTE, DISCARDED_NOTE, UNDONE_NOTE} else proposal
+    note = _without_place(proposal.note)
+    obsolete = {WRITTEN_NOTE, DISCARDED_NOTE, UNDONE_NOTE, _COMMITTED_NOTE}
+    return replace(proposal, note="" if note in obsolete else note)
 
 
 def is_repo_gone(proposal: Proposal) -> bool:

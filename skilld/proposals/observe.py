@@ -6,7 +6,6 @@ branches checked out in a work tree count. Writes nothing, except that skilld's 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -21,7 +20,18 @@ from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 from skilld.git.run import shared_git
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
-from skilld.proposals.model import DISCARDED_NOTE, UNDONE_NOTE, GitStatus, Observation, is_only_written, is_repo_gone
+from skilld.proposals.file_history import Signature, SkillCommit, read_history
+from skilld.proposals.model import (
+    DISCARDED_NOTE,
+    UNDONE_NOTE,
+    WRITTEN_NOTE,
+    GitStatus,
+    Observation,
+    is_only_written,
+    is_repo_gone,
+    put_away_note,
+)
+from skilld.proposals.put_away import WrittenChange, find_put_away
 from skilld.proposals.refit import Edit
 from skilld.proposals.worktree import read_own_commit
 from skilld.types import Proposal, State
@@ -30,30 +40,14 @@ from skilld.types import Proposal, State
 # its tip overrules them, since lines can come and go in commits that name no proposal.
 
 EDITED_NOTE = "edited by you"
-Signature = tuple[tuple[str, ...], tuple[str, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class SkillCommit:
-    """A commit that touches the skill: the proposals it names, the commits it reverts, what it changes.
-
-    `reverts` includes the commits of a reverted merge. `before` and `text` are the skill in the first parent and in
-    the commit itself, None if it is absent.
-    """
-
-    oid: str
-    proposals: tuple[str, ...]
-    reverts: frozenset[str]
-    signature: Signature
-    before: bytes | None
-    text: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
 class BranchView:
     """A branch that counts: its commits that touch the skill, oldest first, and the skill at its tip.
 
-    `reaches` says whether its history contains the proposal's own commit; `tip` is its newest commit.
+    `has_commit` says whether its history contains the proposal's own commit; `tip` is its newest commit. `here` is
+    false for a branch as last fetched, and `behind` true for a local one that lacks commits of it.
     """
 
     default: bool
@@ -61,6 +55,8 @@ class BranchView:
     text: bytes | None
     has_commit: bool
     tip: str = ""
+    here: bool = True
+    behind: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +88,22 @@ _NO_CHANGE: Signature = ((), ())
 def judge(subject: JudgedProposal, views: Sequence[BranchView]) -> Observation:
     """Return LANDED, REVERTED or NOTHING.
 
-    The default branch takes precedence; among the others one branch that has the proposal is enough.
+    The default branch takes precedence; among the others one branch that has the proposal is enough. A revert that was
+    only fetched counts once no branch here has the proposal any more; a branch that is behind only shows that one has.
     """
+    judged = [(view, judge_branch(subject, view)) for view in views]
+    stays = any(view.here and verdict.seen is GitStatus.LANDED for view, verdict in judged)
     for default, order in (
         (True, (GitStatus.REVERTED, GitStatus.LANDED)),
         (False, (GitStatus.LANDED, GitStatus.REVERTED)),
     ):
-        verdicts = [judge_branch(subject, view) for view in views if view.default is default]
+        verdicts = [
+            verdict
+            for view, verdict in judged
+            if view.default is default
+            and not (view.behind and verdict.seen is not GitStatus.LANDED)
+            and not (stays and not view.here and verdict.seen is GitStatus.REVERTED)
+        ]
         found = next((verdict for seen in order for verdict in verdicts if verdict.seen is seen), None)
         if found is not None:
             return found
@@ -141,9 +146,17 @@ def _judge_commits(subject: JudgedProposal, view: BranchView) -> Observation:
 
 
 def _relevant_commits(subject: JudgedProposal, view: BranchView) -> tuple[SkillCommit, ...]:
-    """Return the commits that count: for a reopened proposal, those after the commit that took it out."""
+    """Return the commits that count: for a reopened proposal, those after the commit that took it out.
+
+    If the commit it landed with is not in the history (removed, amended, or part of a squashed one), that is the last
+    commit that reverts one naming the proposal.
+    """
+    if not subject.reopened:
+        return view.commits
     undone = [number for number, one in enumerate(view.commits, 1) if subject.landed in one.reverts]
-    return view.commits[undone[-1] :] if subject.reopened and undone else view.commits
+    if not undone and all(one.oid != subject.landed for one in view.commits):
+        undone = [number for number, one in enumerate(view.commits, 1) if subject.id in one.undoes]
+    return view.commits[undone[-1] :] if undone else view.commits
 
 
 def _landing_kind(subject: JudgedProposal, sighting: SkillCommit) -> str:
@@ -170,45 +183,6 @@ def _holds(subject: JudgedProposal, text: bytes | None) -> bool:
     return text is not None and line_diff.contains_change(text, subject.before or b"", subject.after or b"")
 
 
-# The hash is short with `revert.reference`.
-_REVERT_PATTERN = re.compile(r"^[ \t>*-]*This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
-_MAX_COUNT = "--max-count=300"
-
-
-def read_history(repo: Repo, tip: str, relpath: str, since: int | None) -> tuple[SkillCommit, ...]:
-    """Return the newest 300 commits of `tip` that touch a file, oldest first: all, or those since a Unix time."""
-    # No option for "always": git 2.39 reads --since=0 as now, which hides every commit.
-    dated = () if since is None else (f"--since={since}",)
-    limits = "--full-history", "--topo-order", _MAX_COUNT, *dated
-    oids = repo.git.run("rev-list", *limits, tip, "--", relpath).decode().split()
-    commits = [commit for commit in objects.read_commits(repo.git, oids[::-1]) if commit is not None]
-    names = [f"{oid}:{relpath}" for commit in commits for oid in (commit.oid, *commit.parents[:1])]
-    texts = dict(zip(names, objects.read_texts(repo.git, names), strict=True))
-    return tuple(_skill_commit(repo, commit, relpath, texts) for commit in commits)
-
-
-def _skill_commit(repo: Repo, commit: Commit, relpath: str, texts: dict[str, bytes | None]) -> SkillCommit:
-    text = texts[f"{commit.oid}:{relpath}"]
-    before = texts[f"{commit.parents[0]}:{relpath}"] if commit.parents else None
-    # A commit that creates the file adds all of its lines, one that deletes it removes them.
-    signature = line_diff.signature(before or b"", text or b"") if len(commit.parents) == 1 else ((), ())
-    reverted: set[str] = set()
-    for oid in _REVERT_PATTERN.findall(commit.text):
-        reverted |= _reverted_commits(repo, oid)
-    return SkillCommit(commit.oid, commit.proposals, frozenset(reverted), signature, before, text)
-
-
-def _reverted_commits(repo: Repo, oid: str) -> set[str]:
-    """Return a reverted commit and, if it is a merge, all commits that it had brought in."""
-    commit = objects.read_commit(repo.git, oid)
-    if commit is None:
-        return {oid}
-    if len(commit.parents) < 2:  # noqa: PLR2004 - a merge has two parents or more
-        return {commit.oid}
-    out = repo.git.run("rev-list", "--max-count=1000", oid, f"^{commit.parents[0]}").decode()
-    return {commit.oid, *out.split()}
-
-
 _MARGIN_SECONDS = 2 * 86400  # clocks of two machines differ, and dates are those of a batch
 
 
@@ -226,6 +200,11 @@ class _Branch:
     ref: str
     tip: str
     default: bool
+    behind: bool = False
+
+    @property
+    def here(self) -> bool:
+        return self.ref.startswith("refs/heads/")
 
 
 @shared_git()
@@ -261,6 +240,8 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
                 objects.read_blob(repo.git, branch.tip, relpath),
                 change.own is not None and change.own.oid in reached[branch.tip],
                 branch.tip,
+                branch.here,
+                branch.behind,
             )
             for branch in branches
         ]
@@ -302,33 +283,47 @@ def _observe_proposal(
         away = [view.tip for view in views if view.text is None]
         if proposal.id in (naming := _commits_naming(repo, away, since)):
             return Observation(proposal.id, GitStatus.LANDED, naming[proposal.id], "named")
-    before, after = change.before, change.after
-    is_kept = before is None or after is None or not is_gone_from_file(proposal, before, after)
-    if found.seen is GitStatus.REVERTED and is_only_written(proposal) and is_kept:  # it was written after that
-        return Observation(proposal.id, GitStatus.NOTHING)
-    if found.seen is GitStatus.NOTHING and is_only_written(proposal) and not is_kept:
-        return Observation(proposal.id, GitStatus.DROPPED, note=DISCARDED_NOTE)
-    if found.seen is GitStatus.NOTHING and _is_undone(repo, proposal, since):
+    if is_only_written(proposal) and found.seen is not GitStatus.LANDED:
+        return _observe_written(repo, proposal, change, found, since)
+    branch = _holding_branch(repo, proposal, since) if found.seen is GitStatus.NOTHING else ""
+    if branch is None:
         return Observation(proposal.id, GitStatus.DROPPED, note=UNDONE_NOTE)
+    if branch:
+        return replace(found, note=put_away_note(proposal.note, f"on the branch {branch}"))
     if change.own is None and found.seen is GitStatus.NOTHING:
         note = f"its commit {commit[:10]} is missing from the repository; to write the file without committing: "
         return Observation(proposal.id, GitStatus.GONE, note=f"{note}skilld accept --worktree {proposal.id}")
     return found
 
 
-def _is_undone(repo: Repo, proposal: Proposal, since: int | None) -> bool:
-    """Whether no branch has an accepted proposal any more: `git reset --hard`, or its branch was deleted.
+def _observe_written(
+    repo: Repo, proposal: Proposal, change: _Change, found: Observation, since: int | None
+) -> Observation:
+    """Return whether the lines that were written are in the file, put away, or thrown away."""
+    before, after = change.before, change.after
+    if before is None or after is None or not is_gone_from_file(proposal, before, after):
+        return Observation(proposal.id, GitStatus.NOTHING, note=WRITTEN_NOTE)
+    if place := find_put_away(repo, WrittenChange(proposal.relpath, before, after), since):
+        return Observation(proposal.id, GitStatus.NOTHING, note=put_away_note(WRITTEN_NOTE, place))
+    return found if found.seen is GitStatus.REVERTED else replace(found, seen=GitStatus.DISCARDED, note=DISCARDED_NOTE)
 
-    A missing commit proves nothing: another machine made it, or git has cleaned it up since.
+
+def _holding_branch(repo: Repo, proposal: Proposal, since: int | None) -> str | None:
+    """Return another branch that has an accepted proposal's commit; empty if that is unknown or the checked-out one.
+
+    None if no branch has it any more: `git reset --hard`, or its branch was deleted. A missing commit proves nothing:
+    another machine made it, or git has cleaned it up since.
     """
     if proposal.state is not State.ACCEPTED or not proposal.landed:
-        return False
+        return ""
     if objects.read_commit(repo.git, proposal.landed) is None:
-        return False
-    holders = "--count=2", "--format=%(refname)", f"--contains={proposal.landed}", "refs/heads", "refs/remotes"
-    if set(repo.git.run("for-each-ref", *holders).decode().split()) - {STAGING_REF}:
-        return False
-    return proposal.id not in _commits_naming(repo, ["--branches", "--remotes"], since)
+        return ""
+    form = "--format=%(refname)", f"--contains={proposal.landed}", "refs/heads", "refs/remotes"
+    names = repo.git.run("for-each-ref", *form).decode("utf-8", "surrogateescape").split()
+    others = [name for name in names if name != STAGING_REF]
+    if not others:
+        return "" if proposal.id in _commits_naming(repo, ["--branches", "--remotes"], since) else None
+    return "" if repo.branch in others else others[0].split("/", 2)[2]
 
 
 def is_gone_from_file(proposal: Proposal, before: bytes, after: bytes) -> bool:
@@ -352,13 +347,17 @@ def _read_change(repo: Repo, proposal: Proposal) -> _Change:
 def _branches(repo: Repo) -> list[_Branch]:
     """Return the branches that count: the default branch, here and as last fetched, and all that are checked out.
 
-    If one of the default branch's two refs is behind the other, it is left out.
+    If one of the default branch's two refs is behind the other, it is left out unless it is checked out.
     """
-    by_tip = {oid: ref for ref, oid in repo.default.refs.items()} if repo.default else {}
-    wanted = set(state.checked_out(repo.common_dir)) - {STAGING_REF, *(repo.default.refs if repo.default else ())}
+    default = repo.default.refs if repo.default else {}
+    by_tip = {oid: ref for ref, oid in sorted(default.items(), reverse=True)}  # of two with one tip, the local one
+    newest = {by_tip[oid]: oid for oid in refs.without_ancestors(repo.git, by_tip)}
+    wanted = set(state.checked_out(repo.common_dir)) - {STAGING_REF, *newest}
     found = refs.read_tips(repo.git, sorted(wanted)) if wanted else {}
-    checked_out = [_Branch(ref, oid, default=False) for ref, oid in found.items() if ref in wanted]
-    return [_Branch(by_tip[oid], oid, default=True) for oid in refs.without_ancestors(repo.git, by_tip)] + checked_out
+    checked_out = [
+        _Branch(ref, oid, default=ref in default, behind=ref in default) for ref, oid in found.items() if ref in wanted
+    ]
+    return [_Branch(ref, oid, default=True) for ref, oid in newest.items()] + checked_out
 
 
 def _reachable(repo: Repo, commits: Collection[str], tip: str) -> frozenset[str]:

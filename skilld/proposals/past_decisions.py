@@ -41,11 +41,15 @@ def decision_against(update: Update, path: str, session: str, decided: Sequence[
     """Return the newest decision that keeps an update for the skill at `path` from being proposed again, if any.
 
     A rejected or reverted learning is proposed again only if the person repeats it in a later session and in other
-    words.
+    words; one that was accepted and waits elsewhere, never.
     """
     for decision in reversed(decided):
         if decision.path == path and _any_says(update.change, decision.changes):
-            is_repeated = decision.session != session and fold_case(update.quote) not in decision.quotes
+            is_repeated = (
+                decision.state is not State.ACCEPTED
+                and decision.session != session
+                and fold_case(update.quote) not in decision.quotes
+            )
             if not is_repeated:
                 return decision
     return None

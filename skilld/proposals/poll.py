@@ -24,7 +24,7 @@ from skilld.types import Proposal, State
 _REMEMBERED_SECONDS = 30 * 86400  # how long after its decision a proposal is still observed
 _MAX_GAP_SECONDS = 3600.0  # observe this often even if no file seems to have changed
 _STAGING_FILES = str(PurePosixPath(STAGING_REF).parent), STAGING_REF
-_WATCHED_FILES = ("HEAD", "packed-refs", "logs/HEAD", "FETCH_HEAD", "refs/heads", *_STAGING_FILES)
+_WATCHED_FILES = ("HEAD", "packed-refs", "logs/HEAD", "logs/refs/stash", "FETCH_HEAD", "refs/heads", *_STAGING_FILES)
 
 Stamp = tuple[int, ...]
 

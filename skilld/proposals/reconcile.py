@@ -14,7 +14,7 @@ from pathlib import Path
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git import state
 from skilld.git.run import shared_git
-from skilld.proposals.model import GitStatus, next_state
+from skilld.proposals.model import DISCARDED_NOTE, GitStatus, next_state
 from skilld.proposals.observe import observe as observe_repo
 from skilld.proposals.staging import private_repositories, restage, stage, unlock_refs
 from skilld.proposals.staging_result import StagingResult
@@ -86,11 +86,15 @@ def observe(job: ObserveProposals) -> GitResult:
 def _observe_repo(repo: str, proposals: list[Proposal], job: ObserveProposals, found: _Findings) -> None:
     still_open: list[Proposal] = []
     undecided: set[str] = set()
+    discarded: list[Proposal] = []
     there = False
     committed = [proposal for proposal in proposals if proposal.commit]
     for proposal, seen in zip(committed, observe_repo(Path(repo), committed, private_repositories()), strict=True):
         there = there or seen.seen is not GitStatus.GONE
         after = next_state(proposal, seen, job.missing.get(proposal.id), job.now)
+        if seen.seen is GitStatus.DISCARDED:
+            discarded.append(replace(proposal, note=seen.note))
+            continue
         if after.state is not proposal.state or after.note != proposal.note:
             found.decide(proposal, after.state, commit=after.commit, note=after.note)
             found.at[proposal.id] = seen.at or job.missing.get(proposal.id, 0.0)
@@ -106,10 +110,55 @@ def _observe_repo(repo: str, proposals: list[Proposal], job: ObserveProposals, f
     closed |= {name: at for name, at in job.closed.items() if name not in undecided}
     if there:  # even with nothing open: a decision may have found the branch in use or locked
         still_open = _rebuild(repo, still_open, closed, found, job)
-    for waiting in proposals:
-        if waiting.state is State.OPEN and not waiting.commit:
-            staged = StagingResult(by_code=job.by_code, most_tokens=job.most_tokens)
-            still_open += _retry_staging(waiting, still_open, closed, found, staged, alone=job.alone)
+    closed = {name: at for name, at in closed.items() if name not in {proposal.id for proposal in discarded}}
+    _stage_waiting([*proposals, *discarded], still_open, closed, found, job)
+
+
+def _stage_waiting(
+    proposals: list[Proposal],
+    still_open: list[Proposal],
+    closed: Mapping[str, float],
+    found: _Findings,
+    job: ObserveProposals,
+) -> None:
+    """Stage the proposals that wait for a commit or for the branch to be free, and those that were thrown away."""
+    for proposal in proposals:
+        staged = StagingResult(by_code=job.by_code, most_tokens=job.most_tokens)
+        if proposal.state is State.OPEN and not proposal.commit:
+            still_open += _retry_staging(proposal, still_open, closed, found, staged, alone=job.alone)
+        elif proposal.note == DISCARDED_NOTE and proposal.state is State.ACCEPTED:
+            still_open += _reopen_discarded(proposal, still_open, closed, found, staged, alone=job.alone)
+
+
+def _reopen_discarded(
+    proposal: Proposal,
+    open_proposals: list[Proposal],
+    closed: Mapping[str, float],
+    found: _Findings,
+    staged: StagingResult,
+    *,
+    alone: bool,
+) -> list[Proposal]:
+    """Put a proposal back on the branch that was accepted into its file alone and thrown away there.
+
+    Returns it if it was committed; if that is not possible now, it stays accepted until the next observation.
+    """
+    again = replace(proposal, state=State.OPEN)
+    try:
+        is_staged = stage(again, open_proposals, staged, closed, alone=alone, restored=True)
+    except (RefusedError, RetryError):
+        return []
+    except SkilldError as error:
+        found.decide(proposal, State.STALE, note=error.cause or error.title)
+        return []
+    if not is_staged:
+        found.decide(proposal, State.SUPERSEDED, note="another open proposal already says this")
+        return []
+    made = [replace(one, note=one.note or proposal.note) for one in staged.made]
+    found.decide(proposal, State.OPEN, note=made[0].note)
+    found.committed += made
+    found.staged.add_outcome(staged)
+    return [one for one in made if one.commit]
 
 
 def _rebuild(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from skilld.classify.backends import OFFLINE
 from skilld.clock import rfc3339
-from skilld.proposals.model import REPO_GONE_NOTE
+from skilld.proposals.model import REPO_GONE_NOTE, without_remark
 from skilld.proposals.remarks import DECIDED_STATES, who_decided
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import BatchJob, BatchResult
@@ -101,7 +102,9 @@ def record_changes(store: Store, changes: Changes, now: float, at: Mapping[str, 
         if proposal is not None and proposal.state is one.before:
             when = (at or {}).get(one.proposal, 0.0)
             who = _decided_by(store, proposal, one, when, now) if one.after in DECIDED_STATES else "git"
-            store.proposals.decide(proposal, one.after, rfc3339(now), who=who, commit=one.commit, note=one.note)
+            is_new = one.after is not one.before  # else only the note is, which may be empty
+            known = without_remark(proposal) if is_new else replace(proposal, note="")
+            store.proposals.decide(known, one.after, rfc3339(now), who=who, commit=one.commit, note=one.note)
             if one.after is State.STALE and one.note != REPO_GONE_NOTE:
                 _queue_remake(store, proposal, now)
     for applied in changes.applied:

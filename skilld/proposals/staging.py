@@ -58,7 +58,8 @@ def refit_to_head(proposal: Proposal, tracked: TrackedFile, made_for: bytes | No
     names = [f"{commit}:{relpath}" for commit in (origin, tracked.repo.head)]
     seen, current = objects.read_texts(git, names)
     seen = seen if made_for is None else made_for
-    if seen is None or current is None or _fits(edit, current):
+    fits = seen is None or current is None or _fits(edit, current)
+    if seen is None or current is None or (fits and (seen == current or not proposal.commit)):
         return proposal
     try:
         # Prefer the proposal's own text: the person may have edited it since the commit was made.
@@ -68,7 +69,7 @@ def refit_to_head(proposal: Proposal, tracked: TrackedFile, made_for: bytes | No
             return proposal
         if line_diff.contains_change(current, seen, after):
             return None
-        if _fits(edit, Path(proposal.path).read_bytes()):
+        if not fits and _fits(edit, Path(proposal.path).read_bytes()):
             return proposal
         try:
             edit.refit_loosely(seen, after, current)

@@ -19,8 +19,9 @@ from skilld.git.repo import Repo
 from skilld.git.run import shared_git
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_REF
 from skilld.proposals.amend import stage_on_branch
-from skilld.proposals.cherry_pick import revert
+from skilld.proposals.cherry_pick import revert, revert_worktree
 from skilld.proposals.decide import DecisionReport, rebuild_branch
+from skilld.proposals.model import is_only_written, without_remark
 from skilld.proposals.results import record_changes
 from skilld.proposals.staging import private_repositories
 from skilld.proposals.worktree import Worktree, prepared_worktree
@@ -40,12 +41,10 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
     """
     if proposal.state is not State.ACCEPTED:
         raise SkilldError(_TITLE, f"{proposal.id} is {proposal.state.value}")
-    why = remove_commit(proposal, removed)
-    done = why and f"Its commit was reverted, not removed, because {why}."
-    commit = revert(proposal, removed, private_repositories()).commit if why else ""
+    done, commit = _take_out(proposal, removed)
     current, now = store.proposals.get(proposal.id) or proposal, rfc3339(time.time())
     try:
-        made, staged = stage_on_branch(store, replace(current, state=State.OPEN), restored=True)
+        made, staged = stage_on_branch(store, replace(without_remark(current), state=State.OPEN), restored=True)
     except SkilldError as error:  # it is out of the file again, which must be stored
         with store.transaction():
             store.proposals.decide(current, State.REVERTED, now, who="command", why=_UNDONE, commit=commit)
@@ -57,6 +56,20 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
         store.proposals.save_edit(made)
         record_changes(store, staged.changes(), time.time())
     return DecisionReport(tuple(line for line in (f"{proposal.id} is open again: {proposal.summary}", done) if line))
+
+
+def _take_out(proposal: Proposal, removed: Mapping[str, str]) -> tuple[str, str]:
+    """Take a proposal out of its file; return a sentence about how, and the commit that did it, both empty if none."""
+    if is_only_written(proposal):
+        revert_worktree(proposal, private_repositories())
+        return "", ""
+    why = remove_commit(proposal, removed)
+    if not why:
+        return "", ""
+    return (
+        f"Its commit was reverted, not removed, because {why}.",
+        revert(proposal, removed, private_repositories()).commit,
+    )
 
 
 def remove_commit(proposal: Proposal, removed: Mapping[str, str]) -> str | None:

@@ -287,20 +287,12 @@ def _written(person: Person, store: Store) -> str:
     return text
 
 
-def test_an_accepted_change_discarded_before_a_commit_is_dropped_and_restorable(person: Person, store: Store) -> None:
+def test_the_daemon_looks_when_the_file_changes_in_which_alone_it_stands(person: Person, store: Store) -> None:
     _written(person, store)
     now, observing = time.time(), PollSchedule(store)
     assert [observing.job(now) is None, observing.job(now + 5) is None] == [False, True]
     person.git("checkout", SKILL)
-    assert observing.job(now + 10) is not None, "the daemon looks when the file changes in which alone it stands"
-    assert states(store) == {"p1": "dropped"}
-    assert (
-        get_proposal(store, "p1").note == "accepted with --worktree, then removed from the file before it was committed"
-    )
-    restore(store, get_proposal(store, "p1"))
-    assert states(store) == {"p1": "open"}
-    assert get_proposal(store, "p1").note == ""
-    assert "- Dry run first." in person.show(ref=STAGING)
+    assert observing.job(now + 10) is not None
 
 
 def test_an_accepted_commit_removed_from_its_branch_is_dropped_until_it_returns(person: Person, store: Store) -> None:
@@ -355,7 +347,7 @@ def test_a_section_is_written_below_the_persons_uncommitted_line(person: Person,
     assert person.skill.read_text().endswith(end)
     person.git("checkout", SKILL)
     person.commit("my note", {SKILL: person.skill.read_text() + "- my own note\n"})
-    assert states(store) == {"p1": "dropped"}
+    assert states(store) == {"p1": "open"}
     decide(store, get_proposal(store, "p1"), accepting({}))
     assert person.show().endswith(end.rstrip())
 

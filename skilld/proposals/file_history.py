@@ -1,0 +1,69 @@
+"""Reads the commits of a branch that touch one file: which proposals each names, what it reverts and changes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from skilld.git import line_diff, objects
+from skilld.git.objects import Commit
+from skilld.git.repo import Repo
+
+Signature = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class SkillCommit:
+    """A commit that touches the skill: the proposals it names, the commits it reverts, what it changes.
+
+    `reverts` includes the commits of a reverted merge; `undoes` has the proposals that the reverted commits name.
+    `before` and `text` are the skill in the first parent and in the commit itself, None if it is absent.
+    """
+
+    oid: str
+    proposals: tuple[str, ...]
+    reverts: frozenset[str]
+    undoes: frozenset[str]
+    signature: Signature
+    before: bytes | None
+    text: bytes | None
+
+
+# The hash is short with `revert.reference`.
+_REVERT_PATTERN = re.compile(r"^[ \t>*-]*This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
+_MAX_COUNT = "--max-count=300"
+
+
+def read_history(repo: Repo, tip: str, relpath: str, since: int | None) -> tuple[SkillCommit, ...]:
+    """Return the newest 300 commits of `tip` that touch a file, oldest first: all, or those since a Unix time."""
+    # No option for "always": git 2.39 reads --since=0 as now, which hides every commit.
+    dated = () if since is None else (f"--since={since}",)
+    limits = "--full-history", "--topo-order", _MAX_COUNT, *dated
+    oids = repo.git.run("rev-list", *limits, tip, "--", relpath).decode().split()
+    commits = [commit for commit in objects.read_commits(repo.git, oids[::-1]) if commit is not None]
+    names = [f"{oid}:{relpath}" for commit in commits for oid in (commit.oid, *commit.parents[:1])]
+    texts = dict(zip(names, objects.read_texts(repo.git, names), strict=True))
+    return tuple(_skill_commit(repo, commit, relpath, texts) for commit in commits)
+
+
+def _skill_commit(repo: Repo, commit: Commit, relpath: str, texts: dict[str, bytes | None]) -> SkillCommit:
+    text = texts[f"{commit.oid}:{relpath}"]
+    before = texts[f"{commit.parents[0]}:{relpath}"] if commit.parents else None
+    # A commit that creates the file adds all of its lines, one that deletes it removes them.
+    signature = line_diff.signature(before or b"", text or b"") if len(commit.parents) == 1 else ((), ())
+    reverted: set[str] = set()
+    undone: set[str] = set()
+    for oid in _REVERT_PATTERN.findall(commit.text):
+        taken = objects.read_commit(repo.git, oid)
+        reverted |= _brought_in(repo, taken) if taken else {oid}
+        undone |= set(taken.proposals) if taken else set()
+    reverts = frozenset(reverted)
+    return SkillCommit(commit.oid, commit.proposals, reverts, frozenset(undone), signature, before, text)
+
+
+def _brought_in(repo: Repo, commit: Commit) -> set[str]:
+    """Return a commit and, if it is a merge, all commits that it brought in."""
+    if len(commit.parents) < 2:  # noqa: PLR2004 - a merge has two parents or more
+        return {commit.oid}
+    out = repo.git.run("rev-list", "--max-count=1000", commit.oid, f"^{commit.parents[0]}").decode()
+    return {commit.oid, *out.split()}

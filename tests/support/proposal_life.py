@@ -1,0 +1,70 @@
+"""Proposals in a person's repository and a store: made, decided by command, and observed after plain git."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skilld.proposals.amend import stage_and_store
+from skilld.proposals.decide import DecisionReport, accepting, decide, rejecting, reverting
+from skilld.proposals.poll import refresh
+from skilld.proposals.undo_accept import undo_accept
+from skilld.store import Store
+from skilld.types import Evidence, Kind, Op, Operation, Proposal
+from support.proposals import get_proposal, make_proposal
+from support.repos import AT, Person
+
+DRY = "- Dry run first."  # what `offer` proposes, below "- Run the tests."
+
+
+@dataclass(frozen=True)
+class ProposalLife:
+    """skilld and a person in one repository; every call with a name is about the proposal with this ID."""
+
+    person: Person
+    store: Store
+
+    def offer(self, name: str = "p1", anchor: str = "- Run the tests.", text: str = DRY) -> None:
+        """Propose to insert a text below an anchor of the skill."""
+        self.propose(name, Operation(Op.INSERT_AFTER, anchor, text))
+
+    def propose(self, name: str, *operations: Operation, path: Path | None = None, **other: Any) -> Proposal:
+        """Propose operations on the skill, or on another file."""
+        fields = {
+            "id": name,
+            "batch_id": f"batch-{name}",
+            "skill": (path or self.person.skill).parent.name,
+            "path": str(path or self.person.skill),
+            "operations": operations,
+            "summary": f"say {name}",
+            "kind": Kind.PREFERENCE,
+            "evidence": (Evidence("agent:1", f"always {name}"),),
+            "created_at": AT,
+        }
+        return stage_and_store(self.store, make_proposal(**(fields | other)))
+
+    def get(self, name: str = "p1") -> Proposal:
+        """Return it as it is stored."""
+        return get_proposal(self.store, name)
+
+    def observe(self, name: str = "p1") -> tuple[str, str]:
+        """Read git as the daemon does, twice, and return the state and the note."""
+        refresh(self.store)
+        first = self.get(name).state, self.get(name).note
+        refresh(self.store)
+        assert (self.get(name).state, self.get(name).note) == first, "nothing has happened in between"
+        return first[0].value, first[1]
+
+    def accept(self, name: str = "p1", *, worktree: bool = False) -> DecisionReport:
+        return decide(self.store, self.get(name), accepting({}, worktree=worktree))
+
+    def reject(self, name: str = "p1") -> DecisionReport:
+        return decide(self.store, self.get(name), rejecting())
+
+    def revert(self, name: str = "p1") -> DecisionReport:
+        return decide(self.store, self.get(name), reverting({}))
+
+    def undo(self, name: str = "p1") -> DecisionReport:
+        """Undo its acceptance, as `u` in `skilld review` does."""
+        return undo_accept(self.store, self.get(name), {})
