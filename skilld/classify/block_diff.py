@@ -97,11 +97,7 @@ def parse_blocks(text: str) -> list[Block]:
 
 def _split_blocks(body: Sequence[Line]) -> Iterator[Block]:
     kinds = roles(body)
-    titles = {
-        part.start - (1 if body[part.start - 1].text.lstrip().startswith("#") else 2): part  # one of two is underlined
-        for part in sections(body)
-        if part.level
-    }
+    titles = {part.head: part for part in sections(body) if part.level}
     at = 0
     while at < len(body):
         end = at + 1

@@ -185,8 +185,7 @@ def _unique_in_section(alignment: Alignment, keys: Sequence[str], found_keys: Se
 
 def heading_lines(body: Sequence[Line]) -> dict[int, str]:
     """Return the line of each heading with its title; for an underlined one the line of the title."""
-    parts = [part for part in sections(body) if part.title]
-    return {part.start - 1 - (not body[part.start - 1].text.lstrip().startswith("#")): part.title for part in parts}
+    return {part.head: part.title for part in sections(body) if part.title}
 
 
 def _renamed_headings(old_heads: Sequence[int], now_heads: Sequence[int], found: Mapping[int, int]) -> dict[int, int]:

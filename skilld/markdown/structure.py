@@ -109,7 +109,7 @@ class Item:
 class Section:
     """A heading and its text: its own lines are [start, own_end), with its subsections [start, end).
 
-    Text before the first heading is a section of level 0 without a title.
+    The heading itself, one line or two, is [head, start). Text before the first one is a section of level 0 without it.
     """
 
     title: str
@@ -117,6 +117,7 @@ class Section:
     start: int
     own_end: int
     end: int
+    head: int = 0
 
 
 def list_item(text: str) -> Item | None:
@@ -200,11 +201,11 @@ def sections(body: Sequence[Line]) -> list[Section]:
     if not heads or heads[0][0] > 0:
         heads.insert(0, (0, 0, 0, ""))
     out: list[Section] = []
-    for number, (_, start, level, title) in enumerate(heads):
+    for number, (head, start, level, title) in enumerate(heads):
         later = heads[number + 1 :]
         own_end = later[0][0] if later else len(body)
-        end = next((head[0] for head in later if head[2] <= level), len(body)) if level else own_end
-        out.append(Section(title, level, start, own_end, end))
+        end = next((one[0] for one in later if one[2] <= level), len(body)) if level else own_end
+        out.append(Section(title, level, start, own_end, end, head))
     return out
 
 

@@ -16,7 +16,7 @@ from skilld.markdown import structure
 from skilld.text import fold, fold_case
 from skilld.trim.cuts import MAX_SHOWN, Cut, CutReason, Protected, cuts, make_cut, mentions, order_cuts
 from skilld.trim.equivalence import binding_words
-from skilld.trim.units import ParsedFile, heading_lines, item_lists
+from skilld.trim.units import ParsedFile, item_lists
 from skilld.words import content_stems
 
 _MIN_DUPLICATE = 40  # characters: a shorter text may well appear twice
@@ -166,7 +166,7 @@ def _empty_headings(parsed: ParsedFile, count: Callable[[str], int]) -> list[Cut
         blank = not any(line.key for line in parsed.body[section.start : section.end])
         if not blank or section.level <= 1:
             continue
-        lines = heading_lines(parsed, section)
+        lines = range(section.head, section.start)
         others = [line.text for at, line in enumerate(parsed.body) if at not in lines]
         parents = [one for one in parsed.sections if one.level < section.level and one.start < section.start]
         is_label = _is_label(section.title) and bool(parents and parsed.units_within(parents[-1]))

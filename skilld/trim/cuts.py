@@ -17,7 +17,7 @@ from skilld.errors import SkilldError
 from skilld.markdown.structure import Section
 from skilld.text import fold, fold_case, truncate
 from skilld.trim.equivalence import binding_words
-from skilld.trim.units import ParsedFile, emptied_sections, heading_lines, lead_followers, whole_units
+from skilld.trim.units import ParsedFile, emptied_sections, lead_followers, whole_units
 from skilld.types import Operation
 from skilld.words import content_stems
 
@@ -127,7 +127,7 @@ class _Headings:
         self._parsed, self._kept, self._judged = parsed, kept, judged
         self.gone = emptied_sections(parsed, left)
         lines = {number for at in left for number in parsed.units[at].lines}
-        lines.update(number for one in self.gone for number in _section_lines(parsed, one))
+        lines.update(number for one in self.gone for number in range(one.head, one.end))
         stays = [
             line.text for at, line in enumerate(parsed.body) if at not in lines and parsed.line(at) not in kept.going
         ]
@@ -135,7 +135,7 @@ class _Headings:
 
     def has_to_stay(self, section: Section) -> bool:
         """Whether it is the file's title, the person's words, a link's target, a choice, or one of several ways."""
-        lines, title = _section_lines(self._parsed, section), section.title
+        lines, title = range(section.head, section.end), section.title
         body = [line.text for line in self._parsed.body]
         first = next(one for one in self._parsed.sections if one.level)
         link = f"](#{'-'.join(_NON_SLUG_CHARACTERS.sub('', title.casefold()).split(' '))})"
@@ -153,7 +153,7 @@ class _Headings:
         """Whether it is numbered, or one of several ways to do something and mentioned nowhere else."""
         above = [one for one in self._parsed.sections if _contains(one, section)]
         parent = above[-1] if above else None
-        if parent in self.gone and _fits_one_edit(self._parsed, _section_lines(self._parsed, parent)):
+        if parent in self.gone and _fits_one_edit(self._parsed, range(parent.head, parent.end)):
             return False  # they all go at once
         if _NUMBERED.match(section.title):
             return True
@@ -170,11 +170,6 @@ class _Headings:
         """Return the units of the shortest section below a heading that has no text of its own."""
         inner = [one for one in self.gone if _contains(section, one)]
         return set(self._parsed.units_within(min(inner, key=lambda one: one.end - one.start, default=section)))
-
-
-def _section_lines(parsed: ParsedFile, section: Section) -> range:
-    """Return the lines of a section with its heading."""
-    return range(heading_lines(parsed, section).start, section.end)
 
 
 def _contains(above: Section, section: Section) -> bool:
@@ -202,9 +197,7 @@ def _groups(parsed: ParsedFile, left: Collection[int], reasons: Mapping[int, Rea
         unit = parsed.units[at]
         if unit.first < done:
             continue
-        groups = [
-            (_section_lines(parsed, one), set(parsed.units_within(one)) & set(left)) for one in sections.get(at, [])
-        ]
+        groups = [(range(one.head, one.end), set(parsed.units_within(one)) & set(left)) for one in sections.get(at, [])]
         if at in followed:
             groups.append((parsed.with_blanks(unit.first, parsed.units[max(followed[at])].last), followed[at]))
         else:
@@ -272,7 +265,7 @@ def _announcements(parsed: ParsedFile) -> Iterator[tuple[range, range]]:
             yield parsed.units[at].lines, range(parsed.units[min(units)].first, parsed.units[max(units)].last + 1)
     for section in reversed(parsed.sections):
         if section.level:
-            yield heading_lines(parsed, section), range(section.start, section.end)
+            yield range(section.head, section.start), range(section.start, section.end)
 
 
 def _emptying_cuts(parsed: ParsedFile, title: range, body: range, cuts: Sequence[Cut]) -> list[Cut]:

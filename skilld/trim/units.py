@@ -216,12 +216,6 @@ def lead_followers(parsed: ParsedFile) -> Mapping[int, set[int]]:
     return found
 
 
-def heading_lines(parsed: ParsedFile, section: structure.Section) -> range:
-    """Return the lines of a section's heading: two if it is underlined."""
-    is_one = parsed.body[section.start - 1].text.lstrip().startswith("#")
-    return range(section.start - (1 if is_one else 2), section.start)
-
-
 def emptied_sections(parsed: ParsedFile, chosen: Collection[int]) -> list[structure.Section]:
     """Return the sections that would keep only their heading without the chosen units, in the order of the file."""
     found = []
