@@ -69,6 +69,14 @@ def split_front_matter(text: str) -> tuple[list[str] | None, list[str]]:
     return (None, lines) if end is None else (lines[1:end], [""] * (end + 1) + lines[end + 1 :])
 
 
+def fence_after(line: str, fence: str) -> str:
+    """Return the fence of code that is open below a line, given the one above it; empty if there is none."""
+    found = _FENCE.match(line)
+    if found is None or (fence and (found[1][0] != fence[0] or len(found[1]) < len(fence))):
+        return fence
+    return "" if fence else found[1]
+
+
 def without_comments(lines: Sequence[str]) -> list[str]:
     """Return lines with the comments on their own lines blanked.
 
@@ -81,15 +89,11 @@ def without_comments(lines: Sequence[str]) -> list[str]:
     last = max((at for at, line in enumerate(left) if "-->" in line), default=-1)
     while number < len(left):
         line = left[number]
-        opened = _FENCE.match(line)
+        before, fence = fence, fence_after(line, fence)
         listed = _LIST_ITEM.match(line)
         if listed or (line.strip() and len(line) - len(line.lstrip()) < inside):
             inside = listed.end() if listed else 0
-        if opened and not fence:
-            fence = opened[1]
-        elif opened and fence and opened[1][0] == fence[0] and len(opened[1]) >= len(fence):
-            fence = ""
-        elif not fence and not inside and number <= last and _COMMENT_START.match(line):
+        if not before and not fence and not inside and number <= last and _COMMENT_START.match(line):
             end = next(at for at in range(number, len(left)) if "-->" in left[at])
             rest = left[end].partition("-->")[2]
             left[number : end + 1] = [*[""] * (end - number), rest]
@@ -123,12 +127,8 @@ def imports(lines: Sequence[str], syntax: Syntax) -> Iterator[Import]:
     fence = ""
     before_is_blank, in_list = True, False
     for number, line in enumerate(lines, 1):
-        opened = _FENCE.match(line)
-        if opened and not fence:
-            fence = opened[1]
-        elif opened and fence and opened[1][0] == fence[0] and len(opened[1]) >= len(fence):
-            fence = ""
-        elif not fence and line.strip():
+        before, fence = fence, fence_after(line, fence)
+        if not before and not fence and line.strip():
             indented = line.startswith(("    ", "\t")) and before_is_blank and not in_list
             in_list = bool(_LIST_ITEM.match(line)) or (in_list and line[0] in " \t")
             if not indented:
