@@ -298,9 +298,9 @@ def is_order(match: Match) -> bool:
     return bool(match.language.commands.match(match.said[frame.end() if frame else 0 :]))
 
 
-def find_retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:
+def find_retractions(text: str) -> list[str]:
     """Return the clauses of `text` that retract something."""
-    typed = typed_part(text, agent_texts)
+    typed = typed_part(text, ())
     found = likely_languages(typed)
     if len(found) == 1 and not found[0].marks & {word.lower() for word in _LETTERS.findall(typed)}:
         found = list(languages().values())  # a word such as "scherzavo" identifies no language
