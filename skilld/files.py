@@ -80,9 +80,14 @@ class FileFacts(NamedTuple):
     st_mtime: float
 
 
-def first_program(names: Iterable[str], environment: Mapping[str, str]) -> Path | None:
-    """Return the path of the first of these programs on PATH, with links resolved; None if there is none."""
+def find_program(name: str, environment: Mapping[str, str]) -> str | None:
+    """Return the absolute path of a program, None if no absolute folder of PATH contains it."""
     from shutil import which
 
-    found = (which(name, path=environment.get("PATH", "")) for name in names)
-    return next((Path(path).resolve() for path in found if path), None)
+    folders = environment.get("PATH", os.defpath).split(os.pathsep)
+    return which(name, path=os.pathsep.join(folder for folder in folders if folder.startswith("/")))
+
+
+def first_program(names: Iterable[str], environment: Mapping[str, str]) -> Path | None:
+    """Return the path of the first of these programs on PATH, with links resolved; None if there is none."""
+    return next((Path(path).resolve() for name in names if (path := find_program(name, environment))), None)

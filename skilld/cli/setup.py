@@ -175,8 +175,9 @@ def ask_once(settings: Settings, file: Path) -> bool:
 def find_offers(environment: Mapping[str, str]) -> list[Offer]:
     """Return the possible judges: the agents themselves, a local Ollama, providers whose keys are set, the rules."""
     from skilld.classify.backends import OFFLINE
-    from skilld.classify.backends.agent_cli.clients import CLIENTS, find_program
+    from skilld.classify.backends.agent_cli.clients import CLIENTS
     from skilld.classify.backends.choose import AGENT, PROVIDERS, local_ollama, model_address
+    from skilld.files import find_program
 
     found = []
     if here := [client for client in CLIENTS.values() if find_program(client.program, environment)]:

@@ -7,10 +7,10 @@ GIT_INDEX_FILE redirects every command (measured, git 2.39), so the process itse
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from skilld.files import find_program
 from skilld.git.errors import GitMissingError
 from skilld.text import word_set
 
@@ -73,8 +73,7 @@ def terminal_variables(removed: Mapping[str, str]) -> dict[str, str]:
 
 def git_program() -> str:
     """Return the absolute path of git, never one found through the current folder."""
-    folders = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if Path(folder).is_absolute()]
-    program = shutil.which("git", path=os.pathsep.join(folders))
+    program = find_program("git", os.environ)
     if program is None:
         raise GitMissingError(
             "Cannot find git",

@@ -14,7 +14,7 @@ from skilld import __version__
 from skilld.agents import ADAPTERS
 from skilld.agents.programs import program_names
 from skilld.classify.backends import OFFLINE, Spec
-from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, find_program, parse_model
+from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, parse_model
 from skilld.classify.backends.choose import PROVIDERS
 from skilld.classify.backends.names import find_problem
 from skilld.classify.question_jobs import TestBackend
@@ -22,7 +22,7 @@ from skilld.clock import local_day, parse_time, rfc3339
 from skilld.daemon.judges import judge_problems
 from skilld.daemon.lock import is_held
 from skilld.errors import SkilldError
-from skilld.files import first_program, shell_quoted
+from skilld.files import find_program, first_program, shell_quoted
 from skilld.git.environment import scrub_environment
 from skilld.health.values import Agent, BlockedWork, Counts, Daemon, Disk, Facts, Machine, Model, Service, Trouble
 from skilld.ingest.discover import Host, Root, find_roots, find_transcripts

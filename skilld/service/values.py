@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from skilld.agents import ADAPTERS
 from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, parse_model
 from skilld.classify.backends.choose import AGENT, PROVIDERS
 from skilld.errors import RefusedError, SkilldError, UsageError
+from skilld.files import find_program
 
 
 class ManagerError(SkilldError):
@@ -198,7 +198,7 @@ class CommandResult:
 
 def run_command(environment: Mapping[str, str], program: str, *arguments: str) -> CommandResult:
     """Run `program` from PATH with a time limit. Raises ManagerError if it is missing or does not finish."""
-    found = shutil.which(program, path=environment.get("PATH"))
+    found = find_program(program, environment)
     if found is None:
         raise ManagerError("No service manager found", f"{program} is not on PATH", TERMINAL_REMEDY)
     try:

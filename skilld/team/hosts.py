@@ -15,7 +15,8 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from skilld.errors import SkilldError
-from skilld.team.programs import find_program, run_program
+from skilld.files import find_program
+from skilld.team.programs import run_program
 from skilld.text import truncate
 
 _ADDRESS_PATTERN = re.compile(
@@ -76,7 +77,7 @@ class Host:
         self._environment = environment
         self._folder = folder
         self._name = {"github": "gh", "gitlab": "glab"}.get(place.kind, "")
-        self._program = find_program(self._name, environment) if self._name else ""
+        self._program = find_program(self._name, environment) or ""
 
     @property
     def _is_github(self) -> bool:

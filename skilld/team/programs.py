@@ -6,8 +6,6 @@ PATH, and run in a folder of skilld's own.
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ from pathlib import Path
 from skilld.errors import RetryError, SkilldError
 from skilld.text import safe_text
 
-PROGRAM_SECONDS = 60.0
+_SECONDS = 60.0
 MAX_OUTPUT = 8 << 20  # bytes of an answer that are read
 
 # Turn off prompts, also those of other programs.
@@ -37,12 +35,6 @@ class ProgramResult:
     err: str
 
 
-def find_program(name: str, environment: Mapping[str, str]) -> str:
-    """Return the absolute path of a program; empty if it is in no absolute folder of PATH."""
-    folders = [one for one in environment.get("PATH", os.defpath).split(os.pathsep) if Path(one).is_absolute()]
-    return shutil.which(name, path=os.pathsep.join(folders)) or ""
-
-
 def run_program(
     program: str,
     arguments: list[str],
@@ -50,9 +42,8 @@ def run_program(
     folder: Path,
     *,
     stdin: bytes = b"",
-    seconds: float = PROGRAM_SECONDS,
 ) -> ProgramResult:
-    """Run a program that `find` found, and return its answer whatever its status is.
+    """Run a program that `find_program` found, and return its answer whatever its status is.
 
     Raises RetryError if it does not end in time, SkilldError if it cannot be started.
     """
@@ -64,11 +55,11 @@ def run_program(
             input=stdin,
             capture_output=True,
             check=False,
-            timeout=seconds,
+            timeout=_SECONDS,
             start_new_session=True,  # without it ssh-keygen asks for a passphrase on the terminal
         )
     except subprocess.TimeoutExpired:
-        raise RetryError(f"{Path(program).name} did not respond", f"still running after {seconds:g} s") from None
+        raise RetryError(f"{Path(program).name} did not respond", f"still running after {_SECONDS:g} s") from None
     except OSError as error:
         raise SkilldError(f"Cannot run {Path(program).name}", f"{program}: {error.strerror}") from error
     return ProgramResult(

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.files import read_regular, shell_quoted
+from skilld.files import find_program, read_regular, shell_quoted
 from skilld.git.run import Git
-from skilld.team.programs import find_program, run_program
+from skilld.team.programs import run_program
 
 _NAMESPACE = "git"  # the namespace of git's own signatures
 _KEY_NAMES = "id_ed25519", "id_ecdsa", "id_rsa"

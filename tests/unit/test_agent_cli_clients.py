@@ -12,10 +12,11 @@ import pytest
 
 from skilld.classify.backends.agent_cli.backend import failure_error
 from skilld.classify.backends.agent_cli.base import ClientAnswer, Question, commented_json, make_workspace
-from skilld.classify.backends.agent_cli.clients import CLIENTS, find_program, is_client_variable
+from skilld.classify.backends.agent_cli.clients import CLIENTS, is_client_variable
 from skilld.classify.backends.agent_cli.own_questions import is_own_question, new_mark
 from skilld.classify.backends.choose import choose
 from skilld.errors import RetryError
+from skilld.files import find_program
 from skilld.types import Usage
 from support.tables import table_rows
 

@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.agent_cli.base import host_of
-from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, client_of, find_program, parse_model
+from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, client_of, parse_model
+from skilld.files import find_program
 
 AGENT = "agent"  # the model string for judging each session by its own agent
 

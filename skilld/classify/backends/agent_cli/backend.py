@@ -19,7 +19,7 @@ from typing import Any
 from skilld.classify import prompt
 from skilld.classify.backends import Spec, UnavailableError
 from skilld.classify.backends.agent_cli.base import Client, ClientAnswer, Question, Workspace, make_workspace
-from skilld.classify.backends.agent_cli.clients import find_program, parse_model
+from skilld.classify.backends.agent_cli.clients import parse_model
 from skilld.classify.backends.agent_cli.limits import seconds_until_reset
 from skilld.classify.backends.agent_cli.own_questions import is_own_question, new_mark
 from skilld.classify.backends.agent_cli.process import ExitResult, RunResult, run
@@ -27,6 +27,7 @@ from skilld.classify.backends.completion import counted_tokens
 from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError, TooLongError
 from skilld.errors import RetryError, SkilldError, cause_of
+from skilld.files import find_program
 from skilld.redact import KEY_BYTES, RedactionError, Redactor
 from skilld.text import safe_text, truncate
 from skilld.types import Usage

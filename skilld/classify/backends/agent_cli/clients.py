@@ -6,9 +6,7 @@ prompts and parsers, which only workers need.
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
@@ -45,13 +43,6 @@ def parse_model(model: str) -> tuple[Client, str]:
 def client_of(agent: str) -> Client | None:
     """Return the command line of an agent, or None."""
     return next((client for client in CLIENTS.values() if client.agent == agent), None)
-
-
-def find_program(program: str, environment: Mapping[str, str]) -> str | None:
-    """Return the absolute path of a program, None if no absolute folder of PATH contains it."""
-    folders = environment.get("PATH", os.defpath).split(os.pathsep)
-    absolute = [folder for folder in folders if folder.startswith("/")]
-    return shutil.which(program, path=os.pathsep.join(absolute)) if absolute else None
 
 
 def is_client_variable(variable: str) -> bool:
