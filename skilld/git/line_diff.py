@@ -74,16 +74,17 @@ def contains_change(text: bytes, old: bytes, new: bytes) -> bool:
 def is_change_gone(text: bytes, old: bytes, new: bytes) -> bool:
     """Whether nothing of the change from `old` to `new` is left in `text`, not even reworded.
 
-    If the change adds lines: neither they nor sufficiently similar ones are in the text. If it only removes lines: all
-    of them are back.
+    If the change adds lines: neither they nor sufficiently similar ones are in the text; of lines and headings above
+    them, the lines count. If it only removes lines: all of them are back.
     """
     removed, added = signature(old, new)
     before = {line.strip() for line in split_lines(old)}
     fresh = [line for line in added if line not in before]
+    fresh = [line for line in fresh if not line.startswith("#")] or fresh
     present, kept = _count_lines(text), _count_lines(new)
     if fresh:
         strangers = [line for line in present if line not in before]
-        reworded = (_similarity(line, other) >= MIN_SIMILARITY for line in fresh for other in strangers)
+        reworded = (similarity(line, other) >= MIN_SIMILARITY for line in fresh for other in strangers)
         return not any(line in present for line in fresh) and not any(reworded)
     return bool(removed) and all(present[line] > kept[line] for line in removed)
 
@@ -93,7 +94,7 @@ def _count_lines(data: bytes) -> Counter[str]:
     return Counter(line.strip() for line in split_lines(data) if line.strip())
 
 
-def _similarity(one: str, other: str) -> float:
+def similarity(one: str, other: str) -> float:
     """Return the similarity of two lines; for long ones an upper bound, so that no line counts as gone too early."""
     matcher = SequenceMatcher(None, one, other, autojunk=False)
     bound = matcher.real_quick_ratio()

@@ -19,8 +19,10 @@ from skilld.git.objects import Commit, Ident
 from skilld.git.run import PersonGit, shared_git
 from skilld.git.staging_branch import STAGING_REF
 from skilld.proposals import worktree
+from skilld.proposals.file_history import reverted_commits
 from skilld.proposals.model import Apply, CommitMethod, DecisionCommit, Refit
 from skilld.proposals.refit import fit_edit, side_edits
+from skilld.proposals.taking_out import describe_rest, headings_in_use, take_out
 from skilld.proposals.worktree import (
     Worktree,
     commit_by_lines,
@@ -307,9 +309,10 @@ def revert_worktree(proposal: Proposal, private: Path | None = None) -> None:
         raise RefusedError(_REVERT_TITLE, f"{proposal.relpath} has changed since it was created", f"Delete {path}")
     elif not line_diff.is_change_gone(old, before, after):
         try:
-            worktree.replace_file(path, old, undo(before, after, old))
+            worktree.replace_file(path, old, take_out(before, after, old))
         except line_diff.ChangeNotFoundError as error:
-            raise RefusedError(_REVERT_TITLE, error.cause, by_hand) from error
+            cause = describe_rest(before, after, old, proposal.relpath) or error.cause
+            raise RefusedError(_REVERT_TITLE, cause, by_hand) from error
     for one in proposal.also:
         names = [f"{oid}:{one.relpath}" for oid in (source.parents[0], source.oid)]
         versions = [text or b"" for text in objects.read_texts(repo.git, names)]
@@ -324,25 +327,48 @@ def _revert_commit(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
     if source is None:
         raise work_tree.refused("its commit is no longer in the repository")
     before, after = read_versions(work_tree, source)
-    if proposal.creates:
-        if work_tree.tracked.entry is None:
-            return DecisionCommit(work_tree.repo.head, CommitMethod.NOTHING)
-        if objects.read_blob(work_tree.repo.git, work_tree.repo.head, work_tree.tracked.relpath) != after:
-            raise work_tree.refused(f"{work_tree.tracked.relpath} has changed since it was created")
-    if landing is not None and would_merge(work_tree, after, before) and _sides_merge(work_tree, landing, back=True):
+    current = objects.read_blob(work_tree.repo.git, work_tree.repo.head, work_tree.tracked.relpath)
+    if proposal.creates and current is None:
+        return DecisionCommit(work_tree.repo.head, CommitMethod.NOTHING)
+    if proposal.creates and current != after:
+        raise _changed_since_error(work_tree, proposal, source)
+    merges = would_merge(work_tree, after, before) and not headings_in_use(before, after, current or b"")
+    if landing is not None and merges and _sides_merge(work_tree, landing, back=True):
         done = try_git_command(work_tree, "revert", "--no-edit", landing.oid)
         if done is not None and done.method is not CommitMethod.NOTHING:
             return done
     message = f'Revert "{source.subject}"\n\nThis reverts commit {source.oid}.\n'.encode()
 
-    def taken_out(current: bytes) -> bytes:
-        return current if line_diff.is_change_gone(current, before, after) else undo(before, after, current)
+    def taken_out(text: bytes) -> bytes:
+        try:
+            return take_out(before, after, text)
+        except line_diff.ChangeNotFoundError as error:
+            cause = describe_rest(before, after, text, work_tree.tracked.relpath) or error.cause
+            raise RefusedError(_REVERT_TITLE, cause) from error
 
     sides = {relpath: partial(undo, *read_versions(work_tree, source, relpath)) for relpath in work_tree.also}
+    by_hand = f"Edit {work_tree.path} yourself and commit that; to see the change: skilld show {proposal.id}"
     with written_side_edits(work_tree, sides):
         if proposal.creates:
             return commit_removal(work_tree, message)
-        return commit_by_lines(work_tree, taken_out, message, None)
+        return commit_by_lines(replace(work_tree, remedy=lambda: by_hand), taken_out, message, None)
+
+
+def _changed_since_error(work_tree: Worktree, proposal: Proposal, source: Commit) -> RefusedError:
+    """Return why a file that a proposal created is not removed: what changed it since, and how to remove it."""
+    repo, relpath = work_tree.repo, work_tree.tracked.relpath
+    oids = repo.git.run("rev-list", "--no-merges", f"{source.oid}..{repo.head}", "--", relpath).decode().split()
+    commits = [commit for commit in objects.read_commits(repo.git, oids) if commit]  # newest first
+    reverted = tuple(oid for commit in commits for oid in reverted_commits(commit))
+    left = [commit for commit in commits if not commit.oid.startswith(reverted) and not reverted_commits(commit)]
+    names = list(dict.fromkeys(name for commit in left for name in commit.proposals if name != proposal.id))
+    cause = f"{relpath} has changed since it was created"
+    if names and all(commit.proposals for commit in left):
+        others = f"{cause}, by {', '.join(names)}"
+        return RefusedError(_REVERT_TITLE, others, f"To undo all of it: skilld revert {' '.join(names)} {proposal.id}")
+    commands = ("rm", relpath), ("commit", "-m", f"Remove {relpath}")
+    remedy = " && ".join(manual_command(repo, *command) for command in commands)
+    return RefusedError(_REVERT_TITLE, cause, f"To remove it with these changes: {remedy}")
 
 
 def _find_landing_commit(work_tree: Worktree, proposal: Proposal) -> Commit | None:

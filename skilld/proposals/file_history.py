@@ -46,6 +46,11 @@ def read_history(repo: Repo, tip: str, relpath: str, since: int | None) -> tuple
     return tuple(_skill_commit(repo, commit, relpath, texts) for commit in commits)
 
 
+def reverted_commits(commit: Commit) -> list[str]:
+    """Return the commits that a message says it reverts, as it names them."""
+    return _REVERT_PATTERN.findall(commit.text)
+
+
 def _skill_commit(repo: Repo, commit: Commit, relpath: str, texts: dict[str, bytes | None]) -> SkillCommit:
     text = texts[f"{commit.oid}:{relpath}"]
     before = texts[f"{commit.parents[0]}:{relpath}"] if commit.parents else None
@@ -53,7 +58,7 @@ def _skill_commit(repo: Repo, commit: Commit, relpath: str, texts: dict[str, byt
     signature = line_diff.signature(before or b"", text or b"") if len(commit.parents) == 1 else ((), ())
     reverted: set[str] = set()
     undone: set[str] = set()
-    for oid in _REVERT_PATTERN.findall(commit.text):
+    for oid in reverted_commits(commit):
         taken = objects.read_commit(repo.git, oid)
         reverted |= _brought_in(repo, taken) if taken else {oid}
         undone |= set(taken.proposals) if taken else set()

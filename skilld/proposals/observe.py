@@ -139,7 +139,7 @@ def _judge_commits(subject: JudgedProposal, view: BranchView) -> Observation:
             landings.add(sighting.oid)
             edited = how == "named" and sighting.proposals == (subject.id,) and sighting.signature != subject.signature
             verdict = Observation(subject.id, GitStatus.LANDED, sighting.oid, how, EDITED_NOTE if edited else "")
-        elif sighting.reverts & landings:
+        elif sighting.reverts & landings or (verdict.seen is GitStatus.LANDED and subject.id in sighting.undoes):
             takings.add(sighting.oid)
             verdict = Observation(subject.id, GitStatus.REVERTED, sighting.oid, "reverted")
     return verdict

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
+from skilld.errors import RefusedError
 from skilld.proposals.amend import accept_edited
 from skilld.proposals.explain import read_versions
 from skilld.store import Store
+from skilld.types import Op, Operation
 from support.proposal_life import DRY, ProposalLife
 from support.repos import SKILL, TEXT, Person
 
@@ -151,3 +155,143 @@ def test_what_was_brought_in_and_reverted_on_the_remote_alone_is_reverted(life: 
     other.git("push", "--quiet")
     life.person.git("fetch", "--quiet")
     assert life.observe()[0] == "reverted"
+
+
+# Taking out what was edited since
+
+
+TESTING = "\n## Testing\n\n- Run all of them."
+END = TEXT.rstrip("\n") + "\n"
+
+
+def with_section(life: ProposalLife) -> None:
+    life.propose("p1", Operation(Op.INSERT_AFTER, "Keep the changelog short.", TESTING))
+    life.accept()
+    assert life.person.skill.read_text() == f"{END}{TESTING}\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "left"),
+    [
+        ("- Mine.\n", "\n## Testing\n\n- Mine.\n"),
+        ("\nMine, in a paragraph.\n", "\n## Testing\n\nMine, in a paragraph.\n"),
+        ("\n### Slow ones\n\n- At night.\n", "\n## Testing\n\n### Slow ones\n\n- At night.\n"),
+        ("\n## Mine\n\n- Own.\n", "\n## Mine\n\n- Own.\n"),
+    ],
+)
+def test_a_heading_stays_while_anything_else_is_below_it(life: ProposalLife, more: str, left: str) -> None:
+    with_section(life)
+    life.person.commit("mine", {SKILL: life.person.skill.read_text() + more})
+    life.revert()
+    text = life.person.skill.read_text()
+    assert text.replace("\n\n\n", "\n\n") == f"{END}{left}"
+    assert life.observe()[0] == "reverted"
+    life.accept()
+    assert life.observe()[0] == "accepted"
+    assert life.person.skill.read_text().count("## Testing") == 1
+    life.revert()
+    assert life.person.skill.read_text() == text
+
+
+def test_a_heading_stays_above_the_line_of_another_proposal(life: ProposalLife) -> None:
+    with_section(life)
+    life.offer("p2", "- Run all of them.", "- Run them twice.")
+    life.accept("p2")
+    life.revert()
+    assert life.person.skill.read_text() == f"{END}\n## Testing\n\n- Run them twice.\n"
+    assert (life.observe()[0], life.observe("p2")[0]) == ("reverted", "accepted")
+    life.accept()
+    assert sorted(life.person.skill.read_text().splitlines()[-2:]) == ["- Run all of them.", "- Run them twice."]
+    assert life.person.skill.read_text().count("## Testing") == 1
+
+
+def test_a_written_section_is_taken_out_below_the_same_heading(life: ProposalLife) -> None:
+    life.propose("p1", Operation(Op.INSERT_AFTER, "Keep the changelog short.", TESTING))
+    life.accept(worktree=True)
+    life.person.write(SKILL, life.person.skill.read_text() + "- Mine.\n")
+    life.revert()
+    assert life.person.skill.read_text() == f"{END}\n## Testing\n\n- Mine.\n"
+    assert life.observe()[0] == "reverted"
+
+
+def test_a_heading_that_alone_is_left_by_hand_keeps_nothing_accepted(life: ProposalLife) -> None:
+    with_section(life)
+    life.person.commit("mine", {SKILL: f"{END}\n## Testing\n\n- Mine.\n"})
+    assert life.observe()[0] == "reverted"
+
+
+def test_a_squashed_section_is_taken_out_and_stays_out(life: ProposalLife) -> None:
+    with_section(life)
+    life.person.write(SKILL, life.person.skill.read_text() + "- Mine.\n")
+    life.person.write("README.md", "more\n")
+    life.person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    life.observe()
+    life.revert()
+    assert life.person.skill.read_text() == f"{END}\n## Testing\n\n- Mine.\n"
+    assert life.observe()[0] == "reverted"
+
+
+def test_a_reworded_line_is_shown_and_removed_by_hand(life: ProposalLife) -> None:
+    life.offer()
+    life.accept()
+    life.person.commit("mine", {SKILL: life.person.skill.read_text().replace(DRY, "- Always do a dry run first.")})
+    with pytest.raises(RefusedError) as error:
+        life.revert()
+    assert error.value.cause == (
+        f"\u201c{DRY}\u201d was reworded: line 11 of {SKILL} now reads \u201c- Always do a dry run first.\u201d"
+    )
+    see = "to see the change: skilld show p1"
+    assert error.value.remedy == f"Edit {life.person.skill} yourself and commit that; {see}"
+    assert life.observe() == ("accepted", "edited by you")
+    life.person.commit("mine, too", {SKILL: TEXT})
+    assert life.observe()[0] == "reverted"
+
+
+def test_a_line_that_is_there_twice_is_shown(life: ProposalLife) -> None:
+    life.offer()
+    life.accept()
+    life.person.commit("mine", {SKILL: life.person.skill.read_text().replace("Keep", f"{DRY}\nKeep")})
+    life.person.commit("moved", {SKILL: life.person.skill.read_text().replace("- Tag", "- Also.\n- Tag")})
+    life.person.commit("x", {SKILL: life.person.skill.read_text().replace("- Run the tests.\n- Dry", "- Dry")})
+    with pytest.raises(RefusedError) as error:
+        life.revert()
+    assert error.value.cause == f"\u201c{DRY}\u201d is in {SKILL} more than once: lines 10, 17"
+
+
+NOTES = "---\nname: notes\ndescription: Use when writing notes for a release.\n---\n\n# Notes\n\n- One.\n- Two.\n"
+
+
+def run(life: ProposalLife, remedy: str) -> None:
+    """Type a remedy's command: git in a shell, skilld by its functions."""
+    command = remedy.partition(": ")[2]
+    if command.startswith("skilld revert "):
+        for name in command.removeprefix("skilld revert ").split():
+            life.revert(name)
+    else:
+        subprocess.run(command, shell=True, check=True, cwd="/")  # noqa: S602 - the text of the remedy itself
+
+
+@pytest.mark.parametrize("edited", ["by proposals", "by proposals, one reverted", "by hand", "by both"])
+def test_a_new_skill_that_was_changed_since_is_removed_as_the_message_says(life: ProposalLife, edited: str) -> None:
+    path = life.person.root / "skills/notes/SKILL.md"
+    life.propose("n1", Operation(Op.CREATE, "", NOTES), path=path)
+    life.accept("n1")
+    if edited != "by hand":
+        for name, anchor in (("p2", "- One."), ("p3", "- Two.")):
+            life.propose(name, Operation(Op.INSERT_AFTER, anchor, f"- More of {name}."), path=path)
+            life.accept(name)
+    if edited == "by proposals, one reverted":
+        life.revert("p3")
+    if edited in {"by hand", "by both"}:
+        life.person.commit("mine", {"skills/notes/SKILL.md": path.read_text().replace("- Two", "- Mine.\n- Two")})
+    with pytest.raises(RefusedError) as error:
+        life.revert("n1")
+    named = {"by proposals": ", by p3, p2", "by proposals, one reverted": ", by p2"}.get(edited, "")
+    assert error.value.cause == f"skills/notes/SKILL.md has changed since it was created{named}"
+    run(life, error.value.remedy)
+    assert not path.exists()
+    assert life.person.git("status", "--porcelain") == ""
+    assert life.observe("n1")[0] == "reverted"
+    life.accept("n1")
+    assert path.read_text() == NOTES
+    assert life.observe("n1")[0] == "accepted"

@@ -1,0 +1,75 @@
+"""Takes a proposal's change out of a file that was edited since, and says why that is impossible. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from skilld.errors import SkilldError
+from skilld.git import line_diff
+from skilld.git.line_diff import undo
+from skilld.markdown.skill_file import parse
+from skilld.markdown.structure import sections
+from skilld.text import truncate
+
+_MAX_SHOWN = 200  # characters of a line in a sentence
+
+
+def take_out(before: bytes, after: bytes, current: bytes) -> bytes:
+    """Return `current` without the change from `before` to `after`; a heading stays if other text is below it now.
+
+    Raises ChangeNotFoundError if the lines are not there exactly once.
+    """
+    if line_diff.is_change_gone(current, before, after):
+        return current
+    kept = headings_in_use(before, after, current)
+    return undo(_with_headings(before, after, kept) if kept else before, after, current)
+
+
+def headings_in_use(before: bytes, after: bytes, current: bytes) -> set[str]:
+    """Return the lines that are headings of the change and have text below them in `current` that is not of it."""
+    own = Counter(line_diff.signature(before, after)[1])
+    try:
+        body = parse(current).body
+    except (SkilldError, UnicodeDecodeError):
+        return set()
+    found = set()
+    for part in sections(body):
+        head = body[part.start - 1].text.strip() if part.start else ""
+        below = Counter(line.text.strip() for line in body[part.start : part.end] if line.text.strip())
+        if head.startswith("#") and own[head] and below - own:
+            found.add(head)
+    return found
+
+
+def _with_headings(before: bytes, after: bytes, kept: set[str]) -> bytes:
+    """Return `before` with these of the headings that `after` adds, each with the blank lines around it."""
+    lines = before.splitlines(keepends=True)
+    for hunk in reversed(line_diff.hunks(before, after)):
+        new: list[str] = []
+        for above, line, below in zip(("x", *hunk.added), hunk.added, (*hunk.added[1:], "x"), strict=False):
+            if line.strip() in kept:
+                new += [""] * (not above.strip()) + [line] + [""] * (not below.strip())
+        at = hunk.start + len(hunk.removed)
+        if new and 0 < at == len(lines) and not lines[-1].endswith((b"\n", b"\r")):
+            lines[-1] += b"\n"
+        lines[at:at] = [f"{line}\n".encode("utf-8", "surrogateescape") for line in new]
+    return b"".join(lines)
+
+
+def describe_rest(before: bytes, after: bytes, current: bytes, name: str) -> str:
+    """Return what stands in `current`, the file called `name`, in place of a line of the change; empty if unknown."""
+    texts = [line.strip() for line in line_diff.split_lines(current)]
+    known = {line.strip() for line in (*line_diff.split_lines(before), *line_diff.split_lines(after))}
+    for line in line_diff.signature(before, after)[1]:
+        places = [number for number, text in enumerate(texts, 1) if text == line]
+        if len(places) > 1 and line not in {one.strip() for one in line_diff.split_lines(before)}:
+            return f"{_shown(line)} is in {name} more than once: lines {', '.join(map(str, places))}"
+        strangers = [(number, text) for number, text in enumerate(texts, 1) if text and text not in known]
+        best = max(strangers, key=lambda one: line_diff.similarity(line, one[1]), default=None)
+        if not places and best and line_diff.similarity(line, best[1]) >= line_diff.MIN_SIMILARITY:
+            return f"{_shown(line)} was reworded: line {best[0]} of {name} now reads {_shown(best[1])}"
+    return ""
+
+
+def _shown(line: str) -> str:
+    return f"\u201c{truncate(line, _MAX_SHOWN)}\u201d"
