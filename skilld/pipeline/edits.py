@@ -133,7 +133,15 @@ def compose(
     if loaded.ref.absent:
         return check_edit([create_operation(updates, loaded)], checked, loaded, typed, redact)
     if not backend.edits_together:
-        return check_edit(_edit_one_by_one(backend, updates, loaded), checked, loaded, typed, redact)
+        try:
+            return check_edit(_edit_one_by_one(backend, updates, loaded), checked, loaded, typed, redact)
+        except LintError:
+            raise
+        except SkilldError:
+            if any(update.kind is Kind.REMOVE_STEP for update in updates):
+                raise
+        # An extra line is better than losing what was said.
+        return check_edit(place_updates(updates, loaded.data), checked, loaded, typed, redact)
 
     def unfit(suggestion: list[Operation] | str) -> str:
         try:

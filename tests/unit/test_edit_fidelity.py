@@ -82,6 +82,18 @@ def test_an_edit_with_only_the_change_is_accepted() -> None:
     assert _compose_edit(UPDATE, INSERT).after.decode() == GOOD
 
 
+def test_words_whose_replacement_is_refused_are_added_as_a_line_where_nobody_can_be_asked_again() -> None:
+    class Offline(Scripted):
+        edits_together = False
+
+    wrong = Operation(Op.REPLACE, "- No marketing words.", "- No ticket words.")
+    added = compose(Offline([wrong]), [VerifiedUpdate(UPDATE)], LOADED, SAID, lambda text: text)
+    assert added.after.decode() == GOOD
+    removal = replace(UPDATE, kind=Kind.REMOVE_STEP)
+    with pytest.raises(RefusedError):
+        compose(Offline([wrong]), [VerifiedUpdate(removal)], LOADED, SAID, lambda text: text)
+
+
 @pytest.mark.parametrize(
     "extra",
     [

@@ -228,6 +228,10 @@ def test_only_the_choice_is_changed_in_a_longer_line() -> None:
     ]
 
 
+def test_a_choice_that_several_lines_make_is_added_as_a_rule() -> None:
+    assert edit("Always use pnpm.", "# A\n\n- `npm test` runs the tests\n- Install with `npm install`.\n") == []
+
+
 def test_the_style_of_the_replaced_line_is_kept() -> None:
     assert edit("Always use tabs.", "# Rules\n\n  * [x] No dates\n  * [x] Use spaces\n") == [
         Operation(Op.REPLACE, "  * [x] Use spaces", "  * [x] Always use tabs")

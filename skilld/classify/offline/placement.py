@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from skilld.classify.contradiction import contradicted_block, replace_numbers, topic_stems
-from skilld.classify.offline.choices import TOPICS, choices, swap_choice
+from skilld.classify.offline.choices import TOPICS, changed_choice, choices, swap_choice
 from skilld.classify.offline.detector import Match
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.sections import BlockKind, ProseBlock, Section, body_lines, front_matter, sections
@@ -141,6 +141,9 @@ def replacement(change: str, text: str) -> Operation | None:
     block = "\n".join(lines[old.first : old.last + 1])
     if theirs - mine and not mine - theirs:
         amended = swap_choice(change, replace_numbers(change, block))
+        others = (line for at, line in enumerate(lines) if not old.first <= at <= old.last)
+        if amended and amended != block and any(changed_choice(change, line) for line in others):
+            return None  # "use pnpm, not npm" is about all lines with npm, so it is added as a rule
         if amended and amended != block:
             return Operation(Op.REPLACE, block, amended)
     if len(theirs - mine) > len(mine):
