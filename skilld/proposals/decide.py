@@ -32,11 +32,18 @@ from skilld.proposals.model import (
 )
 from skilld.proposals.observe import is_gone_from_file
 from skilld.proposals.refit import Edit
-from skilld.proposals.remarks import describe_remainder, open_linked, refusal_and_remedy, remake_status
+from skilld.proposals.remarks import (
+    describe_remainder,
+    is_back,
+    open_linked,
+    predecessor,
+    refusal_and_remedy,
+    remake_status,
+)
 from skilld.proposals.results import new_staging_result, record_changes
 from skilld.proposals.staging import private_repositories, restage
 from skilld.store import Store
-from skilld.store.proposals import OTHER_MACHINE
+from skilld.store.proposals import OTHER_MACHINE, UNWANTED_STATES
 from skilld.types import Proposal, State
 
 _ACCEPTABLE = frozenset({State.OPEN, State.DROPPED, State.REJECTED, State.REVERTED, State.STALE})
@@ -112,7 +119,8 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionRepo
     if proposal.state is after and not _is_outstanding(store, proposal):
         also = describe_remainder(store, proposal)
         return _report_and_rebuild(store, proposal, f"{proposal.id} was already {after.value}{also and '; '}{also}.")
-    if proposal.state not in {*decision.allowed, after}:
+    returns = after is State.ACCEPTED and is_back(store, proposal)
+    if proposal.state not in {*decision.allowed, after} and not returns:
         why = refusal_and_remedy(store, proposal, after.value.removesuffix("ed"), decision.allowed)
         raise SkilldError(f"{proposal.id} was not {after.value}", *why)
     try:
@@ -133,7 +141,13 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionRepo
         note = WRITTEN_NOTE if after is State.ACCEPTED and landed is None else ""
         commit = landed.commit if landed else ""
         store.proposals.decide(
-            without_remark(proposal), after, now, who="command", why=decision.why, commit=commit, note=note
+            replace(proposal, note="") if returns else without_remark(proposal),
+            after,
+            now,
+            who="command",
+            why=decision.why,
+            commit=commit,
+            note=note,
         )
     lines = f"{proposal.id} {after.value}: {proposal.summary}", _describe_outcome(proposal, after, landed)
     report = _report_and_rebuild(store, proposal, *filter(None, lines))
@@ -141,7 +155,9 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionRepo
         f"{other.id}, which is linked to it and changes {other.path}, is still open"
         for other in open_linked(store, proposal)
     )
-    return DecisionReport((*rejected, *report.lines, *waits), report.warnings)
+    old = predecessor(store, proposal) if after in UNWANTED_STATES else None
+    instead = (f"To accept it for {old.skill} instead: skilld accept {old.id}",) if old else ()
+    return DecisionReport((*rejected, *report.lines, *instead, *waits), report.warnings)
 
 
 def _note_earlier_rejection(store: Store, proposal: Proposal, after: State) -> list[str]:

@@ -182,6 +182,18 @@ def successor(store: Store, proposal: Proposal) -> Proposal | None:
     return (successor(store, found) or found) if found else None
 
 
+def predecessor(store: Store, proposal: Proposal) -> Proposal | None:
+    """Return the proposal that this one replaced when it was moved to another file; None if there is none."""
+    moved = ((old, _MOVED_PATTERN.fullmatch(old.note)) for old in store.proposals.in_states([State.SUPERSEDED]))
+    return next((old for old, match in moved if match and match[1] == proposal.id), None)
+
+
+def is_back(store: Store, proposal: Proposal) -> bool:
+    """Whether a proposal was moved to another file and is not wanted there any more: it can be decided on again."""
+    new = successor(store, proposal)
+    return new is not None and new.state in UNWANTED_STATES
+
+
 def find_descendants(store: Store, ids: Iterable[str], found: Iterable[Proposal]) -> list[Proposal]:
     """Return those of `found` with these IDs or split off them, including proposals moved to another file."""
     own = {(one.batch_id, one.path) for name in ids if (one := store.proposals.get(name))}
@@ -203,6 +215,11 @@ def refusal_and_remedy(store: Store, proposal: Proposal, verb: str, states: Cont
     went = f"moved to {new.skill}, as {new.id}, which is {new.state.value}" if new else ""
     cause = "; ".join(filter(None, (f"it is {proposal.state.value}", went, describe_remainder(store, proposal))))
     now = new or proposal
+    if is_back(store, proposal):
+        return cause, f"To accept it for {proposal.skill}: skilld accept {proposal.id}"
+    old = predecessor(store, proposal) if verb == "accept" and proposal.state in UNWANTED_STATES else None
+    if old is not None:
+        return cause, f"To accept it for {old.skill}: skilld accept {old.id}"
     if now.state is State.ACCEPTED and verb != "revert" and (new or verb == "reject"):
         return cause, f"To undo it: skilld revert {now.id}"
     if now.state is State.OPEN and verb == "revert":
@@ -214,6 +231,8 @@ def _describe_successor(store: Store, proposal: Proposal) -> str:
     """Return what became of a proposal that was moved to another file; empty for other proposals."""
     new = successor(store, proposal)
     back = f"; to undo it: skilld {UNDO_VERBS[new.state]} {new.id}" if new and new.state in UNDO_VERBS else ""
+    if is_back(store, proposal):
+        back = f"; to accept it for {proposal.skill}: skilld accept {proposal.id}"
     return f"{new.id} is {new.state.value}{back}" if new else ""
 
 

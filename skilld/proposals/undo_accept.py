@@ -22,6 +22,7 @@ from skilld.proposals.amend import stage_on_branch
 from skilld.proposals.cherry_pick import revert, revert_worktree
 from skilld.proposals.decide import DecisionReport, rebuild_branch
 from skilld.proposals.model import is_only_written, without_remark
+from skilld.proposals.remarks import predecessor
 from skilld.proposals.results import record_changes
 from skilld.proposals.staging import private_repositories
 from skilld.proposals.worktree import Worktree, prepared_worktree
@@ -35,7 +36,7 @@ _UNDONE = "undone"
 
 @shared_git()
 def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) -> DecisionReport:
-    """Undo the acceptance of a proposal, and reopen it.
+    """Undo the acceptance of a proposal, and reopen it; if it was moved to another file, the one for its own file.
 
     Raises SkilldError and changes nothing if its commit can be neither removed nor reverted.
     """
@@ -43,8 +44,10 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
         raise SkilldError(_TITLE, f"{proposal.id} is {proposal.state.value}")
     done, commit = _take_out(proposal, removed)
     current, now = store.proposals.get(proposal.id) or proposal, rfc3339(time.time())
+    old = predecessor(store, current)
+    again = replace(old, note="") if old else without_remark(current)
     try:
-        made, staged = stage_on_branch(store, replace(without_remark(current), state=State.OPEN), restored=True)
+        made, staged = stage_on_branch(store, replace(again, state=State.OPEN), restored=True)
     except SkilldError as error:  # it is out of the file again, which must be stored
         with store.transaction():
             store.proposals.decide(current, State.REVERTED, now, who="command", why=_UNDONE, commit=commit)
@@ -52,10 +55,12 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
         left = f"It could not be put back on the staging branch: {error}"
         return DecisionReport((f"{proposal.id} reverted: {proposal.summary}", *then.lines), (*then.warnings, left))
     with store.transaction():
-        store.proposals.decide(current, State.OPEN, now, who="command", why=_UNDONE, commit=commit)
+        if old:
+            store.proposals.decide(current, State.REVERTED, now, who="command", why=_UNDONE, commit=commit)
+        store.proposals.decide(again, State.OPEN, now, who="command", why=_UNDONE, commit="" if old else commit)
         store.proposals.save_edit(made)
         record_changes(store, staged.changes(), time.time())
-    return DecisionReport(tuple(line for line in (f"{proposal.id} is open again: {proposal.summary}", done) if line))
+    return DecisionReport(tuple(line for line in (f"{made.id} is open again: {made.summary}", done) if line))
 
 
 def _take_out(proposal: Proposal, removed: Mapping[str, str]) -> tuple[str, str]:
