@@ -291,13 +291,20 @@ def called_by_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def daemon(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InProcessDaemon]:
-    """Give a daemon and its worker in the test's own process, following the home."""
+def scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take git's variables out of this process, as a program of skilld's does before it runs git."""
     from skilld.git.environment import remaining_variables
-    from support.in_process_daemon import InProcessDaemon
 
     for name in remaining_variables():
         monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def daemon(home: Path, scrubbed: None) -> Iterator[InProcessDaemon]:
+    """Give a daemon and its worker in the test's own process, following the home."""
+    from support.in_process_daemon import InProcessDaemon
+
+    del scrubbed
     made = InProcessDaemon(home)
     yield made
     made.close()

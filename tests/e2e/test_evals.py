@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from conftest import furnish
-from skilld.git.environment import remaining_variables
 from support.in_process_daemon import InProcessDaemon
 from support.in_process_program import InProcessProgram
 from support.live_project import SKILL, Project
@@ -74,9 +73,8 @@ def taught(tmp_path_factory: pytest.TempPathFactory) -> Template[Person]:
 
 
 @pytest.fixture
-def person(taught: Template[Person], monkeypatch: pytest.MonkeyPatch) -> Iterator[Person]:
-    for name in remaining_variables():
-        monkeypatch.delenv(name)
+def person(taught: Template[Person], scrubbed: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Person]:
+    del scrubbed
     with taught.copy() as person:
         monkeypatch.setenv("HOME", str(person.home))
         yield person

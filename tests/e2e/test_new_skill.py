@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 from pathlib import Path
 
@@ -19,12 +18,7 @@ from support.program import Program
 from support.repos import Person
 from support.session import Session
 
-
-@pytest.fixture(autouse=True)
-def _scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take GIT_* variables out of this process, which runs git itself."""
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
-        monkeypatch.delenv(name)
+pytestmark = pytest.mark.usefixtures("scrubbed")
 
 
 def _stage(root: Path, name: str = "n1") -> Proposal:

@@ -8,7 +8,6 @@ import pytest
 
 from e2e.test_targets import GUIDE, Talk, make_project
 from skilld.context import context_of
-from skilld.git.environment import remaining_variables
 from skilld.targets.find import WorkingSession, find_targets
 from skilld.targets.route import choose_target
 from skilld.targets.scopes import RULE_FILES, find_scopes
@@ -18,12 +17,7 @@ from support.in_process_program import InProcessProgram
 from support.session import CHATTER
 
 ALL = tuple(TargetKind)
-
-
-@pytest.fixture(autouse=True)
-def scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in remaining_variables():
-        monkeypatch.delenv(name)
+pytestmark = pytest.mark.usefixtures("scrubbed")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import pytest
 
 from faults.model import program_with
 from skilld.context.tokenizer import tokenizer
-from skilld.git.environment import remaining_variables
 from skilld.proposals.poll import refresh
 from skilld.trim.cuts import CutReason
 from support.in_process_daemon import InProcessDaemon
@@ -196,11 +195,10 @@ def test_without_a_usable_answer_the_certain_cuts_remain(world: World, home: Pat
     assert [cut["line"] for cut in spent["cuts"]] == [6, 4]
 
 
+@pytest.mark.usefixtures("scrubbed")
 def test_an_addition_beyond_a_size_limit_waits_until_something_is_removed(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in remaining_variables():
-        monkeypatch.delenv(name)
     project = Project(tmp_path / "project", home, ".claude/skills")
     text = project.skill_path.read_text() + "\n## More\n\n" + f"- {LONG}\n" * 2
     project.commit("more", {str(project.skill_path.relative_to(project.root)): text})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -112,11 +111,8 @@ ANSWERS: dict[str, tuple[tuple[str | Reply, ...], bool]] = {
 }
 
 
-def test_t22_no_secret_is_sent_stored_committed_or_shown(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in (name for name in os.environ if name.startswith("GIT_")):
-        monkeypatch.delenv(name)
+@pytest.mark.usefixtures("scrubbed")
+def test_t22_no_secret_is_sent_stored_committed_or_shown(home: Path, tmp_path: Path) -> None:
     projects = {name: Project(tmp_path / name, home, ".claude/skills") for name in ANSWERS}
     before: dict[str, set[str]] = {}
     with StubModel() as model, _notices() as (bus, notices):

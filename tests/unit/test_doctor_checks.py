@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from skilld.context import Context, LoadedFile, LoadTime, Scope, Segment
-from skilld.health import checks as following
-from skilld.health import checks as judging
+from skilld.health import checks
 from skilld.health.checks import machine, no_common_file, reasons_for_nothing, repeats, surprises
 from skilld.health.values import Agent, Check, Counts, Daemon, Disk, Machine, Model, Service, Trouble
 from skilld.service.values import ServiceState
@@ -102,7 +101,7 @@ def test_a_daemon_start_time_in_the_future_means_the_clock_was_set_back() -> Non
     ],
 )  # fmt: skip
 def test_daemon_problems_are_reported(facts: Daemon, name: str, verdict: str, detail: str) -> None:
-    found = find_check(following.daemon(facts, SERVICE, NOW), name)
+    found = find_check(checks.daemon(facts, SERVICE, NOW), name)
     assert found[0] == verdict
     assert detail in found[1]
 
@@ -122,28 +121,28 @@ def test_daemon_problems_are_reported(facts: Daemon, name: str, verdict: str, de
     ],
 )
 def test_service_problems_are_reported(facts: Service | ServiceState, verdict: str, detail: str) -> None:
-    check = following.service(facts if isinstance(facts, Service) else Service(facts))
+    check = checks.service(facts if isinstance(facts, Service) else Service(facts))
     assert check.verdict == verdict
     assert detail in check.detail
 
 
 def test_no_service_is_suggested_where_no_manager_can_run_it() -> None:
     away = replace(SERVICE, state="unknown", installed=False, says="no bus")
-    daemon = find_check(following.daemon(replace(DAEMON, running=False), away, NOW), "daemon")
+    daemon = find_check(checks.daemon(replace(DAEMON, running=False), away, NOW), "daemon")
     assert daemon[2] == "skilld run"
-    assert following.service(Service(away)).remedy == "Run skilld in a terminal instead: skilld run"
+    assert checks.service(Service(away)).remedy == "Run skilld in a terminal instead: skilld run"
 
 
 def test_many_unreadable_lines_suggest_an_unknown_format() -> None:
     strange = replace(AGENT, turns=7, malformed=3)
-    verdict, detail, remedy = find_check(following.agents([strange], NOW), "agent codex")
+    verdict, detail, remedy = find_check(checks.agents([strange], NOW), "agent codex")
     assert (verdict, "tested with 1.0 (2026-11)" in detail, "skilld inspect" in remedy) == ("warn", True, True)
-    assert find_check(following.agents([replace(AGENT, turns=9, malformed=1)], NOW), "agent codex")[0] == "ok"
+    assert find_check(checks.agents([replace(AGENT, turns=9, malformed=1)], NOW), "agent codex")[0] == "ok"
 
 
 def test_transcripts_of_another_user_are_reported() -> None:
     """A container's root sees the sessions of the host's user, and reads none of them."""
-    assert find_check(following.agents([replace(AGENT, foreign=2)], NOW), "agent codex") == (
+    assert find_check(checks.agents([replace(AGENT, foreign=2)], NOW), "agent codex") == (
         "warn",
         "2 of 3 session files not read: they belong to another user",
         "Run skilld as the user who runs Codex",
@@ -151,9 +150,9 @@ def test_transcripts_of_another_user_are_reported() -> None:
 
 
 def test_a_keyless_backend_is_healthy_and_lists_the_alternatives() -> None:
-    check = judging.back_end(Model("offline", "nothing else is configured", ("OPENAI_API_KEY is set; ...",)))
+    check = checks.back_end(Model("offline", "nothing else is configured", ("OPENAI_API_KEY is set; ...",)))
     assert (check.verdict, check.remedy) == ("ok", "OPENAI_API_KEY is set; ...")
-    check = judging.back_end(Model("m", "you chose it", answer=Trouble("no answer", "wait")))
+    check = checks.back_end(Model("m", "you chose it", answer=Trouble("no answer", "wait")))
     assert (check.verdict, check.detail, check.remedy) == ("fail", "m: no answer", "wait")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,13 +56,6 @@ def test_the_estimate_grows_with_the_text_sent() -> None:
     assert (one.sessions, one.calls, two.sessions, two.calls) == (1, 1, 1, 2)
     assert 500 < one.tokens_in < 3000
     assert two.tokens > 2 * one.tokens_in
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store.open(tmp_path / "skilld.db")
-    yield opened
-    opened.close()
 
 
 def _run(store: Store, retry_after: float | None) -> tuple[list[float], list[str], str]:

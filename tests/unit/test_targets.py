@@ -16,7 +16,6 @@ from skilld.classify.said_already import is_same_change
 from skilld.context import Context
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.operations import apply
-from skilld.git.environment import remaining_variables
 from skilld.git.state import is_own_project, is_surely_own
 from skilld.jobs.placing import JobPlaces, find_file_of_kind, is_personal_file
 from skilld.pipeline.documents import TargetDocument, load_documents
@@ -224,13 +223,6 @@ def test_a_home_kept_in_git_with_instructions_is_a_project(root: Path) -> None:
 def _git(folder: Path, *arguments: str) -> None:
     who = ["-c", "user.name=Other", "-c", "user.email=other@example.com"]
     subprocess.run(["git", "-C", str(folder), *who, *arguments], check=True, capture_output=True)
-
-
-@pytest.fixture
-def scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As `scrub_environment` leaves a process: the person is who their configuration says."""
-    for name in remaining_variables():
-        monkeypatch.delenv(name)
 
 
 @pytest.mark.usefixtures("scrubbed")
