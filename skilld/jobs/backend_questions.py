@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 from skilld.classify.backends import make_backend
 from skilld.classify.backends.model import Model
@@ -16,7 +18,7 @@ from skilld.classify.question_jobs import (
     TitleSkills,
 )
 from skilld.errors import RetryError, SkilldError
-from skilld.protocol import MatchResult, NumbersResult, RedundancyResult, Result
+from skilld.protocol import ChoiceResult, MatchResult, NumbersResult, RedundancyResult, Result
 from skilld.types import Message, Outcome
 
 # The shortest question of the kind that batches ask; it contains nothing of the person's.
@@ -52,54 +54,36 @@ def title_skills(job: TitleSkills, redact: Callable[[str], str], keep: Callable[
     return Result(outcome=Outcome.NOTHING, model=backend.name)
 
 
-def choose(job: FindRedundancy | MatchSkills | GroupRequests | SelectLines, redact: Callable[[str], str]) -> Result:
+Choice = FindRedundancy | MatchSkills | GroupRequests | SelectLines
+
+
+def choose(job: Choice, redact: Callable[[str], str]) -> ChoiceResult:
     """Ask a closed question about numbered things; offline chooses none."""
+    backend = make_backend(job.backend)
+    result: ChoiceResult = {FindRedundancy: RedundancyResult, MatchSkills: MatchResult}.get(type(job), NumbersResult)(
+        outcome=Outcome.NOTHING, model=backend.name
+    )
+    if not isinstance(backend, Model):
+        return result
+    try:
+        chosen = _ask(backend, job, redact)
+    except SkilldError as error:
+        return replace(result, outcome=Outcome.FAILED, detail=str(error), usage=backend.usage)
+    return replace(result, usage=backend.usage, **chosen)
+
+
+def _ask(backend: Model, job: Choice, redact: Callable[[str], str]) -> dict[str, Any]:
+    """Return the fields of the result. Raises SkilldError."""
     match job:
         case FindRedundancy():
-            return find_redundancy(job, redact)
+            named = backend.find_spare_parts([*zip(job.numbers, map(redact, job.parts), strict=True)])
+            return {
+                "same": {str(number): other for number, other, text in named if not text},
+                "text": {str(number): text for number, _, text in named if text},
+            }
         case MatchSkills():
-            return match_skills(job, redact)
-        case _:
-            return find_numbers(job, redact)
-
-
-def find_redundancy(job: FindRedundancy, redact: Callable[[str], str]) -> RedundancyResult:
-    """Ask which parts of the job's file are redundant, and for shorter texts of others; offline finds none."""
-    backend = make_backend(job.backend)
-    if not isinstance(backend, Model):
-        return RedundancyResult(outcome=Outcome.NOTHING, model=backend.name)
-    try:
-        named = backend.find_spare_parts([*zip(job.numbers, map(redact, job.parts), strict=True)])
-    except SkilldError as error:
-        return RedundancyResult(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
-    same = {str(number): other for number, other, text in named if not text}
-    texts = {str(number): text for number, _, text in named if text}
-    return RedundancyResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, same=same, text=texts)
-
-
-def match_skills(job: MatchSkills, redact: Callable[[str], str]) -> MatchResult:
-    """Ask which of the job's skills fit its task; offline finds none."""
-    backend = make_backend(job.backend)
-    if not isinstance(backend, Model):
-        return MatchResult(outcome=Outcome.NOTHING, model=backend.name)
-    try:
-        numbers = backend.find_fitting(redact(job.text), [redact(one) for one in job.skills])
-    except SkilldError as error:
-        return MatchResult(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
-    return MatchResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, numbers=tuple(numbers))
-
-
-def find_numbers(job: GroupRequests | SelectLines, redact: Callable[[str], str]) -> NumbersResult:
-    """Ask which of the job's requests are one task, or which lines of its drafts to keep; offline finds none."""
-    backend = make_backend(job.backend)
-    if not isinstance(backend, Model):
-        return NumbersResult(outcome=Outcome.NOTHING, model=backend.name)
-    try:
-        if isinstance(job, GroupRequests):
-            numbers = backend.group_requests([*map(redact, job.requests)])
-        else:
-            numbers = backend.select_lines([*map(redact, job.drafts)], job.lines)
-    except SkilldError as error:
-        return NumbersResult(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
-    told = tuple(map(tuple, numbers))
-    return NumbersResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, numbers=told)
+            return {"numbers": tuple(backend.find_fitting(redact(job.text), [*map(redact, job.skills)]))}
+        case GroupRequests():
+            return {"numbers": tuple(map(tuple, backend.group_requests([*map(redact, job.requests)])))}
+        case SelectLines():
+            return {"numbers": tuple(map(tuple, backend.select_lines([*map(redact, job.drafts)], job.lines)))}
