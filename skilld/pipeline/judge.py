@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from skilld.classify.backends import Backend
+from skilld.classify.backends.offline import skills_by_use, subject_stems
 from skilld.classify.clauses import may_state_exception
+from skilld.classify.contradiction import contradicts
 from skilld.classify.conversation_style import PROJECT_SCOPE, is_about_project, remove_project_scope, split_conversation
 from skilld.classify.offline.placement import WEAK_STEMS, target_section
 from skilld.classify.offline.provenance import own_words
-from skilld.classify.said_already import says_already
+from skilld.classify.said_already import find_same_meaning, says_already, says_same_rule
 from skilld.classify.support import is_empty_request
 from skilld.classify.verify import UNCLEAR_REASON, Verdict, VerifiedUpdate, typed_quote, verify
 from skilld.errors import RefusedError, RetryError, SkilldError
@@ -28,6 +30,7 @@ from skilld.words import content_stems, has_negation, is_other_language, matchin
 FindFile = Callable[[TargetDocument, TargetKind], TargetDocument | None]
 # Content words of a change in the quote's own words: with fewer it is "ok, go on" or "do that".
 _MIN_CONTENT_STEMS = 3
+_CHANGES = frozenset((Kind.CHANGE_STEP, Kind.REMOVE_STEP))
 _NOT_SAID_REASON = "the edited skill still does not say this"
 NO_EDIT_REASON = "no edit could be made that says this the way you did"
 UNCHECKED_FLAG = "could not verify that it says what you said"
@@ -62,7 +65,39 @@ class Judge:
         docs = self._docs()  # with the personal file, if an update belongs in it
         if verdict.reworded:
             verdict = self._reword(verdict, docs)
-        return self._ask_polarity(verdict, docs) if verdict.doubtful else verdict
+        verdict = self._ask_polarity(verdict, docs) if verdict.doubtful else verdict
+        return replace(verdict, proposed=tuple(self._with_one_place_each(verdict.proposed)))
+
+    def _with_one_place_each(self, proposed: Sequence[VerifiedUpdate]) -> Iterator[VerifiedUpdate]:
+        """Yield the updates without those that add what was said once to one more file.
+
+        What the words name stays, and so does what changes a line. Otherwise the file stays whose subject the words
+        are about, then the one that the back-end is surest of, then the skill used last.
+        """
+        by_use: dict[int, list[int]] = {}
+        for item in proposed:
+            same = [one for one in proposed if _is_said_once(one.update, item.update)]
+            turn = item.update.turn
+            used = by_use.setdefault(turn, [doc.number for doc in skills_by_use(self._docs(), turn)])
+            first = max(same, key=lambda one: self._fit(one.update, used))
+            if item is first or item.update.kind in _CHANGES or self._fit(item.update, used)[0]:
+                yield item
+
+    def _fit(self, update: Update, used: Sequence[int]) -> tuple[bool, bool, int, float, int]:
+        """Return how well a file fits an update: named, with a line that changes, by subject, certainty and use."""
+        doc = next((loaded.doc for loaded in self._skills if loaded.doc.number == update.skill), None)
+        if doc is None:
+            return False, False, 0, 0.0, 0
+        said = f"{update.quote} {update.change}"
+        is_named = doc.name.replace("-", " ").lower() in said.replace("-", " ").lower()
+        about = len(content_stems(said) & subject_stems(doc))
+        return (
+            is_named,
+            update.kind in _CHANGES,
+            about,
+            update.confidence,
+            -used.index(doc.number) if doc.number in used else -len(used),
+        )
 
     def _reword(self, verdict: Verdict, docs: Sequence[SkillDoc]) -> Verdict:
         """Ask once more for changes in the person's own words, or else keep the supported part.
@@ -277,6 +312,13 @@ def _has_substance(change: str, before: str) -> bool:
     """Whether a change in the person's own words is more than a nod, like "we are on arch" after talk about Arch."""
     stems = content_stems(change)
     return len(stems) >= _MIN_CONTENT_STEMS or matching_share(stems, content_stems(before)) > 0
+
+
+def _is_said_once(one: Update, other: Update) -> bool:
+    """Whether two updates make the same rule of the same words."""
+    both = (one.change, other.change), (other.change, one.change)
+    alike = any(says_same_rule(*pair) or find_same_meaning(*pair) for pair in both)
+    return one is other or (same_words(one, other) and alike and not contradicts(one.change, other.change))
 
 
 def same_words(one: Update, other: Update) -> bool:

@@ -315,3 +315,41 @@ def test_a_rule_the_users_file_already_has_is_not_proposed_for_it() -> None:
     found = _make_judge(Scripted(GOOD, [TALK]), SPOKEN, LOADED, mine, own=lambda *_: mine).verdict()
     assert [item.update.change for item in found.proposed] == ["Use tabs."]
     assert [line for _, line in found.already_said] == ["Be brief with the user."]
+
+
+def _named_skills(**uses: int) -> list[TargetDocument]:
+    """Return skills by name, each used after this turn."""
+    found = []
+    for number, (name, turn) in enumerate(uses.items(), 1):
+        text = f"---\nname: {name}\ndescription: For {name}.\n---\n{TEXT}"
+        doc = SkillDoc(number, name, f"/p/{name}/SKILL.md", text, (turn,))
+        found.append(TargetDocument(SkillRef(name, doc.path), text.encode(), doc))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("typed", "sure", "kind", "kept"),
+    [
+        ("always put the ticket number first", {}, Kind.PREFERENCE, ["emails"]),  # used last
+        ("always put the ticket number first", {2: 0.95}, Kind.PREFERENCE, ["reports"]),
+        ("always put the ticket number first in a report", {3: 0.95}, Kind.PREFERENCE, ["reports"]),
+        ("in notes and emails always put the ticket number first", {}, Kind.PREFERENCE, ["notes", "emails"]),
+        ("always put the ticket number first", {}, Kind.CHANGE_STEP, ["notes", "reports", "emails"]),
+    ],
+)
+def test_what_was_said_once_goes_to_one_of_several_skills(
+    typed: str, sure: dict[int, float], kind: Kind, kept: list[str]
+) -> None:
+    skills = _named_skills(notes=0, reports=0, emails=1)
+    changes = CHANGE, "Put the ticket number first.", "The ticket number goes first."
+    updates = [
+        replace(UPDATE, skill=number, quote=typed, kind=kind, change=change, confidence=sure.get(number, 0.9))
+        for number, change in enumerate(changes, 1)
+    ]
+    other = replace(UPDATE, skill=1, quote="never skip the tests", change="Never skip the tests.")
+    messages = [Message("ok", turn=1, turn_key="t1"), Message(f"{typed}, never skip the tests", turn=2, turn_key="t2")]
+    found = [replace(update, turn=2) for update in (*updates, other)]
+    judge = Judge(Scripted(GOOD, found), messages, skills, "", lambda text: text)
+    made = [(skills[item.update.skill - 1].ref.name, item.update.change) for item in judge.verdict().proposed]
+    assert [name for name, change in made if change != other.change] == kept
+    assert ("notes", other.change) in made

@@ -165,7 +165,7 @@ def _continues_product_talk(match: Match) -> bool:
     return of_it and not is_about_work(match.quote)
 
 
-def _skills_by_use(skills: Sequence[SkillDoc], turn: int) -> list[SkillDoc]:
+def skills_by_use(skills: Sequence[SkillDoc], turn: int) -> list[SkillDoc]:
     """Return the skills that a turn can be about, the one used last before it first.
 
     A skill that was only used later does not count, unless there is no other.
@@ -174,7 +174,7 @@ def _skills_by_use(skills: Sequence[SkillDoc], turn: int) -> list[SkillDoc]:
     return sorted(known, key=lambda doc: -max((use for use in doc.used if use < turn), default=-1)) or list(skills)
 
 
-def _subject_stems(skill: SkillDoc) -> frozenset[str]:
+def subject_stems(skill: SkillDoc) -> frozenset[str]:
     """Return the stems of a skill's name and description."""
     return content_stems(f"{skill.name.replace('-', ' ')} {read_front(skill.text).description}")
 
@@ -234,7 +234,7 @@ def _make_update(
     last = _MAX_WORK_MESSAGES if len(skills) == 1 else 1
     quote = match.quote.replace("-", " ").lower()
     named = [doc for doc in skills if doc.name.replace("-", " ").lower() in quote]
-    in_use = sorted(_skills_by_use(skills, message.turn or 0), key=lambda doc: not is_about(quote, _subject_stems(doc)))
+    in_use = sorted(skills_by_use(skills, message.turn or 0), key=lambda doc: not is_about(quote, subject_stems(doc)))
     lasting_step = match.cue is Cue.LASTING and asks_for_step(match.quote)
     asked = match.quote if lasting_step else said.text  # the word "step" shows that it is about the skill's steps
     skill = next((doc for doc in named or in_use if _is_about(match, asked, doc, skills, agent[-last:])), answered)
