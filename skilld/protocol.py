@@ -316,6 +316,14 @@ class FurtherEvidence:
     evidence: Evidence
 
 
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """An open proposal that later words of the person take back."""
+
+    proposal: str
+    quote: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result(TaggedUnion):
     """How a job ended, and its usage beyond that of partial results.
@@ -345,6 +353,7 @@ class BatchResult(Result):
     learnings: tuple[NewLearning, ...] = ()
     if_given_up: tuple[NewLearning, ...] = ()
     supported: tuple[FurtherEvidence, ...] = ()
+    taken_back: tuple[TakenBack, ...] = ()
     changes: Changes = field(default=Changes())
     away: Outage | None = None
 

@@ -17,6 +17,7 @@ from skilld.git.errors import GitMissingError
 from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.learnings import NO_FILE_REASON, build_learning, proposal_learnings
 from skilld.jobs.placing import JobPlaces, find_file_of_kind, find_places, is_personal_file, loaded_places
+from skilld.jobs.taken_back import find_taken_back
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import (
     UNREADABLE_REASON,
@@ -181,10 +182,8 @@ class Analysis:
             self._find_unwanted_repeats({item.update.turn for item in verdict.proposed})
         made = []
         for loaded in self._skills:
-            mine = self._drop_known(
-                [item for item in verdict.proposed if item.update.skill == loaded.doc.number], loaded
-            )
-            mine = self._ready_updates(mine, loaded)
+            mine = [item for item in verdict.proposed if item.update.skill == loaded.doc.number]
+            mine = self._ready_updates(self._drop_known(mine, loaded), loaded)
             if mine and (edited := self._compose_edit(judge, loaded, mine)):
                 made.append((*edited, loaded))
         paths = {proposal.path for proposal, _, _ in made}
@@ -491,6 +490,7 @@ class Analysis:
             if_given_up=tuple(self._if_given_up),
             cause=self._cause,
             supported=tuple(self._supported),
+            taken_back=tuple(find_taken_back(self._job, self._messages)),
             changes=self._staged.changes(),
         )
 

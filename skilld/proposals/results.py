@@ -55,6 +55,8 @@ def record_result(
         )
     for said in result.supported:
         store.proposals.add_evidence(said.proposal, said.evidence)
+    for said_back in result.taken_back:
+        store.proposals.mark_taken_back(said_back.proposal, said_back.quote)
     for note in result.notes:
         store.proposals.add(note)
     new = [proposal.id for proposal in result.proposals if store.proposals.add(proposal)]

@@ -14,6 +14,8 @@ from skilld.store.batches import REMAKE_PREFIX
 from skilld.store.connection import Table
 from skilld.types import ContradictingLine, Evidence, Kind, Op, Operation, Proposal, SideEdit, State, TargetKind, Update
 
+TAKEN_BACK_PREFIX = "you may have taken this back since: "  # of a flag; the words follow
+
 UNWANTED_STATES = (State.REJECTED, State.REVERTED, State.DROPPED)
 MAYBE_AGENTS_PREFIX = "git, maybe "  # followed by the agents that were at work there when plain git decided
 
@@ -153,10 +155,15 @@ class Proposals(Table):
         if evidence.turn not in {known.turn for known in proposal.evidence}:
             # Evidence recovered from git does not have the turn's key.
             others = [known for known in proposal.evidence if (known.turn, known.quote) != ("", evidence.quote)]
-            self._db.execute(
-                "UPDATE proposals SET evidence = ? WHERE id = ?",
-                (_to_row("evidence", (*others, evidence)), proposal_id),
-            )
+            flags = tuple(flag for flag in proposal.flags if not flag.startswith(TAKEN_BACK_PREFIX))
+            self._set(replace(proposal, evidence=(*others, evidence), flags=flags), "evidence", "flags")
+
+    def mark_taken_back(self, proposal_id: str, quote: str) -> None:
+        """Flag an open proposal with later words that take it back; once for the same words."""
+        proposal = self.get(proposal_id)
+        if proposal is not None and proposal.state is State.OPEN:
+            flags = (*proposal.flags, f"{TAKEN_BACK_PREFIX}\u201c{quote}\u201d")
+            self._set(replace(proposal, flags=tuple(dict.fromkeys(flags))), "flags")
 
     def save_edit(self, proposal: Proposal) -> None:
         """Save a proposal's new edit and commit; its first commit if it had none."""

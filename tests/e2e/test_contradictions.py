@@ -12,7 +12,8 @@ from skilld.types import Proposal, State, TargetKind
 from support.in_process_daemon import InProcessDaemon
 from support.in_process_program import InProcessProgram
 from support.live_project import Project
-from support.session import CHATTER
+from support.program import Program
+from support.session import CHATTER, LASTING, Session
 
 USE = "From now on, always use pnpm, never npm."
 CHANGE = "Always use pnpm, never npm."
@@ -247,3 +248,26 @@ def test_only_the_file_is_written_if_no_commit_is_wanted(home: Path, tmp_path: P
     assert "pnpm" in (project.root / "docs/build.md").read_text()
     assert CHANGE in (project.root / "CLAUDE.md").read_text()
     assert project.git("rev-list", "--count", "HEAD") == commits
+
+
+def test_words_taken_back_later_mark_the_open_proposal(home: Path, project: Project, program: Program) -> None:
+    """Not one that something else may mean; saying it again removes the mark."""
+    program.run("run", "--once")
+
+    def say(*texts: str, used: bool = True) -> list[str]:
+        session = Session(home, project)
+        if used:
+            session.use_skill()
+        session.type(*texts, *CHATTER[: 5 - len(texts)])
+        program.run("run", "--once")
+        return [flag for one in program.json("proposals") for flag in one["flags"]]
+
+    assert say(LASTING) == []
+    assert say("Don't forget the ticket number!", "forget it", "drop the ticket table") == []
+    (flag,) = say("Forget what I said about the ticket number.", used=False)
+    assert flag == "you may have taken this back since: \u201cForget what I said about the ticket number.\u201d"
+    (one,) = program.json("proposals")
+    assert f"note: {flag}\n" in program.run("show", one["id"]).stdout
+    assert flag in program.run("review", "--plain", one["id"], typed="q\n").stdout
+    assert say("Forget what I said about the ticket number.") == [flag]
+    assert say(LASTING) == []

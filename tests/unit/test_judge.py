@@ -350,6 +350,6 @@ def test_what_was_said_once_goes_to_one_of_several_skills(
     messages = [Message("ok", turn=1, turn_key="t1"), Message(f"{typed}, never skip the tests", turn=2, turn_key="t2")]
     found = [replace(update, turn=2) for update in (*updates, other)]
     judge = Judge(Scripted(GOOD, found), messages, skills, "", lambda text: text)
-    made = [(skills[item.update.skill - 1].ref.name, item.update.change) for item in judge.verdict().proposed]
+    made = [(skills[(item.update.skill or 0) - 1].ref.name, item.update.change) for item in judge.verdict().proposed]
     assert [name for name, change in made if change != other.change] == kept
     assert ("notes", other.change) in made

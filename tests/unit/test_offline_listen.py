@@ -8,6 +8,8 @@ import pytest
 from skilld.classify.offline.detector import find_lasting, find_practices, find_retractions
 from skilld.classify.offline.grammar import Cue, languages
 from skilld.classify.offline.product import likely_languages
+from skilld.classify.offline.retraction import taking_back
+from skilld.types import Kind, Update
 
 LASTING = """
 From now on, run the formatter before you hand anything back.
@@ -300,3 +302,30 @@ def test_a_gap_nobody_types_ends_the_statement() -> None:
 )
 def test_a_product_requirement_is_no_rule_for_the_agent_after_an_and(said: str) -> None:
     assert find_lasting(said) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "takes_back"),
+    [
+        ("Always put the ticket number first.", "Ok. Forget what I said about the ticket number.", True),
+        ("Always put the ticket number first.", "the ticket number isn't needed any more", True),
+        ("Always put the ticket number first.", "Please don't put the ticket number first any more.", True),
+        ("Never log the customer number.", "no need for the customer number in the log anymore", False),
+        ("Always put the ticket number first.", "for now we don't need the ticket number any more", False),
+        ("Always put the ticket number first.", "never mind", False),
+        ("Always put the ticket number first.", "Don't forget the ticket number!", False),
+        ("Always put the ticket number first.", "remove the ticket number from the second entry", False),
+        ("Die Ticketnummer immer zuerst nennen.", "vergiss das mit der Ticketnummer", True),
+        ("Die Ticketnummer immer zuerst nennen.", "vergiss die Ticketnummer nicht", False),
+        ("Zet altijd het ticketnummer vooraan.", "vergeet het ticketnummer niet", False),
+        ("Pon siempre el número de ticket primero.", "olvida lo del número de ticket", True),
+        ("Pon siempre el número de ticket primero.", "no olvides el número de ticket", False),
+        ("Всегда ставь номер тикета первым.", "забудь про номер тикета", True),
+        ("Всегда ставь номер тикета первым.", "не забудь номер тикета", False),
+        ("Numer zgłoszenia zawsze na początku.", "nie zapomnij o numerze zgłoszenia", False),
+        ("总是把工单号放在最前面。", "忘掉我说的工单号", True),
+    ],
+)
+def test_later_words_take_a_rule_back_only_by_naming_it(change: str, said: str, *, takes_back: bool) -> None:
+    rule = Update(1, "", change, "", Kind.PREFERENCE, 1, change)
+    assert bool(taking_back(said, rule)) is takes_back

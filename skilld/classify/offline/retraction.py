@@ -1,4 +1,4 @@
-"""Removes updates that the person took back later in the same batch."""
+"""Removes updates that the person took back later in the same batch, and finds what takes back an earlier rule."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Collection, Sequence
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import TOPICS
 from skilld.classify.offline.detector import MODEST_STRENGTH, find_retractions
+from skilld.classify.offline.grammar import languages
+from skilld.text import split_sentences
 from skilld.types import Message, Update
 from skilld.words import content_stems, has_negation, stems
 
@@ -91,6 +93,39 @@ def without_retracted(updates: Sequence[Update], messages: Sequence[Message]) ->
         for update in standing
         if not any(later.turn > update.turn and contradicts(later.change, update.change) for later in standing)
     ]
+
+
+# That something no longer holds, in many languages.
+_NO_LONGER = re.compile(
+    r"\b(?:any ?more|any longer|no longer|not needed|no need|nicht mehr|kein\w{0,3} mehr|nicht nötig|ya no"
+    r"|n(?:e |')\w{1,20} plus|plus besoin|non \w{1,20} più|più bisogno|mais não|não \w{1,20} mais|não precisa|niet meer"
+    r"|geen \w{1,20} meer|już nie|nie trzeba|už ne)\b"
+    r"|больше не|не нужн|不再|不用再|もう\w{0,12}(?:ない|不要|いらない)|더 이상",
+    re.IGNORECASE,
+)
+_MIN_NAMED = 2  # content words of a rule, by which words without "forget" name it
+
+
+def taking_back(said: str, rule: Update) -> str:
+    """Return the clause of a person's later words that takes a rule back by naming it; empty if none does.
+
+    Unlike in one batch, "scratch that" means something else.
+    """
+    known = content_stems(f"{rule.quote} {rule.change}") - _TALK_STEMS
+    for clause in find_retractions(said):
+        bare = clause
+        for language in languages().values():
+            bare = language.retracts.sub(" ", bare)
+        topic = content_stems(bare) - _TALK_STEMS
+        if topic & known and len(topic & known) * 2 >= len(topic) and not _is_for_now(clause):
+            return clause
+    affirms = not has_negation(rule.change)
+    named = (one for one in split_sentences(said[:_MAX_LENGTH]) if len(content_stems(one) & known) >= _MIN_NAMED)
+    return next((one for one in named if affirms and _NO_LONGER.search(one) and not _is_for_now(one)), "")
+
+
+def _is_for_now(text: str) -> bool:
+    return any(language.meanwhile.search(text) for language in languages().values())
 
 
 def _remove_retracted(updates: list[Update], message: Message, clause: str) -> list[Update]:
