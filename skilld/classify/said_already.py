@@ -241,14 +241,24 @@ def only_imports(text: str) -> bool:
     return _IMPORTS.fullmatch(text) is not None
 
 
+# What a command does is no rule to run it: "`npm test` runs the tests", "| `make lint` | run the linter |".
+_COMMAND_REFERENCE = re.compile(
+    r"\W*`[^`\n]+ [^`\n]+`\s*(?:[-–—:|#]|->|→)"
+    r"|\W*`[^`\n]+` (?!(?:always|is|has|does|was|needs|goes|comes|stays|belongs)\b)[a-z]+s\b"
+    r"|\W*to \w[^:`\n]{0,60}:\s*`[^`\n]+`\W*$"
+    r"|\s*(?:\$ )?[a-z][\w./-]*(?: [^\s#]+)*\s+# ",
+    re.IGNORECASE,
+)
+
+
 def _rule_texts(text: str) -> Iterator[tuple[str, str]]:
     """Yield the blocks of a text after its front matter, each with its heading, then its single lines."""
     for section in sections(text):
         for block in section.blocks:
-            if not only_imports(block.text):
+            if not (only_imports(block.text) or _COMMAND_REFERENCE.match(block.text)):
                 yield section.heading, block.text
     for line in body_lines(text) or text.splitlines():
-        if not only_imports(line):
+        if not (only_imports(line) or _COMMAND_REFERENCE.match(line)):
             yield "", line
 
 

@@ -36,7 +36,18 @@ def test_a_rule_means_each_time_whether_it_says_so_or_not(change: str, line: str
 
 @pytest.mark.parametrize(
     "text",
-    ["do not", "never", "nunca", "не трогай", "不要", "しないで", "触りませんでした", "時間がないから", "no dates"],
+    [
+        "do not",
+        "never",
+        "quit adding",
+        "nunca",
+        "не трогай",
+        "不要",
+        "しないで",
+        "触りませんでした",
+        "時間がないから",
+        "no dates",
+    ],
 )
 def test_a_refusal_is_a_negation(text: str) -> None:
     assert has_negation(text)
@@ -75,6 +86,12 @@ def test_an_instruction_is_not_a_negation(text: str) -> None:
         ("Use npm, never pnpm.", "- Package manager: pnpm. Do not use npm.", False),
         ("Do not use pnpm.", "- Package manager: pnpm. Do not use npm.", False),
         ("Never run the linter first.", "- Run the linter first. Never push to main.", False),
+        # What a command does is no rule to run it.
+        ("Always run the tests.", "- `npm test` runs the tests", False),
+        ("Always run the linter.", "| `make lint` | run the linter |", False),
+        ("Always run the tests.", "```\nnpm test   # run the tests\n```", False),
+        ("Always run the linter.", "- To run the linter: `make lint`", False),
+        ("Always run npm run lint before you push.", "- `npm run lint` before you push", True),
         # What is only loaded from elsewhere.
         ("Follow docs/git-conventions.md.", "@docs/git-conventions.md", False),
     ],
