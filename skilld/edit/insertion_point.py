@@ -156,7 +156,6 @@ def _count_shared(words: frozenset[str], body: Sequence[Line], section: Section)
 DEFAULT_TITLE = "Preferences"
 
 _MENTION_PATTERN = re.compile(r"(?<![\w@`/.])@(?:\.{1,2}/)*[\w-][\w.-]*(?:/[\w.-]+)*/?(?<=[\w/])(?![\w@(`])")
-_FENCE_PATTERN = re.compile(r"\s*(?:`{3}|~{3})")
 _MAX_TITLE = 80
 # A numbered list of rules differs from the steps of a procedure by its heading, or by how half of its items begin.
 _RULES_TITLE_PATTERN = re.compile(
@@ -231,7 +230,7 @@ def _split_items(lines: Sequence[str]) -> list[str]:
 def _new_section(body: Sequence[Line], kinds: Sequence[Role], hint: str, said: list[str]) -> tuple[int, list[str]]:
     """Return the line after the last one with text, and the lines of a new section to put there."""
     end = next((at + 1 for at in range(len(body) - 1, -1, -1) if body[at].key), 0)
-    lines = ["", f"{'#' * _main_level(body)} {_section_title(hint)}", "", f"{_usual_bullet(body, kinds)} {said[0]}"]
+    lines = ["", f"{'#' * main_level(body)} {_section_title(hint)}", "", f"{usual_bullet(body, kinds)} {said[0]}"]
     return end, [*lines, *("  " + line if line.strip() else "" for line in said[1:])]
 
 
@@ -242,8 +241,14 @@ def _instruction_lines(text: str) -> list[str]:
         lines[0] = lines[0][len(item.indent + item.marker + item.gap + item.box) :]
     if not lines[0].strip():
         raise RefusedError("The edit was not made", "the instruction is blank")
-    quoted = [_quote(line) for line in lines] if not any(_FENCE_PATTERN.match(line) for line in lines) else lines
+    quoted = quote_mentions(lines)
     return [quoted[0].strip(), *(line.rstrip() for line in quoted[1:])]
+
+
+def quote_mentions(lines: Sequence[str]) -> list[str]:
+    """Return lines with each file that they mention with an at sign in code, where no client includes it."""
+    kinds = roles([Line(line, "\n") for line in lines])
+    return [_quote(line) if kind is Role.TEXT else line for line, kind in zip(lines, kinds, strict=True)]
 
 
 def _quote(line: str) -> str:
@@ -275,7 +280,7 @@ def _place_in_section(
         return best.end, best.next_item(said)
     spoken = [at for at in range(section.start, section.own_end) if body[at].key]
     at = spoken[-1] + 1 if spoken else section.start
-    style = [] if spoken and not procedures else [f"{_usual_bullet(body, kinds)} "]
+    style = [] if spoken and not procedures else [f"{usual_bullet(body, kinds)} "]
     lines = ["", "".join(style) + said[0], *(("  " if style and line else "") + line for line in said[1:])]
     return at, [*lines, *([""] if at < len(body) and body[at].key else [])]
 
@@ -304,14 +309,14 @@ def _is_plain_text(body: Sequence[Line], at: int, lines: list[str]) -> bool:
     return roles(new)[at + first] is Role.TEXT
 
 
-def _usual_bullet(body: Sequence[Line], kinds: Sequence[Role]) -> str:
+def usual_bullet(body: Sequence[Line], kinds: Sequence[Role]) -> str:
     """Return the bullet that the file uses most, a hyphen if it has none."""
     items = [list_item(line.text) for line, kind in zip(body, kinds, strict=True) if kind is Role.TEXT]
     counts = Counter(item.marker for item in items if item is not None and item.marker in "-*+")
     return counts.most_common(1)[0][0] if counts else "-"
 
 
-def _main_level(body: Sequence[Line]) -> int:
+def main_level(body: Sequence[Line]) -> int:
     """Return the level of the file's main sections; a single first-level heading is its title."""
     levels = [part.level for part in sections(body) if part.level]
     return 1 if levels.count(1) > 1 else min((level for level in levels if level > 1), default=2)

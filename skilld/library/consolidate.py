@@ -20,13 +20,15 @@ from pathlib import Path
 from skilld.classify.backends import OFFLINE
 from skilld.clock import parse_time
 from skilld.errors import SkilldError
-from skilld.library.merge import MERGED_FROM, Merge, Omission, Portion, folder_omissions
+from skilld.library.merge import MERGED_FROM, Merge, Portion, folder_omissions
+from skilld.library.merge_sorting import Omission
+from skilld.library.passages import plain_text
 from skilld.library.rows import LibraryRow, changed_at
 from skilld.markdown.skill_file import join_lines, parse
 from skilld.skills import Skill, Source, opt_out, text
 from skilld.skills.spec import read_front
 from skilld.text import pluralize, truncate
-from skilld.types import Kind, Proposal
+from skilld.types import Kind, Op, Proposal, State
 from skilld.words import content_stems, stem
 
 # The similarity of two skills: the cosine of their sets of stems (skilld/words.py), each stem weighted by how few of
@@ -164,7 +166,7 @@ class PairStatus(StrEnum):
 
     MERGE = "merge"  # a merge can be proposed
     COVERED = "covered"  # the skill to keep already says everything
-    MERGED = "merged"  # the merge was accepted: the other skill is no longer needed
+    MERGED = "merged"  # the merge was accepted, and the skill to keep says everything: the other one is not needed
     OPEN = "open"  # the merge is proposed and not decided
     REJECTED = "rejected"  # the person rejected the merge; it is not proposed again
     WAITS = "waits"  # for the decision on other merges, as `why` says
@@ -259,9 +261,7 @@ def _plan_pair(
         return Pair(keep, away, match, PairStatus.APART, fixed)
     if key in open_:
         return Pair(keep, away, match, PairStatus.OPEN)
-    if away.name in keep.took:
-        return Pair(keep, away, match, PairStatus.MERGED)
-    if key in rejected:
+    if key in rejected and away.name not in keep.took:
         return Pair(keep, away, match, PairStatus.REJECTED)
     return Pair(keep, away, match, *known.get(key, (PairStatus.MERGE, "")))
 
@@ -294,6 +294,14 @@ def merge_proposals(pair: Pair, merge: Merge, at: str, tries: int) -> list[Propo
         )
         for index, part in enumerate(merge.parts, 1)
     ]
+
+
+def decided_lines(proposals: Iterable[Proposal]) -> frozenset[str]:
+    """Return the lines that the person was offered in these proposals of a merge and has decided on."""
+    decided = [one for one in proposals if one.state in {State.ACCEPTED, State.REJECTED, State.REVERTED}]
+    operations = [operation for one in decided for operation in one.operations if operation.op is not Op.MARK]
+    new = {plain_text(line) for one in operations for line in set(one.text.split("\n")) - set(one.anchor.split("\n"))}
+    return frozenset(new - {""})
 
 
 def pair_key_of_batch(batch: str) -> str:

@@ -2,99 +2,55 @@
 
 Two SKILL.md files in, operations on the one to keep out, and every line that is left out with the reason. Nothing is
 reworded: each operation carries over lines of the other file, so that a person can accept some of them. A merge that
-would exceed the limits of one edit is split; each part fits the file without the others.
+would exceed the limits of one edit is split; each part fits the file with and without the others. What fits only after
+another part is left to the next merge.
 """
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from skilld.classify.contradiction import contradicted_block
-from skilld.classify.offline.sections import BlockKind, ProseBlock, body_lines, sections
-from skilld.classify.said_already import says_already
-from skilld.classify.support import exact_tokens
 from skilld.edit.change import Severity
-from skilld.edit.insertion_point import insert_bullet
+from skilld.edit.insertion_point import quote_mentions
 from skilld.edit.lint import lint
-from skilld.edit.operations import anchor_operation, apply
+from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
-from skilld.library.merge_places import find_shorter_item, insert_step, replace_item, whole_blocks
-from skilld.markdown import structure
+from skilld.library.merge_places import Ground, Neighbour, Spot, Wanted, operations_for
+from skilld.library.merge_sorting import Omission, Sorted, sort_passages
+from skilld.library.passages import Passage, plain_text
 from skilld.markdown.skill_file import parse
 from skilld.skills.spec import entries, front_lines, read_front, scalar
-from skilld.text import Redact, fold, fold_case, indentation
+from skilld.text import Redact, fold
 from skilld.types import Op, Operation
-
-_SENTENCE_PATTERN = re.compile(r"(?<=[.!?。！？])\s+(?=\W*[A-ZÀ-ÞА-Я\d`])")
-_NO_WORDS_PATTERN = re.compile(r"[\W_]*")
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """Lines of a skill without the indentation and marker of the first. `whole`: a block; `step`: a numbered item."""
-
-    section: str
-    lines: tuple[str, ...]
-    whole: bool = False
-    step: bool = False
-
-    @property
-    def text(self) -> str:
-        """The passage on one line, for comparison."""
-        return fold(" ".join(self.lines))
-
-
-def find_passages(text: str) -> list[Passage]:
-    """Return the list items, sentences, code and tables of a SKILL.md in order; none if it cannot be parsed."""
-    body = body_lines(text)
-    return [one for section in sections(text) for one in _section_passages(section.heading, section.blocks, body)]
-
-
-def _section_passages(title: str, blocks: Sequence[ProseBlock], body: Sequence[str]) -> Iterator[Passage]:
-    for block, last in whole_blocks(blocks, body):
-        lines = body[block.first : last + 1]
-        if block.kind is BlockKind.ITEM:
-            yield Passage(title, _item_lines(block, lines), step=block.marker[:1].isdigit())
-        elif block.kind is BlockKind.PARAGRAPH:
-            yield from (Passage(title, (part,)) for part in _SENTENCE_PATTERN.split(fold(block.text)))
-        elif block.kind is BlockKind.OTHER and not _NO_WORDS_PATTERN.fullmatch(block.text) and "<!--" not in block.text:
-            yield Passage(title, tuple(lines), whole=True)
-
-
-def _item_lines(item: ProseBlock, lines: Sequence[str]) -> tuple[str, ...]:
-    """Return the lines of a list item and its nested blocks, without its marker and their indentation."""
-    first = lines[0][len(item.indent + item.marker + item.gap) :].strip()
-    depth = min((indentation(line) for line in lines[1:] if line.strip()), default=0)
-    return first, *(line[depth:].rstrip() for line in lines[1:])
-
 
 MERGED_FROM = "skilld-merged-from"
 NO_MARK_FLAG = "the front matter cannot record where these lines come from"
 MAX_PARTS = 5
+NEXT_TIME = "its place depends on another part; once you have accepted that one, run skilld consolidate again"
 
 
 class TooMuchError(SkilldError):
     """The skills are similar, but one says so much more that nobody could review the merge."""
 
 
-@dataclass(frozen=True, slots=True)
-class Omission:
-    """One thing of the merged skill that is left out, and why."""
-
-    what: str
-    why: str
+class _LaterError(SkilldError):
+    """A passage fits only after another part of the merge."""
 
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """One proposal: the new file, the operations, what is carried over, and what a person should look at."""
+    """One proposal: the new file, the operations, what is carried over, and what a person should look at.
+
+    `headings` are the paths of the sections that it begins.
+    """
 
     data: bytes
     operations: tuple[Operation, ...] = ()
     carried: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    headings: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,45 +61,173 @@ class Merge:
     left: tuple[Omission, ...]
 
 
-def merge_skills(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
+def merge_skills(keep: bytes, away: bytes, name: str, redact: Redact, decided: frozenset[str] = frozenset()) -> Merge:
     """Return what the skill `keep` takes from `away`, called `name`. `redact` removes secrets from a text.
+
+    Passages all of whose lines are `decided` were offered before, and are left out.
 
     Raises SkilldError if one of them cannot be parsed, TooMuchError if more than MAX_PARTS would be needed.
     """
     for data in (keep, away):
         parse(data)
-    source = away.decode("utf-8-sig")
-    ground = own = keep.decode("utf-8-sig")
-    parts = [Portion(keep)]
-    left: list[Omission] = []
-    mine, theirs, passages = title_of(own), title_of(source), find_passages(source)
-    if mine and theirs:  # text directly below one title belongs below the other
-        passages = [replace(one, section=mine) if one.section == theirs else one for one in passages]
-    for number, passage in enumerate(passages):
-        if _is_said_in(passage, ground):
-            continue
-        why = _omission_reason(passage, own, redact)
-        if not why:
+    merger = _Merger(keep, away, redact, decided)
+    merger.run()
+    made = tuple(part for part in merger.parts if part.operations)
+    left = [*merger.left, *_front_matter_omissions(keep, away), *merger.same]
+    return Merge(
+        _with_origin_mark(made, keep, name), tuple(Omission(redact(one.what), redact(one.why)) for one in left)
+    )
+
+
+class _Merger:
+    """Carries the passages of one skill over to another, one after the other."""
+
+    def __init__(self, keep: bytes, away: bytes, redact: Redact, decided: frozenset[str]) -> None:
+        self.keep = keep
+        self.source = away.decode("utf-8-sig")
+        self.sorted: Sorted = sort_passages(keep.decode("utf-8-sig"), self.source, redact, decided)
+        self.left, self.same = list(self.sorted.left), list(self.sorted.same)
+        self.parts = [Portion(keep)]
+        self.texts = [row.near for row in self.sorted.rows]  # that stand for the passages in the kept skill
+        self.done: list[set[str]] = [set()]  # texts that each part carries or replaces
+
+    def run(self) -> None:
+        """Carry over what has a section in the kept skill, then each new section, in one part if it fits."""
+        ground, rows = Ground(self.keep), self.sorted.rows
+        held = [bool(ground.section(row.passage.path)) or not row.passage.path for row in rows]
+        self._add_rows([number for number, is_held in enumerate(held) if is_held])
+        tops = dict.fromkeys(row.passage.path[:1] for row, is_held in zip(rows, held, strict=True) if not is_held)
+        for top in tops:
+            numbers = [at for at, row in enumerate(rows) if not held[at] and row.passage.path[:1] == top]
+            before, count = self._state(), len(self.parts)
+            self._add_rows(numbers)
+            split = len(self.parts) > count or any(one.why == NEXT_TIME for one in self.left[len(before[3]) :])
+            if split and before[0][-1].operations and self.parts[count - 1] != before[0][-1]:
+                self.parts, self.texts, self.done, self.left, self.same = before
+                self._start_part()
+                self._add_rows(numbers)
+
+    def _state(self) -> tuple[list[Portion], list[str], list[set[str]], list[Omission], list[Omission]]:
+        return [*self.parts], [*self.texts], [set(one) for one in self.done], [*self.left], [*self.same]
+
+    def _add_rows(self, numbers: Sequence[int]) -> None:
+        for number in numbers:
+            passage = self.sorted.rows[number].rest
+            if passage is None:
+                continue
             try:
-                parts = _add_passage(
-                    _PassageInContext(passage, passages[:number], passages[number + 1 :]), parts, keep, source
-                )
+                self._add(number, passage)
             except TooMuchError:
                 raise
             except SkilldError as error:
-                why = error.cause or error.title
-        if why:
-            left.append(Omission(passage.text, why))
+                self.left.append(Omission(passage.text, error.cause or error.title))
+
+    def _add(self, number: int, passage: Passage) -> None:
+        """Add a passage to the last part, or to a new one if that is full."""
+        try:
+            self._add_to(self.parts[-1], number, passage)
+        except RefusedError:
+            if not self.parts[-1].operations:
+                raise
         else:
-            ground += "\n\n" + "\n".join(passage.lines)
-    made = tuple(part for part in parts if part.operations)
-    return Merge(_with_origin_mark(made, keep, name), (*left, *_front_matter_omissions(keep, away)))
+            return
+        self._start_part()
+        try:
+            self._add_to(self.parts[-1], number, passage)
+        finally:
+            if not self.parts[-1].operations:
+                self.parts.pop()
+                self.done.pop()
+
+    def _start_part(self) -> None:
+        if len(self.parts) == MAX_PARTS:
+            raise TooMuchError(
+                "The merge was not proposed",
+                f"it would take more than {MAX_PARTS} proposals, which is too many to review",
+            )
+        self.parts.append(Portion(self.keep))
+        self.done.append(set())
+
+    def _add_to(self, part: Portion, number: int, passage: Passage) -> None:
+        wanted = self._wanted(number, passage)
+        ground = Ground(part.data)
+        path = passage.path
+        taken = [one for other in self.parts[:-1] for one in other.headings]
+        if ground.section(path) is None and any(path[: len(one)] == one[: len(path)] for one in taken):
+            raise _LaterError("Not carried over", NEXT_TIME)
+        trouble: SkilldError | None = None
+        for operation, spot in operations_for(wanted, ground):
+            if isinstance(trouble, _LaterError) and not (spot and spot.heading):
+                break
+            try:
+                new = self._extended(part, operation, spot, passage)
+            except RefusedError:
+                raise
+            except SkilldError as error:
+                trouble = error
+                continue
+            self._record(number, passage, new, spot)
+            return
+        raise trouble or SkilldError("Not carried over", "the skill that is kept has no place for it")
+
+    def _wanted(self, number: int, passage: Passage) -> Wanted:
+        row = [Neighbour(one.passage, text) for one, text in zip(self.sorted.rows, self.texts, strict=True)]
+        done = frozenset(self.done[-1])
+        return Wanted(passage, row[:number][::-1], row[number + 1 :], done, self.texts[number])
+
+    def _extended(self, part: Portion, operation: Operation, spot: Spot | None, passage: Passage) -> Portion:
+        """Return the part with one more operation. Raises SkilldError if a line would be lost or a part not fit."""
+        operations = (*part.operations, operation)
+        after = apply(self.keep, operations)
+        _check_nothing_lost(part.data, after, passage, spot.replaced if spot else "")
+        heading = spot.heading if spot else None
+        _check_order(self.keep, [other.operations for other in self.parts[:-1]], operations)
+        findings = lint(part.data, after, self.source)
+        if refused := next((found for found in findings if found.severity is Severity.REFUSE), None):
+            raise SkilldError("Not carried over", refused.sentence)
+        flags = (*part.flags, *(found.sentence for found in findings))
+        headings = (*part.headings, heading) if heading else part.headings
+        carried = (*part.carried, (spot and spot.added) or passage.text)
+        return Portion(after, operations, carried, tuple(dict.fromkeys(flags)), headings)
+
+    def _record(self, number: int, passage: Passage, new: Portion, spot: Spot | None) -> None:
+        self.parts[-1] = new
+        self.done[-1].add(passage.head)
+        if spot is not None and spot.replaced:
+            if spot.replaced not in passage.text:
+                self.same.append(Omission(spot.replaced, f"replaced by the fuller line: {passage.text}"))
+            self.texts = [passage.head if text == spot.replaced else text for text in self.texts]
+        if not passage.columns and not (spot and spot.added):
+            self.texts[number] = passage.head
 
 
-def title_of(text: str) -> str:
-    """Return a skill's title: its first heading if that is of level 1, or ""."""
-    first = next((section for section in sections(text) if section.level), None)
-    return first.heading if first and first.level == 1 else ""
+def _check_nothing_lost(before: bytes, after: bytes, passage: Passage, replaced: str) -> None:
+    """Raise SkilldError unless every line of the skill and of the passage is in the result."""
+    wanted = _line_counts(line.text for line in parse(before).body)
+    if replaced:
+        own = next(one for one in Ground(before).passages if one.head == replaced)
+        wanted -= _line_counts(own.lines[: own.own])
+    found = _line_counts(line.text for line in parse(after).body)
+    if wanted - found or set(_line_counts(quote_mentions(passage.lines))) - set(found):
+        raise SkilldError("Not carried over", "there is no place where it would replace nothing")
+
+
+def _line_counts(lines: Iterator[str] | Sequence[str]) -> Counter[str]:
+    return Counter(plain for line in lines if (plain := plain_text(line)))
+
+
+def _check_order(keep: bytes, others: Sequence[Sequence[Operation]], operations: Sequence[Operation]) -> None:
+    """Raise SkilldError unless the operations do the same before and after those of the other parts."""
+    before, behind = keep, apply(keep, operations)
+    try:
+        for other in others:
+            before, behind = apply(before, other), apply(behind, other)
+        before = apply(before, operations) if others else behind
+    except SkilldError:
+        raise _LaterError("Not carried over", NEXT_TIME) from None
+    first, second = (Counter((part.path, part.lines) for part in Ground(data).passages) for data in (before, behind))
+    if first != second:
+        raise _LaterError("Not carried over", NEXT_TIME)
 
 
 def folder_omissions(files: Sequence[str], away_agents: Sequence[str], keep_agents: Sequence[str]) -> list[Omission]:
@@ -151,76 +235,6 @@ def folder_omissions(files: Sequence[str], away_agents: Sequence[str], keep_agen
     only = [agent for agent in away_agents if agent not in keep_agents]
     unseen = [Omission(agent, "this agent sees only the other skill, not the one that is kept") for agent in only]
     return [*(Omission(name, "a file in the other skill's folder; files are not copied") for name in files), *unseen]
-
-
-def _is_said_in(passage: Passage, ground: str) -> bool:
-    """Whether the text contains a passage: a block literally, anything else in similar words."""
-    stands = {fold(line) for line in ground.splitlines()}
-    if all(fold(line) in stands for line in passage.lines if line.strip()):
-        return True
-    if passage.whole or not all(token.casefold() in ground.casefold() for token in exact_tokens(passage.text)):
-        return False  # similar words without a flag or a number say less
-    return says_already(passage.text, ground)
-
-
-def _omission_reason(passage: Passage, own: str, redact: Redact) -> str | None:
-    if any(redact(line) != line for line in passage.lines):
-        return "it contains a secret"
-    block = None if passage.whole else contradicted_block(passage.text, own)
-    return (
-        f"the skill that is kept says the opposite; decide which of the two applies: {fold(block.text)}"
-        if block
-        else None
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _PassageInContext:
-    """A passage with those before and after it in its skill."""
-
-    passage: Passage
-    before: Sequence[Passage]
-    behind: Sequence[Passage]
-
-
-def _insert_operation(one: _PassageInContext, data: bytes) -> Operation:
-    """Return the operation for a passage: it replaces a shorter item, joins the steps in order, or is appended."""
-    passage = one.passage
-    if passage.whole:
-        return _insert_block(passage, data)
-    if (less := find_shorter_item(data, passage.text)) is not None:
-        return replace_item(data, less, passage.lines)
-    if passage.step:
-        before = [other.text for other in reversed(one.before) if other.step]
-        behind = [other.text for other in one.behind if other.step]
-        if (placed := insert_step(data, passage.lines, before, behind)) is not None:
-            return placed
-    return insert_bullet(data, passage.section, "\n".join(passage.lines))
-
-
-def _add_passage(one: _PassageInContext, parts: list[Portion], keep: bytes, evidence: str) -> list[Portion]:
-    """Add the passage to the last part, or to a new one if that is full."""
-    try:
-        return [*parts[:-1], _insert_into_part(one, parts[-1], keep, evidence)]
-    except RefusedError:
-        if not parts[-1].operations:
-            raise
-        if len(parts) == MAX_PARTS:
-            raise TooMuchError(
-                "The merge was not proposed",
-                f"it would take more than {MAX_PARTS} proposals, which is too many to review",
-            ) from None
-        return [*parts, _insert_into_part(one, Portion(keep), keep, evidence)]
-
-
-def _insert_into_part(one: _PassageInContext, part: Portion, keep: bytes, evidence: str) -> Portion:
-    operations = (*part.operations, _insert_operation(one, part.data))
-    after = apply(keep, operations)
-    findings = lint(part.data, after, evidence)
-    if refused := next((found for found in findings if found.severity is Severity.REFUSE), None):
-        raise SkilldError("Not carried over", refused.sentence)
-    flags = (*part.flags, *(found.sentence for found in findings))
-    return Portion(after, operations, (*part.carried, one.passage.text), tuple(dict.fromkeys(flags)))
 
 
 def _with_origin_mark(parts: tuple[Portion, ...], keep: bytes, name: str) -> tuple[Portion, ...]:
@@ -235,18 +249,6 @@ def _with_origin_mark(parts: tuple[Portion, ...], keep: bytes, name: str) -> tup
     except SkilldError:
         return (*others, replace(last, flags=(*last.flags, NO_MARK_FLAG)))
     return (*others, replace(last, data=after, operations=operations))
-
-
-def _insert_block(passage: Passage, data: bytes) -> Operation:
-    """Return the operation that adds code or a table at the end of its section, or of the file."""
-    body = parse(data).body
-    named = [part for part in structure.sections(body) if fold_case(part.title) == fold_case(passage.section)]
-    end = named[0].own_end if named else len(body)
-    while end and not body[end - 1].key:
-        end -= 1
-    title = [] if named or not passage.section else [f"## {fold(passage.section)}", ""]
-    lines = ["", *title, *passage.lines, *([""] if end < len(body) and body[end].key else [])]
-    return anchor_operation(body, end, end, lines)
 
 
 def _front_matter_omissions(keep: bytes, away: bytes) -> Iterator[Omission]:

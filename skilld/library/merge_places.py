@@ -1,151 +1,408 @@
-"""Places a passage of one skill in another: over a shorter item, or among the steps in order. Pure."""
+"""Finds where a passage of one skill belongs in another. Pure.
+
+A fuller item takes the place of a shorter one, what is nested goes to the item that has its head, a row to the table
+with its columns, a step among the steps it stood between, and everything else below its heading: behind what it
+followed, in the list that has its neighbours, or at the end.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
-from skilld.classify.contradiction import contradicts
-from skilld.classify.offline.choices import same_choice
-from skilld.classify.offline.sections import BlockKind, ProseBlock, body_lines, sections
+from skilld.classify.offline.sections import BlockKind
+from skilld.edit.insertion_point import insert_bullet, main_level, quote_mentions, usual_bullet
 from skilld.edit.operations import anchor_operation
-from skilld.markdown.skill_file import parse
-from skilld.text import fold, indentation
+from skilld.errors import SkilldError
+from skilld.library.merge_said import SaidIn, is_table, nested_passages, says_more
+from skilld.library.passages import Passage, find_passages, heading_paths, plain_text
+from skilld.markdown import structure
+from skilld.markdown.skill_file import Line, parse
+from skilld.markdown.structure import Role, list_item, managed_blocks, roles
+from skilld.text import fold, match_full_stop
 from skilld.types import Operation
-from skilld.words import content_stems, has_negation, numbers
+from skilld.words import stems
 
-_MIN_COVERED_SHARE = 0.8  # of a line's stems, in a longer one that replaces it
-_MIN_COMMON_SHARE = 0.4  # of all stems of both: a long text contains the words of many short ones
-_MIN_STEMS = 2  # stems
 _NUMBER_PATTERN = re.compile(r"\d+")
+_BOX_PATTERN = re.compile(r"\[[ xX]\] ")
+_MAX_LEVEL = 6
 
 
 @dataclass(frozen=True, slots=True)
-class ListItem:
-    """A list item: its lines [first, behind) of the body, with nested lines, and the parts before its text."""
+class Neighbour:
+    """A passage of the other skill, with the text that stands for it in the kept one, or "" if nothing does."""
 
-    first: int
-    behind: int
+    passage: Passage
     text: str
-    indent: str
-    marker: str
-    gap: str
-
-    @property
-    def is_step(self) -> bool:
-        """Whether it is numbered."""
-        return self.marker[:1].isdigit()
-
-    @property
-    def number(self) -> int:
-        """Its number, or 0."""
-        return int(self.marker[:-1]) if self.is_step else 0
 
 
-def list_items(data: bytes) -> list[ListItem]:
-    """Return the top-level list items of a skill's body in order."""
-    text = data.decode("utf-8-sig", "replace")
-    body = body_lines(text)
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A passage to carry over; those before it, the nearest first, and behind it; the texts carried or replaced so far.
+
+    `near` is the text of the kept skill that says its head already, or "".
+    """
+
+    passage: Passage
+    before: Sequence[Neighbour]
+    behind: Sequence[Neighbour]
+    done: frozenset[str]
+    near: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Lines [start, end) of the body that become `lines`.
+
+    With the text that a fuller one replaces, the path of a new heading, and what is added if not the whole passage.
+    """
+
+    start: int
+    end: int
+    lines: list[str]
+    replaced: str = ""
+    heading: tuple[str, ...] | None = None
+    added: str = ""
+
+
+class Ground:
+    """The kept skill, in which places are looked for."""
+
+    def __init__(self, data: bytes) -> None:
+        """Read the skill; it can be parsed."""
+        self.data = data
+        self.body = parse(data).body
+        self.passages = find_passages(data.decode("utf-8-sig"))
+        self.sections = structure.sections(self.body)
+        self.paths = heading_paths([(one.level, one.title) for one in self.sections])
+
+    def section(self, path: tuple[str, ...]) -> structure.Section | None:
+        """Return the section with this path; for the empty one that of the title if there is one."""
+        found = [one for one, own in zip(self.sections, self.paths, strict=True) if own == path]
+        return next((one for one in found if one.level), found[0] if found else None)
+
+    def find(self, text: str, like: Passage, *, near: bool = False) -> Passage | None:
+        """Return the passage with this text, a step if `like` is one; with `near` only below the same headings."""
+        found = [one for one in self.passages if text and one.head == text and one.is_step == like.is_step]
+        return next((one for one in found if one.path == like.path), None if near or not found else found[0])
+
+    def group(self, passage: Passage) -> list[Passage]:
+        """Return the items of the list that an item is in."""
+        return [one for one in self.passages if one.group == passage.group]
+
+    def end_with_attached(self, passage: Passage) -> int:
+        """Return the line behind a passage and the code or tables that follow it in its section."""
+        end = passage.behind
+        for one in self.passages[self.passages.index(passage) + 1 :]:
+            if one.path != passage.path or one.kind is not BlockKind.OTHER or one.is_comment:
+                break
+            end = one.behind
+        return end
+
+
+def operations_for(wanted: Wanted, ground: Ground) -> Iterator[tuple[Operation, Spot | None]]:
+    """Yield the operations that may carry a passage over, the best first; each with what it does, if that is known."""
+    for find in _FINDERS:
+        spot = find(wanted, ground)
+        if spot is not None and _is_plain_text(ground.body, spot):
+            yield anchor_operation(ground.body, spot.start, spot.end, spot.lines), spot
+    one = wanted.passage
+    title = one.path[-1] if one.path else next((part.title for part in ground.sections if part.level), "")
+    if one.kind is not BlockKind.OTHER:
+        with suppress(SkilldError):
+            yield insert_bullet(ground.data, title, "\n".join(one.lines)), None
+
+
+def _is_plain_text(body: Sequence[Line], spot: Spot) -> bool:
+    """Whether the new lines are text there, not in a comment, code or a managed block."""
+    if any(block.start < spot.start < block.stop for block in managed_blocks(body)):
+        return False
+    new = [*body[: spot.start], *(Line(line, "\n") for line in spot.lines), *body[spot.end :]]
+    first = next(at for at, line in enumerate(spot.lines) if line.strip())
+    return roles(new)[spot.start + first] in {Role.TEXT, Role.FENCE}
+
+
+def _rows(wanted: Wanted, ground: Ground) -> Spot | None:
+    columns = wanted.passage.columns
+    table = next((one for one in ground.passages if columns and is_table(one) and one.lines[0] == columns), None)
+    return Spot(table.behind, table.behind, list(wanted.passage.lines)) if table else None
+
+
+def _fuller(wanted: Wanted, ground: Ground) -> Spot | None:
+    """Put an item over one that says less; what is nested in that one stays."""
+    one = wanted.passage
+    less = ground.find(wanted.near, one)
+    if less is None or not less.is_item or less.head in wanted.done or not says_more(one, less):
+        return None
+    own = replace(one, lines=one.lines[: one.own])
+    lines = _rendered(own, less.indent, less.marker, less.gap)
+    merged = _with_nested(less, one) if one.nested else list(less.nested)
+    return Spot(less.first, less.behind, [*lines, *_shifted(merged, less)], less.head)
+
+
+def _nested(wanted: Wanted, ground: Ground) -> Spot | None:
+    """Put what is nested in an item below the item that has its head."""
+    one = wanted.passage
+    same = ground.find(wanted.near, one) or ground.find(wanted.near, replace(one, marker="-" if one.is_step else "1."))
+    if same is None or not (one.is_item and same.is_item and one.nested):
+        return None
+    own = [line.text for line in ground.body[same.first : same.first + same.own]]
+    lines = _with_nested(same, one)
+    held = Counter(same.nested)
+    new = [line for line in lines if not held[line]]
+    return Spot(same.first, same.behind, [*own, *_shifted(lines, same)], added=fold(" ".join(new)))
+
+
+def _with_nested(own: Passage, other: Passage) -> list[str]:
+    """Return the lines nested in an item, and behind them what only another one has nested in it."""
+    lines, said = list(own.nested), SaidIn(nested_passages(own))
+    for one in nested_passages(other):
+        same = next((mine for mine in nested_passages(own) if mine.is_item and mine.head == one.head), None)
+        raw = _with_marker_of(own, other.nested[one.first - 1 : one.behind - 1])
+        if one.kind is BlockKind.OTHER:
+            lines += [] if said.find_block(one.lines) else raw
+        elif same is None:
+            lines += raw if one.is_item or not lines else ["", *raw]
+        elif one.nested:
+            at = next(at for at, line in enumerate(lines) if plain_text(line) == plain_text(same.lines[0]))
+            lines[at + same.own : at + same.behind - same.first] = _shifted(_with_nested(same, one), same)
+    return lines
+
+
+def _with_marker_of(item: Passage, lines: Sequence[str]) -> list[str]:
+    """Return nested lines with the bullets that an item has nested in it."""
+    bullet = next((one.marker for one in nested_passages(item) if one.is_item and not one.is_step), "")
+    kinds = roles([Line(line, "\n") for line in lines])
     return [
-        ListItem(one.first, last + 1, fold(one.text), one.indent, one.marker, one.gap)
-        for section in sections(text)
-        for one, last in whole_blocks(section.blocks, body)
-        if one.kind is BlockKind.ITEM
+        line.replace(found.marker, bullet, 1)
+        if bullet and kind is Role.TEXT and (found := list_item(line)) and not found.marker[0].isdigit()
+        else line
+        for line, kind in zip(lines, kinds, strict=True)
     ]
 
 
-def whole_blocks(blocks: Sequence[ProseBlock], body: Sequence[str]) -> Iterator[tuple[ProseBlock, int]]:
-    """Yield each block with its last line; a list item includes its nested blocks."""
-    at = 0
-    while at < len(blocks):
-        block, last = blocks[at], blocks[at].last
-        at += 1
-        width = len(block.indent) + len(block.marker) + 1
-        while block.kind is BlockKind.ITEM and at < len(blocks) and indentation(body[blocks[at].first]) >= width:
-            last, at = blocks[at].last, at + 1
-        yield block, last
-
-
-def find_shorter_item(data: bytes, text: str) -> ListItem | None:
-    """Return the item that says only a part of what `text` says, None if there is none."""
-    stems = content_stems(text)
-    return next((entry for entry in list_items(data) if _says_more(text, stems, entry.text)), None)
-
-
-def _says_more(text: str, mine: frozenset[str], than: str) -> bool:
-    """Whether a text with the stems `mine` says all that another does, and more, with the same numbers and polarity."""
-    theirs = content_stems(than)
-    shared = len(mine & theirs)
-    if len(theirs) < _MIN_STEMS or len(mine) <= len(theirs) or shared / len(theirs) < _MIN_COVERED_SHARE:
-        return False
-    same = (
-        has_negation(text) == has_negation(than)
-        and set(numbers(than)) <= set(numbers(text))
-        and same_choice(text, than)
-    )
-    return same and shared / len(mine | theirs) >= _MIN_COMMON_SHARE and not contradicts(text, than)
-
-
-def replace_item(data: bytes, entry: ListItem, lines: Sequence[str]) -> Operation:
-    """Return the operation that replaces an item by the lines of a passage, keeping its marker."""
-    body = parse(data).body
-    return anchor_operation(body, entry.first, entry.behind, _with_marker(entry, entry.marker, lines))
-
-
-def insert_step(data: bytes, lines: Sequence[str], before: Iterable[str], behind: Iterable[str]) -> Operation | None:
-    """Return the operation that adds a step after the first of `before` that the skill has, or before one of `behind`.
-
-    `before` are the preceding steps in the other skill, the nearest first, `behind` the following ones. Later steps
-    are renumbered. None if the skill has none of these steps.
-    """
-    steps = [entry for entry in list_items(data) if entry.is_step]
-    after = next((found for text in before if (found := _find_step(steps, text))), None)
-    ahead = None if after else next((found for text in behind if (found := _find_step(steps, text))), None)
-    neighbour = after or ahead
-    if neighbour is None:
+def _among_steps(wanted: Wanted, ground: Ground) -> Spot | None:
+    """Put a step behind the nearest step before it that the skill has, else before the nearest one behind it."""
+    one = wanted.passage
+    if not one.is_step:
         return None
-    number = steps.index(neighbour) + bool(after)
-    follow = _following_steps(steps, number, neighbour)
-    body = parse(data).body
-    first = neighbour.number + bool(after)
-    new = _with_marker(neighbour, _with_number(neighbour.marker, first), lines)
-    at = neighbour.behind if after else neighbour.first
-    for place, step in enumerate(follow, 1):
-        text = [line.text for line in body[step.first : step.behind]]
-        text[0] = text[0].replace(step.marker, _with_number(step.marker, first + place), 1)
-        gap = [line.text for line in body[step.behind : follow[place].first]] if place < len(follow) else []
-        new += [*text, *gap]
-    end = follow[-1].behind if follow else at
-    if follow and after:
-        new[len(lines) : len(lines)] = [line.text for line in body[at : follow[0].first]]
-    return anchor_operation(body, at, end, new)
-
-
-def _find_step(steps: Sequence[ListItem], text: str) -> ListItem | None:
-    wanted = content_stems(text)
-    for step in steps:
-        stems = content_stems(step.text)
-        if fold(text) == step.text or (wanted and len(wanted & stems) / len(wanted | stems) >= _MIN_COVERED_SHARE):
-            return step
+    for after, row in ((True, wanted.before), (False, wanted.behind)):
+        for other in row:
+            same = ground.find(other.text, one)
+            if other.passage.group == one.group and same is not None:
+                return _beside_step(one, same, ground, after=after)
     return None
 
 
-def _following_steps(steps: Sequence[ListItem], number: int, neighbour: ListItem) -> list[ListItem]:
-    """Return the steps of the neighbour's list from `number` on that are numbered consecutively."""
-    found: list[ListItem] = []
-    value = neighbour.number + (number > steps.index(neighbour))
-    for step in steps[number:]:
-        if step.indent != neighbour.indent or step.marker != _with_number(step.marker, value + len(found)):
+def _beside_step(one: Passage, step: Passage, ground: Ground, *, after: bool) -> Spot:
+    steps = ground.group(step)
+    at = steps.index(step) + after
+    loose = _is_loose(steps)
+    same = len(steps) > 1 and len({other.marker for other in steps}) == 1
+    number = step.number + (after and not same)
+    new = _rendered(one, step.indent, _with_number(step.marker, number), step.gap)
+    if at == len(steps):
+        end = ground.end_with_attached(step)
+        return Spot(end, end, [*([""] if loose else []), *new])
+    lines = [*new, *([""] if loose else [])]
+    start = end = steps[at].first
+    for place, other in enumerate(steps[at:], 1):
+        if same or other.marker != _with_number(other.marker, number + place - 1):
             break
-        found.append(step)
-    return found
+        marker = _with_number(other.marker, number + place)
+        text = [line.text for line in ground.body[other.first : other.behind]]
+        text[0] = f"{other.indent}{marker}{text[0][len(other.indent + other.marker) :]}"
+        wider = " " * (len(marker) - len(other.marker))
+        lines += [line.text for line in ground.body[end : other.first]]
+        lines += [text[0], *(wider + line if line.strip() else line for line in text[1:])]
+        end = other.behind
+    return Spot(start, end, lines)
+
+
+def _in_list(wanted: Wanted, ground: Ground) -> Spot | None:
+    """Put an item at the end of the list that has others of its list; of another section, if it has half of them."""
+    one = wanted.passage
+    if not one.is_item:
+        return None
+    mates = [other for other in (*wanted.before, *wanted.behind) if other.passage.group == one.group]
+    found = [same for other in mates if (same := ground.find(other.text, one, near=True)) and same.is_item]
+    if not found and ground.section(one.path) is None:
+        anywhere = [same for other in mates if (same := ground.find(other.text, one)) and same.is_item]
+        most = Counter(same.group for same in anywhere).most_common(1)
+        found = [same for same in anywhere if same.group == most[0][0] and 2 * most[0][1] > len(mates)]
+    return _at_end_of_list(one, found[0], ground) if found and found[0].is_step == one.is_step else None
+
+
+def _is_loose(items: Sequence[Passage]) -> bool:
+    """Whether blank lines separate most items of a list."""
+    return 2 * sum(not one.close for one in items[1:]) > len(items) - 1
+
+
+def _at_end_of_list(one: Passage, item: Passage, ground: Ground) -> Spot:
+    items = ground.group(item)
+    if item.is_step:
+        return _beside_step(one, items[-1], ground, after=True)
+    last = items[-1]
+    lines = list(one.lines)
+    if all(_BOX_PATTERN.match(other.lines[0]) for other in items) and not _BOX_PATTERN.match(lines[0]):
+        lines[0] = f"[ ] {lines[0]}"
+    if len(lines) == 1:
+        lines = [match_full_stop(lines[0], [other.lines[-1] for other in items])]
+    new = _rendered(replace(one, lines=tuple(lines)), last.indent, last.marker, last.gap)
+    loose = _is_loose(items)
+    return Spot(last.behind, last.behind, [*([""] if loose else []), *new])
+
+
+def _behind_previous(wanted: Wanted, ground: Ground) -> Spot | None:
+    """Put a passage behind the one before it in its section, if that was carried over or is no list item."""
+    one = wanted.passage
+    last = next((other for other in wanted.before if other.passage.path == one.path), None)
+    if one.kind is BlockKind.PARAGRAPH and wanted.near:
+        last = Neighbour(one, wanted.near)  # other sentences of it stand there
+    same = ground.find(last.text, last.passage, near=True) if last else None
+    if last is None or same is None or (one.is_item and not last.passage.is_lead):
+        return None
+    if one.is_item:
+        below = next(iter(ground.passages[ground.passages.index(same) + 1 :]), None)
+        if below is not None and below.path == one.path and below.is_item and below.is_step == one.is_step:
+            return _at_end_of_list(one, below, ground)
+        return _spaced(ground, same.behind, _new_item(one, ground))
+    if same.is_item and not (one.close or one.kind is BlockKind.OTHER):
+        same = ground.group(same)[-1]
+    end = same.behind if last.text in wanted.done and not same.is_item else ground.end_with_attached(same)
+    return _spaced(ground, end, _rendered(one), close=one.close)
+
+
+def _in_section(wanted: Wanted, ground: Ground) -> Spot | None:
+    """Put a passage into its section: an item into its most similar list, an opening paragraph at the top."""
+    one, section = wanted.passage, ground.section(wanted.passage.path)
+    if section is None:
+        return None
+    there = [other for other in ground.passages if section.start <= other.first < section.own_end]
+    items = [other for other in there if other.is_item and other.is_step == one.is_step]
+    if one.is_item and items:
+        words = stems(one.text)
+        texts = {
+            group: " ".join(other.text for other in items if other.group == group) for group in {i.group for i in items}
+        }
+        best = max(sorted(texts, reverse=True), key=lambda group: len(words & stems(texts[group])))
+        return _at_end_of_list(one, next(other for other in items if other.group == best), ground)
+    if there and _is_lone_rule(wanted) and all(other.kind is BlockKind.PARAGRAPH for other in there):
+        one = replace(one, kind=BlockKind.PARAGRAPH)
+    lines = _new_item(one, ground) if one.is_item else _rendered(one)
+    opens = all(other.passage.kind is BlockKind.PARAGRAPH for other in wanted.before if other.passage.path == one.path)
+    if one.kind is BlockKind.PARAGRAPH and opens and not one.is_lead:
+        at = section.start
+        for other in there:
+            if other.kind is not BlockKind.PARAGRAPH or other.is_lead:
+                break
+            at = other.behind
+        return _spaced(ground, at, lines)
+    return _spaced(ground, _text_end(ground.body, section.own_end), lines)
+
+
+def _is_lone_rule(wanted: Wanted) -> bool:
+    """Whether a passage is the only item of its list, without nested ones: among paragraphs it becomes one."""
+    one = wanted.passage
+    alone = not any(other.passage.group == one.group for other in (*wanted.before, *wanted.behind))
+    return one.is_item and not one.is_step and not one.nested and alone and not _BOX_PATTERN.match(one.lines[0])
+
+
+def _opening(wanted: Wanted, ground: Ground) -> Spot | None:
+    """Put text above the first heading of a skill without a title."""
+    one = wanted.passage
+    if one.path or ground.section(()) is not None:
+        return None
+    return _spaced(ground, 0, _new_item(one, ground) if one.is_item else _rendered(one))
+
+
+def _new_section(wanted: Wanted, ground: Ground) -> Spot | None:
+    """Put a passage below its own heading at the end of the section that it is below, or of the file."""
+    one = wanted.passage
+    if ground.section(one.path) is not None or not one.path:
+        return None
+    above, _, lines = _with_headings(one, ground)
+    end = _text_end(ground.body, above.end if above else len(ground.body))
+    return replace(_spaced(ground, end, lines), heading=one.path)
+
+
+def _section_before(wanted: Wanted, ground: Ground) -> Spot | None:
+    """Put a new section before the last one beside it: another part may add to the end of that one."""
+    one = wanted.passage
+    if ground.section(one.path) is not None or not one.path:
+        return None
+    above, level, lines = _with_headings(one, ground)
+    beside = [
+        part for part in ground.sections if part.level == level and (not above or above.start <= part.start < above.end)
+    ]
+    at = beside[-1].start - 1 if beside else -1
+    if at < 0 or not ground.body[at].text.startswith("#"):
+        return None
+    return Spot(at, at + 1, [*lines, "", ground.body[at].text], heading=one.path)
+
+
+def _with_headings(one: Passage, ground: Ground) -> tuple[structure.Section | None, int, list[str]]:
+    """Return the section that a passage's new headings are below, the level of the first, and the lines of all."""
+    known = len(one.path)
+    while known and ground.section(one.path[:known]) is None:
+        known -= 1
+    above = ground.section(one.path[:known]) if known else None
+    level = above.level + 1 if above else main_level(ground.body)
+    lines: list[str] = []
+    for depth, title in enumerate(one.path[known:]):
+        lines += [f"{'#' * min(_MAX_LEVEL, level + depth)} {fold(title)}", ""]
+    return above, level, [*lines, *(_new_item(one, ground) if one.is_item else _rendered(one))]
+
+
+def _text_end(body: Sequence[Line], end: int) -> int:
+    while end and not body[end - 1].key:
+        end -= 1
+    return end
+
+
+def _spaced(ground: Ground, at: int, lines: Sequence[str], *, close: bool = False) -> Spot:
+    """Return the insertion of lines at `at`, with a blank line before them unless `close`, and one behind them."""
+    before = at > 0 and bool(ground.body[at - 1].key) and not close
+    behind = at < len(ground.body) and bool(ground.body[at].key) and not close
+    return Spot(at, at, [*([""] if before else []), *lines, *([""] if behind else [])])
+
+
+def _new_item(one: Passage, ground: Ground) -> list[str]:
+    """Return the lines of the first item of a new list."""
+    marker = _with_number(one.marker, 1) if one.is_step else usual_bullet(ground.body, roles(ground.body))
+    return _rendered(one, "", marker, " ")
+
+
+def _rendered(one: Passage, indent: str = "", marker: str = "", gap: str = "") -> list[str]:
+    lines = quote_mentions(one.lines)
+    if not one.is_item and not marker:
+        return lines
+    head = f"{indent}{marker}{gap}"
+    return [head + lines[0].strip(), *(" " * len(head) + line if line.strip() else "" for line in lines[1:])]
+
+
+def _shifted(nested: Sequence[str], item: Passage) -> list[str]:
+    """Return lines nested in an item with the indentation of the nested lines that it has, or as its text has."""
+    width = len(item.indent + item.marker + item.gap)
+    return [" " * width + line if line.strip() else "" for line in quote_mentions(nested)]
 
 
 def _with_number(marker: str, number: int) -> str:
     return _NUMBER_PATTERN.sub(str(number), marker, count=1)
 
 
-def _with_marker(entry: ListItem, marker: str, lines: Sequence[str]) -> list[str]:
-    head = f"{entry.indent}{marker}{entry.gap}"
-    return [f"{head}{lines[0]}", *(f"{' ' * len(head)}{line}" if line.strip() else "" for line in lines[1:])]
+_FINDERS = (
+    _rows,
+    _fuller,
+    _nested,
+    _among_steps,
+    _in_list,
+    _behind_previous,
+    _in_section,
+    _opening,
+    _new_section,
+    _section_before,
+)

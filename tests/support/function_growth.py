@@ -44,6 +44,7 @@ BOUNDED = {
     "skilld.effect.rules.rules": 4000,
     "skilld.library.merge.merge_skills": 1000,
     "skilld.library.merge_places": 4000,
+    "skilld.library.passages.map_paths": 1000,
     "skilld.proposals.branch": 4000,
     "skilld.jobs.placing.is_personal_file": 4000,
     "skilld.report.gather.project_of": 4000,

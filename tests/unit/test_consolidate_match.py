@@ -161,7 +161,19 @@ def test_skills_in_different_places_or_read_only_are_not_merged() -> None:
 
 def test_a_merged_skill_takes_part_in_no_other_merge() -> None:
     taker = MergeFacts("t", "t", "/p", took=frozenset({"a"}))
-    assert statuses((A, taker), (A, B), (taker, C)) == [PairStatus.MERGED, PairStatus.WAITS, PairStatus.MERGE]
+    pairs = [match(A, taker), match(A, B), match(taker, C)]
+    facts = {fact.key: fact for fact in (A, B, C, taker)}
+    known = {pair_key("a", "t"): (PairStatus.MERGED, "")}
+    assert [pair.status for pair in plan(pairs, facts, (), (), known)] == [
+        PairStatus.MERGED,
+        PairStatus.WAITS,
+        PairStatus.MERGE,
+    ]
+
+
+def test_a_mark_alone_does_not_make_a_skill_merged() -> None:
+    taker = MergeFacts("t", "t", "/p", took=frozenset({"a"}))
+    assert statuses((A, taker), rejected=(pair_key("a", "t"),)) == [PairStatus.MERGE], "what it says must be looked at"
 
 
 def test_a_run_proposes_only_a_few_merges() -> None:

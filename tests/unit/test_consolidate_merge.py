@@ -20,7 +20,8 @@ from skilld.library.consolidate import (
     pair_key,
     pair_key_of_batch,
 )
-from skilld.library.merge import NO_MARK_FLAG, Merge, find_passages, merge_skills
+from skilld.library.merge import NO_MARK_FLAG, Merge, merge_skills
+from skilld.library.passages import find_passages
 from skilld.types import Op
 
 KEEP = """\
@@ -101,7 +102,7 @@ def test_everything_left_out_is_reported_with_the_reason() -> None:
     assert told["Coverage must not fall below 90 %."].endswith(
         "says the opposite; decide which of the two applies: Coverage must not fall below 85 %."
     )
-    assert told["The key is hunter2."] == "it contains a secret"
+    assert told["The key is ***."] == "it contains a secret", "the secret itself is stored nowhere"
     assert [why for what, why in told.items() if what.startswith("Say ")] != []
     assert [what for what in told if what.startswith(("description", "license", "allowed"))] == [
         "description: Test things.",
@@ -169,14 +170,79 @@ def test_an_invalid_skill_is_not_merged(data: bytes) -> None:
         merge_skills(data, (HEAD + "- Paint it.\n").encode(), "other", str)
 
 
-def test_passages_are_items_sentences_and_blocks_without_headings() -> None:
-    text = "# T\nOne `x`. Two e.g. here.\n\nSetext\n------\n- a\n  b\n\n---\n\n> quoted words\n"
-    assert [(passage.section, passage.lines, passage.whole) for passage in find_passages(text)] == [
-        ("T", ("One `x`.",), False),
-        ("T", ("Two e.g. here.",), False),
-        ("Setext", ("a", "b"), False),
-        ("Setext", ("> quoted words",), True),
+def test_passages_are_items_paragraphs_and_blocks_without_headings() -> None:
+    text = "# T\nOne `x`. Two e.g. here.\n\nSetext\n------\n- a\n  b\n  - c\n\n---\n\n> quoted words\n"
+    assert [(one.path, one.kind.value, one.lines, one.own) for one in find_passages(text)] == [
+        ((), "paragraph", ("One `x`. Two e.g. here.",), 1),
+        (("Setext",), "item", ("a", "b", "- c"), 2),
+        (("Setext",), "other", ("> quoted words",), 1),
     ]
+
+
+def test_two_fuller_rules_do_not_overwrite_each_other() -> None:
+    found = merge(
+        "# Other\n\n- Run `pytest -q` with coverage.\n- Run `pytest -q` with coverage in parallel.\n"
+        "- Run `pytest -q` with four workers.\n"
+    )
+    text = merged_text(found)
+    assert [line for line in text.splitlines() if "pytest" in line] == [
+        "- Run `pytest -q` with coverage.",
+        "- Run `pytest -q` with coverage in parallel.",
+        "- Run `pytest -q` with four workers.",
+    ]
+    assert all(f"- {line}\n" in text for line in carried_lines(found))
+
+
+def test_what_is_nested_in_a_shorter_item_stays_below_the_fuller_one() -> None:
+    keep = KEEP.replace("- Run `pytest -q`.\n", "- Run the suite:\n  - the fast tests\n")
+    found = merge("# Other\n\n- Run the suite:\n  - the slow tests\n", keep=keep)
+    assert "- Run the suite:\n  - the fast tests\n  - the slow tests\n" in merged_text(found, keep)
+    assert carried_lines(found) == ["- the slow tests"]
+
+
+@pytest.mark.parametrize(
+    ("own", "body"),
+    [
+        ("- Write short names.\n- Sort them.\n", "- Write short names. Sort them.\n"),
+        ("- Write short names. Sort them.\n", "- Write short names.\n- Sort them.\n"),
+        ("- Write short names. Sort them.\n", "Write short names.\nSort them.\n"),
+        ("- Nimm z. B. Docker. Sortiere alles.\n", "- Sortiere alles.\n- Nimm z. B. Docker.\n"),
+    ],
+)
+def test_no_loss_is_reported_for_sentences_that_are_split_or_joined(own: str, body: str) -> None:
+    keep = KEEP + "\n" + own
+    assert merge(f"# Other\n\n## Names\n\n{body}", keep=keep).left[:-1] == ()
+
+
+def test_a_line_that_says_something_else_with_the_same_words_is_carried_over() -> None:
+    keep = KEEP.replace("- Run `pytest -q`.\n", "- Run the tests before you push the branch.\n")
+    found = merge("# Other\n\n- Push the branch.\n", keep=keep)
+    assert carried_lines(found) == ["Push the branch."]
+
+
+def test_code_is_said_only_if_its_lines_stand_together() -> None:
+    keep = KEEP + "\n```sh\nmake\n```\n\n```sh\nnpm test\n```\n"
+    block = "```sh\nmake\nnpm test\n```"
+    assert merged_text(merge(f"# Other\n\n## Names\n\n{block}\n", keep=keep), keep).endswith(f"\n\n{block}\n")
+
+
+def test_line_endings_and_the_missing_final_newline_stay() -> None:
+    keep = KEEP.replace("\n", "\r\n").removesuffix("\r\n")
+    text = merged_text(merge("# Other\n\n## Names\n\n- Sort them.\n\n1. Paint it.\n2. Dry it.", keep=keep), keep)
+    assert text.endswith("should happen.\r\n\r\nSort them.\r\n\r\n1. Paint it.\r\n2. Dry it.")
+    assert text.count("\r\n") == text.count("\n")
+
+
+def test_a_file_that_is_mentioned_is_put_into_code() -> None:
+    text = merged_text(merge("# Other\n\n- Read @docs/style.md first.\n"))
+    assert "- Read `@docs/style.md` first.\n" in text, "a client would include it"
+
+
+def test_what_was_offered_before_is_not_offered_again() -> None:
+    away = (HEAD + "# Other\n\n- Paint the walls.\n- Wash the brushes.\n").encode()
+    found = merge_skills(KEEP.encode(), away, "other", str, frozenset({"Paint the walls"}))
+    assert carried_lines(found) == ["Wash the brushes."]
+    assert "Paint the walls." in {one.what for one in found.left}
 
 
 def test_a_merge_proposal_quotes_nobody_and_flags_what_is_lost() -> None:
