@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MergeOffer:
-    """A pair of skills, its merge if one can be proposed, and the open proposals for it."""
+    """A pair of skills, its merge if one can be proposed, the open proposals for it, and those decided against."""
 
     pair: Pair
     merge: Merge | None = None
     proposals: tuple[Proposal, ...] = ()
+    refused: tuple[Proposal, ...] = ()
     trouble: str = ""
 
 
@@ -93,7 +94,8 @@ def find_merges(store: Store, project: Path | None, names: Sequence[str] = ()) -
         batches.setdefault(pair_key_of_batch(proposal.batch_id), []).append(proposal)
     states = {batch: {proposal.state for proposal in made} for batch, made in batches.items()}
     open_ = [key for key, seen in states.items() if State.OPEN in seen]
-    rejected = [key for key, seen in states.items() if seen & {State.REJECTED, State.REVERTED, State.DROPPED}]
+    no = {State.REJECTED, State.REVERTED, State.DROPPED}
+    rejected = [key for key, seen in states.items() if seen & no]
     facts = {key: one.facts for key, one in mine.items()}
     matches = similar_pairs([one.described for one in mine.values()], named)
     known: dict[str, tuple[PairStatus, str]] = {}
@@ -104,29 +106,57 @@ def find_merges(store: Store, project: Path | None, names: Sequence[str] = ()) -
         if not fresh:
             break
         for pair in fresh:
-            _merge_pair(pair, mine, merges, known)
+            _merge_pair(pair, mine, batches.get(_key(pair), ()), merges, known)
     waiting = {key: tuple(one for one in made if one.state is State.OPEN) for key, made in batches.items()}
-    return [MergeOffer(pair, merges.get(_key(pair)), waiting.get(_key(pair), ())) for pair in planned]
+    refused = {key: tuple(one for one in made if one.state in no) for key, made in batches.items()}
+    return [
+        MergeOffer(pair, merges.get(key), waiting.get(key, ()), refused.get(key, ()))
+        for pair, key in ((pair, _key(pair)) for pair in planned)
+    ]
 
 
 def _merge_pair(
-    pair: Pair, skills: Mapping[str, ComparedSkill], merges: dict[str, Merge], known: dict[str, tuple[PairStatus, str]]
+    pair: Pair,
+    skills: Mapping[str, ComparedSkill],
+    proposals: Sequence[Proposal],
+    merges: dict[str, Merge],
+    known: dict[str, tuple[PairStatus, str]],
 ) -> None:
-    """Add the merge of a pair to `merges`, or the reason that it cannot be proposed to `known`."""
+    """Add the merge of a pair, of which these were proposed, to `merges`, and why there is none to `known`."""
     from skilld.library.consolidate import PairStatus, folder_losses
-    from skilld.library.merge import merge_skills
 
-    key = _key(pair)
+    key, taken = _key(pair), pair.away.name in pair.keep.took
     try:
-        keep, away = (Path(one.key).read_bytes() for one in (pair.keep, pair.away))
-        merged = merge_skills(keep, away, pair.away.name, common.redactor())
+        merged = _read_and_merge(Path(pair.keep.key), Path(pair.away.key), pair.away.name, proposals if taken else ())
     except (OSError, SkilldError) as error:
         known[key] = PairStatus.APART, error.cause if isinstance(error, SkilldError) else str(error)
         return
     lost = folder_losses(skills[pair.away.key].row.skill, skills[pair.keep.key].row.skill)
     merges[key] = replace(merged, left=(*merged.left, *lost))
     if not merged.parts:
-        known[key] = PairStatus.COVERED, ""
+        known[key] = PairStatus.MERGED if taken else PairStatus.COVERED, ""
+
+
+def _read_and_merge(keep: Path, away: Path, name: str, proposals: Sequence[Proposal]) -> Merge:
+    """Return the merge of two files without what these proposals offered. Raises OSError and SkilldError."""
+    from skilld.library.consolidate import decided_lines
+    from skilld.library.merge import merge_skills
+
+    return merge_skills(keep.read_bytes(), away.read_bytes(), name, common.redactor(), decided_lines(proposals))
+
+
+def has_more(store: Store, keep: Path, away: Path, name: str) -> bool:
+    """Whether a skill that was merged into another one says something that was never offered to that one."""
+    from skilld.library.consolidate import pair_key, pair_key_of_batch
+
+    key = pair_key(str(keep), str(away))
+    try:
+        merge = _read_and_merge(
+            keep, away, name, [one for one in store.proposals.all() if pair_key_of_batch(one.batch_id) == key]
+        )
+    except (OSError, SkilldError):
+        return True  # whoever cannot look must not advise to archive it
+    return bool(merge.parts)
 
 
 def _key(pair: Pair) -> str:
@@ -177,9 +207,8 @@ def _print_offer(found: MergeOffer, *, dry_run: bool) -> None:
     console.line(f"{console.paint(f'{away} -> {keep}', 'bold')}  {console.plain(pair.match.why)}")
     archive = f"skilld skills archive {away if keep != away else console.plain(str(Path(pair.away.key).parent))}"
     said = {
-        PairStatus.MERGED: f"{keep} already contains the other skill. To archive that one: {archive}",
         PairStatus.OPEN: f"proposed, waiting for your decision: {', '.join(one.id for one in found.proposals)}",
-        PairStatus.REJECTED: "you rejected this merge; it will not be proposed again",
+        PairStatus.REJECTED: f"you rejected this merge; it will not be proposed again. {_undo_advice(found.refused)}",
         PairStatus.WAITS: f"waiting {pair.why}",
         PairStatus.APART: f"not merged: {console.plain(pair.why)}",
     }
@@ -191,12 +220,23 @@ def _print_offer(found: MergeOffer, *, dry_run: bool) -> None:
         console.line(f"  not proposed: {console.plain(found.trouble)}", style="yellow")
 
 
+def _undo_advice(refused: Sequence[Proposal]) -> str:
+    """Return the commands that bring refused proposals back."""
+    from skilld.types import State
+
+    verbs = {"accept": [one.id for one in refused if one.state is State.REVERTED]}
+    verbs["restore"] = [one.id for one in refused if one.state is not State.REVERTED]
+    commands = [f"skilld {verb} {' '.join(ids)}" for verb, ids in verbs.items() if ids]
+    return f"To bring it back: {', '.join(commands)}"
+
+
 def _print_merge(found: MergeOffer, merge: Merge, archive: str, *, dry_run: bool) -> None:
     keep = console.plain(found.pair.keep.name)
     for one in merge.left:
         console.line(f"  not carried over: {console.plain(one.what)} ({console.plain(one.why)})", style="yellow")
     if not merge.parts:
-        console.line(f"  {keep} already says everything else. To archive the other skill: {archive}")
+        what = "everything else" if merge.left else "everything"
+        console.line(f"  {keep} already says {what}. To archive the other skill: {archive}")
         return
     for text in (text for part in merge.parts for text in part.carried):
         console.line(f"  + {console.plain(text)}")

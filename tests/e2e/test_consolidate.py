@@ -162,6 +162,39 @@ def test_a_large_merge_is_proposed_in_parts_and_the_last_says_so(world: World) -
     assert 'skilld-merged-from: "wall-painting"' in kept
 
 
+def test_a_mark_alone_is_not_taken_for_the_text(world: World) -> None:
+    """Only the second part, which has the mark, was accepted; later the other skill said something new."""
+    _, both = _two_skills(world.home / ".claude/skills", 60)
+    (row,) = world.consolidate(*both).values()
+    assert world.program.run("accept", row["proposals"][1]).returncode == 0
+    assert world.program.run("reject", row["proposals"][0]).returncode == 0
+    kept = Path(both[0], "SKILL.md")
+    assert 'skilld-merged-from: "wall-painting"' in kept.read_text()
+    (again,) = world.consolidate(*both).values()
+    assert (again["what"], again["proposals"]) == ("merged", [])
+    assert len([one for one in again["lost"] if one["what"].startswith("Paint ")]) == 40, "it does not have these"
+    source = Path(both[1], "SKILL.md")
+    source.write_text(source.read_text() + "- Open the windows.\n")
+    listed = world.program.run("skills", "list").stdout
+    assert "wall-painting was merged into paint-walls in part; for the rest: skilld consolidate" in listed
+    (more,) = world.consolidate(*both).values()
+    assert (more["what"], more["carried"]) == ("merge", ["Open the windows."])
+    assert world.program.run("accept", *more["proposals"]).returncode == 0
+    assert {row["what"] for row in world.consolidate(*both).values()} == {"merged"}
+    listed = world.program.run("skills", "list").stdout
+    assert "you can archive it: skilld skills archive wall-painting" in listed
+
+
+def test_a_rejected_merge_can_be_brought_back_as_the_message_says(world: World) -> None:
+    names = [str(world.home / f".claude/skills/{name}") for name in ("api-errors", "errores-http")]
+    (row,) = world.consolidate(*names).values()
+    assert world.program.run("reject", *row["proposals"]).returncode == 0
+    output = world.program.run("consolidate", *names).stdout
+    assert (advice := f"skilld restore {' '.join(row['proposals'])}") in output
+    assert world.program.run(*advice.split()[1:]).returncode == 0
+    assert {row["what"] for row in world.consolidate(*names).values()} == {"open"}
+
+
 def test_an_unreviewably_large_merge_is_not_proposed(world: World) -> None:
     _, both = _two_skills(world.home / ".claude/skills", 210)
     (row,) = world.consolidate(*both).values()

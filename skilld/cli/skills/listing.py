@@ -17,6 +17,7 @@ from skilld.text import pluralize
 if TYPE_CHECKING:
     from skilld.library.profile import Profile
     from skilld.library.rows import LibraryRow
+    from skilld.store import Store
 
 _SOURCES = ("evolving", "project", "user", "plugin")
 _SORTS = ("group", "recency", "uses", "relevance")
@@ -40,21 +41,34 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.library.rows import MERGED
-
     near = common.resolve_folder(arguments.project) / "SKILL.md" if arguments.project else None
-    shelved = inventory.library_rows(common.store_or_empty(), near)
+    store = common.store_or_empty()
+    shelved = inventory.library_rows(store, near)
     chosen = _sort_rows(_matching_rows(shelved, arguments), arguments)[: arguments.limit]
     if arguments.json:
         return common.write_json([inventory.row_json(row) for row in chosen])
     console.table([_cells(row) for row in chosen])
-    for row in chosen:
-        if MERGED in row.marks:
-            name = console.plain(row.name)
-            console.line(f"{name} was merged into another skill; you can archive it: skilld skills archive {name}")
+    _print_merged(store, shelved, chosen)
     if not chosen:
         console.line("No skills match." if shelved else "No skills yet.")
     return 0
+
+
+def _print_merged(store: Store, shelved: Sequence[LibraryRow], chosen: Sequence[LibraryRow]) -> None:
+    """Say of each merged skill whether it can be archived or has something left."""
+    from skilld.cli.consolidate import has_more
+    from skilld.library.rows import MERGED, merged_skills
+
+    takers = merged_skills(row.skill for row in shelved)
+    for row in chosen:
+        if MERGED not in row.marks:
+            continue
+        name, taker = console.plain(row.name), takers[row.path]
+        if has_more(store, taker.path, row.path, row.name):
+            rest = f"skilld consolidate {console.plain(taker.name)} {name}"
+            console.line(f"{name} was merged into {console.plain(taker.name)} in part; for the rest: {rest}")
+        else:
+            console.line(f"{name} was merged into another skill; you can archive it: skilld skills archive {name}")
 
 
 def _matching_rows(rows: Sequence[LibraryRow], arguments: argparse.Namespace) -> list[LibraryRow]:
