@@ -21,7 +21,7 @@ from skilld.git import line_diff
 from skilld.git.managed_repos import track
 from skilld.git.run import shared_git
 from skilld.proposals import narrow
-from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rebuild_branch
+from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rebuild_branch, require_repo
 from skilld.proposals.explain import apply_only, parts, read_versions
 from skilld.proposals.model import without_remark
 from skilld.proposals.observe import EDITED_NOTE
@@ -146,6 +146,8 @@ def restore(store: Store, proposal: Proposal) -> DecisionReport:
     if proposal.state is State.OPEN:
         return DecisionReport((f"{proposal.id} is already open: {proposal.summary}",))
     by_hand = f"To see its text and add it by hand: skilld show {proposal.id}"
+    if proposal.state in {State.REJECTED, State.DROPPED}:
+        require_repo(proposal, State.OPEN)
     if proposal.state is State.REJECTED:
         try:
             return reopen(store, proposal)

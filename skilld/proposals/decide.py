@@ -46,6 +46,7 @@ from skilld.store import Store
 from skilld.store.proposals import OTHER_MACHINE, UNWANTED_STATES
 from skilld.types import Proposal, State
 
+_UNDECIDED = frozenset({State.OPEN, State.DROPPED, State.STALE})
 _ACCEPTABLE = frozenset({State.OPEN, State.DROPPED, State.REJECTED, State.REVERTED, State.STALE})
 
 
@@ -94,7 +95,7 @@ def accepting(removed: Mapping[str, str], *, worktree: bool = False) -> Decision
 
 def rejecting(why: str = "") -> Decision:
     """Return the decision to drop a proposal."""
-    return Decision(frozenset({State.OPEN, State.DROPPED}), State.REJECTED, lambda _: None, why)
+    return Decision(frozenset({State.OPEN, State.DROPPED, State.STALE}), State.REJECTED, lambda _: None, why)
 
 
 def reverting(removed: Mapping[str, str]) -> Decision:
@@ -123,6 +124,8 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionRepo
     if proposal.state not in {*decision.allowed, after} and not returns:
         why = refusal_and_remedy(store, proposal, after.value.removesuffix("ed"), decision.allowed)
         raise SkilldError(f"{proposal.id} was not {after.value}", *why)
+    if after in {State.ACCEPTED, State.REVERTED}:
+        require_repo(proposal, after)
     try:
         landed = decision.carry_out(proposal)
     except SkilldError as error:
@@ -158,6 +161,21 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionRepo
     old = predecessor(store, proposal) if after in UNWANTED_STATES else None
     instead = (f"To accept it for {old.skill} instead: skilld accept {old.id}",) if old else ()
     return DecisionReport((*rejected, *report.lines, *instead, *waits), report.warnings)
+
+
+def require_repo(proposal: Proposal, after: State) -> None:
+    """Raise RefusedError if a proposal cannot be accepted and so on because its folder was moved or deleted."""
+    if not is_repo_gone_now(proposal):
+        return
+    verb = {State.ACCEPTED: "accept", State.REVERTED: "revert"}.get(after, "restore")
+    title, cause = f"{proposal.id} was not {verb.removesuffix('e')}ed", f"{proposal.repo} does not exist"
+    discard = f" To discard it: skilld reject {proposal.id}" if proposal.state in _UNDECIDED else ""
+    raise RefusedError(title, cause, f"Move it back there, then: skilld {verb} {proposal.id}.{discard}")
+
+
+def is_repo_gone_now(proposal: Proposal) -> bool:
+    """Whether the folder of a proposal's repository does not exist: it was moved, deleted or is not mounted."""
+    return bool(proposal.repo) and not Path(proposal.repo).exists()
 
 
 def _note_earlier_rejection(store: Store, proposal: Proposal, after: State) -> list[str]:
@@ -213,7 +231,7 @@ _UNDO_PATTERN = re.compile(r"To undo it: skilld (?:revert|restore) \S+")
 
 
 def _report_and_rebuild(store: Store, proposal: Proposal, *lines: str) -> DecisionReport:
-    if not proposal.repo:
+    if not proposal.repo or is_repo_gone_now(proposal):
         return DecisionReport(lines)
     then = rebuild_branch(store, proposal.repo)
     return DecisionReport((*lines, *then.lines), then.warnings)

@@ -301,6 +301,7 @@ DISCARDED_NOTE = "accepted with --worktree, then removed from the file before it
 UNDONE_NOTE = "accepted, but its commit was later removed from its branch"
 ELSEWHERE_NOTE = "committed"  # before PUT_AWAY, if there was no note
 _COMMITTED_NOTE = "you committed it"
+REPO_BACK_NOTE = "its repository is back"
 REPO_GONE_NOTE = "its repository is gone"  # it may be on an unmounted disk: the proposal then comes back with it
 
 
@@ -328,9 +329,7 @@ def next_state(proposal: Proposal, seen: Observation, missing_since: float | Non
             return ObservedState(State.STALE, "", seen.note or REPO_GONE_NOTE)
         case GitStatus.NOTHING | GitStatus.DROPPED if is_repo_gone(proposal):
             found = State.OPEN if seen.seen is GitStatus.NOTHING else State.DROPPED
-            return ObservedState(
-                found, note="its repository is back", missing_since=now if found is State.DROPPED else None
-            )
+            return ObservedState(found, note=REPO_BACK_NOTE, missing_since=now if found is State.DROPPED else None)
         case GitStatus.DROPPED if proposal.state in {State.OPEN, State.DROPPED} or seen.note == UNDONE_NOTE:
             return _dropped_state(replace(proposal, note=note), missing_since, now)
         case GitStatus.GONE if (

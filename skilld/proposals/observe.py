@@ -269,6 +269,11 @@ def _open_repo(address: Path, private: Path | None) -> Repo | None:
         return None
 
 
+def is_repo_there(address: Path, private: Path | None = None) -> bool:
+    """Whether the repository at `address` exists. Raises RefusedError if it is not supported."""
+    return _open_repo(address, private) is not None
+
+
 def _observe_proposal(
     repo: Repo, proposal: Proposal, change: _Change, views: Sequence[BranchView], since: int | None
 ) -> Observation:

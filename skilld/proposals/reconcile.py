@@ -14,7 +14,8 @@ from pathlib import Path
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git import state
 from skilld.git.run import shared_git
-from skilld.proposals.model import DISCARDED_NOTE, GitStatus, next_state
+from skilld.proposals.model import DISCARDED_NOTE, REPO_BACK_NOTE, REPO_GONE_NOTE, GitStatus, is_repo_gone, next_state
+from skilld.proposals.observe import is_repo_there
 from skilld.proposals.observe import observe as observe_repo
 from skilld.proposals.staging import private_repositories, restage, stage, unlock_refs
 from skilld.proposals.staging_result import StagingResult
@@ -122,12 +123,28 @@ def _stage_waiting(
     job: ObserveProposals,
 ) -> None:
     """Stage the proposals that wait for a commit or for the branch to be free, and those that were thrown away."""
+    is_there = _is_there(proposals)
     for proposal in proposals:
         staged = StagingResult(by_code=job.by_code, most_tokens=job.most_tokens)
-        if proposal.state is State.OPEN and not proposal.commit:
+        if proposal.state is State.OPEN and not proposal.commit and not is_there:
+            found.decide(proposal, State.STALE, note=REPO_GONE_NOTE)
+        elif is_repo_gone(proposal) and not proposal.commit and is_there:
+            found.decide(proposal, State.OPEN, note=REPO_BACK_NOTE)
+            again = replace(proposal, state=State.OPEN)
+            still_open += _retry_staging(again, still_open, closed, found, staged, alone=job.alone)
+        elif proposal.state is State.OPEN and not proposal.commit:
             still_open += _retry_staging(proposal, still_open, closed, found, staged, alone=job.alone)
         elif proposal.note == DISCARDED_NOTE and proposal.state is State.ACCEPTED:
             still_open += _reopen_discarded(proposal, still_open, closed, found, staged, alone=job.alone)
+
+
+def _is_there(proposals: list[Proposal]) -> bool:
+    """Whether the repository of these proposals exists; true if none of them waits for it, or it cannot be told."""
+    waiting = next((proposal.repo for proposal in proposals if proposal.repo and not proposal.commit), "")
+    try:
+        return not waiting or is_repo_there(Path(waiting), private_repositories())
+    except SkilldError:
+        return True
 
 
 def _reopen_discarded(

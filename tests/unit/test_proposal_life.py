@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 
 from skilld.errors import RefusedError
-from skilld.proposals.amend import accept_edited
+from skilld.proposals.amend import accept_edited, restore
 from skilld.proposals.explain import read_versions
 from skilld.store import Store
 from skilld.types import Op, Operation
@@ -295,3 +298,79 @@ def test_a_new_skill_that_was_changed_since_is_removed_as_the_message_says(life:
     life.accept("n1")
     assert path.read_text() == NOTES
     assert life.observe("n1")[0] == "accepted"
+
+
+# A project whose folder is gone
+
+
+def held_and_others(life: ProposalLife) -> None:
+    """Leave p1 rejected, p2 open, p3 on hold, p4 written to its file, p5 dropped."""
+    for name, anchor in (("p1", "- Run the tests."), ("p2", "- Push the tag."), ("p5", "Keep the changelog short.")):
+        life.offer(name, anchor, f"- Say {name}.")
+    life.offer("p4", "- Tag the commit.", "- Say p4.")
+    life.reject("p1")
+    life.accept("p4", worktree=True)
+    life.person.git("branch", "-f", "skilld/staging", life.get("p2").commit)
+    life.observe("p5")
+    life.person.git("commit", "--quiet", "--all", "-m", "mine")
+    life.person.git("switch", "--quiet", "skilld/staging")
+    life.offer("p3", "- Run the tests.", "- Say p3.")
+    life.person.git("switch", "--quiet", "main")
+    states = {name: life.get(name).state.value for name in ("p1", "p2", "p3", "p4", "p5")}
+    assert states == {"p1": "rejected", "p2": "open", "p3": "open", "p4": "accepted", "p5": "dropped"}
+    assert life.get("p3").commit == ""
+
+
+def refusal(decide: Callable[[], object]) -> tuple[str, str]:
+    with pytest.raises(RefusedError) as error:
+        decide()
+    return error.value.cause, error.value.remedy
+
+
+def test_without_its_folder_each_proposal_says_so_and_is_back_with_it(life: ProposalLife) -> None:
+    held_and_others(life)
+    root = life.person.root
+    away = root.rename(root.parent / "away")
+    gone = "its repository is gone"
+    for name, state in (("p1", "rejected"), ("p2", "stale"), ("p3", "stale"), ("p4", "accepted"), ("p5", "dropped")):
+        assert life.observe(name)[0] == state
+    assert life.get("p2").note == life.get("p3").note == gone
+    back = "Move it back there, then: skilld {} {}. To discard it: skilld reject {}"
+    for name in ("p2", "p3", "p5"):
+        for worktree in (False, True):
+            cause, remedy = refusal(partial(life.accept, name, worktree=worktree))
+            assert (cause, remedy) == (f"{root} does not exist", back.format("accept", name, name))
+    assert refusal(lambda: restore(life.store, life.get("p1")))[1] == "Move it back there, then: skilld restore p1."
+    assert refusal(lambda: restore(life.store, life.get("p5")))[1] == back.format("restore", "p5", "p5")
+    assert refusal(lambda: life.revert("p4"))[1] == "Move it back there, then: skilld revert p4."
+    away.rename(root)
+    for name in ("p2", "p3"):
+        assert life.observe(name) == ("open", "its repository is back")
+        assert f"- Say {name}." in life.person.show(ref="skilld/staging")
+    for name in ("p1", "p5"):
+        restore(life.store, life.get(name))
+    for name in ("p1", "p2", "p3", "p5"):
+        life.accept(name)
+        assert life.observe(name)[0] == "accepted"
+        assert life.person.skill.read_text().count(f"- Say {name}.") == 1
+
+
+@pytest.mark.parametrize("name", ["p2", "p3", "p5"])
+def test_in_a_deleted_folder_it_can_be_discarded_without_a_warning(life: ProposalLife, name: str) -> None:
+    held_and_others(life)
+    shutil.rmtree(life.person.root)
+    life.observe(name)
+    report = life.reject(name)
+    assert (report.lines[0], report.warnings) == (f"{name} rejected: say {name}", ())
+    assert life.observe(name)[0] == "rejected"
+    assert life.reject("p1").warnings == ()
+
+
+def test_another_repository_at_its_place_is_not_its_own(life: ProposalLife) -> None:
+    held_and_others(life)
+    life.person.root.rename(life.person.root.parent / "away")
+    life.person.root.mkdir()
+    assert life.observe("p3") == ("stale", "its repository is gone")
+    assert life.observe("p2")[0] == "stale"
+    life.reject("p3")
+    life.reject("p2")
