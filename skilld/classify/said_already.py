@@ -251,14 +251,19 @@ _COMMAND_REFERENCE = re.compile(
 )
 
 
+def _only_lists_commands(text: str) -> bool:
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("```", "~~~"))]
+    return all(_COMMAND_REFERENCE.match(line) for line in lines)
+
+
 def _rule_texts(text: str) -> Iterator[tuple[str, str]]:
     """Yield the blocks of a text after its front matter, each with its heading, then its single lines."""
     for section in sections(text):
         for block in section.blocks:
-            if not (only_imports(block.text) or _COMMAND_REFERENCE.match(block.text)):
+            if not (only_imports(block.text) or _only_lists_commands(block.text)):
                 yield section.heading, block.text
     for line in body_lines(text) or text.splitlines():
-        if not (only_imports(line) or _COMMAND_REFERENCE.match(line)):
+        if not (only_imports(line) or _only_lists_commands(line)):
             yield "", line
 
 
