@@ -143,24 +143,32 @@ def parse_tasks(reply: str, requests: int) -> list[list[int]]:
 
 
 def parse_lines(reply: str, lines: Sequence[int]) -> list[list[int]]:
-    """Return the lines to keep of each draft, by their numbers from 1. Raises BadReplyError if one is not judged."""
+    """Return the lines to keep of each draft in order, by their numbers. Raises BadReplyError if one is not judged."""
     found: dict[int, list[int]] = {}
     for item in find_array(reply, "drafts", "draft"):
         number = json_answer.whole_number(item.get("draft")) if isinstance(item, dict) else None
         if number is None or not 1 <= number <= len(lines) or number in found:
             raise BadReplyError("it refers to a draft that does not exist, or twice to one")
-        found[number] = _listed(item, {"draft", "keep"}, "keep", lines[number - 1])
+        found[number] = _listed(item, {"draft", "keep"}, "keep", lines[number - 1], ordered=True)
     if len(found) < len(lines):
         raise BadReplyError("it does not judge every draft")
     return [found[number] for number in sorted(found)]
 
 
-def _listed(item: Any, keys: Collection[str], key: str, highest: int) -> list[int]:  # noqa: ANN401 - JSON is Any
+def _listed(
+    item: Any,  # noqa: ANN401 - JSON is Any
+    keys: Collection[str],
+    key: str,
+    highest: int,
+    *,
+    ordered: bool = False,
+) -> list[int]:
     values = item[key] if isinstance(item, dict) and set(item) == set(keys) else None
     numbers = [json_answer.whole_number(one) for one in values] if isinstance(values, list) else [None]
     if not all(number is not None and 1 <= number <= highest for number in numbers):
         raise BadReplyError(f"its {key} are not a list of numbers from 1 to {highest}")
-    return sorted({number for number in numbers if number is not None})
+    distinct = dict.fromkeys(number for number in numbers if number is not None)
+    return list(distinct) if ordered else sorted(distinct)
 
 
 def _numbers(reply: str, tag: str, key: str, highest: int, what: str, *, ordered: bool = False) -> list[int]:

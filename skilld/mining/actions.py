@@ -7,8 +7,8 @@ A shell call is split into the commands it runs. Actions come from the log, not 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from skilld.agents.tools import READ_TOOLS, SEARCH_TOOLS, SHELL_TOOLS, command_of, named_files, patched_files
@@ -19,11 +19,12 @@ MAX_ACTIONS = 1000  # of one session; later ones are ignored
 MAX_COMMAND_LENGTH = 300  # characters: a longer one is a program of its own
 _MAX_PATH_LENGTH = 200
 _MAX_FILES_PER_CALL = 20  # of one call
+_MAX_READS = 1000  # files of one session that were read
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One command, or (`edits`) one changed file: `text` is the command or the path, `at` the place in the transcript.
+    """One command, or (`edits`, `reads`) one file: `text` is the command or the path, `at` the place in the transcript.
 
     `alone`: the outcome is this command's own; of several commands in one call it is not known which one failed.
     `read_only`: it changes and tests nothing (`ls`, `git status`).
@@ -35,6 +36,7 @@ class Action:
     edits: bool = False
     alone: bool = True
     read_only: bool = False
+    reads: bool = False
 
     @property
     def failed(self) -> bool:
@@ -54,14 +56,17 @@ class ActionLog:
     _calls: dict[str, list[Action]] = field(default_factory=dict)
     _outcomes: dict[str, ToolOutcome] = field(default_factory=dict)
     _seen: int = 0
+    _read: int = 0
 
     def add(self, event: ToolEvent) -> None:
         """Add one event; repeated calls, and calls beyond MAX_ACTIONS, are ignored."""
         if isinstance(event, ToolCall):
             key = event.call_id or f"@{event.span.start}"
             if key not in self._calls and self._seen < MAX_ACTIONS:
-                self._calls[key] = [*_call_actions(event)]
-                self._seen += len(self._calls[key])
+                actions = [*_call_actions(event)]
+                self._calls[key] = [one for one in actions if not one.reads or self._read < _MAX_READS]
+                self._read += sum(one.reads for one in actions)
+                self._seen += sum(not one.reads for one in actions)
         elif event.outcome is not ToolOutcome.UNKNOWN and self._outcomes.get(event.call_id) in {None, ToolOutcome.OK}:
             self._outcomes[event.call_id] = event.outcome
 
@@ -73,7 +78,7 @@ class ActionLog:
             for one in actions:
                 text = _relative_to(one.text, folder)
                 if text:
-                    found.append(Action(text, outcome, one.at, one.edits, one.alone, one.read_only))
+                    found.append(replace(one, text=text, outcome=outcome))
         return tuple(found)
 
 
@@ -84,17 +89,38 @@ def _call_actions(call: ToolCall) -> Iterator[Action]:
         parts = commands(command_of(call))
         for text in parts:
             yield Action(text, ToolOutcome.UNKNOWN, at, alone=len(parts) == 1, read_only=is_read_only(text))
+        files = [path for text in parts for path in _shown_files(text)]
+        yield from _read_files(files, at)
         return
     if not files and (called := _mcp_command(call)):
         yield Action(
             called, ToolOutcome.UNKNOWN, at, read_only=bool(_READING_TOOL_PATTERN.search(name.rpartition("__")[2]))
         )
         return
-    if not files and name not in READ_TOOLS | SEARCH_TOOLS:
+    if not files and name in READ_TOOLS:
+        yield from _read_files(named_files(call.input), at)
+    elif not files and name not in SEARCH_TOOLS:
         files = list(dict.fromkeys(named_files(call.input))) if _CHANGING_TOOL_PATTERN.search(name) else []
     for path in files[:_MAX_FILES_PER_CALL]:
         if len(path) <= _MAX_PATH_LENGTH:
             yield Action(path, ToolOutcome.UNKNOWN, at, edits=True)
+
+
+def _read_files(files: Iterable[str], at: int) -> Iterator[Action]:
+    for path in list(dict.fromkeys(files))[:_MAX_FILES_PER_CALL]:
+        if len(path) <= _MAX_PATH_LENGTH:
+            yield Action(path, ToolOutcome.UNKNOWN, at, read_only=True, reads=True)
+
+
+_SHOWING_PROGRAMS = frozenset({"cat", "head", "tail", "less", "more", "nl", "bat"})
+_SHOWN_FILE_PATTERN = re.compile(r"[\w.@-][\w.@/-]*\.\w{1,8}|/[\w.@/-]+\.\w{1,8}")
+
+
+def _shown_files(text: str) -> Iterator[str]:
+    """Yield the files that a command shows, such as `sed -n 1,80p docs/plan.md`."""
+    words = tokens(text)
+    if words[:1] and (words[0] in _SHOWING_PROGRAMS or words[:2] == ("sed", "-n")) and ">" not in text:
+        yield from (word for word in words[1:] if _SHOWN_FILE_PATTERN.fullmatch(word))
 
 
 _CHANGING_TOOL_PATTERN = re.compile(r"edit|write|replace|patch|create|insert|update")
@@ -278,7 +304,7 @@ def _relative_to(text: str, folder: str) -> str:
 
 # What no skill may repeat of the actions: stricter than the linter is with a person's own words.
 
-_PRIVILEGE_PATTERN = re.compile(
+PRIVILEGE_PATTERN = re.compile(
     r"(?<![\w./-])(?:sudo|doas|su|pkexec|runas|chmod|chown|chgrp|chattr|setfacl|icacls|setcap|usermod|adduser|useradd"
     r"|groupadd|passwd|visudo|sudoedit|csrutil|spctl|xattr|setenforce|kill|pkill|killall)(?![\w-])"
     r"|--privileged\b|--no-sandbox\b|--allow-root\b|--cap-add\b|\bacls?\b|\bgrant\b",
@@ -294,7 +320,7 @@ def unfit_reason(text: str) -> str | None:
     """Return why no skill may repeat a command or path from the log, None if one may."""
     if "\n" in text or "`" in text:
         return "it is not a single line of plain text"
-    if _PRIVILEGE_PATTERN.search(text) or _AUTO_ANSWER_PATTERN.search(text):
+    if PRIVILEGE_PATTERN.search(text) or _AUTO_ANSWER_PATTERN.search(text):
         return "it changes permissions, stops processes or answers prompts for you"
     if _MACHINE_PATH_PATTERN.search(text):
         return "it contains a path specific to this machine"

@@ -20,12 +20,13 @@ from skilld.classify.title import Title, acceptable_title
 from skilld.clock import local_day, rfc3339
 from skilld.errors import SkilldError
 from skilld.mining.actions import tokens
-from skilld.mining.new_skill import NewSkill, build_skill, project_name, title_of
+from skilld.mining.new_skill import NewSkill, build_skill, project_name, task_name
 from skilld.mining.proposing import MiningRun, check_skill
 from skilld.mining.questions import DECLINED_REASON
-from skilld.mining.recurring_tasks import MIN_SESSIONS, MIN_STEPS, Request, requests_with_actions
+from skilld.mining.recurring_tasks import MIN_STEPS
+from skilld.mining.requests import MIN_SESSIONS, Request, requests_with_actions
 from skilld.mining.session_summary import Row
-from skilld.mining.values import Candidate, Grouping, Part, PartKind, RejectedCandidate, ToldTask
+from skilld.mining.values import STEPS, Candidate, Grouping, Part, PartKind, RejectedCandidate, ToldTask
 from skilld.protocol import NumbersResult, PartialResult
 from skilld.text import fold, truncate
 from skilld.types import Outcome
@@ -42,7 +43,7 @@ _COMMAND_WORDS, _PATH_PARTS = 3, 3
 
 def group_requests(rows: Sequence[Row], run: MiningRun, may_ask: MayAsk) -> tuple[Grouping, str]:
     """Return which requests are the same task, and why the model did not answer."""
-    asked = [*requests_with_actions(rows)][:_MAX_REQUESTS]
+    asked = [*requests_with_actions(rows, looks=True)][:_MAX_REQUESTS]
     numbers = {session: n for n, session in enumerate(dict.fromkeys(one.row.session_id for one in asked), 1)}
     if len(numbers) < MIN_SESSIONS:
         return Grouping(), ""
@@ -74,6 +75,8 @@ _MAX_SHOWN_REQUESTS = 8
 _LINE_KINDS = {
     PartKind.COMMAND: "step",
     PartKind.EDIT: "step: change this file",
+    PartKind.READ: "step: read this file",
+    PartKind.SAID: "said by the person",
     PartKind.TRAP: "pitfall",
     PartKind.FACT: "fact, said by the person",
     PartKind.RULE: "rule, said by the person",
@@ -85,13 +88,14 @@ _NO_TASK_REASON = "the model found no task in it that a skill could describe"
 def select_lines(
     candidates: Sequence[Candidate], run: MiningRun, may_ask: MayAsk
 ) -> tuple[tuple[Candidate, ...], list[RejectedCandidate], str]:
-    """Return the candidates with the lines that a model keeps, those it dropped, and why it was not asked.
+    """Return the candidates with the lines that a model keeps in its order, those it dropped, and why it was not asked.
 
-    Nothing is ever added. Candidates other than recurring tasks stay as they are.
+    It chooses among what is there, and one of the requests as the title; nothing is ever
+    added. Candidates other than recurring tasks stay as they are.
     """
     drafts = {one: _draft_text(one) for one in candidates if one.recurrence}
     texts = tuple(drafts.values())
-    work = SelectLines(run.terms.spec, texts, tuple(len(one.parts) - 1 for one in drafts))
+    work = SelectLines(run.terms.spec, texts, tuple(sum(map(len, _numbered_lines(one))) for one in drafts))
     answer, why = _ask_numbers("lines", texts, work, run, may_ask) if drafts else ((), "")
     if why:
         return tuple(candidates), [], why
@@ -101,38 +105,50 @@ def select_lines(
     return tuple(left for left in kept.values() if left is not None), dropped, ""
 
 
+def _numbered_lines(one: Candidate) -> tuple[tuple[str, ...], tuple[Part, ...]]:
+    """Return what the numbers of a draft stand for: first the requests, any of which can be its title, then lines."""
+    task = one.recurrence
+    titles = dict.fromkeys((task.request, *task.wordings)) if task else {}
+    return tuple(titles)[:_MAX_SHOWN_REQUESTS], one.parts[1:]
+
+
 def _draft_text(one: Candidate) -> str:
+    titles, parts = _numbered_lines(one)
     sessions = len({proof.session for part in one.parts for proof in part.proofs})
-    lines = [f"Task: {title_of(one.recurrence.request) if one.recurrence else one.name}", "", "Requests:"]
-    order = dict.fromkeys(proof.session for proof in one.parts[0].proofs)
-    number = {session: n for n, session in enumerate(order, 1)}
-    lines += [
-        f"- session {number[proof.session]}: {truncate(fold(proof.quote), _MAX_REQUEST_LENGTH)}"
-        for proof in one.parts[0].proofs[:_MAX_SHOWN_REQUESTS]
-    ]
-    lines += ["", "Lines:"]
-    for n, part in enumerate(one.parts[1:], 1):
+    lines = [f"{n}. (request) {truncate(fold(title), _MAX_REQUEST_LENGTH)}" for n, title in enumerate(titles, 1)]
+    for n, part in enumerate(parts, len(titles) + 1):
         seen = len({proof.session for proof in part.proofs})
         check = ", the check at the end" if one.recurrence and part.text == one.recurrence.check else ""
         lines.append(f"{n}. ({_LINE_KINDS[part.sort]}{check}; {seen} of {sessions} sessions) {fold(part.text)}")
     return "\n".join(lines)
 
 
-def _with_lines(one: Candidate, numbers: Collection[int]) -> Candidate | None:
-    """Return a candidate with these lines only, None if too little is left for a skill."""
-    left: list[Part] = [part for n, part in enumerate(one.parts[1:], 1) if n in numbers]
-    steps = [part for part in left if part.sort in {PartKind.COMMAND, PartKind.EDIT}]
-    if not steps or len(left) < MIN_STEPS or one.recurrence is None:
+def _with_lines(one: Candidate, numbers: Sequence[int]) -> Candidate | None:
+    """Return a candidate with these lines only, in this order; None if too little is left for a skill."""
+    titles, parts = _numbered_lines(one)
+    task = one.recurrence
+    left = [parts[n - len(titles) - 1] for n in numbers if n > len(titles)]
+    steps = [part for part in left if part.sort in STEPS]
+    if task is None or len(left) < MIN_STEPS or not steps:
         return None
-    check = one.recurrence.check if any(part.text == one.recurrence.check for part in steps) else ""
+    if _is_reversed([part.text for part in steps], task.order):
+        left.sort(key=parts.index)
+    chosen = next((titles[n - 1] for n in numbers if n <= len(titles)), task.request)
+    check = task.check if any(part.text == task.check for part in steps) else ""
     saved = replace(one.saved, steps=len(steps))
     return replace(
         one,
+        name=task_name(chosen, task.examples, one.target),
         parts=(one.parts[0], *left),
-        recurrence=replace(one.recurrence, check=check),
+        recurrence=replace(task, request=chosen, check=check),
         saved=saved,
         dimensions=(saved.why,),
     )
+
+
+def _is_reversed(texts: Sequence[str], order: Collection[tuple[str, str]]) -> bool:
+    """Whether steps come in an order that no session kept."""
+    return any((later, earlier) in order for n, earlier in enumerate(texts) for later in texts[n + 1 :])
 
 
 def _ask_numbers(

@@ -20,7 +20,7 @@ from skilld.mining.actions import has_machine_path, is_mcp_call
 from skilld.mining.evidence import Transcripts
 from skilld.mining.sessions import project_of
 from skilld.mining.similarity import ELLIPSIS, bare_words
-from skilld.mining.values import OBSERVED, Candidate, Part, PartKind, Recurrence
+from skilld.mining.values import OBSERVED, STEPS, Candidate, Part, PartKind, Recurrence
 from skilld.skills import Places, Unusable, find
 from skilld.skills.draft import SkillKind, Variable
 from skilld.skills.spec import read_front
@@ -58,6 +58,12 @@ def topic_words(text: str) -> list[str]:
 def project_name(folder: str) -> str:
     """Return a project's name: that of its folder."""
     return Path(folder).name
+
+
+def task_name(request: str, variables: Collection[str], project: str) -> str:
+    """Return a name for the skill of a task: the words of its request without the `variables`."""
+    named = [word for word in topic_words(re.sub(r"[{}]{2}", " ", request)) if word not in variables]
+    return join_name(named or [project_name(project), "task"])
 
 
 # A skill contains nothing of one machine, nothing done only once, and nothing that every model knows.
@@ -223,11 +229,11 @@ def _task_text(
     if any(ELLIPSIS in word for part in parts if part.sort is PartKind.COMMAND for word in bare_words(part.text)):
         notes.append(f"- `{ELLIPSIS}`: {VARIABLE_NOTE}.")
     lines += ["", *notes] if notes else []
-    for heading, sorts in (("Rules", (PartKind.RULE, PartKind.PITFALL)), ("Facts", (PartKind.FACT,))):
+    for heading, sorts in (("Rules", (PartKind.RULE, PartKind.PITFALL, PartKind.SAID)), ("Facts", (PartKind.FACT,))):
         items = [f"- {part.text}" for part in parts if part.sort in sorts]
         lines += ["", f"## {heading}", "", *items] if items else []
     lines += _observed_sections(parts, task, pluralize(len(sessions), "session"))
-    count = pluralize(sum(part.sort in {PartKind.COMMAND, PartKind.EDIT} for part in parts), "step")
+    count = pluralize(sum(part.sort in STEPS for part in parts), "step")
     also = ", plus a final check" if task.check else ""
     also += ", and what failed before" if any(part.sort is PartKind.TRAP for part in parts) else ""
     summary = f"{plain[:1].upper()}{plain[1:]}: {count} that worked in {pluralize(len(sessions), 'session')}{also}."
@@ -241,13 +247,16 @@ def _variable_line(name: str, examples: Sequence[str]) -> str:
     return f"- `{{{{{name}}}}}`: {VARIABLE_NOTE}{f' (for example {as_in})' if as_in else ''}."
 
 
+_STEP_VERBS = {PartKind.COMMAND: "Run", PartKind.EDIT: "Change", PartKind.READ: "Read"}
+
+
 def _observed_sections(parts: Sequence[Part], task: Recurrence, sessions: str) -> list[str]:
     """Return the sections of observed steps, each marked as observed."""
-    steps, check = [part for part in parts if part.sort in {PartKind.COMMAND, PartKind.EDIT}], task.check
+    steps, check = [part for part in parts if part.sort in STEPS], task.check
     ends = bool(steps) and steps[-1].text == check
     lines = ["", "## Steps", "", f"Observed in {sessions}:", ""] if steps[: len(steps) - ends] else []
     for number, part in enumerate(steps[: len(steps) - ends], 1):
-        verb = "Change" if part.sort is PartKind.EDIT else "Call" if is_mcp_call(part.text) else "Run"
+        verb = _STEP_VERBS[part.sort] if not is_mcp_call(part.text) else "Call"
         lines.append(f"{number}. {verb} `{part.text}`.")
     if task.left_out:
         one = len(task.left_out) == 1

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from skilld.library.patterns import CHECK_PATTERN
 from skilld.mining.actions import Action, is_generic, is_mcp_call, tokens, unfit_reason
+from skilld.mining.kinds import always_before, common_path, is_look, shared_kinds
 from skilld.mining.similarity import (
-    SAME_START,
     TEXT_NAMES,
     ActionRun,
     common_words,
@@ -30,7 +30,6 @@ _MAX_ACTIONS = 120  # of one session that are aligned: the time is quadratic
 _GENERIC_DIVISOR = 3  # of the score of generic actions: their order means least
 _MIN_VALUE_LENGTH = 3  # characters of a value that is unlikely to match by accident
 _MIN_SHARE, _MIN_GENERIC_SHARE = 0.5, 0.66  # of the sessions
-_MIN_REVIEWED_SHARE = 0.3  # if a model reviews the steps
 _CUT_END = ' \u2026"'  # the end of a text that was cut after its first line
 _MAX_CAUSES = 3  # steps that a pitfall names; more explain nothing
 
@@ -54,6 +53,7 @@ class Step:
     seen: tuple[ActionRun, ...]
     edits: bool = False
     checks: bool = False
+    reads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,27 +68,33 @@ class Trap:
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """What the sessions have in common. `examples` has the values of each variable, `left_out` why steps are not in."""
+    """What the sessions have in common. `examples` has the values of each variable, `left_out` why steps are not in.
+
+    `wordings` are the requests, with variables; `order` has pairs of steps that no session did the other way round.
+    """
 
     request: str
     steps: tuple[Step, ...]
     traps: tuple[Trap, ...]
     examples: Mapping[str, tuple[str, ...]]
     left_out: tuple[str, ...] = ()
+    wordings: tuple[str, ...] = ()
+    order: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def check(self) -> Step | None:
         """The check at the end; only generic steps, such as a commit, may follow it."""
-        ends = [step for step in self.steps if not is_generic(step.text) or step.checks]
+        ends = [step for step in self.steps if not step.reads and (not is_generic(step.text) or step.checks)]
         return ends[-1] if ends and ends[-1].checks else None
 
 
 def find_procedure(episodes: Sequence[Episode], named: int = 0, *, reviewed: bool = False) -> Procedure:
     """Return what the episodes, the newest first, have in common; the request of number `named` names it.
 
-    If the steps will be `reviewed`, fewer sessions need to have each.
+    If the steps will be `reviewed`, fewer sessions need to have each, in any order.
     """
-    columns = _align_episodes(episodes, reviewed=reviewed)
+    done = {one.session: [*_runs(one, reviewed=reviewed)] for one in episodes}
+    columns = shared_kinds(done) if reviewed else _align_episodes(done)
     names = _Variables(episodes)
     refused = [
         next(filter(None, (unfit_reason(without_texts(one)) for one in column.values())), None) for column in columns
@@ -99,8 +105,28 @@ def find_procedure(episodes: Sequence[Episode], named: int = 0, *, reviewed: boo
     found = [step for step in found if not unfit_reason(step.text)]
     steps = _with_final_check(_without_duplicates(found), {last for one in episodes for last in _last_actions(one)})
     traps = _find_traps(episodes, steps, names)
-    request = names.put(episodes[named].request, episodes[named].session, names.requested())
-    return Procedure(request, tuple(steps), tuple(traps), names.examples(), left_out)
+    asked = names.requested()
+    wordings = tuple(names.put(one.request, one.session, asked) for one in episodes)
+    columns = [{one.session: one for one in step.seen} for step in steps]
+    order = {(steps[one].text, steps[other].text) for one, other in always_before(columns, done)} if reviewed else ()
+    return Procedure(
+        wordings[named], tuple(steps), tuple(traps), names.examples(), left_out, wordings, frozenset(order)
+    )
+
+
+def _runs(episode: Episode, *, reviewed: bool) -> Iterator[ActionRun]:
+    """Yield what worked in a session; for a review, also what only looks."""
+    for one, turn in episode.actions:
+        if one.ran and (not one.read_only or (reviewed and (one.reads or is_look(one)))):
+            yield ActionRun(
+                episode.session,
+                turn,
+                one.text,
+                edits=one.edits,
+                reads=one.reads,
+                asked=episode.asked,
+                reviewed=reviewed,
+            )
 
 
 def _column_steps(columns: Sequence[_Column], names: _Variables, *, reviewed: bool) -> Iterator[Step]:
@@ -122,7 +148,8 @@ def _last_actions(episode: Episode) -> Collection[ActionRun]:
 
 def _with_final_check(steps: list[Step], ends: Collection[ActionRun]) -> list[Step]:
     """Make the last step the check if several sessions stopped there, unless it has an outside effect."""
-    last = next((n for n in reversed(range(len(steps))) if steps[n].checks or not is_generic(steps[n].text)), None)
+    ends_at = (n for n in reversed(range(len(steps))) if steps[n].checks or not is_generic(steps[n].text))
+    last = next((n for n in ends_at if not steps[n].reads), None)
     if last and not (steps[last].edits or _has_outside_effect(steps[last])):  # a single step is the task itself
         stopped = sum(one in ends for one in steps[last].seen) >= MIN_SESSIONS
         steps[last] = replace(steps[last], checks=steps[last].checks or stopped)
@@ -140,27 +167,16 @@ def _has_outside_effect(step: Step) -> bool:
 _Column = dict[str, ActionRun]
 
 
-def _align_episodes(episodes: Sequence[Episode], *, reviewed: bool) -> list[_Column]:
+def _align_episodes(sessions: Mapping[str, Sequence[ActionRun]]) -> list[_Column]:
     """Return the steps that several sessions share, in an order that all of them keep."""
     columns: list[_Column] = []
-    for episode in episodes:
-        done = [
-            ActionRun(episode.session, turn, one.text, edits=one.edits, asked=episode.asked, reviewed=reviewed)
-            for one, turn in episode.actions
-            if one.ran and not one.read_only
-        ]
-        columns = [*_align(columns, _without_repetitions(done)[:_MAX_ACTIONS], loose=reviewed)]
-    return [
-        column
-        for column in columns
-        if len(column) >= max(MIN_SESSIONS, len(episodes) * _min_share(column, reviewed=reviewed))
-    ]
+    for done in sessions.values():
+        columns = [*_align(columns, _without_repetitions(done)[:_MAX_ACTIONS])]
+    return [one for one in columns if len(one) >= max(MIN_SESSIONS, len(sessions) * _min_share(one))]
 
 
-def _min_share(column: _Column, *, reviewed: bool) -> float:
+def _min_share(column: _Column) -> float:
     """Return the share of sessions that must have a step; more for a generic one."""
-    if reviewed:
-        return _MIN_REVIEWED_SHARE
     return _MIN_GENERIC_SHARE if all(is_generic(one.text) for one in column.values()) else _MIN_SHARE
 
 
@@ -173,10 +189,10 @@ def _without_repetitions(done: Sequence[ActionRun]) -> list[ActionRun]:
     return found
 
 
-def _align(columns: Sequence[_Column], done: Sequence[ActionRun], *, loose: bool) -> Iterator[_Column]:
+def _align(columns: Sequence[_Column], done: Sequence[ActionRun]) -> Iterator[_Column]:
     """Yield the columns merged with another session's actions: the alignment with the highest score."""
     worth = [[0] * (len(done) + 1) for _ in range(len(columns) + 1)]
-    similarity = [[_column_similarity(column, one, loose=loose) for one in done] for column in columns]
+    similarity = [[_column_similarity(column, one) for one in done] for column in columns]
     for i in reversed(range(len(columns))):
         for j in reversed(range(len(done))):
             both = similarity[i][j] + worth[i + 1][j + 1] if similarity[i][j] else 0
@@ -195,11 +211,9 @@ def _align(columns: Sequence[_Column], done: Sequence[ActionRun], *, loose: bool
             j += 1
 
 
-def _column_similarity(column: _Column, one: ActionRun, *, loose: bool) -> int:
+def _column_similarity(column: _Column, one: ActionRun) -> int:
     """Return the score of an action as the step of a column, 0 if it is a different step."""
     like = max(step_similarity(seen, one) for seen in column.values())
-    if loose and like < SAME_START + 1 and not one.edits:
-        like = max(like, *((SAME_START + 1) * bool(common_words(seen.words, one.words)) for seen in column.values()))
     return -(-like // _GENERIC_DIVISOR) if is_generic(one.text) else like
 
 
@@ -285,7 +299,8 @@ class _Variables:
 
 
 _OUTSIDE_EFFECT_PATTERN = re.compile(
-    r"(?:^|[\s/:_-])(?:deploy|publish|push|release|upload|apply|send|install|start|up|tag|create|add|open|submit)"
+    r"(?:^|[\s/:_-])(?:deploy|publish|push|release|upload|apply|send|install|start|up|tag|create|add|open|submit|merge|rm|mv|cp"
+    r"|mkdir|view|list)"
     r"(?:$|[\s/:._-])",
     re.IGNORECASE,
 )
@@ -306,17 +321,21 @@ def _column_step(column: _Column, names: _Variables) -> Step | None:
         text = " ".join(word for word in tokens(column_text) if all(word in one.words for one in seen))
     if text is None:
         return None
-    return Step(text, tuple(seen), seen[0].edits, bool(CHECK_PATTERN.search(text)) and not seen[0].edits)
+    is_file = seen[0].edits or seen[0].reads
+    return Step(text, tuple(seen), seen[0].edits, bool(CHECK_PATTERN.search(text)) and not is_file, seen[0].reads)
 
 
 def _common_step(column: _Column) -> Step | None:
-    """Return what all commands of a column share, with "…" for the rest, None if that is too little."""
+    """Return what all actions of a column share, with "…" for the rest, None if that is too little."""
     seen = list(column.values())
+    if seen[0].edits:
+        path = common_path([one.text for one in seen])
+        return Step(path, tuple(seen), edits=True) if path else None
     shared: Sequence[str] = seen[0].words
     for one in seen[1:]:
         shared = common_words(shared, one.words)
     text = " ".join(shared)
-    return Step(text, tuple(seen), checks=bool(CHECK_PATTERN.search(text))) if shared and not seen[0].edits else None
+    return Step(text, tuple(seen), checks=bool(CHECK_PATTERN.search(text))) if shared else None
 
 
 def _common_text(seen: Sequence[ActionRun], names: _Variables) -> str | None:

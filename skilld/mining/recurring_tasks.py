@@ -9,34 +9,39 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import refused_part
 from skilld.library.clusters import Ask, Mention, group_asks
-from skilld.mining.actions import Action, has_machine_path, is_generic
+from skilld.mining.actions import Action, is_generic
 from skilld.mining.evidence import session_piece
-from skilld.mining.new_skill import join_name, part_problem, project_name, topic_words, without_politeness
+from skilld.mining.new_skill import part_problem, task_name, without_politeness
 from skilld.mining.procedure import Episode, Procedure, Trap, find_procedure
-from skilld.mining.session_summary import Feedback, Row, Task
-from skilld.mining.similarity import VARIABLE, ActionRun, differs_in_target, step_similarity
+from skilld.mining.requests import (
+    MIN_GROUP_SHARE,
+    MIN_SESSIONS,
+    Request,
+    group_by_words,
+    is_part_of,
+    requests_with_actions,
+    turns_between,
+)
+from skilld.mining.said import Sentence, said_parts, sentences_of_turns
+from skilld.mining.session_summary import Feedback, Row
+from skilld.mining.similarity import VARIABLE, ActionRun, step_similarity
 from skilld.mining.values import Candidate, Grouping, Part, PartKind, Proof, Recurrence, Savings
 from skilld.skills.draft import SkillKind
 from skilld.text import fold, pluralize
 from skilld.types import Kind
 from skilld.words import content_stems
 
-MIN_SESSIONS, MIN_EFFORTLESS_SESSIONS = 2, 3  # two are enough only if there were corrections or failures
+MIN_EFFORTLESS_SESSIONS = 3  # two are enough only if there were corrections or failures
 MIN_STEPS = 2
 _MIN_EFFORTLESS_STEPS = 6
-_MIN_SAME_SHARE, _MIN_SIMILAR_SHARE = 0.6, 0.3
-_MIN_SHARED = 3
-_MIN_GROUP_SHARE = 0.5
-_MIN_ACTION_SHARE = 0.6
 _MAX_REQUESTS = 400  # the newest ones are compared; the time is quadratic
-_MAX_ACTIONS = 40  # of one request that are compared with those of another
 _MAX_CORRECTIONS = 12
 _PART_KINDS = {Kind.FACT: PartKind.FACT, Kind.CORRECTION: PartKind.PITFALL}
 
@@ -61,24 +66,6 @@ IsDenied = Callable[[Row, Feedback], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """A request and the actions that followed it."""
-
-    row: Row
-    task: Task
-    stems: frozenset[str]
-    done: tuple[ActionRun, ...]
-    # The actions that identify the task, by program: all work in a project changes the same files.
-    telling: Mapping[str, Sequence[ActionRun]]
-    told: int
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """Its session and turn."""
-        return self.row.session_id, self.task.turn
-
-
-@dataclass(frozen=True, slots=True)
 class _Gate:
     """What a candidate must have: less if the person has `chosen` the sessions, or a model will have it `reviewed`.
 
@@ -88,6 +75,22 @@ class _Gate:
     chosen: bool
     reviewed: bool
     other_work: frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Group:
+    """The requests for one task, and the places of those that only continue it."""
+
+    requests: list[Request]
+    continued: frozenset[tuple[str, str]] = frozenset()
+
+    @property
+    def sessions(self) -> int:
+        return len({one.row.session_id for one in self.requests})
+
+    @property
+    def places(self) -> frozenset[tuple[str, str]]:
+        return frozenset(one.place for one in self.requests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +118,9 @@ def find_recurring_tasks(
     """
     if grouping is None:
         rows = [replace(row, tasks=tuple(one for one in row.tasks if not one.long)) for row in rows]
-    requests = [*requests_with_actions(rows)][:_MAX_REQUESTS]
+    requests = [*requests_with_actions(rows, looks=grouping is not None)][:_MAX_REQUESTS]
     told = grouping or Grouping()
-    if grouping is None:
-        groups = _group_requests(requests)
-    else:
-        groups = [[one for one in requests if one.place in task.requests] for task in told.tasks]
-    groups = [group for group in groups if len({one.row.session_id for one in group}) >= MIN_SESSIONS]
-    if grouping is None:
-        groups = [one for one in groups if not any(_is_part_of(one, other) for other in groups if other is not one)]
+    groups = _word_groups(requests) if grouping is None else _told_groups(requests, told)
     on_tasks = frozenset(chain.from_iterable((*task.requests, *task.continued) for task in told.tasks))
     gate = _Gate(chosen, grouping is not None, frozenset(told.asked) - on_tasks)
     found = _build_tasks(groups, [(group, None) for group in groups], denied, gate)
@@ -139,6 +136,34 @@ def find_recurring_tasks(
             replace(one, candidate=None, missed=_COVERED_REASON) if _is_covered(one, found) else one for one in found
         ]
     return sorted(found, key=lambda one: -(one.candidate.saved.worth if one.candidate else 0))
+
+
+def _told_groups(requests: Sequence[Request], told: Grouping) -> list[_Group]:
+    groups = [
+        _Group([one for one in requests if one.place in task.requests], frozenset(task.continued))
+        for task in told.tasks
+    ]
+    return [group for group in groups if group.sessions >= MIN_SESSIONS]
+
+
+def _word_groups(requests: Sequence[Request]) -> list[_Group]:
+    """Group requests by words and actions. What is only ever asked for after another request continues that."""
+    groups = [_Group(one) for one in group_by_words(requests)]
+    groups = [group for group in groups if group.sessions >= MIN_SESSIONS]
+    inside = {
+        id(one): [other for other in groups if other is not one and is_part_of(one.requests, other.requests)]
+        for one in groups
+    }
+    return [
+        replace(
+            group,
+            continued=frozenset(
+                request.place for one in groups if group in inside[id(one)] for request in one.requests
+            ),
+        )
+        for group in groups
+        if not inside[id(group)]
+    ]
 
 
 _TOO_FEW_SESSIONS_REASON = "it came up in only 2 sessions, and nothing went wrong in them"
@@ -158,8 +183,8 @@ def _is_covered(one: RecurringTask, found: Sequence[RecurringTask]) -> bool:
 
 
 def _build_tasks(
-    groups: Sequence[list[Request]],
-    tasks: Sequence[tuple[list[Request], RecurringTask | None]],
+    groups: Sequence[_Group],
+    tasks: Sequence[tuple[_Group, RecurringTask | None]],
     denied: IsDenied,
     gate: _Gate,
 ) -> list[RecurringTask]:
@@ -167,131 +192,36 @@ def _build_tasks(
 
     The first step counts only for tasks of more sessions: an agent goes on to them without being asked.
     """
-    heads = [{one.place for one in group} for group, _ in tasks]
+    heads = [group.places for group, _ in tasks]
     found = []
     for group in groups:
         others = [head for head, (task, _) in zip(heads, tasks, strict=True) if task is not group]
-        sessions = len({one.row.session_id for one in group})
         begin = [
             other.steps[0]
             for task, other in tasks
             if other
             and other.steps
             and task is not group
-            and len(other.rows) > sessions
-            and task[0].row.project == group[0].row.project
+            and len(other.rows) > group.sessions
+            and task.requests[0].row.project == group.requests[0].row.project
         ]
         found.append(_build_task(group, frozenset().union(*others), begin, denied, gate))
     return found
 
 
-def requests_with_actions(rows: Sequence[Row]) -> Iterator[Request]:
-    """Yield the requests that the agent acted on, the newest session first."""
-    for row in sorted(rows, key=lambda one: one.datetime, reverse=True):
-        corrected = {one.turn for one in row.user_feedback}
-        for number, task in enumerate(row.tasks):
-            # A request that is also lasting feedback does not end the request before it.
-            behind = next((one.turn for one in row.tasks[number + 1 :] if one.turn not in corrected), "")
-            turns = _turns_between(row, task.turn, behind)
-            done = tuple(
-                ActionRun(row.session_id, turn, one.text, edits=one.edits, asked=row.asked)
-                for one, turn in row.actions
-                if turn in turns and not one.read_only
-            )
-            if done:
-                telling = [one for one in done if not (one.edits or is_generic(one.text) or has_machine_path(one.text))]
-                by_program: dict[str, list[ActionRun]] = {}
-                for one in telling[:_MAX_ACTIONS]:
-                    by_program.setdefault(next(iter(one.words), ""), []).append(one)
-                total = sum(map(len, by_program.values()))
-                yield Request(row, task, content_stems(without_politeness(task.text)), done, by_program, total)
-
-
-def _turns_between(row: Row, first: str, behind: str) -> list[str]:
-    """Return the keys of the turns from `first` up to `behind`, without `behind`."""
-    if first not in row.turns:
-        return []
-    turns = list(row.turns[row.turns.index(first) :])
-    return turns[: turns.index(behind)] if behind in turns else turns
-
-
-def _group_requests(requests: Sequence[Request]) -> list[list[Request]]:
-    """Group the requests by task, the newest first in each group."""
-    groups: list[list[Request]] = []
-    for request in requests:
-        share, group = max(
-            ((_matching_share(request, group), group) for group in groups), key=lambda one: one[0], default=(0.0, [])
-        )
-        # Being like one of them is not enough: long work resembles itself across sessions.
-        if share >= _MIN_GROUP_SHARE:
-            group.append(request)
-        else:
-            groups.append([request])
-    return _merge_groups(groups)
-
-
-def _merge_groups(groups: Sequence[list[Request]]) -> list[list[Request]]:
-    """Merge groups that are one task: the first requests had nothing to be compared with."""
-    joined = sorted(groups, key=len, reverse=True)
-    for group in reversed(joined.copy()):
-        others = [other for other in joined if other is not group]
-        shares = ((sum(_matching_share(one, other) for one in group) / len(group), other) for other in others)
-        share, nearest = max(shares, key=lambda one: one[0], default=(0.0, []))
-        if share >= _MIN_GROUP_SHARE:
-            nearest += group
-            joined.remove(group)
-    return [sorted(group, key=lambda one: one.row.datetime, reverse=True) for group in joined]
-
-
-def _matching_share(request: Request, group: Sequence[Request]) -> float:
-    """Return the share of a group's requests from other sessions that are the same task as a request."""
-    others = [one for one in group if one.row.session_id != request.row.session_id]
-    return sum(_is_same_task(request, one) for one in others) / len(others) if others else 0.0
-
-
-def _is_part_of(group: Sequence[Request], other: Sequence[Request]) -> bool:
-    """Whether a task was only ever requested after another one in the same session, so it is a part of that."""
-    before: dict[str, int] = {}
-    for one in other:
-        at = one.row.turns.index(one.task.turn)
-        before[one.row.session_id] = min(at, before.get(one.row.session_id, at))
-    return all(before.get(one.row.session_id, len(one.row.turns)) < one.row.turns.index(one.task.turn) for one in group)
-
-
-def _is_same_task(one: Request, other: Request) -> bool:
-    """Whether two requests are for the same task, by their words, or by fewer shared words and their actions."""
-    if one.row.project != other.row.project:
-        return False
-    together = len(one.stems | other.stems)
-    words = len(one.stems & other.stems) / together if together else 0.0
-    if words >= _MIN_SAME_SHARE:
-        return True
-    near = [  # actions of different programs are never compared
-        max((step_similarity(seen, known), not differs_in_target(seen, known)) for known in other.telling[program])
-        for program in one.telling.keys() & other.telling.keys()
-        for seen in one.telling[program]
-    ]
-    best = [like for like, _ in near]
-    shared = sum(like >= VARIABLE for like in best)
-    mostly = shared >= _MIN_SHARED and shared / max(one.told, other.told) >= _MIN_ACTION_SHARE
-    mostly = mostly and (words > 0 or any(like >= VARIABLE and tells for like, tells in near))
-    like = words >= _MIN_SIMILAR_SHARE or len(one.stems & other.stems) >= _MIN_SHARED
-    return mostly or (like and any(best)) or (shared >= MIN_SESSIONS and words > 0)
-
-
 def _build_task(
-    group: Sequence[Request],
+    group: _Group,
     others: frozenset[tuple[str, str]],
     begin: Sequence[ActionRun],
     denied: IsDenied,
     gate: _Gate,
 ) -> RecurringTask:
-    first = _one_per_session(group, reviewed=gate.reviewed)
+    first = _one_per_session(group.requests, reviewed=gate.reviewed)
     first.sort(key=lambda one: one.row.datetime, reverse=True)
     rows = tuple(one.row for one in first)
-    ask = _ask_of(group)
+    ask = _ask_of(group.requests)
     plainest = _clearest_request(first, reviewed=gate.reviewed)
-    asked = {one.place for one in group}
+    asked = group.places
     spans = [_task_turns(one, others) for one in first]
     rounds = [_task_turns(one, others | asked | gate.other_work) for one in first]
     episodes = [_episode(one, turns, begin) for one, turns in zip(first, rounds, strict=True)]
@@ -308,10 +238,27 @@ def _build_task(
     did = _without_rejected_steps(did, [part.text for part in corrections])
     telling = [part for part in corrections if not part_problem(part, rows[0].project)]  # the others are left out
     saved = _savings(rows, episodes, telling, did)
-    own = tuple(step.seen[0] for step in did.steps if not (step.edits or is_generic(step.text)))
-    if missed := _missing_reason(saved, did, telling, gate):
+    own = tuple(step.seen[0] for step in did.steps if not (step.edits or step.reads or is_generic(step.text)))
+    said = _said_on_task(group, rows, corrections, gate)
+    if missed := _missing_reason(saved, did, [*telling, *said], gate):
         return RecurringTask(ask, rows, None, missed, own)
-    return RecurringTask(ask, rows, _candidate(ask, rows, did, corrections, saved), steps=own)
+    return RecurringTask(ask, rows, _candidate(ask, rows, did, [*corrections, *said], saved), steps=own)
+
+
+def _said_on_task(group: _Group, rows: Sequence[Row], known: Sequence[Part], gate: _Gate) -> list[Part]:
+    """Return what the person said about how the task is to be done; for no review, what they had to add repeatedly."""
+    asked = group.places | group.continued
+    found: list[Sentence] = []
+    for row in rows:
+        texts = {one.turn: one.text for one in row.tasks}
+        begun = [n for n, turn in enumerate(row.turns) if (row.session_id, turn) in group.places]
+        turns = _turns_on_task(row, row.turns[begun[0] :], asked) if begun else set[str]()
+        if not gate.reviewed:
+            turns -= {turn for turn in turns if (row.session_id, turn) in group.places}
+        found += sentences_of_turns(row.session_id, texts, (turn for turn in row.turns if turn in turns))
+    titles = [one.task.text for one in group.requests]
+    parts = said_parts(found, [part.text for part in known], titles, least=1 if gate.reviewed else MIN_SESSIONS)
+    return [part for part in parts if not part_problem(part, rows[0].project)]
 
 
 def _one_per_session(group: Sequence[Request], *, reviewed: bool) -> list[Request]:
@@ -335,7 +282,7 @@ def _clearest_request(requests: Sequence[Request], *, reviewed: bool) -> Request
     for one in requests:
         texts = (seen.text for seen in chain.from_iterable(one.telling.values()))
         done.update(content_stems(_SEPARATOR_PATTERN.sub(" ", "\n".join(texts))))
-    named = {stem for stem, times in done.items() if times >= max(MIN_SESSIONS, len(requests) * _MIN_GROUP_SHARE)}
+    named = {stem for stem, times in done.items() if times >= max(MIN_SESSIONS, len(requests) * MIN_GROUP_SHARE)}
 
     def rank(one: Request) -> tuple[bool, float, float, int]:
         bare = without_politeness(one.task.text)
@@ -360,7 +307,7 @@ def _ask_of(group: Sequence[Request]) -> Ask:
 
 def _task_turns(one: Request, others: frozenset[tuple[str, str]]) -> list[str]:
     """Return the turns of a session that belong to a task, up to the request that begins another one."""
-    turns = _turns_between(one.row, one.task.turn, "")
+    turns = turns_between(one.row, one.task.turn, "")
     end = next((n for n, turn in enumerate(turns) if n and (one.row.session_id, turn) in others), len(turns))
     return turns[:end]
 
@@ -420,7 +367,7 @@ def _without_rejected_steps(did: Procedure, corrections: Sequence[str]) -> Proce
     against = [stems for text in corrections for said in _rejected_phrases(text) if (stems := content_stems(said))]
     steps = tuple(step for step in did.steps if not _is_rejected(step.text, against))
     traps = tuple(trap for trap in did.traps if not _is_rejected(trap.worked, against))
-    return Procedure(did.request, steps, traps, did.examples, did.left_out)
+    return replace(did, steps=steps, traps=traps)
 
 
 def _rejected_phrases(text: str) -> Iterator[str]:
@@ -439,10 +386,12 @@ def _missing_reason(saved: Savings, did: Procedure, corrections: Sequence[Part],
     # A failed call may be one that no skill may repeat, or be due to the code; a correction may not be recognized.
     prevents = "a skill could not have prevented the failures" if saved.failures else "nothing failed"
     effort = len(did.traps) + len(corrections)
-    own = sum(not step.edits and not is_generic(step.text) for step in did.steps)  # a commit and a push make no task
+    own = sum(
+        not (step.edits or step.reads or is_generic(step.text)) for step in did.steps
+    )  # a commit and a push make no task
     if not did.steps and not effort:
         return "you asked for it more than once, but the sessions share no steps that a skill could capture"
-    if gate.reviewed and len(did.steps) >= MIN_STEPS:
+    if gate.reviewed and did.steps and len(did.steps) + len(corrections) >= MIN_STEPS:
         enough = saved.failures or corrections or saved.sessions >= MIN_EFFORTLESS_SESSIONS
         return None if enough or len(did.steps) >= _MIN_EFFORTLESS_STEPS else _TOO_FEW_SESSIONS_REASON
     lacks_own = not own and not (gate.chosen and effort)
@@ -459,7 +408,7 @@ def _savings(rows: Sequence[Row], episodes: Sequence[Episode], said: Sequence[Pa
     """Return what a skill would have saved in these sessions: corrections, failed calls and their cost."""
     turns = len({proof.turn for part in said for proof in part.proofs})
     failed = sum(action.failed and not action.read_only for one in episodes for action, _ in one.actions)
-    calls = sum(len(one.actions) for one in episodes)
+    calls = sum(not action.reads for one in episodes for action, _ in one.actions)
     tokens = sum(row.tokens for row in rows)
     lost = min(1.0, (failed + turns) / calls) if calls else 0.0
     return Savings(len(rows), turns, failed, round(tokens * lost), len(did.steps))
@@ -469,14 +418,16 @@ def _candidate(ask: Ask, rows: Sequence[Row], did: Procedure, said: Sequence[Par
     requests = tuple(Proof(one.piece.session, one.id, one.quote) for one in ask.said)
     parts = [Part(PartKind.REQUEST, ask.text, requests)]
     parts += [
-        _observed_part(PartKind.EDIT if step.edits else PartKind.COMMAND, step.text, step.seen) for step in did.steps
+        _observed_part(
+            PartKind.EDIT if step.edits else PartKind.READ if step.reads else PartKind.COMMAND, step.text, step.seen
+        )
+        for step in did.steps
     ]
     parts += [_observed_part(PartKind.TRAP, _trap_text(trap), trap.seen) for trap in did.traps]
-    words = topic_words(did.request.replace("{{", " ").replace("}}", " "))
-    named = [word for word in words if word not in did.examples]
-    recurrence = Recurrence(did.request, did.examples, did.check.text if did.check else "", did.left_out)
+    check = did.check.text if did.check else ""
+    recurrence = Recurrence(did.request, did.examples, check, did.left_out, did.wordings, did.order)
     return Candidate(
-        join_name(named or [project_name(rows[0].project), "task"]),
+        task_name(did.request, did.examples, rows[0].project),
         "create",
         rows[0].project,
         SkillKind.WORKFLOW,

@@ -31,13 +31,14 @@ class ActionRun:
     turn: str
     text: str
     edits: bool = field(default=False, kw_only=True)
+    reads: bool = field(default=False, kw_only=True)
     asked: str = field(default="", kw_only=True, compare=False, repr=False)
     reviewed: bool = field(default=False, kw_only=True, compare=False, repr=False)
 
     @property
     def words(self) -> Sequence[str]:
-        """The words of the command, or the path of the changed file."""
-        return (self.text,) if self.edits else tokens(self.text)
+        """The words of the command, or the path of the file that was changed or read."""
+        return (self.text,) if self.edits or self.reads else tokens(self.text)
 
 
 def step_similarity(one: ActionRun, other: ActionRun) -> int:

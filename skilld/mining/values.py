@@ -26,12 +26,15 @@ class PartKind(StrEnum):
     PITFALL = "pitfall"  # what went wrong and was corrected
     FACT = "fact"
     REQUEST = "request"  # what the person asks for repeatedly
+    SAID = "said"  # what the person said about how the task is to be done, as typed
+    READ = "read"  # observed: a file read in several sessions
     COMMAND = "command"  # observed: what ran in several sessions, with variables
     EDIT = "edit"  # observed: a file changed in several sessions
     TRAP = "trap"  # observed: what failed and what worked afterwards
 
 
-OBSERVED = frozenset({PartKind.COMMAND, PartKind.EDIT, PartKind.TRAP})
+STEPS = frozenset({PartKind.COMMAND, PartKind.EDIT, PartKind.READ})
+OBSERVED = STEPS | {PartKind.TRAP}
 """What the log shows. Nobody said it, so it is no evidence of what anybody wants."""
 
 
@@ -63,13 +66,16 @@ class Part:
 class Recurrence:
     """A recurring task: `request` with `{{variables}}`, examples of each, the check at the end.
 
-    `left_out` has the reasons why some actions are not in any step.
+    `left_out` has the reasons why some actions are not in any step; `wordings` has the request of each session, and
+    `order` pairs of steps that no session did the other way round.
     """
 
     request: str
     examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     check: str = ""
     left_out: tuple[str, ...] = ()
+    wordings: tuple[str, ...] = ()
+    order: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

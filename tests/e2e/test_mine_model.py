@@ -126,15 +126,18 @@ def test_a_model_names_new_skills_once_in_words_that_were_said_and_within_the_bu
     assert find_faults(made["text"], made["name"]) == ()
 
 
+_LINE = re.compile(r"^(\d+)\. \(([a-z]+)", re.MULTILINE)
+
+
 def _choosing(body: Body) -> Reply | str:
-    """Keep of each draft only the second line and the last, and nothing of one about tags."""
+    """Keep of each draft the last of its lines and the second, in this order, and nothing of one about tags."""
     drafts = re.findall(r'<draft number="(\d+)">\n(.*?)\n</draft>', request_text(body), re.DOTALL)
     if not drafts:
         return answer_request(body)
-    kept = [
-        {"draft": int(n), "keep": [] if "tag" in text else [2, int(re.findall(r"^(\d+)\.", text, re.MULTILINE)[-1])]}
-        for n, text in drafts
-    ]
+    kept = []
+    for n, text in drafts:
+        lines = [int(number) for number, kind in _LINE.findall(text) if kind != "request"]
+        kept.append({"draft": int(n), "keep": [] if "tag" in text else [lines[-1], lines[1]]})
     return f"<drafts>{json.dumps(kept)}</drafts>"
 
 
@@ -146,7 +149,7 @@ def test_a_model_takes_lines_and_drafts_away_and_finds_what_other_words_ask_for(
     with StubModel(_choosing) as model:
         document = program_with(home, model).json("mine", "--yes", "--dry-run")
     (candidate,) = document["candidates"]
-    assert candidate["changes"][1:] == ["make check", "`make squash` failed; `make squash ONTO=main` worked."]
+    assert candidate["changes"][1:] == ["`make squash` failed; `make squash ONTO=main` worked.", "make check"]
     assert "## Check" in candidate["text"]
     assert "the model found no task in it that a skill could describe" in {
         candidate["missed"] for candidate in document["rejected"]

@@ -140,10 +140,14 @@ def test_outcomes_are_joined_and_paths_become_relative() -> None:
         _call(7, "mcp__board__create_card", title="It is slow", project="Troy", priority=1),
     ):
         log.add(event)
+    actions = log.actions("/w/shop")
     found = [
         (action.text, action.outcome.value, action.edits, action.read_only, action.alone)
-        for action in log.actions("/w/shop")
+        for action in actions
+        if not action.reads
     ]
+    assert [action.text for action in actions if action.reads] == ["README.md", "src/b.py"]
+    assert all(action.read_only for action in actions if action.reads)
     assert found == [
         ("make gen", "unknown", False, False, False),
         ("cat README.md", "unknown", False, True, False),

@@ -265,8 +265,8 @@ def test_tasks_are_lists_of_requests_that_exist_each_in_one(reply: str) -> None:
 @pytest.mark.parametrize(
     "reply", ['[{"draft": 1, "keep": [1]}]', '[{"draft": 1, "keep": [3]}, {"draft": 2, "keep": []}]']
 )
-def test_the_lines_to_keep_are_told_of_every_draft(reply: str) -> None:
-    assert parse_lines('[{"draft": 2, "keep": []}, {"draft": 1, "keep": [2, 1]}]', [2, 5]) == [[1, 2], []]
+def test_the_lines_to_keep_are_told_of_every_draft_in_their_order(reply: str) -> None:
+    assert parse_lines('[{"draft": 2, "keep": []}, {"draft": 1, "keep": [2, 1, 2]}]', [2, 5]) == [[2, 1], []]
     with pytest.raises(BadReplyError):
         parse_lines(f"<drafts>{reply}</drafts>", [2, 5])
 

@@ -1,0 +1,151 @@
+"""Which kinds of action the sessions of a task share, in whatever order. Pure.
+
+For drafts that a model will review. Two sessions that do the same task run other commands around it, in another order,
+and change other files of the same folder. So a kind is counted by the sessions that have it, wherever in them: a
+command or what commands of a sort share, a changed file or several of one folder, a file that is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from skilld.mining.actions import Action
+from skilld.mining.similarity import ELLIPSIS, SAME_START, ActionRun, common_words, step_similarity
+
+MIN_SESSIONS = 2
+_MIN_SHARE, _MIN_READ_SHARE = 0.3, 0.5  # of the sessions
+_MAX_RUNS = 150  # different actions of one session: the time is quadratic
+_MAX_KINDS_PER_PROGRAM = 60
+# Of what only looks, the commands that compare or show what is in the history are what a review consists of.
+_LOOK_PATTERN = re.compile(r"(?:cd \S+ && )?git (?:-C \S+ )?(?:diff|log|show|blame)\b")
+
+Column = dict[str, ActionRun]  # one step, with the action of each session
+Names = Callable[[ActionRun], list[str]]
+
+
+@dataclass(slots=True)
+class _Kind:
+    """One kind: the first action of each session, and how far into its session each was (0 to 1)."""
+
+    runs: dict[str, ActionRun]
+    places: dict[str, float]
+
+    @property
+    def place(self) -> float:
+        return sum(self.places.values()) / len(self.places)
+
+
+def is_look(action: Action) -> bool:
+    """Whether an action only looks at something, in a way that can be a step."""
+    return action.read_only and not action.reads and bool(_LOOK_PATTERN.match(action.text))
+
+
+def shared_kinds(sessions: Mapping[str, Sequence[ActionRun]]) -> list[Column]:
+    """Return the kinds that enough of the sessions have, in their usual order."""
+    distinct = {session: list(dict.fromkeys(runs))[:_MAX_RUNS] for session, runs in sessions.items()}
+    commands = {session: [one for one in runs if not (one.edits or one.reads)] for session, runs in distinct.items()}
+    kinds = [*_command_kinds(commands), *_file_kinds(distinct, edits=True), *_file_kinds(distinct, edits=False)]
+    return [kind.runs for kind in sorted(kinds, key=lambda kind: kind.place)]
+
+
+def always_before(columns: Sequence[Column], sessions: Mapping[str, Sequence[ActionRun]]) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of columns, by number, of which at least two sessions and all that have both did one first."""
+    first = {(session, one): at for session, runs in sessions.items() for at, one in reversed([*enumerate(runs)])}
+    for one in range(len(columns)):
+        for other in range(len(columns)):
+            both = columns[one].keys() & columns[other].keys()
+            if len(both) >= MIN_SESSIONS and all(
+                first[session, columns[one][session]] < first[session, columns[other][session]] for session in both
+            ):
+                yield one, other
+
+
+def _places(runs: Sequence[ActionRun]) -> Iterator[tuple[float, ActionRun]]:
+    return ((number / len(runs), one) for number, one in enumerate(runs))
+
+
+def _least(sessions: Mapping[str, object], share: float = _MIN_SHARE) -> float:
+    return max(MIN_SESSIONS, len(sessions) * share)
+
+
+def _command_kinds(sessions: Mapping[str, Sequence[ActionRun]]) -> Iterator[_Kind]:
+    by_program: dict[tuple[str, ...], list[_Kind]] = {}
+    for session, runs in sessions.items():
+        for place, run in _places(runs):
+            kinds = by_program.setdefault(_program(run), [])
+            fit = [(like, kind) for kind in kinds if session not in kind.runs and (like := _likeness(kind, run))]
+            if fit:
+                best = max(fit, key=lambda one: one[0])[1]
+                best.runs[session], best.places[session] = run, place
+            elif len(kinds) < _MAX_KINDS_PER_PROGRAM:
+                kinds.append(_Kind({session: run}, {session: place}))
+    for kinds in by_program.values():
+        yield from (kind for kind in kinds if len(kind.runs) >= _least(sessions))
+
+
+def _program(run: ActionRun) -> tuple[str, ...]:
+    """Return the words that all commands of a kind begin with."""
+    words = tuple(run.words)
+    return words[3:4] if words[:1] == ("cd",) else words[:1]
+
+
+def _likeness(kind: _Kind, run: ActionRun) -> int:
+    """Return the score of an action as one of a kind, 0 if it is of another: the first of a session counts most."""
+    like = max(step_similarity(seen, run) for seen in kind.runs.values())
+    if like <= SAME_START and all(common_words(seen.words, run.words) for seen in kind.runs.values()):
+        return SAME_START + 1
+    return like if like > SAME_START else 0
+
+
+def _file_kinds(sessions: Mapping[str, Sequence[ActionRun]], *, edits: bool) -> Iterator[_Kind]:
+    """Yield the files that enough sessions changed, or read before they did; and the folders they changed one of."""
+    wanted = {
+        session: [(place, one) for place, one in _places(runs) if (one.edits if edits else one.reads)]
+        for session, runs in sessions.items()
+    }
+    least = _least(sessions, _MIN_SHARE if edits else _MIN_READ_SHARE)
+    exact = _by_name(wanted, lambda one: [one.text])
+    same = {name: kind for name, kind in exact.items() if len(kind.runs) >= least}
+    yield from same.values()
+    if edits:
+        rest = {
+            session: [(place, one) for place, one in files if one.text not in same] for session, files in wanted.items()
+        }
+        seen: set[ActionRun] = set()
+        for kind in sorted(_by_name(rest, _patterns).values(), key=lambda kind: -len(kind.runs)):
+            runs = set(kind.runs.values())
+            if len(kind.runs) >= least and len({one.text for one in runs}) >= MIN_SESSIONS and not runs & seen:
+                seen |= runs
+                yield kind
+
+
+def _by_name(sessions: Mapping[str, Iterable[tuple[float, ActionRun]]], names: Names) -> dict[str, _Kind]:
+    found: dict[str, _Kind] = {}
+    for session, files in sessions.items():
+        for place, one in files:
+            for name in names(one):
+                kind = found.setdefault(name, _Kind({}, {}))
+                kind.runs.setdefault(session, one)
+                kind.places.setdefault(session, place)
+    return found
+
+
+def _patterns(one: ActionRun) -> list[str]:
+    path = PurePosixPath(one.text)
+    return [file_pattern(path, ELLIPSIS + path.suffix), f"{ELLIPSIS}/{path.name}"] if len(path.parts) > 1 else []
+
+
+def file_pattern(path: PurePosixPath, name: str) -> str:
+    """Return a path with another name for the file."""
+    return str(path.with_name(name))
+
+
+def common_path(paths: Sequence[str]) -> str:
+    """Return what paths share, with "…" for the rest: the folder and the ending, or the name. "" if neither."""
+    for pattern in _patterns(ActionRun("", "", paths[0], edits=True)):
+        if all(pattern in _patterns(ActionRun("", "", one, edits=True)) for one in paths):
+            return pattern
+    return ""

@@ -1,0 +1,132 @@
+"""The requests of past sessions with what the agent did for each, and which of them are the same task. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from skilld.mining.actions import has_machine_path, is_generic
+from skilld.mining.kinds import is_look
+from skilld.mining.new_skill import without_politeness
+from skilld.mining.session_summary import Row, Task
+from skilld.mining.similarity import VARIABLE, ActionRun, differs_in_target, step_similarity
+from skilld.words import content_stems
+
+MIN_SESSIONS = 2
+_MIN_SAME_SHARE, _MIN_SIMILAR_SHARE = 0.6, 0.3
+_MIN_SHARED = 3
+MIN_GROUP_SHARE = 0.5
+_MIN_ACTION_SHARE = 0.6
+_MAX_ACTIONS = 40  # of one request that are compared with those of another
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request and the actions that followed it."""
+
+    row: Row
+    task: Task
+    stems: frozenset[str]
+    done: tuple[ActionRun, ...]
+    # The actions that identify the task, by program: all work in a project changes the same files.
+    telling: Mapping[str, Sequence[ActionRun]]
+    told: int
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Its session and turn."""
+        return self.row.session_id, self.task.turn
+
+
+def requests_with_actions(rows: Sequence[Row], *, looks: bool = False) -> Iterator[Request]:
+    """Yield the requests that the agent acted on, the newest session first; with `looks`, also those it looked for."""
+    for row in sorted(rows, key=lambda one: one.datetime, reverse=True):
+        corrected = {one.turn for one in row.user_feedback}
+        for number, task in enumerate(row.tasks):
+            # A request that is also lasting feedback does not end the request before it.
+            behind = next((one.turn for one in row.tasks[number + 1 :] if one.turn not in corrected), "")
+            turns = turns_between(row, task.turn, behind)
+            done = tuple(
+                ActionRun(row.session_id, turn, one.text, edits=one.edits, asked=row.asked)
+                for one, turn in row.actions
+                if turn in turns and (not one.read_only or (looks and is_look(one)))
+            )
+            if done:
+                telling = [one for one in done if not (one.edits or is_generic(one.text) or has_machine_path(one.text))]
+                by_program: dict[str, list[ActionRun]] = {}
+                for one in telling[:_MAX_ACTIONS]:
+                    by_program.setdefault(next(iter(one.words), ""), []).append(one)
+                total = sum(map(len, by_program.values()))
+                yield Request(row, task, content_stems(without_politeness(task.text)), done, by_program, total)
+
+
+def turns_between(row: Row, first: str, behind: str) -> list[str]:
+    """Return the keys of the turns from `first` up to `behind`, without `behind`."""
+    if first not in row.turns:
+        return []
+    turns = list(row.turns[row.turns.index(first) :])
+    return turns[: turns.index(behind)] if behind in turns else turns
+
+
+def group_by_words(requests: Sequence[Request]) -> list[list[Request]]:
+    """Group the requests by task, the newest first in each group."""
+    groups: list[list[Request]] = []
+    for request in requests:
+        share, group = max(
+            ((_matching_share(request, group), group) for group in groups), key=lambda one: one[0], default=(0.0, [])
+        )
+        # Being like one of them is not enough: long work resembles itself across sessions.
+        if share >= MIN_GROUP_SHARE:
+            group.append(request)
+        else:
+            groups.append([request])
+    return _merge_groups(groups)
+
+
+def _merge_groups(groups: Sequence[list[Request]]) -> list[list[Request]]:
+    """Merge groups that are one task: the first requests had nothing to be compared with."""
+    joined = sorted(groups, key=len, reverse=True)
+    for group in reversed(joined.copy()):
+        others = [other for other in joined if other is not group]
+        shares = ((sum(_matching_share(one, other) for one in group) / len(group), other) for other in others)
+        share, nearest = max(shares, key=lambda one: one[0], default=(0.0, []))
+        if share >= MIN_GROUP_SHARE:
+            nearest += group
+            joined.remove(group)
+    return [sorted(group, key=lambda one: one.row.datetime, reverse=True) for group in joined]
+
+
+def _matching_share(request: Request, group: Sequence[Request]) -> float:
+    """Return the share of a group's requests from other sessions that are the same task as a request."""
+    others = [one for one in group if one.row.session_id != request.row.session_id]
+    return sum(_is_same_task(request, one) for one in others) / len(others) if others else 0.0
+
+
+def is_part_of(group: Sequence[Request], other: Sequence[Request]) -> bool:
+    """Whether a task was only ever requested after another one in the same session, so it is a part of that."""
+    before: dict[str, int] = {}
+    for one in other:
+        at = one.row.turns.index(one.task.turn)
+        before[one.row.session_id] = min(at, before.get(one.row.session_id, at))
+    return all(before.get(one.row.session_id, len(one.row.turns)) < one.row.turns.index(one.task.turn) for one in group)
+
+
+def _is_same_task(one: Request, other: Request) -> bool:
+    """Whether two requests are for the same task, by their words, or by fewer shared words and their actions."""
+    if one.row.project != other.row.project:
+        return False
+    together = len(one.stems | other.stems)
+    words = len(one.stems & other.stems) / together if together else 0.0
+    if words >= _MIN_SAME_SHARE:
+        return True
+    near = [  # actions of different programs are never compared
+        max((step_similarity(seen, known), not differs_in_target(seen, known)) for known in other.telling[program])
+        for program in one.telling.keys() & other.telling.keys()
+        for seen in one.telling[program]
+    ]
+    best = [like for like, _ in near]
+    shared = sum(like >= VARIABLE for like in best)
+    mostly = shared >= _MIN_SHARED and shared / max(one.told, other.told) >= _MIN_ACTION_SHARE
+    mostly = mostly and (words > 0 or any(like >= VARIABLE and tells for like, tells in near))
+    like = words >= _MIN_SIMILAR_SHARE or len(one.stems & other.stems) >= _MIN_SHARED
+    return mostly or (like and any(best)) or (shared >= MIN_SESSIONS and words > 0)

@@ -1,0 +1,114 @@
+"""What the person said during a task about how it is to be done, sentence by sentence. Pure.
+
+A request names the task, and says once more what the agent did not do by itself the last time: "and mark the resolved
+ones as such", "no verify". Each sentence is quoted as typed. Nothing that is only about one session, private or
+dangerous becomes a line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from skilld.edit.lint import lint
+from skilld.mining.actions import PRIVILEGE_PATTERN, has_machine_path
+from skilld.mining.new_skill import without_politeness
+from skilld.mining.values import Part, PartKind, Proof
+from skilld.text import fold
+from skilld.words import content_stems, count_words, is_same_ask
+
+MAX_SENTENCES = 24  # of one task
+_MIN_WORDS, _MAX_WORDS = 2, 40
+_SENTENCE_END_PATTERN = re.compile(r"(?<=[.!?;])\s+(?=\S)|(?<=[\u3002\uff01\uff1f])|\s+(?=\d{1,2}[.)] )|\n+")
+_NUMBERED_PATTERN = re.compile(r"\A(?:\d{1,2}[.)]|[-*\u2022])\s+")
+_CONNECTIVE_PATTERN = re.compile(
+    r"\A(?:(?:ok(?:ay)?|yes|yeah|yep|sure|great|good|nice|perfect|cool|right|sorry|well|no(?=\s*[,.!])|hmm+|u+m+|a+h+|and|also|but|then"
+    r"|so|actually|just|now)\b[\s,.!:-]*)+",
+    re.IGNORECASE,
+)
+_QUESTION_MARKS = "?", "\uff1f"
+# Cut off, pasted, about one machine, person or place on the net, or a number that the next time is another.
+_ONE_TIME_PATTERN = re.compile(
+    r"\u2026|\[REDACTED|\bREDACTED\b|[\w.+-]+@[\w-]+\.\w|\b\d{1,3}(?:\.\d{1,3}){3}\b|://|\bwww\.|\b[0-9a-f]{7,40}\b"
+    r"|#\d|\d{3,}|[<>{}|^~]|```|\\"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence that was typed: its session and turn, as typed, and as a line of a skill."""
+
+    session: str
+    turn: str
+    quote: str
+    text: str
+
+
+def sentences(session: str, turn: str, typed: str) -> Iterator[Sentence]:
+    """Yield the sentences of one turn that a skill could have as lines."""
+    for piece in _SENTENCE_END_PATTERN.split(typed):
+        quote = fold(_NUMBERED_PATTERN.sub("", piece)).strip()
+        plain, text = _CONNECTIVE_PATTERN.sub("", quote), _plain(quote)
+        if quote.endswith(_QUESTION_MARKS) and plain.startswith(text):
+            continue  # a question in this form asks for nothing
+        if text and _MIN_WORDS <= count_words(text) <= _MAX_WORDS and content_stems(text) and not is_unfit(text):
+            yield Sentence(session, turn, quote, f"{text[:1].upper()}{text[1:]}")
+
+
+def _plain(quote: str) -> str:
+    return without_politeness(_CONNECTIVE_PATTERN.sub("", quote))
+
+
+@lru_cache(maxsize=4096)
+def is_unfit(text: str) -> bool:
+    """Whether a sentence is about one time or place, or says what no skill may."""
+    if text.count("`") % 2 or _ONE_TIME_PATTERN.search(text):
+        return True  # cut off, or of one time
+    if has_machine_path(text) or PRIVILEGE_PATTERN.search(text):
+        return True
+    return bool(lint(b"", f"# Task\n\n- {text}\n".encode("utf-8", "replace"), text))
+
+
+def said_parts(said: Iterable[Sentence], known: Sequence[str], titles: Iterable[str], *, least: int = 1) -> list[Part]:
+    """Return the sentences as parts, the most frequent first; each thing once, and none of what is `known`.
+
+    Requests as a whole (`titles`) are left out, and those of fewer than `least` sessions are left out.
+    """
+    groups: list[list[Sentence]] = []
+    whole = {_plain(fold(title)).casefold() for title in titles}
+    for one in said:
+        if one.text.casefold() in whole:
+            continue
+        stems = content_stems(one.text)
+        same = (group for group in groups if _is_same(one.text, group[0].text, stems, content_stems(group[0].text)))
+        group = next(same, None)
+        if group is None:
+            groups.append([one])
+        else:
+            group.append(one)
+    found = [(len({one.session for one in group}), group) for group in groups]
+    chosen = [group for sessions, group in sorted(found, key=lambda one: -one[0]) if sessions >= least]
+    said_before = [(one, content_stems(one)) for one in known]
+    fresh = (
+        group
+        for group in chosen
+        if not any(_is_same(group[0].text, one, content_stems(group[0].text), stems) for one, stems in said_before)
+    )
+    return [_part(group) for group in [*fresh][:MAX_SENTENCES]]
+
+
+def _is_same(one: str, other: str, stems: frozenset[str], known: frozenset[str]) -> bool:
+    return fold(one).casefold() == fold(other).casefold() or is_same_ask(stems, known)
+
+
+def _part(group: Sequence[Sentence]) -> Part:
+    proofs = tuple(dict.fromkeys(Proof(one.session, one.turn, one.quote) for one in group))
+    return Part(PartKind.SAID, min((one.text for one in group), key=len), proofs)
+
+
+def sentences_of_turns(session: str, texts: Mapping[str, str], turns: Iterable[str]) -> Iterator[Sentence]:
+    """Yield the sentences of these turns of a session; `texts` has what was typed in each."""
+    for turn in turns:
+        yield from sentences(session, turn, texts.get(turn, ""))
