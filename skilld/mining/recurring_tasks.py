@@ -223,7 +223,8 @@ def _build_task(
     plainest = _clearest_request(first, reviewed=gate.reviewed)
     asked = group.places
     spans = [_task_turns(one, others) for one in first]
-    rounds = [_task_turns(one, others | asked | gate.other_work) for one in first]
+    resumed = group.continued if gate.reviewed else frozenset()
+    rounds = [_round_turns(one, asked, others | gate.other_work, resumed) for one in first]
     episodes = [_episode(one, turns, begin) for one, turns in zip(first, rounds, strict=True)]
     did = find_procedure(episodes, first.index(plainest), reviewed=gate.reviewed)
     about = content_stems(_SEPARATOR_PATTERN.sub(" ", "\n".join([did.request, *(step.text for step in did.steps)])))
@@ -239,26 +240,32 @@ def _build_task(
     telling = [part for part in corrections if not part_problem(part, rows[0].project)]  # the others are left out
     saved = _savings(rows, episodes, telling, did)
     own = tuple(step.seen[0] for step in did.steps if not (step.edits or step.reads or is_generic(step.text)))
-    said = _said_on_task(group, rows, corrections, gate)
+    said = _said_on_task(group, rows, corrections, denied, gate)
     if missed := _missing_reason(saved, did, [*telling, *said], gate):
         return RecurringTask(ask, rows, None, missed, own)
     return RecurringTask(ask, rows, _candidate(ask, rows, did, [*corrections, *said], saved), steps=own)
 
 
-def _said_on_task(group: _Group, rows: Sequence[Row], known: Sequence[Part], gate: _Gate) -> list[Part]:
+def _said_on_task(
+    group: _Group, rows: Sequence[Row], corrections: Sequence[Part], denied: IsDenied, gate: _Gate
+) -> list[Part]:
     """Return what the person said about how the task is to be done; for no review, what they had to add repeatedly."""
     asked = group.places | group.continued
     found: list[Sentence] = []
+    known = [part.text for part in corrections]
     for row in rows:
         texts = {one.turn: one.text for one in row.tasks}
         begun = [n for n, turn in enumerate(row.turns) if (row.session_id, turn) in group.places]
         turns = _turns_on_task(row, row.turns[begun[0] :], asked) if begun else set[str]()
         if not gate.reviewed:
             turns -= {turn for turn in turns if (row.session_id, turn) in group.places}
-        found += sentences_of_turns(row.session_id, texts, (turn for turn in row.turns if turn in turns))
+        said = sentences_of_turns(row.session_id, texts, (turn for turn in row.turns if turn in turns))
+        found += [one for one in said if not denied(row, Feedback(one.turn, one.quote, one.text, Kind.CORRECTION, 1.0))]
+        known += [one.quote for one in row.user_feedback if denied(row, one)]
     titles = [one.task.text for one in group.requests]
-    parts = said_parts(found, [part.text for part in known], titles, least=1 if gate.reviewed else MIN_SESSIONS)
-    return [part for part in parts if not part_problem(part, rows[0].project)]
+    parts = said_parts(found, known, titles, least=1 if gate.reviewed else MIN_SESSIONS)
+    taken_back = [part for part in parts if any(contradicts(one.text, part.text) for one in corrections)]
+    return [part for part in parts if part not in taken_back and not part_problem(part, rows[0].project)]
 
 
 def _one_per_session(group: Sequence[Request], *, reviewed: bool) -> list[Request]:
@@ -310,6 +317,21 @@ def _task_turns(one: Request, others: frozenset[tuple[str, str]]) -> list[str]:
     turns = turns_between(one.row, one.task.turn, "")
     end = next((n for n, turn in enumerate(turns) if n and (one.row.session_id, turn) in others), len(turns))
     return turns[:end]
+
+
+def _round_turns(
+    one: Request,
+    asked: frozenset[tuple[str, str]],
+    others: frozenset[tuple[str, str]],
+    continued: frozenset[tuple[str, str]],
+) -> list[str]:
+    """Return the turns of one round of a task: without those on other work, up to where it is asked for again."""
+    found, here = [], True
+    for turn in _task_turns(one, asked):
+        place = (one.row.session_id, turn)
+        here = place in continued or (here and place not in others) or place == one.place
+        found += [turn] if here else []
+    return found
 
 
 def _turns_on_task(row: Row, turns: Sequence[str], asked: Collection[tuple[str, str]]) -> set[str]:

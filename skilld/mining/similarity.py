@@ -133,6 +133,7 @@ _VALUE_PATTERN = re.compile(r"[\w.-]+")
 _BEFORE_BRANCH = frozenset(
     {"-b", "-c", "origin", "upstream", "checkout", "switch", "merge", "rebase", "--head", "--base"}
 )
+_DATE_START_PATTERN = re.compile(r"(?<!\d)(?:19|20)\d\d-(?:\d\d-){0,2}\Z")
 _BRANCH_PATTERN = re.compile(r"\w[\w./-]*")
 
 
@@ -241,6 +242,8 @@ def _common_ends(one: str, other: str) -> tuple[str, str]:
     head = next((n for n in range(most) if one[n] != other[n]), most)
     while head and not (_is_edge(one, head) and _is_edge(other, head)):
         head -= 1
+    if date := _DATE_START_PATTERN.search(one[:head]):
+        head = date.start()  # that of both sessions is not the next one's
     most -= head
     tail = next((n for n in range(most) if one[-1 - n] != other[-1 - n]), most)
     while tail and not (_is_edge(one, len(one) - tail) and _is_edge(other, len(other) - tail)):
