@@ -23,12 +23,13 @@ _MAX_KINDS_PER_PROGRAM = 60
 _LOOK_PATTERN = re.compile(r"(?:cd \S+ && )?git (?:-C \S+ )?(?:diff|log|show|blame)\b")
 
 Column = dict[str, ActionRun]  # one step, with the action of each session
+_Placed = tuple[float, ActionRun]  # an action, and how far into its session it was (0 to 1)
 Names = Callable[[ActionRun], list[str]]
 
 
 @dataclass(slots=True)
 class _Kind:
-    """One kind: the first action of each session, and how far into its session each was (0 to 1)."""
+    """One kind: the first action of each session, and its place."""
 
     runs: dict[str, ActionRun]
     places: dict[str, float]
@@ -45,9 +46,8 @@ def is_look(action: Action) -> bool:
 
 def shared_kinds(sessions: Mapping[str, Sequence[ActionRun]]) -> list[Column]:
     """Return the kinds that enough of the sessions have, in their usual order."""
-    distinct = {session: list(dict.fromkeys(runs))[:_MAX_RUNS] for session, runs in sessions.items()}
-    commands = {session: [one for one in runs if not (one.edits or one.reads)] for session, runs in distinct.items()}
-    kinds = [*_command_kinds(commands), *_file_kinds(distinct, edits=True), *_file_kinds(distinct, edits=False)]
+    placed = {session: _places(list(dict.fromkeys(runs))[:_MAX_RUNS]) for session, runs in sessions.items()}
+    kinds = [*_command_kinds(placed), *_file_kinds(placed, edits=True), *_file_kinds(placed, edits=False)]
     return [kind.runs for kind in sorted(kinds, key=lambda kind: kind.place)]
 
 
@@ -63,18 +63,20 @@ def always_before(columns: Sequence[Column], sessions: Mapping[str, Sequence[Act
                 yield one, other
 
 
-def _places(runs: Sequence[ActionRun]) -> Iterator[tuple[float, ActionRun]]:
-    return ((number / len(runs), one) for number, one in enumerate(runs))
+def _places(runs: Sequence[ActionRun]) -> list[_Placed]:
+    return [(number / len(runs), one) for number, one in enumerate(runs)]
 
 
 def _least(sessions: Mapping[str, object], share: float = _MIN_SHARE) -> float:
     return max(MIN_SESSIONS, len(sessions) * share)
 
 
-def _command_kinds(sessions: Mapping[str, Sequence[ActionRun]]) -> Iterator[_Kind]:
+def _command_kinds(sessions: Mapping[str, Sequence[_Placed]]) -> Iterator[_Kind]:
     by_program: dict[tuple[str, ...], list[_Kind]] = {}
     for session, runs in sessions.items():
-        for place, run in _places(runs):
+        for place, run in runs:
+            if run.edits or run.reads:
+                continue
             kinds = by_program.setdefault(_program(run), [])
             fit = [(like, kind) for kind in kinds if session not in kind.runs and (like := _likeness(kind, run))]
             if fit:
@@ -100,10 +102,10 @@ def _likeness(kind: _Kind, run: ActionRun) -> int:
     return like if like > SAME_START else 0
 
 
-def _file_kinds(sessions: Mapping[str, Sequence[ActionRun]], *, edits: bool) -> Iterator[_Kind]:
+def _file_kinds(sessions: Mapping[str, Sequence[_Placed]], *, edits: bool) -> Iterator[_Kind]:
     """Yield the files that enough sessions changed, or read before they did; and the folders they changed one of."""
     wanted = {
-        session: [(place, one) for place, one in _places(runs) if (one.edits if edits else one.reads)]
+        session: [(place, one) for place, one in runs if (one.edits if edits else one.reads)]
         for session, runs in sessions.items()
     }
     least = _least(sessions, _MIN_SHARE if edits else _MIN_READ_SHARE)
@@ -122,7 +124,7 @@ def _file_kinds(sessions: Mapping[str, Sequence[ActionRun]], *, edits: bool) -> 
                 yield kind
 
 
-def _by_name(sessions: Mapping[str, Iterable[tuple[float, ActionRun]]], names: Names) -> dict[str, _Kind]:
+def _by_name(sessions: Mapping[str, Iterable[_Placed]], names: Names) -> dict[str, _Kind]:
     found: dict[str, _Kind] = {}
     for session, files in sessions.items():
         for place, one in files:

@@ -53,7 +53,8 @@ def sentences(session: str, turn: str, typed: str) -> Iterator[Sentence]:
         plain, text = _CONNECTIVE_PATTERN.sub("", quote), _plain(quote)
         if quote.endswith(_QUESTION_MARKS) and plain.startswith(text):
             continue  # a question in this form asks for nothing
-        if text and _MIN_WORDS <= count_words(text) <= _MAX_WORDS and content_stems(text) and not is_unfit(text):
+        fit = _MIN_WORDS <= count_words(text) <= _MAX_WORDS and content_stems(text)
+        if fit and not (_ONE_TIME_PATTERN.search(quote) or is_unfit(text)):
             yield Sentence(session, turn, quote, f"{text[:1].upper()}{text[1:]}")
 
 
@@ -65,7 +66,7 @@ def _plain(quote: str) -> str:
 def is_unfit(text: str) -> bool:
     """Whether a sentence is about one time or place, or says what no skill may."""
     if text.count("`") % 2 or _ONE_TIME_PATTERN.search(text):
-        return True  # cut off, or of one time
+        return True
     if has_machine_path(text) or PRIVILEGE_PATTERN.search(text):
         return True
     return bool(lint(b"", f"# Task\n\n- {text}\n".encode("utf-8", "replace"), text))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from skilld.clock import parse_time
+from skilld.library.clusters import Ask
 from skilld.mining.actions import Action, is_read_only
 from skilld.mining.new_skill import build_skill
 from skilld.mining.selection import judge
@@ -386,3 +388,86 @@ def test_what_a_model_will_review_may_share_a_part_of_a_command_only_and_a_habit
     ]  # fmt: skip
     assert "- `…`: differs each time." in build_skill(candidate, day="2026-01-06", with_sessions=False).body
     assert common_words(["curl", "-s", "http://a/b"], ["curl", "-s", "http://a/c"]) == common_words([], ["curl"]) == []
+
+
+def _continued(number: int, *turns: tuple[str, str, str]) -> Row:
+    """Return a session of turns: key, text, and the command that the agent ran for it."""
+    row = _row(number, turns[0][1])
+    return replace(
+        row,
+        tasks=tuple(Task(key, text) for key, text, _ in turns),
+        turns=tuple(key for key, _, _ in turns),
+        actions=tuple((Action(command, ToolOutcome.OK, at), key) for at, (key, _, command) in enumerate(turns)),
+    )
+
+
+def _reviewed(rows: Sequence[Row], *keys: str, continued: Collection[str] = ()) -> tuple[Candidate, ...]:
+    places = frozenset((row.session_id, one.turn) for row in rows for one in row.tasks)
+    task = ToldTask(
+        frozenset(place for place in places if place[1] in keys),
+        frozenset(place for place in places if place[1] in continued),
+    )
+    return judge(rows, [], {}, now=NOW, grouping=Grouping([task], places)).candidates
+
+
+def test_a_task_goes_on_behind_other_work_with_what_a_model_says_continues_it() -> None:
+    rows = [
+        _continued(
+            number,
+            ("a", f"write the proposal for part {number}", "spec new change"),
+            ("b", "paint the shed", "paint shed --colour red"),
+            ("c", "go on with the design", "spec new design"),
+            ("d", "clean the garden", "garden clean --all"),
+        )
+        for number in (1, 2, 3)
+    ]
+    (candidate,) = _reviewed(rows, "a", continued="c")
+    assert _step_lines(candidate, PartKind.COMMAND) == ["spec new change", "spec new design"]
+
+
+DEPLOY = "make image", "make push", "make smoke"
+
+
+def test_for_a_review_a_draft_has_what_was_said_and_read_on_the_way() -> None:
+    rows = [
+        _row(1, "deploy the shop. Tell the others in the channel.", *DEPLOY),
+        _row(2, "ship the shop. Put the version in the title.", *DEPLOY),
+        _row(3, "deploy the shop, please", *DEPLOY),
+    ]
+    read = (Action("docs/deploy.md", ToolOutcome.OK, 0, read_only=True, reads=True),)
+    rows = [replace(row, actions=tuple((one, row.turns[0]) for one in (*read, *dict(row.actions)))) for row in rows]
+    (candidate,) = _reviewed(rows, "t1", "t2", "t3")
+    assert _step_lines(candidate, PartKind.READ, PartKind.COMMAND) == ["docs/deploy.md", *DEPLOY]
+    said = _step_lines(candidate, PartKind.SAID)
+    assert {"Tell the others in the channel", "Put the version in the title"} <= set(said)
+    body = build_skill(candidate, day="2026-01-06", with_sessions=False).body
+    assert "1. Read `docs/deploy.md`." in body
+    assert "- Tell the others in the channel" in body
+    assert _step_lines(_judge(*rows).candidates[0], PartKind.SAID, PartKind.READ) == []  # rules show only what repeats
+
+
+def test_what_was_decided_against_or_taken_back_is_no_line() -> None:
+    rows = [
+        _row(1, "deploy the shop. Tell the others in the channel.", *DEPLOY),
+        _row(2, "ship the shop. Always use npm for the build.", *DEPLOY, said=("Never use npm for the build.",)),
+        _row(3, "deploy the shop, please", *DEPLOY),
+    ]
+    places = frozenset((row.session_id, row.tasks[0].turn) for row in rows)
+    (before,) = judge(rows, [], {}, now=NOW, grouping=Grouping([ToldTask(places)], places)).candidates
+    assert "Tell the others in the channel" in _step_lines(before, PartKind.SAID)
+    assert not any("Always use npm" in line for line in _step_lines(before, PartKind.SAID))
+
+    def known(ask: Ask, _: str) -> str | None:
+        return "you rejected it (abc123)" if "channel" in ask.text and "deploy" not in ask.text else None
+
+    (after,) = judge(rows, [], {}, now=NOW, known=known, grouping=Grouping([ToldTask(places)], places)).candidates
+    assert not any("channel" in line for line in _step_lines(after, PartKind.SAID))
+
+
+def test_a_date_that_the_paths_of_all_sessions_begin_with_is_part_of_the_variable() -> None:
+    rows = [
+        _row(number, "close the oldest entry of the list", f"mv todo/2026-02-{number:02}-{name}.md done/", "make lists")
+        for number, name in ((1, "paint"), (2, "garden"), (3, "roof"))
+    ]
+    (candidate,) = _reviewed(rows, "t1", "t2", "t3")
+    assert _step_lines(candidate, PartKind.COMMAND) == ["mv todo/{{name}}.md done/", "make lists"]

@@ -1,0 +1,88 @@
+"""Kinds of action that sessions share in whatever order."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.mining.actions import ActionLog
+from skilld.mining.kinds import always_before, common_path, shared_kinds
+from skilld.mining.similarity import ActionRun
+from skilld.types import Span, ToolCall
+
+
+def _runs(session: str, *actions: str) -> list[ActionRun]:
+    """Return the actions of a session: "~" before a changed file, "<" before one that was read."""
+    return [
+        ActionRun(session, "t", one.lstrip("~<"), edits=one[0] == "~", reads=one[0] == "<", reviewed=True)
+        for one in actions
+    ]
+
+
+def _kinds(*sessions: tuple[str, ...]) -> list[set[str]]:
+    done = {f"s{n}": _runs(f"s{n}", *actions) for n, actions in enumerate(sessions)}
+    return [{one.text for one in column.values()} for column in shared_kinds(done)]
+
+
+def test_commands_are_one_kind_wherever_they_run_in_a_session() -> None:
+    assert _kinds(
+        ("npm run lint", "kubectl get pods", "gh pr checks 7"),
+        ("gh pr checks 8", "terraform plan", "npm run lint"),
+        ("npm run lint", "gh pr checks 9"),
+    ) == [{"npm run lint"}, {"gh pr checks 7", "gh pr checks 8", "gh pr checks 9"}]
+
+
+def test_what_too_few_sessions_did_is_no_kind() -> None:
+    others = [(f"tool{n} go",) for n in range(5)]
+    assert _kinds(("make dist",), ("make dist",), *others) == []
+    assert _kinds(("make dist",), ("make dist",), *others[:4]) == [{"make dist"}]
+
+
+def test_other_files_of_one_folder_are_one_kind_and_the_same_file_is_its_own() -> None:
+    assert _kinds(
+        ("~notes/one.md", "~CHANGELOG.md"), ("~notes/two.md", "~CHANGELOG.md"), ("~src/a.py", "~CHANGELOG.md")
+    ) == [{"notes/one.md", "notes/two.md"}, {"CHANGELOG.md"}]
+
+
+def test_only_files_that_half_of_the_sessions_read_are_a_kind_and_reading_is_no_change() -> None:
+    assert _kinds(("<docs/plan.md", "<a.py"), ("<docs/plan.md", "<b.py"), ("~docs/plan.md",), ("make all",)) == [
+        {"docs/plan.md"}
+    ]
+    assert _kinds(("<docs/plan.md",), ("<docs/plan.md",), *[("make all",)] * 3) == [{"make all"}]
+
+
+@pytest.mark.parametrize(
+    ("paths", "shared"),
+    [
+        (["notes/one.md", "notes/two.md"], "notes/….md"),
+        (["specs/a/plan.md", "specs/b/plan.md"], "…/plan.md"),
+        (["src/a.py", "web/b.ts"], ""),
+        (["one.md", "two.md"], ""),
+    ],
+)
+def test_the_common_part_of_paths_is_a_folder_or_a_name(paths: list[str], shared: str) -> None:
+    assert common_path(paths) == shared
+
+
+def test_an_order_is_kept_only_if_every_session_with_both_kept_it() -> None:
+    done = {"a": _runs("a", "x one", "y two", "z three"), "b": _runs("b", "x one", "z three", "y two")}
+    columns = shared_kinds(done)
+    names = [next(iter(column.values())).text for column in columns]
+    before = {(names[one], names[other]) for one, other in always_before(columns, done)}
+    assert before == {("x one", "y two"), ("x one", "z three")}
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "read"),
+    [
+        ("Read", {"file_path": "/w/shop/docs/plan.md"}, ["docs/plan.md"]),
+        ("Bash", {"command": "sed -n 1,80p docs/plan.md"}, ["docs/plan.md"]),
+        ("Bash", {"command": "cat a.py b.py | head -3"}, ["a.py", "b.py"]),
+        ("Bash", {"command": "cat a.py > b.py"}, []),
+        ("Bash", {"command": "grep -n plan docs/plan.md"}, []),
+        ("Edit", {"file_path": "/w/shop/docs/plan.md", "old_string": "a", "new_string": "b"}, []),
+    ],
+)
+def test_the_log_has_the_files_that_were_shown(name: str, given: dict[str, str], read: list[str]) -> None:
+    log = ActionLog()
+    log.add(ToolCall("s1", "c1", name, given, None, Span(0, 1)))
+    assert [one.text for one in log.actions("/w/shop") if one.reads] == read
