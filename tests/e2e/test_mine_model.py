@@ -156,6 +156,40 @@ def test_a_model_takes_lines_and_drafts_away_and_finds_what_other_words_ask_for(
     }
 
 
+def _reversing(body: Body) -> Reply | str:
+    """Choose the last request as the title, and then all steps and sentences, the last first."""
+    drafts = re.findall(r'<draft number="(\d+)">\n(.*?)\n</draft>', request_text(body), re.DOTALL)
+    if not drafts:
+        return answer_request(body)
+    kept = []
+    for n, text in drafts:
+        lines = [(kind, int(number)) for number, kind in _LINE.findall(text)]
+        title = max(number for kind, number in lines if kind == "request")
+        rest = [number for kind, number in lines if kind in {"step", "said"}]
+        kept.append({"draft": int(n), "keep": [title, *reversed(rest)]})
+    return f"<drafts>{json.dumps(kept)}</drafts>"
+
+
+def test_a_model_picks_the_title_and_what_was_said_but_no_order_that_no_session_kept(
+    home: Path, project: Project
+) -> None:
+    _work(home, project, "rebase onto main and squash the fixup commits. Tell the others in the channel.")
+    _work(home, project, "please rebase onto main, then squash the fixup commits")
+    with StubModel(_reversing) as model:
+        program = program_with(home, model)
+        (candidate,) = program.json("mine", "--yes")["candidates"]
+    steps = [line for line in candidate["changes"] if line.startswith("make")]
+    assert steps == ["make squash ONTO=main", "make check"]
+    assert "\n- Tell the others in the channel\n" in candidate["text"].partition("## Rules")[2].partition("##")[0]
+    titles = {"Rebase onto main and squash the fixup commits. Tell the others in the channel",
+              "Rebase onto main, then squash the fixup commits"}  # fmt: skip
+    assert any(f"\n# {title}\n" in candidate["text"] for title in titles)
+    said = next(n for n, line in enumerate(candidate["text"].splitlines(), 1) if line.startswith("- Tell"))
+    assert program.run("accept", candidate["proposal"]).returncode == 0
+    why = program.run("why", f"{candidate['path']}:{said}").stdout
+    assert "Tell the others in the channel." in why
+
+
 def test_a_task_of_several_projects_goes_to_the_persons_own_skills(home: Path, project: Project) -> None:
     other = Project(home / "src/other", home, ".claude/skills")
     for place, text in ((project, "tag the release"), (other, "give it a tag, please")):
