@@ -2,8 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from skilld.classify.backends import Spec, make_backend
 from skilld.classify.offline.detector import find_lasting
 from skilld.classify.offline.phrasing import phrase
+from skilld.types import Message, SkillDoc
+
+SKILL = SkillDoc(1, "release-notes", "/p/SKILL.md", "# Release notes\n\n- Past tense.\n", (0,))
 
 LASTING = """
 from now please answer me in German
@@ -265,3 +269,31 @@ def test_a_rule_after_an_objection_is_a_separate_instruction(said: str, quote: s
 )
 def test_a_quote_ends_exactly_where_the_rule_does(said: str, heard: str) -> None:
     assert [match.quote for match in find_lasting(said)] == [heard]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Als letzten Schritt immer den Formatter ausführen.",
+        "Wenn du fertig bist, immer eine Zusammenfassung ausgeben.",
+        "Como último paso, ejecuta siempre el formateador.",
+        "À la fin, liste toujours les questions ouvertes.",
+        "Alla fine elenca sempre le domande aperte.",
+        "No final, lista sempre as perguntas abertas.",
+        "Als laatste stap altijd de formatter draaien.",
+        "Jako ostatni krok zawsze uruchom formatter.",
+        "Jako poslední krok vždy spusť formátovač.",
+        "最后总是先运行测试。",
+    ],
+)
+def test_when_in_the_work_a_rule_applies_stays_part_of_it(said: str) -> None:
+    """The words before it neither hide the rule nor are they cut off."""
+    updates, _ = make_backend(Spec("offline")).detect([Message(said, 1, "t1")], [SKILL])
+    assert [(update.change, update.confidence) for update in updates] == [(said, 0.8)]
+
+
+@pytest.mark.parametrize(
+    "said", ["Zum Schluss ist immer alles rot.", "Al final siempre falla el test.", "À la fin, ça plante toujours."]
+)
+def test_what_happens_at_the_end_is_no_rule(said: str) -> None:
+    assert make_backend(Spec("offline")).detect([Message(said, 1, "t1")], [SKILL])[0] == []

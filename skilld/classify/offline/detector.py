@@ -330,8 +330,9 @@ def _match_clause(clause: Clause, turn: _Turn) -> Match | None:
     best: Match | None = None
     for language in turn.languages:
         rest = after_opener(bare, language)
-        frame = language.frames.match(rest)  # "as a rule of thumb, is ...?"
-        asks = bool(language.asks.match(rest[frame.end() :] if frame and "," in frame[0] else rest))
+        staged = language.stages.match(rest)
+        frame = staged or language.frames.match(rest)  # "as a rule of thumb, is ...?"
+        asks = bool(language.asks.match(rest[frame.end() :] if frame and (staged or "," in frame[0]) else rest))
         wonders = clause.question and not language.requests.search(bare)
         for cue, strength, pattern in language.cue_patterns:
             if best is not None and strength <= best.strength:
@@ -340,7 +341,7 @@ def _match_clause(clause: Clause, turn: _Turn) -> Match | None:
                 continue
             if wonders and cue not in _QUESTION_CUES:
                 continue
-            if not pattern.search(rest):
+            if not (pattern.search(rest) or (staged and pattern.search(rest[staged.end() :]))):
                 continue
             if _is_of_product(cue, clause, rest, language, turn):
                 continue

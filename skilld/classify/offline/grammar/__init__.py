@@ -107,6 +107,11 @@ class Language:
         return self._listed("openers", "^(?:", r"(?:\s*[,.!:;，。！：、–—-]+\s*| ))+")
 
     @cached_property
+    def stages(self) -> re.Pattern[str]:
+        """Words that say when in the work a rule applies, before it; they stay part of it."""
+        return self._listed("stage", "^(?:", r")(?:\s*[,.:;，、：–—-]+\s*|\s+|(?<=[\u3040-\u9fff\uac00-\ud7af]))")
+
+    @cached_property
     def frames(self) -> re.Pattern[str]:
         """Time words that the rule no longer needs."""
         behind = r"(?:[\s:，、–—-]+|(?=[.!,;]|$))" if self.spaced else r"[\s,，、的都请請就]*"
