@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from skilld import console
 from skilld.errors import SkilldError, UsageError
 from skilld.files import shell_quoted
+from skilld.text import truncate
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Spec
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 Verbs = Any  # argparse's own type for this is private
 REPROPOSAL_CONDITION = "proposed again only if you say it in other words in a later session"
+_MAX_SHOWN_PATH = 200  # characters
 _MAX_LISTED = 5  # proposals listed if the person named none
 
 
@@ -123,9 +125,36 @@ def parse_count(text: str) -> int:
     return int(text)
 
 
+def expand_path(given: str | Path) -> Path:
+    """Return a path that the person typed, with ~ expanded.
+
+    Raises SkilldError if no file can be there: a name is too long, symlinks lead in a circle, the user is unknown.
+    """
+    try:
+        found = Path(given).expanduser()
+        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            found.lstat()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise _no_such_path(given, error) from error
+    return found
+
+
+def resolve_path(given: str | Path) -> Path:
+    """Return a path that the person typed, with ~ and symlinks resolved. Raises SkilldError as `expand_path`."""
+    try:
+        return expand_path(given).resolve()
+    except (OSError, RuntimeError) as error:
+        raise _no_such_path(given, error) from error
+
+
+def _no_such_path(given: str | Path, error: Exception) -> SkilldError:
+    why = getattr(error, "strerror", None) or str(error)
+    return SkilldError("No such file or folder", f"{truncate(as_text(str(given)), _MAX_SHOWN_PATH)}: {why}")
+
+
 def resolve_folder(given: Path) -> Path:
     """Return a folder that the person named, with symlinks resolved. Raises SkilldError if it does not exist."""
-    found = given.expanduser().resolve()
+    found = resolve_path(given)
     if not found.is_dir():
         raise SkilldError("No such folder", str(given))
     return found

@@ -87,7 +87,7 @@ def _run_over(arguments: argparse.Namespace) -> int:
     """Show the rules of one file as found in the transcripts named by --over."""
     from skilld.mining.compliance import rule_compliance, survey_file
 
-    if not arguments.which or not (path := Path(common.as_text(arguments.which)).expanduser().resolve()).is_file():
+    if not arguments.which or not (path := common.resolve_path(arguments.which)).is_file():
         raise UsageError(
             "Missing file", "--over needs a file with rules", "For example: skilld effect CLAUDE.md --over FOLDER"
         )

@@ -70,7 +70,7 @@ def _choose_repository(given: Path | None, roots: Mapping[Path, Path]) -> tuple[
         raise SkilldError(
             "No repository yet", "skilld creates a repository when it first proposes an edit to a skill outside git"
         )
-    folder = (given.expanduser() if given is not None else Path.cwd()).resolve()
+    folder = common.resolve_path(given or Path())
     if enclosing := [root for root in roots if folder.is_relative_to(root)]:
         root = max(enclosing, key=lambda found: len(found.parts))
         return root, roots[root]

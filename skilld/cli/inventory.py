@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld.cli import common
 from skilld.clock import rfc3339
-from skilld.errors import SkilldError, UsageError
+from skilld.errors import RefusedError, SkilldError, UsageError
 
 if TYPE_CHECKING:
     from skilld.exchange.outgoing import SessionWords
@@ -107,14 +107,24 @@ def sorted_by_use(skills: Sequence[Skill]) -> list[tuple[Skill, int]]:
     return [(skill, len(sessions[skill.path])) for skill in order]
 
 
-def skill_text(skill: Skill) -> str:
-    """Return the text of a skill's SKILL.md. Raises SkilldError if it cannot be read."""
+def skill_text(skill: Skill, *, exact: bool = False) -> str:
+    """Return the text of a skill's SKILL.md. Raises SkilldError if it cannot be read, or is not UTF-8 but must be."""
     from skilld.skills import text
 
     try:
-        return text(skill.path)
+        return text(skill.path, "strict" if exact else "replace")
     except OSError as error:
         raise SkilldError("Cannot read the skill", f"{skill.path}: {error.strerror}") from error
+
+
+@contextmanager
+def named_error(row: LibraryRow, done: str) -> Iterator[None]:
+    """Name the skill in an error, which may be about one of several: "NAME was not shared"."""
+    try:
+        yield
+    except SkilldError as error:
+        made = RefusedError if isinstance(error, RefusedError) else SkilldError
+        raise made(f"{row.name} was not {done}", error.cause or error.title, error.remedy) from error
 
 
 # Shared by the verbs of the `skills` group: the library, the skill with a name, a row as JSON.
@@ -132,8 +142,26 @@ def find_skill(store: Store, given: str, session: str = "") -> LibraryRow:
     """Return the skill with this name or path, as `find_skill_or_none`, but raise SkilldError if there is none."""
     found = find_skill_or_none(store, given, session)
     if found is None:
+        _check_readable(given)
         raise no_such_skill(given, (row.name for row in library_rows(store)))
     return found
+
+
+def _check_readable(given: str) -> None:
+    """Raise SkilldError if there is a skill of this name or at this path that skilld leaves out."""
+    from skilld.skills import text
+    from skilld.skills.find import FILE
+
+    places = skill_places().values()
+    own = [folder for one in places for folder in one.absolute]
+    own += [common.current_folder() / sub for one in places for sub in one.in_project]
+    for file in [Path(given), Path(given) / FILE, *(folder / given / FILE for folder in own if given)]:
+        if file.name == FILE and (os.path.lexists(file) or os.path.islink(file.parent)):  # noqa: PTH114 - a long name
+            try:
+                text(Path(os.path.realpath(file)))
+            except (OSError, ValueError) as error:
+                why = getattr(error, "strerror", None) or str(error)
+                raise SkilldError("Cannot read the skill", f"{file}: {why}") from error
 
 
 def no_such_skill(given: str, known: Iterable[str]) -> SkilldError:
@@ -206,6 +234,6 @@ def _skill_file(given: str) -> Path | None:
 
     try:
         path = Path(given).expanduser().resolve()
-        return next((file for file in (path, path / FILE) if file.is_file()), None)
+        return next((file.resolve() for file in (path, path / FILE) if file.is_file()), None)
     except (OSError, RuntimeError, ValueError):
         return None

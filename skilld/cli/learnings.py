@@ -120,7 +120,7 @@ def _matching_learnings(store: Store, arguments: argparse.Namespace) -> list[Lea
     else:
         hits = store.search.find(common.as_text(arguments.search))
         found = [one for hit in hits if hit.kind == "learning" and (one := store.learnings.get(hit.id))]
-    project = str(arguments.project.resolve()) if arguments.project else None
+    project = str(common.resolve_path(arguments.project)) if arguments.project else None
     return [learning for learning in found if project in {None, learning.project}]
 
 

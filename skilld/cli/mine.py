@@ -192,7 +192,7 @@ def _options(arguments: argparse.Namespace) -> Options:
         limit=arguments.limit,
         turns=arguments.min_turns,
         ids=_parse_ids(arguments.ids),
-        project=arguments.project.resolve() if arguments.project else None,
+        project=common.resolve_path(arguments.project) if arguments.project else None,
         usd=arguments.min_cost,
         completed=arguments.status is not None,
     )
@@ -254,11 +254,12 @@ def _transcripts(arguments: argparse.Namespace) -> list[Transcript]:
 
     since = time.time() - (arguments.since or _DEFAULT_DAYS) * _DAY_SECONDS
     if arguments.paths:
-        if missing := [path for path in arguments.paths if not path.exists()]:
+        paths = [*map(common.expand_path, arguments.paths)]
+        if missing := [path for path in paths if not path.exists()]:
             raise SkilldError("No such file or folder", str(missing[0]))
         places = inventory.transcript_folders()
         found = []
-        for path in arguments.paths:
+        for path in paths:
             there = transcripts_below(path, 0.0)
             recent = [one for one in there if one.changed >= since]
             if not recent:

@@ -65,6 +65,8 @@ def record(arguments: argparse.Namespace) -> int:
     """Store a task, or show statistics on past ones."""
     store = common.store_or_empty() if arguments.stats else common.store()
     if arguments.stats:
+        if arguments.prompt:
+            raise UsageError("Nothing was recorded", "--stats takes no task", "Give one of the two.")
         return _print_patterns(store, as_json=arguments.json)
     if not (arguments.prompt or "").strip():
         raise UsageError("Which task?", "no text given", 'skilld record "fix the login" --qa-passed')

@@ -60,6 +60,6 @@ def _write_page(path: Path, report: Report) -> None:
     from skilld.report.page import page
 
     try:
-        write_atomically(path.expanduser().absolute(), page(report, str(common.home())).encode(), 0o600)
+        write_atomically(common.expand_path(path).absolute(), page(report, str(common.home())).encode(), 0o600)
     except OSError as error:
         raise SkilldError("Cannot write the page", f"{path}: {error.strerror}") from error

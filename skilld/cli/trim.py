@@ -99,7 +99,7 @@ def find_cuts(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -
     files = instruction_files(loaded, common.home(), settings.targets)
     files += skill_files(inventory.all_skills([project]), settings.targets)
     files = [one for one in files if _is_wanted(one, arguments.path)]
-    if arguments.path and not files and not Path(arguments.path).expanduser().exists():
+    if arguments.path and not files and not common.expand_path(arguments.path).exists():
         raise SkilldError("No such file, folder or skill", arguments.path, "To see what is loaded: skilld context")
     parsed_files: dict[str, ParsedFile] = {}
     for one in files:
@@ -125,7 +125,7 @@ def find_cuts(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -
 def _is_wanted(file: TrimmableFile, path: str | None) -> bool:
     if not path:
         return True
-    real = Path(path).expanduser().resolve()
+    real = common.resolve_path(path)
     return file.ref.name == path or Path(file.ref.path).is_relative_to(real)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Collection
@@ -145,7 +146,8 @@ def archived_skills() -> list[str]:
 
     found = archived_skills(common.places().archive)
     return [
-        f"{one.folder}, archived from {one.origin} (to restore it, first run: skilld skills restore {one.name})"
+        f"{one.folder}, archived from {one.origin} "
+        f"(to restore it, first run: skilld skills restore {shlex.quote(one.name)})"
         for one in found
     ]
 

@@ -15,6 +15,7 @@ import shutil
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -22,7 +23,7 @@ from urllib.parse import quote
 
 from skilld.clock import rfc3339
 from skilld.errors import RefusedError, SkilldError
-from skilld.files import write_atomically
+from skilld.files import shell_quoted, write_atomically
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import locate
 from skilld.git.run import PersonGit
@@ -134,32 +135,34 @@ def check_movable(skill: Skill, folders: Iterable[Path], removed: Mapping[str, s
     """
     folder = skill.path.parent
     try:
-        why = _refusal_reason(skill, folder, folders) or _uncommitted_reason(folder, removed)
+        why, link = _refusal_reason(skill, folder), _symlink_to(skill, folders)
+        why = why or (f"{link} is a symlink to it" if link else _uncommitted_reason(folder, removed))
     except SkilldError as error:
         raise RefusedError(title, str(error), error.remedy) from error
     if why:
-        raise RefusedError(title, why)
+        remedy = f"To hide it from your agents, remove the symlink: rm {shell_quoted(link)}" if link else ""
+        raise RefusedError(title, why, remedy)
 
 
-def _refusal_reason(skill: Skill, folder: Path, folders: Iterable[Path]) -> str | None:
+def _refusal_reason(skill: Skill, folder: Path) -> str | None:
     if skill.source is Source.PLUGIN:
         return "it belongs to a plugin"
     if reason := opt_out(skill.path, skill.name):
         return reason
     if os.path.lexists(folder / ".git"):
         return f"{folder} is a separate repository"
-    seen = _paths_to_skill(folders, skill)
-    return next((f"{one} is a symlink to it" for one in seen if one.is_symlink() or (one / FILE).is_symlink()), None)
+    return None
 
 
-def _paths_to_skill(folders: Iterable[Path], skill: Skill) -> Iterable[Path]:
-    """Yield the paths below `folders` at which agents find the skill."""
+def _symlink_to(skill: Skill, folders: Iterable[Path]) -> Path | None:
+    """Return the first symlink below `folders` by which agents find the skill."""
     for folder in folders:
-        try:
-            found = [path for path in folder.iterdir() if (path / FILE).resolve() == skill.path]
-        except OSError:
-            continue
-        yield from found
+        with suppress(OSError):
+            for path in folder.iterdir():
+                file = path / FILE
+                if os.path.realpath(file) == str(skill.path) and (path.is_symlink() or file.is_symlink()):
+                    return path if path.is_symlink() else file
+    return None
 
 
 def _uncommitted_reason(folder: Path, removed: Mapping[str, str]) -> str | None:
@@ -194,22 +197,39 @@ def move_to_trash(skill: Skill, trash: Path) -> Path:
     if (folder / ".git").exists():
         remedy = "Remove the symlink to the repository instead."
         raise RefusedError("The skill was not deleted", f"{folder} is a separate repository", remedy)
-    name = f"{folder.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     if skill.source is Source.PLUGIN or not (folder / "SKILL.md").is_file():
         raise SkilldError("The skill was not deleted", "it is not in one of your own folders")
     files = trash / "files" if trash.name == "Trash" else trash
+    info = None
     try:
         files.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place = _free_place(files, folder.name)
         if files != trash:  # desktops need this to restore it
-            info = trash / "info" / f"{name}.trashinfo"
-            info.parent.mkdir(mode=0o700, exist_ok=True)
+            (trash / "info").mkdir(mode=0o700, exist_ok=True)
             said = f"Path={quote(str(folder))}\nDeletionDate={time.strftime('%Y-%m-%dT%H:%M:%S')}"
-            info.write_text(f"[Trash Info]\n{said}\n", encoding="utf-8")
-        move_folder(folder, files / name)
-    except OSError as error:
-        (trash / "info" / f"{name}.trashinfo").unlink(missing_ok=True)
+            with (trash / "info" / f"{place.name}.trashinfo").open("x", encoding="utf-8") as file:
+                info = Path(file.name)
+                file.write(f"[Trash Info]\n{said}\n")
+        move_folder(folder, place)
+    except (OSError, RefusedError) as error:
+        if info is not None and os.path.lexists(folder):
+            info.unlink(missing_ok=True)
+        if isinstance(error, RefusedError):
+            raise
         raise SkilldError("The skill was not deleted", error.strerror or str(error)) from error
-    return files / name
+    return place
+
+
+def _free_place(files: Path, name: str) -> Path:
+    """Return the path below `files` for a folder of this name, which others of the same second do not have."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    names = (f"{name}-{stamp}" if number == 1 else f"{name}-{stamp}-{number}" for number in count(1))
+    info = files.parent / "info"
+    return next(
+        files / one
+        for one in names
+        if not os.path.lexists(files / one) and not os.path.lexists(info / f"{one}.trashinfo")
+    )
 
 
 NOTE_FILE = "origin.json"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
+from shlex import quote
 
 from skilld.errors import SkilldError, UsageError
 from skilld.git import objects
@@ -60,5 +61,9 @@ class History:
         asked = ("--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         result = self._tracked.repo.git.call("rev-parse", *asked) if "\0" not in revision else None
         if result is None or result.status:
-            raise UsageError("No such revision or proposal", revision, "List them: skilld skills history NAME")
+            raise UsageError(
+                "No such revision or proposal",
+                revision,
+                f"List them: skilld skills history {quote(self._path.parent.name)}",
+            )
         return result.out.decode().strip()

@@ -450,17 +450,26 @@ def _add_skills(
             found[real] = replace(known, agents=(*known.agents, agent))
 
 
-def text(path: Path) -> str:
-    """Return a skill's text from its real path; raises OSError if it is not a regular file of the user."""
+def text(path: Path, errors: str = "replace") -> str:
+    """Return a skill's text from its real path; raises OSError if it is not a regular file of the user.
+
+    `errors` says what is done about bytes that are not UTF-8, as for `bytes.decode`; "strict" raises OSError.
+    """
     if path.name.casefold() != FILE.casefold():
         raise OSError(0, "it is a symlink to a file with another name", str(path))
     try:
+        str(path).encode()  # the store and JSON hold only such paths
         data, facts = read_regular(path, MAX_BYTES, links=False)
+    except UnicodeEncodeError:
+        raise OSError(0, "its path is not valid UTF-8", str(path)) from None
     except ValueError as error:
         raise OSError(0, str(error), str(path)) from error
     if why := file_problem(facts):
         raise OSError(0, why, str(path))
-    return data.decode("utf-8", "replace")
+    try:
+        return data.decode("utf-8", errors)
+    except UnicodeDecodeError as error:
+        raise OSError(0, "it is not UTF-8 text", str(path)) from error
 
 
 def _skill_files(folder: Path) -> Iterator[Path]:

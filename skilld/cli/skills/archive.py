@@ -32,7 +32,7 @@ def _find_movable(name: str, title: str) -> tuple[Store, LibraryRow]:
     store = common.store()
     row = inventory.find_skill(store, name)
     if row.path in pinned_skills(store):
-        raise RefusedError(title, f"{row.name} is pinned", f"skilld skills unpin {row.name}")
+        raise RefusedError(title, f"{row.name} is pinned", f"skilld skills unpin {shlex.quote(name)}")
     archive.check_movable(row.skill, _skill_folders(row.skill.project), removed, title)
     return store, row
 
@@ -68,7 +68,7 @@ def archive(arguments: argparse.Namespace) -> int:
     remove_leftovers(where, time.time())
     archive_skill(row.path.parent, where, time.time())
     console.line(f"Archived {console.plain(row.name)}, which was in {console.plain(str(row.path.parent))}")
-    console.line(f"To bring it back: skilld skills restore {console.plain(row.name)}")
+    console.line(f"To bring it back: skilld skills restore {console.plain(shlex.quote(row.name))}")
     if waiting := [one for one in store.proposals.open() if one.path == str(row.path)]:
         console.line(f"These open proposals no longer apply: {', '.join(one.id for one in waiting)}")
     return 0
@@ -81,8 +81,8 @@ def restore(arguments: argparse.Namespace) -> int:
     there = archived_skills(common.places().archive)
     if arguments.name is None:
         return _print_archived(there, as_json=arguments.json)
-    remove_leftovers(_archive_folder(), time.time())
     one = _find_archived(there, common.as_text(arguments.name))
+    remove_leftovers(_archive_folder(), time.time())
     folder = restore_skill(one)
     if arguments.json:
         return common.write_json(_row_json(one) | {"folder": str(folder)})
@@ -115,7 +115,7 @@ def _find_archived(there: list[ArchivedSkill], given: str) -> ArchivedSkill:
         raise SkilldError("No such archived skill", given, "List them: skilld skills restore")
     if len(found) > 1:
         choices = "; ".join(f"{one.entry.name} ({one.origin})" for one in found)
-        raise UsageError("Which skill?", choices, f"skilld skills restore {found[0].entry.name}")
+        raise UsageError("Which skill?", choices, f"skilld skills restore {shlex.quote(found[0].entry.name)}")
     return found[0]
 
 

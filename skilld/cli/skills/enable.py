@@ -67,7 +67,6 @@ def run_pin(arguments: argparse.Namespace, *, on: bool) -> int:
     row = inventory.find_skill(store, arguments.name)
     changed = set_pinned(store, row.path, on=on)
     state = "pinned" if on else "not pinned"
-    console.line(
-        f"{console.plain(row.name)} is now {state}." if changed else f"{console.plain(row.name)} was already {state}."
-    )
+    word = "is now pinned" if on else "is no longer pinned"
+    console.line(f"{console.plain(row.name)} {word if changed else f'was already {state}'}.")
     return 0

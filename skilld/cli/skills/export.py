@@ -45,10 +45,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     store = common.store_or_empty()
     rows = [inventory.find_skill(store, name) for name in dict.fromkeys(arguments.names)]
-    out = Path(arguments.out).expanduser() if arguments.out not in {None, "-"} else None
+    out = common.expand_path(arguments.out) if arguments.out not in {None, "-"} else None
     paths = _target_paths(rows, out, arguments)
     redact = common.redactor()
-    texts = [_export_text(store, row, arguments, redact) for row in rows]
+    texts = []
+    for row in rows:
+        with inventory.named_error(row, "exported"):
+            texts.append(_export_text(store, row, arguments, redact))
     files = []
     for row, path, (text, is_masked) in zip(rows, paths, texts, strict=True):
         _warn_of_losses(row, arguments, is_masked=is_masked)
@@ -165,7 +168,7 @@ def _export_text(
     from skilld.exchange.outgoing import without_sessions
     from skilld.skills.draft import read_draft
 
-    said = inventory.skill_text(row.skill)
+    said = inventory.skill_text(row.skill, exact=True)
     evidence = _collect_evidence(store, row) if arguments.with_evidence else None
     if evidence is None:
         said = without_sessions(said, inventory.session_words(store, [row]))
@@ -224,14 +227,13 @@ def _collect_evidence(store: Store, row: LibraryRow) -> _Evidence:
 
 def _git_name(row: LibraryRow) -> str:
     """Return the person's name in git, empty if git has none or does not track the skill."""
-    from skilld.git.errors import NotTrackedError
     from skilld.git.managed_repos import find_any
     from skilld.proposals.staging import private_repositories
 
     scrub_environment()
     try:
         return find_any(row.path, private_repositories()).repo.git.settings(r"^user\.name$").get("user.name", "")
-    except NotTrackedError:
+    except SkilldError:
         return ""
 
 

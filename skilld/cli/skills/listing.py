@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -63,22 +64,25 @@ def _print_merged(store: Store, shelved: Sequence[LibraryRow], chosen: Sequence[
     for row in chosen:
         if MERGED not in row.marks:
             continue
-        name, taker = console.plain(row.name), takers[row.path]
+        name, taker = row.name, takers[row.path]
         if has_more(store, taker.path, row.path, row.name):
-            rest = f"skilld consolidate {console.plain(taker.name)} {name}"
-            console.line(f"{name} was merged into {console.plain(taker.name)} in part; for the rest: {rest}")
+            rest = shlex.join(("skilld", "consolidate", taker.name, name))
+            console.line(console.plain(f"{name} was merged into {taker.name} in part; for the rest: {rest}"))
         else:
-            console.line(f"{name} was merged into another skill; you can archive it: skilld skills archive {name}")
+            archive = f"skilld skills archive {shlex.quote(name)}"
+            console.line(console.plain(f"{name} was merged into another skill; you can archive it: {archive}"))
 
 
 def _matching_rows(rows: Sequence[LibraryRow], arguments: argparse.Namespace) -> list[LibraryRow]:
     from skilld.library.rows import matches_search
+    from skilld.skills.draft import SHORT_NAMES
 
     project = common.resolve_folder(arguments.project) if arguments.project else None
+    kind = SHORT_NAMES.get(arguments.kind, arguments.kind)
     return [
         row
         for row in rows
-        if arguments.kind in {None, row.kind}
+        if kind in {None, row.kind}
         and set(arguments.tag) <= set(row.tags)
         and arguments.source in {None, row.group, row.skill.source.value}
         and project in {None, row.skill.project}
@@ -136,7 +140,7 @@ def run_profile(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.library.recommend import confidence_word
 
-    found = _build_profile(arguments.project.resolve() if arguments.project else None)
+    found = _build_profile(common.resolve_path(arguments.project) if arguments.project else None)
     newest = rfc3339(found.newest) if found.newest else None
     if arguments.json:
         return common.write_json(asdict(found) | {"newest": newest})

@@ -28,9 +28,13 @@ _NOT_SHARED = "Nothing was shared"
 
 @dataclass(frozen=True)
 class _SharePlan:
-    """One branch of `repo`: its files by their path, its commit message, and the check on what may leave."""
+    """One branch: its files by their path, its commit message, and the check on what may leave.
 
-    repo: Repo
+    `repo` is the repository around the skill at `skill`, None if skilld has yet to create one for it.
+    """
+
+    skill: Path
+    repo: Repo | None
     branch: str
     files: dict[str, str]
     message: str
@@ -52,7 +56,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.exchange.incoming import is_address
     from skilld.exchange.outgoing import put_on_branch, restore_branch
+    from skilld.git.managed_repos import track
     from skilld.git.remote import push
+    from skilld.proposals.staging import private_repositories
 
     removed = scrub_environment()
     remote = common.as_text(arguments.to)
@@ -62,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     plans = _plan_branches(rows, common.as_text(arguments.branch))
     for row in rows:
         warn_of_other_files(row)
-    for plan, addresses in [(plan, _addresses(plan.repo, remote, removed)) for plan in plans]:
+    for plan, addresses in [(plan, _addresses(plan, remote, removed)) for plan in plans]:
         _print_plan(plan, addresses)
     if arguments.dry_run:
         return Exit.OK
@@ -70,34 +76,40 @@ def run(arguments: argparse.Namespace) -> int:
         console.line(f"{_NOT_SHARED}.")
         return Exit.FAILURE
     for plan in plans:
-        now = int(time.time())
+        now, repo = int(time.time()), track(plan.skill, private_repositories()).repo
         shared = put_on_branch(
-            plan.repo, remote, plan.branch, plan.files, message=plan.message, seconds=now, check=plan.check
+            repo, remote, plan.branch, plan.files, message=plan.message, seconds=now, check=plan.check
         )
         if shared.commit != shared.before:
-            _remember_commit(plan.repo, shared.commit)
+            _remember_commit(repo, shared.commit)
         try:
-            push(plan.repo, remote, shared.ref, removed)
+            push(repo, remote, shared.ref, removed)
         except RetryError:
-            restore_branch(plan.repo, shared)
+            restore_branch(repo, shared)
             raise
         console.line(f"Pushed {plan.branch} to {console.plain(remote)}.")
         others = f"skilld skills import {shlex.quote(remote)} --branch {shlex.quote(plan.branch)}"
         console.line(f"  to import it elsewhere: {console.plain(others)}")
-        for line in _undo_commands(plan, remote):
+        for line in _undo_commands(repo, plan.branch, remote):
             console.line(f"  undo: {console.plain(line)}")
     return Exit.OK
 
 
-def _addresses(repo: Repo, remote: str, removed: Mapping[str, str]) -> list[str]:
+def _addresses(plan: _SharePlan, remote: str, removed: Mapping[str, str]) -> list[str]:
     """Return the addresses that a push goes to. Raises UsageError if `remote` is unknown."""
     from skilld.exchange.incoming import is_address
+    from skilld.git.managed_repos import root_of
     from skilld.git.remote import push_addresses
 
-    addresses = push_addresses(repo, remote, removed)
-    if addresses == [remote] and not is_address(remote) and not (repo.toplevel / remote).exists():
-        remedy = f"List the remotes: git -C {shlex.quote(str(repo.toplevel))} remote -v"
-        raise UsageError(_NOT_SHARED, f"{remote} is not a URL, a folder or a remote of {repo.toplevel}", remedy)
+    repo = plan.repo
+    top = repo.toplevel if repo is not None else root_of(plan.skill)
+    addresses = push_addresses(repo, remote, removed) if repo is not None else [remote]
+    if addresses == [remote] and not is_address(remote) and not common.expand_path(top / remote).exists():
+        if repo is None or repo.private:
+            remedy = "Name the URL or folder of a repository: --to URL"
+            raise UsageError(_NOT_SHARED, f"{remote} is not a URL or a folder", remedy)
+        remedy = f"List the remotes: git -C {shlex.quote(str(top))} remote -v"
+        raise UsageError(_NOT_SHARED, f"{remote} is not a URL, a folder or a remote of {top}", remedy)
     return addresses
 
 
@@ -115,21 +127,35 @@ def _remember_commit(repo: Repo, commit: str) -> None:
 def _plan_branches(rows: list[LibraryRow], branch: str) -> list[_SharePlan]:
     """Return a plan for each skill's branch; a single one if the branch is named and they share a repository."""
     from skilld.exchange.outgoing import BRANCH_PREFIX, LeakCheck, redact_skill
-    from skilld.git.managed_repos import track
-    from skilld.proposals.staging import private_repositories
+    from skilld.git.managed_repos import root_of
 
     plans: dict[tuple[Path, str], _SharePlan] = {}
     check = LeakCheck(common.secret_finder(), inventory.session_words(common.store_or_empty(), rows))
     for row in rows:
-        text = redact_skill(inventory.skill_text(row.skill), check)
-        tracked = track(row.path, private_repositories())
-        key = (tracked.repo.address, branch or BRANCH_PREFIX + row.name)
-        plan = plans.get(key) or _SharePlan(tracked.repo, key[1], {}, "", check)
+        with inventory.named_error(row, "shared"):
+            text = redact_skill(inventory.skill_text(row.skill, exact=True), check)
+        repo = _find_repo(row.path)
+        top = repo.toplevel if repo is not None else root_of(row.path)
+        key = (top, branch or BRANCH_PREFIX + row.name)
+        plan = plans.get(key) or _SharePlan(row.path, repo, key[1], {}, "", check)
         message = f"{plan.message}Share the skill {row.name}\n\n{_provenance(row)}\n\n"
-        plans[key] = replace(plan, files=plan.files | {tracked.relpath: text}, message=message)
+        files = plan.files | {row.path.relative_to(top).as_posix(): text}
+        plans[key] = replace(plan, repo=plan.repo or repo, files=files, message=message)
     if branch and len(plans) > 1:
         raise UsageError(_NOT_SHARED, f"the skills are in {len(plans)} repositories", "Share them one at a time.")
     return list(plans.values())
+
+
+def _find_repo(path: Path) -> Repo | None:
+    """Return the repository that tracks a skill, skilld's own included; None if none does yet."""
+    from skilld.git.errors import NotTrackedError
+    from skilld.git.managed_repos import find_any
+    from skilld.proposals.staging import private_repositories
+
+    try:
+        return find_any(path, private_repositories()).repo
+    except NotTrackedError:
+        return None
 
 
 def _provenance(row: LibraryRow) -> str:
@@ -149,9 +175,9 @@ def _print_plan(plan: _SharePlan, addresses: list[str]) -> None:
     console.line()
 
 
-def _undo_commands(plan: _SharePlan, remote: str) -> list[str]:
-    git = f"git -C {shlex.quote(str(plan.repo.toplevel))}"
-    if plan.repo.private:
-        git = f"git --git-dir={shlex.quote(str(plan.repo.git_dir))}"
-    name = shlex.quote(plan.branch)
+def _undo_commands(repo: Repo, branch: str, remote: str) -> list[str]:
+    git = f"git -C {shlex.quote(str(repo.toplevel))}"
+    if repo.private:
+        git = f"git --git-dir={shlex.quote(str(repo.git_dir))}"
+    name = shlex.quote(branch)
     return [f"{git} push {shlex.quote(remote)} --delete {name}", f"{git} branch -D {name}"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -190,7 +191,9 @@ def run_use(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{row.name} has no such variable", f"{unknown[0]}; available: {there}")
     if missing := [name for name in required if name not in values]:
         remedy = " ".join(f"--var {name}=..." for name in missing)
-        raise UsageError("A variable is missing", ", ".join(missing), f"skilld skills use {row.name} {remedy}")
+        raise UsageError(
+            "A variable is missing", ", ".join(missing), f"skilld skills use {shlex.quote(arguments.name)} {remedy}"
+        )
     said = fill_holes(text, values)
     if sys.stdout.isatty():
         console.write_part(said)

@@ -124,16 +124,20 @@ def past_session(wanted: str) -> Session:
     from skilld.settings import suggestion
 
     reader = Reader(common.redactor())
-    ids = []
-    for transcript in sorted(common.past_transcripts(0.0), key=lambda one: wanted not in str(one.path)):
+    ids: list[str] = []
+    for transcript in sorted(common.past_transcripts(0.0), key=lambda one: (wanted not in str(one.path), -one.changed)):
         for session in reader.sessions(transcript):
             if session.id == wanted:
                 return session
             ids.append(session.id)
+    if not ids:
+        raise SkilldError(
+            "No such session", "no transcripts of your agents were found here", "To see why: skilld doctor"
+        )
     raise SkilldError(
         "No such session",
         f"no transcript here contains session {wanted}{suggestion(wanted, ids, cutoff=0.75)}",
-        "To see which session a proposal came from: skilld show ID",
+        f"For example: --session {ids[0]}",
     )
 
 
