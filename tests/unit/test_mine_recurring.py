@@ -449,13 +449,13 @@ def test_for_a_review_a_draft_has_what_was_said_and_read_on_the_way() -> None:
 def test_what_was_decided_against_or_taken_back_is_no_line() -> None:
     rows = [
         _row(1, "deploy the shop. Tell the others in the channel.", *DEPLOY),
-        _row(2, "ship the shop. Always use npm for the build.", *DEPLOY, said=("Never use npm for the build.",)),
+        _row(2, "ship the shop. Build everything with npm.", *DEPLOY, said=("Always use pnpm, never npm.",)),
         _row(3, "deploy the shop, please", *DEPLOY),
     ]
     places = frozenset((row.session_id, row.tasks[0].turn) for row in rows)
     (before,) = judge(rows, [], {}, now=NOW, grouping=Grouping([ToldTask(places)], places)).candidates
     assert "Tell the others in the channel" in _step_lines(before, PartKind.SAID)
-    assert not any("Always use npm" in line for line in _step_lines(before, PartKind.SAID))
+    assert not any("with npm" in line for line in _step_lines(before, PartKind.SAID))
 
     def known(ask: Ask, _: str) -> str | None:
         return "you rejected it (abc123)" if "channel" in ask.text and "deploy" not in ask.text else None
