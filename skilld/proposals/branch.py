@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from skilld.errors import SkilldError
 from skilld.git import line_diff, objects, refs, tree
@@ -14,6 +15,7 @@ from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.proposals.model import Apply, Base, ProposalEdit, StagingState
+from skilld.proposals.refit import refit_from_base
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,10 +295,11 @@ def _reapply_tree(repo: Repo, commit: Commit, item: ProposalEdit, staging: Stagi
         ids.append(proposal.id)
         return None
     try:
-        if item.refit is None or before is None or after is None:
+        if before is None or after is None:
             edited = item.apply(current)
         else:
-            edited = item.refit(before, after, current)
+            base = partial(objects.read_common_version, repo.git, commit.parents[0], staging.base, path)
+            edited = _refit(item, before, after, current, base)
     except SkilldError as error:
         staging.stale[proposal.id] = str(error)
         return None
@@ -304,6 +307,14 @@ def _reapply_tree(repo: Repo, commit: Commit, item: ProposalEdit, staging: Stagi
         staging.already_said.append(proposal.id)
         return None
     return with_files(repo, staging.top, side_files(repo, staging.top, item.also) | {path: edited})
+
+
+def _refit(item: ProposalEdit, before: bytes, after: bytes, current: bytes, base: Callable[[], bytes | None]) -> bytes:
+    """Return `current` with the edit at a certain place, else wherever it fits. Raises SkilldError."""
+    if item.exactly is not None:
+        with suppress(SkilldError):
+            return refit_from_base(item.exactly, before, after, current, base)
+    return item.refit(before, after, current) if item.refit is not None else item.apply(current)
 
 
 def side_files(repo: Repo, commit: str, edits: Mapping[str, Apply]) -> dict[str, bytes]:

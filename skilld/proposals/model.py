@@ -35,14 +35,16 @@ Refit = Callable[[bytes, bytes, bytes], bytes]
 class ProposalEdit:
     """A proposal and its edit.
 
-    `refit` makes the same edit in a version other than the original; without it, `apply` does. `also` has the edits of
-    further files, by their paths in the repository: one that does not fit is left out.
+    `refit` makes the same edit in a version other than the original; without it, `apply` does. `exactly` does so where
+    the place is certain. `also` has the edits of further files, by their paths in the repository: one that does not fit
+    is left out.
     """
 
     proposal: Proposal
     apply: Apply
     refit: Refit | None = None
     also: Mapping[str, Apply] = field(default_factory=dict)
+    exactly: Refit | None = None
 
     def new_commit(self, commit: str) -> dict[str, str]:
         """Return the new commit by the proposal's ID; empty if it is the known one."""

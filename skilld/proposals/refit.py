@@ -15,7 +15,7 @@ from skilld.git.line_diff import split_lines, transplant, undo_lines
 from skilld.markdown.structure import list_item
 from skilld.types import BODY_OPS, Op, Operation, Proposal
 
-MOVED_NOTE = "moved to the end of its section, because the lines around it were edited"
+MOVED_NOTE = "moved to the end of its section, because the lines around it have changed"
 REMADE_NOTE = "regenerated because you edited the lines it was based on"
 
 
@@ -37,6 +37,27 @@ def fit_edit(
         if common is None or common == before:
             raise
     return transplant(before, after, common, current)
+
+
+def refit_from_base(
+    edit: Callable[[bytes, bytes, bytes], bytes],
+    before: bytes,
+    after: bytes,
+    current: bytes,
+    base: Callable[[], bytes | None],
+) -> bytes:
+    """Return `current` with `edit`, or with the edit as it would be made in an earlier version. Raises SkilldError.
+
+    `base` returns that version, which lacks the lines of other open proposals: those around a change may be gone
+    because the person rejected them.
+    """
+    try:
+        return edit(before, after, current)
+    except SkilldError:
+        common = base()
+        if common is None or common == before:
+            raise
+        return edit(common, transplant(before, after, common, common), current)
 
 
 def step_texts(before: bytes, operations: Sequence[Operation]) -> list[bytes]:

@@ -31,7 +31,7 @@ from skilld.proposals.model import (
     WaitsForPerson,
 )
 from skilld.proposals.propose import propose, rebuild
-from skilld.proposals.refit import MOVED_NOTE, REMADE_NOTE, Edit, separate_parts, side_edits
+from skilld.proposals.refit import MOVED_NOTE, REMADE_NOTE, Edit, refit_from_base, separate_parts, side_edits
 from skilld.proposals.staging_result import StagingResult
 from skilld.skills import opt_out
 from skilld.skills.find import FILE
@@ -51,11 +51,11 @@ def refit_to_head(proposal: Proposal, tracked: TrackedFile, made_for: bytes | No
     or has no place.
     """
     edit = Edit(proposal)
-    git, relpath = tracked.repo.git, tracked.relpath
+    git, head, relpath = tracked.repo.git, tracked.repo.head, tracked.relpath
     origin = f"{proposal.commit}^" if proposal.commit else proposal.base
     if not origin:
         return proposal
-    names = [f"{commit}:{relpath}" for commit in (origin, tracked.repo.head)]
+    names = [f"{commit}:{relpath}" for commit in (origin, head)]
     seen, current = objects.read_texts(git, names)
     seen = seen if made_for is None else made_for
     fits = seen is None or current is None or _fits(edit, current)
@@ -71,16 +71,27 @@ def refit_to_head(proposal: Proposal, tracked: TrackedFile, made_for: bytes | No
             return None
         if not fits and _fits(edit, Path(proposal.path).read_bytes()):
             return proposal
+        return _place(proposal, edit, (seen, after, current), objects.read_common_version(git, origin, head, relpath))
+    except (SkilldError, OSError):
+        return proposal
+
+
+def _place(proposal: Proposal, edit: Edit, texts: tuple[bytes, bytes, bytes], common: bytes | None) -> Proposal:
+    """Return a proposal with an edit from the text before it, and after it, to the current one. Raises SkilldError.
+
+    It is placed as it is, else where `common` shows, an earlier version of all, else at the end of its section.
+    """
+    seen, after, current = texts
+    try:
+        refit_from_base(edit.refit_exactly, *texts, lambda: common)
+    except SkilldError:
         try:
-            edit.refit_loosely(seen, after, current)
+            edit.refit_loosely(*texts)
         except SkilldError:
-            common = objects.read_common_version(git, origin, tracked.repo.head, relpath)
             text = transplant(seen, after, common or b"", current)
             parts = separate_parts(seen, proposal.operations, current, text)
             return replace(proposal, operations=parts or (*operations_between(current, text.decode("utf-8-sig")),))
-        return replace(proposal, operations=edit.operations, note=edit.note or proposal.note)
-    except (SkilldError, OSError):
-        return proposal
+    return replace(proposal, operations=edit.operations, note=edit.note or proposal.note)
 
 
 def _fits(edit: Edit, text: bytes) -> bool:
@@ -293,4 +304,4 @@ def unlock_refs(repo: str) -> None:
 
 def as_proposal_edit(proposal: Proposal, edit: Edit) -> ProposalEdit:
     """Return an open proposal as a rebuild of the branch needs it."""
-    return ProposalEdit(proposal, edit, edit.refit_loosely, side_edits(proposal))
+    return ProposalEdit(proposal, edit, edit.refit_loosely, side_edits(proposal), edit.refit_exactly)

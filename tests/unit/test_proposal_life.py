@@ -374,3 +374,44 @@ def test_another_repository_at_its_place_is_not_its_own(life: ProposalLife) -> N
     assert life.observe("p2")[0] == "stale"
     life.reject("p3")
     life.reject("p2")
+
+
+# A place between lines of other proposals
+
+
+def between_others(life: ProposalLife) -> None:
+    """Propose p3 while the staging branch is checked out, between the lines of p1 and p2."""
+    life.offer("p1")
+    life.offer("p2", "- Run the tests.", "- Lint it.")
+    life.person.git("switch", "--quiet", "skilld/staging")
+    life.offer("p3", DRY, "- Third.")
+    life.person.git("switch", "--quiet", "main")
+    life.observe("p3")
+
+
+@pytest.mark.parametrize("decided", [(), ("p1",), ("p1", "p2"), ("p2", "p1")], ids="-".join)
+@pytest.mark.parametrize("verb", ["accept", "reject"])
+def test_it_is_not_moved_away_when_nobody_edited_the_file(
+    life: ProposalLife, decided: tuple[str, ...], verb: str
+) -> None:
+    between_others(life)
+    for name in decided:
+        getattr(life, verb)(name)
+    assert life.observe("p3") == ("open", "")
+    assert "- Third.\n" in life.person.show(ref="skilld/staging").partition("- Tag the commit.")[0]
+    life.accept("p3")
+    text = life.person.skill.read_text()
+    above, _, below = text.partition("- Third.\n")
+    assert below.startswith(("- Tag the commit.", "- Lint it.\n- Tag")), text
+    assert above.endswith(("- Run the tests.\n", f"{DRY}\n", "- Lint it.\n")), text
+    assert life.observe("p3") == ("accepted", "")
+
+
+def test_where_the_person_rewrote_the_lines_around_it_the_note_says_so(life: ProposalLife) -> None:
+    life.offer()
+    text = TEXT.replace("- Run the tests.", "- Everything green?").replace("- Tag the commit.", "- Sign and tag.")
+    life.person.commit("mine", {SKILL: text})
+    assert life.observe() == (
+        "open",
+        "moved to the end of its section, because the lines around it have changed",
+    )
