@@ -293,8 +293,7 @@ def _in_section(wanted: Wanted, ground: Ground) -> Spot | None:
     if there and _is_lone_rule(wanted) and all(other.kind is BlockKind.PARAGRAPH for other in there):
         one = replace(one, kind=BlockKind.PARAGRAPH)
     lines = _new_item(one, ground) if one.is_item else _rendered(one)
-    opens = all(other.passage.kind is BlockKind.PARAGRAPH for other in wanted.before if other.passage.path == one.path)
-    if one.kind is BlockKind.PARAGRAPH and opens and not one.is_lead:
+    if one.kind is BlockKind.PARAGRAPH and not one.is_lead and _opens_section(wanted, there):
         at = section.start
         for other in there:
             if other.kind is not BlockKind.PARAGRAPH or other.is_lead:
@@ -302,6 +301,14 @@ def _in_section(wanted: Wanted, ground: Ground) -> Spot | None:
             at = other.behind
         return _spaced(ground, at, lines)
     return _spaced(ground, _text_end(ground.body, section.own_end), lines)
+
+
+def _opens_section(wanted: Wanted, there: Sequence[Passage]) -> bool:
+    """Whether a paragraph is above all lists of its section, and there are lists in both skills or none in this one."""
+    path = wanted.passage.path
+    above = all(other.passage.kind is BlockKind.PARAGRAPH for other in wanted.before if other.passage.path == path)
+    introduces = any(other.passage.is_item for other in wanted.behind if other.passage.path == path)
+    return above and (introduces or not any(other.is_item for other in there))
 
 
 def _is_lone_rule(wanted: Wanted) -> bool:

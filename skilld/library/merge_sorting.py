@@ -10,7 +10,15 @@ from itertools import pairwise
 from skilld.classify.contradiction import contradicted_block
 from skilld.classify.offline.sections import BlockKind, sections
 from skilld.library.merge_said import SaidIn, cells, denies, is_table, nested_passages
-from skilld.library.passages import Passage, find_passages, find_sentences, heading_paths, map_paths, plain_text
+from skilld.library.passages import (
+    Passage,
+    find_passages,
+    find_sentences,
+    heading_paths,
+    map_paths,
+    plain_text,
+    title_of,
+)
 from skilld.text import Redact, fold
 
 HIDDEN = "it contains a secret"
@@ -57,7 +65,7 @@ def sort_passages(own: str, source: str, redact: Redact, decided: frozenset[str]
     passages, mine = find_passages(source), find_passages(own)
     theirs = [(one.level, one.heading) for one in sections(source)]
     held = heading_paths([(one.level, one.heading) for one in sections(own)])
-    paths = map_paths(heading_paths(theirs), held)
+    paths = map_paths(heading_paths(theirs), held, title_of(source), title_of(own))
     rows = [Row(replace(one, path=paths[one.path])) for one in passages]
     sorter = _Sorter(own, SaidIn(mine), redact, Sorted(rows))
     for row in rows:
@@ -74,6 +82,14 @@ def sort_passages(own: str, source: str, redact: Redact, decided: frozenset[str]
 class _Sorter:
     def __init__(self, own: str, said: SaidIn, redact: Redact, result: Sorted) -> None:
         self._own, self._said, self._redact, self.result = own, said, redact, result
+        # A paragraph has words about many things, of which some may seem to contradict each other.
+        self._sentences = "\n".join(
+            f"- {sentence}"
+            for section in sections(own)
+            for block in section.blocks
+            if block.kind is not BlockKind.OTHER
+            for sentence in find_sentences(block.text)
+        )
         self._seen: set[tuple[object, ...]] = set()  # passages carried over
 
     def sort(self, row: Row) -> None:
@@ -167,8 +183,8 @@ class _Sorter:
     def _opposite(self, one: Passage) -> str | None:
         """Return the text of the kept skill that contradicts a sentence of an item, or None."""
         texts = [one.head, *(part.head for part in nested_passages(one) if part.kind is not BlockKind.OTHER)]
-        for text in (sentence for part in texts for sentence in dict.fromkeys((part, *find_sentences(part)))):
-            block = contradicted_block(text, self._own)
+        for text in (sentence for part in texts for sentence in find_sentences(part)):
+            block = contradicted_block(text, self._sentences)
             if block is not None and self._said.find(one, text) is None:
                 return fold(block.text)
         return None
@@ -181,7 +197,7 @@ class _Sorter:
             if (same := self._said.find(one, sentence)) is not None:
                 row.near = row.near or same.head
                 self._note_same(sentence, sentence, same)
-            elif (block := contradicted_block(sentence, self._own)) is not None:
+            elif (block := contradicted_block(sentence, self._sentences)) is not None:
                 self._leave(sentence, OPPOSITE + fold(block.text))
             else:
                 rest.append(sentence)

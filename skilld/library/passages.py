@@ -118,6 +118,12 @@ def heading_paths(headings: Iterable[tuple[int, str]]) -> list[tuple[str, ...]]:
     return paths
 
 
+def title_of(text: str) -> str:
+    """Return a skill's title: its first heading if that is of level 1, or ""."""
+    first = next((section for section in sections(text) if section.level), None)
+    return first.heading if first and first.level == 1 else ""
+
+
 def same_title(one: str, other: str) -> bool:
     """Whether two headings say the same: in case, number and inflection they may differ."""
     mine, theirs = _plain_title(one), _plain_title(other)
@@ -166,13 +172,19 @@ def _section_passages(
 
 
 def map_paths(
-    theirs: Iterable[tuple[str, ...]], mine: Sequence[tuple[str, ...]]
+    theirs: Iterable[tuple[str, ...]], mine: Sequence[tuple[str, ...]], their_title: str, my_title: str
 ) -> dict[tuple[str, ...], tuple[str, ...]]:
-    """Return the path in one skill of each path of headings in another: an equal one, or a new one."""
+    """Return the path in one skill of each path of headings in another: an equal one, or a new one.
+
+    The whole of a skill may be one section of another: its title is then a heading there.
+    """
     found: dict[tuple[str, ...], tuple[str, ...]] = {(): ()}
+    if their_title and not same_title(their_title, my_title):
+        found[()] = next((one for one in mine if same_path(one, (their_title,))), ())
     for path in sorted({part[:end] for part in theirs for end in range(1, len(part) + 1)}, key=len):
         wanted = (*found[path[:-1]], path[-1])
-        found[path] = next((one for one in mine if same_path(one, wanted)), wanted)
+        new = () if my_title and same_path(wanted, (my_title,)) else wanted
+        found[path] = next((one for one in mine if same_path(one, wanted)), new)
     return found
 
 

@@ -220,6 +220,22 @@ def test_a_line_that_says_something_else_with_the_same_words_is_carried_over() -
     assert carried_lines(found) == ["Push the branch."]
 
 
+def test_a_skill_that_is_one_section_of_the_other_goes_there_and_the_other_way_round() -> None:
+    whole = "# Names\n\n- Sort them.\n\n## Files\n\n- Use dashes.\n"
+    text = merged_text(merge(whole))
+    assert text.endswith("should happen.\n\nSort them.\n\n### Files\n\n- Use dashes.\n")
+    keep = HEAD + whole
+    text = merged_text(merge(KEEP.partition("---\n\n")[2], keep=keep), keep)
+    assert text.count("Names\n") == 1
+    assert "- Sort them.\n\nA test says in its name what should happen.\n" in text
+
+
+def test_sentences_of_a_paragraph_are_not_taken_together_for_a_contradiction() -> None:
+    keep = KEEP + "\nA new column starts out nullable. Fill it afterwards, and only then forbid nulls.\n"
+    line = "Add columns as nullable first, backfill them, then set `NOT NULL`."
+    assert carried_lines(merge(f"# Other\n\n- {line}\n", keep=keep)) == [line]
+
+
 def test_code_is_said_only_if_its_lines_stand_together() -> None:
     keep = KEEP + "\n```sh\nmake\n```\n\n```sh\nnpm test\n```\n"
     block = "```sh\nmake\nnpm test\n```"

@@ -54,7 +54,7 @@ some = st.lists(blocks, max_size=3)
 @st.composite
 def skills(draw: st.DrawFn) -> bytes:
     """Return a skill with some headings, of which several may have the same name."""
-    found = [["# " + draw(st.sampled_from(("One", "Other")))]] if draw(st.booleans()) else []
+    found = [["# " + draw(st.sampled_from(("One", "Other", "Steps")))]] if draw(st.booleans()) else []
     found += draw(some)
     for level, title in draw(st.lists(st.tuples(st.sampled_from("23"), st.sampled_from(TITLES)), max_size=3)):
         found += [["#" * int(level) + " " + title], *draw(some)]
@@ -116,7 +116,8 @@ def counts(data: bytes) -> Counter[tuple[str, ...]]:
             found["heading", *path.values()] += level > 1
         elif not line.startswith(("|", "Do this:", "Good:")):
             above = above if line.startswith(" ") else plain(line)
-            kind = "step" if line[0].isdigit() else "parent" if below.startswith(" ") else "text"
+            steps = "step in " + "/".join(path.values())
+            kind = steps if line[0].isdigit() else "parent" if below.startswith(" ") else "text"
             place = ("in", above) if line.startswith(" ") else (kind,)
             found[*place, str("Never" in " ".join(path.values())), plain(line)] += 1
     return found
