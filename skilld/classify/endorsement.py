@@ -93,7 +93,7 @@ def find_endorsement(text: str, own: str, offer: str) -> Endorsement | None:
         by = next((s.strip() for s in SENTENCE.findall(line) if _is_wish(without_quotations(s))), "")
         if not by:
             continue
-        words = _quotation_above(lines, mine, place) or _quotation_below(lines, mine, place)
+        words = _quotation_beside(lines, mine, place, -1) or _quotation_beside(lines, mine, place, 1)
         if words:
             return Endorsement(by, words)
         if fold(own) == fold(text) and offer.strip():
@@ -116,28 +116,17 @@ def _split_lines(text: str, own: str) -> tuple[list[str], list[str]]:
     return lines, mine
 
 
-def _quotation_above(lines: list[str], mine: list[str], place: int) -> str:
-    end = _paragraph_edge(mine, place, -1)
-    while end >= 0 and not lines[end].strip():
-        end -= 1
-    if end < 0 or mine[end].strip():
+def _quotation_beside(lines: list[str], mine: list[str], place: int, step: int) -> str:
+    """Return the quotation above the paragraph at `place` (`step` -1) or below it (1), or "" if there is none."""
+    near = _paragraph_edge(mine, place, step)
+    while 0 <= near < len(lines) and not lines[near].strip():
+        near += step
+    if not 0 <= near < len(lines) or mine[near].strip():
         return ""
-    start = end
-    while start > 0 and lines[start - 1].strip() and not mine[start - 1].strip():
-        start -= 1
-    return _quotation(lines[start : end + 1])
-
-
-def _quotation_below(lines: list[str], mine: list[str], place: int) -> str:
-    start = _paragraph_edge(mine, place, 1)
-    while start < len(lines) and not lines[start].strip():
-        start += 1
-    if start == len(lines) or mine[start].strip():
-        return ""
-    end = start
-    while end + 1 < len(lines) and lines[end + 1].strip() and not mine[end + 1].strip():
-        end += 1
-    return _quotation(lines[start : end + 1])
+    far = near
+    while 0 <= far + step < len(lines) and lines[far + step].strip() and not mine[far + step].strip():
+        far += step
+    return _quotation(lines[min(near, far) : max(near, far) + 1])
 
 
 def _paragraph_edge(mine: list[str], place: int, step: int) -> int:
