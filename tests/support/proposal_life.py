@@ -11,11 +11,33 @@ from skilld.proposals.decide import DecisionReport, accepting, decide, rejecting
 from skilld.proposals.poll import refresh
 from skilld.proposals.undo_accept import undo_accept
 from skilld.store import Store
-from skilld.types import Evidence, Kind, Op, Operation, Proposal
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 from support.proposals import get_proposal, make_proposal
 from support.repos import AT, Person
 
 DRY = "- Dry run first."  # what `offer` proposes, below "- Run the tests."
+
+
+def make_edit(person: Person, name: str, *operations: Operation, path: Path | None = None, **other: Any) -> Proposal:
+    """Return a proposal of operations on the person's skill, or on another file."""
+    fields = {
+        "id": name,
+        "batch_id": f"batch-{name}",
+        "skill": (path or person.skill).parent.name,
+        "path": str(path or person.skill),
+        "operations": operations,
+        "summary": f"say {name}",
+        "kind": Kind.PREFERENCE,
+        "evidence": (Evidence("agent:1", f"always {name}"),),
+        "created_at": AT,
+    }
+    return make_proposal(**(fields | other))
+
+
+def states(store: Store) -> dict[str, str]:
+    """Read git as the daemon does, and return the state of every proposal."""
+    refresh(store)
+    return {proposal.id: proposal.state.value for proposal in store.proposals.in_states([*State])}
 
 
 @dataclass(frozen=True)
@@ -31,18 +53,7 @@ class ProposalLife:
 
     def propose(self, name: str, *operations: Operation, path: Path | None = None, **other: Any) -> Proposal:
         """Propose operations on the skill, or on another file."""
-        fields = {
-            "id": name,
-            "batch_id": f"batch-{name}",
-            "skill": (path or self.person.skill).parent.name,
-            "path": str(path or self.person.skill),
-            "operations": operations,
-            "summary": f"say {name}",
-            "kind": Kind.PREFERENCE,
-            "evidence": (Evidence("agent:1", f"always {name}"),),
-            "created_at": AT,
-        }
-        return stage_and_store(self.store, make_proposal(**(fields | other)))
+        return stage_and_store(self.store, make_edit(self.person, name, *operations, path=path, **other))
 
     def get(self, name: str = "p1") -> Proposal:
         """Return it as it is stored."""

@@ -188,44 +188,28 @@ def snapshot(root: Path) -> dict[str, str]:
     return found
 
 
-def insert_below(anchor: str, line: str) -> Callable[[bytes], bytes]:
-    """Return an edit that inserts a line below an anchor line, which must occur once; line endings are kept."""
+def replace_line(anchor: str, *lines: str) -> Callable[[bytes], bytes]:
+    """Return an edit that puts lines in place of an anchor line, which must occur once; line endings are kept."""
 
     def apply(data: bytes) -> bytes:
         end = b"\r\n" if b"\r\n" in data else b"\n"
         rows = data.split(end)
         if rows.count(anchor.encode()) != 1:
             raise SkilldError("The edit does not fit", f"anchor not found once: {anchor}")
-        at = rows.index(anchor.encode()) + 1
-        return end.join([*rows[:at], line.encode(), *rows[at:]])
+        at = rows.index(anchor.encode())
+        return end.join([*rows[:at], *(line.encode() for line in lines), *rows[at + 1 :]])
 
     return apply
 
 
-def replace_line(anchor: str, line: str) -> Callable[[bytes], bytes]:
-    """Return an edit that replaces an anchor line, which must occur once."""
-
-    def apply(data: bytes) -> bytes:
-        rows = data.split(b"\n")
-        if rows.count(anchor.encode()) != 1:
-            raise SkilldError("The edit does not fit", f"anchor not found once: {anchor}")
-        rows[rows.index(anchor.encode())] = line.encode()
-        return b"\n".join(rows)
-
-    return apply
+def insert_below(anchor: str, line: str) -> Callable[[bytes], bytes]:
+    """Return an edit that inserts a line below an anchor line, as `replace_line` does."""
+    return replace_line(anchor, anchor, line)
 
 
 def remove_line(anchor: str) -> Callable[[bytes], bytes]:
-    """Return an edit that removes an anchor line, which must occur once."""
-
-    def apply(data: bytes) -> bytes:
-        rows = data.split(b"\n")
-        if rows.count(anchor.encode()) != 1:
-            raise SkilldError("The edit does not fit", f"anchor not found once: {anchor}")
-        rows.remove(anchor.encode())
-        return b"\n".join(rows)
-
-    return apply
+    """Return an edit that removes an anchor line, as `replace_line` does."""
+    return replace_line(anchor)
 
 
 def create_skill(text: str) -> Callable[[bytes], bytes]:

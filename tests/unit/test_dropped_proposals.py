@@ -13,7 +13,7 @@ from skilld.errors import RefusedError
 from skilld.proposals import staging
 from skilld.proposals.amend import restore, stage_and_store
 from skilld.proposals.decide import accepting, decide, rejecting
-from skilld.proposals.poll import PollSchedule, refresh
+from skilld.proposals.poll import PollSchedule
 from skilld.proposals.remarks import (
     describe_rejection,
     describe_standing,
@@ -22,7 +22,8 @@ from skilld.proposals.remarks import (
     list_contradictions,
 )
 from skilld.store import Store
-from skilld.types import Evidence, Kind, Op, Operation, State
+from skilld.types import Evidence, Op, Operation, State
+from support.proposal_life import make_edit, states
 from support.proposals import get_proposal, make_proposal
 from support.repos import AT, SKILL, TEXT, Person, snapshot
 
@@ -37,24 +38,7 @@ EDITS = {
 
 def offer(person: Person, store: Store, *names: str) -> None:
     for name in names:
-        anchor, text = EDITS[name]
-        new = make_proposal(
-            id=name,
-            batch_id=f"batch-{name}",
-            skill="release",
-            path=str(person.skill),
-            operations=(Operation(Op.INSERT_AFTER, anchor, text),),
-            summary=f"say {name}",
-            kind=Kind.PREFERENCE,
-            evidence=(Evidence("agent:1", f"always {name}"),),
-            created_at=AT,
-        )
-        stage_and_store(store, new)
-
-
-def states(store: Store) -> dict[str, str]:
-    refresh(store)
-    return {proposal.id: proposal.state.value for proposal in store.proposals.in_states([*State])}
+        stage_and_store(store, make_edit(person, name, Operation(Op.INSERT_AFTER, *EDITS[name])))
 
 
 def pass_hours(store: Store, name: str, hours: float) -> None:

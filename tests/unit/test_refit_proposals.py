@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from typing import Any
 
 import pytest
 
@@ -12,10 +13,10 @@ from skilld.paths import places
 from skilld.proposals.amend import restore, stage_and_store
 from skilld.proposals.decide import accepting, decide, rejecting
 from skilld.proposals.explain import Applicability, ProposalReader
-from skilld.proposals.poll import refresh
 from skilld.proposals.refit import MOVED_NOTE, REMADE_NOTE
 from skilld.store import Store
-from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, Update
+from support.proposal_life import make_edit, states
 from support.proposals import get_proposal, make_proposal
 from support.repos import AT, SKILL, TEXT, Person
 
@@ -25,39 +26,18 @@ ADDED = {"p1": "Write the news.", "p2": "Tell the team.", "p3": "Close the miles
 
 
 def offer(person: Person, store: Store, name: str, *edit: str, op: Op = Op.INSERT_AFTER) -> None:
-    new = make_proposal(
-        id=name,
-        batch_id=f"batch-{name}",
-        skill="release",
-        path=str(person.skill),
-        operations=(Operation(op, *edit),),
-        summary=f"say {name}",
-        kind=Kind.PREFERENCE,
-        evidence=(Evidence("agent:1", f"always {name}"),),
-        created_at=AT,
-    )
-    stage_and_store(store, new)
+    stage_and_store(store, make_edit(person, name, Operation(op, *edit)))
 
 
 def offer_said(person: Person, store: Store, quote: str, *edit: str, op: Op = Op.INSERT_AFTER) -> None:
     """Offer an edit that says what its summary says, in the words of a person."""
     places().redaction_key.parent.mkdir(parents=True, exist_ok=True)
-    new = make_proposal(
-        id="p1",
-        skill="release",
-        path=str(person.skill),
-        operations=(Operation(op, *edit),),
-        summary=edit[1].removeprefix("- "),
-        kind=Kind.CHANGE_STEP if op is Op.REPLACE else Kind.PREFERENCE,
-        evidence=(Evidence("agent:1", quote),),
-        created_at=AT,
-    )
-    stage_and_store(store, new)
-
-
-def states(store: Store) -> dict[str, str]:
-    refresh(store)
-    return {proposal.id: proposal.state.value for proposal in store.proposals.in_states([*State])}
+    said: dict[str, Any] = {
+        "summary": edit[1].removeprefix("- "),
+        "kind": Kind.CHANGE_STEP if op is Op.REPLACE else Kind.PREFERENCE,
+        "evidence": (Evidence("agent:1", quote),),
+    }
+    stage_and_store(store, make_edit(person, "p1", Operation(op, *edit), **said))
 
 
 def numbered_lines(text: str) -> list[str]:

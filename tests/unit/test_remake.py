@@ -26,8 +26,8 @@ from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.meta import ACTIVE_SETTINGS
-from skilld.types import Evidence, Kind, Message, Op, Operation, Proposal, State, Update, Usage
-from support.proposals import make_proposal
+from skilld.types import Evidence, Message, Op, Operation, Proposal, State, Update, Usage
+from support.proposal_life import make_edit
 from support.repos import AT, SKILL, TEXT, Person
 
 NOW = 1772442000.0
@@ -83,17 +83,7 @@ class World:
         return self.model
 
     def _proposal(self, name: str, operation: Operation) -> Proposal:
-        return make_proposal(
-            id=name,
-            batch_id=f"batch-{name}",
-            skill="release",
-            path=str(self.person.skill),
-            operations=(operation,),
-            summary="Name the reviewers.",
-            kind=Kind.PREFERENCE,
-            evidence=(SAID,),
-            created_at=AT,
-        )
+        return make_edit(self.person, name, operation, summary="Name the reviewers.", evidence=(SAID,))
 
     @property
     def p1(self) -> Proposal:

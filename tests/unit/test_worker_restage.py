@@ -25,9 +25,9 @@ from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import AutoRules, GitResult, ObserveProposals
 from skilld.skills.write import compose
 from skilld.store import Store
-from skilld.types import AutoApply, Evidence, Kind, Op, Operation, Proposal, State, StateChange
-from support.proposals import make_proposal
-from support.repos import AT, SKILL, TEXT, Person, new_repo
+from skilld.types import AutoApply, Op, Operation, Proposal, State, StateChange
+from support.proposal_life import make_edit
+from support.repos import SKILL, TEXT, Person, new_repo
 
 STAGING = "refs/heads/skilld/staging"
 EVERYTHING = AutoRules(None, 0.8)
@@ -35,18 +35,7 @@ SAID = "always make a dry run first, run make lint, sign the tag and see https:/
 
 
 def proposal(person: Person, name: str, anchor: str, text: str, op: Op = Op.INSERT_AFTER, **other: Any) -> Proposal:
-    facts: dict[str, Any] = {
-        "id": name,
-        "batch_id": f"batch-{name}",
-        "skill": "release",
-        "path": str(person.skill),
-        "operations": (Operation(op, anchor, text),),
-        "summary": f"say {name}",
-        "kind": Kind.PREFERENCE,
-        "evidence": (Evidence("agent:1", f"always {name}"),),
-        "created_at": AT,
-    }
-    return make_proposal(**(facts | other))
+    return make_edit(person, name, Operation(op, anchor, text), **other)
 
 
 def stage_edit(person: Person, name: str, anchor: str, text: str, *standing: Proposal) -> Proposal:
@@ -72,7 +61,7 @@ def test_a_batch_with_two_skills_is_one_branch(person: Person) -> None:
     person.commit("other", {"skills/other/SKILL.md": "# Other\n\n- Read it.\n"})
     result = StagingResult()
     assert stage(proposal(person, "p1", "- Run the tests.", "- Dry run first."), (), result)
-    assert stage(proposal(person, "p2", "- Read it.", "- Twice.", path=str(other)), (), result)
+    assert stage(proposal(person, "p2", "- Read it.", "- Twice.", path=other), (), result)
     first, second = result.made
     assert (second.commit, first.commit) == (person.tip(STAGING), person.tip(f"{STAGING}^"))
     assert [person.tip(f"refs/skilld/proposals/{made.id}") for made in result.made] == [first.commit, second.commit]
@@ -86,7 +75,7 @@ def test_new_skills_of_one_batch_are_told_apart(person: Person) -> None:
     for name, path in zip(names, paths, strict=True):
         text = compose(name, f"How to {name}. Use when asked to.", f"# {name}", {})
         result = StagingResult()
-        new = proposal(person, name, "", text, Op.CREATE, path=str(path), batch_id="one-batch")
+        new = proposal(person, name, "", text, Op.CREATE, path=path, batch_id="one-batch")
         assert stage(new, tuple(made), result)
         made += result.made
     assert [one.id for one in made] == [*names]
@@ -279,7 +268,7 @@ def test_several_waiting_proposals_take_each_other_into_account(person: Person) 
     person.commit("other", {"skills/other/SKILL.md": "# Other\n\n- Read it.\n\nThe end.\n"})
     person.git("switch", "--quiet", "-c", "skilld/staging")
     result = StagingResult()
-    assert stage(proposal(person, "p1", "- Read it.", "- Twice.", path=str(other)), (), result)
+    assert stage(proposal(person, "p1", "- Read it.", "- Twice.", path=other), (), result)
     assert stage(proposal(person, "p2", "- Run the tests.", "- Dry run first."), (), result)
     person.git("switch", "--quiet", "main")
     person.git("branch", "--quiet", "-D", "skilld/staging")
