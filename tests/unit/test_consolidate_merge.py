@@ -227,7 +227,7 @@ def test_a_skill_that_is_one_section_of_the_other_goes_there_and_the_other_way_r
     keep = HEAD + whole
     text = merged_text(merge(KEEP.partition("---\n\n")[2], keep=keep), keep)
     assert text.count("Names\n") == 1
-    assert "- Sort them.\n\nA test says in its name what should happen.\n" in text
+    assert "fall below 85 %.\n\nA test says in its name what should happen.\n\n## Files\n" in text
 
 
 def test_sentences_of_a_paragraph_are_not_taken_together_for_a_contradiction() -> None:
