@@ -116,6 +116,7 @@ _AS_SKILL_REMEDY = (
     "Save it as SKILL.md in a folder called {}, with a description between two lines of three hyphens at the top."
 )
 _DECLARE_REMEDY = "Declare each {{name}} in the file, or write it without braces."
+_HOST_PATTERN = re.compile(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/\w")  # an address without https://
 _ADDRESS_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|(?:[\w.-]+@)?[\w.-]{2,}:(?!:)")
 
 
@@ -170,12 +171,15 @@ def _find_at_path(path: Path, source: str, removed: Mapping[str, str], branch: s
     if path.is_dir():
         is_bare = (path / "HEAD").is_file() and (path / "objects").is_dir()
         return _find_in_clone(str(path), removed, branch) if is_bare or branch else _find_below(path)
+    if branch and os.path.lexists(path):
+        raise UsageError(_TITLE, f"{source} is a file, which has no branches", "Leave out --branch")
     if path.is_file() and (path.suffix.lower() in _YAML_SUFFIXES or path.name == FILE):
         return [_read_one(path, "" if path.name != FILE else path.parent.name, path.name, ())]
     if os.path.lexists(path):
         remedy = _AS_SKILL_REMEDY.format(valid_name(path.stem) or "NAME")
         raise UsageError(_TITLE, f"{source} is not a SKILL.md, a YAML file, a folder or a git repository", remedy)
-    raise SkilldError(_TITLE, f"{source} does not exist")
+    remedy = f"For a repository, give its URL: https://{source}" if _HOST_PATTERN.match(source) else ""
+    raise SkilldError(_TITLE, f"{source} does not exist", remedy)
 
 
 def _chosen(source: str, found: list[SourceSkill], only: Collection[str]) -> list[SourceSkill]:
@@ -277,14 +281,13 @@ def judge_draft(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Sta
     Raises RefusedError if the linter refuses it, if it contains a secret, or if it is invalid for its kind;
     SkilldError if it does not meet the specification.
     """
-    wrong = list(draft_faults(draft))
-    remedy = _DECLARE_REMEDY if any(one.endswith(" without declaring it") for one in wrong) else ""
+    if wrong := draft_faults(draft):
+        remedy = _DECLARE_REMEDY if any(one.endswith(" without declaring it") for one in wrong) else ""
+        raise RefusedError(_REFUSED_TITLE, "; ".join(wrong), remedy)
     if not NAME_PATTERN.fullmatch(draft.name) or len(draft.name) > MAX_NAME:
         # The example of the RFC is called analyze_pr, as a tool; `mcp` calls its tool so again.
-        wrong = wrong or [_name_fault(draft.name)]
         remedy = f"Import it under a valid name: --name {valid_name(draft.name) or 'NAME'}"
-    if wrong:
-        raise RefusedError(_REFUSED_TITLE, "; ".join(wrong), remedy)
+        raise RefusedError(_REFUSED_TITLE, _name_fault(draft.name), remedy)
     try:
         text = write_draft(draft)
     except SkilldError as error:
@@ -372,6 +375,8 @@ def import_skill(
     draft = replace(draft, name=name or draft.name, sessions=(), origin=IMPORTED_ORIGIN)
     wanted = kind or draft.kind
     draft = as_kind(draft, wanted) if wanted else draft
+    if kind and (wrong := draft_faults(draft)):
+        raise RefusedError(_REFUSED_TITLE, "; ".join(wrong), "Import it as what it is: leave out --as")
     judged = judge_draft(draft, secrets)
     flags = (f"imported from {without_login(source)}", *judged.flags)
     return ImportedSkill(draft, judged.text, flags, (*unknown, *found.beside))

@@ -16,7 +16,7 @@ from skilld.exchange.document import from_document
 from skilld.exchange.incoming import SourceSkill, find_skills, import_proposal, import_skill, judge_draft, without_login
 from skilld.redact import Redactor
 from skilld.skills.draft import Draft, SkillKind, Variable, read_draft
-from skilld.skills.spec import find_faults
+from skilld.skills.spec import find_faults, read_front
 from skilld.types import Op, State
 
 SECRETS = Redactor(bytes(32)).findings
@@ -266,3 +266,39 @@ def test_m7_an_invalid_name_is_refused_with_a_valid_suggestion(name: str, why: s
         judge_draft(replace(SKILL, name=name), SECRETS)
     assert why in error.value.cause
     assert error.value.remedy == f"Import it under a valid name: {remedy}"
+
+
+def test_what_the_import_leaves_out_is_named() -> None:
+    text = (
+        b"---\nname: tidy\ndescription: %s\nlicense: MIT\nmetadata:\n  owner: ops\n  skilld-tags: a\n---\n\nTidy up.\n"
+    )
+    long = " ".join(f"item {number} of the list" for number in range(100))
+    found = import_skill(SourceSkill("tidy/SKILL.md", "tidy", text % long.encode()), "theirs", SECRETS)
+    assert found.left_out == ("license", "metadata.owner", f"the middle of its description ({len(long)} characters)")
+    kept = read_front(found.text).description
+    assert (kept[:600], kept[-300:]) == (long[:600], long[-300:])
+    document = f"name: tidy\ndescription: {long}\nprompt: Tidy up.\nlicense: MIT\n".encode()
+    same = import_skill(SourceSkill("tidy.yaml", "", document), "theirs", SECRETS)
+    assert same.left_out == ("license", found.left_out[2])
+    assert import_skill(SourceSkill("a/SKILL.md", "a", MARKDOWN), "theirs", SECRETS).left_out == ("metadata.other",)
+
+
+def test_the_folders_name_stands_in_for_an_invalid_one() -> None:
+    text = b"---\nname: Tidy Up!\ndescription: Tidies up.\n---\n\nTidy up.\n"
+    assert import_skill(SourceSkill("tidy/SKILL.md", "tidy", text), "theirs", SECRETS).draft.name == "tidy"
+    with pytest.raises(RefusedError, match=r"Tidy Up! is not a valid name"):
+        import_skill(SourceSkill("T/SKILL.md", "T", text), "theirs", SECRETS)
+
+
+def test_a_kind_that_does_not_fit_is_refused_with_the_option_that_named_it() -> None:
+    source = SourceSkill("tidy/SKILL.md", "tidy", MARKDOWN)
+    with pytest.raises(RefusedError, match="prompt templates need") as error:
+        import_skill(source, "theirs", SECRETS, kind=SkillKind.PROMPT)
+    assert error.value.remedy == "Import it as what it is: leave out --as"
+
+
+@pytest.mark.parametrize("text", [b"Do it.\n", b"---\nname: tidy\n---\n\nDo it.\n"])
+def test_a_missing_description_is_named_with_what_to_add(text: bytes) -> None:
+    with pytest.raises(SkilldError, match=r"^The skill was not imported: it has no description$") as error:
+        import_skill(SourceSkill("tidy/SKILL.md", "tidy", text), "theirs", SECRETS)
+    assert error.value.remedy == "Add a description to it: what the skill does, and when to use it."

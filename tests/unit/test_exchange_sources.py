@@ -43,8 +43,14 @@ def test_a_file_is_imported_as_one_skill(tmp_path: Path) -> None:
     assert (skill.is_yaml, skill.folder, skill.data) == (True, "", b"name: tidy\n")
     with pytest.raises(UsageError, match="YAML file, a folder or a git repository"):
         find_skills(str(tmp_path / "tidy.txt"), {})
-    with pytest.raises(SkilldError, match="does not exist"):
+    with pytest.raises(SkilldError, match="does not exist") as error:
         find_skills(str(tmp_path / "none"), {})
+    assert error.value.remedy == ""
+    with pytest.raises(SkilldError, match="does not exist") as error:
+        find_skills("github.com/someone/skills", {})
+    assert error.value.remedy == "For a repository, give its URL: https://github.com/someone/skills"
+    with pytest.raises(UsageError, match="is a file, which has no branches"):
+        find_skills(str(tmp_path / "tidy.yaml"), {}, "main")
 
 
 def test_a_folder_yields_its_skills_and_their_files(tmp_path: Path) -> None:
