@@ -246,7 +246,7 @@ _COMMAND_REFERENCE = re.compile(
     r"\W*`[^`\n]+ [^`\n]+`\s*(?:[-–—:|#]|->|→)"
     r"|\W*`[^`\n]+` (?!(?:always|is|has|does|was|needs|goes|comes|stays|belongs)\b)[a-z]+s\b"
     r"|\W*to \w[^:`\n]{0,60}:\s*`[^`\n]+`\W*$"
-    r"|\s*(?:\$ )?[a-z][\w./-]*(?: [^\s#]+)*\s+# ",
+    r"|\s*(?:\$ )?[a-z][\w./-]*(?: [^\s#=()]+)*\s+# (?!(?:always|never|only|not?|do not|don't)\b)",
     re.IGNORECASE,
 )
 

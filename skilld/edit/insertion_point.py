@@ -16,6 +16,7 @@ from skilld.edit.tokens import FILE_ENDING
 from skilld.errors import RefusedError, SkilldError
 from skilld.markdown.skill_file import Line, is_blank, parse
 from skilld.markdown.structure import (
+    DEFAULT_TITLE,
     Item,
     Role,
     Section,
@@ -152,8 +153,6 @@ def _count_shared(words: frozenset[str], body: Sequence[Line], section: Section)
     own = stems(" ".join(line.text for line in body[section.start : section.own_end]))
     return len(words & own) + 2 * len(words & stems(section.title))
 
-
-DEFAULT_TITLE = "Preferences"
 
 _MENTION_PATTERN = re.compile(r"(?<![\w@`/.])@(?:\.{1,2}/)*[\w-][\w.-]*(?:/[\w.-]+)*/?(?<=[\w/])(?![\w@(`])")
 _MAX_TITLE = 80

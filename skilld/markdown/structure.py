@@ -15,6 +15,8 @@ from itertools import pairwise
 
 from skilld.markdown.skill_file import Line
 
+DEFAULT_TITLE = "Preferences"  # the heading of the section for what belongs to no other section
+
 # Code spans, after CommonMark 0.31 chapter 6.1.
 
 _BACKTICK_RUN = re.compile(r"`+")

@@ -12,11 +12,11 @@ from skilld.classify.fidelity import check_fidelity
 from skilld.classify.support import adds_nothing
 from skilld.classify.verify import VerifiedUpdate
 from skilld.edit.derive_operations import operations_from_text
-from skilld.edit.insertion_point import DEFAULT_TITLE, insert_bullet
+from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.operations import anchor_operation, apply, find_lines
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.markdown.skill_file import Line, parse
-from skilld.markdown.structure import Role, list_item, managed_blocks, roles, sections
+from skilld.markdown.structure import DEFAULT_TITLE, Role, list_item, managed_blocks, roles, sections
 from skilld.pipeline.documents import TargetDocument
 from skilld.text import fold, safe_text, truncate
 from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, SkillDoc, Update

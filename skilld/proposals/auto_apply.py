@@ -10,13 +10,13 @@ from pathlib import Path
 
 from skilld.classify.clauses import has_only_own_words
 from skilld.classify.polarity import reversing_words
-from skilld.edit.insertion_point import DEFAULT_TITLE
 from skilld.edit.lint import is_low_risk
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import objects, refs, tree
 from skilld.git.objects import Ident
 from skilld.git.repo import TrackedFile
 from skilld.git.run import shared_git
+from skilld.markdown.structure import DEFAULT_TITLE
 from skilld.proposals import worktree
 from skilld.proposals.model import Apply
 from skilld.proposals.refit import Edit

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from skilld.classify.backends.offline import Offline
+from skilld.classify.offline.placement import target_section
 from skilld.classify.verify import verify
 from skilld.edit.operations import apply
 from skilld.pipeline.edits import place_updates
@@ -204,16 +205,34 @@ def test_a_purely_additive_wish_is_not_placed_by_the_detector() -> None:
     ("text", "heading"),
     [
         ("# A\n\n## Tabs\n\n- Short.\n\n## Dates\n\n- Short.\n", "Tabs"),
-        ("# A\n\n## Dates\n\n- Short.\n\n## Examples\n\n- Tabs.\n", ""),
+        ("# A\n\n## Dates\n\n- Short.\n\n## Examples\n\n- Tabs.\n", "Preferences"),
         ("# A\n\n## Notes\n\n- Short.\n\n## Use of dates\n\nNever use others.\n\n## Go style\n\n- Short.\n", "Notes"),
-        ("# A\n\n## Tabs\n\n- `make tabs` - print them\n\n## Dates\n\n- Short.\n", ""),
+        ("# A\n\n## Tabs\n\n- `make tabs` - print them\n\n## Dates\n\n- Short.\n", "Preferences"),
         ("# A\n\n- Short.\n\n## Dates\n\n- Short.\n", "A"),
         ("# A\n\n## Flow\n\n1. Find tabs.\n\n## Form\n\n- Count tabs.\n\n## Talk\n\n1. Show tabs.\n", "Form"),
+        ("# A\n\n## Architecture\n\n- **Tab** (`tab.py`): reads\n- **Date** (`date.py`): writes\n", "Preferences"),
         ("# A\n\n## Style rules\n\n- Short.\n\n## Dates\n\n- Short.\n", "Style rules"),
     ],
 )
 def test_a_wish_goes_to_the_matching_section(text: str, heading: str) -> None:
     assert section("Never use tabs.", text) == heading
+
+
+@pytest.mark.parametrize(
+    ("said", "heading"),
+    [
+        ("Never commit directly to main.", "Git"),  # a word of the heading's trade
+        ("Every new function needs a docstring.", "Code style"),  # a word of its rules
+        ("The database port is 5434.", "Preferences"),
+        ("Ask me before you delete a file.", "Preferences"),
+    ],
+)
+def test_a_rule_goes_below_a_heading_of_its_trade_or_its_own(said: str, heading: str) -> None:
+    text = (
+        "# Shop\n\n## Commands\n\n- `make` builds it\n- `make run` starts it\n\n"
+        "## Code style\n\n- Two spaces.\n- Keep functions short.\n\n## Git\n\n- Small steps.\n"
+    )
+    assert target_section(said, text).heading == heading
 
 
 def test_a_contradicted_line_is_replaced() -> None:

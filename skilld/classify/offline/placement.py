@@ -11,6 +11,7 @@ from skilld.classify.offline.choices import TOPICS, changed_choice, choices, swa
 from skilld.classify.offline.detector import Match
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.sections import BlockKind, ProseBlock, Section, body_lines, front_matter, sections
+from skilld.markdown.structure import DEFAULT_TITLE
 from skilld.text import match_full_stop
 from skilld.types import Op, Operation, SkillDoc
 from skilld.words import content_stems, has_negation, stems
@@ -24,12 +25,18 @@ _RULE_HEADING = re.compile(
 )
 _UNSUITABLE = re.compile(
     r"example|reference|resource|licen[cs]e|changelog|credit|link|see also|further|faq|troubleshoot|output|template|"
-    r"overview|description|when to|checklist|requirement|prerequisite|purpose|introduction|about",
+    r"overview|description|when to|checklist|requirement|prerequisite|purpose|introduction|about|"
+    r"architecture|structure|layout|stack|director(?:y|ies)|glossary|environment|commands?\b|setup|install|usage|"
+    r"getting started|quick ?start",
     re.IGNORECASE,
 )
-# Items that describe what exists: "`make test` - run the tests".
-_CATALOGUE = re.compile(r"\**`[^`]+`\**\s*(?:[-–—:=]|$)")
-_NO_SECTION = Section("", 0, 0, ())
+# Items that describe what exists: "`make test` - run the tests", "`make` builds it", "**Jobs** (`app/jobs`): workers".
+_CATALOGUE = re.compile(
+    r"\**`[^`]+`\**\s*(?:[-–—:=]|$|(?!(?:always|is|has|does|needs|goes|stays|belongs)\b)[a-z]+s\b)"
+    r"|\*\*[^*`]+\*\*\s*\(`[^`]+`\)"
+)
+_NEW_SECTION = Section(DEFAULT_TITLE, 0, 0, ())
+_STYLE_WORD = re.compile(r"\bstyles?\b", re.IGNORECASE)
 _ORDER_WORD = re.compile(
     r"\b(?:before|after|then|first|once|when|finally|step)\b", re.IGNORECASE
 )  # a step with its place in an order
@@ -49,16 +56,19 @@ _MAX_OWN_STEMS = 1  # if each of two rules says more beyond the other, both stay
 
 
 def target_section(change: str, text: str) -> Section:
-    """Return the section of the skill `text` that fits `change` best; one without a heading if none does.
+    """Return the section of the skill `text` that fits `change` best, or a new one.
 
-    If no section shares a word with it, only general ones fit: rules, notes, or a list below the title.
+    If no section shares enough words with it, rules with one of its words fit, then general ones (rules, notes, a list
+    below the title), then the only list of rules.
     """
     found = sections(text)
     titles = stems(" ".join(section.heading for section in found if section.level == 1))
     wanted = content_stems(change) - titles
+    trades = frozenset().union(*(family for family in _FAMILIES if wanted & family - WEAK_STEMS)) - wanted
 
     def shared(section: Section) -> float:
-        return 3.0 * len(wanted & stems(section.heading)) + len(wanted & stems(section.text))
+        heading = stems(section.heading)
+        return 3.0 * len(wanted & heading) + 2.0 * bool(trades & heading) + len(wanted & stems(section.text))
 
     def fit(section: Section) -> tuple[float, int]:
         score = shared(section)
@@ -76,7 +86,11 @@ def target_section(change: str, text: str) -> Section:
         least = min(_MIN_SHARED_WORDS, len(wanted)) + 4 * (not named and bool(_UNSUITABLE.search(section.heading)))
         return shared(section) >= max(1, least) and not _is_catalogue(section.items())
 
-    fitting = [part for part in found if fits(part)] or [part for part in found if _is_general(part)]
+    fitting = (
+        [part for part in found if fits(part)]
+        or [part for part in found if _is_of_rules(part) and _has_word_of(wanted, part)]
+        or [part for part in found if _is_general(part, is_skill=bool(front_matter(text)))]
+    )
     return max(fitting, key=fit) if fitting else _single_list_section(found)
 
 
@@ -97,7 +111,7 @@ def _is_numbered(items: Sequence[ProseBlock]) -> bool:
 
 
 def _single_list_section(found: Sequence[Section]) -> Section:
-    """Return the only section with a plain list of several rules, or `_NO_SECTION`."""
+    """Return the only section with a plain list of several rules, or a new section if there are others."""
     lists = [
         part
         for part in found
@@ -106,13 +120,26 @@ def _single_list_section(found: Sequence[Section]) -> Section:
         and not _is_catalogue(items)
         and not _UNSUITABLE.search(part.heading)
     ]
-    return lists[0] if len(lists) == 1 else _NO_SECTION
+    return lists[0] if len(lists) == 1 else _NEW_SECTION
 
 
-def _is_general(section: Section) -> bool:
-    """Whether a section takes rules about anything: no word of its heading narrows its topic."""
+def _has_word_of(wanted: frozenset[str], section: Section) -> bool:
+    return not _is_numbered(section.items()) and bool(wanted & stems(section.text) - WEAK_STEMS)
+
+
+def _is_general(section: Section, *, is_skill: bool) -> bool:
+    """Whether a section takes rules about anything: no word of its heading narrows its topic.
+
+    A skill's "Style" is that of its work, a project's that of its code.
+    """
     if section.level <= 1 and not _RULE_HEADING.search(section.heading):
         return bool(section.items()) and not _is_catalogue(section.items())
+    is_more_than_style = _RULE_HEADING.search(_STYLE_WORD.sub(" ", section.heading))
+    return bool(is_skill or is_more_than_style) and _is_of_rules(section)
+
+
+def _is_of_rules(section: Section) -> bool:
+    """Whether no word of a section's heading narrows the topic of its rules."""
     of_rules = bool(_RULE_HEADING.search(section.heading)) and not _UNSUITABLE.search(section.heading)
     return of_rules and not _WORD.search(_GENERAL_WORD.sub(" ", section.heading))
 
