@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -143,6 +144,7 @@ def find_skill(store: Store, given: str, session: str = "") -> LibraryRow:
     found = find_skill_or_none(store, given, session)
     if found is None:
         _check_readable(given)
+        _check_there(store, given)
         raise no_such_skill(given, (row.name for row in library_rows(store)))
     return found
 
@@ -162,6 +164,18 @@ def _check_readable(given: str) -> None:
             except (OSError, ValueError) as error:
                 why = getattr(error, "strerror", None) or str(error)
                 raise SkilldError("Cannot read the skill", f"{file}: {why}") from error
+
+
+def _check_there(store: Store, given: str) -> None:
+    """Raise SkilldError if a skill of this name is archived, or only proposed."""
+    from skilld.library.archive import archived_skills
+
+    if any(one.name == given for one in archived_skills(common.places().archive)):
+        remedy = f"To bring it back: skilld skills restore {shlex.quote(given)}"
+        raise SkilldError("No such skill", f"{given} is archived", remedy)
+    for proposal in store.proposals.open():
+        if proposal.creates and proposal.skill == given:
+            raise SkilldError("No such skill", f"{given} is only proposed", f"To decide: skilld review {proposal.id}")
 
 
 def no_such_skill(given: str, known: Iterable[str]) -> SkilldError:

@@ -135,12 +135,15 @@ def check_movable(skill: Skill, folders: Iterable[Path], removed: Mapping[str, s
     """
     folder = skill.path.parent
     try:
-        why, link = _refusal_reason(skill, folder), _symlink_to(skill, folders)
-        why = why or (f"{link} is a symlink to it" if link else _uncommitted_reason(folder, removed))
+        why, remedy = _refusal_reason(skill, folder), ""
+        if why is None and (link := _symlink_to(skill, folders)):
+            why = f"{link} is a symlink to it"
+            remedy = f"To hide it from your agents, remove the symlink: rm {shell_quoted(link)}"
+        if why is None and (why := _uncommitted_reason(folder, removed)):
+            remedy = "Commit or stash them first."
     except SkilldError as error:
         raise RefusedError(title, str(error), error.remedy) from error
     if why:
-        remedy = f"To hide it from your agents, remove the symlink: rm {shell_quoted(link)}" if link else ""
         raise RefusedError(title, why, remedy)
 
 

@@ -157,6 +157,17 @@ def test_skills_of_one_name_do_not_replace_each_other(program: InProcessProgram,
     assert list(out.iterdir()) == []
 
 
+def test_a_skill_is_not_exported_over_itself(program: InProcessProgram) -> None:
+    marked = "metadata:\n  skilld-sessions: 11111111-2222-3333-4444-555555555555"
+    text = f"---\nname: mined\ndescription: Mined.\n{marked}\n---\n\nDo it.\n"
+    file = _add(program, "mined", text)
+    (program.home / "link").symlink_to(file.parents[1])
+    for out in (file, file.parents[1], program.home / "link"):
+        result = program.run("skills", "export", "mined", "--format", "skill", "--force", "-o", str(out))
+        assert (result.returncode, "is the skill itself" in result.stderr) == (5, True)
+    assert file.read_text() == text
+
+
 def test_a_missing_folder_is_named_with_the_command_that_makes_it(program: InProcessProgram, tmp_path: Path) -> None:
     _plain(program, "first")
     new = tmp_path / "a folder"

@@ -104,6 +104,21 @@ def test_the_remedy_for_a_linked_skill_removes_it_from_the_agents_view(program: 
     assert (elsewhere / "SKILL.md").is_file()
 
 
+def test_a_skill_that_is_archived_or_only_proposed_is_told_from_an_unknown_one(
+    program: Program, skills: Path, tmp_path: Path
+) -> None:
+    _add(skills, "tidy")
+    assert program.run("skills", "archive", "tidy").returncode == 0
+    theirs = _add(tmp_path, "theirs")
+    (row,) = program.json("skills", "import", str(theirs))
+    remedies = {"tidy": "To bring it back: skilld skills restore tidy"}
+    remedies |= {"theirs": f"To decide: skilld review {row['proposal']}", "other": "List them: skilld skills list"}
+    for name, remedy in remedies.items():
+        for verb in (("skills", "show", name), ("feedback", name, "--helpful"), ("skills", "delete", name, "--yes")):
+            result = program.run(*verb)
+            assert (verb, result.returncode, result.stderr.splitlines()[1:]) == (verb, 1, [f"  {remedy}"])
+
+
 def test_two_skills_deleted_in_one_second_can_both_be_restored(
     program: Program, skills: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

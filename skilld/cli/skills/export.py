@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _MAX_FILES, _MAX_SHOWN = 1000, 5  # other files in a skill's folder: examined, and printed
 _NOT_EXPORTED = "Nothing was exported"
+_ELSEWHERE = "Choose another place: -o PATH"
 
 
 def add(verbs: common.Verbs) -> None:
@@ -58,6 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
         if path is None:
             console.write_part(text)
         else:
+            if os.path.realpath(path) == str(row.path):
+                raise RefusedError(_NOT_EXPORTED, f"{path} is the skill itself", _ELSEWHERE)
             folder = path.parent if path.parent.parent == out else None
             files.append(_NewFile(path, text.encode(), folder, arguments.force))
     _write_files(files)
@@ -94,13 +97,12 @@ class _NewFile:
 
     def must_be_written(self) -> bool:
         """Return whether the file differs or is missing. Raises RefusedError if what is there must stay."""
-        elsewhere = "Choose another place: -o PATH"
         if link := next((one for one in (self.folder, self.path) if one is not None and one.is_symlink()), None):
-            raise RefusedError(_NOT_EXPORTED, f"{link} is a symlink", elsewhere)
+            raise RefusedError(_NOT_EXPORTED, f"{link} is a symlink", _ELSEWHERE)
         if not os.path.lexists(self.path):
             return True
         if not self.path.is_file():
-            raise RefusedError(_NOT_EXPORTED, f"{self.path} is not a regular file", elsewhere)
+            raise RefusedError(_NOT_EXPORTED, f"{self.path} is not a regular file", _ELSEWHERE)
         with suppress(ValueError):  # larger, so not the same
             if read_regular(self.path, len(self.data), links=False)[0] == self.data:
                 return False
