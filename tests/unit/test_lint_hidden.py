@@ -160,6 +160,23 @@ def test_t15_digests_names_and_paths_are_no_payload() -> None:
         assert not {"encoded-text", "opaque-blob"} & set(lint_bullet(text))
 
 
+@pytest.mark.parametrize(
+    ("text", "rule", "severity"),
+    [
+        ("Write <!DOCTYPE html> first", "html", FLAG),
+        ("Use <thing size=2> here", "html", FLAG),
+        ("Say it with <details> here", "html", FLAG),
+        ("<details> first", "html", REFUSE),
+        ("Be brief.\n\n[rules]: https://x.dev", "hidden-definition", FLAG),
+        ("Read ${CLAUDE_ROOT} first", "arguments", FLAG),
+        ("Keep " + "a-" * 101, "opaque-blob", FLAG),
+        ("x" * 5000, "long-line", REFUSE),
+    ],
+)
+def test_markup_placeholders_and_length_are_judged_by_what_they_hide(text: str, rule: str, severity: Severity) -> None:
+    assert lint_bullet(text)[rule] is severity
+
+
 def test_findings_are_sorted_counted_and_safe_to_print() -> None:
     text = "Be\u202e kind <!-- \x1b[31m yes --> <b>now</b> " + " ".join(f"https://h{n}.dev" for n in range(9))
     found = lint(SKILL, skill_with_bullet(text), text)
