@@ -159,11 +159,7 @@ class RowRead:
     size: int
     mtime: float
     note: str
-
-    @property
-    def length(self) -> int:
-        """The end of positions: there is none, they are times."""
-        return sys.maxsize
+    length: int = sys.maxsize  # positions are times, which have no end
 
     def parts(self) -> tuple[RawLine, ...]:
         """Return the records."""

@@ -125,7 +125,7 @@ def chain_digest(digest: str, record: bytes) -> str:
 
 
 def records(path: Path, gather: Gather, *, anyone: bool = False) -> Iterator[bytes]:
-    """Yield the records of one session. Raises OSError, and CutError as the adapter does."""
+    """Yield the records of one session. Raises OSError, and TruncatedFileError as the adapter does."""
     total = 0
     for record in gather(path, SessionFolder(path.parent, anyone)):
         total += len(record)
