@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import stat
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from skilld.files import read_regular
 
 MAX_BYTES = 1 << 20
+T = TypeVar("T")
 _MAX_FOLDERS = 5_000  # below one project
 _MAX_CACHED = 20_000  # folders and files in total
 _UNSETTLED_SECONDS = 2.0  # what changed this recently may change again without a new time stamp
@@ -64,33 +64,11 @@ class Disk:
 
     def read(self, path: str) -> FileText | None:
         """Return a regular file, links followed; at most its first megabyte."""
-        try:
-            facts = os.stat(path)  # noqa: PTH116 - called for hundreds of names that do not exist
-            if not stat.S_ISREG(facts.st_mode):
-                return None
-            kept = self._texts.get(path)
-            if kept and kept[0] == _identity(facts):
-                return kept[1]
-            data, facts = read_regular(Path(path), MAX_BYTES)
-            found = FileText(data.decode("utf-8", "replace").removeprefix("\ufeff"), os.path.realpath(path))
-        except (OSError, ValueError):
-            return None
-        _cache(self._texts, path, facts, found)
-        return found
+        return _cached(self._texts, path, _read_text)
 
     def names(self, folder: str) -> Mapping[str, bool]:
         """Return the names in a folder; none if it cannot be listed."""
-        try:
-            facts = os.stat(folder)  # noqa: PTH116
-            kept = self._folders.get(folder)
-            if kept and kept[0] == _identity(facts):
-                return kept[1]
-            with os.scandir(folder) as entries:
-                found = {entry.name: entry.is_dir() for entry in entries}
-        except (OSError, ValueError):
-            return {}
-        _cache(self._folders, folder, facts, found)
-        return found
+        return _cached(self._folders, folder, _read_names) or {}
 
     def exists(self, path: str) -> bool:
         """Whether anything has this name, even a broken link."""
@@ -114,30 +92,10 @@ class Disk:
             if not level:
                 return
             here = level.popleft()
-            inner, names = self._scan(here)
+            inner, names = _cached(self._scans, here, _scan) or ((), ())
             level.extend([f"{here}/{name}" for name in inner if name not in ignored])
             if here != folder and not wanted.isdisjoint(names):
                 yield here
-
-    def _scan(self, folder: str) -> tuple[list[str], list[str]]:
-        """Return the subfolders of a folder, and the names that may be or hold instructions."""
-        try:
-            facts = os.stat(folder)  # noqa: PTH116
-            kept = self._scans.get(folder)
-            if kept and kept[0] == _identity(facts):
-                return kept[1]
-            inner, names = [], []
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    name = entry.name
-                    if name.endswith(_MARKDOWN_SUFFIXES) or name[0] == ".":
-                        names.append(name)
-                    elif entry.is_dir(follow_symlinks=False):
-                        inner.append(name)
-        except (OSError, ValueError):
-            return [], []
-        _cache(self._scans, folder, facts, (inner, names))
-        return inner, names
 
     def _ignored(self, folder: str) -> frozenset[str]:
         """Return the folders that the project's .gitignore names without patterns."""
@@ -151,8 +109,43 @@ def _identity(facts: os.stat_result) -> tuple[int, ...]:
     return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
 
 
-def _cache(kept: dict, key: str, facts: os.stat_result, found: object) -> None:  # type: ignore[type-arg]
+def _cached(kept: dict[str, tuple[tuple[int, ...], T]], path: str, read: Callable[[str], T]) -> T | None:
+    """Return what is read at a path, or was read before if nothing has changed; None if it cannot be read."""
+    try:
+        facts = os.stat(path)  # noqa: PTH116 - called for hundreds of names that do not exist
+        known = kept.get(path)
+        if known and known[0] == _identity(facts):
+            return known[1]
+        found = read(path)
+    except (OSError, ValueError):
+        return None
     if time.time() - max(facts.st_mtime, facts.st_ctime) > _UNSETTLED_SECONDS:
         if len(kept) >= _MAX_CACHED:
             kept.clear()
-        kept[key] = (_identity(facts), found)
+        kept[path] = (_identity(facts), found)
+    return found
+
+
+def _read_text(path: str) -> FileText:
+    if not Path(path).is_file():  # opening a device can have effects
+        raise ValueError("it is not a regular file")
+    text = read_regular(Path(path), MAX_BYTES)[0].decode("utf-8", "replace").removeprefix("\ufeff")
+    return FileText(text, os.path.realpath(path))
+
+
+def _read_names(folder: str) -> dict[str, bool]:
+    with os.scandir(folder) as entries:
+        return {entry.name: entry.is_dir() for entry in entries}
+
+
+def _scan(folder: str) -> tuple[list[str], list[str]]:
+    """Return the subfolders of a folder, and the names that may be or hold instructions."""
+    inner, names = [], []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = entry.name
+            if name.endswith(_MARKDOWN_SUFFIXES) or name[0] == ".":
+                names.append(name)
+            elif entry.is_dir(follow_symlinks=False):
+                inner.append(name)
+    return inner, names
