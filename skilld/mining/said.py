@@ -21,7 +21,7 @@ from skilld.words import content_stems, count_words, is_same_ask
 
 MAX_SENTENCES = 24  # of one task
 _MIN_WORDS, _MAX_WORDS = 2, 40
-_SENTENCE_END_PATTERN = re.compile(r"(?<=[.!?;])\s+(?=\S)|(?<=[\u3002\uff01\uff1f])|\s+(?=\d{1,2}[.)] )|\n+")
+_SENTENCE_END_PATTERN = re.compile(r"(?<=[.!?;])\s+(?=\S)|(?<=[\u3002\uff01\uff1f])|(?<!\s)\s+(?=\d{1,2}[.)] )|\n+")
 _NUMBERED_PATTERN = re.compile(r"\A(?:\d{1,2}[.)]|[-*\u2022])\s+")
 _CONNECTIVE_PATTERN = re.compile(
     r"\A(?:(?:ok(?:ay)?|yes|yeah|yep|sure|great|good|nice|perfect|cool|right|sorry|well|no(?=\s*[,.!])|hmm+|u+m+|a+h+|and|also|but|then"
