@@ -19,7 +19,7 @@ from skilld.ingest.discover import Host
 from skilld.logs import get_logger
 from skilld.proposals import results
 from skilld.protocol import BatchResult
-from skilld.skills.find import PROJECT_CONFIG
+from skilld.skills.project_config import PROJECT_CONFIG
 from skilld.store import Store
 from skilld.store.batches import Obstacle, StoredBatch, Tries
 from skilld.types import Cause, Outcome

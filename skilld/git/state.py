@@ -311,7 +311,7 @@ def _ownership_by_files(root: Path) -> bool | None:
         dot_git = root / ".git"
         if not os.path.lexists(dot_git):
             return True
-        git_dir, common = _git_dirs(dot_git)
+        git_dir, common = git_dirs(dot_git)
         if not _REMOTE_PATTERN.search(_read_tail(common / "config")):
             return True
         return (
@@ -323,7 +323,7 @@ def _ownership_by_files(root: Path) -> bool | None:
         return False
 
 
-def _git_dirs(dot_git: Path) -> tuple[Path, Path]:
+def git_dirs(dot_git: Path) -> tuple[Path, Path]:
     """Return the git directory, and the common one that it shares with other work trees."""
     if dot_git.is_dir():
         return dot_git, dot_git

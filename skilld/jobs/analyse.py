@@ -33,7 +33,8 @@ from skilld.proposals import past_decisions
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import AnalyseBatch, BatchResult, FurtherEvidence, NewLearning, Obstacle
 from skilld.redact import RedactionError
-from skilld.skills.find import FILE, ProjectConfigError
+from skilld.skills.find import FILE
+from skilld.skills.project_config import ProjectConfigError
 from skilld.targets.route import RoutedBackend, ordered_file
 from skilld.text import Redact, fold, join_sentences, split_sentences
 from skilld.types import (

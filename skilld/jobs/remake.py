@@ -19,7 +19,7 @@ from skilld.proposals.staging import original_and_current, stage
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import BatchResult, Obstacle, RemakeProposal
 from skilld.skills import opt_out
-from skilld.skills.find import ProjectConfigError
+from skilld.skills.project_config import ProjectConfigError
 from skilld.types import Cause, Outcome, Proposal, State, StateChange
 
 

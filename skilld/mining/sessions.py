@@ -28,7 +28,7 @@ from skilld.paths import possible_folder
 from skilld.pipeline.documents import session_opt_out
 from skilld.pipeline.messages import to_messages
 from skilld.protocol import PROCESSOR_SECONDS
-from skilld.skills.find import linked_work_tree, read_link
+from skilld.skills.project_config import linked_work_tree, read_link
 from skilld.types import Event, Message, RawLine, Reply, SkillUse, Turn
 
 # How a session ended and what it cost, from its own log. Pure: one agent's records in, two facts out.

@@ -6,6 +6,7 @@ it goes.
 
 from __future__ import annotations
 
-from skilld.skills.find import Places, Skill, Source, Unusable, find, inventory, opt_out, read, text
+from skilld.skills.find import Places, Skill, Source, Unusable, find, inventory, read, text
+from skilld.skills.project_config import opt_out
 
 __all__ = ["Places", "Skill", "Source", "Unusable", "find", "inventory", "opt_out", "read", "text"]

@@ -10,19 +10,16 @@ import os
 import re
 import stat
 import sys
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from pathlib import Path
 
-from skilld.errors import SkilldError
 from skilld.files import read_regular
 from skilld.skills.spec import FrontMatter, read_front
-from skilld.types import SkillRef, TargetKind
+from skilld.types import SkillRef
 
 FILE = "SKILL.md"
 # O_PATH: a parent folder may not be readable.
@@ -36,7 +33,6 @@ _COPY_FOLDERS = (
     *((".gemini", "extensions"), (".qwen", "extensions"), ("bundled-skills",)),
 )
 
-_CONFIG_KEYS = frozenset(("enabled", "ignore", "never", "targets"))  # of a project's .skilld.toml
 # Folders of a repository in which other people's code is installed.
 _DEPENDENCY_FOLDERS = frozenset(("node_modules", "site-packages", "vendor", ".venv", "venv"))
 
@@ -252,128 +248,6 @@ def file_problem(facts: os.stat_result, subject: str = "its SKILL.md") -> str | 
     if facts.st_nlink != 1:
         return f"{subject} has several hard links"
     return f"{subject} is over 1 MiB" if facts.st_size > MAX_BYTES else None
-
-
-# Opting out. The `.skilld.toml` files of a project come with its repository and are not trusted: they can only restrict
-# skilld. If one cannot be read nothing is touched: whoever wrote it wanted less, not more.
-
-PROJECT_CONFIG = ".skilld.toml"
-_MAX_CONFIG_BYTES = 64 * 1024
-_MAX_DEPTH = 256  # folders above a skill; each is checked by its whole path
-
-
-class ProjectConfigError(SkilldError):
-    """The project configuration at `path` is invalid, so the project is left alone until it is fixed."""
-
-    def __init__(self, path: Path, why: str) -> None:
-        super().__init__(f"Skipped because of {path}", why)
-        self.path = path
-
-
-@dataclass(frozen=True, slots=True)
-class ProjectConfig:
-    """The configuration in `folder`: nothing below it (not `enabled`), or no files with such names, paths or kinds."""
-
-    folder: Path
-    enabled: bool = True
-    never: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    targets: tuple[str, ...] = tuple(TargetKind)
-
-    def opt_out(self, path: Path, name: str = "", kind: TargetKind | None = None) -> str | None:
-        """Return why `path` (of a file called `name`, or a session's folder) is opted out, None if it is not."""
-        inside = path.relative_to(self.folder)
-        parts = [part.as_posix() for part in (inside, *inside.parents)]
-        globs = [glob.removeprefix("./").strip("/") for glob in self.ignore]  # as people write them for git
-        ignored = any(fnmatchcase(part, glob) for glob in globs for part in parts)
-        wanted = kind is None or kind in self.targets
-        if self.enabled and wanted and name not in self.never and not ignored:
-            return None
-        return f"{self.folder / PROJECT_CONFIG} opts out of skilld"
-
-
-def opt_out(path: Path, name: str = "", kind: TargetKind | None = None) -> str | None:
-    """Return why the projects around `path` opt out, as a clause for the person; None if none does.
-
-    `path` is the absolute path of a file called `name` of this `kind`, or of a session's folder. Raises SkilldError if
-    a configuration is invalid.
-    """
-    spellings = dict.fromkeys((path, Path(os.path.realpath(path))))
-    found = (config.opt_out(at, name, kind) for each in spellings for config, at in _configs_around(each))
-    return next(filter(None, found), None)
-
-
-def _configs_around(path: Path) -> Iterator[tuple[ProjectConfig, Path]]:
-    """Yield the configurations that apply to `path`, each with the path as seen from there.
-
-    A submodule is part of its project, and a linked work tree of its repository's main one, which may have a
-    configuration that it lacks: an untracked one, or one from another branch.
-    """
-    if len(path.parts) > _MAX_DEPTH:
-        raise SkilldError("Skipped", f"{path} is nested more than {_MAX_DEPTH} folders deep")
-    for folder in (path, *path.parents):
-        # Strings: this runs for every turn, and joining paths as objects took half of its time.
-        if os.path.lexists(f"{folder}/{PROJECT_CONFIG}"):
-            yield _read_config(folder), path
-        if os.path.isfile(f"{folder}/.git"):  # noqa: PTH113 - a string
-            if linked := linked_work_tree(str(folder)):
-                yield from _configs_around(Path(linked[1]) / path.relative_to(folder))
-        elif os.path.lexists(f"{folder}/.git"):
-            return
-
-
-_LINK_PATTERN = re.compile(r"gitdir: (.+?)\n?")
-_LINKED_DIR_PATTERN = re.compile(r"(/.+)/\.git/worktrees/[^/\n]+")
-_MAX_LINK_BYTES = 5000
-
-
-def linked_work_tree(top: str) -> tuple[str, str] | None:
-    """Return the git directory of the linked work tree at `top` and the main work tree, None if it is not one."""
-    try:
-        link = _LINK_PATTERN.fullmatch(read_link(f"{top}/.git"))
-    except (OSError, ValueError):
-        return None
-    linked = _LINKED_DIR_PATTERN.fullmatch(os.path.normpath(os.path.join(top, link[1]))) if link else None  # noqa: PTH118
-    return (linked[0], linked[1]) if linked and Path(linked[1], ".git").is_dir() else None
-
-
-def read_link(path: str) -> str:
-    """Return the text of a file in which git names another one; raises OSError or ValueError."""
-    return read_regular(Path(path), _MAX_LINK_BYTES)[0].decode("utf-8", "surrogateescape")
-
-
-def _read_config(folder: Path) -> ProjectConfig:
-    try:
-        return _parse_config(
-            folder,
-            tomllib.loads(read_regular(folder / PROJECT_CONFIG, _MAX_CONFIG_BYTES, links=False)[0].decode("utf-8-sig")),
-        )
-    except OSError as error:
-        why = error.strerror or "it cannot be read"
-    except tomllib.TOMLDecodeError:  # its message quotes the file
-        why = "it is not valid TOML"
-    except (ValueError, RecursionError) as error:
-        why = str(error)
-    raise ProjectConfigError(folder / PROJECT_CONFIG, why)
-
-
-def _parse_config(folder: Path, values: dict[str, object]) -> ProjectConfig:
-    if unknown_keys := set(values) - _CONFIG_KEYS:
-        raise ValueError(f"unknown key {min(unknown_keys)!r}; allowed: {', '.join(sorted(_CONFIG_KEYS))}")
-    enabled = values.get("enabled", True)
-    if enabled not in (True, False):
-        raise ValueError("enabled must be true or false")
-    targets = _get_texts(values, "targets") if "targets" in values else tuple(TargetKind)
-    if unknown := set(targets) - set(TargetKind):
-        raise ValueError(f"targets contains {min(unknown)!r}; allowed: {', '.join(TargetKind)}")
-    return ProjectConfig(folder, bool(enabled), _get_texts(values, "never"), _get_texts(values, "ignore"), targets)
-
-
-def _get_texts(values: dict[str, object], key: str) -> tuple[str, ...]:
-    found = values.get(key, [])
-    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
-        raise ValueError(f"{key} must be a list of strings")
-    return tuple(str(item) for item in found)
 
 
 # All skills on this machine that agents can see, each once by its real path. Folders are not followed in circles, and

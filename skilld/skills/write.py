@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.skills.find import FILE, Places, opt_out
+from skilld.skills.find import FILE, Places
+from skilld.skills.project_config import opt_out
 from skilld.skills.spec import MAX_DESCRIPTION, MAX_NAME, NAME_PATTERN, find_faults
 from skilld.text import one_line, safe_text, truncate
 

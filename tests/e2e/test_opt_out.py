@@ -9,6 +9,7 @@ import pytest
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, Session
+from support.waiting import wait_for
 
 
 @pytest.mark.parametrize(
@@ -52,3 +53,24 @@ def test_a_repaired_opt_out_file_releases_its_turns_without_retry(
     config.write_text("enabled = true\n")
     program.run("run", "--once")  # there is no CLAUDE.md yet, so that words for it wait
     assert (len(program.json("proposals")), len(program.json("learnings"))) == (used, not used)
+
+
+def test_a_session_on_a_branch_that_lacks_it_is_left_alone_too(home: Path, project: Project, program: Program) -> None:
+    program.run("run", "--once")
+    for command in (
+        ("branch", "feature"),
+        ("add", "--force", "--", ".skilld.toml"),
+        ("commit", "--quiet", "--message", "leave this alone"),
+        ("checkout", "--quiet", "feature"),
+    ):
+        (project.root / ".skilld.toml").write_text("enabled = false\n")
+        project.git(*command)
+    assert not (project.root / ".skilld.toml").exists()
+    session = Session(home, project)
+    session.use_skill()
+    session.type("Write the release notes for 2.4.0", LASTING, "ok, looks good", "thanks", "go on")
+    with program.daemon():
+        wait_for("the batch to be judged", lambda: program.json("status")["batches"]["done"] == 1)
+        assert LASTING.encode() not in b"".join(file.read_bytes() for file in (home / ".local").rglob("*.db*"))
+    assert (program.json("proposals", "--state", "all"), program.json("learnings")) == ([], [])
+    assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""

@@ -59,6 +59,7 @@ NOT_QUICK = frozenset(
         "new_skills_staged",
         "nightly",
         "offline_listen",
+        "opt_out_branches",
         "partial_decisions",
         "plain_words",
         "plugins",

@@ -20,7 +20,8 @@ from skilld.git.state import is_own_project, is_surely_own
 from skilld.jobs.placing import JobPlaces, find_file_of_kind, is_personal_file
 from skilld.pipeline.documents import TargetDocument, load_documents
 from skilld.protocol import AnalyseBatch, BatchJob, Source
-from skilld.skills.find import is_kernel_path, opt_out
+from skilld.skills import opt_out
+from skilld.skills.find import is_kernel_path
 from skilld.targets.find import TargetFiles, WorkingSession, find_targets
 from skilld.targets.route import choose_target, is_personal, ordered_file, ordered_files
 from skilld.targets.session_work import SessionWork, session_work

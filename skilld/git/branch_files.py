@@ -1,0 +1,171 @@
+"""Reads small files of a repository's default branch while another branch is checked out.
+
+What was read is kept until a ref changes, so that a question for every turn costs some calls of `stat`. Imports no
+GitPython, because the daemon asks, too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from skilld.errors import SkilldError
+from skilld.files import read_regular
+from skilld.git.environment import SILENT_OPTIONS, SILENT_VARIABLES, git_program
+from skilld.git.staging_branch import STAGING_BRANCH
+from skilld.git.state import git_dirs, head_branch, symbolic_target
+
+_SECONDS = 5.0  # that git may take
+_MAX_REPOSITORIES = 200  # of which answers are kept
+_MAX_PACKED_REFS_BYTES = 16 << 20
+_REMOTE_BRANCH = re.compile(r"refs/remotes/[^/]+/(.+)")
+_USUAL_NAMES = ("main", "master")
+_ANSWER = re.compile(rb"[0-9a-f]{40,64} (blob|tree|commit|tag) ([0-9]+)\n")
+
+Stamp = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BranchFile:
+    """A file of a branch: the branch's short name, and its content; None if it is too large, or no file."""
+
+    branch: str
+    data: bytes | None
+
+
+@dataclass(slots=True)
+class _Known:
+    """What was read of a repository while the files of its refs had this stamp."""
+
+    watched: tuple[str, ...]
+    stamp: Stamp
+    refs: tuple[str, ...]
+    files: dict[str, tuple[BranchFile, ...]] = field(default_factory=dict)
+
+
+_known: dict[str, _Known] = {}
+
+
+def default_branch_files(top: str, paths: Sequence[str], limit: int) -> Mapping[str, tuple[BranchFile, ...]]:
+    """Return those of these paths that are on the default branch of the work tree `top`, as fetched and as here.
+
+    The branch that is checked out is left out: its files are in the work tree. Nothing is found if git cannot read the
+    repository. A file with more than `limit` bytes has no content.
+    """
+    known = _known.get(top)
+    if known is None or known.stamp != _stamp(known.watched):
+        if len(_known) >= _MAX_REPOSITORIES:
+            _known.clear()
+        known = _known[top] = _look(top)
+    if known.refs and (new := [path for path in paths if path not in known.files and "\n" not in path]):
+        known.files |= dict.fromkeys(new, ()) | _read(top, known.refs, new, limit)
+    return {path: found for path in paths if (found := known.files.get(path))}
+
+
+def _look(top: str) -> _Known:
+    try:
+        git_dir, common = git_dirs(Path(top, ".git"))
+        refs = _default_refs(common)
+        checked_out = head_branch(git_dir)
+    except (OSError, ValueError, SkilldError):
+        return _Known((), (), ())
+    remotes = common / "refs/remotes"
+    below = [path for folder in _folders(remotes) for path in (folder, folder / "HEAD")]
+    files = git_dir / "HEAD", common / "packed-refs", common / "reftable/tables.list", remotes
+    watched = tuple(map(str, (*files, *below, *(common / ref for ref in refs))))
+    return _Known(watched, _stamp(watched), tuple(ref for ref in refs if ref != checked_out))
+
+
+def _default_refs(common: Path) -> list[str]:
+    """Return the refs of the default branch that exist, as `skilld.git.repo` finds it; from the files of refs only."""
+    if (common / "reftable").is_dir():  # only git can read these
+        return ["refs/remotes/origin/HEAD", *(f"refs/heads/{name}" for name in _USUAL_NAMES)]
+    packed = _packed_refs(common)
+    heads = (symbolic_target(folder / "HEAD") for folder in _folders(common / "refs/remotes"))
+    pointers = sorted((ref for ref in heads if ref), key=lambda ref: not ref.startswith("refs/remotes/origin/"))
+    named = [found for ref in pointers if (found := _REMOTE_BRANCH.fullmatch(ref)) and found[1] != STAGING_BRANCH]
+    groups = [(named[0][0], f"refs/heads/{named[0][1]}")] if named else []
+    groups += [(f"refs/remotes/origin/{name}", f"refs/heads/{name}") for name in _USUAL_NAMES]
+    there = ([ref for ref in group if os.fsencode(ref) in packed or (common / ref).is_file()] for group in groups)
+    return next(filter(None, there), [])
+
+
+def _folders(folder: Path) -> list[Path]:
+    with suppress(OSError):
+        return sorted(Path(entry.path) for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False))
+    return []
+
+
+def _packed_refs(common: Path) -> set[bytes]:
+    with suppress(OSError, ValueError):
+        data, _ = read_regular(common / "packed-refs", _MAX_PACKED_REFS_BYTES)
+        return {line.split(b" ", 1)[-1] for line in data.splitlines()}
+    return set()
+
+
+def _stamp(paths: Sequence[str]) -> Stamp:
+    return tuple(_file_stamp(path) for path in paths)
+
+
+def _file_stamp(path: str) -> tuple[int, ...]:
+    try:
+        facts = os.stat(path)  # noqa: PTH116 - a string: this runs for every turn
+    except (OSError, ValueError):
+        return ()
+    return facts.st_mtime_ns, facts.st_size, facts.st_ino
+
+
+def _read(top: str, refs: Sequence[str], paths: Sequence[str], limit: int) -> dict[str, tuple[BranchFile, ...]]:
+    """Have one git process read the files."""
+    asked = [(ref, path) for path in paths for ref in refs]
+    found: dict[str, tuple[BranchFile, ...]] = {}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment |= SILENT_VARIABLES | {"GIT_CEILING_DIRECTORIES": str(Path(top).parent)}
+    with suppress(OSError, SkilldError), tempfile.TemporaryFile() as given:
+        given.write(b"".join(os.fsencode(f"{ref}:{path}\n") for ref, path in asked))
+        given.seek(0)
+        process = subprocess.Popen(
+            [git_program(), *SILENT_OPTIONS, "-C", top, "cat-file", "--batch"],
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        )
+        watchdog = threading.Timer(_SECONDS, process.kill)
+        watchdog.start()
+        try:
+            answers = _answers(process.stdout, limit) if process.stdout else iter(())
+            for (ref, path), answer in zip(asked, answers, strict=False):
+                if answer is not None:
+                    one = BranchFile(ref.split("/", 2)[2], None if answer == b"\0" else answer)
+                    found[path] = (*found.get(path, ()), one)
+        finally:
+            watchdog.cancel()
+            process.kill()
+            process.wait()
+            if process.stdout:
+                process.stdout.close()
+    return found
+
+
+def _answers(out: IO[bytes], limit: int) -> Iterator[bytes | None]:
+    """Yield git's answers: a file's content, a NUL for what is no file or too large, None for what is missing."""
+    while (line := out.readline()).endswith(b"\n"):
+        header = _ANSWER.fullmatch(line)
+        if header is None:
+            yield None
+            continue
+        left, kept = int(header[2]) + 1, b""
+        while left and (piece := out.read(min(left, 1 << 16))):
+            left -= len(piece)
+            kept = kept + piece if len(kept) <= limit else kept
+        is_file = header[1] == b"blob" and len(kept) <= limit + 1 and b"\0" not in kept
+        yield kept[:-1] if is_file and not left else b"\0"
