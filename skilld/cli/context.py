@@ -146,7 +146,7 @@ def _print_context(context: Context, project: Path, tokenizer: Tokenizer, limit:
     console.table([tuple(map(console.plain, row)) for row in (*head, *rows)], indent="  ")
     if skills := [file for file in context.files if file.scope is Scope.SKILL]:
         tokens = sum(tokenizer.count(file.text) for file in skills)
-        console.say(f"  plus one line per skill: {pluralize(len(skills), 'skill')}, {tokens} tokens")
+        console.say(f"  of these, one line per skill: {pluralize(len(skills), 'skill')}, {tokens} tokens")
     for file, one, has in _exceeded_limits(context, tokenizer, limit):
         words = f"{has:,} {one.unit.value} (limit {one.limit:,}): {one.effect}"
         console.say(f"  ! {console.plain(short_path(file.path, project))}: {words}")

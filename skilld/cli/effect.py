@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif which:
         console.say(f"No rule matches {console.plain(which)}. To list all: skilld effect")
     else:
-        console.say("No rules to show: no proposal has added one, and you have not had to repeat one.")
+        console.say("No rules to show: no rule from a proposal is in a file now, and you have not had to repeat one.")
     if left:
         console.say(f"{pluralize(left, 'transcript')} not read yet. Run the command again, or let the daemon catch up.")
     return 0

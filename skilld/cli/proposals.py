@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         console.line("No open proposals." if arguments.state == "open" else "No matching proposals.")
         if begin := common.first_step_hint(store):
             console.say(begin)
-    elif arguments.state == "open":
+    elif any(one.state.value == "open" for one in found) and arguments.state == "open":
         console.line()
         merge = (
             f"; with git: git merge {STAGING_BRANCH}"

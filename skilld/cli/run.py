@@ -178,6 +178,8 @@ def _count_failed(engine: Engine) -> int:
 
 
 def _print_totals(engine: Engine, done: int, failed: int) -> None:
+    from skilld.clock import local_day
+    from skilld.store.budget import spent_limit
     from skilld.types import State
 
     count = engine.store.proposals.count(State.OPEN)
@@ -190,6 +192,11 @@ def _print_totals(engine: Engine, done: int, failed: int) -> None:
         console.say(f"{pluralize(failed, 'batch', 'batches')} could not be judged; to see why: skilld doctor")
     if engine.store.meta.paused(time.time()):
         console.say("skilld is paused, so nothing was judged. To continue: skilld resume")
+    waiting = engine.store.batches.counts()["pending"]
+    why = spent_limit(engine.store.usage.on(local_day(time.time())), engine.settings.budget)
+    if waiting and why:
+        batches = pluralize(waiting, "batch waits", "batches wait")
+        console.say(f"Today's budget is spent ({why}), so {batches} until tomorrow. To see it: skilld cost")
     if count:
         console.say("To review: skilld review")
     if learnings:
@@ -197,6 +204,8 @@ def _print_totals(engine: Engine, done: int, failed: int) -> None:
 
 
 def _finish_due(engine: Engine, worker: Worker) -> int:
+    from skilld.protocol import BatchResult
+
     done = 0
     progress = Progress("Judging batches")
     while batch := engine.next_batch(time.time()):
@@ -205,7 +214,8 @@ def _finish_due(engine: Engine, worker: Worker) -> int:
         job, seconds = engine.start(batch), engine.settings.worker.seconds
         result = worker.do(job, seconds, partial(_keep_plan, engine, batch), charge=engine.account(batch).charge)
         new = engine.finish(batch, result, time.time())
-        if found := [*new, *engine.repeated_proposals(result)]:
+        taken_back = (engine.store.proposals.get(one.proposal) for one in BatchResult.of(result).taken_back)
+        if found := [*new, *engine.repeated_proposals(result), *filter(None, taken_back)]:
             progress.clear()
             _print_news(found)
         done += 1
@@ -275,11 +285,13 @@ def _print_news(proposals: list[Proposal], waiting: int = 0) -> None:
 def _describe_news(proposal: Proposal) -> tuple[str, str]:
     """Describe what happened to a proposal, and what to do about it."""
     from skilld.proposals.remarks import UNDO_VERBS
-    from skilld.store.proposals import UNWANTED_STATES
+    from skilld.store.proposals import TAKEN_BACK_PREFIX, UNWANTED_STATES
 
     state, name = proposal.state, console.plain(proposal.skill)
     if state in UNWANTED_STATES:
         return f"Said again for {name} after you {state.value} it", f"To bring it back: skilld {UNDO_VERBS[state]}"
+    if any(flag.startswith(TAKEN_BACK_PREFIX) for flag in proposal.flags):
+        return f"Perhaps taken back for {name}", "To decide on it: skilld review"
     if proposal.landed:
         return f"Applied to {name}", "To undo it: skilld revert"
     return f"Proposed for {name}", "To review it: skilld review"

@@ -70,12 +70,24 @@ def run(arguments: argparse.Namespace) -> int:
         shown = {"file": str(path), "line": line, "text": line_origin.text, "commit": line_origin.commit}
         return common.write_json(shown | {"proposals": [_why_json(store, one, line_origin.text) for one in found]})
     console.line(f"  {console.plain(line_origin.text)}")
-    console.line(f"  commit {line_origin.commit[:10]}" if line_origin.commit else "  not committed", style="dim")
+    kept = "" if not line_origin.commit or _is_tracked(path) else " in the repository that skilld keeps for this folder"
+    console.line(f"  commit {line_origin.commit[:10]}{kept}" if line_origin.commit else "  not committed", style="dim")
     for proposal in found:
         _print_why(store, proposal, line_origin.text)
     if not found:
         console.line("No proposal added this line.")
     return 0
+
+
+def _is_tracked(path: Path) -> bool:
+    """Whether a repository of the person's tracks a file, rather than one of skilld's own."""
+    from skilld.git.errors import NotTrackedError
+    from skilld.git.repo import find_tracked
+
+    try:
+        return bool(find_tracked(path))
+    except NotTrackedError:
+        return False
 
 
 def _is_file(given: str) -> bool:

@@ -315,10 +315,15 @@ def reasons_for_nothing(counts: Counts, paused_until: str, *, running: bool) -> 
     if not counts.turns:
         before = f" ({pluralize(counts.files, 'session file')} already existed, but only new messages count)"
         look_back = f"to read the last 7 days{', stop skilld, then' if running else ''}: skilld run --once --backfill 7"
-        return [] if counts.since else [f"no messages since skilld first ran{before * bool(counts.files)}; {look_back}"]
+        none = f"no messages since skilld first ran{before * bool(counts.files)}"
+        return [] if counts.since else [f"{none if counts.ran else 'skilld has not run here yet'}; {look_back}"]
     reasons = [_count_messages(counts)]
     if counts.judged and not (counts.learnings or counts.said_since or counts.refusals):
-        reasons.append("nothing judged so far sounded like a lasting instruction")
+        reasons.append(
+            "what you said has been proposed before (list: skilld proposals --state all)"
+            if counts.taught
+            else "nothing judged so far sounded like a lasting instruction"
+        )
     if counts.learnings:
         kept = pluralize(counts.learnings, "lasting instruction")
         reasons.append(f"{kept} kept, but not in any file yet (list: skilld learnings)")
@@ -332,10 +337,12 @@ def reasons_for_nothing(counts: Counts, paused_until: str, *, running: bool) -> 
         )
     if counts.parked:
         reasons.append(
-            f"{pluralize(counts.parked, 'batch', 'batches')} failed after several attempts (list: skilld status)"
+            f"{pluralize(counts.parked, 'batch', 'batches')} failed (why: skilld status; again: skilld retry)"
         )
     common = sorted(counts.refusals.items(), key=lambda item: -item[1])[:_MAX_REASONS]
     reasons += [f"{pluralize(number, 'edit')} refused: {why}" for why, number in common]
+    if counts.spent and counts.pending:
+        reasons.append(f"today's budget is spent ({counts.spent}); the rest is judged tomorrow")
     if paused_until:
         reasons.append(f"paused {paused_until}")
     return reasons
@@ -345,7 +352,7 @@ def _count_messages(counts: Counts) -> str:
     """Describe how many messages were read and what became of them, in numbers that add up."""
     fates = (
         (counts.judged, f"judged ({counts.taught} with a lasting instruction)" if counts.taught else "judged"),
-        (counts.pending, "about to be judged"),
+        (counts.pending, "not judged yet"),
         (counts.waiting, "waiting for the rest of the session"),
         (counts.chatter, "skipped (no lasting instructions)"),
     )

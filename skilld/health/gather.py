@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
@@ -37,7 +38,7 @@ from skilld.store.batches import REMAKE_PREFIX, Obstacle, StoredBatch
 from skilld.store.budget import TEST_QUESTION, Account, spent_limit
 from skilld.store.connection import is_remote
 from skilld.store.corruption import missing_reason
-from skilld.store.meta import DAEMON, DRIFT, FOREVER, LAST_ERROR, LAST_REBUILD, NOTICE_ERROR, PAUSED_UNTIL
+from skilld.store.meta import DAEMON, DRIFT, FOREVER, INSTALLED_AT, LAST_ERROR, LAST_REBUILD, NOTICE_ERROR, PAUSED_UNTIL
 from skilld.types import Cause, Outcome, State
 from skilld.worker.spawn import Worker
 
@@ -425,7 +426,9 @@ def count_turns(store: Store, settings: Settings | None) -> Counts:
     more: dict[str, Any] = {}
     if settings is not None:
         more = {"batch_turns": settings.batch.turns, "idle_minutes": settings.batch.idle_minutes}
+        more["spent"] = spent_limit(store.usage.on(local_day(time.time())), settings.budget) or ""
     return Counts(
+        ran=store.meta.get(INSTALLED_AT) is not None,
         files=sum(facts["files"] for facts in store.transcripts.summary().values()),
         turns=turns["seen"],
         judged=turns["judged"],

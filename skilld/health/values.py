@@ -156,7 +156,8 @@ class Model:
 class Counts:
     """What became of the turns since the newest proposal: judged, `pending`, `waiting` for their batch, or chatter.
 
-    `since` is when that proposal was made; if there is none it is empty, and all turns count.
+    `since` is when that proposal was made; if there is none it is empty, and all turns count. `ran` is whether skilld
+    ever ran here, `spent` the limit of the budget that was reached.
     """
 
     files: int = 0
@@ -174,6 +175,8 @@ class Counts:
     since: str = ""
     said: tuple[str, ...] = ()  # what was said although a file already has it, the newest first
     said_since: int = 0  # how many of these are newer than the newest proposal
+    ran: bool = True
+    spent: str = ""
 
 
 @dataclass(frozen=True, slots=True)

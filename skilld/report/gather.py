@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -90,7 +90,7 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
         weeks=weeks.mondays,
         words=words,
         sessions=len(sessions_in_period),
-        taught=_count_taught(counted, weeks),
+        taught=replace(_count_taught(counted, weeks), unjudged=store.transcripts.turn_outcomes()["pending"]),
         decided=_count_decisions([one for one in recent if one.where not in {WAITING, State.SAID}]),
         again=_count_repeats(effects, weeks, words=words, unread=bool(store.past.next_unread(now))),
         weight=weigh_files(loaded, weeks),

@@ -78,13 +78,17 @@ class FileCounts:
 
 @dataclass(frozen=True, slots=True)
 class TaughtCounts:
-    """Lasting instructions by destination, including "waiting" and "said"; a proposal may contain several."""
+    """Lasting instructions by destination, including "waiting" and "said"; a proposal may contain several.
+
+    `unjudged` messages are still to be judged, so that there may be more.
+    """
 
     total: int
     where: Mapping[str, int]
     per_week: Mapping[str, Week]
     most_in_a_week: int
     files: tuple[FileCounts, ...]
+    unjudged: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,11 +71,14 @@ def nothing_to_show(report: Report, why: str) -> str:
 
 def taught(report: Report) -> str:
     """Describe how much was taught."""
-    sessions = pluralize(report.sessions, "session")
+    sessions, unjudged = pluralize(report.sessions, "session"), report.taught.unjudged
+    more = (
+        f" {pluralize(unjudged, 'message is', 'messages are')} not judged yet (why: skilld doctor)." if unjudged else ""
+    )
     if not report.taught.total:
-        found = f"skilld found no lasting instructions in {sessions}." if report.sessions else NO_SESSION
+        found = f"skilld found no lasting instructions in {sessions}.{more}" if report.sessions else NO_SESSION
         return nothing_to_show(report, found)
-    return f"skilld found {pluralize(report.taught.total, 'lasting instruction')} in {sessions}."
+    return f"skilld found {pluralize(report.taught.total, 'lasting instruction')} in {sessions}.{more}"
 
 
 def decided(report: Report) -> str:

@@ -252,19 +252,20 @@ def test_only_the_file_is_written_if_no_commit_is_wanted(home: Path, tmp_path: P
 
 def test_words_taken_back_later_mark_the_open_proposal(home: Path, project: Project, program: Program) -> None:
     """Not one that something else may mean; saying it again removes the mark."""
-    program.run("run", "--once")
+    heard = [program.run("run", "--once").stdout]
 
     def say(*texts: str, used: bool = True) -> list[str]:
         session = Session(home, project)
         if used:
             session.use_skill()
         session.type(*texts, *CHATTER[: 5 - len(texts)])
-        program.run("run", "--once")
+        heard.append(program.run("run", "--once").stdout)
         return [flag for one in program.json("proposals") for flag in one["flags"]]
 
     assert say(LASTING) == []
     assert say("Don't forget the ticket number!", "forget it", "drop the ticket table") == []
     (flag,) = say("Forget what I said about the ticket number.", used=False)
+    assert "Perhaps taken back for release-notes: Always put the ticket number first" in heard[-1]
     assert flag == "you may have taken this back since: \u201cForget what I said about the ticket number.\u201d"
     (one,) = program.json("proposals")
     assert f"note: {flag}\n" in program.run("show", one["id"]).stdout

@@ -229,7 +229,7 @@ def test_11_a_daemon_that_is_stopped_or_hangs(setup: BrokenSetup) -> None:
 
 
 def test_why_nothing_was_proposed_is_explained_step_by_step(setup: BrokenSetup) -> None:
-    assert "no messages since" in setup.why_nothing()[0]
+    assert "skilld has not run here yet" in setup.why_nothing()[0]
     assert "--backfill 7" in setup.why_nothing()[0]
     assert setup.program.run("run", "--once").returncode == 0
     lasting = [f"From now on, always use {what} in this project." for what in ("tabs", "UTC", "British spelling")]

@@ -109,6 +109,8 @@ def test_after_a_rejection_the_same_words_propose_nothing(world: TaughtProject) 
     now = world.program.json("status")
     assert now["said_again"] == [{"id": world.two, "told": told}]
     assert now["turns"]["taught"] == before["turns"]["taught"] + 1, "it counts as something lasting"
+    why = world.program.json("doctor")["why_nothing"]
+    assert why[-1] == "what you said has been proposed before (list: skilld proposals --state all)"
     for verb in (("status",), ("proposals",), ("show", world.two)):
         assert told in world.program.run(*verb).stdout.replace("\n          ", " ")
     with sqlite3.connect(world.home / DATABASE) as db:

@@ -75,6 +75,8 @@ def test_a_users_skill_is_proposed_accepted_and_reverted(person: Person, home: P
     number = person.skill.read_text().splitlines().index(RULE_LINES[TICKETS]) + 1
     (why,) = person.program.json("why", f"{person.skill}:{number}")["proposals"]
     assert (why["id"], why["evidence"][0]["quote"]) == (proposal["id"], TICKETS)
+    told = person.program.run("why", f"{person.skill}:{number}").stdout.splitlines()[1]
+    assert told.endswith(" in the repository that skilld keeps for this folder")
     assert person.program.run("revert", proposal["id"]).returncode == 0
     assert files(home / ".claude/skills") == before
     assert person.states() == ["reverted"]

@@ -192,8 +192,13 @@ def test_a_spent_budget_stops_the_calls_until_raised(home: Path, project: Projec
         _session(home, project)
         program.run("run", "--once")
         _session(home, project)
-        program.run("run", "--once")
+        said = " ".join(program.run("run", "--once").stdout.split())
+        assert "Today's budget is spent (1 of 1 model calls used), so 1 batch waits until tomorrow." in said
         assert len(model.bodies) == 1
+        report = " ".join(program.run("report").stdout.split())
+        assert "5 messages are not judged yet (why: skilld doctor)." in report
+        why = program.json("doctor")["why_nothing"]
+        assert why[-1] == "today's budget is spent (1 of 1 model calls used); the rest is judged tomorrow"
         status = program.json("status")
         assert status["batches"]["pending"] == 1
         assert status["budget"]["spent"] == "1 of 1 model calls used"

@@ -183,9 +183,9 @@ SKIPPED = "3 skipped (no lasting instructions)"
 def test_why_nothing_names_waiting_refused_and_paused_work() -> None:
     counts = Counts(turns=47, judged=38, pending=5, waiting=1, chatter=3, parked=2, refusals={"a": 1, "b": 3})
     assert reasons_for_nothing(counts, "until you resume", running=True) == [
-        f"47 messages read: 38 judged, 5 about to be judged, 1 waiting for the rest of the session, {SKIPPED}",
+        f"47 messages read: 38 judged, 5 not judged yet, 1 waiting for the rest of the session, {SKIPPED}",
         "messages are judged once their session has 5 messages, ends, or is idle for 10 minutes",
-        "2 batches failed after several attempts (list: skilld status)",
+        "2 batches failed (why: skilld status; again: skilld retry)",
         "3 edits refused: b",
         "1 edit refused: a",
         "paused until you resume",
@@ -197,6 +197,15 @@ def test_why_nothing_says_that_nothing_lasting_was_heard() -> None:
         "6 messages read: 5 judged, 1 skipped (no lasting instructions)",
         "nothing judged so far sounded like a lasting instruction",
     ]
+    again = reasons_for_nothing(Counts(turns=5, judged=5, taught=1, since="2026-11-28T03:00:00Z"), "", running=True)
+    assert again[1:] == ["what you said has been proposed before (list: skilld proposals --state all)"]
+    spent = reasons_for_nothing(Counts(turns=5, pending=5, spent="1 of 1 model calls used"), "", running=True)
+    assert spent == [
+        "5 messages read: 5 not judged yet",
+        "today's budget is spent (1 of 1 model calls used); the rest is judged tomorrow",
+    ]
+    (fresh,) = reasons_for_nothing(Counts(ran=False), "", running=False)
+    assert fresh == "skilld has not run here yet; to read the last 7 days: skilld run --once --backfill 7"
     kept = reasons_for_nothing(Counts(turns=5, judged=5, learnings=2), "", running=True)
     assert kept[1:] == ["2 lasting instructions kept, but not in any file yet (list: skilld learnings)"]
 
