@@ -91,44 +91,35 @@ class Batches(Table):
 
     def get(self, batch_id: str) -> StoredBatch | None:
         """Return the batch with this id, None if there is none."""
-        row = self._db.execute("SELECT * FROM batches WHERE id = ?", (batch_id,)).fetchone()
-        return None if row is None else _from_row(row)
+        return next(iter(self._select("WHERE id = ?", batch_id)), None)
 
     def of_turn(self, turn_key: str) -> StoredBatch | None:
         """Return the batch that a turn is in, None if it is in none."""
-        row = self._db.execute(
-            "SELECT batches.* FROM batches JOIN turns ON batch_id = batches.id WHERE key = ?", (turn_key,)
-        ).fetchone()
-        return None if row is None else _from_row(row)
+        return next(iter(self._select("JOIN turns ON batch_id = batches.id WHERE key = ?", turn_key)), None)
 
     def next_due(self, now: float) -> StoredBatch | None:
         """Return the oldest batch that is due at `now` (Unix seconds), or None.
 
         Batches of sessions that grew lately, and proposals to be remade, come first.
         """
-        row = self._db.execute(
-            """SELECT batches.* FROM batches LEFT JOIN sessions USING (agent, session_id)
-               WHERE state = 'pending' AND not_before <= ?
+        due = self._select(
+            """LEFT JOIN sessions USING (agent, session_id) WHERE state = 'pending' AND not_before <= ?
                ORDER BY closed_by != ? AND coalesce(last_activity, 0) < ?, created_at, batches.rowid LIMIT 1""",
-            (now, ClosedBy.EDITED, now - _LIVE_SECONDS),
-        ).fetchone()
-        return None if row is None else _from_row(row)
+            *(now, ClosedBy.EDITED, now - _LIVE_SECONDS),
+        )
+        return next(iter(due), None)
 
     def waiting(self) -> list[StoredBatch]:
         """Return the batches that are neither done nor parked, oldest first."""
-        rows = self._db.execute(
-            "SELECT * FROM batches WHERE state IN ('pending', 'running') ORDER BY created_at, rowid"
-        )
-        return [_from_row(row) for row in rows]
+        return self._select("WHERE state IN ('pending', 'running') ORDER BY created_at, rowid")
 
     def transcripts(self, batch_id: str) -> list[str]:
         """Return the current paths of the transcripts of its turns, in the order of the turns."""
-        rows = self._db.execute(
+        return self._column(
             """SELECT path FROM turns JOIN files ON files.id = file_id WHERE batch_id = ?
                GROUP BY file_id ORDER BY min(seq)""",
-            (batch_id,),
+            batch_id,
         )
-        return [row["path"] for row in rows]
 
     def start(self, batch_id: str) -> None:
         """Record that a worker has started on it."""
@@ -164,10 +155,11 @@ class Batches(Table):
 
     def with_obstacle(self, limit: int = -1) -> list[StoredBatch]:
         """Return the blocked batches in any state, newest first, at most `limit`."""
-        rows = self._db.execute(
-            "SELECT * FROM batches WHERE cause != '' ORDER BY created_at DESC, rowid DESC LIMIT ?", (limit,)
-        )
-        return [_from_row(row) for row in rows]
+        return self._select("WHERE cause != '' ORDER BY created_at DESC, rowid DESC LIMIT ?", limit)
+
+    def _select(self, rest: str, *values: object) -> list[StoredBatch]:
+        """Return the batches that the rest of a SELECT names."""
+        return [*map(_from_row, self._db.execute(f"SELECT batches.* FROM batches {rest}", values))]  # noqa: S608 - fixed
 
     def reopen(self, batch_id: str) -> None:
         """Make a blocked batch pending again if it is done or parked."""
@@ -178,8 +170,7 @@ class Batches(Table):
 
     def turn_numbers(self, batch_id: str) -> list[int]:
         """Return the numbers of its turns in their session, in order."""
-        rows = self._db.execute("SELECT seq FROM turns WHERE batch_id = ? ORDER BY seq", (batch_id,))
-        return [row["seq"] for row in rows]
+        return self._column("SELECT seq FROM turns WHERE batch_id = ? ORDER BY seq", batch_id)
 
     def postpone(self, batch_id: str, not_before: float, detail: str) -> None:
         """Put it back until `not_before` (Unix seconds)."""

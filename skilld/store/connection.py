@@ -131,6 +131,10 @@ class Table:
         row = self._db.execute(sql, values).fetchone()
         return None if row is None else row[0]
 
+    def _column(self, sql: str, *values: object) -> list[Any]:
+        """Return the first column of all rows."""
+        return [row[0] for row in self._db.execute(sql, values)]
+
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:

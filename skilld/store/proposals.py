@@ -75,8 +75,7 @@ class Proposals(Table):
 
     def ids(self, state: State) -> list[str]:
         """Return the ids of those in `state`, oldest first."""
-        rows = self._db.execute("SELECT id FROM proposals WHERE state = ? ORDER BY created_at, rowid", (state.value,))
-        return [row["id"] for row in rows]
+        return self._column("SELECT id FROM proposals WHERE state = ? ORDER BY created_at, rowid", state.value)
 
     def closed_ids(self) -> dict[str, float]:
         """Return the ids of the proposals decided last: git need not keep their commits of before these times.
@@ -189,7 +188,7 @@ class Proposals(Table):
 
     def repos(self) -> list[str]:
         """Return the repositories that ever had a proposal."""
-        return [row["repo"] for row in self._db.execute("SELECT DISTINCT repo FROM proposals ORDER BY repo")]
+        return self._column("SELECT DISTINCT repo FROM proposals ORDER BY repo")
 
     def accepted_at(self, proposal_id: str) -> str:
         """Return when it was last accepted; "" if it never was."""

@@ -273,12 +273,11 @@ class Transcripts(Files):
 
         Sessions that are over do not count, nor do those without a person: they have no folder.
         """
-        rows = self._db.execute(
+        return self._column(
             """SELECT cwd FROM sessions WHERE agent = ? AND cwd IS NOT NULL AND ended = 0 AND session_id != ? AND
                last_activity > (SELECT last_activity FROM sessions WHERE agent = ? AND session_id = ?)""",
-            (agent, session_id, agent, session_id),
+            *(agent, session_id, agent, session_id),
         )
-        return [row["cwd"] for row in rows]
 
     def active(self, since: float, ended_since: float) -> list[ActiveSession]:
         """Return the sessions with a folder that grew after `since`, or after `ended_since` if they are over.
@@ -334,11 +333,8 @@ class Transcripts(Files):
 
     def agents_in(self, folder: str) -> list[str]:
         """Return the agents that worked in a folder or below it."""
-        rows = self._db.execute(
-            "SELECT DISTINCT agent FROM sessions WHERE cwd = ? OR substr(cwd, 1, ?) = ? ORDER BY agent",
-            (folder, len(folder) + 1, f"{folder}/"),
-        )
-        return [row["agent"] for row in rows]
+        within = "SELECT DISTINCT agent FROM sessions WHERE cwd = ? OR substr(cwd, 1, ?) = ? ORDER BY agent"
+        return self._column(within, folder, len(folder) + 1, f"{folder}/")
 
     def path_of(self, key: str) -> tuple[str, str] | None:
         """Return agent and path of the transcript that has a turn, None if there is none."""
