@@ -183,3 +183,18 @@ def test_statements_about_a_whole_kind_of_things_are_heard() -> None:
 
 def test_temporary_wishes_are_neither_practices_nor_sure_rules() -> None:
     assert [line for line in data_lines("passing.txt") if has_practice(line) or has_sure_rule(line)] == []
+
+
+def is_learned(said: str) -> bool:
+    return any(update.confidence >= SURE for update in Offline().detect([Message(said, turn=1)], []))
+
+
+def test_ordinary_chat_in_fifteen_languages_makes_no_rule() -> None:
+    """Plans, reports and tasks have words of time too: "from Monday I am on leave", "only the docs left now"."""
+    said = data_lines("chat.txt")
+    assert sum(map(is_learned, said)) / len(said) <= 0.04
+
+
+def test_rules_in_fifteen_languages_are_heard() -> None:
+    said = data_lines("told.txt")
+    assert sum(map(is_learned, said)) / len(said) >= 0.9

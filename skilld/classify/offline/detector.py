@@ -18,6 +18,7 @@ from skilld.classify.offline.product import (
     is_specification,
     likely_languages,
     names_product,
+    only_tells,
     opener_end,
 )
 from skilld.classify.offline.provenance import own_words, tagged_text, without_quotations
@@ -38,14 +39,13 @@ MODEST_STRENGTH = 0.6  # of words without a lasting cue, if the skill in use say
 _MAX_TURN = 700  # characters: a longer turn is a description, like one that begins as an order
 _LETTERS_PER_HAN = 2  # letters that a character of Chinese or Japanese counts as
 _MIN_BEFORE_DOUBT = 30  # characters before a comma, after which a doubt is about something else
-_LANGUAGES_WITH_FORMS = frozenset({"en", "zh"})
-_REQUEST_LANGUAGES = frozenset({"ja", "ko"})  # whose words of time only count in requests
 _MIN_BEFORE_REASON = 20  # characters of a rule before its reason
 _MAX_LEAD = 40  # characters of "just this once": a longer one is a clause of its own
 _TRAILING_CONJUNCTION = re.compile(r"\b(?:and|but|y|e|et|und|aber|en|и|а|a|i)$", re.IGNORECASE)  # "leave it, and"
 _MAX_LIST_ITEMS = 3  # a longer list is a task in steps, or many rules at once
 _EXPLICIT_CUES = frozenset({Cue.MEMORY, Cue.LASTING})
 _OUTRIGHT_CUES = frozenset({Cue.ADVERB, Cue.STOP, Cue.CONSENT, *_EXPLICIT_CUES})
+_TIME_CUES = frozenset({Cue.LASTING, Cue.ADVERB, Cue.STOP})  # plans and reports have them too
 _QUESTION_CUES = frozenset({Cue.REMINDER, *_EXPLICIT_CUES})  # count even in a question that asks for nothing
 _ITEM = re.compile(r"^[^\S\n]*(?:(?:[-*•]|\d{1,2}[.)])[^\S\n]+|\d{1,2}[、．])\S", re.MULTILINE)
 _HAN = re.compile(r"[\u3400-\u9fff]")
@@ -58,7 +58,6 @@ _CONSEQUENCE = re.compile(
     r"(?!,? (?:always|never|please))",
     re.IGNORECASE,
 )
-_EVENT_CLAUSE = re.compile(r"\s?(?:que|qu'|che|wenn|als|dass|wanneer|когда|kdy\w*|kiedy|gdy)(?!\w)", re.IGNORECASE)
 _NON_WORDS = re.compile(r"\W*+")
 _GAP = re.compile(r"(?<![ \t])[ \t]{200,}+")
 _APOSTROPHES = str.maketrans("’ʼ`´", "''`'")
@@ -343,13 +342,13 @@ def _match_clause(clause: Clause, turn: _Turn) -> Match | None:
                 continue
             if not (pattern.search(rest) or (staged and pattern.search(rest[staged.end() :]))):
                 continue
-            if _is_of_product(cue, clause, rest, language, turn):
+            if _is_report(cue, clause, rest, language, turn):
                 continue
             best = _make_match(clause, turn.text, language, cue, strength)
             break
     # Last, since most clauses have no match at all.
     best = best or next(
-        (one for language in turn.languages if (one := _match_frame(clause, bare, language, turn))), None
+        (one for language in turn.languages if (one := _match_header(clause, bare, language, turn))), None
     )
     if best is None or any(one.retracts.search(bare) for one in turn.languages):
         return None
@@ -358,8 +357,10 @@ def _match_clause(clause: Clause, turn: _Turn) -> Match | None:
     return best
 
 
-def _is_of_product(cue: Cue, clause: Clause, rest: str, language: Language, turn: _Turn) -> bool:
-    """Whether a clause with a lasting cue says what a product does: "the button must always be visible"."""
+def _is_report(cue: Cue, clause: Clause, rest: str, language: Language, turn: _Turn) -> bool:
+    """Whether a clause with a lasting cue says what a product does, or only what is or will be."""
+    if cue in _TIME_CUES and only_tells(rest, language):
+        return True
     if cue is Cue.ADVERB:
         built = turn.of_product or is_about_product(fold(clause.text), turn.languages)
         return built and not (not clause.lead and language.addressed.match(rest))
@@ -367,22 +368,12 @@ def _is_of_product(cue: Cue, clause: Clause, rest: str, language: Language, turn
     return cue is Cue.LASTING and describes_product(rest[frame.end() if frame else 0 :], language, turn.languages)
 
 
-def _match_frame(clause: Clause, bare: str, language: Language, turn: _Turn) -> Match | None:
-    """Return the match of a clause with words for how long it holds, anywhere in it; English has forms instead."""
+def _match_header(clause: Clause, bare: str, language: Language, turn: _Turn) -> Match | None:
+    """Return the match of a clause below a header that says how long it holds: "From now on:"."""
     rest = after_opener(bare, language)
-    frame = None if language.code in _LANGUAGES_WITH_FORMS else language.frames.search(rest)
-    if clause.header and language.announces(clause.header):
-        frame = _NON_WORDS.match(rest)  # the words are in the header
-    asks = language.asks.match(rest) or (
-        (clause.question or language.code in _REQUEST_LANGUAGES) and not language.requests.search(bare)
-    )
-    if (
-        not frame
-        or asks
-        or _EVENT_CLAUSE.match(rest, frame.end())
-        or language.theirs.match(rest)
-        or describes_product(rest[frame.end() :], language, turn.languages)
-    ):
+    asks = language.asks.match(rest) or (clause.question and not language.requests.search(bare))
+    told = language.theirs.match(rest) or describes_product(rest, language, turn.languages)
+    if not (clause.header and language.announces(clause.header)) or asks or told:
         return None
     return _make_match(clause, turn.text, language, Cue.LASTING, STRENGTH[Cue.LASTING])
 

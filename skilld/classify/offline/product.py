@@ -100,6 +100,14 @@ def describes_product(rest: str, language: Language, spoken_in: Sequence[Languag
     return bool(tells or (named and (language.code in _VERB_SECOND or named.start() <= _MAX_ARTICLE)))
 
 
+def only_tells(rest: str, language: Language) -> bool:
+    """Whether the words beside "from now on" or "always" only tell what is, was or will be: "... I am on leave"."""
+    lasting = language.frames.search(rest) or language.always.search(rest)
+    begin = 0 if lasting is None else rest.rfind(", ", 0, lasting.start() + 1) + 1
+    end = rest.find(",", begin + 1 if lasting is None else lasting.end())
+    return bool(language.tells.search(rest[begin : end if end > 0 else len(rest)].strip()))
+
+
 def is_specification(text: str) -> bool:
     """Whether `text`, one turn, is announced as a specification: "ABC-12: ...", "new ticket from sales: ..."."""
     begins = fold(text)[:_BEGINNING_CHARACTERS]

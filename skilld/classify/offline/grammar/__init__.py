@@ -83,6 +83,8 @@ class Language:
     stories = _word_list("stories")  # other times and places, anywhere before a clause
     elsewhere = _word_list("elsewhere")  # the beginning of a story of how others work
     comes_back = _word_list("comes_back")  # the end of such a story
+    always = _word_list("adverb")  # "always", "never"
+    tells = _word_list("tells")  # what is, was or will be, beside words of time: no rule
     musts = _word_list("must")  # somebody or something other than the agent must
 
     @cached_property
