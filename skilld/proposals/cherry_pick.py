@@ -22,7 +22,7 @@ from skilld.proposals import worktree
 from skilld.proposals.file_history import reverted_commits
 from skilld.proposals.model import Apply, CommitMethod, DecisionCommit, Refit
 from skilld.proposals.refit import fit_edit, side_edits
-from skilld.proposals.taking_out import describe_rest, headings_in_use, take_out
+from skilld.proposals.taking_out import describe_rest, headings_in_use, lines_of_others, take_out
 from skilld.proposals.worktree import (
     Worktree,
     commit_by_lines,
@@ -323,16 +323,19 @@ def revert_worktree(proposal: Proposal, private: Path | None = None) -> None:
 
 def _revert_commit(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
     landing = _find_landing_commit(work_tree, proposal)
-    source = landing or read_own_commit(work_tree.repo, proposal.id, proposal.commit)
+    own = read_own_commit(work_tree.repo, proposal.id, proposal.commit)
+    source = landing or own
     if source is None:
         raise work_tree.refused("its commit is no longer in the repository")
     before, after = read_versions(work_tree, source)
     current = objects.read_blob(work_tree.repo.git, work_tree.repo.head, work_tree.tracked.relpath)
     if proposal.creates and current is None:
         return DecisionCommit(work_tree.repo.head, CommitMethod.NOTHING)
-    if proposal.creates and current != after:
+    kept = lines_of_others(read_versions(work_tree, own), (before, after)) if own else set[str]()
+    if proposal.creates and (current != after or kept):
         raise _changed_since_error(work_tree, proposal, source)
-    merges = would_merge(work_tree, after, before) and not headings_in_use(before, after, current or b"")
+    mixed = kept or headings_in_use(before, after, current or b"")
+    merges = not mixed and would_merge(work_tree, after, before)
     if landing is not None and merges and _sides_merge(work_tree, landing, back=True):
         done = try_git_command(work_tree, "revert", "--no-edit", landing.oid)
         if done is not None and done.method is not CommitMethod.NOTHING:
@@ -341,7 +344,7 @@ def _revert_commit(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
 
     def taken_out(text: bytes) -> bytes:
         try:
-            return take_out(before, after, text)
+            return take_out(before, after, text, kept)
         except line_diff.ChangeNotFoundError as error:
             cause = describe_rest(before, after, text, work_tree.tracked.relpath) or error.cause
             raise RefusedError(_REVERT_TITLE, cause) from error

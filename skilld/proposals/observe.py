@@ -31,7 +31,7 @@ from skilld.proposals.model import (
     is_repo_gone,
     put_away_note,
 )
-from skilld.proposals.put_away import WrittenChange, find_put_away
+from skilld.proposals.put_away import WrittenChange, branches_with, find_put_away
 from skilld.proposals.refit import Edit
 from skilld.proposals.worktree import read_own_commit
 from skilld.types import Proposal, State
@@ -290,11 +290,8 @@ def _observe_proposal(
             return Observation(proposal.id, GitStatus.LANDED, naming[proposal.id], "named")
     if is_only_written(proposal) and found.seen is not GitStatus.LANDED:
         return _observe_written(repo, proposal, change, found, since)
-    branch = _holding_branch(repo, proposal, since) if found.seen is GitStatus.NOTHING else ""
-    if branch is None:
-        return Observation(proposal.id, GitStatus.DROPPED, note=UNDONE_NOTE)
-    if branch:
-        return replace(found, note=put_away_note(proposal.note, f"on the branch {branch}"))
+    if found.seen is GitStatus.NOTHING and (other := _observe_elsewhere(repo, proposal, change, found, since)):
+        return other
     if change.own is None and found.seen is GitStatus.NOTHING:
         note = f"its commit {commit[:10]} is missing from the repository; to write the file without committing: "
         return Observation(proposal.id, GitStatus.GONE, note=f"{note}skilld accept --worktree {proposal.id}")
@@ -313,22 +310,31 @@ def _observe_written(
     return found if found.seen is GitStatus.REVERTED else replace(found, seen=GitStatus.DISCARDED, note=DISCARDED_NOTE)
 
 
-def _holding_branch(repo: Repo, proposal: Proposal, since: int | None) -> str | None:
-    """Return another branch that has an accepted proposal's commit; empty if that is unknown or the checked-out one.
+def _observe_elsewhere(
+    repo: Repo, proposal: Proposal, change: _Change, found: Observation, since: int | None
+) -> Observation | None:
+    """Return where an accepted proposal is that no branch that counts has; None if that is unknown.
 
-    None if no branch has it any more: `git reset --hard`, or its branch was deleted. A missing commit proves nothing:
-    another machine made it, or git has cleaned it up since.
+    It is undone if no branch has its commit any more (`git reset --hard`, or its branch was deleted), and reverted if
+    none that has it still has the change. A missing commit proves nothing: another machine made it, or git has cleaned
+    it up since.
     """
     if proposal.state is not State.ACCEPTED or not proposal.landed:
-        return ""
+        return None
     if objects.read_commit(repo.git, proposal.landed) is None:
-        return ""
-    form = "--format=%(refname)", f"--contains={proposal.landed}", "refs/heads", "refs/remotes"
-    names = repo.git.run("for-each-ref", *form).decode("utf-8", "surrogateescape").split()
-    others = [name for name in names if name != STAGING_REF]
-    if not others:
-        return "" if proposal.id in _commits_naming(repo, ["--branches", "--remotes"], since) else None
-    return "" if repo.branch in others else others[0].split("/", 2)[2]
+        return None
+    branches = branches_with(repo, proposal.landed)
+    if not branches and (other := _commits_naming(repo, ["--branches", "--remotes"], since).get(proposal.id)):
+        branches = branches_with(repo, other)
+    if not branches:
+        return Observation(proposal.id, GitStatus.DROPPED, note=UNDONE_NOTE)
+    if repo.branch in branches or change.before is None or change.after is None:
+        return None
+    written = WrittenChange(proposal.relpath, change.before, change.after)
+    holders = [ref for ref in branches if written.is_in(objects.read_blob(repo.git, ref, proposal.relpath))]
+    if not holders:
+        return Observation(proposal.id, GitStatus.REVERTED, "", "lines gone")
+    return replace(found, note=put_away_note(proposal.note, f"on the branch {holders[0].split('/', 2)[2]}"))
 
 
 def is_gone_from_file(proposal: Proposal, before: bytes, after: bytes) -> bool:

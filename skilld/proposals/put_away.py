@@ -82,8 +82,14 @@ def _on_branch(repo: Repo, change: WrittenChange, since: int | None) -> str:
     texts = objects.read_texts(repo.git, [f"{oid}:{change.relpath}" for pair in pairs for oid in pair])
     for commit, old, new in zip(commits, texts[::2], texts[1::2], strict=True):
         if change.came_with(old if commit.parents else None, new):
-            form = f"--contains={commit.oid}", "--format=%(refname)", "refs/heads", "refs/remotes"
-            for ref in repo.git.run("for-each-ref", *form).decode("utf-8", "surrogateescape").splitlines():
-                if ref != STAGING_REF and change.is_in(objects.read_blob(repo.git, ref, change.relpath)):
+            for ref in branches_with(repo, commit.oid):
+                if change.is_in(objects.read_blob(repo.git, ref, change.relpath)):
                     return f"on the branch {ref.split('/', 2)[2]}"
     return ""
+
+
+def branches_with(repo: Repo, commit: str) -> list[str]:
+    """Return the full names of the branches, here and as last fetched, that contain a commit; not the staging one."""
+    form = f"--contains={commit}", "--format=%(refname)", "refs/heads", "refs/remotes"
+    names = repo.git.run("for-each-ref", *form).decode("utf-8", "surrogateescape").splitlines()
+    return [name for name in names if name != STAGING_REF]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 
 from skilld.errors import SkilldError
 from skilld.git import line_diff
@@ -14,15 +15,30 @@ from skilld.text import truncate
 _MAX_SHOWN = 200  # characters of a line in a sentence
 
 
-def take_out(before: bytes, after: bytes, current: bytes) -> bytes:
-    """Return `current` without the change from `before` to `after`; a heading stays if other text is below it now.
+def take_out(before: bytes, after: bytes, current: bytes, kept: Collection[str] = ()) -> bytes:
+    """Return `current` without the change from `before` to `after`.
 
-    Raises ChangeNotFoundError if the lines are not there exactly once.
+    A heading stays if other text is below it now, and so do the lines in `kept`. Raises ChangeNotFoundError if the
+    lines are not there exactly once.
     """
     if line_diff.is_change_gone(current, before, after):
         return current
-    kept = headings_in_use(before, after, current)
-    return undo(_with_headings(before, after, kept) if kept else before, after, current)
+    stays = headings_in_use(before, after, current).union(kept)
+    return undo(_with_lines(before, after, stays) if stays else before, after, current)
+
+
+def lines_of_others(own: tuple[bytes, bytes], landed: tuple[bytes, bytes]) -> set[str]:
+    """Return the lines that a commit adds besides a proposal's own: the person amended the commit with theirs.
+
+    Both are given as the file before and after; a line that is similar to one of the proposal's is that one, reworded.
+    """
+    mine, added = line_diff.signature(*own)[1], line_diff.signature(*landed)[1]
+    missing = [line for line in mine if line not in added]
+    return {
+        line
+        for line in added
+        if line not in mine and all(line_diff.similarity(line, other) < line_diff.MIN_SIMILARITY for other in missing)
+    }
 
 
 def headings_in_use(before: bytes, after: bytes, current: bytes) -> set[str]:
@@ -41,8 +57,8 @@ def headings_in_use(before: bytes, after: bytes, current: bytes) -> set[str]:
     return found
 
 
-def _with_headings(before: bytes, after: bytes, kept: set[str]) -> bytes:
-    """Return `before` with these of the headings that `after` adds, each with the blank lines around it."""
+def _with_lines(before: bytes, after: bytes, kept: set[str]) -> bytes:
+    """Return `before` with these of the lines that `after` adds, each with the blank lines around it."""
     lines = before.splitlines(keepends=True)
     for hunk in reversed(line_diff.hunks(before, after)):
         new: list[str] = []

@@ -25,7 +25,8 @@ from skilld.proposals.model import is_only_written, without_remark
 from skilld.proposals.remarks import predecessor
 from skilld.proposals.results import record_changes
 from skilld.proposals.staging import private_repositories
-from skilld.proposals.worktree import Worktree, prepared_worktree
+from skilld.proposals.taking_out import lines_of_others
+from skilld.proposals.worktree import Worktree, prepared_worktree, read_own_commit, read_versions
 from skilld.store import Store
 from skilld.types import Proposal, State
 
@@ -99,6 +100,9 @@ def _obstacle_reason(work_tree: Worktree, proposal: Proposal, commit: Commit | N
         *work_tree.also,
     }:
         return "it changes other files too"
+    own = read_own_commit(repo, proposal.id, proposal.commit)
+    if own is not None and lines_of_others(read_versions(work_tree, own), read_versions(work_tree, commit)):
+        return "it has lines of yours"
     if work_tree.person.run("status", "--porcelain=v1", "-z", "--untracked-files=no"):
         return "the work tree has uncommitted changes"
     if other := _other_holder(repo, commit.oid):

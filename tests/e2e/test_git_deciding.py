@@ -153,7 +153,7 @@ def test_an_accepted_change_that_was_discarded_can_be_accepted_again(world: Taug
         assert world.program.run("accept", world.two).stdout == f"{world.two} was already accepted.\n"
         world.project.git(*throw_away)
         assert FIRST not in world.skill
-    assert world.states() == {world.two: "accepted", world.one: "open"}
+    assert world.states() == {world.two: "dropped", world.one: "open"}
 
 
 def test_a_proposal_that_cannot_be_accepted_does_not_block_the_others(world: TaughtProject) -> None:

@@ -66,6 +66,7 @@ NOT_QUICK = frozenset(
         "project_fingerprint",
         "proposal_poll",
         "proposal_life",
+        "proposal_walks",
         "propose_base",
         "propose_message",
         "propose_staging",

@@ -415,3 +415,73 @@ def test_where_the_person_rewrote_the_lines_around_it_the_note_says_so(life: Pro
         "open",
         "moved to the end of its section, because the lines around it have changed",
     )
+
+
+# Lines of the person in the commit of a proposal, and branches that are not checked out
+
+
+def amend_with_own_lines(life: ProposalLife) -> str:
+    """Accept p1, type two lines and amend its commit with them; return the skill without the proposal."""
+    life.offer()
+    life.accept()
+    own = TEXT.replace("- Push", "- My own.\n- Push") + "- And this.\n"
+    life.person.write(SKILL, own.replace("- Tag", f"{DRY}\n- Tag"))
+    life.person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    life.observe()
+    return own
+
+
+def test_revert_leaves_what_the_person_amended_its_commit_with(life: ProposalLife) -> None:
+    own = amend_with_own_lines(life)
+    life.revert()
+    assert life.person.skill.read_text() == own
+    assert life.observe()[0] == "reverted"
+    life.accept()
+    assert life.person.skill.read_text() == own.replace("- Tag", f"{DRY}\n- Tag")
+
+
+def test_undo_leaves_what_the_person_picked_with_it(life: ProposalLife) -> None:
+    """The commit is one that skilld found, so it is HEAD itself."""
+    life.offer()
+    life.person.git("cherry-pick", life.get().commit)
+    life.person.write(SKILL, life.person.skill.read_text() + "- And this.\n")
+    life.person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    assert life.observe()[0] == "accepted"
+    assert life.get().landed == life.person.tip()
+    told = life.undo().lines
+    assert told[1] == "Its commit was reverted, not removed, because it has lines of yours."
+    assert life.person.skill.read_text() == f"{TEXT}- And this.\n"
+    assert life.observe()[0] == "open"
+
+
+def test_a_new_skill_amended_with_own_lines_is_not_removed(life: ProposalLife) -> None:
+    path = life.person.root / "skills/notes/SKILL.md"
+    life.propose("n1", Operation(Op.CREATE, "", NOTES), path=path)
+    life.accept("n1")
+    path.write_text(f"{NOTES}- My own.\n")
+    life.person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    life.observe("n1")
+    with pytest.raises(RefusedError, match="has changed since it was created"):
+        life.revert("n1")
+    assert "- My own." in path.read_text()
+
+
+def test_reworded_in_its_commit_it_is_reverted_as_reworded(life: ProposalLife) -> None:
+    life.offer()
+    life.accept()
+    life.person.write(SKILL, life.person.skill.read_text().replace(DRY, "- Always do a dry run first."))
+    life.person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    life.observe()
+    life.revert()
+    assert life.person.skill.read_text() == TEXT
+
+
+def test_accepted_and_reverted_on_a_branch_that_was_left_it_is_reverted(life: ProposalLife) -> None:
+    life.offer()
+    life.person.git("switch", "--quiet", "--create", "feature")
+    life.accept()
+    life.person.git("revert", "--no-edit", "HEAD")
+    life.person.git("switch", "--quiet", "main")
+    assert life.observe()[0] == "reverted"
+    life.accept()
+    assert life.observe() == ("accepted", "")
