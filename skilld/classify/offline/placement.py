@@ -61,10 +61,10 @@ def target_section(change: str, text: str) -> Section:
     If no section shares enough words with it, rules with one of its words fit, then general ones (rules, notes, a list
     below the title), then the only list of rules.
     """
-    found = sections(text)
+    found, is_skill = sections(text), bool(front_matter(text))
     titles = stems(" ".join(section.heading for section in found if section.level == 1))
     wanted = content_stems(change) - titles
-    trades = frozenset().union(*(family for family in _FAMILIES if wanted & family - WEAK_STEMS)) - wanted
+    trades = frozenset().union(*(family for family in _FAMILIES if wanted & family - WEAK_STEMS)) - wanted - titles
 
     def shared(section: Section) -> float:
         heading = stems(section.heading)
@@ -89,9 +89,9 @@ def target_section(change: str, text: str) -> Section:
     fitting = (
         [part for part in found if fits(part)]
         or [part for part in found if _is_of_rules(part) and _has_word_of(wanted, part)]
-        or [part for part in found if _is_general(part, is_skill=bool(front_matter(text)))]
+        or [part for part in found if _is_general(part, is_skill=is_skill)]
     )
-    return max(fitting, key=fit) if fitting else _single_list_section(found)
+    return max(fitting, key=fit) if fitting else _single_list_section(found, is_skill=is_skill)
 
 
 def asks_for_step(said: str) -> bool:
@@ -110,7 +110,7 @@ def _is_numbered(items: Sequence[ProseBlock]) -> bool:
     return len(items) > 1 and all(item.marker[0].isdigit() for item in items)
 
 
-def _single_list_section(found: Sequence[Section]) -> Section:
+def _single_list_section(found: Sequence[Section], *, is_skill: bool) -> Section:
     """Return the only section with a plain list of several rules, or a new section if there are others."""
     lists = [
         part
@@ -119,6 +119,7 @@ def _single_list_section(found: Sequence[Section]) -> Section:
         and all(map(_is_plain, items))
         and not _is_catalogue(items)
         and not _UNSUITABLE.search(part.heading)
+        and (is_skill or not _STYLE_WORD.search(part.heading))
     ]
     return lists[0] if len(lists) == 1 else _NEW_SECTION
 
