@@ -230,7 +230,7 @@ def put_on_branch(
     """
     ref = f"refs/heads/{branch}"
     if repo.git.call("check-ref-format", "--branch", branch).status != 0:
-        raise RefusedError(_TITLE, f"{branch} is not a valid branch name")
+        raise RefusedError(_TITLE, f"{branch} is not a valid branch name", _NAME_REMEDY)
     with repo_lock(repo.common_dir):
         _check_unused(repo, ref)
         tip, base = refs.read_tip(repo.git, ref), find_remote_base(repo, remote)

@@ -63,9 +63,15 @@ def push(repo: Repo, remote: str, ref: str, removed: Mapping[str, str]) -> None:
 
 def push_addresses(repo: Repo, remote: str, removed: Mapping[str, str]) -> list[str]:
     """Return where a push to `remote` (a name or an address) goes: a repository's settings may redirect it."""
-    if named := _output_lines(_run_as_person(repo, removed, "remote", "get-url", "--push", "--all", remote)):
+    return addresses_from(repo.toplevel, repo.git_dir if repo.private else None, remote, removed)
+
+
+def addresses_from(work_tree: Path, git_dir: Path | None, remote: str, removed: Mapping[str, str]) -> list[str]:
+    """As `push_addresses`, for a repository whose git directory may not exist yet (None: git looks for it)."""
+    if named := _output_lines(_run_in(work_tree, git_dir, removed, "remote", "get-url", "--push", "--all", remote)):
         return named
-    rows = _output_lines(_run_as_person(repo, removed, "config", "--get-regexp", r"^url\..*\.(push)?insteadof$"))
+    pattern = r"^url\..*\.(push)?insteadof$"
+    rows = _output_lines(_run_in(work_tree, git_dir, removed, "config", "--get-regexp", pattern))
     ways = [(key.removeprefix("url.").rpartition("."), old) for key, _, old in (row.partition(" ") for row in rows)]
     fitting = [(len(old), kind == "pushinsteadof", new, old) for (new, _, kind), old in ways if remote.startswith(old)]
     turned = sorted(fitting, key=lambda one: (one[1], one[0]))
@@ -73,9 +79,15 @@ def push_addresses(repo: Repo, remote: str, removed: Mapping[str, str]) -> list[
 
 
 def _run_as_person(repo: Repo, removed: Mapping[str, str], *command: str, settings: Sequence[str] = ()) -> Result:
-    own = repository_variables(repo.toplevel, repo.git_dir if repo.private else None)
-    argv = command_line(repo.toplevel, *command, settings=settings)
-    return execute(argv, repo.toplevel, person_variables(removed) | PROTOCOL_VARIABLES | own, None, PERSON_SECONDS)
+    return _run_in(repo.toplevel, repo.git_dir if repo.private else None, removed, *command, settings=settings)
+
+
+def _run_in(
+    work_tree: Path, git_dir: Path | None, removed: Mapping[str, str], *command: str, settings: Sequence[str] = ()
+) -> Result:
+    own = repository_variables(work_tree, git_dir)
+    argv = command_line(work_tree, *command, settings=settings)
+    return execute(argv, work_tree, person_variables(removed) | PROTOCOL_VARIABLES | own, None, PERSON_SECONDS)
 
 
 def _output_lines(result: Result) -> list[str]:

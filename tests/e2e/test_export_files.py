@@ -10,9 +10,11 @@ import pytest
 from skilld.store import Store
 from skilld.types import Evidence, State
 from support.in_process_program import InProcessProgram
+from support.lessons import HOSTS, LINKS, TICKETS
 from support.live_project import Project
 from support.proposals import make_proposal
 from support.repos import Person, snapshot
+from support.taught_project import TaughtProject
 
 # Skills that are awkward to write down, by the name of their folder: front matter, then the text below it.
 AWKWARD = {
@@ -221,3 +223,13 @@ def test_evidence_holds_the_sessions_the_author_and_the_quotes(program: InProces
     assert [text for text in private if text in document + marked] == []
     for form in ("yaml", "skill"):
         assert [text for text in told if text in program.run("skills", "export", skill, "--format", form).stdout] == []
+
+
+def test_evidence_of_a_proposal_accepted_in_part_is_that_of_the_part(world: TaughtProject) -> None:
+    assert world.program.run("accept", world.two, "--part", "1").returncode == 0
+    for one in world.program.json("proposals"):
+        assert world.program.run("reject", one["id"]).returncode == 0
+    document = world.program.run("skills", "export", str(world.project.skill_path.parent), "--with-evidence").stdout
+    (transcript, other) = sorted(path.stem for path in world.home.glob(".claude/projects/*/*.jsonl"))
+    assert [name for name in (transcript, other) if name in document] == [world.show(world.two)["session_id"]]
+    assert [text for text in (TICKETS, HOSTS, LINKS) if text in document] == [TICKETS]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.cli.skills.export import warn_of_other_files
-from skilld.errors import Exit, RetryError, UsageError
+from skilld.errors import Exit, RefusedError, RetryError, UsageError
 from skilld.git.environment import scrub_environment
 from skilld.text import count_times, pluralize
 
@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from skilld.library.rows import LibraryRow
 
 _NOT_SHARED = "Nothing was shared"
+_NAME_URL = "Name the URL or folder of a repository: --to URL"
 
 
 @dataclass(frozen=True)
 class _SharePlan:
     """One branch: its files by their path, its commit message, and the check on what may leave.
 
-    `repo` is the repository around the skill at `skill`, None if skilld has yet to create one for it.
+    `repo` is the repository around the skill at `skill`, None if skilld has yet to create one for it. `remote` is its
+    name there, or an address; `addresses` are where a push to it goes.
     """
 
     skill: Path
@@ -39,6 +41,8 @@ class _SharePlan:
     files: dict[str, str]
     message: str
     check: LeakCheck
+    remote: str = ""
+    addresses: tuple[str, ...] = ()
 
 
 def add(verbs: common.Verbs) -> None:
@@ -54,63 +58,80 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.exchange.incoming import is_address
-    from skilld.exchange.outgoing import put_on_branch, restore_branch
-    from skilld.git.managed_repos import track
-    from skilld.git.remote import push
-    from skilld.proposals.staging import private_repositories
-
     removed = scrub_environment()
     remote = common.as_text(arguments.to)
-    if not is_address(remote) and remote.startswith("-"):
-        raise UsageError(_NOT_SHARED, f"{remote} is not a remote")
+    if not remote.strip() or remote.startswith("-"):
+        raise UsageError(_NOT_SHARED, f"{remote or 'an empty text'} is not a remote", _NAME_URL)
     rows = [inventory.find_skill(common.store_or_empty(), name) for name in dict.fromkeys(arguments.names)]
     plans = _plan_branches(rows, common.as_text(arguments.branch))
     for row in rows:
         warn_of_other_files(row)
-    for plan, addresses in [(plan, _addresses(plan, remote, removed)) for plan in plans]:
-        _print_plan(plan, addresses)
+    plans = [_address_plan(plan, remote, removed) for plan in plans]
+    for plan in plans:
+        _print_plan(plan)
     if arguments.dry_run:
         return Exit.OK
     if not arguments.yes and not terminal.confirm("Push this? [y/N] ", _NOT_SHARED):
         console.line(f"{_NOT_SHARED}.")
         return Exit.FAILURE
     for plan in plans:
-        now, repo = int(time.time()), track(plan.skill, private_repositories()).repo
-        shared = put_on_branch(
-            repo, remote, plan.branch, plan.files, message=plan.message, seconds=now, check=plan.check
-        )
-        if shared.commit != shared.before:
-            _remember_commit(repo, shared.commit)
-        try:
-            push(repo, remote, shared.ref, removed)
-        except RetryError:
-            restore_branch(repo, shared)
-            raise
-        console.line(f"Pushed {plan.branch} to {console.plain(remote)}.")
-        others = f"skilld skills import {shlex.quote(remote)} --branch {shlex.quote(plan.branch)}"
-        console.line(f"  to import it elsewhere: {console.plain(others)}")
-        for line in _undo_commands(repo, plan.branch, remote):
-            console.line(f"  undo: {console.plain(line)}")
+        _push_plan(plan, removed)
     return Exit.OK
 
 
-def _addresses(plan: _SharePlan, remote: str, removed: Mapping[str, str]) -> list[str]:
-    """Return the addresses that a push goes to. Raises UsageError if `remote` is unknown."""
-    from skilld.exchange.incoming import is_address
-    from skilld.git.managed_repos import root_of
-    from skilld.git.remote import push_addresses
+def _push_plan(plan: _SharePlan, removed: Mapping[str, str]) -> None:
+    """Create the branch and push it, and print how to use and how to undo it."""
+    from skilld.exchange.incoming import without_login
+    from skilld.exchange.outgoing import put_on_branch, restore_branch
+    from skilld.git.managed_repos import track
+    from skilld.git.remote import push, push_addresses
+    from skilld.proposals.staging import private_repositories
 
-    repo = plan.repo
-    top = repo.toplevel if repo is not None else root_of(plan.skill)
-    addresses = push_addresses(repo, remote, removed) if repo is not None else [remote]
-    if addresses == [remote] and not is_address(remote) and not common.expand_path(top / remote).exists():
-        if repo is None or repo.private:
-            remedy = "Name the URL or folder of a repository: --to URL"
-            raise UsageError(_NOT_SHARED, f"{remote} is not a URL or a folder", remedy)
-        remedy = f"List the remotes: git -C {shlex.quote(str(top))} remote -v"
-        raise UsageError(_NOT_SHARED, f"{remote} is not a URL, a folder or a remote of {top}", remedy)
-    return addresses
+    now, repo = int(time.time()), track(plan.skill, private_repositories()).repo
+    if tuple(push_addresses(repo, plan.remote, removed)) != plan.addresses:
+        raise RefusedError(_NOT_SHARED, f"{plan.remote} now leads elsewhere", "Run the command again to see where.")
+    shared = put_on_branch(
+        repo, plan.remote, plan.branch, plan.files, message=plan.message, seconds=now, check=plan.check
+    )
+    if shared.commit != shared.before:
+        _remember_commit(repo, shared.commit)
+    try:
+        push(repo, plan.remote, shared.ref, removed)
+    except RetryError:
+        restore_branch(repo, shared)
+        raise
+    console.line(f"Pushed {plan.branch} to {console.plain(without_login(plan.remote))}.")
+    place = without_login(plan.addresses[0])
+    others = f"skilld skills import {shlex.quote(place)} --branch {shlex.quote(plan.branch)}"
+    console.line(f"  to import it elsewhere: {console.plain(others)}")
+    for line in _undo_commands(repo, plan.branch, plan.remote):
+        console.line(f"  undo: {console.plain(line)}")
+
+
+def _address_plan(plan: _SharePlan, remote: str, removed: Mapping[str, str]) -> _SharePlan:
+    """Return the plan with its remote and where a push to that goes. Raises UsageError if the remote is unknown."""
+    from skilld.exchange.incoming import is_address
+    from skilld.git.managed_repos import git_dir_of, root_of
+    from skilld.git.remote import addresses_from
+    from skilld.proposals.staging import private_repositories
+
+    repo, top = plan.repo, plan.repo.toplevel if plan.repo is not None else root_of(plan.skill)
+    own = git_dir_of(top, private_repositories()) if repo is None else repo.git_dir if repo.private else None
+    try:
+        addresses = tuple(addresses_from(top, own, remote, removed))
+        if addresses != (remote,) or is_address(remote):
+            return replace(plan, remote=remote, addresses=addresses)
+    except UsageError as error:
+        raise UsageError(_NOT_SHARED, error.cause, _NAME_URL) from error
+    for base in (common.current_folder(), top):  # people type a path as seen from where they are
+        if (folder := common.resolve_path(base / common.expand_path(remote))).exists():
+            place = str(folder)
+            return replace(plan, remote=place, addresses=tuple(addresses_from(top, own, place, removed)))
+    if own is not None:
+        why = f"{remote} is not a URL or a folder, and git does not track {plan.skill}"
+        raise UsageError(_NOT_SHARED, why, _NAME_URL)
+    remedy = f"List the remotes: git -C {shlex.quote(str(top))} remote -v"
+    raise UsageError(_NOT_SHARED, f"{remote} is not a URL, a folder or a remote of {top}", remedy)
 
 
 def _remember_commit(repo: Repo, commit: str) -> None:
@@ -165,8 +186,10 @@ def _provenance(row: LibraryRow) -> str:
     return " ".join([*parts, "Shared with skilld."])
 
 
-def _print_plan(plan: _SharePlan, addresses: list[str]) -> None:
-    where = " and ".join(map(console.plain, addresses))
+def _print_plan(plan: _SharePlan) -> None:
+    from skilld.exchange.incoming import without_login
+
+    where = " and ".join(console.plain(without_login(one)) for one in plan.addresses)
     console.line(f"Branch {console.paint(plan.branch, 'bold')} for {where}, containing only:")
     for path, text in plan.files.items():
         console.line(f"+++ {console.plain(path)}", style="bold")
