@@ -210,22 +210,12 @@ def _languages(text: str) -> set[int]:
     return {i for i, count in enumerate(counts) if count and count == max(counts)}
 
 
-def is_mistyped(one: str, other: str) -> bool:
-    """Whether two words differ only by a typing error: two letters exchanged, one too many or too few."""
-    short, long = sorted((one, other), key=len)
-    if len(short) < _MIN_MISTYPED_LENGTH or short[0] != long[0] or len(long) - len(short) > 1:
-        return False
-    at = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
-    if len(short) < len(long):
-        return short[at:] == long[at + 1 :]
-    return short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
-
-
 def matching_words(words: Collection[str], ground: frozenset[str], *, slips: bool = False) -> frozenset[str]:
     """Return the stems among `words` that `ground` has in any form.
 
-    With `slips` a word of the ground may be mistyped, or have an unknown ending. Pass all words at once: the forms of a
-    ground are cached, but comparing two grounds takes time in proportion to their words.
+    With `slips` a word of the ground may be mistyped (two letters exchanged, one too many or too few), or have an
+    unknown ending. Pass all words at once: the forms of a ground are cached, but comparing two grounds takes time in
+    proportion to their words.
     """
     forms = _forms(ground)
     return frozenset(word for word in words if word in ground or forms.hold(word, slips=slips))
@@ -238,7 +228,7 @@ def matching_share(words: frozenset[str], ground: frozenset[str], *, slips: bool
 
 @dataclass(frozen=True, slots=True)
 class _Forms:
-    """The possible forms of a set of words, for checking `same_stem` and `is_mistyped` against all at once.
+    """The possible forms of a set of words, for checking `same_stem` and typing errors against all at once.
 
     `stems` are the words, `begun` their beginnings with the same stem, `alike` the beginnings that two words of
     languages with more inflection must share, `shortened` the words without one letter, `leading` beginnings of at
