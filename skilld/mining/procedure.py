@@ -387,7 +387,12 @@ def _replace_word(text: str, word: str, filled: str) -> str:
 
 
 def _without_duplicates(steps: Sequence[Step]) -> list[Step]:
-    """Leave out duplicates: of checks and generic steps the earlier ones, of others the later ones."""
+    """Leave out duplicates: of checks and generic steps the earlier ones, of others the later ones.
+
+    Who changes a file reads it, too.
+    """
+    changed = {step.text for step in steps if step.edits}
+    steps = [step for step in steps if not (step.reads and step.text in changed)]
     # The numbers of variables do not matter.
     texts = [re.sub(r"(?<!\d)\d{1,3}(?=\}\})", "", step.text) for step in steps]
     last = {

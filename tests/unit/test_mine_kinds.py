@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.mining.actions import ActionLog
+from skilld.mining.actions import Action, ActionLog
 from skilld.mining.kinds import always_before, common_path, shared_kinds
+from skilld.mining.procedure import Episode, find_procedure
 from skilld.mining.similarity import ActionRun
-from skilld.types import Span, ToolCall
+from skilld.types import Span, ToolCall, ToolOutcome
 
 
 def _runs(session: str, *actions: str) -> list[ActionRun]:
@@ -48,6 +49,17 @@ def test_only_files_that_half_of_the_sessions_read_are_a_kind_and_reading_is_no_
         {"docs/plan.md"}
     ]
     assert _kinds(("<docs/plan.md",), ("<docs/plan.md",), *[("make all",)] * 3) == [{"make all"}]
+
+
+def test_a_file_that_is_read_and_then_changed_is_a_change() -> None:
+    actions = (
+        (Action("CHANGELOG.md", ToolOutcome.OK, 1, read_only=True, reads=True), "t"),
+        (Action("CHANGELOG.md", ToolOutcome.OK, 2, edits=True), "t"),
+        (Action("gh release create 1.2", ToolOutcome.OK, 3), "t"),
+    )
+    episodes = [Episode(session, "t", "release it", "release it", actions) for session in ("a", "b")]
+    steps = find_procedure(episodes, reviewed=True).steps
+    assert [(step.text, step.edits) for step in steps] == [("CHANGELOG.md", True), ("gh release create 1.2", False)]
 
 
 @pytest.mark.parametrize(
