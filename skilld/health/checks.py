@@ -313,10 +313,7 @@ _MAX_REASONS = 3
 def reasons_for_nothing(counts: Counts, paused_until: str, *, running: bool) -> list[str]:
     """Return the reasons, the most important first; none if nothing was said since the newest proposal."""
     if not counts.turns:
-        before = f" ({pluralize(counts.files, 'session file')} already existed, but only new messages count)"
-        look_back = f"to read the last 7 days{', stop skilld, then' if running else ''}: skilld run --once --backfill 7"
-        none = f"no messages since skilld first ran{before * bool(counts.files)}"
-        return [] if counts.since else [f"{none if counts.ran else 'skilld has not run here yet'}; {look_back}"]
+        return [] if counts.since else [_why_no_messages(counts, running=running)]
     reasons = [_count_messages(counts)]
     if counts.judged and not (counts.learnings or counts.said_since or counts.refusals):
         reasons.append(
@@ -346,6 +343,14 @@ def reasons_for_nothing(counts: Counts, paused_until: str, *, running: bool) -> 
     if paused_until:
         reasons.append(f"paused {paused_until}")
     return reasons
+
+
+def _why_no_messages(counts: Counts, *, running: bool) -> str:
+    if counts.ran and not counts.files:
+        return "no session of any agent was found here"
+    before = f" ({pluralize(counts.files, 'session file')} already existed, but only new messages count)"
+    none = f"no messages since skilld first ran{before}" if counts.ran else "skilld has not run here yet"
+    return f"{none}; to read the last 7 days{', stop skilld, then' if running else ''}: skilld run --once --backfill 7"
 
 
 def _count_messages(counts: Counts) -> str:

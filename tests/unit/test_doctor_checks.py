@@ -165,7 +165,10 @@ def test_why_nothing_counts_from_the_newest_proposal() -> None:
 
 
 def test_backfill_advice_says_to_stop_a_running_skilld() -> None:
-    assert [reasons_for_nothing(Counts(), "", running=running)[0].partition("; ")[2] for running in (False, True)] == [
+    assert reasons_for_nothing(Counts(), "", running=True) == ["no session of any agent was found here"]
+    assert [
+        reasons_for_nothing(Counts(files=1), "", running=running)[0].partition("; ")[2] for running in (False, True)
+    ] == [
         "to read the last 7 days: skilld run --once --backfill 7",
         "to read the last 7 days, stop skilld, then: skilld run --once --backfill 7",
     ]
