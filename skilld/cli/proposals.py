@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from skilld.cli import common
 from skilld.clock import parse_time, time_ago
 from skilld.errors import UsageError
 from skilld.git.staging_branch import STAGING_BRANCH
+from skilld.text import count_times
 
 if TYPE_CHECKING:
     from skilld.proposals.explain import Applicability, Part
@@ -90,8 +92,8 @@ def _print_row(store: Store, proposal: Proposal, applicability: Applicability | 
     state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
     head = f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}{state}"
     console.say(f"{head}  {console.plain(proposal.summary)}")
-    for evidence in proposal.evidence:
-        console.say(f"    you: \u201c{console.plain(evidence.quote)}\u201d")
+    for said in _quotes(proposal):
+        console.say(f"    {said}")
     more = (
         f"{len(proposal.flags) - _MAX_FLAGS} more: skilld show {proposal.id}"
         if len(proposal.flags) > _MAX_FLAGS
@@ -117,7 +119,8 @@ def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
 
     branch = proposal.branch if proposal.state.value == "open" else ""
     shown = asdict(proposal)
-    agents = shown.pop("agents") or [proposal.agent]
+    is_general = proposal.target in {TargetKind.INSTRUCTIONS, TargetKind.RULES}
+    agents = shown.pop("agents") or ([] if is_general else [proposal.agent])
     turns = [said.turn for said in proposal.evidence]
     return shown | {
         "skill": proposal.skill if proposal.target is TargetKind.SKILL else "",
@@ -232,8 +235,8 @@ def print_proposal(
     why = _part_reasons(proposal, parts)
     if proposal.reason and not why:
         console.say(f"  why: {console.plain(proposal.reason)}")
-    for evidence in proposal.evidence:
-        console.say(f"  you: \u201c{console.plain(evidence.quote)}\u201d")
+    for said in _quotes(proposal):
+        console.say(f"  {said}")
     console.say(
         f"  {describe_origin(proposal)}, proposed {proposal.created_at}, "
         f"judge: {console.plain(proposal.model)}, confidence {proposal.confidence:.2f}",
@@ -252,6 +255,12 @@ def print_proposal(
     if commands:
         console.line()
         _print_commands(commands)
+
+
+def _quotes(proposal: Proposal) -> Iterator[str]:
+    """Yield the person's words, each once, with how often they were said."""
+    for quote, number in Counter(one.quote for one in proposal.evidence).items():
+        yield f"you: \u201c{console.plain(quote)}\u201d{f' ({count_times(number)})' if number > 1 else ''}"
 
 
 def _loaded_by(proposal: Proposal) -> str:

@@ -207,7 +207,7 @@ def test_a_learning_can_be_given_a_target_by_hand(home: Path, tmp_path: Path, pr
     result = program.run("learnings", "propose", waits["id"], "--to", str(project.root / "docs/guide.md"))
     assert result.returncode == 0, result.stderr
     (proposal,) = program.json("proposals")
-    assert (proposal["relpath"], proposal["target"]["kind"]) == ("docs/guide.md", "instructions")
+    assert (proposal["relpath"], proposal["target"]) == ("docs/guide.md", {"kind": "instructions", "agents": []})
     assert program.json("learnings") == []
     shown = program.run("show", proposal["id"]).stdout
     assert "loaded by" not in shown
