@@ -294,7 +294,8 @@ def judge_draft(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Sta
         remedy = "" if draft.description else "Add a description to it: what the skill does, and when to use it."
         raise SkilldError(_REFUSED_TITLE, error.cause, remedy) from error
     if found := secrets(text):
-        raise RefusedError(_REFUSED_TITLE, f"it contains what looks like a secret ({found[0].kind})")
+        cause = f"it contains what looks like a secret ({found[0].kind})"
+        raise RefusedError(_REFUSED_TITLE, cause, "Remove it from the file first.")
     findings = lint(b"", _all_texts(draft).encode("utf-8", "replace"), "")
     if refused := [
         one for one in findings if one.severity is Severity.REFUSE and not one.rule.startswith(_UNTYPED_PREFIX)

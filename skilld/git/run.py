@@ -405,4 +405,5 @@ def execute(argv: list[str], folder: Path, env: Mapping[str, str], stdin: bytes 
     # -9 with the runner's own sentence: https://github.com/gitpython-developers/GitPython git/cmd.py, execute()
     if status < 0 and err.startswith("Timeout: the command"):
         raise _timeout(seconds, folder)
-    return Result(status, out if isinstance(out, bytes) else b"", safe_text(err.strip(), newlines=True))
+    said = err.replace("\r\n", "\n").strip()  # ssh ends its lines as a terminal does
+    return Result(status, out if isinstance(out, bytes) else b"", safe_text(said, newlines=True))

@@ -22,7 +22,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from skilld.clock import rfc3339
-from skilld.errors import RefusedError, SkilldError
+from skilld.errors import RefusedError, SkilldError, cause_of
 from skilld.files import shell_quoted, write_atomically
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import locate
@@ -219,7 +219,7 @@ def move_to_trash(skill: Skill, trash: Path) -> Path:
             info.unlink(missing_ok=True)
         if isinstance(error, RefusedError):
             raise
-        raise SkilldError("The skill was not deleted", error.strerror or str(error)) from error
+        raise SkilldError("The skill was not deleted", f"{error.filename or folder}: {cause_of(error)}") from error
     return place
 
 

@@ -132,6 +132,27 @@ def test_two_skills_deleted_in_one_second_can_both_be_restored(
     assert {path.stem for path in (trash / "info").iterdir()} == there.keys()
 
 
+def test_a_trash_that_cannot_be_used_is_named_and_the_skill_stays(program: Program, skills: Path) -> None:
+    before = folder_contents(_add(skills, "tidy").parent)
+    trash = program.home / ".local/share/Trash"
+    trash.parent.mkdir(parents=True, exist_ok=True)
+    trash.write_text("no folder\n")
+    result = program.run("skills", "delete", "tidy", "--yes")
+    assert (result.returncode, result.stderr) == (
+        1,
+        f"skilld: The skill was not deleted: {trash}/files: Not a directory\n",
+    )
+    trash.unlink()
+    trash.mkdir()
+    (trash / "info").write_text("no folder\n")
+    result = program.run("skills", "delete", "tidy", "--yes")
+    assert (result.returncode, result.stderr) == (
+        1,
+        f"skilld: The skill was not deleted: {trash}/info: File exists\n",
+    )
+    assert folder_contents(skills / "tidy") == before
+
+
 @pytest.mark.parametrize("verb", [("export",), ("share", "--to", ".", "--yes")])
 def test_a_skill_that_is_no_text_is_neither_exported_nor_shared(
     program: Program, skills: Path, verb: tuple[str, ...]

@@ -11,7 +11,7 @@ from skilld.git import environment
 from skilld.git.attributes import is_filtered
 from skilld.git.environment import git_program, person_variables, scrub_environment
 from skilld.git.errors import GitFailedError, GitMissingError, GitTimeoutError
-from skilld.git.run import Git, PersonGit
+from skilld.git.run import Git, PersonGit, execute
 from support.repos import Person
 from support.tables import table_rows
 
@@ -56,6 +56,11 @@ def test_a_slow_git_is_killed(person: Person, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
     with pytest.raises(GitTimeoutError):
         Git(person.root).call("rev-parse", "HEAD", seconds=0.3)
+
+
+def test_what_ssh_says_is_shown_without_escapes(person: Person) -> None:
+    said = execute(["sh", "-c", r"printf 'ssh: refused\r\nfatal: no \033[1m\n' >&2; exit 7"], person.root, {}, None, 20)
+    assert (said.status, said.err) == (7, "ssh: refused\nfatal: no \\x1b[1m")
 
 
 def test_stdin_is_closed_unless_input_is_given(person: Person) -> None:
