@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
+import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -167,15 +167,37 @@ def _check_readable(given: str) -> None:
 
 
 def _check_there(store: Store, given: str) -> None:
-    """Raise SkilldError if a skill of this name is archived, or only proposed."""
-    from skilld.library.archive import archived_skills
+    """Raise SkilldError if a skill of this name, or in this folder, is archived, in the trash, or only proposed."""
+    from skilld.skills.set_aside import archived_skills, restore_command
 
-    if any(one.name == given for one in archived_skills(common.places().archive)):
-        remedy = f"To bring it back: skilld skills restore {shlex.quote(given)}"
-        raise SkilldError("No such skill", f"{given} is archived", remedy)
+    title, shown, archive = "No such skill", common.as_text(given), common.places().archive
+    for one in archived_skills(archive):
+        if one.name == given or one.origin == _typed_folder(given):
+            raise SkilldError(title, f"{shown} is archived", f"To bring it back: {restore_command(one, archive)}")
+    if back := way_out_of_trash(store, given):
+        raise SkilldError(title, f"{shown} is in the trash", f"To bring it back: {back}")
     for proposal in store.proposals.open():
         if proposal.creates and proposal.skill == given:
-            raise SkilldError("No such skill", f"{given} is only proposed", f"To decide: skilld review {proposal.id}")
+            raise SkilldError(title, f"{shown} is only proposed", f"To decide: skilld review {proposal.id}")
+
+
+def _typed_folder(given: str) -> Path:
+    try:
+        return Path(given).expanduser().absolute()
+    except (OSError, RuntimeError, ValueError):  # "~" of an unknown user, a working folder that is gone
+        return Path(given)
+
+
+def way_out_of_trash(store: Store, given: str) -> str:
+    """Return the command that brings back a deleted skill for which something was proposed, "" if there is none."""
+    from skilld.skills.set_aside import trash_folder, way_back
+
+    archive, trash = common.places().archive, trash_folder(common.home(), common.places().data.parent, sys.platform)
+    meant = _typed_folder(given)
+    for folder in sorted({Path(one.path).parent for one in store.proposals.all()}):
+        if (folder.name == given or folder == meant) and not os.path.lexists(folder):
+            return way_back(folder, archive, trash)
+    return ""
 
 
 def no_such_skill(given: str, known: Iterable[str]) -> SkilldError:

@@ -293,13 +293,20 @@ def _part_reasons(proposal: Proposal, parts: Sequence[Part]) -> list[str]:
 
 def _print_parts(proposal: Proposal, parts: Sequence[Part], why: Sequence[str]) -> None:
     """Print the numbered parts of a proposal with their reasons, and how to decide on some of them."""
+    from skilld.types import Op
+
     console.line()
     for number, part in enumerate(parts, 1):
         console.say(console.plain(f"  part {number}  {part.line}"), 10)
         if why:
             console.say(console.plain(f"          why: {why[number - 1]}"), 10)
+
+    some = str(len(parts)) if len(parts) < 3 else f"1,{len(parts)}"  # noqa: PLR2004 - two of three parts are only some
+    if any(one.op is Op.MARK for one in proposal.operations):  # it says where the others came from, and comes last
+        if len(parts) < 3:  # noqa: PLR2004 - neither the mark nor its only part can be taken alone
+            return
+        some = "1"
     for verb in ("accept", "reject"):
-        some = len(parts) if len(parts) < 3 else f"1,{len(parts)}"  # noqa: PLR2004 - two of three parts are only some
         console.say(f"To {verb} only some parts: skilld {verb} {proposal.id} --part {some}")
 
 

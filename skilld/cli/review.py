@@ -29,8 +29,8 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.library.archive import trash_folder
     from skilld.review.controller import ReviewContext, ReviewSession
+    from skilld.skills.set_aside import trash_folder
 
     removed = scrub_environment()
     where = common.places()

@@ -142,7 +142,7 @@ def folder_removals(*, purge: bool) -> list[Removal]:
 
 def archived_skills() -> list[str]:
     """Return a line for each archived skill, which stays: the archive holds the only copies."""
-    from skilld.library.archive import archived_skills
+    from skilld.skills.set_aside import archived_skills
 
     found = archived_skills(common.places().archive)
     return [

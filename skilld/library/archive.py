@@ -1,8 +1,7 @@
 """Archives, restores and deletes skills by moving their folders.
 
-An archive entry is a folder `NAME-YYYYMMDD-HHMMSS` in skilld's data directory with the skill's folder and
-`origin.json`. The note is written first, so that every archived folder has its origin; entries without a skill are
-ignored.
+An archive entry (`skilld/skills/set_aside.py`) is a folder `NAME-YYYYMMDD-HHMMSS` in skilld's data directory. Its note
+is written first, so that every archived folder has its origin; entries without a skill are ignored.
 """
 
 from __future__ import annotations
@@ -14,9 +13,8 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from urllib.parse import quote
@@ -29,6 +27,7 @@ from skilld.git.repo import locate
 from skilld.git.run import PersonGit
 from skilld.skills import Skill, Source, opt_out
 from skilld.skills.find import FILE
+from skilld.skills.set_aside import NOTE_FILE, ArchivedSkill, archived_skills
 
 # Moving a folder, also to another device, such that a crash at any moment leaves it complete in at least one place.
 
@@ -185,11 +184,6 @@ def _uncommitted_reason(folder: Path, removed: Mapping[str, str]) -> str | None:
 # Deleting a skill: its folder moves to the person's trash, from which the desktop can restore it.
 
 
-def trash_folder(home: Path, data_home: Path, platform: str) -> Path:
-    """Return the person's trash folder on macOS, or that of the freedesktop.org Trash specification 1.0."""
-    return home / ".Trash" if platform == "darwin" else data_home / "Trash"
-
-
 def move_to_trash(skill: Skill, trash: Path) -> Path:
     """Move a skill's folder to the trash and return its new path.
 
@@ -235,28 +229,7 @@ def _free_place(files: Path, name: str) -> Path:
     )
 
 
-NOTE_FILE = "origin.json"
 _ABANDONED_SECONDS = 86400.0  # seconds
-
-
-@dataclass(frozen=True, slots=True)
-class ArchivedSkill:
-    """A skill in the archive. `entry` is its folder there, `origin` its former folder, `at` the time (RFC 3339)."""
-
-    entry: Path
-    name: str
-    origin: Path
-    at: str
-
-    @property
-    def folder(self) -> Path:
-        """The skill's own folder in the archive."""
-        return self.entry / self.name
-
-
-def archived_skills(archive: Path) -> list[ArchivedSkill]:
-    """Return the skills in an archive folder, the newest first."""
-    return sorted(_entries(archive), key=lambda one: (one.at, one.entry.name), reverse=True)
 
 
 def remove_leftovers(archive: Path, now: float) -> None:
@@ -333,17 +306,6 @@ def _new_entry(archive: Path, name: str, now: float) -> Path:
             continue
         return entry
     raise AssertionError
-
-
-def _entries(archive: Path) -> Iterator[ArchivedSkill]:
-    for note in archive.glob(f"*/{NOTE_FILE}"):
-        try:
-            facts = json.loads(note.read_text(encoding="utf-8"))
-            one = ArchivedSkill(note.parent, Path(facts["name"]).name, Path(facts["origin"]), str(facts["at"]))
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-        if one.folder.is_dir() and one.origin.is_absolute():
-            yield one
 
 
 def _remove_entry(entry: Path) -> None:

@@ -20,7 +20,7 @@ from skilld.git.run import shared_git
 from skilld.proposals.cherry_pick import accept as land
 from skilld.proposals.cherry_pick import accept_worktree, revert_worktree
 from skilld.proposals.cherry_pick import revert as take_out
-from skilld.proposals.explain import read_versions
+from skilld.proposals.explain import find_way_back, read_versions
 from skilld.proposals.model import (
     PUT_AWAY,
     WRITTEN_NOTE,
@@ -164,13 +164,18 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionRepo
 
 
 def require_repo(proposal: Proposal, after: State) -> None:
-    """Raise RefusedError if a proposal cannot be accepted and so on because its folder was moved or deleted."""
-    if not is_repo_gone_now(proposal):
+    """Raise RefusedError if a proposal cannot be accepted and so on because its folder was moved or deleted.
+
+    Also if its skill was archived or deleted with skilld, which knows the way back.
+    """
+    gone, back = is_repo_gone_now(proposal), find_way_back(proposal)
+    if not gone and not back:
         return
     verb = {State.ACCEPTED: "accept", State.REVERTED: "revert"}.get(after, "restore")
-    title, cause = f"{proposal.id} was not {verb.removesuffix('e')}ed", f"{proposal.repo} does not exist"
-    discard = f" To discard it: skilld reject {proposal.id}" if proposal.state in _UNDECIDED else ""
-    raise RefusedError(title, cause, f"Move it back there, then: skilld {verb} {proposal.id}.{discard}")
+    title, missing = f"{proposal.id} was not {verb.removesuffix('e')}ed", proposal.repo if gone else proposal.path
+    discard = f". To discard it: skilld reject {proposal.id}" if proposal.state in _UNDECIDED else ""
+    first = back or "Move it back there"
+    raise RefusedError(title, f"{missing} does not exist", f"{first}, then: skilld {verb} {proposal.id}{discard}")
 
 
 def is_repo_gone_now(proposal: Proposal) -> bool:

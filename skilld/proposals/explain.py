@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
@@ -18,9 +20,11 @@ from skilld.git.objects import merges_cleanly, read_blob, read_commit
 from skilld.git.repo import Repo, TrackedFile, find_tracked
 from skilld.git.run import shared_git
 from skilld.git.staging_branch import STAGING_REF
+from skilld.paths import places
 from skilld.proposals.file_history import read_history
 from skilld.proposals.refit import Edit, fit_edit, step_texts
 from skilld.proposals.staging import private_repositories
+from skilld.skills.set_aside import trash_folder, way_back
 from skilld.text import compare_lines, pluralize
 from skilld.types import Operation, Proposal, State
 
@@ -133,6 +137,16 @@ def _with_landing_commit(proposal: Proposal) -> Proposal:
     return replace(proposal, commit=proposal.landed) if alone else proposal
 
 
+def find_way_back(proposal: Proposal) -> str:
+    """Return the command that brings back the skill of a proposal from the archive or the trash, "" if none does."""
+    if proposal.creates or os.path.lexists(proposal.path):
+        return ""
+    where = places()
+    return way_back(
+        Path(proposal.path).parent, where.archive, trash_folder(Path.home(), where.data.parent, sys.platform)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Applicability:
     """Whether `git cherry-pick` of a proposal and `git merge` of its branch succeed.
@@ -178,8 +192,10 @@ class ProposalReader:
             then, here, there, rested, top = objects.read_texts(repo.git, names)
             picks = picks and merges_cleanly(repo.git, then, here, there)
             whole = whole and merges_cleanly(repo.git, rested, here, top)
-        if current is None and not proposal.creates and repo.private:
-            return Applicability(obstacle=f"accepting it would fail: {proposal.path} does not exist")
+        back = find_way_back(proposal)
+        if back or (current is None and not proposal.creates and repo.private):
+            missing = f"accepting it would fail: {proposal.path} does not exist"
+            return Applicability(obstacle=f"{missing}; to bring it back: {back}" if back else missing)
         if picks or proposal.creates or before is None or after is None or current is None:
             return Applicability(picks, whole)
         try:

@@ -21,7 +21,7 @@ from pathlib import Path
 from skilld.errors import RefusedError, SkilldError
 from skilld.files import read_regular, write_atomically
 from skilld.git import line_diff, objects, refs, state, tree
-from skilld.git.errors import GitFailedError
+from skilld.git.errors import GitFailedError, NotTrackedError
 from skilld.git.managed_repos import person_git, track_in_managed
 from skilld.git.objects import Commit, Ident, merges_cleanly
 from skilld.git.repo import Repo, TrackedFile, find_for_new, find_tracked, open_repo
@@ -174,7 +174,12 @@ def prepared_worktree(
         cause = f"{proposal.relpath} is not in the work tree"
         repo = open_repo(address)
         raise RefusedError(title, cause, _manual_remedy(repo, proposal, command))
-    tracked = find_proposal_file(proposal, private)
+    try:
+        tracked = find_proposal_file(proposal, private)
+    except NotTrackedError as error:
+        if error.reason != "untracked":
+            raise
+        raise RefusedError(title, error.cause, f"Commit it, then: {again}") from error
     with repo_lock(tracked.repo.git_dir):
         if refs.read_tip(tracked.repo.git, "HEAD") != tracked.repo.head:
             tracked = find_proposal_file(proposal, private)

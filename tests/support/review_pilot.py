@@ -19,11 +19,11 @@ from skilld.cli import common
 from skilld.cli.inventory import all_skills
 from skilld.cli.review import _start_generation
 from skilld.cli.terminal import edit
-from skilld.library.archive import trash_folder
 from skilld.paths import places
 from skilld.review.app import ReviewApp
 from skilld.review.controller import ReviewContext, ReviewSession
 from skilld.review.proposals_pane import ProposalsPane
+from skilld.skills.set_aside import trash_folder
 from support.waiting import LIMIT
 
 SIZE = (80, 24)

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.library import archive as archiving
-from skilld.library.archive import archive_skill, archived_skills, remove_leftovers, restore_skill
+from skilld.library.archive import archive_skill, remove_leftovers, restore_skill
+from skilld.skills.set_aside import NOTE_FILE, archived_skills
 
 NOW = 1_780_000_000.0
 FILES = {"SKILL.md": b"---\nname: tidy\n---\n\n- Tidy.\r\n", "scripts/run.sh": b"#!/bin/sh\n", "a/b/c.bin": bytes(256)}
@@ -217,5 +217,5 @@ def test_a_kill_at_any_moment_loses_nothing_and_the_next_call_finishes(
 def test_an_entry_without_useful_data_is_no_skill(archive_place: Path) -> None:
     for name, note in {"a": "", "b": "[]", "c": '{"name": "x"}', "d": '{"name": "x", "origin": "y", "at": ""}'}.items():
         (archive_place / name / "x").mkdir(parents=True)
-        (archive_place / name / archiving.NOTE_FILE).write_text(note)
+        (archive_place / name / NOTE_FILE).write_text(note)
     assert archived_skills(archive_place) == []

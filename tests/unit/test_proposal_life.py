@@ -340,9 +340,9 @@ def test_without_its_folder_each_proposal_says_so_and_is_back_with_it(life: Prop
         for worktree in (False, True):
             cause, remedy = refusal(partial(life.accept, name, worktree=worktree))
             assert (cause, remedy) == (f"{root} does not exist", back.format("accept", name, name))
-    assert refusal(lambda: restore(life.store, life.get("p1")))[1] == "Move it back there, then: skilld restore p1."
+    assert refusal(lambda: restore(life.store, life.get("p1")))[1] == "Move it back there, then: skilld restore p1"
     assert refusal(lambda: restore(life.store, life.get("p5")))[1] == back.format("restore", "p5", "p5")
-    assert refusal(lambda: life.revert("p4"))[1] == "Move it back there, then: skilld revert p4."
+    assert refusal(lambda: life.revert("p4"))[1] == "Move it back there, then: skilld revert p4"
     away.rename(root)
     for name in ("p2", "p3"):
         assert life.observe(name) == ("open", "its repository is back")

@@ -6,6 +6,7 @@ import argparse
 import shlex
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,8 @@ from skilld.git.environment import scrub_environment
 from skilld.text import pluralize
 
 if TYPE_CHECKING:
-    from skilld.library.archive import ArchivedSkill
     from skilld.library.rows import LibraryRow
+    from skilld.skills.set_aside import ArchivedSkill
     from skilld.store import Store
 
 # Shared by archiving and deleting: which skills may be moved.
@@ -62,21 +63,29 @@ def add(verbs: common.Verbs) -> None:
 def archive(arguments: argparse.Namespace) -> int:
     """Move a skill's folder to the archive, and list the open proposals for it."""
     from skilld.library.archive import archive_skill, remove_leftovers
+    from skilld.skills.set_aside import restore_command
 
     store, row = _find_movable(arguments.name, _NOT_ARCHIVED)
     where = _archive_folder()
     remove_leftovers(where, time.time())
-    archive_skill(row.path.parent, where, time.time())
+    made = archive_skill(row.path.parent, where, time.time())
     console.line(f"Archived {console.plain(row.name)}, which was in {console.plain(str(row.path.parent))}")
-    console.line(f"To bring it back: skilld skills restore {console.plain(shlex.quote(row.name))}")
-    if waiting := [one for one in store.proposals.open() if one.path == str(row.path)]:
-        console.line(f"These open proposals no longer apply: {', '.join(one.id for one in waiting)}")
+    console.line(f"To bring it back: {console.plain(restore_command(made, where))}")
+    _print_waiting(store, row)
     return 0
+
+
+def _print_waiting(store: Store, row: LibraryRow) -> None:
+    """Name the open proposals for a skill that was moved away, and what can be done with them."""
+    if waiting := [one.id for one in store.proposals.open() if one.path == str(row.path)]:
+        still = f"Still open: {pluralize(len(waiting), 'proposal')} for it, which can be accepted once it is back"
+        console.line(f"{still}. To discard: skilld reject {' '.join(waiting)}")
 
 
 def restore(arguments: argparse.Namespace) -> int:
     """Return an archived skill to its place; without a name, list the archived skills."""
-    from skilld.library.archive import archived_skills, remove_leftovers, restore_skill
+    from skilld.library.archive import remove_leftovers, restore_skill
+    from skilld.skills.set_aside import archived_skills
 
     there = archived_skills(common.places().archive)
     if arguments.name is None:
@@ -112,7 +121,9 @@ def _row_json(one: ArchivedSkill) -> dict[str, str]:
 def _find_archived(there: list[ArchivedSkill], given: str) -> ArchivedSkill:
     found = [one for one in there if given in {one.name, one.entry.name}]
     if not found:
-        raise SkilldError("No such archived skill", given, "List them: skilld skills restore")
+        with closing(common.store_or_empty()) as opened:
+            back = inventory.way_out_of_trash(opened, given)
+        raise SkilldError("No such archived skill", given, back or "List them: skilld skills restore")
     if len(found) > 1:
         choices = "; ".join(f"{one.entry.name} ({one.origin})" for one in found)
         raise UsageError("Which skill?", choices, f"skilld skills restore {shlex.quote(found[0].entry.name)}")
@@ -141,7 +152,8 @@ def add_delete(verbs: common.Verbs) -> None:
 
 def run_delete(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.library.archive import move_to_trash, trash_folder
+    from skilld.library.archive import move_to_trash
+    from skilld.skills.set_aside import trash_folder
 
     store, row = _find_movable(arguments.name, _NOT_DELETED)
     folder = row.path.parent
@@ -154,4 +166,5 @@ def run_delete(arguments: argparse.Namespace) -> int:
     place = move_to_trash(row.skill, trash_folder(common.home(), common.places().data.parent, sys.platform))
     console.line(f"Moved to {console.plain(str(place))}.")
     console.line(f"To get it back: mv {console.plain(shlex.join([str(place), str(folder)]))}")
+    _print_waiting(store, row)
     return Exit.OK
