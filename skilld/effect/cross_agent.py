@@ -18,11 +18,10 @@ from skilld.classify.verify import VerifiedUpdate
 from skilld.clock import parse_time, rfc3339
 from skilld.context import Context
 from skilld.context.installed import installed_version
-from skilld.effect.remedy_edits import RemedyContext
+from skilld.effect.remedy_edits import RemedyContext, in_same_repository
 from skilld.effect.rule_lines import text_of
 from skilld.effect.rules import Rule, rules
 from skilld.errors import SkilldError
-from skilld.git.repo import find_for_new, find_tracked
 from skilld.pipeline.documents import TargetDocument, load_documents, session_opt_out
 from skilld.pipeline.edits import compose
 from skilld.proposals.model import ACROSS_PREFIX
@@ -91,7 +90,7 @@ def _find_offers(rule: Rule, origin: Proposal, around: RemedyContext) -> Iterato
         reads = ADAPTERS[agent].INFO.instructions
         for ref in found[:1]:
             is_read = not ref.absent or Path(ref.path).name in reads
-            if is_read and ref.path != rule.path and _in_same_repository(ref, rule):
+            if is_read and ref.path != rule.path and in_same_repository(rule.path, ref.path, absent=ref.absent):
                 yield _Offer(rule, origin, agent, ref)
 
 
@@ -100,15 +99,6 @@ def _session(agent: str, folder: Path, agents: Sequence[str], around: RemedyCont
     worked = SessionWork(installed_version(ADAPTERS[agent].INFO, environment))
     others = tuple(name for name in agents if name != agent)
     return WorkingSession(agent, folder, around.host.home, environment, worked, others)
-
-
-def _in_same_repository(ref: SkillRef, rule: Rule) -> bool:
-    """Whether git tracks both files in one repository, so that private rules stay private."""
-    try:
-        place = find_for_new(Path(ref.path)) if ref.absent else find_tracked(Path(ref.path))
-        return find_tracked(Path(rule.path)).repo.address == place.repo.address
-    except (OSError, SkilldError):
-        return False
 
 
 def _is_loaded(context: Context, rule: Rule) -> bool:

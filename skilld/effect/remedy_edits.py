@@ -36,7 +36,7 @@ from skilld.effect.remedies import (
 from skilld.effect.rule_lines import rules_in, text_of
 from skilld.effect.rules import Effect, Rule
 from skilld.errors import SkilldError
-from skilld.git.repo import find_tracked
+from skilld.git.repo import find_for_new, find_tracked
 from skilld.ingest.discover import Host
 from skilld.markdown.skill_file import parse
 from skilld.past import PastSession
@@ -146,7 +146,7 @@ class _RemedyDrafter:
         """Remove the line that another line covers; if both say the same, the other line."""
         for keep, away in self._find_twins():
             loaded = self._load_editable(away)
-            if loaded is not None and (keep.path == away.path or _in_same_repository(keep.path, away.path)):
+            if loaded is not None and (keep.path == away.path or in_same_repository(keep.path, away.path)):
                 return self._delete_from(
                     loaded, away, Remedy.MERGE, f"{Path(keep.path).name}:{keep.line} also says this."
                 )
@@ -353,10 +353,11 @@ def _loads_wherever(keep: Rule, away: Rule) -> bool:
     )
 
 
-def _in_same_repository(one: str, other: str) -> bool:
-    """Whether git tracks two files in one repository."""
+def in_same_repository(one: str, other: str, *, absent: bool = False) -> bool:
+    """Whether git tracks two files in one repository, or would if the `absent` other were made."""
     try:
-        return find_tracked(Path(one)).repo.address == find_tracked(Path(other)).repo.address
+        place = (find_for_new if absent else find_tracked)(Path(other))
+        return find_tracked(Path(one)).repo.address == place.repo.address
     except (OSError, SkilldError):
         return False
 
