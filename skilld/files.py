@@ -66,6 +66,15 @@ def exposure_reason(facts: os.stat_result, *, secret: bool) -> str | None:
     return "contains an API key and can be read by other users" if secret and mode & 0o044 else None
 
 
+def file_stamp(path: str | Path) -> tuple[int, ...]:
+    """Return what changes whenever a file does: its time, size and inode. Empty if there is no such file."""
+    try:
+        facts = os.stat(path)  # noqa: PTH116 - a string too: this runs for every turn
+    except (OSError, ValueError):
+        return ()
+    return facts.st_mtime_ns, facts.st_size, facts.st_ino
+
+
 def shell_quoted(path: Path) -> str:
     """Return a path quoted for a command to copy: on macOS the path of skilld's folders has a blank."""
     return shlex.quote(str(path))

@@ -12,6 +12,7 @@ from skilld.daemon import settings_cache
 from skilld.daemon.engine import Engine
 from skilld.daemon.notices import Notices
 from skilld.errors import UsageError
+from skilld.files import file_stamp
 from skilld.logs import get_logger
 from skilld.notify.notice import SETTINGS_CHANGED
 from skilld.settings import Settings, load_file
@@ -25,12 +26,12 @@ class SettingsFile:
     def __init__(self, path: Path | None, settings: Settings) -> None:
         self._path = path
         self._started_with = settings
-        self._stamp = _file_stamp(path)
+        self._stamp = file_stamp(path or "")
         self.message = ""
 
     def apply_changes(self, engine: Engine, notices: Notices, now: float) -> bool:
         """Apply and report a changed file; return whether `message` has changed."""
-        if _file_stamp(self._path) == self._stamp:
+        if file_stamp(self._path or "") == self._stamp:
             return False
         before = self.message
         origin = settings_cache.settings_origin(self._path, engine.host.environment) if self._path else ""
@@ -43,7 +44,7 @@ class SettingsFile:
 
     def load_if_changed(self) -> Settings | None:
         """Return the new settings if the file was changed and is valid, None otherwise."""
-        stamp = _file_stamp(self._path)
+        stamp = file_stamp(self._path or "")
         if self._path is None or stamp == self._stamp:
             return None
         self._stamp = stamp
@@ -66,11 +67,3 @@ class SettingsFile:
         old = self._started_with
         later = ["roots"] if settings.roots != old.roots else []
         return [*later, "notify.enabled"] if settings.notify.enabled != old.notify.enabled else later
-
-
-def _file_stamp(path: Path | None) -> tuple[int, int, int] | None:
-    try:
-        facts = path.stat() if path else None
-    except OSError:
-        return None
-    return (facts.st_mtime_ns, facts.st_size, facts.st_ino) if facts else None

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from skilld.errors import SkilldError
-from skilld.files import read_regular
+from skilld.files import file_stamp, read_regular
 from skilld.git.environment import SILENT_OPTIONS, SILENT_VARIABLES, git_program
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.git.state import git_dirs, head_branch, symbolic_target
@@ -112,15 +112,7 @@ def _packed_refs(common: Path) -> set[bytes]:
 
 
 def _stamp(paths: Sequence[str]) -> Stamp:
-    return tuple(_file_stamp(path) for path in paths)
-
-
-def _file_stamp(path: str) -> tuple[int, ...]:
-    try:
-        facts = os.stat(path)  # noqa: PTH116 - a string: this runs for every turn
-    except (OSError, ValueError):
-        return ()
-    return facts.st_mtime_ns, facts.st_size, facts.st_ino
+    return tuple(file_stamp(path) for path in paths)
 
 
 def _read(top: str, refs: Sequence[str], paths: Sequence[str], limit: int) -> dict[str, tuple[BranchFile, ...]]:

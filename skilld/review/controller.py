@@ -16,6 +16,7 @@ from skilld.clock import parse_time, time_ago
 from skilld.daemon.job_builder import current_sources
 from skilld.errors import SkilldError
 from skilld.evals.results import result_lines
+from skilld.files import file_stamp
 from skilld.ingest.discover import Host
 from skilld.jobs import relocation
 from skilld.library.archive import move_to_trash
@@ -135,14 +136,6 @@ class ProposalView:
     lenders: tuple[str, ...] = ()  # the IDs of other open proposals with lines in the text
 
 
-def _file_stamp(path: Path) -> tuple[int, ...]:
-    try:
-        known = path.stat()
-    except OSError:
-        return ()
-    return known.st_ino, known.st_mtime_ns, known.st_size
-
-
 def _content_key(proposal: Proposal) -> tuple[object, ...]:
     """Return what a person decides on; the position is not part of it, as it may change with the lines around it."""
     edit = [(one.text, one.anchor if one.op in _REMOVING_OPS else "") for one in proposal.operations]
@@ -208,7 +201,7 @@ class ReviewSession:
     def version(self) -> tuple[object, ...]:
         """Return a value that changes when the database is written to."""
         file = self._context.database
-        return _file_stamp(file), _file_stamp(file.with_name(f"{file.name}-wal"))
+        return file_stamp(file), file_stamp(file.with_name(f"{file.name}-wal"))
 
     def update_from_git(self) -> None:
         """Record what was decided with plain git in the meantime; slow if many are open."""
