@@ -75,6 +75,12 @@ def file_stamp(path: str | Path) -> tuple[int, ...]:
     return facts.st_mtime_ns, facts.st_size, facts.st_ino
 
 
+def below_home(path: str | Path, home: str | Path) -> str:
+    """Return a path as people write it: with `~` for the home folder."""
+    inside = f"{path}/".startswith(f"{home}/")
+    return f"~{str(path)[len(str(home)) :]}" if inside else str(path)
+
+
 def shell_quoted(path: Path) -> str:
     """Return a path quoted for a command to copy: on macOS the path of skilld's folders has a blank."""
     return shlex.quote(str(path))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory
+from skilld.files import below_home
 from skilld.text import pluralize
 
 if TYPE_CHECKING:
@@ -172,7 +173,4 @@ def _print_context(context: Context, project: Path, tokenizer: Tokenizer, limit:
 
 def short_path(path: str, project: Path) -> str:
     """Return a path relative to the project or to the home, if it is in one of them."""
-    home = str(common.home())
-    if path.startswith(f"{project}/"):
-        return path[len(str(project)) + 1 :]
-    return f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path
+    return below_home(path.removeprefix(f"{project}/"), common.home())

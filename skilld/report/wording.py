@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
+from skilld.files import below_home
 from skilld.report.values import Report, Share
 from skilld.text import pluralize, truncate
 
@@ -61,7 +62,7 @@ def period(report: Report) -> str:
 
 def short_path(path: str, home: str) -> str:
     """Return a path with the home folder as ~, truncated."""
-    return truncate(f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path, _MAX_LENGTH, tail_share=0.7)
+    return truncate(below_home(path, home), _MAX_LENGTH, tail_share=0.7)
 
 
 def nothing_to_show(report: Report, why: str) -> str:

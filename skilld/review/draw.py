@@ -11,6 +11,7 @@ from pathlib import Path
 from textual.content import Content
 
 from skilld.clock import parse_time
+from skilld.files import below_home
 from skilld.library.rows import LibraryRow
 from skilld.mining.proposing import CandidateResult
 from skilld.review.controller import Excerpt, ProposalView
@@ -67,20 +68,20 @@ def skill_cells(skill: LibraryRow, home: Path, now: float) -> list[Content]:
         Content(rate),
         Content("" if skill.uses.success is None else f"{skill.uses.success:.0%}"),
         Content(age(skill.edited_at or None, now)),
-        Content.styled(safe(", ".join((*marks, short_path(skill.path, home)))), "dim"),
+        Content.styled(safe(", ".join((*marks, below_home(skill.path, home)))), "dim"),
     ]
 
 
 def skill_detail(skill: LibraryRow, home: Path) -> Content:
     """Return the details of a skill, for which its row has no room."""
     marks = f" ({', '.join(skill.marks)})" if skill.marks else ""
-    return Content.assemble((safe(skill.name), "bold"), safe(marks), "\n", (safe(short_path(skill.path, home)), "dim"))
+    return Content.assemble((safe(skill.name), "bold"), safe(marks), "\n", (safe(below_home(skill.path, home)), "dim"))
 
 
 def session_detail(session: LiveSession, turns: int, home: Path) -> Content:
     """Return the details of a session, for which its row has no room; `turns` make a batch."""
     skills = ", ".join(reversed(session.skills)) or "no skill in use"
-    folder = safe(short_path(Path(session.cwd or ""), home))
+    folder = safe(below_home(Path(session.cwd or ""), home))
     when = f"judged after {turns} turns, or when the session ends" * (not session.ended and not session.judged)
     above = "\n".join(filter(None, (safe(skills), when)))
     return Content.assemble(above, "\n", (folder, "dim"))
@@ -129,7 +130,7 @@ def age(at: float | None, now: float) -> str:
 
 def proposal_detail(proposal: Proposal, view: ProposalView | None, home: Path) -> Content:
     """Return the details of a proposal; without a `view`, what the store knows. `home` is the person's."""
-    path = short_path(Path(proposal.path), home)
+    path = below_home(Path(proposal.path), home)
     lines = [Content.styled(safe(proposal.summary), "bold"), Content.styled(safe(path), "dim")]
     remarks = view.remarks if view else proposal.flags
     lines += [Content.styled(f"! {safe(remark)}", "bold yellow") for remark in remarks]
@@ -145,11 +146,6 @@ def proposal_detail(proposal: Proposal, view: ProposalView | None, home: Path) -
     facts = (proposal.id, proposal.agent, proposal.created_at, proposal.model, f"confidence {proposal.confidence:.2f}")
     lines.append(Content.styled(safe("  ".join(facts)), "dim"))
     return Content("\n").join(lines)
-
-
-def short_path(path: Path, home: Path) -> str:
-    """Return a path with the home folder as ~."""
-    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
 def _draw_excerpts(excerpts: Sequence[Excerpt]) -> Iterator[Content]:

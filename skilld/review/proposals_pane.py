@@ -17,6 +17,7 @@ from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
 from skilld.errors import SkilldError
+from skilld.files import below_home
 from skilld.proposals.decide import DecisionReport
 from skilld.review import draw
 from skilld.review.controller import ProposalView, ReviewSession, borrowed_lines_note, has_words
@@ -209,7 +210,7 @@ class ProposalsPane(Pane):
             return
         path = proposal.path
         those = [one for one in self._items.values() if one.path == path and one.state is State.OPEN][::-1]
-        file = draw.short_path(Path(path), self._session.home)
+        file = below_home(path, self._session.home)
         question = f"Accept {pluralize(len(those), 'proposal')} for {file}?"
         accept = partial(self._session.accept_all, those)
         self.app.push_screen(YesNoDialog(question), on_yes(lambda: self._decide(accept)))
