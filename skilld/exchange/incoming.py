@@ -41,7 +41,7 @@ from skilld.skills.draft import (
     write_draft,
 )
 from skilld.skills.find import FILE, MAX_BYTES
-from skilld.skills.spec import MAX_NAME, NAME_PATTERN
+from skilld.skills.spec import MAX_NAME, NAME_PATTERN, read_front
 from skilld.skills.write import new_skill_path
 from skilld.text import safe_text, truncate
 from skilld.types import Kind, Op, Operation, Proposal
@@ -111,6 +111,7 @@ _MAX_FILES = 20_000
 _MAX_DEPTH = 8
 _MAX_SHOWN = 10  # names
 _YAML_SUFFIXES = (".yaml", ".yml")
+_FRONT_FENCES = (b"---", b"\xef\xbb\xbf---")
 _DOCUMENT_KEYS = (b"prompt", b"context", b"implementation", b"steps", b"generated_from")
 _AS_SKILL_REMEDY = (
     "Save it as SKILL.md in a folder called {}, with a description between two lines of three hyphens at the top."
@@ -136,7 +137,8 @@ class SourceSkill:
     @property
     def is_yaml(self) -> bool:
         """Whether it is a YAML document instead of a SKILL.md."""
-        return self.where.lower().endswith(_YAML_SUFFIXES)
+        is_text = PurePosixPath(self.where).name == FILE or self.data.startswith(_FRONT_FENCES)
+        return self.where.lower().endswith(_YAML_SUFFIXES) or (not is_text and _is_document(self.data))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -173,8 +175,12 @@ def _find_at_path(path: Path, source: str, removed: Mapping[str, str], branch: s
         return _find_in_clone(str(path), removed, branch) if is_bare or branch else _find_below(path)
     if branch and os.path.lexists(path):
         raise UsageError(_TITLE, f"{source} is a file, which has no branches", "Leave out --branch")
-    if path.is_file() and (path.suffix.lower() in _YAML_SUFFIXES or path.name == FILE):
-        return [_read_one(path, "" if path.name != FILE else path.parent.name, path.name, ())]
+    if path.is_file():
+        found = _read_one(path, path.parent.name if path.name == FILE else "", path.name, ())
+        if path.name == FILE or found.is_yaml:
+            return [found]
+        if read_front(found.data.decode("utf-8", "replace")).description:  # exported under a name of the person's
+            return [replace(found, folder=path.stem)]
     if os.path.lexists(path):
         remedy = _AS_SKILL_REMEDY.format(valid_name(path.stem) or "NAME")
         raise UsageError(_TITLE, f"{source} is not a SKILL.md, a YAML file, a folder or a git repository", remedy)
@@ -254,7 +260,7 @@ def _yaml_files(files: Iterable[str]) -> list[str]:
 
 
 def _is_document(data: bytes) -> bool:
-    """Whether a YAML file has the keys of a skill; other programs' files have not."""
+    """Whether a file has the keys of a skill in YAML; other programs' files have not."""
     keys = set(re.findall(rb"^(?:\xef\xbb\xbf)?([a-z_]+):", data, re.MULTILINE))
     return {b"name", b"description"} <= keys and not keys.isdisjoint(_DOCUMENT_KEYS)
 

@@ -10,13 +10,14 @@ import pytest
 
 from skilld.errors import SkilldError, UsageError
 from skilld.exchange import incoming
-from skilld.exchange.incoming import SourceSkill, find_skills, is_address
+from skilld.exchange.incoming import SourceSkill, find_skills, import_skill, is_address
 from skilld.git.errors import GitFailedError
 from skilld.git.remote import clone
 from support.repos import Person, isolate_git, snapshot
 from support.tables import table_rows
 
 TEXT = "---\nname: tidy\ndescription: Tidies up.\n---\n\nTidy up.\n"
+YAML = "name: tidy\ndescription: Tidies up.\nprompt: Tidy up.\n"
 
 
 @pytest.fixture
@@ -43,6 +44,8 @@ def test_a_file_is_imported_as_one_skill(tmp_path: Path) -> None:
     assert (skill.is_yaml, skill.folder, skill.data) == (True, "", b"name: tidy\n")
     with pytest.raises(UsageError, match="YAML file, a folder or a git repository"):
         find_skills(str(tmp_path / "tidy.txt"), {})
+    (tmp_path / "SKILL.md").write_text("name: x\ndescription: y\nprompt: z\n")
+    assert [one.is_yaml for one in find_skills(str(tmp_path / "SKILL.md"), {})] == [False]
     with pytest.raises(SkilldError, match="does not exist") as error:
         find_skills(str(tmp_path / "none"), {})
     assert error.value.remedy == ""
@@ -51,6 +54,23 @@ def test_a_file_is_imported_as_one_skill(tmp_path: Path) -> None:
     assert error.value.remedy == "For a repository, give its URL: https://github.com/someone/skills"
     with pytest.raises(UsageError, match="is a file, which has no branches"):
         find_skills(str(tmp_path / "tidy.yaml"), {}, "main")
+
+
+def test_an_export_is_imported_from_a_file_of_any_name(tmp_path: Path) -> None:
+    for name, text, folder, is_yaml in (
+        ("tidy.md", TEXT, "tidy", False),
+        ("my skill", TEXT, "my skill", False),
+        ("tidy", YAML, "", True),
+        ("tidy.bak", f"# saved\n{YAML}", "", True),
+    ):
+        (tmp_path / name).write_text(text)
+        (found,) = find_skills(str(tmp_path / name), {})
+        assert (found.where, found.folder, found.is_yaml) == (name, folder, is_yaml)
+        assert import_skill(found, "theirs", lambda _: []).draft.name == "tidy"
+    for name, text in (("notes.md", "# Notes\n"), ("build.yaml.txt", "name: x\ndescription: y\n")):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(UsageError, match=r"is not a SKILL\.md"):
+            find_skills(str(tmp_path / name), {})
 
 
 def test_a_folder_yields_its_skills_and_their_files(tmp_path: Path) -> None:
@@ -86,7 +106,6 @@ def test_links_pipes_and_huge_files_are_reported_and_not_read(tmp_path: Path) ->
     ]
 
 
-YAML = "name: tidy\ndescription: Tidies up.\nprompt: Tidy up.\n"
 NO_SKILLS = {
     "action.yml": "name: build\ndescription: Builds.\nruns:\n  prompt: no\n",
     "compose.yaml": "name: shop\nservices: {}\n",
