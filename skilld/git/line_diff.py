@@ -192,6 +192,27 @@ def undo(before: bytes, after: bytes, current: bytes) -> bytes:
         return undo_lines(before, after, current)
 
 
+def doubles_lines(old: bytes, current: bytes, new: bytes) -> bool:
+    """Whether `merge` would add lines that `current` has already, at another place."""
+    try:
+        merged = _count_lines(merge(old, current, new))
+    except MergeConflictError:
+        return False
+    before, now, after = _count_lines(old), _count_lines(current), _count_lines(new)
+    return any(merged[line] > max(now[line], count) for line, count in after.items() if not before[line])
+
+
+def without_present(before: bytes, after: bytes, current: bytes) -> bytes:
+    """Return `after` without the changes from `before` whose new lines are all in `current`: they are made already."""
+    old, present = set(_count_lines(before)), _count_lines(current)
+    lines = after.splitlines(keepends=True)
+    for hunk in reversed(hunks(before, after)):
+        fresh = [line.strip() for line in hunk.added if line.strip() and line.strip() not in old]
+        if fresh and not hunk.removed and all(line in present for line in fresh):
+            del lines[hunk.at : hunk.at + len(hunk.added)]
+    return b"".join(lines)
+
+
 def undo_lines(before: bytes, after: bytes, current: bytes, key: Callable[[str], str] = str) -> bytes:
     """Do as `undo` does wherever the lines are now; blocks of lines with the same keys are equal."""
     text = current.splitlines(keepends=True)

@@ -325,6 +325,8 @@ def next_state(proposal: Proposal, seen: Observation, missing_since: float | Non
             return ObservedState(
                 State.ACCEPTED, seen.commit, seen.note or (_COMMITTED_NOTE if is_only_written(proposal) else "")
             )
+        case GitStatus.LANDED if not proposal.landed:  # a rebuild had found it in the file
+            return ObservedState(State.ACCEPTED, seen.commit, note)
         case GitStatus.REVERTED if proposal.state in {State.ACCEPTED, State.OPEN, State.DROPPED}:
             return ObservedState(State.REVERTED, "", seen.note)
         case GitStatus.GONE | GitStatus.ENDED if proposal.state is State.OPEN and proposal.commit:
@@ -332,12 +334,9 @@ def next_state(proposal: Proposal, seen: Observation, missing_since: float | Non
         case GitStatus.NOTHING | GitStatus.DROPPED if is_repo_gone(proposal):
             found = State.OPEN if seen.seen is GitStatus.NOTHING else State.DROPPED
             return ObservedState(found, note=REPO_BACK_NOTE, missing_since=now if found is State.DROPPED else None)
-        case GitStatus.DROPPED if proposal.state in {State.OPEN, State.DROPPED} or seen.note == UNDONE_NOTE:
-            return _dropped_state(replace(proposal, note=note), missing_since, now)
-        case GitStatus.GONE if (
-            proposal.state is State.DROPPED and seen.note
-        ):  # the repository exists, its commit does not
-            return _dropped_state(proposal, missing_since, now)
+        case GitStatus.DROPPED | GitStatus.GONE if _is_dropped(proposal, seen):
+            known = proposal if seen.seen is GitStatus.GONE else replace(proposal, note=note)
+            return _dropped_state(known, missing_since, now)
         case GitStatus.NOTHING if proposal.state is State.DROPPED:
             return ObservedState(State.OPEN, note=note)
     waits = seen.seen is GitStatus.BUSY or proposal.state is State.DROPPED
@@ -374,6 +373,12 @@ def without_remark(proposal: Proposal) -> Proposal:
 def is_repo_gone(proposal: Proposal) -> bool:
     """Whether a proposal is stale only because its repository cannot be found at the moment."""
     return proposal.state is State.STALE and proposal.note == REPO_GONE_NOTE
+
+
+def _is_dropped(proposal: Proposal, seen: Observation) -> bool:
+    if seen.seen is GitStatus.GONE:  # with a note: the repository exists, the proposal's commit does not
+        return proposal.state is State.DROPPED and bool(seen.note)
+    return proposal.state in {State.OPEN, State.DROPPED} or seen.note == UNDONE_NOTE
 
 
 def _dropped_state(proposal: Proposal, missing_since: float | None, now: float) -> ObservedState:

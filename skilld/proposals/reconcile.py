@@ -96,7 +96,7 @@ def _observe_repo(repo: str, proposals: list[Proposal], job: ObserveProposals, f
         if seen.seen is GitStatus.DISCARDED:
             discarded.append(replace(proposal, note=seen.note))
             continue
-        if after.state is not proposal.state or after.note != proposal.note:
+        if (after.state, after.note) != (proposal.state, proposal.note) or after.commit:
             found.decide(proposal, after.state, commit=after.commit, note=after.note)
             found.at[proposal.id] = seen.at or job.missing.get(proposal.id, 0.0)
         if after.state in _UNDECIDED:

@@ -11,7 +11,7 @@ from skilld.edit.insertion_point import merge_into_heading
 from skilld.edit.operations import apply
 from skilld.edit.refit import NoPlaceError, refit, refit_in_section
 from skilld.errors import SkilldError
-from skilld.git.line_diff import split_lines, transplant, undo_lines
+from skilld.git.line_diff import split_lines, transplant, undo_lines, without_present
 from skilld.markdown.structure import list_item
 from skilld.types import BODY_OPS, Op, Operation, Proposal
 
@@ -137,6 +137,10 @@ class Edit:
         """
         if any(operation.op not in BODY_OPS for operation in self.operations):
             return self(current)
+        rest = without_present(before, after, current)
+        if rest != after and rest == before:
+            return current
+        after = rest
         try:
             operations = refit(before, after, current, newest=newest)
         except NoPlaceError:
@@ -151,7 +155,7 @@ class Edit:
             return self.refit_exactly(before, after, current)
         except NoPlaceError as uncertain:
             try:
-                operations = refit_in_section(before, after, current)
+                operations = refit_in_section(before, without_present(before, after, current), current)
             except NoPlaceError:
                 raise uncertain from None
             return self._adopt(before, operations, current, MOVED_NOTE)

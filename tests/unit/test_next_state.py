@@ -21,7 +21,7 @@ def proposal(state: State, commit: str = "c1") -> Proposal:
         (State.OPEN, GitStatus.LANDED, None, ObservedState(State.ACCEPTED, "c9", "edited")),
         (State.REJECTED, GitStatus.LANDED, None, ObservedState(State.ACCEPTED, "c9", "edited")),
         (State.REVERTED, GitStatus.LANDED, None, ObservedState(State.ACCEPTED, "c9", "edited")),
-        (State.ACCEPTED, GitStatus.LANDED, None, ObservedState(State.ACCEPTED, note="edited")),
+        (State.ACCEPTED, GitStatus.LANDED, None, ObservedState(State.ACCEPTED, "c9", "edited")),
         (State.ACCEPTED, GitStatus.REVERTED, None, ObservedState(State.REVERTED, note="edited")),
         (State.OPEN, GitStatus.REVERTED, None, ObservedState(State.REVERTED, note="edited")),
         (State.REJECTED, GitStatus.REVERTED, None, ObservedState(State.REJECTED, note="edited")),

@@ -13,7 +13,7 @@ from skilld.errors import RefusedError
 from skilld.proposals.amend import accept_edited, restore
 from skilld.proposals.explain import read_versions
 from skilld.store import Store
-from skilld.types import Op, Operation
+from skilld.types import Op, Operation, State
 from support.proposal_life import DRY, ProposalLife
 from support.repos import SKILL, TEXT, Person
 
@@ -485,3 +485,44 @@ def test_accepted_and_reverted_on_a_branch_that_was_left_it_is_reverted(life: Pr
     assert life.observe()[0] == "reverted"
     life.accept()
     assert life.observe() == ("accepted", "")
+
+
+# What the file says already, elsewhere
+
+
+@pytest.mark.parametrize("worktree", [False, True])
+def test_a_line_that_the_person_has_elsewhere_is_not_doubled(life: ProposalLife, *, worktree: bool) -> None:
+    life.propose(
+        "p1",
+        Operation(Op.INSERT_AFTER, "- Run the tests.", DRY),
+        Operation(Op.INSERT_AFTER, "Keep the changelog short.", TESTING),
+    )
+    life.person.commit("mine", {SKILL: TEXT.replace("- Push the tag.", f"- Push the tag.\n- My own.\n{DRY}")})
+    life.accept(worktree=worktree)
+    text = life.person.skill.read_text()
+    assert (text.count(DRY), text.count("- Run all of them."), text.count("- My own.")) == (1, 1, 1)
+    if worktree:
+        life.person.commit("taken")
+    assert life.observe()[0] == "accepted"
+
+
+def test_after_a_mixed_reset_and_a_commit_it_is_not_doubled(life: ProposalLife) -> None:
+    life.offer()
+    life.accept()
+    life.person.git("reset", "--quiet", "--mixed", "HEAD~1")
+    life.observe()
+    life.person.commit("mine", {SKILL: life.person.skill.read_text().replace(DRY, f"- My own.\n{DRY}")})
+    life.accept()
+    assert life.person.skill.read_text() == TEXT.replace("- Tag", f"- My own.\n{DRY}\n- Tag")
+
+
+def test_what_a_rebuild_found_in_the_file_is_missed_when_its_commit_is_gone(life: ProposalLife) -> None:
+    life.offer()
+    life.offer("p2", "- Push the tag.", "- Write the news.")
+    life.person.commit("mine", {SKILL: TEXT.replace("- Tag", f"{DRY}\n- Tag")})
+    life.reject("p2")
+    assert life.get().state is State.ACCEPTED, "the branch was rebuilt"
+    life.observe()
+    assert life.get().landed == life.person.tip()
+    life.person.git("reset", "--quiet", "--hard", "HEAD~1")
+    assert life.observe() == ("dropped", "accepted, but its commit was later removed from its branch")
