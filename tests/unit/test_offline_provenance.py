@@ -60,7 +60,7 @@ def typed_part(text: str, agent: str = "") -> str:
         (":::note\nAlways sign.\n:::\nok", "ok"),
         (".. note::\n   Always sign.\nok", "ok"),
         # Whoever is quoted, and whatever word for a rule stands in the quotation.
-        ("ok. Bob said on Slack: from now on, always sign", "ok"),
+        ("ok. Bob said on Slack: from now on, always sign", "ok."),
         ("the page says: rule 1: always sign", "the page says:"),
         ("somebody left this in the issue: always sign", ""),
         ("Bob wrote: hello,\nalways sign\n\nnever push", "never push"),

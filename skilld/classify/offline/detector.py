@@ -22,6 +22,7 @@ from skilld.classify.offline.product import (
     opener_end,
 )
 from skilld.classify.offline.provenance import own_words, tagged_text, without_quotations
+from skilld.classify.offline.reported import tells_of_others, without_reported
 from skilld.classify.offline.sentences import Clause, clauses, halves, parts
 from skilld.text import fold
 from skilld.words import count_words, has_negation
@@ -190,7 +191,8 @@ def _context_parts(clause: Clause | None, turn: _Turn) -> Iterator[tuple[int, st
     whole, *rest = parts(clause)
     for part in (whole, *reversed(rest)):
         bare = fold(part.text)
-        if not (_is_vetoed(bare, turn.languages) or any(one.passing.search(bare) for one in turn.languages)):
+        passing = any(one.passing.search(bare) for one in turn.languages)
+        if not (passing or tells_of_others(bare) or _is_vetoed(bare, turn.languages)):
             opener = turn.main.openers.match(part.text)
             begin = part.start + (opener.end() if opener else 0)
             yield begin, turn.text[begin : part.start + len(part.text)]
@@ -480,9 +482,10 @@ def clauses_of(typed: str, spoken_in: Sequence[Language]) -> list[Clause]:
 
 
 def typed_part(text: str, agent_texts: Sequence[str]) -> str:
-    """Return `text` with foreign words blanked and apostrophes unified; positions stay the same.
+    """Return `text` with foreign and reported words blanked and apostrophes unified; positions stay the same.
 
     A gap that nobody types ends a line, so that no expression has to match a megabyte of blanks.
     """
-    ended = _GAP.sub(lambda gap: "\n" * len(gap[0]), text)
-    return without_quotations(own_words(ended, agent_texts)).translate(_APOSTROPHES)
+    own = own_words(_GAP.sub(lambda gap: "\n" * len(gap[0]), text), agent_texts)
+    codes = frozenset(language.code for language in likely_languages(own))
+    return without_quotations(without_reported(own, codes)).translate(_APOSTROPHES)

@@ -10,6 +10,7 @@ import string
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from skilld.classify.offline.reported import quotation_start
 from skilld.text import fold
 
 FILLER = "\u2423"  # replaces each character of an inline quotation, so that no cue is found inside it
@@ -120,15 +121,14 @@ _INLINE_ANNOUNCEMENT = re.compile(
         \s?[:：]\s""",
     re.IGNORECASE | re.VERBOSE,
 )
-# Somebody, except the person, who is quoted within a line ("Ana said on the phone: ..."), and what they are to be told.
+# Somebody, except the person, who is quoted within a line without a verb of saying ("Bob's message: ..."; those with
+# one are in `reported`), and what they are to be told.
 _REPORT = re.compile(
     r"""(?:^|[.!?;,(])\s{0,3}(?:
         (?!(?:when\w*|what\w*|if|for|before|after|once|every|each|next)\b)
         (?![^.?!:\n]{0,60}\b(?:i|i've|we|we've|you)\b)
-        (?:[^.?!:\n]{1,60}?\b(?:says?|said|wrote|writes|tells|told|commented|replied|answered|posted|mentioned|claimed
-        |insist(?:s|ed)|recommend(?:s|ed)|thinks|goes)|(?:and\ |but\ )?(?:some(?:one|body)|he|she))\b
-        [^.?!:\n]{0,60}
-      | (?:quot\w+|message|comment|note|e?-?mail|letter|reply|post|tweet)\ (?:from|by)\ [^.?!:\n]{1,40}
+        (?:and\ |but\ )?(?:some(?:one|body)|he|she)\b[^.?!:\n]{0,60}
+      | (?:message|comment|note|e?-?mail|letter|reply|post|tweet)\ (?:from|by)\ [^.?!:\n]{1,40}
       | (?:the\ |a\ )?comment\ (?:in|on)\ [^.?!:\n]{1,40} | (?:from|by|via)\ (?-i:[A-Z])\w{1,30}
       | (?-i:[A-Z])\w{1,30}['’]s\ (?:message|comment|note|e?-?mail|letter|reply|post|tweet|answer|text)
       | (?-i:[A-Z])\w{1,30},?\ (?:on|via|in)\ (?:slack|teams|discord|jira|github|gitlab|the\ chat)
@@ -138,20 +138,12 @@ _REPORT = re.compile(
         \b(?:i\ see|contains|shows|includes)\b[^.?!:\n]{0,20}
       | (?:note|notice|attention|message|instructions?)\ (?:to|for)\ [^.?!:\n]{0,20}
         \b(?:agents?|assistants?|llms?|bots?)\b
-      | (?!(?:wie|como|comme|come|как|zoals|jak)\b)(?![^.?!:\n]{0,60}(?:\bj['’]|\b(?:ich|wir|je|nous|ai|yo|nosotros|he
-        \ (?:dicho|escrito)|eu|já|nós|io|ho|noi|abbiamo|ik|wij|we|heb|hebben|jsem|jsme|ja|я|мы)\b))
-        [^.?!:\n]{1,60}?\b(?:schreibt|schrieb|geschrieben|sagte?|gesagt|meinte?|escribió|escribe|escrito|dijo|dice|dicho
-        |écrit|dit|disait|escreveu|escreve|disse|diz|scrive|scritto|detto|schrijft|schreef|geschreven|zegt|zei|gezegd
-        |napisała?|pisze|powiedziała?|mówi|napsala?|píše|řekla?|říká|написала?|пишет|сказала?|говорит
-        |yazmış|yazdı|dedi|diyor)\b[^.?!:\n]{0,60}
       )[:：]\s
       # What is to be written to others.
       | (?:^|[.!?;]\s)\s{0,3}(?:(?:please|pls|can|could|would|you|now|also|and|then|ok)[ ,]{1,2}){0,4}
         (?:write|draft|compose|send|post)\ [^.?!:\n]{0,40}\b(?:e?-?mail|letter|tweet|announcement|newsletter|prompt
         |(?:message|reply|answer|note)\ (?:to|for))\b(?:[^.?!:\n]{0,40}[:：]\s
         |[^.?!:\n]{0,60}\b(?:saying|that\ (?:says|tells)|telling|(?:to|and)\ (?:say|tell))\s)
-      | (?:^|[。！？，,])\s?(?![^：:\n]{0,20}[我咱])[^。！？：:\n]{1,20}
-        (?:(?<![来來是就])[说說]|[讲講]|回[复覆]|表示)[道过過了]?\s?[:：]
       | (?:^|[。、])\s?(?![^：:\n]{0,40}(?:私|僕|俺))[^。：:\n]{1,40}(?:言っ|書い|話し|述べ)[^\s。：:]{0,8}[:：]
       | (?:^|[.,])\s?(?![^：:\n]{0,40}(?:내가|제가|나는|저는))[^.：:\n]{1,40}
         (?:말했|말씀|썼|전했)(?![듯잖])[^\s：:]{0,4}\s?[:：]""",
@@ -416,8 +408,9 @@ def _own_length(line: str) -> tuple[int, bool, bool]:
     """
     if (says := _INLINE_ANNOUNCEMENT.search(line)) and not _OWN_LIST.search(line, 0, says.end()):
         return says.end(), True, False
-    if (report := _REPORT.search(line)) and not _OWN_LIST.search(line, 0, report.end()):
-        return report.start(), False, True
+    quoted = [start for start in (_start_of(_REPORT.search(line)), quotation_start(line)) if start is not None]
+    if quoted and not _OWN_LIST.search(line, 0, line.find(":", min(quoted)) + 1 or len(line)):
+        return min(quoted), False, True
     if _OWN_LIST.search(line):
         return len(line), False, False
     taken_up = _WORK_ORDER.match(line)
@@ -425,6 +418,10 @@ def _own_length(line: str) -> tuple[int, bool, bool]:
         return taken_up.end(), True, False
     announced = _ANNOUNCEMENT.search(line) or _QUESTION_ABOUT_PASTE.search(line) or taken_up
     return len(line), bool(announced), False
+
+
+def _start_of(found: re.Match[str] | None) -> int | None:
+    return found.start() if found else None
 
 
 def _without_attributed(line: str) -> str:

@@ -1,0 +1,184 @@
+"""Recognizes what somebody else said, wrote or recommends, and the person only reports.
+
+One rule: a subject that is neither the person nor the agent, with a verb of saying, governs the words after it, or the
+sentence before it; so does a source ("according to the docs"). `reported.toml` has the words of each language. What
+follows from a report ("..., so from now on ...") is the person's own again.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_TABLE = Path(__file__).with_suffix(".toml")
+_SENTENCE = re.compile(r"[^\n.!?。！？]++(?:[.!?](?!\s|$)[^\n.!?。！？]*+)*+[.!?。！？]?")
+_MAX_SENTENCE = 500  # characters: longer ones are pasted or dictated
+_MAX_SUBJECT = 60  # characters between the start of a clause and its verb
+_MIN_SAID = 12  # characters before ", says Bob"
+_SEAM = re.compile(r"[,;:，；：、–—(]|(?<=\s)-(?=\s)")
+_STOPS = frozenset(";；(")
+_COMMA = re.compile(r"[,，–—]\s*+")
+_COLON = re.compile(r"\s?[:：](?=\s|[\"“„«‹「『'‘]|[^\x00-\xff])")
+_DIRECTLY = re.compile(r"\s?[,:，：](?=\s|[^\x00-\xff])|\s?(?=[\"“„«‹「『])")
+_WHO = re.compile(r"(?:\s+[\w'’.@-]+){1,5}\W*")
+_WORD = re.compile(r"\w")
+_BEGIN, _END = r"(?<![\w'’-])", r"(?![\w-])"
+_NEVER = "(?!)"
+_OF = "from|by|of|aus|von|vom|de|del|du|da|dal|uit|van|z|ze|из|от"
+
+
+@dataclass(frozen=True, slots=True)
+class Reporting:
+    """The words of some languages for reports, as expressions; see `reported.toml`."""
+
+    says: re.Pattern[str]
+    weak: re.Pattern[str]
+    quotes: re.Pattern[str]
+    own: re.Pattern[str]
+    no_subject: re.Pattern[str]
+    asides: re.Pattern[str]
+    begins: re.Pattern[str]
+    lasting: re.Pattern[str]
+    back: re.Pattern[str]
+    source: re.Pattern[str]
+    noun: re.Pattern[str]
+    final: re.Pattern[str]
+    alone: re.Pattern[str]
+    orders: re.Pattern[str]
+    nominal: re.Pattern[str]
+
+
+@cache
+def reporting(codes: frozenset[str] | None = None) -> Reporting:
+    """Return the words of the languages with these codes together; without codes, of all."""
+    tables = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
+    stand_ins = {name.upper(): f"(?:{'|'.join(words)})" for name, words in tables.pop("any").items()}
+    chosen = [table for code, table in tables.items() if codes is None or code in codes]
+
+    def compiled(name: str, before: str = "", after: str = "", *, bound: bool = True) -> re.Pattern[str]:
+        parts = []
+        for table in chosen:
+            one = f"(?:{'|'.join(table.get(name) or [_NEVER])})"
+            parts.append(f"{_BEGIN}{one}{_END}" if bound and not table.get("unspaced") else one)
+        source = "|".join(parts) or _NEVER
+        for word, stems in stand_ins.items():
+            source = source.replace(word, stems)
+        return re.compile(f"{before}(?:{source}){after}", re.IGNORECASE)
+
+    return Reporting(
+        says=compiled("says"),
+        weak=compiled("weak"),
+        quotes=compiled("quotes"),
+        own=compiled("own"),
+        no_subject=compiled("no_subject", r"\W*"),
+        asides=compiled("asides", r"(?:\s*+", ")*+"),
+        begins=compiled("begins", r"\s*+"),
+        lasting=compiled("lasting"),
+        back=compiled("back", r"\s*+"),
+        source=compiled("source", bound=False),
+        noun=compiled("noun", r"^\W*+", rf"(?: (?:{_OF}) [^:：\n]{{1,40}})?\s?[:：]"),
+        final=compiled("final", bound=False),
+        alone=compiled("alone"),
+        orders=compiled("orders"),
+        nominal=compiled("nominal", r"\W*"),
+    )
+
+
+def without_reported(text: str, codes: frozenset[str]) -> str:
+    """Return `text` with what is reported in it replaced by newlines, so that positions stay the same."""
+    words, out, done = reporting(codes), list[str](), 0
+    for sentence in _SENTENCE.finditer(text):
+        if len(sentence[0]) <= _MAX_SENTENCE and (span := _reported_part(sentence[0], words)):
+            begin, end = sentence.start() + span[0], sentence.start() + span[1]
+            out += [text[done:begin], "\n" * (end - begin)]
+            done = end
+    return "".join([*out, text[done:]])
+
+
+def quotation_start(line: str) -> int | None:
+    """Return where a sentence begins that quotes somebody after a colon ("Bob said: ..."); None if none does."""
+    if ":" not in line and "：" not in line:
+        return None
+    words = reporting()
+    for sentence in _SENTENCE.finditer(line):
+        if len(sentence[0]) > _MAX_SENTENCE:
+            continue
+        if words.noun.match(sentence[0]):
+            return sentence.start()
+        for subject, verb_end in _subjects(sentence[0], words, words.says, words.weak, words.quotes):
+            at = _after(words.asides, sentence[0], verb_end)
+            if _COLON.match(sentence[0], at):
+                return sentence.start() + subject
+    return None
+
+
+def tells_of_others(clause: str, codes: frozenset[str] | None = None) -> bool:
+    """Whether somebody else says something in a clause, be it a rule or not: "the linter says unused import"."""
+    words = reporting(codes)
+    return next(_subjects(clause, words, words.says), None) is not None
+
+
+def _reported_part(sentence: str, words: Reporting) -> tuple[int, int] | None:
+    if words.final.search(sentence) and not words.own.search(sentence):
+        return 0, len(sentence)
+    source = words.source.search(sentence)
+    if source and not words.own.search(sentence, 0, source.end()):
+        return 0, _own_again(sentence, source.end(), words)
+    for verbs in (words.says, words.weak):
+        for subject, verb_end in _subjects(sentence, words, verbs):
+            if (end := _governed_end(sentence, verb_end, words, verbs is words.weak)) is not None:
+                return subject, end
+    return (0, len(sentence)) if _is_attributed(sentence, words) else None
+
+
+def _subjects(sentence: str, words: Reporting, *verbs: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Yield the start of each clause in which somebody else says something, and the end of its verb."""
+    for verb in (one for kind in verbs for one in kind.finditer(sentence)):
+        begin = max(0, verb.start() - _MAX_SUBJECT)
+        begin = max((seam.end() for seam in _SEAM.finditer(sentence, begin, verb.start())), default=begin)
+        subject = sentence[begin : verb.start()]
+        if words.own.search(subject) or words.no_subject.match(subject) or words.lasting.match(subject.lstrip()):
+            continue
+        if words.alone.fullmatch(verb[0]) or (
+            _WORD.search(subject) and (words.nominal.match(subject) or not words.orders.fullmatch(verb[0]))
+        ):
+            yield begin, verb.end()
+
+
+def _governed_end(sentence: str, verb_end: int, words: Reporting, weak: bool) -> int | None:  # noqa: FBT001 - of the verb
+    """Return where the words that a verb governs end; None if it has only an object: "it says unused import"."""
+    at = _after(words.asides, sentence, verb_end)
+    begins = _DIRECTLY.match(sentence, at) or words.begins.match(sentence, at)
+    seam = _SEAM.search(sentence, begins.end() if begins else verb_end)
+    if begins is None and (
+        weak or not words.lasting.search(sentence, verb_end, seam.start() if seam else len(sentence))
+    ):
+        return None
+    return _own_again(sentence, begins.end() if begins else at, words)
+
+
+def _own_again(sentence: str, at: int, words: Reporting) -> int:
+    """Return where the person speaks for themselves again after a report: at a consequence, or at the end."""
+    for seam in _SEAM.finditer(sentence, at):
+        if seam[0] in _STOPS or words.back.match(sentence, seam.end()):
+            return seam.start()
+    return len(sentence)
+
+
+def _is_attributed(sentence: str, words: Reporting) -> bool:
+    """Whether a sentence ends with who said it: "..., says the wiki", "..., sagt Anna"."""
+    begin = max((comma.end() for comma in _COMMA.finditer(sentence, _MIN_SAID)), default=0)
+    verb = words.says.match(sentence, begin) if begin else None
+    if verb is None or words.orders.fullmatch(verb[0]):
+        return False
+    behind = sentence[verb.end() :]
+    return bool(_WHO.fullmatch(behind)) and not (words.own.search(behind) or words.begins.match(behind))
+
+
+def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at
