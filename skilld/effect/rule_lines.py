@@ -21,6 +21,9 @@ from skilld.skills.write import holes
 
 _MAX_TEXT = 1 << 18  # characters of a file
 _CODE_SPAN = re.compile(r"`[^`]*`")
+_POINTER = re.compile(
+    r"\W*(?:see(?! (?:to|that)\b)|siehe|voir|v[eé]ase|vedi|veja|zie|zob\.|viz|см\.|参见|参照)(?:[\s:]|$)", re.IGNORECASE
+)
 _DECLARATION = re.compile(r"`(?:\{\{\w+\}\}|\u2026)`:")
 
 
@@ -36,7 +39,7 @@ def rules_in(text: str) -> Iterator[tuple[int, str]]:
 
     What names the task of a skill is no rule, since every request for the task would repeat it: a paragraph with
     `{{variables}}`, and one at the top that says only what name, description and title say. Neither are lines that
-    declare a variable or introduce a list.
+    declare a variable, point elsewhere ("see also ...") or introduce a list.
     """
     before, front = len(text.splitlines()) - len(body_lines(text)), read_front(text)
     named = f"{front.name.replace('-', ' ')}. {front.description}. Skill for the user"
@@ -61,8 +64,8 @@ def _is_request(block: ProseBlock) -> bool:
 
 
 def _is_frame(block: ProseBlock, following: ProseBlock | None) -> bool:
-    """Whether a block declares a variable or introduces the items that follow it."""
-    if _DECLARATION.match(block.text):
+    """Whether a block declares a variable, points elsewhere ("see also ..."), or introduces the items below it."""
+    if _DECLARATION.match(block.text) or _POINTER.match(block.text):
         return True
     if following is None or following.kind is not BlockKind.ITEM or not block.text.endswith((":", "\uff1a")):
         return False

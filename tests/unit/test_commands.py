@@ -413,3 +413,17 @@ def test_a_line_is_found_by_its_words(tmp_path: Path, capsys: pytest.CaptureFixt
     assert output.splitlines()[:2] == [f"{file}:1  - Use pnpm here.", f"{file}:2  - Use pnpm for scripts."]
     assert _run("why", "use yarn") == 2
     assert "none that a proposal added has all of these words: use yarn" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("batch", "verb"),
+    [
+        ("import-1", "skills import"),
+        ("reviews-1", "mine --reviews"),
+        ("trim-1-0", "trim"),
+        ("evals-1", "skills eval"),
+        ("0a1b-0", "consolidate"),
+    ],
+)
+def test_a_proposal_that_nobody_asked_for_names_the_verb_that_made_it(batch: str, verb: str) -> None:
+    assert proposals.describe_origin(make_proposal(evidence=(), session_id="", batch_id=batch)) == f"skilld {verb}"

@@ -124,6 +124,10 @@ For {{product}}, write the notes of {{version}} in {{language}}.
 
 Keep an entry to one line.
 
+See also the changelog skill.
+
+- See to it that links work.
+
 ## Steps
 
 Observed in 3 sessions:
@@ -142,11 +146,12 @@ Set the text in:
 """
     assert list(rules_in(skill)) == [
         (15, "Keep an entry to one line."),
-        (21, "Run `git log {{last}}..HEAD`."),
-        (23, "Run the linter."),
-        (24, "Colours:"),
-        (25, "Write the release notes of a version."),
-        (27, "Set the text in:"),
+        (19, "See to it that links work."),
+        (25, "Run `git log {{last}}..HEAD`."),
+        (27, "Run the linter."),
+        (28, "Colours:"),
+        (29, "Write the release notes of a version."),
+        (31, "Set the text in:"),
     ]
     denied = "---\nname: notes\ndescription: Write notes, never in German.\n---\n\nNever write notes in German.\n"
     assert [text for _, text in rules_in(denied)] == ["Never write notes in German."]
