@@ -66,10 +66,15 @@ def merge_skills(keep: bytes, away: bytes, name: str, redact: Redact, decided: f
 
     Passages all of whose lines are `decided` were offered before, and are left out.
 
-    Raises SkilldError if one of them cannot be parsed, TooMuchError if more than MAX_PARTS would be needed.
+    Raises SkilldError if one of them cannot be parsed or the kept one has no text, TooMuchError if more than MAX_PARTS
+    would be needed.
     """
     for data in (keep, away):
         parse(data)
+    if not any(line.key for line in parse(keep).body):
+        raise SkilldError(
+            "The merge was not proposed", "the skill that would be kept has no text below its front matter"
+        )
     merger = _Merger(keep, away, redact, decided)
     merger.run()
     made = tuple(part for part in merger.parts if part.operations)
@@ -153,7 +158,8 @@ class _Merger:
         ground = Ground(part.data)
         path = passage.path
         taken = [one for other in self.parts[:-1] for one in other.headings]
-        if ground.section(path) is None and any(path[: len(one)] == one[: len(path)] for one in taken):
+        begun = ground.section(path) is None and any(path[: len(one)] == one[: len(path)] for one in taken)
+        if begun or (passage.is_step and self._steps_before(passage)):
             raise _LaterError("Not carried over", NEXT_TIME)
         trouble: SkilldError | None = None
         for operation, spot in operations_for(wanted, ground):
@@ -169,6 +175,12 @@ class _Merger:
             self._record(number, passage, new, spot)
             return
         raise trouble or SkilldError("Not carried over", "the skill that is kept has no place for it")
+
+    def _steps_before(self, passage: Passage) -> bool:
+        """Whether an earlier part carries steps of the same procedure: its numbers depend on them."""
+        earlier: set[str] = set().union(*self.done[:-1])
+        steps = [row.passage for row in self.sorted.rows if row.passage.group == passage.group]
+        return any(step.head in earlier for step in steps if step.is_step)
 
     def _wanted(self, number: int, passage: Passage) -> Wanted:
         row = [Neighbour(one.passage, text) for one, text in zip(self.sorted.rows, self.texts, strict=True)]

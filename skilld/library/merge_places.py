@@ -84,10 +84,15 @@ class Ground:
         found = [one for one, own in zip(self.sections, self.paths, strict=True) if own == path]
         return next((one for one in found if one.level), found[0] if found else None)
 
-    def find(self, text: str, like: Passage, *, near: bool = False) -> Passage | None:
-        """Return the passage with this text, a step if `like` is one; with `near` only below the same headings."""
+    def find(self, text: str, like: Passage, *, near: bool = False, last: bool = False) -> Passage | None:
+        """Return the passage with this text, a step if `like` is one; with `near` only below the same headings.
+
+        Of several, those below the same headings come first; with `last` the last of them is meant, which was added.
+        """
         found = [one for one in self.passages if text and one.head == text and one.is_step == like.is_step]
-        return next((one for one in found if one.path == like.path), None if near or not found else found[0])
+        beside = [one for one in found if one.path == like.path]
+        found = beside if beside or near else found
+        return (found[-1] if last else found[0]) if found else None
 
     def group(self, passage: Passage) -> list[Passage]:
         """Return the items of the list that an item is in."""
@@ -191,7 +196,7 @@ def _among_steps(wanted: Wanted, ground: Ground) -> Spot | None:
         return None
     for after, row in ((True, wanted.before), (False, wanted.behind)):
         for other in row:
-            same = ground.find(other.text, one)
+            same = ground.find(other.text, one, last=after)
             if other.passage.group == one.group and same is not None:
                 return _beside_step(one, same, ground, after=after)
     return None
@@ -262,7 +267,7 @@ def _behind_previous(wanted: Wanted, ground: Ground) -> Spot | None:
     last = next((other for other in wanted.before if other.passage.path == one.path), None)
     if one.kind is BlockKind.PARAGRAPH and wanted.near:
         last = Neighbour(one, wanted.near)  # other sentences of it stand there
-    same = ground.find(last.text, last.passage, near=True) if last else None
+    same = ground.find(last.text, last.passage, near=True, last=last.text in wanted.done) if last else None
     if last is None or same is None or (one.is_item and not last.passage.is_lead):
         return None
     if one.is_item:
@@ -290,7 +295,8 @@ def _in_section(wanted: Wanted, ground: Ground) -> Spot | None:
         }
         best = max(sorted(texts, reverse=True), key=lambda group: len(words & stems(texts[group])))
         return _at_end_of_list(one, next(other for other in items if other.group == best), ground)
-    if there and _is_lone_rule(wanted) and all(other.kind is BlockKind.PARAGRAPH for other in there):
+    own = [other for other in there if other.head not in wanted.done]
+    if own and _is_lone_rule(wanted) and all(other.kind is BlockKind.PARAGRAPH for other in own):
         one = replace(one, kind=BlockKind.PARAGRAPH)
     lines = _new_item(one, ground) if one.is_item else _rendered(one)
     if one.kind is BlockKind.PARAGRAPH and not one.is_lead and _opens_section(wanted, there):

@@ -26,6 +26,8 @@ _RESTRICTION_PATTERN = re.compile(
     r"|bis|für|bei|im|solo|si|excepto|sauf|seulement)\b",
     re.IGNORECASE,
 )  # what makes a rule apply to less
+_SIGN_PATTERN = re.compile(r"[^\w'\u2019\u2010-\u2015-]")
+_PUNCTUATION = ".,;:!?()[]\"'\u201c\u201d\u201e\u00ab\u00bb*_`"
 _MIN_TABLE = 2  # lines: the names of the columns and the line below them
 
 
@@ -139,12 +141,18 @@ def says(text: str, what: str) -> bool:
 
     "Run the tests before you push" has all words of "Push", but says something else.
     """
-    if not all(one in text.casefold() for one in exact_tokens(what)):
+    if not all(one in text.casefold() for one in exact_tokens(what)) or not _signs(what) <= _signs(text):
         return False
     mine, theirs = _stem_list(text), _stem_list(what)
     ordered = iter(mine)
     same = set(mine) == set(theirs) or (mine[:1] == theirs[:1] and all(one in ordered for one in theirs))
     return same and says_already(what, text, covered=1.0, in_full=True)
+
+
+def _signs(text: str) -> frozenset[str]:
+    """Return the words of one letter or with signs in them, which have no stem: "x", "C++", ">="."""
+    words = (word.strip(_PUNCTUATION).casefold() for word in text.split())
+    return frozenset(word for word in words if len(word) == 1 or _SIGN_PATTERN.search(word))
 
 
 def _stem_list(text: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -70,7 +69,7 @@ def sort_passages(own: str, source: str, redact: Redact, decided: frozenset[str]
     sorter = _Sorter(own, SaidIn(mine), redact, Sorted(rows))
     for row in rows:
         sorter.sort(row)
-    sorter.drop_leads()
+    sorter.settle_leads()
     sorter.drop_decided(decided)
     filled = {one.path[:end] for one in passages for end in range(1, len(one.path) + 1)}
     for (level, title), path in zip(theirs, heading_paths(theirs), strict=True):
@@ -91,6 +90,7 @@ class _Sorter:
             for sentence in find_sentences(block.text)
         )
         self._seen: set[tuple[object, ...]] = set()  # passages carried over
+        self._sentences_seen: set[tuple[bool, str]] = set()  # of paragraphs carried over
 
     def sort(self, row: Row) -> None:
         """Decide on one passage."""
@@ -106,7 +106,8 @@ class _Sorter:
             self._sort_item(row)
         else:
             self._sort_paragraph(row)
-        if row.rest is not None and not one.is_step and key in self._seen:
+        may_repeat = one.is_step or one.is_lead or one.is_code
+        if row.rest is not None and not may_repeat and key in self._seen:
             row.rest, row.near = None, row.near or one.head
         elif row.rest is not None:
             self._seen.add(key)
@@ -199,7 +200,8 @@ class _Sorter:
                 self._note_same(sentence, sentence, same)
             elif (block := contradicted_block(sentence, self._sentences)) is not None:
                 self._leave(sentence, OPPOSITE + fold(block.text))
-            else:
+            elif (key := (denies(one.path), plain_text(sentence))) not in self._sentences_seen or one.is_lead:
+                self._sentences_seen.add(key)
                 rest.append(sentence)
         if rest:
             lines = one.lines if len(rest) == len(sentences) else (" ".join(rest),)
@@ -210,19 +212,23 @@ class _Sorter:
         if not self._said.holds(text):
             self.result.same.append(Omission(what, SAID + same.head))
 
-    def drop_leads(self) -> None:
-        """Leave out each paragraph that introduces lines of which the kept skill has some elsewhere, or all."""
-        rows: Sequence[Row] = self.result.rows
-        for row, below in pairwise(rows):
-            one = below.passage
-            if row.rest is None or not row.passage.is_lead or one.path != row.passage.path:
+    def settle_leads(self) -> None:
+        """Keep each paragraph that introduces something together with that."""
+        for row, below in pairwise(self.result.rows):
+            lead, one = row.passage, below.passage
+            if not lead.is_lead or one.path != lead.path or one.kind is BlockKind.PARAGRAPH:
                 continue
-            led = [other for other in rows if one.is_item and other.passage.group == one.group] or [below]
-            if one.kind is not BlockKind.PARAGRAPH and (
-                all(other.rest is None for other in led) or any(other.near for other in led if one.is_item)
-            ):
-                self.result.same.append(Omission(row.rest.text, LEAD))
+            led = [other for other in self.result.rows if one.is_item and other.passage.group == one.group] or [below]
+            joined = any(other.near for other in led if one.is_item)
+            if row.rest is not None and one.is_code and below.rest is None:
+                below.rest, below.near = one, ""  # the same command for something else
+            elif row.rest is not None and (joined or all(other.rest is None for other in led)):
+                self.result.same.append(Omission(lead.text, LEAD))
                 row.rest = None
+            elif row.rest is None and not joined and below.rest is not None:
+                there = self._said.find_literal(lead, lead.text)
+                if there and all(other.path != lead.path for other in there):
+                    row.rest, row.near = lead, ""
 
     def drop_decided(self, decided: frozenset[str]) -> None:
         """Leave out the passages of which all that the kept skill lacks was offered before."""

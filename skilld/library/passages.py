@@ -79,6 +79,11 @@ class Passage:
         return self.kind is BlockKind.PARAGRAPH and self.text.rstrip("*_ ").endswith((":", "\uff1a"))
 
     @property
+    def is_code(self) -> bool:
+        """Whether it is fenced code."""
+        return self.kind is BlockKind.OTHER and self.lines[0].lstrip().startswith(("```", "~~~"))
+
+    @property
     def is_comment(self) -> bool:
         """Whether it is a comment, which the person does not see when reading."""
         return self.kind is BlockKind.OTHER and self.lines[0].lstrip().startswith("<!--")

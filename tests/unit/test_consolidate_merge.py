@@ -236,6 +236,43 @@ def test_sentences_of_a_paragraph_are_not_taken_together_for_a_contradiction() -
     assert carried_lines(merge(f"# Other\n\n- {line}\n", keep=keep)) == [line]
 
 
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        ("Name: x\nValue: y", "Name: x\nValue: z\nOther: q"),
+        ("Write plugins in C++.", "Write plugins in C#."),
+        ("Pin tools with == 2.", "Pin tools with >= 2."),
+        ("Draw axis x in red.", "Draw axis y in red."),
+    ],
+)
+def test_words_without_a_stem_are_not_lost(own: str, other: str) -> None:
+    keep = f"{KEEP}\n{own}\n"
+    text = merged_text(merge(f"# Other\n\n## Names\n\n{other}\n", keep=keep), keep)
+    assert own in text
+    assert other in text
+
+
+def test_a_rule_stays_a_rule_below_a_paragraph_that_came_with_it() -> None:
+    keep = KEEP.partition("- Run")[0]
+    text = merged_text(merge("# Other\n\nHow we test.\n\n- Paint it.\n", keep=keep), keep)
+    assert text.endswith("# Tests\n\nHow we test.\n\n- Paint it.\n\n")
+
+
+def test_nothing_is_merged_into_a_skill_without_text() -> None:
+    with pytest.raises(SkilldError, match="has no text below its front matter"):
+        merge("# Other\n\n- Paint it.\n", keep=HEAD)
+
+
+def test_code_and_the_line_that_introduces_it_stay_together() -> None:
+    keep = KEEP + "\nBuild it with this:\n\n```\nmake\n```\n\n## Notes\n\nRun this:\n\n```\nls\n```\n"
+    body = "".join(
+        f"{lead}:\n\n```\n{code}\n```\n\n"
+        for lead, code in (("Deploy it with this", "make"), ("Run this", "make check"), ("Run this", "make end"))
+    )
+    text = merged_text(merge(f"# Other\n\n## Names\n\n{body}", keep=keep), keep)
+    assert body in text
+
+
 def test_code_is_said_only_if_its_lines_stand_together() -> None:
     keep = KEEP + "\n```sh\nmake\n```\n\n```sh\nnpm test\n```\n"
     block = "```sh\nmake\nnpm test\n```"
