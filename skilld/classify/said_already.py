@@ -241,10 +241,12 @@ def only_imports(text: str) -> bool:
     return _IMPORTS.fullmatch(text) is not None
 
 
-# What a command does is no rule to run it: "`npm test` runs the tests", "| `make lint` | run the linter |".
+# What a command does, or a folder holds, is no rule about it: "`npm test` runs the tests", "| `make lint` | run the linter |",
+# "**Models** (`app/models`): tables".
 _COMMAND_REFERENCE = re.compile(
     r"\W*`[^`\n]+ [^`\n]+`\s*(?:[-–—:|#]|->|→)"
     r"|\W*`[^`\n]+` (?!(?:always|is|has|does|was|needs|goes|comes|stays|belongs)\b)[a-z]+s\b"
+    r"|\W*\*\*[^*`\n]+\*\*\s*\(`[^`\n]+`\)\s*[-–—:]"
     r"|\W*to \w[^:`\n]{0,60}:\s*`[^`\n]+`\W*$"
     r"|\s*(?:\$ )?[a-z][\w./-]*(?: [^\s#=()]+)*\s+# (?!(?:always|never|only|not?|do not|don't)\b)",
     re.IGNORECASE,

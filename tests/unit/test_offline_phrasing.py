@@ -76,6 +76,8 @@ from skilld.classify.offline.phrasing import phrase
         ("let's agree on this: one feature per branch", "One feature per branch."),
         ("I don't want you adding packages without asking", "Do not add packages without asking."),
         ("for SQL, always use CTEs and never subselects", "For SQL, always use CTEs and never subselects."),
+        ("don't touch vendor files until I say otherwise", "Do not touch vendor files until I say otherwise."),
+        ("until further notice no deploys to production", "Until further notice no deploys to production."),
         ("always, always run the tests", "Always run the tests."),
         ("à chaque fois que tu pousses, lance le linter", "À chaque fois que tu pousses, lance le linter."),
         ("from now, NOTE that DO NOT REMOVE env files", "DO NOT REMOVE env files."),

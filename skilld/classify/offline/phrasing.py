@@ -46,6 +46,7 @@ _GERUND = compiled(
 )
 _STANDS_ALONE = compiled(r"^always (?:in|as|with|by|on|at|the) |.*\b(?:mine|myself)\b")
 _COMMA = re.compile(r",\s+")
+_UNTIL = compiled(r"\b(?:un)?till? ")
 _COLON_COMMA = re.compile(r":\s?,")  # "our decision: from now on, always ..."
 # After words for how long it holds, "you don't ..." is an order and no complaint.
 _YOU_DO_NOT = compiled(
@@ -144,11 +145,18 @@ def _without_frame(text: str, match: Match) -> str:
     for kind in _FUTURE_KINDS:
         text = kind.sub(r"\1", text)
     text = _lasting_half(text, match)
-    without = _COLON_COMMA.sub(":", match.language.frames.sub(" ", text).replace(" ,", ",")).strip(" ,:–—-，、：")
+    without = _COLON_COMMA.sub(":", match.language.frames.sub(_cut_frame, text).replace(" ,", ",")).strip(
+        " ,:–—-，、："
+    )
     opener = match.language.openers.match(without)
     without = _NOTE_THAT.sub("", without[opener.end() if opener else 0 :])
     inverted = match.language.code in {"de", "nl"} and _INVERTED.match(without)
     return without if stems(without) and not inverted else text
+
+
+def _cut_frame(found: re.Match[str]) -> str:
+    """Return what stays of the words for how long a rule holds: its end, if they name one."""
+    return found[0] if _UNTIL.search(found[0]) else " "
 
 
 def _without_announcement(text: str, match: Match) -> str:
