@@ -241,13 +241,13 @@ def only_imports(text: str) -> bool:
     return _IMPORTS.fullmatch(text) is not None
 
 
-# What a command does, or a folder holds, is no rule about it: "`npm test` runs the tests", "| `make lint` | run the linter |",
+# What a command does, or a folder holds, is no rule about it: "`npm test` runs the tests", "| `make` | build |",
 # "**Models** (`app/models`): tables".
 _COMMAND_REFERENCE = re.compile(
-    r"\W*`[^`\n]+ [^`\n]+`\s*(?:[-–—:|#]|->|→)"
-    r"|\W*`[^`\n]+` (?!(?:always|is|has|does|was|needs|goes|comes|stays|belongs)\b)[a-z]+s\b"
-    r"|\W*\*\*[^*`\n]+\*\*\s*\(`[^`\n]+`\)\s*[-–—:]"
-    r"|\W*to \w[^:`\n]{0,60}:\s*`[^`\n]+`\W*$"
+    r"[^\w`]*`[^`\n ]+ [^`\n]+`\s*(?:[-–—:|#]|->|→)"
+    r"|[^\w`]*`[^`\n]+` (?!(?:always|is|has|does|was|needs|goes|comes|stays|belongs)\b)[a-z]+s\b"
+    r"|[^\w`*]*\*\*[^*`\n]+\*\*\s*\(`[^`\n]+`\)\s*[-–—:]"
+    r"|[^\w`]*to \w[^:`\n]{0,60}:\s*`[^`\n]+`\W*$"
     r"|\s*(?:\$ )?[a-z][\w./-]*(?: [^\s#=()]+)*\s+# (?!(?:always|never|only|not?|do not|don't)\b)",
     re.IGNORECASE,
 )

@@ -31,7 +31,7 @@ _CONNECTIVE_PATTERN = re.compile(
 _QUESTION_MARKS = "?", "\uff1f"
 # Cut off, pasted, about one machine, person or place on the net, or a number that the next time is another.
 _ONE_TIME_PATTERN = re.compile(
-    r"\u2026|\[REDACTED|\bREDACTED\b|[\w.+-]+@[\w-]+\.\w|\b\d{1,3}(?:\.\d{1,3}){3}\b|://|\bwww\.|\b[0-9a-f]{7,40}\b"
+    r"\u2026|\[REDACTED|\bREDACTED\b|(?<![\w.+-])[\w.+-]+@[\w-]+\.\w|\b\d{1,3}(?:\.\d{1,3}){3}\b|://|\bwww\.|\b[0-9a-f]{7,40}\b"
     r"|#\d|\d{3,}|[<>{}|^~]|```|\\"
 )
 
