@@ -7,7 +7,7 @@ merge of whole lines; git's own is not used because merge drivers are programs o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -71,11 +71,12 @@ def contains_change(text: bytes, old: bytes, new: bytes) -> bool:
     return all(line in present for line in added) and not any(line in present for line in removed if line not in kept)
 
 
-def is_change_gone(text: bytes, old: bytes, new: bytes) -> bool:
+def is_change_gone(text: bytes, old: bytes, new: bytes, others: Collection[str] = ()) -> bool:
     """Whether nothing of the change from `old` to `new` is left in `text`, not even reworded.
 
     If the change adds lines: neither they nor sufficiently similar ones are in the text; of lines and headings above
-    them, the lines count. If it only removes lines: all of them are back.
+    them, the lines count. If it only removes lines: all of them are back. `others` are lines that other changes add:
+    they are not this one's, reworded.
     """
     removed, added = signature(old, new)
     before = {line.strip() for line in split_lines(old)}
@@ -83,7 +84,7 @@ def is_change_gone(text: bytes, old: bytes, new: bytes) -> bool:
     fresh = [line for line in fresh if not line.startswith("#")] or fresh
     present, kept = _count_lines(text), _count_lines(new)
     if fresh:
-        strangers = [line for line in present if line not in before]
+        strangers = [line for line in present if line not in before and line not in others]
         reworded = (similarity(line, other) >= MIN_SIMILARITY for line in fresh for other in strangers)
         return not any(line in present for line in fresh) and not any(reworded)
     return bool(removed) and all(present[line] > kept[line] for line in removed)

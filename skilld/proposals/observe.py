@@ -6,6 +6,7 @@ branches checked out in a work tree count. Writes nothing, except that skilld's 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -64,7 +65,8 @@ class JudgedProposal:
     """The proposal to judge: its own commit, the skill before and after it, and where it is known to have landed.
 
     `creates` says that it created the skill, which was b"" before: without the file, nothing of it is left.
-    `reopened` says that it came in with `landed`, was taken out again, and the person wants it open all the same.
+    `reopened` says that it came in with `landed`, was taken out again, and the person wants it open all the same;
+    `others` has the lines that other proposals add to the file.
     """
 
     id: str
@@ -74,6 +76,7 @@ class JudgedProposal:
     after: bytes | None
     creates: bool = False
     reopened: bool = False
+    others: frozenset[str] = frozenset()
 
     @property
     def signature(self) -> Signature:
@@ -119,7 +122,7 @@ def judge_branch(subject: JudgedProposal, view: BranchView) -> Observation:
     if verdict.seen is not GitStatus.LANDED:
         bringer = _introducing_commit(subject, view) if _holds(subject, text) else ""
         return Observation(subject.id, GitStatus.LANDED, bringer, "lines") if bringer else verdict
-    if line_diff.is_change_gone(text, subject.before, subject.after):
+    if line_diff.is_change_gone(text, subject.before, subject.after, subject.others):
         # The newest commit after which the text no longer held the change.
         losing = (s for s in reversed(view.commits) if _holds(subject, s.text) < _holds(subject, s.before))
         return Observation(subject.id, GitStatus.REVERTED, next((s.oid for s in losing), ""), "lines gone")
@@ -193,6 +196,12 @@ class _Change:
     own: Commit | None
     before: bytes | None
     after: bytes | None
+    others: frozenset[str] = frozenset()  # lines that other proposals add to the file
+
+    @property
+    def added(self) -> frozenset[str]:
+        """The lines that it adds."""
+        return frozenset(line_diff.signature(self.before or b"", self.after or b"")[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +231,7 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
     known = [date for date in dates if date is not None]
     since = int(min(known)) - _MARGIN_SECONDS if known and len(known) == len(dates) else None
     branches = _branches(repo)
-    changes = {proposal.id: _read_change(repo, proposal) for proposal in proposals}
+    changes = _read_changes(repo, proposals)
     own = {change.own.oid for change in changes.values() if change.own}
     reached = {tip: _reachable(repo, own, tip) for tip in {branch.tip for branch in branches}}
     histories = {
@@ -280,7 +289,14 @@ def _observe_proposal(
     commit = change.own.oid if change.own else proposal.commit
     reopened = bool(proposal.landed) and _undecided(proposal)
     subject = JudgedProposal(
-        proposal.id, commit, proposal.landed, change.before, change.after, creates=proposal.creates, reopened=reopened
+        proposal.id,
+        commit,
+        proposal.landed,
+        change.before,
+        change.after,
+        creates=proposal.creates,
+        reopened=reopened,
+        others=change.others,
     )
     found = judge(subject, views)
     if found.seen is GitStatus.NOTHING and not proposal.creates:
@@ -303,9 +319,9 @@ def _observe_written(
 ) -> Observation:
     """Return whether the lines that were written are in the file, put away, or thrown away."""
     before, after = change.before, change.after
-    if before is None or after is None or not is_gone_from_file(proposal, before, after):
+    if before is None or after is None or not is_gone_from_file(proposal, before, after, change.others):
         return Observation(proposal.id, GitStatus.NOTHING, note=WRITTEN_NOTE)
-    if place := find_put_away(repo, WrittenChange(proposal.relpath, before, after), since):
+    if place := find_put_away(repo, WrittenChange(proposal.relpath, before, after, change.others), since):
         return Observation(proposal.id, GitStatus.NOTHING, note=put_away_note(WRITTEN_NOTE, place))
     return found if found.seen is GitStatus.REVERTED else replace(found, seen=GitStatus.DISCARDED, note=DISCARDED_NOTE)
 
@@ -330,22 +346,37 @@ def _observe_elsewhere(
         return Observation(proposal.id, GitStatus.DROPPED, note=UNDONE_NOTE)
     if repo.branch in branches or change.before is None or change.after is None:
         return None
-    written = WrittenChange(proposal.relpath, change.before, change.after)
+    written = WrittenChange(proposal.relpath, change.before, change.after, change.others)
     holders = [ref for ref in branches if written.is_in(objects.read_blob(repo.git, ref, proposal.relpath))]
     if not holders:
         return Observation(proposal.id, GitStatus.REVERTED, "", "lines gone")
     return replace(found, note=put_away_note(proposal.note, f"on the branch {holders[0].split('/', 2)[2]}"))
 
 
-def is_gone_from_file(proposal: Proposal, before: bytes, after: bytes) -> bool:
-    """Whether nothing of a proposal's change is in its file: `git checkout FILE`, for one that was only written."""
+def is_gone_from_file(proposal: Proposal, before: bytes, after: bytes, others: Collection[str] = ()) -> bool:
+    """Whether nothing of a proposal's change is in its file: `git checkout FILE`, for one that was only written.
+
+    `others` are lines that other proposals add to it.
+    """
     try:
         current = Path(proposal.path).read_bytes()
     except FileNotFoundError:
         return proposal.creates
     except OSError:
         return False
-    return line_diff.is_change_gone(current, before, after)
+    return line_diff.is_change_gone(current, before, after, others)
+
+
+def _read_changes(repo: Repo, proposals: Sequence[Proposal]) -> dict[str, _Change]:
+    """Return the change of each proposal, with the lines that the others add to the same file."""
+    changes = {proposal.id: _read_change(repo, proposal) for proposal in proposals}
+    added: dict[str, Counter[str]] = {}
+    for proposal in proposals:
+        added.setdefault(proposal.relpath, Counter()).update(changes[proposal.id].added)
+    return {
+        proposal.id: replace(change, others=frozenset(added[proposal.relpath] - Counter(change.added)))
+        for proposal, change in zip(proposals, changes.values(), strict=True)
+    }
 
 
 def _read_change(repo: Repo, proposal: Proposal) -> _Change:

@@ -25,10 +25,11 @@ class WrittenChange:
     relpath: str
     before: bytes
     after: bytes
+    others: frozenset[str] = frozenset()  # lines that other proposals add
 
     def is_in(self, text: bytes | None) -> bool:
         """Whether something of the change is in a text, perhaps reworded."""
-        return text is not None and not line_diff.is_change_gone(text, self.before, self.after)
+        return text is not None and not line_diff.is_change_gone(text, self.before, self.after, self.others)
 
     def came_with(self, old: bytes | None, new: bytes | None) -> bool:
         """Whether the change from one text to another brought something of it; None: the file does not exist."""

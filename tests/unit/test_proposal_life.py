@@ -526,3 +526,32 @@ def test_what_a_rebuild_found_in_the_file_is_missed_when_its_commit_is_gone(life
     assert life.get().landed == life.person.tip()
     life.person.git("reset", "--quiet", "--hard", "HEAD~1")
     assert life.observe() == ("dropped", "accepted, but its commit was later removed from its branch")
+
+
+# Similar lines of another proposal
+
+
+def similar(life: ProposalLife) -> None:
+    life.offer("p1", "- Run the tests.", "- Run the linter before each commit.")
+    life.offer("p2", "- Push the tag.", "- Run the formatter before each commit.")
+
+
+def test_a_similar_line_of_another_proposal_keeps_nothing_accepted(life: ProposalLife) -> None:
+    similar(life)
+    for name in ("p1", "p2"):
+        life.accept(name)
+    life.person.commit(
+        "no more", {SKILL: life.person.skill.read_text().replace("- Run the linter", "- Drop the linter")}
+    )
+    assert life.observe() == ("accepted", "edited by you"), "this is a rewording"
+    life.person.commit("gone", {SKILL: TEXT.replace("tag.\n", "tag.\n- Run the formatter before each commit.\n")})
+    assert (life.observe()[0], life.observe("p2")[0]) == ("reverted", "accepted")
+
+
+def test_what_was_written_beside_a_similar_line_is_missed_when_it_is_thrown_away(life: ProposalLife) -> None:
+    similar(life)
+    life.accept("p2")
+    life.accept("p1", worktree=True)
+    life.person.git("checkout", SKILL)
+    assert life.observe("p1")[0] == "open"
+    assert life.observe("p2")[0] == "accepted"
