@@ -205,6 +205,21 @@ def past_transcripts(since: float) -> list[Transcript]:
     return recent_transcripts(host(roots=settings().roots), since)
 
 
+def passed_over() -> list[str]:
+    """Return what the newest messages say that sounds lasting and that the offline judge took for no rule, and why."""
+    from skilld.classify.backends import OFFLINE
+    from skilld.mining.passed_over import passed_over_lately
+    from skilld.settings import choose_back_end
+
+    found: list[str] = []
+    with suppress(SkilldError, OSError):  # other checks tell of it
+        if choose_back_end(settings(), os.environ, in_job=False).spec.model != OFFLINE:
+            return []
+        if turns := store_or_empty().transcripts.untaught_turns():
+            found = passed_over_lately(past_transcripts(0.0), turns, redactor())
+    return [f"said, but not taken for a rule: {one}" for one in found]
+
+
 def daemon_pid() -> str:
     """Return the process ID of the running daemon, as text; empty if none is running."""
     from skilld.daemon.lock import holder, is_held

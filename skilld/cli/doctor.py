@@ -83,7 +83,10 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     ]
     why = checks.reasons_for_nothing
     paused, running = facts.daemon.paused_until, facts.daemon.running
-    return found, why(facts.counts, paused, running=running) if facts.counts else []
+    reasons = why(facts.counts, paused, running=running) if facts.counts else []
+    passed_over = common.passed_over() if reasons and facts.counts and facts.counts.judged else []
+    told = [reason for reason in reasons if not (passed_over and reason == checks.NOTHING_LASTING)]
+    return found, [*told, *passed_over]
 
 
 def _print_check(check: Check) -> None:

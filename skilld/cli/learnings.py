@@ -69,6 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         none = "There are no learnings."
         console.say("No learnings match." if arguments.search or arguments.project else none)
+    for said in [] if arguments.search or arguments.project else common.passed_over():
+        console.say(console.plain(said[:1].upper() + said[1:]), style="dim")
     return 0
 
 

@@ -307,6 +307,7 @@ def _check_watches(facts: Machine) -> Check:
 
 # Why nothing was proposed lately: what became of the turns.
 
+NOTHING_LASTING = "nothing judged so far sounded like a lasting instruction"
 _MAX_REASONS = 3
 
 
@@ -319,7 +320,7 @@ def reasons_for_nothing(counts: Counts, paused_until: str, *, running: bool) -> 
         reasons.append(
             "what you said has been proposed before (list: skilld proposals --state all)"
             if counts.taught
-            else "nothing judged so far sounded like a lasting instruction"
+            else NOTHING_LASTING
         )
     if counts.learnings:
         kept = pluralize(counts.learnings, "lasting instruction")

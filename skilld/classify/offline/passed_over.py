@@ -1,0 +1,61 @@
+"""Finds orders that sound lasting and that the offline judge takes for no rule, and why: none vanishes silently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from skilld.classify.offline.detector import clauses_of, find_lasting
+from skilld.classify.offline.grammar import Language
+from skilld.classify.offline.product import (
+    after_opener,
+    describes_product,
+    is_about_product,
+    likely_languages,
+    only_tells,
+)
+from skilld.classify.offline.provenance import own_words, without_quotations
+from skilld.classify.offline.reported import reporting, without_reported
+from skilld.text import fold
+
+_MAX_LENGTH = 200  # characters of a clause
+_MAX_TURN = 2000  # characters: a longer turn is a description or a paste
+_REPORTED = "somebody else seems to say it"
+_ONCE = "it seems to hold only this once, or to be in doubt"
+_PRODUCT = "it seems to say what a product does"
+_TELLS = "it seems to tell only what is or will be"
+_UNKNOWN = "its wording is not one that the offline judge knows"
+
+
+def passed_over(text: str, agent_texts: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+    """Yield the clauses of a turn that begin as an order, have a word such as "never", and were not heard; and why."""
+    if len(text) > _MAX_TURN:
+        return
+    own = without_quotations(own_words(text, agent_texts))
+    found = likely_languages(own)
+    codes = frozenset(one.code for one in found)
+    lasting, left = reporting(codes).lasting, without_reported(own, codes)
+    heard = [(one.start, one.start + len(one.quote)) for one in find_lasting(text, agent_texts)]
+    for clause in clauses_of(own, found):
+        end = clause.start + len(clause.text)
+        known = any(begin < end and clause.start < until for begin, until in heard)
+        if known or clause.question or len(clause.text) > _MAX_LENGTH or not lasting.search(clause.text):
+            continue
+        if any(one.retracts.search(fold(clause.text)) for one in found):  # "never mind"
+            continue
+        reported = left[clause.start : end] != own[clause.start : end]
+        if reported or _is_order(clause.text, found, codes):
+            yield fold(text[clause.start : end]), _REPORTED if reported else _reason(fold(clause.text), found)
+
+
+def _is_order(clause: str, found: Sequence[Language], codes: frozenset[str]) -> bool:
+    bare = fold(clause)
+    heads = [(one, after_opener(bare, one)) for one in found]
+    return any(one.commands.match(head) or reporting(codes).lasting.match(head) for one, head in heads)
+
+
+def _reason(bare: str, found: Sequence[Language]) -> str:
+    if any(one.vetoes.search(bare) or one.hedges.search(bare) for one in found):
+        return _ONCE
+    if is_about_product(bare, found) or any(describes_product(after_opener(bare, one), one, found) for one in found):
+        return _PRODUCT
+    return _TELLS if any(only_tells(after_opener(bare, one), one) for one in found) else _UNKNOWN

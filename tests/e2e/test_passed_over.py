@@ -1,0 +1,26 @@
+"""`learnings` and `doctor` name what sounded lasting and was not taken for a rule."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.live_project import Project
+from support.program import Program
+from support.session import CHATTER, Session
+
+KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+
+
+def test_what_sounded_lasting_does_not_vanish_silently(home: Path, project: Project, program: Program) -> None:
+    program.run("run", "--once")
+    Session(home, project).type(f"never store user data like {KEY} again", *CHATTER[:4])
+    program.run("run", "--once")
+    assert (program.json("learnings"), program.json("proposals", "--state", "all")) == ([], [])
+    told = program.run("learnings").stdout
+    assert "Said, but not taken for a rule: “never store user data like" in told
+    assert KEY not in told
+    reasons = program.json("doctor")["why_nothing"]
+    assert any("never store user data" in reason for reason in reasons)
+    assert "nothing judged so far sounded like a lasting instruction" not in reasons
+    (project.root / ".skilld.toml").write_text("enabled = false\n")
+    assert "never store" not in program.run("learnings").stdout

@@ -1,0 +1,52 @@
+"""Orders that sound lasting and were not heard are named with a reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.classify.offline.detector import find_lasting
+from skilld.classify.offline.passed_over import passed_over
+
+PRODUCT, REPORTED = "it seems to say what a product does", "somebody else seems to say it"
+UNKNOWN = "its wording is not one that the offline judge knows"
+
+
+@pytest.mark.parametrize(
+    "verb", ["store", "show", "return", "cache", "send", "open", "redirect", "fetch", "allow", "load"]
+)
+@pytest.mark.parametrize("place", ["this project", "our repo", "this codebase"])
+def test_an_order_about_the_project_is_heard_whatever_its_verb(verb: str, place: str) -> None:
+    said = f"never {verb} passwords in plain text again in {place}"
+    assert [one.quote for one in find_lasting(said)] == [said]
+    assert list(passed_over(said)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "why"),
+    [
+        ("ok. never store user data again", "never store user data again", PRODUCT),
+        ("never store tokens in localStorage, it leaks", "never store tokens in localStorage, it leaks", PRODUCT),
+        ("always show the date", "always show the date", UNKNOWN),
+        ("Bob said we should never rebase", "Bob said we should never rebase", REPORTED),
+        ("Speichere nie Passwörter im Klartext", "Speichere nie Passwörter im Klartext", PRODUCT),
+        ("永远不要存密码", "永远不要存密码", PRODUCT),
+    ],
+)
+def test_what_is_not_heard_is_named_with_the_reason(text: str, quote: str, why: str) -> None:
+    assert find_lasting(text) == []
+    assert list(passed_over(text)) == [(quote, why)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from now on always sign",
+        "should we always rebase?",
+        "never mind",
+        "ok, looks good",
+        "> never store user data",
+        "2024-03-01 12:00:00 never store user data",
+    ],
+)
+def test_what_was_heard_asked_or_pasted_is_not_named(text: str) -> None:
+    assert list(passed_over(text)) == []
