@@ -17,7 +17,7 @@ from skilld.git.line_diff import undo
 from skilld.git.managed_repos import open_any
 from skilld.git.objects import Commit, Ident
 from skilld.git.run import PersonGit, shared_git
-from skilld.git.staging_branch import STAGING_REF
+from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.proposals import worktree
 from skilld.proposals.file_history import reverted_commits
 from skilld.proposals.model import Apply, CommitMethod, DecisionCommit, Refit
@@ -231,7 +231,9 @@ def _edited_commit(work_tree: Worktree, proposal: str) -> Commit | None:
     if tip is None:
         return None
     named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal}", "--no-merges", "--max-count=10"
-    oids = repo.git.run("rev-list", *named, tip, f"^{repo.head}").decode().split()
+    # What is on a branch of theirs is no such edit: the staging branch may be based on it.
+    theirs = f"--exclude={STAGING_BRANCH}", "--branches"
+    oids = repo.git.run("rev-list", *named, tip, "--not", repo.head, *theirs).decode().split()
     found = [commit for commit in objects.read_commits(repo.git, oids) if commit and commit.proposals == (proposal,)]
     return next((commit for commit in found if commit.committer.email != objects.OWN_EMAIL), None)
 

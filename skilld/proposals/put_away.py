@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from skilld.git import line_diff, objects, state
 from skilld.git.repo import Repo
-from skilld.git.staging_branch import STAGING_REF
+from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 
 _STASH = "refs/stash"
 _MAX_STASHES = "--max-count=100"
@@ -76,7 +76,7 @@ def _in_work_tree(repo: Repo, change: WrittenChange) -> str:
 def _on_branch(repo: Repo, change: WrittenChange, since: int | None) -> str:
     """Look for a commit that brought the change and a branch that contains it and still has it."""
     dated = () if since is None else (f"--since={since}",)
-    among = f"--exclude={STAGING_REF}", "--branches", "--remotes", "--not", repo.head
+    among = f"--exclude={STAGING_BRANCH}", "--branches", "--remotes", "--not", repo.head
     out = repo.git.run("rev-list", "--full-history", _MAX_COMMITS, *dated, *among, "--", change.relpath)
     commits = [commit for commit in objects.read_commits(repo.git, out.decode().split()) if commit is not None]
     pairs = [(commit.parents[0] if commit.parents else commit.oid, commit.oid) for commit in commits]

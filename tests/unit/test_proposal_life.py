@@ -555,3 +555,13 @@ def test_what_was_written_beside_a_similar_line_is_missed_when_it_is_thrown_away
     life.person.git("checkout", SKILL)
     assert life.observe("p1")[0] == "open"
     assert life.observe("p2")[0] == "accepted"
+
+
+def test_accepting_on_another_branch_brings_none_of_the_persons_lines(life: ProposalLife) -> None:
+    """The staging branch is based on the commit that they amended, which names the proposal too."""
+    life.person.git("branch", "other")
+    amend_with_own_lines(life)
+    life.offer("p2", "- Push the tag.", "- Write the news.")
+    life.person.git("switch", "--quiet", "other")
+    life.accept()
+    assert life.person.skill.read_text() == TEXT.replace("- Tag", f"{DRY}\n- Tag")
