@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -333,6 +334,8 @@ def _revert_commit(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
         raise work_tree.refused("its commit is no longer in the repository")
     before, after = read_versions(work_tree, source)
     current = objects.read_blob(work_tree.repo.git, work_tree.repo.head, work_tree.tracked.relpath)
+    if landing is None and line_diff.is_change_gone(current or b"", before, after):
+        _require_on_no_other_branch(work_tree, proposal, (before, after))
     if proposal.creates and current is None:
         return DecisionCommit(work_tree.repo.head, CommitMethod.NOTHING)
     kept = lines_of_others(read_versions(work_tree, own), (before, after)) if own else set[str]()
@@ -359,6 +362,35 @@ def _revert_commit(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
         if proposal.creates:
             return commit_removal(work_tree, message)
         return commit_by_lines(replace(work_tree, remedy=lambda: by_hand), taken_out, message, None)
+
+
+def _require_on_no_other_branch(work_tree: Worktree, proposal: Proposal, change: tuple[bytes, bytes]) -> None:
+    """Raise RefusedError if the proposal never was in HEAD's history, and another branch has it."""
+    repo, relpath, landed = work_tree.repo, work_tree.tracked.relpath, proposal.landed
+    named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal.id}", "--no-merges", "--full-history"
+    if repo.git.run("rev-list", *named, "--max-count=1", "HEAD", "--", relpath):
+        return
+    limits = "--max-count=10", f"--exclude={STAGING_REF}", "--branches", "--", relpath
+    oids = [*([landed] if landed else []), *repo.git.run("rev-list", *named, *limits).decode().split()]
+    for commit in filter(None, objects.read_commits(repo.git, oids)):
+        form = f"--contains={commit.oid}", "--format=%(refname)", "refs/heads"
+        found = repo.git.run("for-each-ref", *form).decode("utf-8", "surrogateescape").splitlines()
+        if repo.branch in found:
+            return
+        for ref in (ref for ref in found if ref != STAGING_REF):
+            text = objects.read_blob(repo.git, ref, relpath)
+            if text is not None and not line_diff.is_change_gone(text, *change):
+                raise _other_branch_error(work_tree, ref, commit.oid)
+
+
+def _other_branch_error(work_tree: Worktree, ref: str, commit: str) -> RefusedError:
+    """Return why a proposal is not reverted here, and how to do it where it is."""
+    heads = state.other_heads(work_tree.repo.common_dir, work_tree.repo.git_dir)
+    there = next((place for place, head in heads if head == ref), None)
+    cause = f"it is on the branch {ref.removeprefix('refs/heads/')} ({commit[:10]})"
+    if there is None:
+        return work_tree.refused(cause, "Check that out")
+    return RefusedError(work_tree.title, cause, shlex.join(["git", "-C", str(there), "revert", commit]))
 
 
 def _changed_since_error(work_tree: Worktree, proposal: Proposal, source: Commit) -> RefusedError:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from skilld.errors import RefusedError
 from skilld.proposals.amend import stage_and_store
 from skilld.proposals.decide import accepting, decide, reverting
 from skilld.proposals.model import GitStatus, Observation
@@ -283,3 +284,67 @@ def test_a_revert_on_another_branch_keeps_who_accepted(person: Person, store: St
     person.git("switch", "--quiet", "main")
     refresh(store)
     assert (p1().state, store.proposals.decided_by("p1")) == (State.ACCEPTED, "command")
+
+
+def _accept_on_feature(person: Person, store: Store, way: str) -> Proposal:
+    """Return a proposal that was accepted on the branch feature, with main checked out again."""
+    edit = (Operation(Op.INSERT_AFTER, "- Run the tests.", "- Do a dry run."),)
+    stage_and_store(
+        store, make_proposal(id="p1", skill="release", path=str(person.skill), operations=edit, created_at=AT)
+    )
+    person.git("switch", "--quiet", "-c", "feature")
+    made = store.proposals.get("p1")
+    assert made is not None
+    if way == "command":
+        decide(store, made, accepting({}))
+    elif way == "merge":
+        person.git("merge", "--quiet", "--ff-only", "skilld/staging")
+    else:
+        person.commit("by hand", {SKILL: DRY(TEXT.encode())})
+    refresh(store)
+    person.git("switch", "--quiet", "main")
+    found = store.proposals.get("p1")
+    assert found is not None
+    assert found.state is State.ACCEPTED
+    return found
+
+
+@pytest.mark.parametrize("way", ["command", "merge", "by hand"])
+def test_what_only_another_branch_has_is_not_reverted_here(person: Person, store: Store, way: str) -> None:
+    p1 = _accept_on_feature(person, store, way)
+    tips = person.git("for-each-ref")
+    with pytest.raises(RefusedError) as refused:
+        decide(store, p1, reverting({}))
+    assert refused.value.cause == f"it is on the branch feature ({p1.landed[:10]})"
+    assert refused.value.remedy == "Check that out, then: skilld revert p1"
+    assert (store.proposals.get("p1"), person.git("for-each-ref")) == (p1, tips)
+
+    person.git("switch", "--quiet", "feature")
+    decide(store, p1, reverting({}))
+    person.git("switch", "--quiet", "main")
+    person.git("merge", "--quiet", "feature")
+    assert "dry run" not in person.show()
+
+
+def test_in_another_work_tree_the_revert_is_made_there(person: Person, store: Store, tmp_path: Path) -> None:
+    p1 = _accept_on_feature(person, store, "command")
+    person.git("worktree", "add", "--quiet", str(tmp_path / "there"), "feature")
+    with pytest.raises(RefusedError) as refused:
+        decide(store, p1, reverting({}))
+    assert refused.value.remedy == f"git -C {tmp_path / 'there'} revert {person.tip('feature')}"
+
+
+@pytest.mark.parametrize("way", ["taken out there", "branch deleted", "merged and taken out here"])
+def test_what_no_branch_has_any_more_is_reverted_without_a_commit(person: Person, store: Store, way: str) -> None:
+    p1 = _accept_on_feature(person, store, "command")
+    if way == "taken out there":
+        person.git("switch", "--quiet", "feature")
+        person.git("revert", "--no-edit", "HEAD")
+        person.git("switch", "--quiet", "main")
+    elif way == "branch deleted":
+        person.git("branch", "--quiet", "-D", "feature")
+    else:
+        person.git("merge", "--quiet", "--ff-only", "feature")
+        person.commit("back", {SKILL: TEXT})
+    report = decide(store, p1, reverting({}))
+    assert "No commit was needed" in "".join(report.lines)
