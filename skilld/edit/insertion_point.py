@@ -27,7 +27,7 @@ from skilld.markdown.structure import (
     roles,
     sections,
 )
-from skilld.text import fold, match_full_stop
+from skilld.text import compare_lines, fold, match_full_stop
 from skilld.types import Op, Operation
 from skilld.words import content_stems, stems
 
@@ -193,23 +193,58 @@ def insert_bullet(data: bytes, section_hint: str, text: str, *, step: bool = Tru
 def merge_into_heading(data: bytes, operation: Operation) -> list[Operation]:
     """Return operations that put an inserted section's items below a heading of the same name if the file has one.
 
-    The operation is returned unchanged if it does not insert a heading with items, or the file has no such heading.
+    Text above the section stays where it is inserted. The operation is returned unchanged if it does not insert a
+    heading with items, or the file has no such heading.
     """
-    lines = operation.text.strip("\n").split("\n")
-    title = lines[0].lstrip("#").strip()
-    if operation.op is not Op.INSERT_AFTER or not lines[0].startswith("#") or not title:
+    lines = operation.text.split("\n")
+    head = first_heading(lines)
+    if operation.op is not Op.INSERT_AFTER or head is None:
         return [operation]
-    items = _split_items(lines[1:])
-    if not items or _plain_title(title) not in {
-        _plain_title(part.title) for part in sections(parse(data).body) if part.level
-    }:
+    title, items = lines[head].lstrip("#").strip(), _split_items(lines[head + 1 :])
+    if not items or _plain_title(title) not in _titles(data):
         return [operation]
-    steps: list[Operation] = []
+    above = "\n".join(lines[:head]).rstrip()
+    steps: list[Operation] = [replace(operation, text=above)] if above else []
+    data = apply(data, steps, limited=False) if steps else data
     for item in items:
         step = insert_bullet(data, title, item)
         steps.append(step)
         data = apply(data, [step], limited=False)
     return steps
+
+
+def cut_known_section(before: bytes, after: bytes, current: bytes) -> tuple[bytes, Operation | None]:
+    """Return `after` without a section of items that it adds to `before` if `current` has its heading, and the section.
+
+    The section is an operation for `merge_into_heading`, None if there is none.
+    """
+    if not _titles(after) & _titles(current) - _titles(before):
+        return after, None
+    file = parse(after)
+    keys = [line.key for line in file.body]
+    for piece in compare_lines([line.key for line in parse(before).body], keys):
+        lines = keys[piece.new_start : piece.new_end]
+        head = None if piece.equal or piece.old_start < piece.old_end else first_heading(lines)
+        if head is None or not _split_items(lines[head + 1 :]):
+            continue
+        if _plain_title(lines[head].lstrip("#")) in _titles(current) - _titles(before):
+            end = piece.new_end
+            start = piece.new_start + head
+            while start > piece.new_start and not keys[start - 1]:
+                start -= 1
+            rest = replace(file, body=(*file.body[:start], *file.body[end:])).data
+            return rest, Operation(Op.INSERT_AFTER, "", "\n".join(lines[head:]))
+    return after, None
+
+
+def first_heading(lines: Sequence[str]) -> int | None:
+    """Return the first line that is a heading with a number sign and a title, None if there is none."""
+    heads = (part.head for part in sections([Line(line, "\n") for line in lines]) if part.level and part.title)
+    return next((head for head in heads if lines[head].startswith("#")), None)
+
+
+def _titles(data: bytes) -> set[str]:
+    return {_plain_title(part.title) for part in sections(parse(data).body) if part.level}
 
 
 def _split_items(lines: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 
 from skilld.edit.derive_operations import operations_between
-from skilld.edit.insertion_point import merge_into_heading
+from skilld.edit.insertion_point import cut_known_section, first_heading, merge_into_heading
 from skilld.edit.operations import apply
 from skilld.edit.refit import NoPlaceError, refit, refit_in_section
 from skilld.errors import SkilldError
@@ -111,7 +111,7 @@ def _apply_operations(data: bytes, operations: Sequence[Operation]) -> bytes:
 
 
 def _adds_heading(operations: Sequence[Operation]) -> bool:
-    return any(one.op is Op.INSERT_AFTER and one.text.lstrip("\n").startswith("#") for one in operations)
+    return any(one.op is Op.INSERT_AFTER and first_heading(one.text.split("\n")) is not None for one in operations)
 
 
 class Edit:
@@ -140,13 +140,16 @@ class Edit:
         rest = without_present(before, after, current)
         if rest != after and rest == before:
             return current
-        after = rest
+        after, section = cut_known_section(before, rest, current)
         try:
             operations = refit(before, after, current, newest=newest)
         except NoPlaceError:
             if not _adds_heading(self.operations):
                 raise
             return self(current)  # it was below a heading of another proposal, which is gone
+        if section is not None:
+            now = apply(current, operations, limited=False) if operations else current
+            operations += merge_into_heading(now, section)
         return self._adopt(before, operations, current, "")
 
     def refit_loosely(self, before: bytes, after: bytes, current: bytes) -> bytes:

@@ -101,3 +101,33 @@ def test_a_section_with_more_than_items_is_inserted_as_it_is(person: Person) -> 
     changes = {"id": "4567cdef", "batch_id": "c" * 16, "operations": other, "summary": "Tell the team."}
     _stage(person, *first.made, **changes)
     assert person.show(ref="skilld/staging").count("## Preferences") == 2, "of text no place below is certain"
+
+
+@pytest.mark.parametrize("count", [1, 2], ids=["one operation", "two operations"])
+@pytest.mark.parametrize("below", ["", "\n## Credits\n\nPat.\n"], ids=["at the end", "in between"])
+def test_a_second_line_with_a_section_uses_the_heading_the_first_adds(person: Person, count: int, below: str) -> None:
+    person.commit("mine", {"skills/release/SKILL.md": person.skill.read_text() + below})
+
+    def edit(line: str, *items: str) -> tuple[Operation, ...]:
+        section = "\n".join(["", "## Preferences", "", *items])
+        anchor = "Keep the changelog short."
+        if count == 1:
+            return (Operation(Op.INSERT_AFTER, anchor, f"\n{line}\n{section}"),)
+        return Operation(Op.INSERT_AFTER, anchor, f"\n{line}"), Operation(Op.INSERT_AFTER, line, section)
+
+    _, first = _stage(person, operations=edit("Never use floats, not even in tests.", "- Comment every function."))
+    other = edit("From now on, skip the slow tests on main.", "- Log no account number.", "- Ask Kim,\n  each time.")
+    changes = {"id": "4567cdef", "batch_id": "c" * 16, "operations": other, "summary": "Skip the slow tests."}
+    _, second = _stage(person, *first.made, **changes)
+    rules = "- Comment every function.\n- Log no account number.\n- Ask Kim,\n  each time."
+    text = person.show(ref="skilld/staging")
+    assert text.count("## Preferences") == 1
+    assert f"## Preferences\n\n{rules}" in text
+    assert all(text.count(line) == 1 for line in ("Never use floats", "skip the slow tests", *below.splitlines()[1:2]))
+    assert text.index("skip the slow tests") < text.index("## Preferences")
+
+    # Rebuilt without the first, the second brings the heading itself.
+    restage(str(person.root), [*first.made, *second.made][1:], StagingResult(), {first.made[0].id})
+    text = person.show(ref="skilld/staging")
+    assert "## Preferences\n\n- Log no account number.\n- Ask Kim,\n  each time." in text
+    assert "Comment every function" not in text
