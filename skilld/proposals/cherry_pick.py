@@ -20,7 +20,7 @@ from skilld.git.objects import Commit, Ident
 from skilld.git.run import PersonGit, shared_git
 from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.proposals import worktree
-from skilld.proposals.file_history import reverted_commits
+from skilld.proposals.file_history import read_history, reverted_commits
 from skilld.proposals.model import Apply, CommitMethod, DecisionCommit, Refit
 from skilld.proposals.refit import fit_edit, side_edits
 from skilld.proposals.taking_out import describe_rest, headings_in_use, lines_of_others, take_out
@@ -367,9 +367,16 @@ def _revert_commit(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
 def _require_on_no_other_branch(work_tree: Worktree, proposal: Proposal, change: tuple[bytes, bytes]) -> None:
     """Raise RefusedError if the proposal never was in HEAD's history, and another branch has it."""
     repo, relpath, landed = work_tree.repo, work_tree.tracked.relpath, proposal.landed
+
+    def holds(text: bytes | None) -> bool:
+        return text is not None and line_diff.contains_change(text, *change)
+
+    history = [
+        one for one in read_history(repo, repo.head, relpath, None) if one.before is not None or proposal.creates
+    ]
+    if any(proposal.id in one.proposals or holds(one.text) > holds(one.before) for one in history):
+        return  # it was taken out here, by whatever commit
     named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal.id}", "--no-merges", "--full-history"
-    if repo.git.run("rev-list", *named, "--max-count=1", "HEAD", "--", relpath):
-        return
     limits = "--max-count=10", f"--exclude={STAGING_REF}", "--branches", "--", relpath
     oids = [*([landed] if landed else []), *repo.git.run("rev-list", *named, *limits).decode().split()]
     for commit in filter(None, objects.read_commits(repo.git, oids)):

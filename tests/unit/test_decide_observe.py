@@ -334,8 +334,8 @@ def test_in_another_work_tree_the_revert_is_made_there(person: Person, store: St
     assert refused.value.remedy == f"git -C {tmp_path / 'there'} revert {person.tip('feature')}"
 
 
-@pytest.mark.parametrize("way", ["taken out there", "branch deleted", "merged and taken out here"])
-def test_what_no_branch_has_any_more_is_reverted_without_a_commit(person: Person, store: Store, way: str) -> None:
+@pytest.mark.parametrize("way", ["taken out there", "branch deleted", "merged", "squashed"])
+def test_what_was_taken_out_or_is_on_no_branch_needs_no_commit(person: Person, store: Store, way: str) -> None:
     p1 = _accept_on_feature(person, store, "command")
     if way == "taken out there":
         person.git("switch", "--quiet", "feature")
@@ -344,7 +344,8 @@ def test_what_no_branch_has_any_more_is_reverted_without_a_commit(person: Person
     elif way == "branch deleted":
         person.git("branch", "--quiet", "-D", "feature")
     else:
-        person.git("merge", "--quiet", "--ff-only", "feature")
+        person.git("merge", "--quiet", "--ff-only" if way == "merged" else "--squash", "feature")
+        person.commit("with a message of my own", {"README.md": "read it\n"})
         person.commit("back", {SKILL: TEXT})
     report = decide(store, p1, reverting({}))
     assert "No commit was needed" in "".join(report.lines)
