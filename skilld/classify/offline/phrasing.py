@@ -46,6 +46,7 @@ _GERUND = compiled(
 )
 _STANDS_ALONE = compiled(r"^always (?:in|as|with|by|on|at|the) |.*\b(?:mine|myself)\b")
 _COMMA = re.compile(r",\s+")
+_ENDS_IN_PATH = re.compile(r"(?:\s\.|/\.{1,3})$")  # "go vet ./...", "eslint ."
 _UNTIL = compiled(r"\b(?:un)?till? ")
 _COLON_COMMA = re.compile(r":\s?,")  # "our decision: from now on, always ..."
 # After words for how long it holds, "you don't ..." is an order and no complaint.
@@ -57,7 +58,9 @@ _INVERTED = compiled(r"^\w+(?:st (?:du|bitte)|t ihr| je| jij| jullie)\b")
 # The rest of "note that" after its verb is removed as an opener.
 _NOTE_THAT = compiled(r"^that (?=(?:do not|don'?t|dont|never|always|only|you|we)\b)")
 # Ends in a word that needs another: the "ok" in "without my ok" is no remark.
-_DANGLING = compiled(r"\b(?:a|an|the|my|our|your|of|to|with|without|for|from|by|an?other)$")
+_DANGLING = compiled(
+    r"\b(?:a|an|the|my|our|your|of|to|with|without|for|from|by|an?other|their|his|her|its|no|every|each|any)$"
+)
 _FULL_STOP = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]$")
 # Begins with a path or a name in code, or with a Latin word of a sentence in Chinese, Japanese or Korean.
 _NAME = re.compile(r"\S*[\w)][./_:]\S*\w|.*[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
@@ -145,9 +148,9 @@ def _without_frame(text: str, match: Match) -> str:
     for kind in _FUTURE_KINDS:
         text = kind.sub(r"\1", text)
     text = _lasting_half(text, match)
-    without = _COLON_COMMA.sub(":", match.language.frames.sub(_cut_frame, text).replace(" ,", ",")).strip(
-        " ,:–—-，、："
-    )
+    cut = match.language.frames.sub(_cut_frame, text).replace(" ,", ",")
+    cut = cut if text.endswith(" .") else cut.removesuffix(" .")
+    without = _COLON_COMMA.sub(":", cut).strip(" ,:–—-，、：")
     opener = match.language.openers.match(without)
     without = _NOTE_THAT.sub("", without[opener.end() if opener else 0 :])
     inverted = match.language.code in {"de", "nl"} and _INVERTED.match(without)
@@ -206,7 +209,10 @@ def _as_prohibition(stem: str, rest: str) -> str:
 
 
 def _as_sentence(text: str) -> str:
-    text = text.strip().rstrip(".!,;:，；： ")
+    text = text.strip()
+    if _ENDS_IN_PATH.search(text):
+        return text[0].upper() + text[1:]
+    text = text.rstrip(".!,;:，；： ")
     if not text:
         return text
     stop = "" if text[-1] in "。！？?…" else "。" if _FULL_STOP.search(text) else "."

@@ -36,7 +36,8 @@ _BULLET = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)]|[a-z][.)])[ \t]+")
 _END = re.compile(
     r"""(?<![.!?…]{2})(?<![\s.]\b[A-Za-z])(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bz\.B)(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bProf)
         (?<!\bSt)(?<!\bNr)(?<!\bFig)(?<!\bbzw)(?<!\bapprox)(?<!\bincl)(?<!\bSra)(?<!\bSr)
-        (?:[.!?…]++["”»')\]]*+(?=\s|$) | [。！？]++[」』”]*+ | ;(?=\s) | ；
+        (?:(?<!/)(?<!/\.)(?<!/\.\.)(?!(?<=[ \t])\.[ \t]+[^\sA-ZÀ-ÞА-Я])  # "./..." and "eslint ." end nothing
+        [.!?…]++["”»')\]]*+(?=\s|$) | [。！？]++[」』”]*+ | ;(?=\s) | ；
         | [\U0001f300-\U0001faff\u2600-\u27bf]\ufe0f?(?=\s|$))""",
     re.VERBOSE,
 )
@@ -88,7 +89,10 @@ _SECOND_RULE = re.compile(
         (?!(?:always|never|from\s++now(?:\s++on(?:wards?)?)?)\s*+(?:[.!]|$))
         (?=(?:(?:and|also|so|but|please)\s++)*+(?:always|never|stop\s++\w+ing|don'?t|do\s++not|dont|from\s++now|
             keep\s++in\s++mind|i\s++(?:don'?t|do\s++not|always|never)\s++(?:want|need|like)|
-            you\s++(?:must|should)\s++(?:always|never|not))\b)
+            you\s++(?:must|should)\s++(?:always|never|not)|ab\s++(?:jetzt|sofort|heute)|in\s++zukunft|künftig|désormais
+            |dorénavant|[àa]\s++partir\s++de\s++(?:maintenant|ahora|agora)|à\s++l'avenir|de\s++ahora\s++en\s++adelante
+            |de\s++agora\s++em\s++diante|d'ora\s++in\s++(?:poi|avanti)|vanaf\s++nu|voortaan|od\s++(?:teraz|teď)|odteď
+            |впредь|с\s++этого\s++момента|bundan\s++sonra)\b)
       | (?<!\s)\s++\((?=stop\s++\w+ing\b)
       | [，,]\s*+(?=以后|从现在|今后|下次|请?记住(?!\W*+$)|永远不|不要再|別再|别再|另外|每次|务必|一律|所有|
             请?[把将](?:这|以上|上述)|(?:[那请]|请问)?[我这它]?[该应要]?(?:如何|怎[么麼]|[为為]什[么麼]))
@@ -96,6 +100,7 @@ _SECOND_RULE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
+_ALTERNATIVE = re.compile(r"\s+(?:use|run|prefer|nimm|nutze|usa|utilise)\s", re.IGNORECASE)
 _NEXT_LINE = re.compile(r"(?<=[^\s:])\n(?=" + _CONTINUATION.pattern + ")", _CONTINUATION.flags)
 _THREE_WORDS = re.compile(r"\s*+\S++\s++\S++\s++\S")
 _QUESTION_END = re.compile(
@@ -189,7 +194,7 @@ def halves(clause: Clause) -> tuple[Clause, ...]:
 
 
 def _line_clauses(line: str, offset: int, begin: int) -> Iterator[Clause]:
-    ends = [m.end() for m in _END.finditer(line, begin) if not _CONTINUATION.match(line, m.end())] + [len(line)]
+    ends = [m.end() for m in _END.finditer(line, begin) if not _continues(line, m)] + [len(line)]
     for end in ends:
         question = bool(_QUESTION_END.search(line, begin, end))
         rules = [rule for rule in _SECOND_RULE.finditer(line, begin, end) if _is_separate_rule(line, begin, rule)]
@@ -202,6 +207,13 @@ def _line_clauses(line: str, offset: int, begin: int) -> Iterator[Clause]:
                 lead = line[begin : min(first, begin + _MAX_LEAD_LENGTH)].strip()
                 yield Clause(line[clause[0] : clause[1]], offset + clause[0], question, lead)
         begin = end
+
+
+def _continues(line: str, end: re.Match[str]) -> bool:
+    """Whether what stands behind the end of a sentence belongs to it: "never run go test; use make test"."""
+    if end[0] == ";" and _ALTERNATIVE.match(line, end.end()):
+        return True
+    return bool(_CONTINUATION.match(line, end.end()))
 
 
 def _pieces(line: str, first: int, last: int) -> Iterator[tuple[int, int]]:

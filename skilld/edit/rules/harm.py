@@ -277,16 +277,17 @@ _PROTECTION_PHRASES = (
         ),
         near(nouns("password credential secret token key"), r"\b(?:in |as )(?:plain|clear) ?text\b"),
         near(f"(?:{_SKIP})", f"{_CHECKS}|{_TEST}", 50),
-        near(
-            r"\b(?:not to|to not|never|do not|don['’]?t|no need to)\s+"
-            + verbs("write add include create run perform do use require"),
-            f"{_TESTS}|"
-            + nouns(
-                "check validation verification authentication authorization encryption sandbox audit review"
-                " escaping SQL_injection security"
-            ),
-            40,
-        ),
+        # Of what is forbidden, not of where: "never use floats for amounts, not even in tests".
+        r"\b(?:not to|to not|never|do not|don['’]?t|no need to)\s+"
+        + verbs("write add include create run perform do use require")
+        + r"\s+(?:(?!(?:for|in|on|at|from|within|inside)\b)[^\s,;.:()]+\s+){0,5}?(?:"
+        + _TESTS
+        + "|"
+        + nouns(
+            "check validation verification authentication authorization encryption sandbox audit review"
+            " escaping SQL_injection security"
+        )
+        + ")",
         near(
             verbs("allow accept permit trust"),
             r"\b(?:all|any|every|untrusted|unsigned|anonymous)\b[^.\n]{0,30}"
