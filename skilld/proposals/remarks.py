@@ -42,7 +42,8 @@ def describe_standing(store: Store, proposal: Proposal, now: float) -> str:
         return f"only on the branch {proposal.branch}" if proposal.branch else ""
     if proposal.state is State.STALE:
         return remake_status(store, proposal)
-    return base_warning(store, proposal)
+    warning = base_warning(store, proposal)
+    return f"{STAGING_BRANCH} {warning}" if warning else ""
 
 
 def remake_status(store: Store, proposal: Proposal) -> str:

@@ -33,11 +33,11 @@ def test_after_a_pick_on_a_feature_branch_the_next_proposal_names_its_base(
     assert program.json("show", second["id"])["rests_on"] == warning
     assert program.json("status")["rests_on"] == {str(project.root): warning}
     output = program.run("show", second["id"]).stdout
-    assert f"note: {warning}" in output
+    assert f"note: skilld/staging {warning}" in output
     assert f"git cherry-pick {second['commit'][:10]}" in output
     assert "git merge" not in output
     listed = program.run("proposals").stdout
-    assert warning in listed
+    assert f"skilld/staging {warning}" in listed
     assert "git merge" not in listed
     assert warning in program.run("status").stdout
 
