@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import UTC, datetime, timedelta
 
@@ -49,6 +50,17 @@ def time_ago(at: float | None, now: float) -> str:
             number = passed // size
             return f"{number} {unit}{'s' if number > 1 else ''} ago"
     return "just now"
+
+
+def time_until(at: float, now: float) -> str:
+    """Return in how long a Unix time is, in words, rounded up."""
+    left = math.ceil(at - now)
+    if left <= 0:
+        return "now"
+    for size, unit in ((3600, "hour"), (60, "minute")):
+        if left > size:
+            return f"in {-(-left // size)} {unit}s"
+    return f"in {left} s"
 
 
 def parse_hours(hours: str) -> tuple[int, int] | None:

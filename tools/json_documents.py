@@ -98,6 +98,7 @@ DOCUMENTS = (
     Document(
         ("status",),
         "`needs` only with `--check`. `daemon` is what the daemon last said of itself; its fields may change. "
+        "`delayed` has the reasons for which batches are tried again, and when. "
         "Of the calls of `spend_today`, `tests` only tested the judge.",
         "{running: boolean, paused: boolean, paused_until: string | null, "
         f"backend: {{name: string, why: string, found: string[], agents: {of_fields(JudgeProblem)}[]}}, "
@@ -105,7 +106,8 @@ DOCUMENTS = (
         "last_event_at: string | null}}, turns: {[state]: integer}, "
         "batches: {pending: integer, done: integer, parked: integer}, outcomes: {[outcome]: integer}, "
         "parked: {id: string, agent: string, session_id: string, outcome: string | null, detail: string | null, "
-        "created_at: string}[], proposals: {[state]: integer}, dropped: {id: string, hours: integer}[], "
+        "created_at: string}[], delayed: {why: string, batches: integer, next_try: string}[], "
+        "proposals: {[state]: integer}, dropped: {id: string, hours: integer}[], "
         "said_again: {id: string, told: string}[], "
         f"rests_on: {{[repository]: string}}, learnings: integer, unrated: {of_fields(UnratedUse)}[], "
         f"spend_today: {{{_SPENT}, tests: integer}}, budget: {{{_SPENT}, spent: string}}, dead: string, daemon: any, "

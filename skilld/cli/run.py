@@ -96,7 +96,8 @@ def _follow(engine: Engine, places: Places, arguments: argparse.Namespace, *, ne
     gc.enable()
     bell = _ring_bell if sys.stdout.isatty() else None
     desktop = Desktop(bell) if engine.settings.notify.enabled else None
-    loop = Loop(engine, _print_news, desktop, places.settings_file, FileIdentity(places.lock, places.database).check)
+    check = FileIdentity(places.lock, places.database).check
+    loop = Loop(engine, _print_news, desktop, places.settings_file, check, warn=_print_setback)
     if not arguments.once:
         loop.handle_signals()
     else:
@@ -279,6 +280,12 @@ def _print_news(proposals: list[Proposal], waiting: int = 0) -> None:
         from skilld.notify.notice import about_waiting
 
         console.say(about_waiting(waiting))
+    sys.stdout.flush()
+
+
+def _print_setback(why: str) -> None:
+    """Print why a batch could not be judged."""
+    console.say(console.plain(why), style="yellow")
     sys.stdout.flush()
 
 

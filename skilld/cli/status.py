@@ -119,6 +119,10 @@ def collect() -> dict[str, Any]:
         "batches": store.batches.counts(),
         "outcomes": store.batches.outcomes(),
         "parked": store.batches.parked(),
+        "delayed": [
+            {"why": one.why, "batches": one.batches, "next_try": rfc3339(one.next_try)}
+            for one in store.batches.delays()
+        ],
         "proposals": {state.value: store.proposals.count(state) for state in State},
         "dropped": [
             {"id": one.id, "hours": hours_left(store, one, now)} for one in store.proposals.in_states([State.DROPPED])
@@ -180,6 +184,7 @@ def _print_status(shown: dict[str, Any]) -> None:
     console.say(
         f"batches   {batches['pending']} waiting to be judged, {batches['done']} judged, {batches['parked']} failed"
     )
+    _print_delays(shown, now)
     for parked in shown["parked"]:
         console.say(
             f"          failed {parked['id']}: {console.plain(parked['detail'] or '')}; try again: skilld retry"
@@ -202,6 +207,18 @@ def _print_status(shown: dict[str, Any]) -> None:
     if error := shown["last_error"]:
         when = time_ago(parse_time(error["at"]), now)
         console.say(f"last error, {when}: {console.plain(error['message'])}", style="yellow")
+
+
+def _print_delays(shown: dict[str, Any], now: float) -> None:
+    """Print why batches wait and when they are tried again, unless the judge's or the budget's line says it."""
+    from skilld.store.batches import Delay
+
+    told = [*(one["why"] for one in shown["backend"]["agents"]), shown["budget"]["spent"]]
+    goes_on = shown["running"] and not shown["paused"]
+    for one in shown["delayed"]:
+        if not any(why and why in one["why"] for why in told):
+            delay = Delay(**one | {"next_try": parse_time(one["next_try"]) or now})
+            console.say(f"          {console.plain(delay.describe(now, goes_on=goes_on))}", 10, style="yellow")
 
 
 def _describe_today(calls: int, tokens: int, usd: float, tests: int) -> str:

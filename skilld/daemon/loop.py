@@ -32,6 +32,7 @@ from skilld.daemon.notices import Notices
 from skilld.daemon.recovery import save_daily_copy
 from skilld.daemon.reload import SettingsFile
 from skilld.daemon.schedule import Schedule
+from skilld.daemon.setbacks import Setbacks
 from skilld.daemon.surveys import SurveySchedule
 from skilld.daemon.systemd import Manager, Watchdog
 from skilld.daemon.watching import FolderWatch
@@ -67,7 +68,7 @@ class Loop:
     """The daemon in the foreground.
 
     `tell` gets proposals that are new or were repeated, and the number of learnings that wait for a file if it grew.
-    `check` raises if the daemon must stop.
+    `check` raises if the daemon must stop. `warn` gets a line when a batch fails or must wait, once for each reason.
     """
 
     def __init__(
@@ -77,10 +78,14 @@ class Loop:
         desktop: Desktop | None = None,  # without one no notice is shown
         settings_file: Path | None = None,
         check: Callable[[], None] = lambda: None,
+        *,
+        warn: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._engine = engine
         self._tell = tell
         self._check = check
+        self._warn = warn
+        self._setbacks = Setbacks(engine.store)
         self._inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
         self._notices = Notices(engine.store, engine.settings.notify, desktop, self._inbox.put, engine.host.environment)
         self._observing = PollSchedule(engine.store)
@@ -243,6 +248,8 @@ class Loop:
         if waiting:
             self._notices.add_trouble(WAITING, about_waiting(waiting), now)
         self._notices.add_judged(new, result.outcome, now)
+        if why := self._setbacks.new_reason(batch.id, now):
+            self._warn(why)
         self._report_judges(now)
 
     def _record_daemon_job(self, result: Result, now: float) -> None:
@@ -312,6 +319,7 @@ class Loop:
             self._working.start(batch, self._engine.start(batch), seconds, self._engine.account(batch).charge)
         elif news := self._engine.new_budget_reason():
             self._notices.add_trouble("budget", about_budget(news), now)
+            self._warn(about_budget(news))
         elif work := (
             self._engine.recovery_job(now) or self._observing.job(now) or self._surveys.job(self._engine.settings, now)
         ):

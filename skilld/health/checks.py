@@ -86,7 +86,7 @@ def _check_agent(agent: Agent, now: float) -> Check:
 
 def daemon(facts: Daemon, service: ServiceState, now: float) -> list[Check]:
     """Return the checks of the daemon, of a pause, of failed batches, and of proposals to be remade."""
-    return [_check_running(facts, service, now), _check_pause(facts), _check_batches(facts), _check_stale(facts)]
+    return [_check_running(facts, service, now), _check_pause(facts), _check_batches(facts, now), _check_stale(facts)]
 
 
 def _check_running(facts: Daemon, service: ServiceState, now: float) -> Check:
@@ -120,13 +120,13 @@ def _check_pause(facts: Daemon) -> Check:
     return Check("pause", Verdict.OK, "not paused")
 
 
-def _check_batches(facts: Daemon) -> Check:
+def _check_batches(facts: Daemon, now: float) -> Check:
     if facts.parked:
         detail = f"{len(facts.parked)} failed; last error: {facts.parked[-1]}"
         return Check("batches", Verdict.FAIL, detail, "Fix the cause, then: skilld retry")
     if facts.delayed:
-        waiting = pluralize(facts.delayed, "batch", "batches")
-        detail = f"{waiting} waiting after an error: {facts.last_error}"
+        goes_on = facts.running and not facts.paused_until
+        detail = "; ".join(one.describe(now, goes_on=goes_on) for one in facts.delayed[:_MAX_REASONS])
         return Check("batches", Verdict.WARN, detail, "To try again now: skilld retry")
     last = f"; last error: {facts.last_error}" if facts.last_error else ""
     return Check("batches", Verdict.OK, f"none failed{last}")

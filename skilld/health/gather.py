@@ -285,6 +285,7 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
     with closing(opened) as store:
         found = agent_facts(context.host, settings.roots if settings else {}, store)
         status = store.meta.get(DAEMON)
+        spent = spent_limit(store.usage.on(local_day(now)), settings.budget) if settings else None
         return Facts(
             machine=Machine(
                 now=now,
@@ -306,13 +307,15 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
                 paused_until=_describe_pause(store, now),
                 version=__version__,
                 last_error=str((store.meta.get(LAST_ERROR) or {}).get("message", "")),
-                delayed=_count_delayed(store),
+                delayed=tuple(
+                    one for one in store.batches.delays() if not (one.blocked or (spent and spent in one.why))
+                ),
                 parked=tuple(str(item["detail"] or "") for item in store.batches.parked()),
                 stale=tuple(_stale_proposals(store)),
             ),
             service=_service_facts(context, settings),
             model=model_facts(settings, context.host.environment, store, now, ask=ask) if settings else None,
-            spent=spent_limit(store.usage.on(local_day(now)), settings.budget) if settings else None,
+            spent=spent,
             notices=_notice_problem(settings, store, context),
             counts=None if bad_store else count_turns(store, settings),
             blocked=tuple(blocked_work(store.batches.with_obstacle(), now)),
@@ -321,13 +324,6 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
             repeated=_repeated_rules(store),
             drift=tuple(_format_drift(store)),
         )
-
-
-def _count_delayed(store: Store) -> int:
-    failed = store.batches.get((store.meta.get(LAST_ERROR) or {}).get("batch", ""))
-    if failed is None or failed.obstacle or failed.state not in {"pending", "running"}:
-        return 0
-    return store.batches.counts()["pending"]
 
 
 def _contradicted(store: Store) -> Iterator[str]:

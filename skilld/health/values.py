@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.service.values import ServiceState
+from skilld.store.batches import Delay
 
 
 class Verdict(StrEnum):
@@ -119,7 +120,7 @@ class Daemon:
     paused_until: str
     version: str
     last_error: str
-    delayed: int = 0  # batches waiting because of that error
+    delayed: tuple[Delay, ...] = ()  # why batches wait, except for what other checks report
     parked: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()  # proposals to be remade, each with the progress
 

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from skilld import codec
+from skilld.clock import time_until
 from skilld.store.connection import Table
+from skilld.text import pluralize
 from skilld.types import Cause, ClosedBy
 
 if TYPE_CHECKING:  # importing the protocol takes 0.1 s, and many commands read no job
@@ -56,6 +58,24 @@ class StoredBatch:
     obstacle: Obstacle | None = None
     outcome: str = ""
     detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """Batches that wait for the same reason: `why`, how many, and when the first is tried again (Unix time).
+
+    `blocked` says that an obstacle is known, which may be gone before then.
+    """
+
+    why: str
+    batches: int
+    next_try: float
+    blocked: bool = False
+
+    def describe(self, now: float, *, goes_on: bool) -> str:
+        """Return how many wait and why; if the daemon `goes_on` judging, also when it tries again."""
+        then = f"; next try {time_until(self.next_try, now)}" if goes_on else ""
+        return f"{pluralize(self.batches, 'batch waits', 'batches wait')}: {self.why}{then}"
 
 
 REMAKE_PREFIX = "remake-"  # of the ids of batches that remake a proposal; the proposal's id follows
@@ -112,6 +132,16 @@ class Batches(Table):
     def waiting(self) -> list[StoredBatch]:
         """Return the batches that are neither done nor parked, oldest first."""
         return self._select("WHERE state IN ('pending', 'running') ORDER BY created_at, rowid")
+
+    def delays(self) -> list[Delay]:
+        """Return why batches wait for another try (also while it is under way), the soonest first."""
+        rows = self._db.execute(
+            """SELECT detail, count(*), min(not_before) AS next, min(cause NOT IN ('', ?))
+               FROM batches WHERE state IN ('pending', 'running') AND not_before > 0 AND detail > ''
+               GROUP BY detail ORDER BY next""",
+            (Cause.PROCESS.value,),
+        )
+        return [Delay(why, number, next_try, bool(blocked)) for why, number, next_try, blocked in rows]
 
     def transcripts(self, batch_id: str) -> list[str]:
         """Return the current paths of the transcripts of its turns, in the order of the turns."""

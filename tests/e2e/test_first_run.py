@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+from faults.model import teach
 from support.claude_lines import prompt_line, write_transcript
 from support.live_project import Project
 from support.program import Program
@@ -254,6 +255,24 @@ def test_a_daemon_without_a_chosen_judge_says_so_until_one_is_chosen(home: Path)
         assert (check["verdict"], check["remedy"]) == ("warn", "skilld setup")
     assert program.run("setup", "offline").returncode == 0
     assert program.json("status")["backend"]["why"] == "you chose it"
+
+
+def test_why_a_batch_waits_and_until_when_is_told_everywhere(home: Path, project: Project) -> None:
+    model = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": "http://127.0.0.1:9/v1"}  # nothing listens there
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"} | model)
+    terminal = Terminal(program)
+    terminal.read_until("Following your agents.")
+    teach(home, project)
+    screen = " ".join(terminal.read_until("next try in").split())
+    assert "Waiting to judge a batch: Could not ask the model: no usable answer from 127.0.0.1:9;" in screen
+    (delay,) = program.json("status")["delayed"]
+    assert (delay["batches"], "could not connect" in delay["why"]) == (1, True)
+    shown = program.run("status").stdout
+    assert f"1 batch waits: {delay['why']}; next try" in shown
+    (check,) = [check for check in program.json("doctor")["checks"] if check["name"] == "batches"]
+    assert check["verdict"] == "warn"
+    assert f"1 batch waits: {delay['why']}; next try" in check["detail"]
+    assert terminal.stop() == 130
 
 
 def test_without_a_terminal_nothing_is_asked_or_sent(home: Path, project: Project) -> None:

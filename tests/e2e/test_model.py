@@ -152,7 +152,7 @@ def test_a_temporary_error_is_retried_later(home: Path, project: Project, reply:
     assert status["batches"] == {"pending": 1, "done": 0, "parked": 0}
     assert "Could not ask" in status["last_error"]["message"]
     (batches,) = (check for check in program.json("doctor")["checks"] if check["name"] == "batches")
-    assert (batches["verdict"], "1 batch waiting after an error: Could not ask" in batches["detail"]) == ("warn", True)
+    assert (batches["verdict"], "1 batch waits: Could not ask" in batches["detail"]) == ("warn", True)
 
 
 def test_a_rejected_key_parks_the_batch_until_retry(home: Path, project: Project) -> None:

@@ -12,6 +12,7 @@ from skilld.health import checks
 from skilld.health.checks import machine, no_common_file, reasons_for_nothing, repeats, surprises
 from skilld.health.values import Agent, Check, Counts, Daemon, Disk, Machine, Model, Service, Trouble
 from skilld.service.values import ServiceState
+from skilld.store.batches import Delay
 
 NOW = 1_800_000_000.0
 MACHINE = Machine(
@@ -97,7 +98,10 @@ def test_a_daemon_start_time_in_the_future_means_the_clock_was_set_back() -> Non
         (replace(DAEMON, running=False, seen_at=NOW - 9999), "daemon", "fail", "not running"),
         (replace(DAEMON, parked=("a", "no key")), "batches", "fail", "2 failed; last error: no key"),
         (replace(DAEMON, last_error="late"), "batches", "ok", "last error: late"),
-        (replace(DAEMON, last_error="late", delayed=2), "batches", "warn", "2 batches waiting after an error: late"),
+        (replace(DAEMON, delayed=(Delay("late", 2, NOW + 61),)), "batches", "warn",
+            "2 batches wait: late; next try in 2 minutes"),
+        (replace(DAEMON, delayed=(Delay("late", 1, NOW + 9),), paused_until="x"), "batches", "warn",
+            "1 batch waits: late"),
     ],
 )  # fmt: skip
 def test_daemon_problems_are_reported(facts: Daemon, name: str, verdict: str, detail: str) -> None:

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from skilld.daemon.engine import Engine
+from skilld.daemon.setbacks import Setbacks
 from skilld.ingest import side_files
 from skilld.ingest.discover import Host
 from skilld.pipeline.messages import read_batch
 from skilld.protocol import AnalyseBatch, BatchResult, Obstacle, Plan, Result, Source
 from skilld.settings import Settings
 from skilld.store import Store
-from skilld.store.batches import StoredBatch
+from skilld.store.batches import Delay, StoredBatch
 from skilld.store.connection import Connection
 from skilld.store.meta import LAST_ERROR, PAUSED_UNTIL
 from skilld.types import Cause, Outcome, State, Usage
@@ -168,6 +169,38 @@ def test_temporary_failures_are_retried_ever_later_and_then_parked(harness: Engi
     assert waits[3][0] == "parked"
     assert harness.store.meta.get(LAST_ERROR)["message"] == "no network"
     assert harness.store.batches.retry() == 1
+
+
+def test_a_reason_to_wait_is_told_once_until_no_batch_has_it(harness: EngineHarness) -> None:
+    setbacks, away = Setbacks(harness.store), Result(outcome=Outcome.RETRY, detail="no network")
+    harness.say(*FIVE)
+    batch = harness.batch()
+    told = []
+    for result in (away, away, Result(outcome=Outcome.FAILED, detail="no key"), BatchResult(outcome=Outcome.NOTHING)):
+        harness.engine.finish(batch, result, NOW)
+        told.append(setbacks.new_reason(batch.id, NOW))
+        batch = harness.store.batches.get(batch.id) or batch
+    assert told == [
+        "Waiting to judge a batch: no network; next try in 30 s",
+        "",
+        "Could not judge a batch: no key. To see what to do: skilld doctor",
+        "",
+    ]
+    harness.engine.finish(batch, away, NOW)
+    assert "no network" in setbacks.new_reason(batch.id, NOW)
+
+
+def test_why_batches_wait_is_known_even_if_another_failed_last(harness: EngineHarness) -> None:
+    harness.say(*FIVE)
+    first = harness.batch()
+    harness.engine.finish(first, Result(outcome=Outcome.RETRY, detail="no network"), NOW)
+    harness.store.meta.delete(LAST_ERROR)  # another one failed, and then succeeded
+    assert harness.store.batches.delays() == [Delay("no network", 1, NOW + 30)]
+    harness.engine.start(first)
+    assert harness.store.batches.delays(), "also while it is tried again"
+    assert harness.store.batches.retry() == 0
+    harness.engine.finish(first, BatchResult(outcome=Outcome.NOTHING), NOW + 60)
+    assert harness.store.batches.delays() == []
 
 
 def test_an_error_is_forgotten_once_its_batch_is_judged(harness: EngineHarness) -> None:

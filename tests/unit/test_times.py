@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from skilld.clock import local_day, next_day, parse_time, rfc3339, time_ago
+from skilld.clock import local_day, next_day, parse_time, rfc3339, time_ago, time_until
 
 
 def test_a_time_is_written_in_utc_to_the_second_and_read_back() -> None:
@@ -42,6 +42,15 @@ def test_an_unreadable_time_is_none(text: str | None, expected: float | None) ->
 )
 def test_an_age_is_given_in_the_largest_whole_unit(passed: int, words: str) -> None:
     assert time_ago(1000.0, 1000.0 + passed) == words
+
+
+@pytest.mark.parametrize(
+    ("left", "words"),
+    [(-5, "now"), (0, "now"), (0.2, "in 1 s"), (60, "in 60 s"), (61, "in 2 minutes"), (3600, "in 60 minutes"),
+     (3601, "in 2 hours")],
+)  # fmt: skip
+def test_the_time_until_a_moment_is_rounded_up(left: float, words: str) -> None:
+    assert time_until(1000.0 + left, 1000.0) == words
 
 
 def test_a_missing_time_is_never() -> None:
