@@ -144,7 +144,22 @@ def try_model(*, asks_again: bool = False) -> bool:
         for name, one in found.agents:
             console.say(f"{name}: {console.plain(one.what)}")
             console.say(f"  {console.plain(one.remedy)}")
+    _warn_of_lacking_keys()
     return trouble is None
+
+
+def _warn_of_lacking_keys() -> None:
+    """Say which keys of this shell the running daemon was started without: it cannot ask the model."""
+    from skilld.cli.service import service_manager
+    from skilld.service.values import give_key_remedy, lacking_keys
+    from skilld.store.meta import DAEMON
+
+    settings = common.settings()
+    if settings.model_api_key or settings.model_base_url or not common.daemon_pid():
+        return
+    if names := lacking_keys(os.environ, settings.model, common.store_or_empty().meta.get(DAEMON)):
+        console.say(f"The running skilld was started without {', '.join(names)}, which this shell sets.")
+        console.say(f"  {give_key_remedy(as_service=service_manager().state().running)}")
 
 
 def edit(arguments: argparse.Namespace) -> int:

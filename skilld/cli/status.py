@@ -116,13 +116,7 @@ def collect() -> dict[str, Any]:
         },
         "agents": _agents(store),
         "turns": store.transcripts.turn_outcomes(),
-        "batches": store.batches.counts(),
-        "outcomes": store.batches.outcomes(),
-        "parked": store.batches.parked(),
-        "delayed": [
-            {"why": one.why, "batches": one.batches, "next_try": rfc3339(one.next_try)}
-            for one in store.batches.delays()
-        ],
+        **_batches(store),
         "proposals": {state.value: store.proposals.count(state) for state in State},
         "dropped": [
             {"id": one.id, "hours": hours_left(store, one, now)} for one in store.proposals.in_states([State.DROPPED])
@@ -141,6 +135,16 @@ def collect() -> dict[str, Any]:
         "rebuilt": store.meta.get(meta.LAST_REBUILD),
         "last_error": store.meta.get(meta.LAST_ERROR),
         "drift": [asdict(one) | {"told": one.message} for one in drifts(store.meta.get(meta.DRIFT, {}))],
+    }
+
+
+def _batches(store: Store) -> dict[str, Any]:
+    delays = store.batches.delays()
+    return {
+        "batches": store.batches.counts(),
+        "outcomes": store.batches.outcomes(),
+        "parked": store.batches.parked(),
+        "delayed": [{"why": one.why, "batches": one.batches, "next_try": rfc3339(one.next_try)} for one in delays],
     }
 
 
@@ -186,9 +190,9 @@ def _print_status(shown: dict[str, Any]) -> None:
     )
     _print_delays(shown, now)
     for parked in shown["parked"]:
-        console.say(
-            f"          failed {parked['id']}: {console.plain(parked['detail'] or '')}; try again: skilld retry"
-        )
+        detail = parked["detail"] or ""
+        then = _key_remedy(detail, shown["daemon"]) or "try again: skilld retry"
+        console.say(f"          failed {parked['id']}: {console.plain(detail)}; {then[0].lower()}{then[1:]}")
     _print_proposals(shown)
     spent = shown["spend_today"]
     console.say(f"today     {_describe_today(**spent)}")
@@ -207,6 +211,17 @@ def _print_status(shown: dict[str, Any]) -> None:
     if error := shown["last_error"]:
         when = time_ago(parse_time(error["at"]), now)
         console.say(f"last error, {when}: {console.plain(error['message'])}", style="yellow")
+
+
+def _key_remedy(detail: str, daemon: dict[str, Any] | None) -> str:
+    from skilld.classify.backends import STARTED_WITHOUT
+
+    if STARTED_WITHOUT not in detail:
+        return ""
+    from skilld.cli.service import service_manager
+    from skilld.service.values import failure_remedy
+
+    return failure_remedy(detail, daemon, as_service=service_manager().state().running)
 
 
 def _print_delays(shown: dict[str, Any], now: float) -> None:

@@ -351,6 +351,8 @@ class Loop:
         self._notices.wait_for_actions(deadline)
 
     def _store_status(self, now: float) -> None:
-        facts = systemd.daemon_facts(self._engine.follower.unreadable, self._settings_file.message, now)
+        unreadable, environment = self._engine.follower.unreadable, self._engine.host.environment
+        facts = systemd.daemon_facts(unreadable, self._settings_file.message, now, environment)
+        facts["has_key"] = bool(self._engine.settings.model_api_key or self._engine.settings.model_base_url)
         self._engine.store.meta.set(DAEMON, facts | (self._watching.facts() if self._watching else {}))
         self._watchdog.set_status(systemd.status_text(self._engine.store, now))

@@ -25,7 +25,7 @@ from skilld.health.values import (
     Trouble,
     Verdict,
 )
-from skilld.service.values import ServiceState
+from skilld.service.values import ServiceState, failure_remedy, give_key_remedy
 from skilld.text import count_times, pluralize
 from skilld.types import Cause
 
@@ -86,7 +86,8 @@ def _check_agent(agent: Agent, now: float) -> Check:
 
 def daemon(facts: Daemon, service: ServiceState, now: float) -> list[Check]:
     """Return the checks of the daemon, of a pause, of failed batches, and of proposals to be remade."""
-    return [_check_running(facts, service, now), _check_pause(facts), _check_batches(facts, now), _check_stale(facts)]
+    batches = _check_batches(facts, service, now)
+    return [_check_running(facts, service, now), _check_pause(facts), batches, _check_stale(facts)]
 
 
 def _check_running(facts: Daemon, service: ServiceState, now: float) -> Check:
@@ -105,6 +106,9 @@ def _check_running(facts: Daemon, service: ServiceState, now: float) -> Check:
             Verdict.WARN,
             f"running, but the kernel's watch limit is reached: polling {pluralize(unwatched, 'folder')} every 30 s",
         )
+    if facts.lacking and not service.running:
+        detail = f"started without {', '.join(facts.lacking)}, which this shell sets"
+        return Check("daemon", Verdict.WARN, detail, give_key_remedy(as_service=False))
     return Check("daemon", Verdict.OK, f"running, version {facts.version}")
 
 
@@ -120,10 +124,11 @@ def _check_pause(facts: Daemon) -> Check:
     return Check("pause", Verdict.OK, "not paused")
 
 
-def _check_batches(facts: Daemon, now: float) -> Check:
+def _check_batches(facts: Daemon, service: ServiceState, now: float) -> Check:
     if facts.parked:
         detail = f"{len(facts.parked)} failed; last error: {facts.parked[-1]}"
-        return Check("batches", Verdict.FAIL, detail, "Fix the cause, then: skilld retry")
+        remedy = failure_remedy(facts.parked[-1], facts.status, as_service=service.running)
+        return Check("batches", Verdict.FAIL, detail, remedy or "Fix the cause, then: skilld retry")
     if facts.delayed:
         goes_on = facts.running and not facts.paused_until
         detail = "; ".join(one.describe(now, goes_on=goes_on) for one in facts.delayed[:_MAX_REASONS])

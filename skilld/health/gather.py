@@ -31,7 +31,7 @@ from skilld.ingest.drift import drifts
 from skilld.paths import Places, check_private
 from skilld.proposals.remarks import current_conflicts, remake_status
 from skilld.protocol import Job
-from skilld.service.values import ServiceManager, missing_variables, needed_variables
+from skilld.service.values import ServiceManager, lacking_keys, missing_variables, needed_variables
 from skilld.settings import Settings, choose_back_end, load_file
 from skilld.store import Store
 from skilld.store.batches import REMAKE_PREFIX, Obstacle, StoredBatch
@@ -311,6 +311,7 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
                     one for one in store.batches.delays() if not (one.blocked or (spent and spent in one.why))
                 ),
                 parked=tuple(str(item["detail"] or "") for item in store.batches.parked()),
+                lacking=_lacking_keys(context, settings, status),
                 stale=tuple(_stale_proposals(store)),
             ),
             service=_service_facts(context, settings),
@@ -324,6 +325,12 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
             repeated=_repeated_rules(store),
             drift=tuple(_format_drift(store)),
         )
+
+
+def _lacking_keys(context: HealthContext, settings: Settings | None, status: dict[str, Any] | None) -> tuple[str, ...]:
+    if settings is None or settings.model_api_key or settings.model_base_url:
+        return ()
+    return tuple(lacking_keys(context.host.environment, settings.model, status))
 
 
 def _contradicted(store: Store) -> Iterator[str]:

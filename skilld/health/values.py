@@ -122,6 +122,7 @@ class Daemon:
     last_error: str
     delayed: tuple[Delay, ...] = ()  # why batches wait, except for what other checks report
     parked: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()  # keys that this shell sets and the daemon was started without
     stale: tuple[str, ...] = ()  # proposals to be remade, each with the progress
 
 

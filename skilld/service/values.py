@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from skilld.agents import ADAPTERS
+from skilld.classify.backends import STARTED_WITHOUT
 from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, parse_model
 from skilld.classify.backends.choose import AGENT, PROVIDERS
 from skilld.errors import RefusedError, SkilldError, UsageError
@@ -147,6 +148,30 @@ def needed_variables(environment: Mapping[str, str], model: str, *, has_key: boo
 def missing_variables(wanted: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
     """Return the wanted variables that the manager does not set, or sets to another value."""
     return {name: value for name, value in wanted.items() if given.get(name) != value}
+
+
+def lacking_keys(environment: Mapping[str, str], model: str, daemon: Mapping[str, Any] | None) -> list[str]:
+    """Return the keys for `model` that a shell sets and the daemon was started without, by what it said of itself."""
+    if daemon is None or "keys" not in daemon:
+        return []
+    wanted = needed_variables(environment, model, has_key=False)
+    return [name for name in wanted if name.endswith("_API_KEY") and name not in daemon["keys"]]
+
+
+def give_key_remedy(*, as_service: bool) -> str:
+    """Return how a running daemon gets a key that it was started without."""
+    if as_service:
+        return "In a shell that has it: skilld service install --environment keep"
+    return "Stop skilld (Ctrl-C), then in a shell that has it: skilld run"
+
+
+def failure_remedy(detail: str, daemon: Mapping[str, Any] | None, *, as_service: bool) -> str:
+    """Return what to do about a failed batch whose `detail` says that the daemon lacks a key; empty for others."""
+    name = detail.partition(STARTED_WITHOUT)[2]
+    known = daemon or {}
+    if not name or known.get("has_key") or name in known.get("keys", ()):
+        return ""
+    return f"{give_key_remedy(as_service=as_service)}; after that: skilld retry"
 
 
 def service_path(path: str, extra: Iterable[str] = _DEFAULT_PATH) -> str:

@@ -275,6 +275,25 @@ def test_why_a_batch_waits_and_until_when_is_told_everywhere(home: Path, project
     assert terminal.stop() == 130
 
 
+def test_a_key_that_only_the_shell_has_is_told_from_a_missing_one(home: Path, project: Project) -> None:
+    program = _fresh_program(home)
+    program.run("config", "set", "model", "openai/gpt-5-mini", "--no-check")
+    with program.daemon():
+        teach(home, project)
+        wait_for("the batch to fail", lambda: program.json("status")["batches"]["parked"] == 1, every=0.2)
+        assert "Could not judge a batch: Could not ask the model: skilld was started without" in program.output()
+        # Nothing listens at the proxy, so the test question does not leave the machine.
+        program.environment |= {"OPENAI_API_KEY": "dummy", "HTTPS_PROXY": "http://127.0.0.1:9"}
+        chosen = program.run("setup", "openai/gpt-5-mini").stdout
+        shown = program.run("status").stdout
+        document = program.run("status", "--json").stdout
+    remedy = "Stop skilld (Ctrl-C), then in a shell that has it: skilld run"
+    lacks = "The running skilld was started without OPENAI_API_KEY, which this shell sets."
+    assert f"{lacks}\n  {remedy}\n" in chosen
+    assert f"skilld was started without OPENAI_API_KEY; s{remedy[1:]}; after that: skilld retry" in shown
+    assert "dummy" not in document
+
+
 def test_without_a_terminal_nothing_is_asked_or_sent(home: Path, project: Project) -> None:
     program = _fresh_program(home)
     Session(home, project).type("Write the notes for 2.4.0")

@@ -88,6 +88,22 @@ def test_a_daemon_start_time_in_the_future_means_the_clock_was_set_back() -> Non
     assert find_check(machine(MACHINE, NOW + 60, None), "clock")[0] == "ok"  # a file server's clock may be ahead
 
 
+def test_a_daemon_without_a_key_is_told_from_a_shell_without_it() -> None:
+    failed = replace(DAEMON, parked=("Could not ask the model: skilld was started without A_API_KEY",))
+    in_terminal = replace(SERVICE, running=False)
+    stop = "Stop skilld (Ctrl-C), then in a shell that has it: skilld run"
+    keep = "In a shell that has it: skilld service install --environment keep"
+    assert find_check(checks.daemon(failed, in_terminal, NOW), "batches")[2] == f"{stop}; after that: skilld retry"
+    assert find_check(checks.daemon(failed, SERVICE, NOW), "batches")[2] == f"{keep}; after that: skilld retry"
+    for status in ({"keys": ["A_API_KEY"]}, {"has_key": True}):
+        has_it = replace(failed, status=status)
+        assert find_check(checks.daemon(has_it, SERVICE, NOW), "batches")[2] == "Fix the cause, then: skilld retry"
+    lacking = replace(DAEMON, lacking=("A_API_KEY",))
+    found = find_check(checks.daemon(lacking, in_terminal, NOW), "daemon")
+    assert found == ("warn", "started without A_API_KEY, which this shell sets", stop)
+    assert find_check(checks.daemon(lacking, SERVICE, NOW), "daemon")[0] == "ok", "the check of the service says it"
+
+
 @pytest.mark.parametrize(
     ("facts", "name", "verdict", "detail"),
     [

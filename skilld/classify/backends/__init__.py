@@ -13,6 +13,7 @@ from skilld.errors import RetryError
 from skilld.types import Message, Operation, SkillDoc, Update, Usage
 
 EditCheck = Callable[[list[Operation] | str], str]
+STARTED_WITHOUT = "skilld was started without "  # followed by the variable of a key that the process lacks
 OFFLINE = "offline"  # the model string of the back-end without a model: it costs nothing, and nothing is sent
 
 

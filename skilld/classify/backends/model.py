@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from skilld.classify import prompt
 from skilld.classify import reply as schema
-from skilld.classify.backends import EditCheck, Spec
+from skilld.classify.backends import STARTED_WITHOUT, EditCheck, Spec
 from skilld.classify.backends.completion import (
     RequestRejectedError,
     answer_usage,
@@ -271,5 +271,7 @@ class Model:
         wanted = litellm.validate_environment(model=self._spec.model)["missing_keys"]
         missing = [name for name in wanted if name.endswith("_API_KEY")]
         if missing and not self._spec.base_url:
-            raise SkilldError("Could not ask the model", f"{missing[0]} is not set", "Set it, or set model_api_key.")
+            raise SkilldError(
+                "Could not ask the model", f"{STARTED_WITHOUT}{missing[0]}", "Set it, or set model_api_key."
+            )
         return "unused" if missing else None  # a custom endpoint may need none, but the client library does
