@@ -34,6 +34,7 @@ BOUNDED = {
     "skilld.classify.offline.grammar": 500,
     "skilld.classify.offline.detector.languages": 500,
     "skilld.classify.offline.phrasing": 1000,
+    "skilld.classify.offline.reported": 500,
     "skilld.words._UNIT_BEFORE_PATTERN": 60,
     "skilld.edit.rules": 4000,
     "skilld.context.references": 1000,

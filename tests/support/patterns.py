@@ -16,7 +16,7 @@ from typing import Any
 
 import skilld
 from skilld.classify.backends.agent_cli import backend
-from skilld.classify.offline import grammar
+from skilld.classify.offline import grammar, reported
 from skilld.redact import credentials
 from support.source_tree import ROOT, nodes, paths, trees
 
@@ -37,6 +37,8 @@ HELD = frozenset(
         "skilld.agents.wrappers.__post_init__",
         "skilld.agents.claude_code.wrappers._compile_openings",
         "skilld.classify.offline.grammar.__init__.compiled",
+        "skilld.classify.offline.reported.compiled",
+        "skilld.classify.offline.reported.reporting",
         "skilld.edit.change.phrase",
         "skilld.redact.unlabelled._issuer",
         "skilld.redact.credentials._programs",
@@ -104,6 +106,8 @@ def patterns() -> dict[AnyPattern, str]:
 def _of_languages() -> Iterator[tuple[AnyPattern, str]]:
     for language in grammar.languages().values():
         yield from ((pattern, f"{grammar.__name__}.{language.code}") for pattern in language.patterns())
+    words = reported.reporting()
+    yield from ((getattr(words, name), f"{reported.__name__}.{name}") for name in words.__dataclass_fields__)
 
 
 def _inside(value: Any, where: str, seen: set[int], deep: int = 0) -> Iterator[tuple[AnyPattern, str]]:
