@@ -141,8 +141,11 @@ def expand_path(given: str | Path) -> Path:
 
 def resolve_path(given: str | Path) -> Path:
     """Return a path that the person typed, with ~ and symlinks resolved. Raises SkilldError as `expand_path`."""
+    found = expand_path(given)
     try:
-        return expand_path(given).resolve()
+        return found.resolve()
+    except FileNotFoundError:
+        raise  # the current folder is gone, which `entry.main` reports
     except (OSError, RuntimeError) as error:
         raise _no_such_path(given, error) from error
 
