@@ -183,16 +183,11 @@ class RebuildBlockedError(Exception):
 def read_staged_commits(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
     """Return the commits that are only on the staging branch, oldest first.
 
-    Commits that HEAD, the default branch or one of the known `bases` reaches are left out; a HEAD that is on the
-    staging branch itself does not count. Raises RebuildBlockedError for too many commits, or if a person merged
-    something into the branch, RepoRefusedError if objects are missing.
+    `bases` are as in `range_above`. Raises RebuildBlockedError for too many commits, or if a person merged something
+    into the branch, RepoRefusedError if objects are missing.
     """
-    known = [*(repo.default.tips if repo.default else ()), *bases]
-    if repo.branch != STAGING_REF or not known:
-        known.append(repo.head)
-    present = [item.oid for item in objects.read_objects(repo.git, list(dict.fromkeys(known))) if item is not None]
     limits = "--reverse", "--topo-order", f"--max-count={_MAX_COMMITS}"
-    result = repo.git.call("rev-list", *limits, tip, *(f"^{oid}" for oid in present))
+    result = repo.git.call("rev-list", *limits, tip, *range_above(repo, bases))
     if result.status < 0:  # killed: that says nothing of the branch
         raise GitFailedError("Could not read the staging branch", result.status, result.err)
     if result.status != 0:
@@ -207,6 +202,19 @@ def read_staged_commits(repo: Repo, tip: str, bases: Iterable[str]) -> list[Comm
     if merged is not None:
         raise RebuildBlockedError(f"{STAGING_BRANCH} contains a merge or root commit of yours: {merged.subject}")
     return commits
+
+
+def range_above(repo: Repo, bases: Iterable[str]) -> list[str]:
+    """Return what a walk down the staging branch must leave out, as arguments of rev-list.
+
+    That is what HEAD, the default branch or one of the known `bases` of the open proposals reaches; a HEAD that is on
+    the staging branch itself does not count. A base may be on no branch any more, and commits below it name proposals.
+    """
+    known = [*(repo.default.tips if repo.default else ()), *filter(None, bases)]
+    if repo.branch != STAGING_REF or not known:
+        known.append(repo.head)
+    present = objects.read_objects(repo.git, list(dict.fromkeys(known)))
+    return [f"^{item.oid}" for item in present if item is not None]
 
 
 def find_missing_object(repo: Repo) -> tuple[str, str] | None:

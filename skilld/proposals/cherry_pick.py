@@ -20,6 +20,7 @@ from skilld.git.objects import Commit, Ident
 from skilld.git.run import PersonGit, shared_git
 from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.proposals import worktree
+from skilld.proposals.branch import range_above
 from skilld.proposals.file_history import read_history, reverted_commits
 from skilld.proposals.model import Apply, CommitMethod, DecisionCommit, Refit
 from skilld.proposals.refit import fit_edit, side_edits
@@ -37,7 +38,7 @@ from skilld.proposals.worktree import (
     would_merge,
     written_side_edits,
 )
-from skilld.types import Proposal
+from skilld.types import Proposal, State
 
 
 def try_git_command(work_tree: Worktree, *args: str) -> DecisionCommit | None:
@@ -164,7 +165,7 @@ def accept(
 
 
 def _apply_commit(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: Refit | None) -> DecisionCommit:
-    edited = _edited_commit(work_tree, proposal.id)
+    edited = _edited_commit(work_tree, proposal)
     commit = edited or read_own_commit(work_tree.repo, proposal.id, proposal.commit)
     if commit is None:
         cause = "its commit is no longer in the repository"
@@ -225,17 +226,17 @@ def _write_sparse_file(work_tree: Worktree, data: bytes) -> None:
         worktree.create_file(work_tree.path, data)
 
 
-def _edited_commit(work_tree: Worktree, proposal: str) -> Commit | None:
-    """Return the proposal's commit on the staging branch where the person amended it there: their version wins."""
+def _edited_commit(work_tree: Worktree, proposal: Proposal) -> Commit | None:
+    """Return an open proposal's commit on the staging branch where the person amended it there: their version wins."""
     repo = work_tree.repo
-    tip = refs.read_tip(repo.git, STAGING_REF)
+    tip = refs.read_tip(repo.git, STAGING_REF) if proposal.state is State.OPEN else None
     if tip is None:
         return None
-    named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal}", "--no-merges", "--max-count=10"
+    named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal.id}", "--no-merges", "--max-count=10"
     # What is on a branch of theirs is no such edit: the staging branch may be based on it.
-    theirs = f"--exclude={STAGING_BRANCH}", "--branches"
-    oids = repo.git.run("rev-list", *named, tip, "--not", repo.head, *theirs).decode().split()
-    found = [commit for commit in objects.read_commits(repo.git, oids) if commit and commit.proposals == (proposal,)]
+    theirs = "--not", f"--exclude={STAGING_BRANCH}", "--branches"
+    oids = repo.git.run("rev-list", *named, tip, *range_above(repo, [proposal.base]), *theirs).decode().split()
+    found = [commit for commit in objects.read_commits(repo.git, oids) if commit and commit.proposals == (proposal.id,)]
     return next((commit for commit in found if commit.committer.email != objects.OWN_EMAIL), None)
 
 

@@ -30,7 +30,6 @@ from skilld.proposals.model import (
     is_put_away,
     without_remark,
 )
-from skilld.proposals.observe import is_gone_from_file
 from skilld.proposals.refit import Edit
 from skilld.proposals.remarks import (
     describe_remainder,
@@ -42,6 +41,7 @@ from skilld.proposals.remarks import (
 )
 from skilld.proposals.results import new_staging_result, record_changes
 from skilld.proposals.staging import private_repositories, restage
+from skilld.proposals.whereabouts import is_gone_from_file
 from skilld.store import Store
 from skilld.store.proposals import OTHER_MACHINE, UNWANTED_STATES
 from skilld.types import Proposal, State

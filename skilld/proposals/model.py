@@ -343,6 +343,11 @@ def next_state(proposal: Proposal, seen: Observation, missing_since: float | Non
     return ObservedState(proposal.state, note=note, missing_since=missing_since if waits else None)
 
 
+def is_undecided(proposal: Proposal) -> bool:
+    """Whether a proposal is open, or was until the person removed it from the staging branch."""
+    return proposal.state in {State.OPEN, State.DROPPED}
+
+
 def is_only_written(proposal: Proposal) -> bool:
     """Whether an accepted proposal is only in its file and not committed, as far as known."""
     return proposal.state is State.ACCEPTED and proposal.note.startswith(WRITTEN_NOTE)

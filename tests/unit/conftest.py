@@ -52,6 +52,7 @@ NOT_QUICK = frozenset(
         "install",
         "isolation",
         "limits",
+        "left_behind",
         "lockfile",
         "logs_verb",
         "new_skills",

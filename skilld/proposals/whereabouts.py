@@ -1,0 +1,322 @@
+"""Finds proposals that no branch that counts has: on the staging branch or a remote one, in a stash, the index, ...
+
+While lines are in such a place, the person has not thrown them away. Reads only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from skilld.errors import SkilldError
+from skilld.git import line_diff, objects, refs, state
+from skilld.git.objects import Commit
+from skilld.git.repo import Repo
+from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
+from skilld.proposals.branch import range_above
+from skilld.proposals.file_history import Signature
+from skilld.proposals.model import (
+    DISCARDED_NOTE,
+    UNDONE_NOTE,
+    WRITTEN_NOTE,
+    GitStatus,
+    Observation,
+    is_repo_gone,
+    is_undecided,
+    put_away_note,
+)
+from skilld.proposals.refit import Edit
+from skilld.proposals.worktree import read_own_commit
+from skilld.types import Proposal, State
+
+_STASH = "refs/stash"
+_MAX_STASHES = "--max-count=100"
+_MAX_COMMITS = "--max-count=300"
+_MAX_STAGED = "--max-count=1000"
+NO_CHANGE: Signature = ((), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a proposal changes in its file: its own commit, and the file before and after it; None if they are gone.
+
+    `landed` is the commit that is known to have brought it in. `creates` says that it created the file, which was b""
+    before: without the file, nothing of it is left. `reopened` says that it came in with `landed`, was taken out again,
+    and the person wants it open all the same; `others` has the lines that other proposals add to the file.
+    """
+
+    id: str
+    relpath: str
+    commit: str
+    landed: str
+    own: Commit | None
+    before: bytes | None
+    after: bytes | None
+    creates: bool = False
+    reopened: bool = False
+    others: frozenset[str] = frozenset()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether both versions can be read."""
+        return self.before is not None and self.after is not None
+
+    @property
+    def signature(self) -> Signature:
+        """The lines it removes and adds; empty if its commit is gone."""
+        return line_diff.signature(self.before or b"", self.after or b"") if self.is_known else NO_CHANGE
+
+    def holds(self, text: bytes | None) -> bool:
+        """Whether a text contains all of the change."""
+        return text is not None and line_diff.contains_change(text, self.before or b"", self.after or b"")
+
+    def is_in(self, text: bytes | None) -> bool:
+        """Whether something of the change is in a text, perhaps reworded; None: the file does not exist."""
+        gone = text is None or line_diff.is_change_gone(text, self.before or b"", self.after or b"", self.others)
+        return not gone
+
+    def came_with(self, old: bytes | None, new: bytes | None) -> bool:
+        """Whether the change from one text to another brought something of it."""
+        return self.is_in(new) and not self.is_in(old or b"")
+
+
+def read_changes(repo: Repo, proposals: Sequence[Proposal]) -> dict[str, Change]:
+    """Return the change of each proposal, with the lines that the others add to the same file."""
+    changes = {proposal.id: _read_change(repo, proposal) for proposal in proposals}
+    added: dict[str, Counter[str]] = {}
+    for change in changes.values():
+        added.setdefault(change.relpath, Counter()).update({*change.signature[1]})
+    return {
+        name: replace(change, others=frozenset(added[change.relpath] - Counter({*change.signature[1]})))
+        for name, change in changes.items()
+    }
+
+
+def _read_change(repo: Repo, proposal: Proposal) -> Change:
+    own, relpath = read_own_commit(repo, proposal.id, proposal.commit), proposal.relpath
+    before = objects.read_blob(repo.git, own.parents[0], relpath) if own and own.parents else None
+    return Change(
+        proposal.id,
+        relpath,
+        own.oid if own else proposal.commit,
+        proposal.landed,
+        own,
+        b"" if proposal.creates and own and before is None else before,
+        objects.read_blob(repo.git, own.oid, relpath) if own else None,
+        creates=proposal.creates,
+        reopened=bool(proposal.landed) and is_undecided(proposal),
+    )
+
+
+# Accepted proposals
+
+
+def observe_written(
+    repo: Repo, proposal: Proposal, change: Change, found: Observation, since: int | None
+) -> Observation:
+    """Return whether the lines that were only written to the file are there, put away, or thrown away."""
+    before, after = change.before, change.after
+    if before is None or after is None or not is_gone_from_file(proposal, before, after, change.others):
+        return Observation(proposal.id, GitStatus.NOTHING, note=WRITTEN_NOTE)
+    if place := find_put_away(repo, change, since):
+        return Observation(proposal.id, GitStatus.NOTHING, note=put_away_note(WRITTEN_NOTE, place))
+    return found if found.seen is GitStatus.REVERTED else replace(found, seen=GitStatus.DISCARDED, note=DISCARDED_NOTE)
+
+
+def observe_elsewhere(
+    repo: Repo, proposal: Proposal, change: Change, found: Observation, since: int | None
+) -> Observation | None:
+    """Return where an accepted proposal is that no branch that counts has; None if that is unknown.
+
+    It is undone if no branch has its commit any more (`git reset --hard`, or its branch was deleted), and reverted if
+    none that has it still has the change. A missing commit proves nothing: another machine made it, or git has cleaned
+    it up since.
+    """
+    if proposal.state is not State.ACCEPTED or not proposal.landed:
+        return None
+    if objects.read_commit(repo.git, proposal.landed) is None:
+        return None
+    branches = branches_with(repo, proposal.landed)
+    if not branches and (other := commits_naming(repo, ["--branches", "--remotes"], since).get(proposal.id)):
+        branches = branches_with(repo, other)
+    if not branches:
+        return Observation(proposal.id, GitStatus.DROPPED, note=UNDONE_NOTE)
+    if repo.branch in branches or not change.is_known:
+        return None
+    holders = [ref for ref in branches if change.is_in(objects.read_blob(repo.git, ref, change.relpath))]
+    if not holders:
+        return Observation(proposal.id, GitStatus.REVERTED, "", "lines gone")
+    return replace(found, note=put_away_note(proposal.note, f"on the branch {holders[0].split('/', 2)[2]}"))
+
+
+def is_gone_from_file(proposal: Proposal, before: bytes, after: bytes, others: Collection[str] = ()) -> bool:
+    """Whether nothing of a proposal's change is in its file: `git checkout FILE`, for one that was only written.
+
+    `others` are lines that other proposals add to it.
+    """
+    try:
+        current = Path(proposal.path).read_bytes()
+    except FileNotFoundError:
+        return proposal.creates
+    except OSError:
+        return False
+    return line_diff.is_change_gone(current, before, after, others)
+
+
+def find_put_away(repo: Repo, change: Change, since: int | None) -> str:
+    """Return where something of a change is that is not in its file ("in a stash"); empty if nowhere.
+
+    Only commits since a Unix time (None: all) are searched, and not the staging branch. While a merge, a rebase or the
+    like is in progress, git may hold the lines anywhere: then that is the place.
+    """
+    if busy := state.in_progress(repo.git_dir):
+        return f"in what git keeps during {busy}"
+    found = _in_stash(repo, change) or _in_index(repo, change) or _in_work_tree(repo, change)
+    return found or _on_branch(repo, change, since)
+
+
+def _in_stash(repo: Repo, change: Change) -> str:
+    """Look at each stash: its work tree, its index, and its untracked files."""
+    if repo.git.call("rev-parse", "--verify", "--quiet", _STASH).status:
+        return ""
+    oids = repo.git.run("rev-list", "--walk-reflogs", _MAX_STASHES, _STASH).decode().split()
+    names = [f"{oid}{part}:{change.relpath}" for oid in oids for part in ("^1", "", "^2", "^3")]
+    texts = objects.read_texts(repo.git, names)
+    rows = (texts[at : at + 4] for at in range(0, len(texts), 4))
+    return "in a stash" if any(change.came_with(base, new) for base, *kept in rows for new in kept) else ""
+
+
+def _in_index(repo: Repo, change: Change) -> str:
+    versions = objects.read_texts(repo.git, [f"{repo.head}:{change.relpath}", f":{change.relpath}"])
+    return "in the index" if change.came_with(*versions) else ""
+
+
+def _in_work_tree(repo: Repo, change: Change) -> str:
+    for work_tree in state.work_trees(repo.common_dir):
+        if work_tree != repo.toplevel:
+            with suppress(OSError):
+                if change.came_with(None, (work_tree / change.relpath).read_bytes()):
+                    return f"in the work tree {work_tree}"
+    return ""
+
+
+def _on_branch(repo: Repo, change: Change, since: int | None) -> str:
+    """Look for a commit that brought the change and a branch that contains it and still has it."""
+    dated = () if since is None else (f"--since={since}",)
+    among = f"--exclude={STAGING_BRANCH}", "--branches", "--remotes", "--not", repo.head
+    out = repo.git.run("rev-list", "--full-history", _MAX_COMMITS, *dated, *among, "--", change.relpath)
+    commits = [commit for commit in objects.read_commits(repo.git, out.decode().split()) if commit is not None]
+    pairs = [(commit.parents[0] if commit.parents else commit.oid, commit.oid) for commit in commits]
+    texts = objects.read_texts(repo.git, [f"{oid}:{change.relpath}" for pair in pairs for oid in pair])
+    for commit, old, new in zip(commits, texts[::2], texts[1::2], strict=True):
+        if change.came_with(old if commit.parents else None, new):
+            for ref in branches_with(repo, commit.oid):
+                if change.is_in(objects.read_blob(repo.git, ref, change.relpath)):
+                    return f"on the branch {ref.split('/', 2)[2]}"
+    return ""
+
+
+def branches_with(repo: Repo, commit: str) -> list[str]:
+    """Return the full names of the branches, here and as last fetched, that contain a commit; not the staging one."""
+    form = f"--contains={commit}", "--format=%(refname)", "refs/heads", "refs/remotes"
+    names = repo.git.run("for-each-ref", *form).decode("utf-8", "surrogateescape").splitlines()
+    return [name for name in names if name != STAGING_REF]
+
+
+# Undecided proposals
+
+
+def locate_undecided(
+    repo: Repo, proposals: Sequence[Proposal], changes: Mapping[str, Change], seen: list[Observation], since: int | None
+) -> list[Observation]:
+    """Add the branch that each undecided proposal is on, or that it is no longer on the staging branch.
+
+    A commit whose message the person replaced is still on it as long as the branch has its change. A proposal on a
+    remote-tracking branch is not dropped: it is under review there. Nor is one that skilld removed before it was killed
+    and could store the reason: in that case its own ref is gone, too.
+    """
+    tip = refs.read_tips(repo.git, [STAGING_REF]).get(STAGING_REF)
+    lost = tip is not None and objects.read_objects(repo.git, [tip])[0] is None  # what is on it is unknown
+    busy = lost or state.staging_holder(repo.common_dir) is not None
+    waiting = {
+        found.id: proposal
+        for proposal, found in zip(proposals, seen, strict=True)
+        if found.seen is GitStatus.NOTHING
+        and proposal.commit
+        and (is_undecided(proposal) or (is_repo_gone(proposal) and not busy))
+    }
+    if not waiting:
+        return seen
+    if busy:
+        return [replace(found, seen=GitStatus.BUSY) if found.id in waiting else found for found in seen]
+    on_staging = _staged(repo, tip, [change for name, change in changes.items() if name in waiting], proposals)
+    off = waiting.keys() - on_staging
+    hung = refs.read_tips(repo.git, [PROPOSAL_REFS.rstrip("/")]) if off else {}
+    on_remotes = commits_naming(repo, ["--remotes"], since) if off else {}
+
+    def locate(found: Observation) -> Observation:
+        proposal = waiting.get(found.id)
+        if proposal is None:
+            return found
+        if found.id in on_staging:
+            return replace(found, branch=STAGING_BRANCH)
+        if found.id in on_remotes:
+            return replace(found, branch=_remote_branch(repo, on_remotes[found.id]))
+        is_ours = proposal.state is State.OPEN and refs.proposal_ref(found.id) not in hung
+        if is_ours and (why := _misfit_reason(repo, proposal, changes[found.id])):
+            return replace(found, seen=GitStatus.ENDED, note=why)
+        return replace(found, seen=GitStatus.DROPPED)
+
+    return [locate(found) for found in seen]
+
+
+def _staged(repo: Repo, tip: str | None, changes: Sequence[Change], proposals: Sequence[Proposal]) -> set[str]:
+    """Return the IDs of the changes that are on the staging branch: one of its own commits names or makes them."""
+    if tip is None:
+        return set()
+    bases = [proposal.base for proposal in proposals if is_undecided(proposal)]
+    oids = repo.git.run("rev-list", "--topo-order", _MAX_STAGED, tip, *range_above(repo, bases)).decode().split()
+    commits = [commit for commit in objects.read_commits(repo.git, oids) if commit]
+    named = {name for commit in commits for name in commit.proposals}
+    below = commits[-1].parents[0] if commits and commits[-1].parents else tip
+
+    def is_made(change: Change) -> bool:
+        texts = [objects.read_blob(repo.git, commit, change.relpath) for commit in (below, tip)]
+        return change.is_known and change.holds(texts[1]) > change.holds(texts[0])
+
+    return {change.id for change in changes if change.id in named or (below != tip and is_made(change))}
+
+
+def _misfit_reason(repo: Repo, proposal: Proposal, change: Change) -> str | None:
+    """Return why an edit does not fit the staging branch (without one: HEAD); None if it does."""
+    before, after = change.before, change.after
+    tip = refs.read_tip(repo.git, STAGING_REF) or repo.head
+    current = objects.read_blob(repo.git, tip, proposal.relpath)
+    current = b"" if current is None and proposal.creates else current
+    if before is None or after is None:
+        return None
+    if current is None:
+        return f"{proposal.relpath} is gone"
+    try:
+        Edit(proposal).refit_loosely(before, after, current)
+    except SkilldError as error:
+        return str(error)
+    return None
+
+
+def _remote_branch(repo: Repo, commit: str) -> str:
+    form = f"--contains={commit}", "--count=1", "--format=%(refname:lstrip=2)"
+    return repo.git.run("for-each-ref", *form, "refs/remotes").decode("utf-8", "replace").strip()
+
+
+def commits_naming(repo: Repo, tips: Sequence[str], since: int | None) -> dict[str, str]:
+    """Return the proposals that commits reachable from these tips name, each with one such commit."""
+    if not tips:
+        return {}
+    dated = () if since is None else (f"--since={since}",)
+    wanted = "--fixed-strings", "--grep=Skilld-Proposal:", "--max-count=1000", "--ignore-missing"
+    oids = repo.git.run("rev-list", *wanted, *dated, *tips).decode().split()
+    return {name: commit.oid for commit in objects.read_commits(repo.git, oids) if commit for name in commit.proposals}

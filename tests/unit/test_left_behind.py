@@ -1,0 +1,108 @@
+"""What the staging branch is based on but no branch of the person's has any more: it is not on the staging branch."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.proposals.amend import restore
+from skilld.store import Store
+from support.proposal_life import DRY, ProposalLife
+from support.repos import SKILL, TEXT, Person
+
+STAGING = "refs/heads/skilld/staging"
+UNDONE = "accepted, but its commit was later removed from its branch"
+
+
+@pytest.fixture
+def life(person: Person, store: Store) -> ProposalLife:
+    return ProposalLife(person, store)
+
+
+def amend(life: ProposalLife) -> None:
+    """Amend the commit of p1 with a line of the person's own; then p2 is proposed on top of it."""
+    life.offer()
+    life.accept()
+    life.person.write(SKILL, TEXT.replace("- Push", "- My own.\n- Push").replace("- Tag", f"{DRY}\n- Tag"))
+    life.person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    life.observe()
+
+
+def offer_another(life: ProposalLife) -> None:
+    life.offer("p2", "Keep the changelog short.", "- Write the news.")
+
+
+def leave(life: ProposalLife, how: str) -> None:
+    """Leave the amended commit behind, on no branch but the staging one."""
+    if how == "reset":
+        life.person.git("reset", "--quiet", "--hard", "HEAD~1")
+    else:
+        life.person.git("switch", "--quiet", "other")
+        life.person.git("branch", "-D", "main")
+
+
+@pytest.mark.parametrize("how", ["reset", "delete"])
+@pytest.mark.parametrize("then", ["accept", "observe and accept", "restore and accept", "revert, leave and accept"])
+def test_accepting_again_brings_none_of_the_persons_lines(life: ProposalLife, how: str, then: str) -> None:
+    life.person.git("branch", "other")
+    amend(life)
+    if then.startswith("revert"):
+        life.revert()
+        offer_another(life)
+        leave(life, how)
+        if how == "reset":
+            leave(life, how)
+    else:
+        offer_another(life)
+        leave(life, how)
+    if then != "accept":
+        life.observe()
+    if then.startswith("restore"):
+        restore(life.store, life.get())
+    life.accept()
+    assert life.person.skill.read_text() == TEXT.replace("- Tag", f"{DRY}\n- Tag")
+    assert life.observe()[0] == "accepted"
+
+
+@pytest.mark.parametrize("how", ["reset", "delete"])
+def test_it_stays_dropped_until_it_is_restored(life: ProposalLife, how: str) -> None:
+    life.person.git("branch", "other")
+    amend(life)
+    offer_another(life)
+    leave(life, how)
+    assert life.observe() == ("dropped", UNDONE)
+    assert life.observe("p2")[0] == "open"
+    restore(life.store, life.get())
+    assert life.observe() == ("open", "")
+    assert DRY in life.person.show(ref=STAGING)
+
+
+@pytest.mark.parametrize("amended", [False, True])
+def test_what_was_reopened_is_dropped_when_it_is_taken_off_the_branch(life: ProposalLife, *, amended: bool) -> None:
+    """The commit that it was accepted with stays in the history below the staging branch."""
+    if amended:
+        amend(life)
+    else:
+        life.offer()
+        life.accept()
+        life.person.commit("more", {"README.md": "more\n"})
+    life.undo()
+    offer_another(life)
+    assert life.observe()[0] == "open"
+    life.person.git("switch", "--quiet", "skilld/staging")
+    life.person.git("rebase", "--quiet", "--onto", f"{life.get().commit}^", life.get().commit)
+    life.person.git("switch", "--quiet", "main")
+    assert life.observe("p2")[0] == "open"
+    assert life.observe()[0] == "dropped"
+
+
+def test_an_edit_on_the_branch_counts_after_its_base_was_left(life: ProposalLife) -> None:
+    """The person's own version of an open proposal is accepted, also where the base is on no branch of theirs."""
+    life.person.commit("mine", {SKILL: TEXT.replace("- Push", "- Mine.\n- Push")})
+    life.offer()
+    life.person.git("switch", "--quiet", "skilld/staging")
+    life.person.write(SKILL, life.person.skill.read_text().replace(DRY, "- Always do a dry run first."))
+    life.person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    life.person.git("switch", "--quiet", "main")
+    life.person.git("reset", "--quiet", "--hard", "HEAD~1")
+    life.accept()
+    assert life.person.skill.read_text() == TEXT.replace("- Tag", "- Always do a dry run first.\n- Tag")
