@@ -61,40 +61,49 @@ def default_branch_files(top: str, paths: Sequence[str], limit: int) -> Mapping[
     repository. A file with more than `limit` bytes has no content.
     """
     known = _known.get(top)
-    if known is None or known.stamp != _stamp(known.watched):
+    if known is None or not known.watched or known.stamp != _stamp(known.watched):
         if len(_known) >= _MAX_REPOSITORIES:
             _known.clear()
         known = _known[top] = _look(top)
     if known.refs and (new := [path for path in paths if path not in known.files and "\n" not in path]):
-        known.files |= dict.fromkeys(new, ()) | _read(top, known.refs, new, limit)
+        known.files |= _read(top, known.refs, new, limit)
     return {path: found for path in paths if (found := known.files.get(path))}
 
 
 def _look(top: str) -> _Known:
     try:
         git_dir, common = git_dirs(Path(top, ".git"))
-        refs = _default_refs(common)
+        possible = _possible_refs(common)
         checked_out = head_branch(git_dir)
     except (OSError, ValueError, SkilldError):
+        return _Known((), (), ())
+    if not (git_dir / "HEAD").is_file():
         return _Known((), (), ())
     remotes = common / "refs/remotes"
     below = [path for folder in _folders(remotes) for path in (folder, folder / "HEAD")]
     files = git_dir / "HEAD", common / "packed-refs", common / "reftable/tables.list", remotes
-    watched = tuple(map(str, (*files, *below, *(common / ref for ref in refs))))
-    return _Known(watched, _stamp(watched), tuple(ref for ref in refs if ref != checked_out))
+    watched = tuple(map(str, (*files, *below, *(common / ref for group in possible for ref in group))))
+    stamp, refs = _stamp(watched), _existing_refs(common, possible)
+    return _Known(watched, stamp, tuple(ref for ref in refs if ref != checked_out))
 
 
-def _default_refs(common: Path) -> list[str]:
-    """Return the refs of the default branch that exist, as `skilld.git.repo` finds it; from the files of refs only."""
+def _possible_refs(common: Path) -> list[tuple[str, ...]]:
+    """Return the refs that the default branch may have, the likeliest branch first, as `skilld.git.repo` finds it."""
     if (common / "reftable").is_dir():  # only git can read these
-        return ["refs/remotes/origin/HEAD", *(f"refs/heads/{name}" for name in _USUAL_NAMES)]
-    packed = _packed_refs(common)
+        return [("refs/remotes/origin/HEAD", *(f"refs/heads/{name}" for name in _USUAL_NAMES))]
     heads = (symbolic_target(folder / "HEAD") for folder in _folders(common / "refs/remotes"))
     pointers = sorted((ref for ref in heads if ref), key=lambda ref: not ref.startswith("refs/remotes/origin/"))
     named = [found for ref in pointers if (found := _REMOTE_BRANCH.fullmatch(ref)) and found[1] != STAGING_BRANCH]
-    groups = [(named[0][0], f"refs/heads/{named[0][1]}")] if named else []
-    groups += [(f"refs/remotes/origin/{name}", f"refs/heads/{name}") for name in _USUAL_NAMES]
-    there = ([ref for ref in group if os.fsencode(ref) in packed or (common / ref).is_file()] for group in groups)
+    usual = [(f"refs/remotes/origin/{name}", f"refs/heads/{name}") for name in _USUAL_NAMES]
+    return [*((one[0], f"refs/heads/{one[1]}") for one in named[:1]), *usual]
+
+
+def _existing_refs(common: Path, possible: Sequence[Sequence[str]]) -> Sequence[str]:
+    """Return the refs of the first of these branches that exists; from the files of refs only."""
+    if (common / "reftable").is_dir():
+        return possible[0]
+    packed = _packed_refs(common)
+    there = ([ref for ref in group if os.fsencode(ref) in packed or (common / ref).is_file()] for group in possible)
     return next(filter(None, there), [])
 
 
@@ -116,9 +125,9 @@ def _stamp(paths: Sequence[str]) -> Stamp:
 
 
 def _read(top: str, refs: Sequence[str], paths: Sequence[str], limit: int) -> dict[str, tuple[BranchFile, ...]]:
-    """Have one git process read the files."""
+    """Have one git process read the files. Return nothing if it does not answer for all of them: it is asked again."""
     asked = [(ref, path) for path in paths for ref in refs]
-    found: dict[str, tuple[BranchFile, ...]] = {}
+    answers: list[bytes | None] = []
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment |= SILENT_VARIABLES | {"GIT_CEILING_DIRECTORIES": str(Path(top).parent)}
     with suppress(OSError, SkilldError), tempfile.TemporaryFile() as given:
@@ -134,17 +143,19 @@ def _read(top: str, refs: Sequence[str], paths: Sequence[str], limit: int) -> di
         watchdog = threading.Timer(_SECONDS, process.kill)
         watchdog.start()
         try:
-            answers = _answers(process.stdout, limit) if process.stdout else iter(())
-            for (ref, path), answer in zip(asked, answers, strict=False):
-                if answer is not None:
-                    one = BranchFile(ref.split("/", 2)[2], None if answer == b"\0" else answer)
-                    found[path] = (*found.get(path, ()), one)
+            answers = [*_answers(process.stdout, limit)] if process.stdout else []
         finally:
             watchdog.cancel()
             process.kill()
             process.wait()
             if process.stdout:
                 process.stdout.close()
+    if len(answers) < len(asked):
+        return {}
+    found: dict[str, tuple[BranchFile, ...]] = dict.fromkeys(paths, ())
+    for (ref, path), answer in zip(asked, answers, strict=True):
+        if answer is not None:
+            found[path] += (BranchFile(ref.split("/", 2)[2], None if answer == b"\0" else answer),)
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -68,6 +69,15 @@ def test_only_what_it_says_about_that_path_counts(project: Path) -> None:
     assert opt_out(project / ".claude/skills/notes/SKILL.md", "notes") is None
 
 
+def test_a_default_branch_that_is_made_later_counts(project: Path) -> None:
+    _git(project, "branch", "--move", "main", "first")
+    assert opt_out(project) is None
+    _say_on(project, "first", {".skilld.toml": OUT})
+    assert opt_out(project) is None
+    _git(project, "branch", "main", "first")
+    assert opt_out(project) == f"{project}/.skilld.toml on the branch main opts out of skilld"
+
+
 def test_what_was_fetched_counts_before_it_is_merged(project: Path, tmp_path: Path) -> None:
     _git(project, "checkout", "--quiet", "main")
     clone = tmp_path / "clone"
@@ -117,11 +127,8 @@ def test_linked_work_trees_and_submodules_have_default_branches(project: Path, t
 
 def test_git_runs_once_until_a_ref_changes(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _say_on(project, "main", {".skilld.toml": "never = ['deploy']\n"})
-    real = next(folder for folder in os.environ["PATH"].split(os.pathsep) if Path(folder, "git").exists())
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/git").write_text(f'#!/bin/sh\necho "$*" >> {tmp_path}/ran\nexec {real}/git "$@"\n')
-    (tmp_path / "bin/git").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    real = shutil.which("git")
+    _put_on_path(tmp_path / "bin", f'echo "$*" >> {tmp_path}/ran\nexec {real} "$@"\n', monkeypatch)
 
     def runs() -> int:
         return len((tmp_path / "ran").read_text().splitlines()) if (tmp_path / "ran").exists() else 0
@@ -137,6 +144,35 @@ def test_git_runs_once_until_a_ref_changes(project: Path, tmp_path: Path, monkey
     before = runs()
     assert opt_out(project / "src") is None
     assert runs() == before + 1
+
+
+@pytest.mark.parametrize("script", ["exit 128", "echo refs/heads/main:.skilld.toml missing; kill -9 $$"])
+def test_a_git_that_does_not_answer_is_asked_again(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
+) -> None:
+    _say_on(project, "main", {"src/.skilld.toml": OUT})
+    with monkeypatch.context() as patch:
+        _put_on_path(tmp_path / "bin", script, patch)
+        assert opt_out(project / "src") is None
+    assert opt_out(project / "src")
+
+
+def test_a_repository_that_could_not_be_read_is_looked_at_again(project: Path, tmp_path: Path) -> None:
+    _say_on(project, "main", {".skilld.toml": OUT})
+    (project / ".git").rename(tmp_path / "kept")
+    (project / ".git").symlink_to(project / ".git")
+    assert opt_out(project) is None
+    (project / ".git").unlink()
+    (tmp_path / "kept").rename(project / ".git")
+    assert opt_out(project)
+
+
+def _put_on_path(folder: Path, script: str, patch: pytest.MonkeyPatch) -> None:
+    """Have a shell script run as git."""
+    folder.mkdir()
+    (folder / "git").write_text(f"#!/bin/sh\n{script}\n")
+    (folder / "git").chmod(0o755)
+    patch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
 
 
 def test_nothing_of_a_hostile_repository_runs(project: Path, tmp_path: Path) -> None:
