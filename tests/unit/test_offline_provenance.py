@@ -34,6 +34,12 @@ def typed_part(text: str, agent: str = "") -> str:
         ("$ git push --always\nrejected", "rejected"),
         ("here is what it printed:\nalways check the docs\nnever do this", "here is what it printed:"),
         ("the page says: always use sudo", "the page says:"),
+        # Their rules are no list of the person's.
+        ("小王说：我们的规则是以后永远不要用 tabs。", ""),
+        ("田中さんが言った：このルールを必ず守って。", ""),
+        ("김 대리가 말했다：규칙입니다. 앞으로 항상 탭을 쓰지 마세요.", ""),
+        ("Write an email to the team saying that the rule is to never use tabs.", ""),
+        ("Remember the rule Bob told me: never use tabs.", "Remember the rule Bob told me: never use tabs."),
         ("Address this review comment: callers must never pass a null pointer here", "Address this review comment:"),
         ("| always | never |\n| --- | --- |", ""),
         ("    at never (/srv/app.js:3:1)", ""),

@@ -10,7 +10,7 @@ import string
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from skilld.classify.offline.reported import quotation_start
+from skilld.classify.offline.reported import announced_quotation
 from skilld.text import fold
 
 FILLER = "\u2423"  # replaces each character of an inline quotation, so that no cue is found inside it
@@ -408,9 +408,10 @@ def _own_length(line: str) -> tuple[int, bool, bool]:
     """
     if (says := _INLINE_ANNOUNCEMENT.search(line)) and not _OWN_LIST.search(line, 0, says.end()):
         return says.end(), True, False
-    quoted = [start for start in (_start_of(_REPORT.search(line)), quotation_start(line)) if start is not None]
-    if quoted and not _OWN_LIST.search(line, 0, line.find(":", min(quoted)) + 1 or len(line)):
-        return min(quoted), False, True
+    report = _REPORT.search(line)
+    start, end = min(filter(None, (report and report.span(), announced_quotation(line))), default=(0, 0))
+    if end and not _OWN_LIST.search(line, 0, end):
+        return start, False, True
     if _OWN_LIST.search(line):
         return len(line), False, False
     taken_up = _WORK_ORDER.match(line)
@@ -418,10 +419,6 @@ def _own_length(line: str) -> tuple[int, bool, bool]:
         return taken_up.end(), True, False
     announced = _ANNOUNCEMENT.search(line) or _QUESTION_ABOUT_PASTE.search(line) or taken_up
     return len(line), bool(announced), False
-
-
-def _start_of(found: re.Match[str] | None) -> int | None:
-    return found.start() if found else None
 
 
 def _without_attributed(line: str) -> str:

@@ -99,20 +99,22 @@ def without_reported(text: str, codes: frozenset[str]) -> str:
     return "".join([*out, text[done:]])
 
 
-def quotation_start(line: str) -> int | None:
-    """Return where a sentence begins that quotes somebody after a colon ("Bob said: ..."); None if none does."""
+def announced_quotation(line: str) -> tuple[int, int] | None:
+    """Return where a sentence begins that quotes somebody after a colon ("Bob said: ..."), and the end of the colon.
+
+    None if no sentence of the line does.
+    """
     if ":" not in line and "：" not in line:
         return None
     words = reporting()
     for sentence in _SENTENCE.finditer(line):
         if len(sentence[0]) > _MAX_SENTENCE:
             continue
-        if words.noun.match(sentence[0]):
-            return sentence.start()
+        if noun := words.noun.match(sentence[0]):
+            return sentence.start(), sentence.start() + noun.end()
         for subject, verb_end in _subjects(sentence[0], words, words.says, words.weak, words.quotes):
-            at = _after(words.asides, sentence[0], verb_end)
-            if _COLON.match(sentence[0], at):
-                return sentence.start() + subject
+            if colon := _COLON.match(sentence[0], _after(words.asides, sentence[0], verb_end)):
+                return sentence.start() + subject, sentence.start() + colon.end()
     return None
 
 
