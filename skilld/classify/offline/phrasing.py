@@ -47,6 +47,9 @@ _GERUND = compiled(
 _STANDS_ALONE = compiled(r"^always (?:in|as|with|by|on|at|the) |.*\b(?:mine|myself)\b")
 _COMMA = re.compile(r",\s+")
 _ENDS_IN_PATH = re.compile(r"(?:\s\.|/\.{1,3})$")  # "go vet ./...", "eslint ."
+# In quotation marks from its start, and to its end if they are closed.
+_QUOTED = re.compile(r"""`([^`]*)`?|"([^"]*)"?|“([^”]*)”?|'((?:[^']|\b'\b)*)'?""")
+_APOSTROPHE = re.compile(r"\b'\b")
 _UNTIL = compiled(r"\b(?:un)?till? ")
 _COLON_COMMA = re.compile(r":\s?,")  # "our decision: from now on, always ..."
 # After words for how long it holds, "you don't ..." is an order and no complaint.
@@ -135,10 +138,13 @@ def _carried_rule(text: str) -> str | None:
 
 
 def _without_outer_quotes(text: str) -> str:
-    """Return `text` without quotation marks at its ends, unless the last one closes one within it."""
-    text = text.strip().lstrip("`\"'“")
+    """Return `text` without the quotation marks around it, or one at its end that closes none within it."""
+    text = text.strip()
+    if quoted := _QUOTED.fullmatch(text):
+        return quoted[quoted.lastindex or 0]
     last = text[-1:]
-    lone = text.count("“") < text.count("”") if last == "”" else text.count(last) % 2
+    marks = _APOSTROPHE.sub("", text)
+    lone = marks.count("“") < marks.count("”") if last == "”" else marks.count(last) % 2
     return text[:-1] if last and last in "`\"'”" and lone else text
 
 
