@@ -300,17 +300,31 @@ def revert_worktree(proposal: Proposal, private: Path | None = None) -> None:
     """
     repo = open_any(Path(proposal.repo), private)
     source = read_own_commit(repo, proposal.id, proposal.commit)
-    by_hand = f"Edit {proposal.path} yourself; to see the change: skilld show {proposal.id}"
     if source is None or not source.parents:
-        raise RefusedError(_REVERT_TITLE, "its commit is no longer in the repository", by_hand)
-    path, top = Path(proposal.path), Path(proposal.path.removesuffix(f"/{proposal.relpath}"))
-    names = [f"{oid}:{proposal.relpath}" for oid in (source.parents[0], source.oid)]
-    before, after = (text or b"" for text in objects.read_texts(repo.git, names))
-    if not os.path.lexists(path):
-        return
+        raise RefusedError(_REVERT_TITLE, "its commit is no longer in the repository", _by_hand(proposal))
+    oids = source.parents[0], source.oid
+
+    def versions(relpath: str) -> tuple[bytes, bytes]:
+        before, after = objects.read_texts(repo.git, [f"{oid}:{relpath}" for oid in oids])
+        return before or b"", after or b""
+
+    if os.path.lexists(proposal.path):
+        _take_out_of_file(proposal, *versions(proposal.relpath))
+    for one in proposal.also:
+        with suppress(SkilldError):
+            old = worktree.read_file(Path(one.path))
+            worktree.replace_file(Path(one.path), old, undo(*versions(one.relpath), old))
+
+
+def _by_hand(proposal: Proposal) -> str:
+    return f"Edit {proposal.path} yourself; to see the change: skilld show {proposal.id}"
+
+
+def _take_out_of_file(proposal: Proposal, before: bytes, after: bytes) -> None:
+    path = Path(proposal.path)
     old = worktree.read_file(path)
     if proposal.creates and old == after:
-        worktree.remove_file(path, old, top)
+        worktree.remove_file(path, old, Path(proposal.path.removesuffix(f"/{proposal.relpath}")))
     elif proposal.creates:
         raise RefusedError(_REVERT_TITLE, f"{proposal.relpath} has changed since it was created", f"Delete {path}")
     elif not line_diff.is_change_gone(old, before, after):
@@ -318,13 +332,7 @@ def revert_worktree(proposal: Proposal, private: Path | None = None) -> None:
             worktree.replace_file(path, old, take_out(before, after, old))
         except line_diff.ChangeNotFoundError as error:
             cause = describe_rest(before, after, old, proposal.relpath) or error.cause
-            raise RefusedError(_REVERT_TITLE, cause, by_hand) from error
-    for one in proposal.also:
-        names = [f"{oid}:{one.relpath}" for oid in (source.parents[0], source.oid)]
-        versions = [text or b"" for text in objects.read_texts(repo.git, names)]
-        with suppress(SkilldError):
-            other = worktree.read_file(Path(one.path))
-            worktree.replace_file(Path(one.path), other, undo(versions[0], versions[1], other))
+            raise RefusedError(_REVERT_TITLE, cause, _by_hand(proposal)) from error
 
 
 def _revert_commit(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
@@ -378,7 +386,7 @@ def _require_on_no_other_branch(work_tree: Worktree, proposal: Proposal, change:
     if any(proposal.id in one.proposals or holds(one.text) > holds(one.before) for one in history):
         return  # it was taken out here, by whatever commit
     named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal.id}", "--no-merges", "--full-history"
-    limits = "--max-count=10", f"--exclude={STAGING_REF}", "--branches", "--", relpath
+    limits = "--max-count=10", "--branches", "--", relpath
     oids = [*([landed] if landed else []), *repo.git.run("rev-list", *named, *limits).decode().split()]
     for commit in filter(None, objects.read_commits(repo.git, oids)):
         form = f"--contains={commit.oid}", "--format=%(refname)", "refs/heads"

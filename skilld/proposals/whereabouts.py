@@ -204,10 +204,14 @@ def _in_work_tree(repo: Repo, change: Change) -> str:
 
 
 def _on_branch(repo: Repo, change: Change, since: int | None) -> str:
-    """Look for a commit that brought the change and a branch that contains it and still has it."""
+    """Look for a commit that brought the change and a branch that contains it and still has it.
+
+    A staging branch as last fetched is none: the person only published it.
+    """
     dated = () if since is None else (f"--since={since}",)
-    among = f"--exclude={STAGING_BRANCH}", "--branches", "--remotes", "--not", repo.head
-    out = repo.git.run("rev-list", "--full-history", _MAX_COMMITS, *dated, *among, "--", change.relpath)
+    among = f"--exclude={STAGING_BRANCH}", "--branches", f"--exclude=*/{STAGING_BRANCH}", "--remotes"
+    limits = *dated, *among, "--not", repo.head, "--", change.relpath
+    out = repo.git.run("rev-list", "--full-history", _MAX_COMMITS, *limits)
     commits = [commit for commit in objects.read_commits(repo.git, out.decode().split()) if commit is not None]
     pairs = [(commit.parents[0] if commit.parents else commit.oid, commit.oid) for commit in commits]
     texts = objects.read_texts(repo.git, [f"{oid}:{change.relpath}" for pair in pairs for oid in pair])

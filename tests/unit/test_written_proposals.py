@@ -13,7 +13,7 @@ from skilld.errors import RefusedError
 from skilld.proposals.past_decisions import decision_against, past_decisions
 from skilld.proposals.poll import PollSchedule
 from skilld.store import Store
-from skilld.types import Kind, Op, Operation, State, Update
+from skilld.types import Kind, Op, Operation, SideEdit, State, Update
 from support.proposal_life import DRY, ProposalLife
 from support.repos import SKILL, TEXT, Person
 
@@ -300,3 +300,29 @@ def test_an_accepted_one_in_a_stash_can_be_committed_all_the_same(written: Propo
     written.person.git("stash", "pop")
     assert written.person.skill.read_text().count(DRY) == 1
     assert written.get().state is State.ACCEPTED
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+def test_its_side_edits_are_taken_out_too(life: ProposalLife, *, deleted: bool) -> None:
+    other = life.person.root / "NOTES.md"
+    life.person.commit("notes", {"NOTES.md": "# Notes\n\n- Never dry run.\n"})
+    side = SideEdit(str(other), (Operation(Op.DELETE, "- Never dry run.", ""),), "NOTES.md")
+    life.propose("p1", Operation(Op.INSERT_AFTER, "- Run the tests.", DRY), also=(side,))
+    life.accept(worktree=True)
+    assert other.read_text() == "# Notes\n\n"
+    if deleted:
+        life.person.skill.unlink()
+    life.revert()
+    assert other.read_text() == "# Notes\n\n- Never dry run.\n"
+    assert life.person.skill.exists() is not deleted
+
+
+def test_lines_that_only_the_published_staging_branch_has_are_thrown_away(life: ProposalLife) -> None:
+    life.offer()
+    life.person.git("init", "--quiet", "--bare", "../hub.git")
+    life.person.git("remote", "add", "origin", "../hub.git")
+    life.person.git("push", "--quiet", "origin", "skilld/staging")
+    life.accept(worktree=True)
+    assert life.observe() == ("accepted", WRITTEN)
+    life.person.git("checkout", "--", SKILL)
+    assert life.observe() == ("open", DISCARDED)
