@@ -246,14 +246,12 @@ class Engine:
                     outcome, result = _final_result(result)
             new = results.record_result(self.store, batch, result, now)
             self.obstacles.record(batch, result, since)
-            unpaid = unpaid and outcome is Outcome.RETRY
-            if unpaid:
-                pass  # postponed already
-            elif outcome is Outcome.RETRY:
+            unpaid = unpaid and outcome is Outcome.RETRY  # it was postponed above
+            if outcome is Outcome.RETRY and not unpaid:
                 self.store.batches.postpone(batch.id, until or now + (then.wait or 0.0), detail)
             elif outcome is Outcome.FAILED and not (result.cause and result.cause.what is Cause.ANSWER):
                 self.store.batches.park(batch.id, result.outcome.value, detail)
-            else:
+            elif not unpaid:
                 self.store.batches.finish(batch.id, outcome.value, detail, rfc3339(now))
             known = batch.obstacle is not None and batch.detail == detail  # reported before
             wrong = outcome in {Outcome.RETRY, Outcome.FAILED, Outcome.REFUSED} and not unpaid

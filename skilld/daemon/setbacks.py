@@ -15,8 +15,9 @@ class Setbacks:
 
     def new_reason(self, batch_id: str, now: float) -> str:
         """Return a sentence on why a batch that was just tried failed or must wait; empty if it was reported."""
-        waits = {("pending", one.why) for one in self._store.batches.delays()}
-        current = waits | {("parked", str(one["detail"])) for one in self._store.batches.parked()}
+        delays = {one.why: one for one in self._store.batches.delays()}
+        current = {("pending", why) for why in delays}
+        current |= {("parked", str(one["detail"])) for one in self._store.batches.parked()}
         self._reported &= current
         batch = self._store.batches.get(batch_id)
         if batch is None or (batch.state, batch.detail) not in current - self._reported:
@@ -24,5 +25,5 @@ class Setbacks:
         self._reported.add((batch.state, batch.detail))
         if batch.state == "parked":
             return f"Could not judge a batch: {batch.detail}. To see what to do: skilld doctor"
-        soonest = next(one.next_try for one in self._store.batches.delays() if one.why == batch.detail)
-        return f"Waiting to judge a batch: {batch.detail}; next try {time_until(soonest, now)}"
+        soonest = time_until(delays[batch.detail].next_try, now)
+        return f"Waiting to judge a batch: {batch.detail}; next try {soonest}"

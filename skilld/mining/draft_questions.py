@@ -20,11 +20,12 @@ from skilld.classify.title import Title, acceptable_title
 from skilld.clock import local_day, rfc3339
 from skilld.errors import SkilldError
 from skilld.mining.actions import tokens
+from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.new_skill import NewSkill, build_skill, project_name, task_name
 from skilld.mining.proposing import MiningRun, check_skill
 from skilld.mining.questions import DECLINED_REASON
 from skilld.mining.recurring_tasks import MIN_STEPS
-from skilld.mining.requests import MIN_SESSIONS, Request, requests_with_actions
+from skilld.mining.requests import Request, requests_with_actions
 from skilld.mining.session_summary import Row
 from skilld.mining.values import STEPS, Candidate, Grouping, Part, PartKind, RejectedCandidate, ToldTask
 from skilld.protocol import NumbersResult, PartialResult
@@ -90,8 +91,8 @@ def select_lines(
 ) -> tuple[tuple[Candidate, ...], list[RejectedCandidate], str]:
     """Return the candidates with the lines that a model keeps in its order, those it dropped, and why it was not asked.
 
-    It chooses among what is there, and one of the requests as the title; nothing is ever
-    added. Candidates other than recurring tasks stay as they are.
+    It chooses among what is there, and one of the requests as the title; nothing is ever added. Candidates other than
+    recurring tasks stay as they are.
     """
     drafts = {one: _draft_text(one) for one in candidates if one.recurrence}
     texts = tuple(drafts.values())

@@ -24,7 +24,7 @@ _LOOK_PATTERN = re.compile(r"(?:cd \S+ && )?git (?:-C \S+ )?(?:diff|log|show|bla
 
 Column = dict[str, ActionRun]  # one step, with the action of each session
 _Placed = tuple[float, ActionRun]  # an action, and how far into its session it was (0 to 1)
-Names = Callable[[ActionRun], list[str]]
+Names = Callable[[str], list[str]]
 
 
 @dataclass(slots=True)
@@ -109,7 +109,7 @@ def _file_kinds(sessions: Mapping[str, Sequence[_Placed]], *, edits: bool) -> It
         for session, runs in sessions.items()
     }
     least = _least(sessions, _MIN_SHARE if edits else _MIN_READ_SHARE)
-    exact = _by_name(wanted, lambda one: [one.text])
+    exact = _by_name(wanted, lambda text: [text])
     same = {name: kind for name, kind in exact.items() if len(kind.runs) >= least}
     yield from same.values()
     if edits:
@@ -128,26 +128,21 @@ def _by_name(sessions: Mapping[str, Iterable[_Placed]], names: Names) -> dict[st
     found: dict[str, _Kind] = {}
     for session, files in sessions.items():
         for place, one in files:
-            for name in names(one):
+            for name in names(one.text):
                 kind = found.setdefault(name, _Kind({}, {}))
                 kind.runs.setdefault(session, one)
                 kind.places.setdefault(session, place)
     return found
 
 
-def _patterns(one: ActionRun) -> list[str]:
-    path = PurePosixPath(one.text)
-    return [file_pattern(path, ELLIPSIS + path.suffix), f"{ELLIPSIS}/{path.name}"] if len(path.parts) > 1 else []
-
-
-def file_pattern(path: PurePosixPath, name: str) -> str:
-    """Return a path with another name for the file."""
-    return str(path.with_name(name))
+def _patterns(text: str) -> list[str]:
+    """Return what files of the same folder and ending, and those of the same name, have in common."""
+    path = PurePosixPath(text)
+    alike = path.with_name(ELLIPSIS + path.suffix) if len(path.parts) > 1 else None
+    return [str(alike), f"{ELLIPSIS}/{path.name}"] if alike else []
 
 
 def common_path(paths: Sequence[str]) -> str:
     """Return what paths share, with "…" for the rest: the folder and the ending, or the name. "" if neither."""
-    for pattern in _patterns(ActionRun("", "", paths[0], edits=True)):
-        if all(pattern in _patterns(ActionRun("", "", one, edits=True)) for one in paths):
-            return pattern
-    return ""
+    found = (pattern for pattern in _patterns(paths[0]) if all(pattern in _patterns(one) for one in paths))
+    return next(found, "")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from skilld.library.patterns import CHECK_PATTERN
 from skilld.mining.actions import Action, is_generic, is_mcp_call, tokens, unfit_reason
-from skilld.mining.kinds import always_before, common_path, is_look, shared_kinds
+from skilld.mining.kinds import MIN_SESSIONS, always_before, common_path, is_look, shared_kinds
 from skilld.mining.similarity import (
     TEXT_NAMES,
     ActionRun,
@@ -25,7 +25,6 @@ from skilld.mining.similarity import (
     without_texts,
 )
 
-MIN_SESSIONS = 2
 _MAX_ACTIONS = 120  # of one session that are aligned: the time is quadratic
 _GENERIC_DIVISOR = 3  # of the score of generic actions: their order means least
 _MIN_VALUE_LENGTH = 3  # characters of a value that is unlikely to match by accident

@@ -18,11 +18,11 @@ from skilld.classify.offline.choices import refused_part
 from skilld.library.clusters import Ask, Mention, group_asks
 from skilld.mining.actions import Action, is_generic
 from skilld.mining.evidence import session_piece
+from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.new_skill import part_problem, task_name, without_politeness
 from skilld.mining.procedure import Episode, Procedure, Trap, find_procedure
 from skilld.mining.requests import (
     MIN_GROUP_SHARE,
-    MIN_SESSIONS,
     Request,
     group_by_words,
     is_part_of,

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from skilld.mining.actions import has_machine_path, is_generic
-from skilld.mining.kinds import is_look
+from skilld.mining.kinds import MIN_SESSIONS, is_look
 from skilld.mining.new_skill import without_politeness
 from skilld.mining.session_summary import Row, Task
 from skilld.mining.similarity import VARIABLE, ActionRun, differs_in_target, step_similarity
 from skilld.words import content_stems
 
-MIN_SESSIONS = 2
 _MIN_SAME_SHARE, _MIN_SIMILAR_SHARE = 0.6, 0.3
 _MIN_SHARED = 3
 MIN_GROUP_SHARE = 0.5
