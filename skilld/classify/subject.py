@@ -16,6 +16,12 @@ _PRONOUN = re.compile(
         (?!'|\ (?:is|was|has|should|a\ \w+)\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
+# "All new files need it": the noun before the verb cannot be what is meant.
+_OWNED_PRONOUN = re.compile(
+    r"""\W*(?:all|every|each|any|new|our)\ [\w/-]+(?:\ [\w/-]+){0,3}
+        \ (?:needs?|gets?|ha(?:s|ve)|(?:must|should)\ have|wants?)\ (?P<it>it|them)\W*$""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _FOREIGN_PRONOUN = re.compile(
     r"""^\W*(?:(?:siempre|nunca|sempre|mai|jamais|immer|nie|toujours|por\ favor|bitte|всегда|никогда|请|以后|总是)
         \W*){0,3}(?:
@@ -111,7 +117,7 @@ def fill_pronoun(change: str, before: str) -> str | None:
     """Return a change with its pronoun filled from `before`; None if its subject cannot be known."""
     if _FOREIGN_PRONOUN.match(change):
         return None
-    leans = _PRONOUN.match(change)
+    leans = _PRONOUN.match(change) or _OWNED_PRONOUN.match(change)
     if leans is None:
         return change
     plural = leans["it"].lower() == "them"

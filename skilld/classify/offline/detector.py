@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -24,6 +24,7 @@ from skilld.classify.offline.product import (
 from skilld.classify.offline.provenance import own_words, tagged_text, without_quotations
 from skilld.classify.offline.reported import tells_of_others, without_reported
 from skilld.classify.offline.sentences import Clause, clauses, halves, parts
+from skilld.classify.offline.stories import begins_negated, without_echoes, without_stories
 from skilld.text import fold
 from skilld.words import count_words, has_negation
 
@@ -34,7 +35,6 @@ _MAX_COMMAND = 120  # characters of a plain command
 _MAX_STATEMENT = 160  # characters of a statement about a line of the skill in use
 _SHORT_TURN = 250  # characters of a turn in which statements are looked for
 _MIN_STATEMENT_WORDS = 6  # shorter ones report ("pipeline is red") or order ("run all tests")
-_OPENING_CHARACTERS = 12  # of a clause, in which a negation counts
 _LONG_TURN_STRENGTH = 0.45  # maximum for the longest turns: kept, not proposed
 MODEST_STRENGTH = 0.6  # of words without a lasting cue, if the skill in use says otherwise
 _MAX_TURN = 700  # characters: a longer turn is a description, like one that begins as an order
@@ -52,7 +52,6 @@ _ITEM = re.compile(r"^[^\S\n]*(?:(?:[-*•]|\d{1,2}[.)])[^\S\n]+|\d{1,2}[、．]
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _COMMA = re.compile(r"(?<!\s)\s?(?:, | [-–—]{1,2} |; | (?=because\b|weil\b|parce que\b|porque\b|perché\b))")
-_ALWAYS = re.compile(r"(?:always|only)\b", re.IGNORECASE)
 # A consequence of what was just said is about the present task: "then two runs is what we have".
 _CONSEQUENCE = re.compile(
     r"(?:ok(?:ay)?,? |so,? |well,? )?(?:then|dann|also dann|alors|entonces|então|allora|dan|wtedy|tak|тогда)\b"
@@ -114,7 +113,7 @@ def find_lasting(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
     heard = [
         replace(found, before=tuple(_context_parts(before, turn)))
         for before, clause in pairwise([None, *turn.clauses])
-        for found in (_match_halves(clause, turn) if clause else ())
+        for found in (_match_halves(clause, turn) or _match_after_reproach(before, clause, turn) if clause else ())
     ]
     headers = {clause.header.rstrip(":： ") for clause in turn.clauses}
     heard = [one for one in heard if one.quote not in headers or not one.language.announces(one.quote)]
@@ -155,7 +154,7 @@ def _match_statement(part: Clause, clause: Clause, turn: _Turn) -> Match | None:
         return None
     rest = after_opener(bare, language)
     of_now = any(one.asks.match(rest) or one.passing.search(rest) for one in turn.languages)
-    if of_now or (language.commands.match(rest) and not _begins_negated(rest, language)):
+    if of_now or (language.commands.match(rest) and not begins_negated(rest, language)):
         return None
     if _is_vetoed(bare, turn.languages) or is_about_product(bare, turn.languages):
         return None
@@ -203,7 +202,7 @@ def _read_turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
     typed = typed_part(text, agent_texts)
     found = likely_languages(typed)
     listened = [one for one in _both_ends(clauses_of(typed, found), _MAX_CLAUSES) if len(one.text) <= _MAX_LENGTH]
-    told = _without_stories(_without_echoes(listened, found), found)
+    told = without_stories(without_echoes(listened, found), found)
     said = [clause for clause in told if not _has_vetoed_lead(clause, found)]
     folded = fold(typed)
     return _Turn(
@@ -250,6 +249,15 @@ def _match_practice_part(clause: Clause, turn: _Turn) -> Match | None:
         if commands and not turn.of_product:
             return _make_match(clause, turn.text, language, Cue.CORRECTION, MODEST_STRENGTH)
     return None
+
+
+def _match_after_reproach(before: Clause | None, clause: Clause, turn: _Turn) -> list[Match]:
+    """Return the practice that a clause states after "you put it in utils again": it was to be known already."""
+    if before is None or not any(one.reproaches.search(fold(before.text)) for one in turn.languages):
+        return []
+    found = _match_practice(clause, turn)
+    known = found and found.cue is Cue.PRACTICE and not found.demands
+    return [replace(found, cue=Cue.PREFERENCE, strength=STRENGTH[Cue.REMINDER])] if found and known else []
 
 
 def _is_demand(clause: Clause, turn: _Turn) -> bool:
@@ -348,15 +356,22 @@ def _match_clause(clause: Clause, turn: _Turn) -> Match | None:
                 continue
             best = _make_match(clause, turn.text, language, cue, strength)
             break
-    # Last, since most clauses have no match at all.
-    best = best or next(
-        (one for language in turn.languages if (one := _match_header(clause, bare, language, turn))), None
-    )
+    best = _below_header(clause, bare, best, turn) if clause.header else best
     if best is None or any(one.retracts.search(bare) for one in turn.languages):
         return None
     if _is_vetoed(_without_reasons(bare, best) if best.cue in _OUTRIGHT_CUES else bare, turn.languages):
         return None
     return best
+
+
+def _below_header(clause: Clause, bare: str, best: Match | None, turn: _Turn) -> Match | None:
+    """Return the match of a clause, with its header: one that holds "for now" ends it, "From now on:" makes one."""
+    if any(one.meanwhile.search(clause.header) for one in turn.languages):
+        return None
+    if best is not None and best.strength > KEPT_STRENGTH:
+        return best
+    below = (_match_header(clause, bare, language, turn) for language in turn.languages)
+    return next((one for one in below if one), best)
 
 
 def _is_report(cue: Cue, clause: Clause, rest: str, language: Language, turn: _Turn) -> bool:
@@ -410,51 +425,6 @@ def _has_vetoed_lead(clause: Clause, languages: Sequence[Language]) -> bool:
         and any(language.vetoes.search(lead) for language in languages)
     )
     return once or any(language.theirs.match(lead) or language.stories.search(lead) for language in languages)
-
-
-def _without_echoes(said: Sequence[Clause], languages: Sequence[Language]) -> Iterator[Clause]:
-    """Yield clauses without negations that only follow up a clause for once: "one sentence this time. no list"."""
-    before = ""
-    for clause in said:
-        bare = fold(clause.text)
-        if before and any(_begins_negated(after_opener(bare, language), language) for language in languages):
-            lasts = any(language.frames.search(bare) for language in languages)
-            if not lasts and any(language.vetoes.search(before) for language in languages):
-                continue
-        before = bare
-        yield clause
-
-
-def _without_stories(said: Iterable[Clause], languages: Sequence[Language]) -> Iterator[Clause]:
-    """Yield clauses without stories of how others work, up to where the speaker returns to the present work."""
-    telling = False
-    for clause in said:
-        bare = fold(clause.text)
-        telling = telling and not _comes_back(clause, bare, languages)
-        begins = max((story.end() for one in languages if (story := one.elsewhere.search(bare))), default=0)
-        if not telling and not begins:
-            yield clause
-        else:
-            telling = not any(one.comes_back.search(bare, begins) for one in languages)
-
-
-def _comes_back(clause: Clause, bare: str, languages: Sequence[Language]) -> bool:
-    """Whether a clause ends the story before it: by its words, as a question, or by addressing the agent."""
-    heads = [(one, after_opener(bare, one)) for one in languages]
-    if clause.question or any(one.comes_back.match(bare) or one.comes_back.match(rest) for one, rest in heads):
-        return True
-    if clause.lead:
-        return False
-    # In English any word may be a verb.
-    ordering = [(one, rest) for one, rest in heads if one.code != "en"] or heads
-    return any(one.frames.match(rest) for one, rest in heads) or any(
-        one.commands.match(rest) and not (_ALWAYS.match(rest) or _begins_negated(rest, one)) for one, rest in ordering
-    )
-
-
-def _begins_negated(rest: str, language: Language) -> bool:
-    """Whether a clause begins with a negation."""
-    return has_negation(rest[:_OPENING_CHARACTERS]) or bool(language.dissent.match(rest[:_OPENING_CHARACTERS]))
 
 
 def _begins_as_order(typed: str, languages: Sequence[Language]) -> bool:

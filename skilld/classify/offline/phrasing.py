@@ -44,7 +44,7 @@ _REQUEST = compiled(r"^(?:can|could|would|will) (?:you|we) ")
 _GERUND = compiled(
     r"^(?:stop|quit|(?:you|u) (?:keep(?: on)?|are always|always keep)) (?!say|claim|tell)([a-z-]+)ing\b(.*)$"
 )
-_STANDS_ALONE = compiled(r"^always (?:in|as|with|by|on|at|the) |.*\b(?:mine|myself)\b")
+_STANDS_ALONE = compiled(r"^always (?:in|as|with|by|on|at|the) |.*\b(?:mine|myself)\b|^be (?:more |less |very )?\w+")
 _COMMA = re.compile(r",\s+")
 _ENDS_IN_PATH = re.compile(r"(?:\s\.|/\.{1,3})$")  # "go vet ./...", "eslint ."
 # In quotation marks from its start, and to its end if they are closed.
@@ -66,7 +66,7 @@ _DANGLING = compiled(
 )
 _FULL_STOP = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]$")
 # Begins with a path or a name in code, or with a Latin word of a sentence in Chinese, Japanese or Korean.
-_NAME = re.compile(r"\S*[\w)][./_:]\S*\w|.*[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+_NAME = re.compile(r"\S*[\w)][./_:]\S*\w|\S*\w/(?=\s)|.*[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ def _as_command(text: str) -> str:
     for _ in range(_MAX_HEADS):
         for pattern, head in _HEADS:
             if found := pattern.match(text):
-                text = head + text[found.end() :]
+                text = found.expand(head) + text[found.end() :]
                 break
     text = re.sub(r"^do not (always|never|only) ", r"\1 ", text, flags=re.IGNORECASE)
     text = re.sub(r"^not (?!.*\bbut\b)", "do not ", text, flags=re.IGNORECASE)

@@ -85,6 +85,7 @@ class Language:
     comes_back = _word_list("comes_back")  # the end of such a story
     always = _word_list("adverb")  # "always", "never"
     tells = _word_list("tells")  # what is, was or will be, beside words of time: no rule
+    reproaches = _word_list("reproaches")  # what was done once more against the person's wish
     musts = _word_list("must")  # somebody or something other than the agent must
 
     @cached_property

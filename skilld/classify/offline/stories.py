@@ -1,0 +1,60 @@
+"""Leaves out the clauses of a turn that tell a story of how others work, or only follow up an order for once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from skilld.classify.offline.grammar import Language
+from skilld.classify.offline.product import after_opener
+from skilld.classify.offline.sentences import Clause
+from skilld.text import fold
+from skilld.words import has_negation
+
+_ALWAYS = re.compile(r"(?:always|only)\b", re.IGNORECASE)
+_OPENING_CHARACTERS = 12  # of a clause, in which a negation counts
+
+
+def without_echoes(said: Sequence[Clause], languages: Sequence[Language]) -> Iterator[Clause]:
+    """Yield clauses without negations that only follow up a clause for once: "one sentence this time. no list"."""
+    before = ""
+    for clause in said:
+        bare = fold(clause.text)
+        if before and any(begins_negated(after_opener(bare, language), language) for language in languages):
+            lasts = any(language.frames.search(bare) for language in languages)
+            if not lasts and any(language.vetoes.search(before) for language in languages):
+                continue
+        before = bare
+        yield clause
+
+
+def without_stories(said: Iterable[Clause], languages: Sequence[Language]) -> Iterator[Clause]:
+    """Yield clauses without stories of how others work, up to where the speaker returns to the present work."""
+    telling = False
+    for clause in said:
+        bare = fold(clause.text)
+        telling = telling and not _comes_back(clause, bare, languages)
+        begins = max((story.end() for one in languages if (story := one.elsewhere.search(bare))), default=0)
+        if not telling and not begins:
+            yield clause
+        else:
+            telling = not any(one.comes_back.search(bare, begins) for one in languages)
+
+
+def _comes_back(clause: Clause, bare: str, languages: Sequence[Language]) -> bool:
+    """Whether a clause ends the story before it: by its words, as a question, or by addressing the agent."""
+    heads = [(one, after_opener(bare, one)) for one in languages]
+    if clause.question or any(one.comes_back.match(bare) or one.comes_back.match(rest) for one, rest in heads):
+        return True
+    if clause.lead:
+        return False
+    # In English any word may be a verb.
+    ordering = [(one, rest) for one, rest in heads if one.code != "en"] or heads
+    return any(one.frames.match(rest) for one, rest in heads) or any(
+        one.commands.match(rest) and not (_ALWAYS.match(rest) or begins_negated(rest, one)) for one, rest in ordering
+    )
+
+
+def begins_negated(rest: str, language: Language) -> bool:
+    """Whether a clause begins with a negation."""
+    return has_negation(rest[:_OPENING_CHARACTERS]) or bool(language.dissent.match(rest[:_OPENING_CHARACTERS]))
