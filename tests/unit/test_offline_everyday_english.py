@@ -84,6 +84,7 @@ all timestamps in UTC please
 """
 
 LEFT_ALONE = """
+we always deploy on Fridays, which is stupid, but ok
 when you click an item, show a tooltip
 when a user opens a page, always log it
 when you get a minute, also look at the failing job
@@ -207,6 +208,26 @@ don't add functions that the tests don't cover in this PR
 don't leave files that are open
 """
 
+# A correction replaces the rule before it; what says no whole rule only ends it.
+CORRECTED = """
+from now on use tabs. no wait, spaces. => Use spaces.
+from now on use yarn. actually no, pnpm. => Use pnpm.
+always use tabs - no, actually use spaces => Use spaces.
+always use tabs. no, spaces. => Always use spaces.
+always run make lint. sorry, make check. => Always run make check.
+from now on use single quotes. no wait, double =>
+never commit to main. wait no, to develop. =>
+from now on write the docs in english, or rather in german =>
+ab jetzt immer yarn. nein warte, pnpm. =>
+utilise toujours des tabs. non attends, des espaces =>
+usa sempre npm. no aspetta, usa pnpm =>
+always run make lint. no, I am not joking => Always run make lint.
+always run make lint. I mean it => Always run make lint.
+from now on always use pnpm. sorry for not saying so earlier => Always use pnpm.
+always use pnpm. no npm. => Always use pnpm.
+no `any` anymore, from now on use unknown => No `any`, use unknown.
+"""
+
 
 def _lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line]
@@ -224,6 +245,13 @@ def test_everyday_wishes_are_heard_and_become_instructions(line: str) -> None:
     assert heard
     assert heard[0].change == rule
     assert heard[0].confidence >= 0.5
+
+
+@pytest.mark.parametrize("line", _lines(CORRECTED))
+def test_a_correction_replaces_the_rule_before_it(line: str) -> None:
+    said, _, rule = line.partition(" =>")
+    assert [one.change for one in _hear(said)] == ([rule.strip()] if rule else [])
+    assert all(one.quote in said for one in _hear(said))
 
 
 @pytest.mark.parametrize("said", _lines(KEPT))

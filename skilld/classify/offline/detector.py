@@ -51,6 +51,7 @@ _QUESTION_CUES = frozenset({Cue.REMINDER, *_EXPLICIT_CUES})  # count even in a q
 _ITEM = re.compile(r"^[^\S\n]*(?:(?:[-*•]|\d{1,2}[.)])[^\S\n]+|\d{1,2}[、．])\S", re.MULTILINE)
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LETTERS = re.compile(r"[^\W\d_]+")
+_TAKING = frozenset({"use", "run", "prefer", "nimm", "nutze", "benutze", "utilise", "usa"})  # verbs with an alternative
 _COMMA = re.compile(r"(?<!\s)\s?(?:, | [-–—]{1,2} |; | (?=because\b|weil\b|parce que\b|porque\b|perché\b))")
 # A consequence of what was just said is about the present task: "then two runs is what we have".
 _CONSEQUENCE = re.compile(
@@ -115,6 +116,7 @@ def find_lasting(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
         for before, clause in pairwise([None, *turn.clauses])
         for found in (_match_halves(clause, turn) or _match_after_reproach(before, clause, turn) if clause else ())
     ]
+    heard = [one for match in heard for one in _corrected(match, turn)]
     headers = {clause.header.rstrip(":： ") for clause in turn.clauses}
     heard = [one for one in heard if one.quote not in headers or not one.language.announces(one.quote)]
     sure = [one for one in heard if (one.cue in _EXPLICIT_CUES or not described) and not _is_spec(one, turn)]
@@ -258,6 +260,26 @@ def _match_after_reproach(before: Clause | None, clause: Clause, turn: _Turn) ->
     found = _match_practice(clause, turn)
     known = found and found.cue is Cue.PRACTICE and not found.demands
     return [replace(found, cue=Cue.PREFERENCE, strength=STRENGTH[Cue.REMINDER])] if found and known else []
+
+
+def _corrected(match: Match, turn: _Turn) -> list[Match]:
+    """Return a match as the next clause corrects it: "use tabs. No wait, spaces."; none if that says no whole rule."""
+    behind = next((one for one in turn.clauses if one.start >= match.start + len(match.quote)), None)
+    found = behind and next((seen for one in turn.languages if (seen := one.corrects.match(behind.text))), None)
+    if behind is None or not found:
+        return [match]
+    meant = behind.text[found.end() :]
+    if not meant or behind.question or any(one.retracts.match(meant) for one in turn.languages):
+        return []
+    begins, words = match.said.rstrip(" .!").split(), meant.rstrip(" .!").split()
+    verb = len(begins) - len(words) - 1  # "use tabs", "spaces": the object is what is corrected
+    if verb >= 0 and begins[verb].lower() in _TAKING and words[0].lower() not in _TAKING:
+        quote = turn.text[match.start : behind.start + len(behind.text)]
+        return [replace(match, quote=quote, said=" ".join([*begins[: verb + 1], *words]), narrower=())]
+    if len(words) == 1 or not match.language.commands.match(fold(meant)):
+        return []
+    start = behind.start + found.end()
+    return [replace(match, quote=turn.text[start : start + len(meant)], said=meant, start=start, narrower=())]
 
 
 def _is_demand(clause: Clause, turn: _Turn) -> bool:

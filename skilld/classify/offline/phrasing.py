@@ -62,7 +62,7 @@ _INVERTED = compiled(r"^\w+(?:st (?:du|bitte)|t ihr| je| jij| jullie)\b")
 _NOTE_THAT = compiled(r"^that (?=(?:do not|don'?t|dont|never|always|only|you|we)\b)")
 # Ends in a word that needs another: the "ok" in "without my ok" is no remark.
 _DANGLING = compiled(
-    r"\b(?:a|an|the|my|our|your|of|to|with|without|for|from|by|an?other|their|his|her|its|no|every|each|any)$"
+    r"\b(?:a|an|the|my|our|your|of|to|with|without|for|from|by|an?other|their|his|her|its|no|every|each|any|and|or|but)$"
 )
 _FULL_STOP = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]$")
 # Begins with a path or a name in code, or with a Latin word of a sentence in Chinese, Japanese or Korean.
@@ -165,7 +165,9 @@ def _without_frame(text: str, match: Match) -> str:
 
 def _cut_frame(found: re.Match[str]) -> str:
     """Return what stays of the words for how long a rule holds: its end, if they name one."""
-    return found[0] if _UNTIL.search(found[0]) else " "
+    if _UNTIL.search(found[0]):
+        return found[0]
+    return ", " if found[0].startswith(",") and found.end() < len(found.string) else " "  # "no mocks, from now on use"
 
 
 def _without_announcement(text: str, match: Match) -> str:

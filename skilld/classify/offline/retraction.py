@@ -134,7 +134,8 @@ def _remove_retracted(updates: list[Update], message: Message, clause: str) -> l
     earlier = [
         update
         for update in updates
-        if update.turn < turn or (update.turn == turn and message.text.find(update.quote) < begins)
+        if update.turn < turn
+        or (update.turn == turn and 0 <= message.text.find(update.quote) <= begins - len(update.quote))
     ]
     named = [update for update in earlier if topic & stems(update.quote)]
     if not named and (_DEICTIC.search(clause) or (begins == 0 and len(clause) <= _MAX_BARE_CLAUSE)):

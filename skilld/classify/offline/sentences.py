@@ -83,6 +83,11 @@ _SECOND_RULE = re.compile(
       | (?<!\s)\s*+(?:,\s++)?+(?<=\s)(?:and\s++|but\s++|oh\s++)?+(?:by\s++the\s++way|btw),?+\s++(?=\w++\s++\w++\s++\w)
       | (?<!\s)\s++[-–—]{1,2}\s++(?=(?:always|never|from\s++now\s++on|please\s++always|remember)\b)
       | ,\s++(?=(?:and\s++)?i\s++(?:never|always)\s++want\b)
+      | (?<!\s)\s*+(?:,|[-–—]{1,2})\s++
+        (?=(?:oh\s++|ah\s++|ach\s++)?+(?:no,?\s++(?:wait|actually|sorry|make\s++that)|wait,?\s++no|actually,?\s++no
+            |scratch\s++that|or\s++rather|i\s++mean\s++(?:use|put|write|run)|nein,?\s++(?:warte|doch|lieber)
+            |non,?\s++(?:attends|plutôt)|ou\s++plutôt|no,?\s++(?:espera|mejor|aspetta|anzi)|mejor\s++dicho
+            |melhor\s++dizendo|não,?\s++espera)\b)
       | (?P<colon>:)\s++(?=(?:from\s++now|in\s++(?:the\s++)?future)\b)
       | (?<!\s)\s*+(?P<comma>,)\s++
         (?!never\s++(?:in|on|at|to|from|with|as|by)\b)

@@ -136,6 +136,11 @@ class Language:
         return self._listed("customers", r"^(?:\S{1,6} )?", self._bound)
 
     @cached_property
+    def corrects(self) -> re.Pattern[str]:
+        """Words after a rule that replace it by what they introduce: "no wait, spaces"."""
+        return self._listed("corrects", r"^\W*", r"(?:[\s,.!:;–—-]+|$)")
+
+    @cached_property
     def asks(self) -> re.Pattern[str]:
         """The beginning of a question that is no request."""
         return self._listed("asks", r"^¿?\s*", self._bound)
