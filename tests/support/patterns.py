@@ -37,8 +37,7 @@ HELD = frozenset(
         "skilld.agents.wrappers.__post_init__",
         "skilld.agents.claude_code.wrappers._compile_openings",
         "skilld.classify.offline.grammar.__init__.compiled",
-        "skilld.classify.offline.reported.compiled",
-        "skilld.classify.offline.reported.reporting",
+        "skilld.classify.offline.reported._compiled",
         "skilld.edit.change.phrase",
         "skilld.redact.unlabelled._issuer",
         "skilld.redact.credentials._programs",
@@ -106,8 +105,7 @@ def patterns() -> dict[AnyPattern, str]:
 def _of_languages() -> Iterator[tuple[AnyPattern, str]]:
     for language in grammar.languages().values():
         yield from ((pattern, f"{grammar.__name__}.{language.code}") for pattern in language.patterns())
-    words = reported.reporting()
-    yield from ((getattr(words, name), f"{reported.__name__}.{name}") for name in words.__dataclass_fields__)
+    yield from ((pattern, f"{reported.__name__}.{name}") for name, pattern in reported.reporting().patterns().items())
 
 
 def _inside(value: Any, where: str, seen: set[int], deep: int = 0) -> Iterator[tuple[AnyPattern, str]]:

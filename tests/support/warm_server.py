@@ -446,6 +446,7 @@ def load() -> None:
     from skilld.classify.backends.offline import Offline
     from skilld.classify.content import choice_members
     from skilld.classify.offline import grammar
+    from skilld.classify.offline.reported import reporting
     from skilld.classify.verify import verify
     from skilld.context.tokenizer import tokenizer
     from skilld.redact.redactor import Redactor
@@ -457,6 +458,8 @@ def load() -> None:
             importlib.import_module(module.name)
     for language in grammar.languages().values():
         language.patterns()
+    reporting().patterns()
+    reporting(frozenset({"en"})).patterns()
     said = [Message("From now on, always sort the entries.", turn=1), Message("ok go on", turn=2)]  # or is it French?
     skill = SkillDoc(1, "notes", "/SKILL.md", "# Notes")
     verify(Offline().detect(said, [skill]), said, [skill])

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 _TABLE = Path(__file__).with_suffix(".toml")
 _SENTENCE = re.compile(r"[^\n.!?。！？]++(?:[.!?](?!\s|$)[^\n.!?。！？]*+)*+[.!?。！？]?")
@@ -31,61 +31,61 @@ _NEVER = "(?!)"
 _OF = "from|by|of|aus|von|vom|de|del|du|da|dal|uit|van|z|ze|из|от"
 
 
-@dataclass(frozen=True, slots=True)
-class Reporting:
-    """The words of some languages for reports, as expressions; see `reported.toml`."""
+def _words(name: str, before: str = "", after: str = "", *, bound: bool = True) -> cached_property[re.Pattern[str]]:
+    """Return a property with a list of all tables as one expression; `bound`: of whole words."""
+    return cached_property(lambda words: words._compiled(name, before, after, bound=bound))  # noqa: SLF001 - its own
 
-    says: re.Pattern[str]
-    weak: re.Pattern[str]
-    quotes: re.Pattern[str]
-    own: re.Pattern[str]
-    no_subject: re.Pattern[str]
-    asides: re.Pattern[str]
-    begins: re.Pattern[str]
-    lasting: re.Pattern[str]
-    back: re.Pattern[str]
-    source: re.Pattern[str]
-    noun: re.Pattern[str]
-    final: re.Pattern[str]
-    alone: re.Pattern[str]
-    orders: re.Pattern[str]
-    nominal: re.Pattern[str]
+
+class Reporting:
+    """The words of some languages for reports, as expressions that are compiled on first use; see `reported.toml`."""
+
+    def __init__(self, codes: frozenset[str] | None) -> None:
+        """Take the languages with these codes; without codes, all."""
+        tables = dict(_tables())
+        self._stand_ins = {name.upper(): f"(?:{'|'.join(stems)})" for name, stems in tables.pop("any").items()}
+        self._tables = [table for code, table in tables.items() if codes is None or code in codes]
+
+    says = _words("says")
+    weak = _words("weak")
+    quotes = _words("quotes")
+    own = _words("own")
+    no_subject = _words("no_subject", r"\W*")
+    asides = _words("asides", r"(?:\s*+", ")*+")
+    begins = _words("begins", r"\s*+")
+    lasting = _words("lasting")
+    back = _words("back", r"\s*+")
+    source = _words("source", bound=False)
+    noun = _words("noun", r"^\W*+", rf"(?: (?:{_OF}) [^:：\n]{{1,40}})?\s?[:：]")
+    final = _words("final", bound=False)
+    alone = _words("alone")
+    orders = _words("orders")
+    nominal = _words("nominal", r"\W*")
+
+    def patterns(self) -> dict[str, re.Pattern[str]]:
+        """Return every expression by its name, compiled."""
+        names = [name for name, value in vars(Reporting).items() if isinstance(value, cached_property)]
+        return {name: getattr(self, name) for name in names}
+
+    def _compiled(self, name: str, before: str, after: str, *, bound: bool) -> re.Pattern[str]:
+        parts = []
+        for table in self._tables:
+            one = f"(?:{'|'.join(table.get(name) or [_NEVER])})"
+            parts.append(f"{_BEGIN}{one}{_END}" if bound and not table.get("unspaced") else one)
+        source = "|".join(parts) or _NEVER
+        for word, stems in self._stand_ins.items():
+            source = source.replace(word, stems)
+        return re.compile(f"{before}(?:{source}){after}", re.IGNORECASE)
+
+
+@cache
+def _tables() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(_TABLE.read_text(encoding="utf-8"))
 
 
 @cache
 def reporting(codes: frozenset[str] | None = None) -> Reporting:
     """Return the words of the languages with these codes together; without codes, of all."""
-    tables = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
-    stand_ins = {name.upper(): f"(?:{'|'.join(words)})" for name, words in tables.pop("any").items()}
-    chosen = [table for code, table in tables.items() if codes is None or code in codes]
-
-    def compiled(name: str, before: str = "", after: str = "", *, bound: bool = True) -> re.Pattern[str]:
-        parts = []
-        for table in chosen:
-            one = f"(?:{'|'.join(table.get(name) or [_NEVER])})"
-            parts.append(f"{_BEGIN}{one}{_END}" if bound and not table.get("unspaced") else one)
-        source = "|".join(parts) or _NEVER
-        for word, stems in stand_ins.items():
-            source = source.replace(word, stems)
-        return re.compile(f"{before}(?:{source}){after}", re.IGNORECASE)
-
-    return Reporting(
-        says=compiled("says"),
-        weak=compiled("weak"),
-        quotes=compiled("quotes"),
-        own=compiled("own"),
-        no_subject=compiled("no_subject", r"\W*"),
-        asides=compiled("asides", r"(?:\s*+", ")*+"),
-        begins=compiled("begins", r"\s*+"),
-        lasting=compiled("lasting"),
-        back=compiled("back", r"\s*+"),
-        source=compiled("source", bound=False),
-        noun=compiled("noun", r"^\W*+", rf"(?: (?:{_OF}) [^:：\n]{{1,40}})?\s?[:：]"),
-        final=compiled("final", bound=False),
-        alone=compiled("alone"),
-        orders=compiled("orders"),
-        nominal=compiled("nominal", r"\W*"),
-    )
+    return Reporting(codes)
 
 
 def without_reported(text: str, codes: frozenset[str]) -> str:
