@@ -244,13 +244,13 @@ def apply(data: bytes, operations: Sequence[Operation], *, limited: bool = True)
             raise _refusal("it creates the file and changes it at the same time")
         return create_file(data, operations[0].text, skill=not operations[0].anchor)
     old = skill = parse(data)
-    body = list(skill.body)
+    body, ending = list(skill.body), skill.ending
     size = characters = 0
     for operation in operations:
         if operation.op is Op.MARK:
-            skill = replace(skill, front=mark_front_matter(skill.front, operation, skill.ending))
+            skill = replace(skill, front=mark_front_matter(skill.front, operation, ending))
             continue
-        step = _apply_operation(skill, body, operation, limited=limited)
+        step = _apply_operation(skill.front, body, operation, ending, limited=limited)
         body = step.body
         size += step.size
         characters += sum(len(line.text) for line in (*step.removed, *step.added))
@@ -267,11 +267,11 @@ def apply(data: bytes, operations: Sequence[Operation], *, limited: bool = True)
     return _check_result(old, skill, after)
 
 
-def _apply_operation(skill: SkillFile, body: list[Line], operation: Operation, *, limited: bool) -> _Step:
-    blank = not skill.front and not any(line.key for line in body)
+def _apply_operation(front: str, body: list[Line], operation: Operation, ending: str, *, limited: bool) -> _Step:
+    blank = not front and not any(line.key for line in body)
     opens = blank and operation.op is Op.INSERT_AFTER and not operation.anchor
     anchor = [] if opens else _split_text(operation.anchor)
-    start = 0 if opens else _find_anchor(skill, body, anchor)
+    start = 0 if opens else _find_anchor(front, body, anchor)
     end = start + len(anchor)
     text = _split_text(operation.text) if operation.op is not Op.DELETE else []
     if operation.op is not Op.DELETE and all(is_blank(line) for line in text):
@@ -280,7 +280,7 @@ def _apply_operation(skill: SkillFile, body: list[Line], operation: Operation, *
         start = end
         if limited and _is_below(body, start, text):
             raise _refusal("the skill already says this in that place")
-    step = _splice(body, start, end, text, skill.ending)
+    step = _splice(body, start, end, text, ending)
     if not step.size:
         raise _refusal("it changes nothing")
     if not any(line.key for line in step.body):
@@ -288,7 +288,7 @@ def _apply_operation(skill: SkillFile, body: list[Line], operation: Operation, *
     return step
 
 
-def _find_anchor(skill: SkillFile, body: list[Line], anchor: list[str]) -> int:
+def _find_anchor(front: str, body: list[Line], anchor: list[str]) -> int:
     if all(is_blank(text) for text in anchor):
         raise _refusal("its anchor is a blank line")
     found = list(find_lines(body, anchor))
@@ -296,7 +296,7 @@ def _find_anchor(skill: SkillFile, body: list[Line], anchor: list[str]) -> int:
         return found[0]
     if found:
         raise SkilldError("The edit does not apply to this file", f"its anchor occurs {len(found)} times in the file")
-    if any(True for _ in find_lines(split_lines(skill.front), anchor)):
+    if any(True for _ in find_lines(split_lines(front), anchor)):
         raise _refusal("it changes the front matter, which is never edited")
     raise SkilldError("The edit does not apply to this file", "its anchor is not in the file")
 

@@ -19,7 +19,7 @@ from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.library.merge_places import Ground, Neighbour, Spot, Wanted, operations_for
 from skilld.library.merge_sorting import Omission, Sorted, sort_passages
-from skilld.library.passages import Passage, plain_text
+from skilld.library.passages import Passage, find_passages, plain_text
 from skilld.markdown.skill_file import parse
 from skilld.skills.spec import entries, front_lines, read_front, scalar
 from skilld.text import Redact, fold
@@ -43,10 +43,11 @@ class _LaterError(SkilldError):
 class Portion:
     """One proposal: the new file, the operations, what is carried over, and what a person should look at.
 
-    `headings` are the paths of the sections that it begins.
+    `headings` are the paths of the sections that it begins, `whole` is the file with the parts before it, too.
     """
 
     data: bytes
+    whole: bytes
     operations: tuple[Operation, ...] = ()
     carried: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
@@ -92,7 +93,7 @@ class _Merger:
         self.source = away.decode("utf-8-sig")
         self.sorted: Sorted = sort_passages(keep.decode("utf-8-sig"), self.source, redact, decided)
         self.left, self.same = list(self.sorted.left), list(self.sorted.same)
-        self.parts = [Portion(keep)]
+        self.parts = [Portion(keep, keep)]
         self.texts = [row.near for row in self.sorted.rows]  # that stand for the passages in the kept skill
         self.done: list[set[str]] = [set()]  # texts that each part carries or replaces
 
@@ -150,7 +151,7 @@ class _Merger:
                 "The merge was not proposed",
                 f"it would take more than {MAX_PARTS} proposals, which is too many to review",
             )
-        self.parts.append(Portion(self.keep))
+        self.parts.append(Portion(self.keep, self.parts[-1].whole))
         self.done.append(set())
 
     def _add_to(self, part: Portion, number: int, passage: Passage) -> None:
@@ -193,14 +194,14 @@ class _Merger:
         after = apply(self.keep, operations)
         _check_nothing_lost(part.data, after, passage, spot.replaced if spot else "")
         heading = spot.heading if spot else None
-        _check_order(self.keep, [other.operations for other in self.parts[:-1]], operations)
+        whole = _check_order(part.whole, after, [other.operations for other in self.parts[:-1]], operation)
         findings = lint(part.data, after, self.source)
         if refused := next((found for found in findings if found.severity is Severity.REFUSE), None):
             raise SkilldError("Not carried over", refused.sentence)
         flags = (*part.flags, *(found.sentence for found in findings))
         headings = (*part.headings, heading) if heading else part.headings
         carried = (*part.carried, (spot and spot.added) or passage.text)
-        return Portion(after, operations, carried, tuple(dict.fromkeys(flags)), headings)
+        return Portion(after, whole, operations, carried, tuple(dict.fromkeys(flags)), headings)
 
     def _record(self, number: int, passage: Passage, new: Portion, spot: Spot | None) -> None:
         self.parts[-1] = new
@@ -228,18 +229,26 @@ def _line_counts(lines: Iterator[str] | Sequence[str]) -> Counter[str]:
     return Counter(plain for line in lines if (plain := plain_text(line)))
 
 
-def _check_order(keep: bytes, others: Sequence[Sequence[Operation]], operations: Sequence[Operation]) -> None:
-    """Raise SkilldError unless the operations do the same before and after those of the other parts."""
-    before, behind = keep, apply(keep, operations)
+def _check_order(whole: bytes, after: bytes, others: Sequence[Sequence[Operation]], operation: Operation) -> bytes:
+    """Return `whole`, which has the other parts and then this one, with one more operation.
+
+    `after` has this part alone, with that operation. Raises SkilldError if it is not the same with the other parts.
+    """
+    if not others:
+        return after
     try:
+        whole = apply(whole, [operation])
         for other in others:
-            before, behind = apply(before, other), apply(behind, other)
-        before = apply(before, operations) if others else behind
+            after = apply(after, other)
     except SkilldError:
         raise _LaterError("Not carried over", NEXT_TIME) from None
-    first, second = (Counter((part.path, part.lines) for part in Ground(data).passages) for data in (before, behind))
-    if first != second:
+    if _passages_in(whole) != _passages_in(after):
         raise _LaterError("Not carried over", NEXT_TIME)
+    return whole
+
+
+def _passages_in(data: bytes) -> Counter[tuple[tuple[str, ...], tuple[str, ...]]]:
+    return Counter((one.path, one.lines) for one in find_passages(data.decode("utf-8-sig")))
 
 
 def folder_omissions(files: Sequence[str], away_agents: Sequence[str], keep_agents: Sequence[str]) -> list[Omission]:

@@ -76,6 +76,9 @@ class Ground:
         self.data = data
         self.body = parse(data).body
         self.passages = find_passages(data.decode("utf-8-sig"))
+        self._by_head: dict[str, list[Passage]] = {}
+        for one in self.passages:
+            self._by_head.setdefault(one.head, []).append(one)
         self.sections = structure.sections(self.body)
         self.paths = heading_paths([(one.level, one.title) for one in self.sections])
 
@@ -89,7 +92,7 @@ class Ground:
 
         Of several, those below the same headings come first; with `last` the last of them is meant, which was added.
         """
-        found = [one for one in self.passages if text and one.head == text and one.is_step == like.is_step]
+        found = [one for one in self._by_head.get(text, ()) if text and one.is_step == like.is_step]
         beside = [one for one in found if one.path == like.path]
         found = beside if beside or near else found
         return (found[-1] if last else found[0]) if found else None

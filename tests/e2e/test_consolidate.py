@@ -132,9 +132,10 @@ def test_bad_arguments_are_reported(world: World) -> None:
     assert (result.returncode, result.stdout) == (0, "No two of these skills are for the same task.\n")
 
 
-def _two_skills(folder: Path, number: int) -> tuple[list[str], tuple[str, str]]:
+def _two_skills(folder: Path, number: int, length: int = 0) -> tuple[list[str], tuple[str, str]]:
     """Write two skills, the younger of which says so many things more; return these lines and both folders."""
-    walls = [f"- Paint wall number {at} in colour {at + 1000}." for at in range(number)]
+    more = " and wait" * (length // 9)
+    walls = [f"- Paint wall number {at} in colour {at + 1000}{more}." for at in range(number)]
     for at, (name, rules) in enumerate({"paint-walls": ["- Wash the brushes."], "wall-painting": walls}.items()):
         (folder / name).mkdir()
         text = "\n".join(
@@ -196,7 +197,7 @@ def test_a_rejected_merge_can_be_brought_back_as_the_message_says(world: World) 
 
 
 def test_an_unreviewably_large_merge_is_not_proposed(world: World) -> None:
-    _, both = _two_skills(world.home / ".claude/skills", 210)
+    _, both = _two_skills(world.home / ".claude/skills", 22, 1800)
     (row,) = world.consolidate(*both).values()
     assert (row["what"], row["proposals"]) == ("apart", [])
     assert "more than 5 proposals" in row["why"]
