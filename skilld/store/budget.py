@@ -62,9 +62,7 @@ class UsageLog(Table):
 
     def correct(self, day: str, model: str, skill: str, booked: Usage, used: Usage) -> None:
         """Book what was used in place of what was `booked` before, which was expected."""
-        more = _credible(used) - _credible(booked)
-        if more == Usage():
-            return
+        more = _credible(used) - booked
         self._db.execute(
             """INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?)
                ON CONFLICT (day, model, skill) DO UPDATE SET calls = calls + excluded.calls,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,3 +75,24 @@ def test_a_refused_call_is_not_made_and_a_failed_one_is_booked(store: Store) -> 
     assert store.usage.rows()[0]["calls"] == 1
     with paid_call("m", Usage(1, 50)):
         pass  # nobody limits it
+
+
+def test_what_a_call_used_is_reported(store: Store) -> None:
+    with charged_to(Account(store, Budget(), "notes").charge), paid_call("m", Usage(1)) as call:
+        call.used = Usage(1, 70, 30, 0.25)
+    assert [*store.usage.rows()[0].values()][3:] == [1, 70, 30, 0.25]
+
+
+def test_the_limits_are_looked_at_in_the_transaction_that_books(store: Store) -> None:
+    """Two programs that look at the same time cannot both book the last call."""
+    booking: list[bool] = []
+
+    class Watching(Budget):
+        def __getattribute__(self, name: str) -> Any:
+            if name == "calls":
+                booking.append(store._db.in_transaction)
+            return super().__getattribute__(name)
+
+    assert Account(store, Watching(), "notes").charge(ASKED) == ""
+    assert booking
+    assert all(booking)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -173,6 +174,16 @@ def test_s2_ten_thousand_blank_lines_compare_quickly() -> None:
     before = [*[""] * 10_000, "a", *[""] * 10_000, "z"]
     after = [*[""] * 10_000, "a", "b", *[""] * 10_000, "z"]
     assert [after[k:m] for equal, _, _, k, m in compare_lines(before, after) if not equal] == [["b"]]
+
+
+def test_lines_that_repeat_are_matched_unless_there_are_too_many_pairs_of_them() -> None:
+    def kept(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
+        return [(k, m) for equal, _, _, k, m in compare_lines(before, after) if equal]
+
+    assert kept("a-b-c-d", "z-y-x-w") == [(1, 2), (3, 4), (5, 6)]
+    gap = [""] * 400
+    assert kept(["x", *gap, "one", *gap, "y"], ["z", *gap, "two", *gap, "w"]) == []
+    assert kept(["x", *gap, "one", *gap, "y"], ["z", *gap[:9], "one", *gap, "w"]) == [(1, 411)]
 
 
 COMMON = b"# Notes\n\n- One.\n- Two.\n\nEnd.\n"

@@ -50,6 +50,12 @@ def test_permanent_errors_are_given_up_with_a_remedy(stub: StubModel, status: in
     assert (error.cause, error.remedy) == (cause, "Check the settings: skilld config show")
 
 
+def test_a_request_that_the_library_repeats_with_other_messages_is_two_calls(stub: StubModel) -> None:
+    error = _model_error(stub, Reply(status=400, text="Last message must have role `user`"), calls=4)
+    assert error.cause == "the provider rejected the request"
+    assert len(stub.bodies) == 4, "each of the two questions twice"
+
+
 _UNREADABLE = "it answered, but not in the form of this provider's API"
 
 

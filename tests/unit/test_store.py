@@ -378,6 +378,23 @@ def test_a_decision_is_recorded_once_with_who_and_why(store: Store) -> None:
     assert store._db.execute("SELECT count(*) FROM decisions").fetchone()[0] == 1
 
 
+def test_a_proposal_is_marked_as_taken_back_while_it_is_open_until_it_is_said_again(store: Store) -> None:
+    def flags() -> tuple[str, ...]:
+        found = store.proposals.get("0123abcd")
+        assert found is not None
+        return found.flags
+
+    store.proposals.add(replace(PROPOSAL, flags=("new section",)))
+    for _ in range(2):
+        store.proposals.mark_taken_back("0123abcd", "forget that")
+    assert flags() == ("new section", "you may have taken this back since: “forget that”")
+    store.proposals.add_evidence("0123abcd", Evidence("claude-code:s9:9", "do it after all"))
+    assert flags() == ("new section",)
+    store.proposals.decide(PROPOSAL, State.ACCEPTED, AT, who="command")
+    store.proposals.mark_taken_back("0123abcd", "forget that")
+    assert flags() == ("new section",)
+
+
 def test_proposals_are_listed_by_state_and_repository_oldest_first(store: Store) -> None:
     store.proposals.add(replace(PROPOSAL, id="b", created_at="2026-03-03T09:00:00Z"))
     store.proposals.add(replace(PROPOSAL, id="a"))
