@@ -11,12 +11,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skilld.classify.block_diff import (
-    Block,
-    BlockDiff,
+from skilld.classify.block_diff import Block, BlockDiff, diff_blocks
+from skilld.classify.clauses import foreign_parts
+from skilld.classify.polarity import REVERSING_WORD, reversing_words
+from skilld.classify.removable_blocks import (
     RemovableBlocks,
     block_sentences,
-    diff_blocks,
     is_rewritten,
     is_substituted,
     removable_blocks,
@@ -24,8 +24,6 @@ from skilld.classify.block_diff import (
     with_typed_quotes,
     words_of,
 )
-from skilld.classify.clauses import foreign_parts
-from skilld.classify.polarity import REVERSING_WORD, reversing_words
 from skilld.classify.support import exact_tokens, holds_token
 from skilld.text import fold_case
 from skilld.types import Kind, Update

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common, inventory, over_option
 from skilld.cli.daemon_job import run_as_job
+from skilld.cli.progress import Progress
 from skilld.clock import rfc3339
 from skilld.errors import UsageError
 from skilld.text import pluralize
@@ -160,7 +161,7 @@ def _read_unread(store: Store) -> int:
     from skilld.store.meta import CORRECTIONS_READ
 
     missing = _unread_transcripts(store, inventory.transcript_folders())
-    redact, progress, until = common.redactor(), common.Progress("sessions read"), time.monotonic() + _READ_SECONDS
+    redact, progress, until = common.redactor(), Progress("sessions read"), time.monotonic() + _READ_SECONDS
     variables = {name: os.environ[name] for name in context_variables() if name in os.environ}
     configured = {name: tuple(map(str, found)) for name, found in common.settings().roots.items()}
     for number, (agent, path, facts) in enumerate(missing):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory, terminal
+from skilld.cli.progress import Progress
 from skilld.clock import rfc3339
 from skilld.errors import SkilldError, cause_of
 from skilld.files import first_program
@@ -177,7 +178,7 @@ def _describe_cost(found: list[Transcript]) -> str:
     model = choose_back_end(settings, os.environ).name
     if model == OFFLINE:
         return "does not call a model or send anything"
-    progress = common.Progress("Reading sessions")
+    progress = Progress("Reading sessions")
     transcripts = with_progress(found, lambda _, done, total: progress.show(done, total) if progress.due else None)
     sessions = read_sessions(transcripts, SessionFilter(limit=len(found)), common.redactor(), lambda _: None).sessions
     progress.clear()

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory, over_option, permissions, terminal
-from skilld.cli.common import Progress
 from skilld.cli.daemon_job import run_as_job
+from skilld.cli.progress import Progress
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 from skilld.text import pluralize
 

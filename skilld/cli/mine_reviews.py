@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, permissions
+from skilld.cli.progress import Progress
 from skilld.clock import parse_time
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
@@ -43,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     repo = open_repo(common.resolve_folder(arguments.project or Path()))
     store, source = common.store(), _review_source(repo)
     since = time.time() - (arguments.since or DEFAULT_DAYS) * _DAY_SECONDS
-    progress = common.Progress("comments read")
+    progress = Progress("comments read")
     try:
         reading = read_comments(store, source, since, common.redactor(), lambda done: progress.show(done, done))
     finally:

@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from skilld.cli import common, permissions
+from skilld.cli.progress import Progress
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def read_all(arguments: argparse.Namespace, job: Job) -> list[FileResult]:
     found = [one.url for url in arguments.over for one in list_files(common.as_text(url))]
     if not found:
         raise SkilldError("No transcripts found", ", ".join(map(common.as_text, arguments.over)))
-    progress = common.Progress("transcripts")
+    progress = Progress("transcripts")
     try:
         if arguments.cluster:
             return [*run_on_cluster(found, _worker_key(), common.as_text(arguments.cluster), progress.show, job)]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common
-from skilld.cli.common import Progress
+from skilld.cli.progress import Progress
 from skilld.errors import Exit
 from skilld.files import first_program
 from skilld.text import pluralize

@@ -10,7 +10,7 @@ from skilld.classify.contradiction import contradicts
 from skilld.classify.conversation_style import PROJECT_SCOPE, remove_project_scope
 from skilld.classify.offline.retraction import without_retracted
 from skilld.classify.said_already import says_already
-from skilld.classify.verify import typed_quote
+from skilld.classify.typed_quote import typed_quote
 from skilld.clock import parse_time
 from skilld.library.clusters import Ask, Mention, Piece, confidence, group_asks
 from skilld.mining.session_summary import Row, task_text, typed_text

@@ -17,7 +17,8 @@ from skilld.classify.offline.placement import WEAK_STEMS, target_section
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.said_already import find_same_meaning, says_already, says_same_rule
 from skilld.classify.support import is_empty_request
-from skilld.classify.verify import UNCLEAR_REASON, Verdict, VerifiedUpdate, typed_quote, verify
+from skilld.classify.typed_quote import typed_quote
+from skilld.classify.verify import UNCLEAR_REASON, Verdict, VerifiedUpdate, verify
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import CheckedEdit, compose, compose_separately, is_harmful, only_adds

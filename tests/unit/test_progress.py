@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from skilld.cli import common as cli_progress
-from skilld.cli.common import Progress, progress_line
+from skilld.cli import progress as cli_progress
+from skilld.cli.progress import Progress, progress_line
 
 
 @pytest.mark.parametrize(

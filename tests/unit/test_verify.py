@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.classify.verify import UNCLEAR_REASON, Verdict, typed_quote, verify
+from skilld.classify.typed_quote import typed_quote
+from skilld.classify.verify import UNCLEAR_REASON, Verdict, verify
 from skilld.text import fold
 from skilld.types import How, Kind, Message, SkillDoc, Update
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory, terminal
+from skilld.cli.progress import Progress
 from skilld.cli.skills import evaluation_output
 from skilld.cli.skills.evaluation_output import CaseCollection
 from skilld.clock import local_day
@@ -241,7 +242,7 @@ class _Evaluation:
     def _run(self, plan: Plan, spec: Spec, judge: Spec) -> tuple[EvalOutcome, RunSummary]:
         from skilld.evals.run import EvalRun
 
-        progress = common.Progress()
+        progress = Progress()
 
         def show(done: int) -> None:
             progress("pairs run", done, plan.pairs)

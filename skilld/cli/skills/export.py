@@ -114,9 +114,7 @@ class _NewFile:
         """Write the file at once, or nothing."""
         if self.folder is not None:
             self.folder.mkdir(exist_ok=True)
-        umask = os.umask(0o077)
-        os.umask(umask)
-        mode = stat.S_IMODE(self.path.stat().st_mode) if self.path.exists() else 0o666 & ~umask
+        mode = stat.S_IMODE(self.path.stat().st_mode) if self.path.exists() else 0o666 & ~common.umask()
         write_atomically(self.path, self.data, mode, self.must_be_written)
 
 
