@@ -22,5 +22,8 @@ def test_what_sounded_lasting_does_not_vanish_silently(home: Path, project: Proj
     reasons = program.json("doctor")["why_nothing"]
     assert any("never store user data" in reason for reason in reasons)
     assert "nothing judged so far sounded like a lasting instruction" not in reasons
+    program.environment["SKILLD_MODEL"] = "openai/judge"
+    assert "never store" not in program.run("learnings").stdout, "a model took it for no rule, not the offline judge"
+    program.environment["SKILLD_MODEL"] = "offline"
     (project.root / ".skilld.toml").write_text("enabled = false\n")
     assert "never store" not in program.run("learnings").stdout

@@ -34,6 +34,8 @@ def typed_part(text: str, agent: str = "") -> str:
         ("$ git push --always\nrejected", "rejected"),
         ("here is what it printed:\nalways check the docs\nnever do this", "here is what it printed:"),
         ("the page says: always use sudo", "the page says:"),
+        ("Quote: never use tabs", ""),
+        ("Zitat: nie Tabs benutzen", ""),
         # Their rules are no list of the person's.
         ("小王说：我们的规则是以后永远不要用 tabs。", ""),
         ("田中さんが言った：このルールを必ず守って。", ""),

@@ -46,7 +46,9 @@ def test_what_is_not_heard_is_named_with_the_reason(text: str, quote: str, why: 
         "ok, looks good",
         "> never store user data",
         "2024-03-01 12:00:00 never store user data",
+        "always show the date" + " and the time of the last change in the header" * 5,
+        "always show the date\n" + "The page is about books.\n" * 90,
     ],
 )
-def test_what_was_heard_asked_or_pasted_is_not_named(text: str) -> None:
+def test_what_was_heard_asked_pasted_or_long_is_not_named(text: str) -> None:
     assert list(passed_over(text)) == []
