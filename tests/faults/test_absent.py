@@ -166,7 +166,7 @@ def test_r2_words_are_kept_redacted_for_two_days_except_of_opted_out_projects(
 
 @pytest.mark.parametrize(
     "rounds",
-    [Rounds(0, 3, 6.0), *(pytest.param(Rounds(seed, 10, 60.0), marks=pytest.mark.slow) for seed in range(1, 6))],
+    [Rounds(0, 3, 2.0), *(pytest.param(Rounds(seed, 10, 60.0), marks=pytest.mark.slow) for seed in range(1, 6))],
     ids=str,
 )
 def test_r2_a_folder_missing_at_random_moments_loses_nothing(

@@ -61,11 +61,16 @@ class ProposalLife:
 
     def observe(self, name: str = "p1") -> tuple[str, str]:
         """Read git as the daemon does, twice, and return the state and the note."""
+        self.observe_all()
+        return self.get(name).state.value, self.get(name).note
+
+    def observe_all(self) -> None:
+        """Read git as the daemon does, twice."""
         refresh(self.store)
-        first = self.get(name).state, self.get(name).note
+        first = [(one.id, one.state, one.note) for one in self.store.proposals.all()]
         refresh(self.store)
-        assert (self.get(name).state, self.get(name).note) == first, "nothing has happened in between"
-        return first[0].value, first[1]
+        again = [(one.id, one.state, one.note) for one in self.store.proposals.all()]
+        assert again == first, "nothing has happened in between"
 
     def accept(self, name: str = "p1", *, worktree: bool = False) -> DecisionReport:
         return decide(self.store, self.get(name), accepting({}, worktree=worktree))

@@ -258,10 +258,8 @@ class Walk:
 
     def check_states(self) -> None:
         """Compare each state with what the repository holds."""
-        names = self.names()
-        for name in names:
-            self.life.observe(name)
-        for name in names:
+        self.life.observe_all()
+        for name in self.names():
             self._check_state(name)
         assert self.git("fsck", "--strict", "--no-dangling", "--no-progress") == ""
 
