@@ -193,16 +193,6 @@ def undo(before: bytes, after: bytes, current: bytes) -> bytes:
         return undo_lines(before, after, current)
 
 
-def doubles_lines(old: bytes, current: bytes, new: bytes) -> bool:
-    """Whether `merge` would add lines that `current` has already, at another place."""
-    try:
-        merged = _count_lines(merge(old, current, new))
-    except MergeConflictError:
-        return False
-    before, now, after = _count_lines(old), _count_lines(current), _count_lines(new)
-    return any(merged[line] > max(now[line], count) for line, count in after.items() if not before[line])
-
-
 def without_present(before: bytes, after: bytes, current: bytes) -> bytes:
     """Return `after` without the changes from `before` whose new lines are all in `current`: they are made already."""
     old, present = set(_count_lines(before)), _count_lines(current)

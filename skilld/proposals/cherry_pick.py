@@ -173,9 +173,7 @@ def _apply_commit(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: 
             _TITLE, cause, f"To write the file without committing: skilld accept --worktree {proposal.id}"
         )
     before, after = read_versions(work_tree, commit)
-    current = objects.read_blob(work_tree.repo.git, work_tree.repo.head, work_tree.tracked.relpath)
-    doubles = current is not None and line_diff.doubles_lines(before, current, after)
-    merges = not doubles and would_merge(work_tree, before, after) and _sides_merge(work_tree, commit)
+    merges = would_merge(work_tree, before, after) and _sides_merge(work_tree, commit)
     if merges and not _would_misnumber(work_tree, before, after, refit if edited is None else None):
         done = try_git_command(work_tree, "cherry-pick", commit.oid)
         if done is not None:
@@ -208,7 +206,7 @@ def _sides_merge(work_tree: Worktree, commit: Commit, *, back: bool = False) -> 
 
 
 def _would_misnumber(work_tree: Worktree, before: bytes, after: bytes, refit: Refit | None) -> bool:
-    """Whether a clean cherry-pick would leave an added step with another number than it has in its list."""
+    """Whether a clean cherry-pick would leave an added step with another number than it has, or double a line."""
     current = objects.read_blob(work_tree.repo.git, work_tree.repo.head, work_tree.tracked.relpath)
     if refit is None or current is None:
         return False

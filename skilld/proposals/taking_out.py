@@ -42,18 +42,23 @@ def lines_of_others(own: tuple[bytes, bytes], landed: tuple[bytes, bytes]) -> se
 
 
 def headings_in_use(before: bytes, after: bytes, current: bytes) -> set[str]:
-    """Return the lines that are headings of the change and have text below them in `current` that is not of it."""
+    """Return the headings of the change that have text below them in `current` that came there since."""
     own = Counter(line_diff.signature(before, after)[1])
     try:
-        body = parse(current).body
+        then, now = _texts_below(after), _texts_below(current)
     except (SkilldError, UnicodeDecodeError):
         return set()
-    found = set()
+    return {head for head, below in now.items() if own[head] and below - own - then.get(head, Counter())}
+
+
+def _texts_below(data: bytes) -> dict[str, Counter[str]]:
+    """Return the lines below each heading with a number sign."""
+    body = parse(data).body
+    found: dict[str, Counter[str]] = {}
     for part in sections(body):
-        head = body[part.start - 1].text.strip() if part.start else ""
         below = Counter(line.text.strip() for line in body[part.start : part.end] if line.text.strip())
-        if head.startswith("#") and own[head] and below - own:
-            found.add(head)
+        if part.level and (head := body[part.head].text.strip()).startswith("#"):
+            found[head] = found.get(head, Counter()) + below
     return found
 
 

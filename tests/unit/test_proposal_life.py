@@ -506,6 +506,19 @@ def test_a_line_that_the_person_has_elsewhere_is_not_doubled(life: ProposalLife,
     assert life.observe()[0] == "accepted"
 
 
+def test_a_line_that_the_person_has_far_away_is_not_doubled_by_git(life: ProposalLife) -> None:
+    life.propose(
+        "p1",
+        Operation(Op.INSERT_AFTER, "- Run the tests.", DRY),
+        Operation(Op.INSERT_AFTER, "- Push the tag.", "- Write the news."),
+    )
+    life.person.commit("mine", {SKILL: f"{TEXT}\n## Mine\n\n{DRY}\n"})
+    life.accept()
+    text = life.person.skill.read_text()
+    assert (text.count(DRY), text.count("- Write the news.")) == (1, 1)
+    assert life.observe()[0] == "accepted"
+
+
 def test_after_a_mixed_reset_and_a_commit_it_is_not_doubled(life: ProposalLife) -> None:
     life.offer()
     life.accept()
@@ -565,3 +578,10 @@ def test_accepting_on_another_branch_brings_none_of_the_persons_lines(life: Prop
     life.person.git("switch", "--quiet", "other")
     life.accept()
     assert life.person.skill.read_text() == TEXT.replace("- Tag", f"{DRY}\n- Tag")
+
+
+def test_a_heading_that_was_put_above_text_goes_again(life: ProposalLife) -> None:
+    life.propose("p1", Operation(Op.INSERT_AFTER, "## Notes", "\n## Testing\n\n- Run all of them."))
+    life.accept()
+    life.revert()
+    assert life.person.skill.read_text() == TEXT
