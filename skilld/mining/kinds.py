@@ -41,7 +41,7 @@ class _Kind:
 
 def is_look(action: Action) -> bool:
     """Whether an action only looks at something, in a way that can be a step."""
-    return action.read_only and not action.reads and bool(_LOOK_PATTERN.match(action.text))
+    return action.read_only and bool(_LOOK_PATTERN.match(action.text))
 
 
 def shared_kinds(sessions: Mapping[str, Sequence[ActionRun]]) -> list[Column]:

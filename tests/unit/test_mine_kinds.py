@@ -44,6 +44,13 @@ def test_other_files_of_one_folder_are_one_kind_and_the_same_file_is_its_own() -
     ) == [{"notes/one.md", "notes/two.md"}, {"CHANGELOG.md"}]
 
 
+def test_a_changed_file_is_of_one_kind_only() -> None:
+    """By its folder, which more sessions changed one of, and not by its name, too."""
+    assert _kinds(("~docs/plan.md",), ("~docs/notes.md",), ("~docs/todo.md",), ("~api/plan.md",)) == [
+        {"docs/plan.md", "docs/notes.md", "docs/todo.md"}
+    ]
+
+
 def test_only_files_that_half_of_the_sessions_read_are_a_kind_and_reading_is_no_change() -> None:
     assert _kinds(("<docs/plan.md", "<a.py"), ("<docs/plan.md", "<b.py"), ("~docs/plan.md",), ("make all",)) == [
         {"docs/plan.md"}

@@ -92,6 +92,7 @@ def test_an_instruction_is_not_a_negation(text: str) -> None:
         ("Always run the tests.", "```\nnpm test   # run the tests\n```", False),
         ("Always run the linter.", "- To run the linter: `make lint`", False),
         ("Always run npm run lint before you push.", "- `npm run lint` before you push", True),
+        ("Put jobs in app/jobs.", "- **Jobs** (`app/jobs`): workers", False),
         ("Put new models in app/models, one file each.", "- **Models** (`app/models`): SQLAlchemy models", False),
         # What is only loaded from elsewhere.
         ("Follow docs/git-conventions.md.", "@docs/git-conventions.md", False),
