@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+_MAX_BYTES = 16 << 20
+
 
 def write_atomically(
     path: Path, data: bytes | Iterable[bytes], mode: int, check: Callable[[], object] | None = None
@@ -51,6 +53,17 @@ def read_regular(path: Path, limit: int, *, links: bool = True) -> tuple[bytes, 
         if facts.st_size > limit:
             raise ValueError(f"it is {facts.st_size} bytes; the limit is {limit}")
         return file.read(limit), facts
+
+
+def read_whole(path: str | Path) -> bytes:
+    """Return the bytes of a file as `read_regular` does, for a path that may have changed since it was checked.
+
+    Raises OSError, also for a pipe, a device or more than 16 MiB.
+    """
+    try:
+        return read_regular(Path(path), _MAX_BYTES)[0]
+    except ValueError as error:
+        raise OSError(errno.EINVAL, str(error), str(path)) from error
 
 
 def exposure_reason(facts: os.stat_result, *, secret: bool) -> str | None:

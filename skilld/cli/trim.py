@@ -14,6 +14,7 @@ from skilld.cli import common, inventory
 from skilld.cli.budgeted_model import BudgetedModel
 from skilld.clock import rfc3339
 from skilld.errors import SkilldError
+from skilld.files import read_whole
 from skilld.git.environment import scrub_environment
 from skilld.text import fold_case, pluralize
 
@@ -104,7 +105,7 @@ def find_cuts(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -
     parsed_files: dict[str, ParsedFile] = {}
     for one in files:
         try:
-            parsed_files[one.ref.path] = parse_units(Path(one.ref.path).read_bytes())
+            parsed_files[one.ref.path] = parse_units(read_whole(one.ref.path))
         except (OSError, SkilldError):
             continue
     unused = {

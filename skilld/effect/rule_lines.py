@@ -12,6 +12,7 @@ from skilld.classify.content import content_of, term_weights
 from skilld.classify.offline.sections import BlockKind, ProseBlock, body_lines, sections
 from skilld.classify.said_already import only_imports
 from skilld.errors import SkilldError
+from skilld.files import read_whole
 from skilld.git.managed_repos import find_any
 from skilld.git.objects import read_commit
 from skilld.proposals.explain import find_origin
@@ -30,7 +31,8 @@ _DECLARATION = re.compile(r"`(?:\{\{\w+\}\}|\u2026)`:")
 def text_of(path: str) -> str:
     """Return the beginning of a file's text; empty if it cannot be read."""
     with suppress(OSError):
-        return Path(path).read_text(encoding="utf-8-sig", errors="replace")[:_MAX_TEXT]
+        text = read_whole(path).decode("utf-8-sig", "replace")
+        return text.replace("\r\n", "\n").replace("\r", "\n")[:_MAX_TEXT]
     return ""
 
 

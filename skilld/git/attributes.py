@@ -6,21 +6,31 @@ gitattributes(5). Doubtful cases count as filtered: then we leave the file alone
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 
+from skilld.files import read_regular
 from skilld.git.errors import RepoRefusedError
 
 _MAX_BYTES = 1 << 20
+_MAX_PATTERN_LENGTH = 2048  # git ignores longer lines since 2.39.1
+_MAX_CLASSES = 8  # in one pattern
+_MAX_LINES = 20_000  # that set or unset `filter`: 2 s
 _MAX_DEPTH = 100  # folders between the top of the work tree and the file
+
+_BLANK_PATTERN = re.compile(r"[ \t\r]+")
 
 
 def is_filtered(toplevel: Path, common_dir: Path, relpath: str, personal: Path) -> bool:
     """Whether the attribute `filter` is set on the file.
 
     The sources are the person's own attributes file `personal`, then those of the folders from the top of the work tree
-    down to the file's, and finally `info/attributes`. The last match decides.
+    down to the file's, and finally `info/attributes`. The last match decides. Raises RepoRefusedError if one of them
+    cannot be read.
     """
     folders = relpath.split("/")[:-1]
     if len(folders) > _MAX_DEPTH:
@@ -31,24 +41,41 @@ def is_filtered(toplevel: Path, common_dir: Path, relpath: str, personal: Path) 
         for count in range(len(folders) + 1)
     ]
     sources.append((common_dir / "info" / "attributes", ""))
+    rows = [
+        (_BLANK_PATTERN.split(line), relpath[len(folder) + 1 :] if folder else relpath)
+        for path, folder in sources
+        for line in _read_lines(path)
+    ]
+    macros = _filtering_macros([words for words, _ in rows if words[0].startswith("[attr]")])
     state = False
-    macros: set[str] = set()
-    for path, folder in sources:
-        below = relpath[len(folder) + 1 :] if folder else relpath
-        state = _apply_lines(_read_lines(path), below, state, macros)
+    looked_at = 0
+    for (pattern, *attributes), below in rows:
+        after = state
+        for attribute in attributes:
+            after = _apply_attribute(attribute, after, macros)
+        if after == state or pattern.startswith("[attr]"):
+            continue
+        looked_at += 1
+        if looked_at > _MAX_LINES:
+            return True
+        if _matches(pattern, below, sets=after):
+            state = after
     return state
 
 
-def _apply_lines(lines: Iterable[str], relpath: str, state: bool, macros: set[str]) -> bool:  # noqa: FBT001 - a fold's value
-    for line in lines:
-        pattern, *attributes = line.split()
-        if pattern.startswith("[attr]"):
-            if any(name.startswith("filter=") or name == "filter" for name in attributes):
-                macros.add(pattern.removeprefix("[attr]"))
-        elif _matches(pattern.strip('"'), relpath):
-            for attribute in attributes:
-                state = _apply_attribute(attribute, state, macros)
-    return state
+def _filtering_macros(definitions: Iterable[list[str]]) -> set[str]:
+    """Return the macros that set `filter`, also through other macros, in any order."""
+    users: dict[str, set[str]] = defaultdict(set)
+    for name, *attributes in definitions:
+        for attribute in attributes:
+            users["filter" if attribute.startswith("filter=") else attribute].add(name.removeprefix("[attr]"))
+    found: set[str] = set()
+    waiting = ["filter"]
+    while waiting:
+        new = users[waiting.pop()] - found
+        found |= new
+        waiting += new
+    return found
 
 
 def _apply_attribute(attribute: str, state: bool, macros: set[str]) -> bool:  # noqa: FBT001 - a fold's value
@@ -57,62 +84,85 @@ def _apply_attribute(attribute: str, state: bool, macros: set[str]) -> bool:  # 
     return state or attribute == "filter" or attribute.startswith("filter=") or attribute in macros
 
 
-_STAR, _DOUBLE_STAR, _ANY_FOLDERS = "*", "**", "**/"
+# A token is one of: any folders, the rest of the path, any letters within a folder, a class, or one letter.
+_TOKEN_PATTERN = re.compile(r"(?:^|(?<=/))\*\*/|(?<=/)\*\*$|\*+|\[[!^]?\]?[^\]]*\]|\\.|.", re.DOTALL)
+_FOLDERS, _REST, _STAR = "**/", "**", "*"
 
 
-def _matches(pattern: str, relpath: str) -> bool:
+def _matches(pattern: str, relpath: str, *, sets: bool) -> bool:
     """Whether a gitattributes pattern matches the path; `*` and `?` stay within one folder.
 
-    Follows all alternatives at once, letter by letter: a regular expression with many stars would take forever.
+    `sets` is the answer in doubt: what sets `filter` also matches in another case (`core.ignoreCase`), what unsets it
+    does not. Follows all alternatives at once, as bits of a number: a regular expression with many stars would take
+    forever.
     """
+    if len(pattern) > _MAX_PATTERN_LENGTH or pattern.startswith('"'):
+        return sets
     target = relpath if "/" in pattern else relpath.rpartition("/")[2]
-    try:
-        parts = [
-            part if part in (_STAR, _DOUBLE_STAR, _ANY_FOLDERS) else _compile_letter(part)
-            for part in _split_pattern(pattern)
-        ]
-    except re.error:  # a character class that only git understands
-        return True
-    at, before = {0}, "/"
-    for letter in [*target, ""]:
-        for i, part in enumerate(parts):
-            if i in at and isinstance(part, str) and (part != _ANY_FOLDERS or before == "/"):
-                at.add(i + 1)
-        if not letter:
-            break
-        stays = (_DOUBLE_STAR, _ANY_FOLDERS) if letter == "/" else (_DOUBLE_STAR, _ANY_FOLDERS, _STAR)
-        there = [(i, parts[i]) for i in at if i < len(parts)]
-        at = {i for i, part in there if part in stays}
-        at |= {i + 1 for i, part in there if isinstance(part, re.Pattern) and part.fullmatch(letter)}
+    pattern = pattern.removeprefix("/")
+    if sets:
+        pattern, target = pattern.lower(), target.lower()
+    tokens = _TOKEN_PATTERN.findall(pattern)
+    places: dict[str, int] = defaultdict(int)
+    for i, token in enumerate(tokens):
+        stars = token.startswith(_STAR) and token != _FOLDERS
+        kind = (
+            (_REST if token == _REST and pattern.endswith("/**") and i == len(tokens) - 1 else _STAR)
+            if stars
+            else token
+        )
+        places[kind] |= 1 << i
+    classes = [token for token in places if len(token) > 1 and token[0] == "["]
+    if len(classes) > _MAX_CLASSES or not all(map(_compile_class, classes)):
+        return sets
+    return _follow(places, classes, target) >> len(tokens) & 1 == 1
+
+
+def _follow(places: Mapping[str, int], classes: Iterable[str], target: str) -> int:
+    """Return the places in a pattern, as bits, that are reached after the target; `places` are those of each token."""
+    folders, rest, star = (places.get(kind, 0) for kind in (_FOLDERS, _REST, _STAR))
+    at, before = _skip(1, folders | rest | star), "/"
+    for letter in target:
+        hit = places.get(letter, 0) | places.get(f"\\{letter}", 0)
+        stay = folders | rest
+        if letter != "/":
+            hit |= places.get("?", 0)
+            stay |= star
+            for token in classes:
+                pattern = _compile_class(token)
+                hit |= places[token] if pattern and pattern.match(letter) else 0
+        at = (at & hit) << 1 | at & stay
         before = letter
-    return len(parts) in at
+        at = _skip(at, rest | star | (folders if before == "/" else 0))
+    return at
 
 
-def _compile_letter(part: str) -> re.Pattern[str]:
-    if part == "?":
-        return re.compile("[^/]")
-    if len(part) == 1:
-        return re.compile(re.escape(part), re.IGNORECASE)
-    body = part[1:-1].replace("\\", r"\\")
-    return re.compile("[" + ("^" + body[1:] if body[0] in "!^" else body) + "]", re.IGNORECASE)
+def _skip(at: int, optional: int) -> int:
+    while (more := at | (at & optional) << 1) != at:
+        at = more
+    return at
 
 
-def _split_pattern(pattern: str) -> Iterator[str]:
-    i = int(pattern.startswith("/"))
-    while i < len(pattern):
-        part = next((star for star in (_ANY_FOLDERS, _DOUBLE_STAR, _STAR) if pattern.startswith(star, i)), pattern[i])
-        if part == "[" and (end := pattern.find("]", i + 2)) >= 0:
-            part = pattern[i : end + 1]
-        yield part
-        i += len(part)
+@lru_cache(maxsize=4096)
+def _compile_class(token: str) -> re.Pattern[str] | None:
+    """Return a class of letters as a regex, None for a form that only git understands."""
+    body = token[1:-1]
+    try:
+        named = "[" in body or "\\" in body
+        return None if named else re.compile("[" + ("^" + body[1:] if body[0] in "!^" else body) + "]")
+    except re.error:
+        return None
 
 
 def _read_lines(path: Path) -> list[str]:
-    try:
-        with path.open("rb") as file:
-            text = file.read(_MAX_BYTES).decode("utf-8", "replace")
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+    if path.is_dir() or str(path) == os.devnull:
         return []
-    except OSError as error:
-        raise RepoRefusedError("Cannot read the repository's attributes", f"{path}: {error.strerror}") from error
-    return [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    try:
+        text = read_regular(path, _MAX_BYTES)[0].decode("utf-8-sig", "replace")
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise RepoRefusedError("Cannot read the repository's attributes", f"{path}: {why}") from error
+    lines = (line.strip(" \t\r") for line in text.split("\n"))
+    return [line for line in lines if line and not line.startswith("#")]

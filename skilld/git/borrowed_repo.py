@@ -80,7 +80,7 @@ class BorrowedRepo:
         if result.status != 0:
             raise GitFailedError("Could not reach the remote", result.status, result.err)
         refs, default = {}, ""
-        for line in result.out.decode("utf-8", "replace").splitlines():
+        for line in result.lines:
             if row := _REF_PATTERN.fullmatch(line):
                 refs[row[2]] = row[1]
             elif head := _HEAD_PATTERN.fullmatch(line):

@@ -56,8 +56,8 @@ def read_tip(git: Git, ref: str) -> str | None:
 
 def read_tips(git: Git, patterns: Sequence[str]) -> dict[str, str]:
     """Return name -> object id of all refs matching the patterns (full names, or folders without a final slash)."""
-    out = git.run("for-each-ref", "--format=%(objectname) %(refname)", *patterns).decode("utf-8", "surrogateescape")
-    return {name: oid for oid, name in (line.split(" ", 1) for line in out.splitlines())}
+    rows = git.lines("for-each-ref", "--format=%(objectname) %(refname)", *patterns)
+    return {name: oid for oid, name in (row.split(" ", 1) for row in rows)}
 
 
 def is_reachable(git: Git, commit: str, tip: str) -> bool:

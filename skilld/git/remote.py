@@ -92,7 +92,7 @@ def _run_in(
 
 def _output_lines(result: Result) -> list[str]:
     """Return the lines that a command printed; none if it failed."""
-    return result.out.decode("utf-8", "replace").splitlines() if result.status == 0 else []
+    return result.lines if result.status == 0 else []
 
 
 def find_remote_base(repo: Repo, remote: str) -> str | None:

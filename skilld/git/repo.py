@@ -159,8 +159,7 @@ def _open_at(place: RepoLocation, settings: dict[str, str], *, private: bool = F
 
 def _branches(git: Git) -> list[str]:
     """Return some branches with a commit, local or remote."""
-    out = git.run("for-each-ref", "--count=3", "--format=%(refname:short)", "refs/heads", "refs/remotes")
-    names = out.decode("utf-8", "surrogateescape").splitlines()
+    names = git.lines("for-each-ref", "--count=3", "--format=%(refname:short)", "refs/heads", "refs/remotes")
     return [name for name in names if not name.startswith("skilld/")]
 
 
@@ -193,16 +192,15 @@ def _find_default(place: RepoLocation, configured: str) -> DefaultBranch | None:
         if both[0] in there:
             return DefaultBranch(name, {ref: there[ref] for ref in both if ref in there})
     form = "--format=%(refname) %(objectname)"
-    out = place.git.run("for-each-ref", "--count=3", form, "refs/heads").decode("utf-8", "surrogateescape")
-    only = [line.split(" ") for line in out.splitlines() if not line.startswith(STAGING_REF)]
+    rows = place.git.lines("for-each-ref", "--count=3", form, "refs/heads")
+    only = [row.split(" ") for row in rows if not row.startswith(STAGING_REF)]
     return DefaultBranch(only[0][0].removeprefix("refs/heads/"), {only[0][0]: only[0][1]}) if len(only) == 1 else None
 
 
 def _remote_heads(place: RepoLocation) -> list[str]:
     """Return the ref that HEAD of each remote points to; only loose refs can point to another one."""
     if (place.common_dir / "reftable").is_dir():
-        out = place.git.run("for-each-ref", "--format=%(symref)", "refs/remotes/*/HEAD")
-        return [ref for ref in out.decode("utf-8", "surrogateescape").splitlines() if ref]
+        return [ref for ref in place.git.lines("for-each-ref", "--format=%(symref)", "refs/remotes/*/HEAD") if ref]
     found = (state.symbolic_target(head) for head in sorted((place.common_dir / "refs/remotes").glob("*/HEAD")))
     return [ref for ref in found if ref and _REMOTE_REF_PATTERN.match(ref) and not set(ref) & _INVALID_REF_CHARACTERS]
 
@@ -279,7 +277,7 @@ def _exists(path: Path) -> bool:
 
 def _locate(folder: Path) -> RepoLocation:
     result = Git(folder).call("rev-parse", "--path-format=absolute", *_REV_PARSE_OPTIONS)
-    lines = os.fsdecode(result.out).splitlines()
+    lines = os.fsdecode(result.out).removesuffix("\n").split("\n")
     if result.status != 0 or len(lines) != len(_REV_PARSE_OPTIONS) or lines[0] != "false":
         raise _locate_error(folder, result.err, bare=lines[:1] == ["true"])
     toplevel, git_dir, common_dir = (Path(os.path.realpath(line)) for line in lines[1:4])

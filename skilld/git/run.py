@@ -161,6 +161,11 @@ class Result:
     out: bytes
     err: str
 
+    @property
+    def lines(self) -> list[str]:
+        """The lines of its output, which end at newlines alone: a branch or a folder may have U+0085 in its name."""
+        return self.out.decode("utf-8", "surrogateescape").removesuffix("\n").split("\n") if self.out else []
+
 
 class Git:
     """Git in one folder, for skilld's own reading and writing.
@@ -196,6 +201,12 @@ class Git:
     ) -> bytes:
         """Run an allowed subcommand and return its output; raises GitFailedError for any status but 0."""
         return _check(self.call(*args, stdin=stdin, env=env, seconds=seconds), args[0])
+
+    def lines(self, *args: str) -> list[str]:
+        """Run an allowed subcommand and return the lines of its output, as `run` does."""
+        result = self.call(*args)
+        _check(result, args[0])
+        return result.lines
 
     def settings(self, pattern: str, *options: str) -> dict[str, str]:
         """Return the settings whose names match a regex, by name; empty if they cannot be read."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from shlex import quote
 
 from skilld.errors import SkilldError, UsageError
+from skilld.files import read_whole
 from skilld.git import objects
 from skilld.git.managed_repos import find_any
 from skilld.git.repo import TrackedFile
@@ -51,7 +52,7 @@ class History:
         commit = self._commit(revision) if revision else self._tracked.repo.head
         before = objects.read_blob(git, commit, relpath) or b""
         try:
-            now = self._path.read_bytes()
+            now = read_whole(self._path)
         except OSError as error:
             raise SkilldError("Cannot read the skill", f"{self._path}: {error.strerror}") from error
         old, new = (data.decode("utf-8", "replace").splitlines() for data in (before, now))

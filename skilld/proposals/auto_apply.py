@@ -12,6 +12,7 @@ from skilld.classify.clauses import has_only_own_words
 from skilld.classify.polarity import reversing_words
 from skilld.edit.lint import is_low_risk
 from skilld.errors import RefusedError, SkilldError
+from skilld.files import read_whole
 from skilld.git import objects, refs, tree
 from skilld.git.objects import Ident
 from skilld.git.repo import TrackedFile
@@ -127,7 +128,7 @@ def _is_allowed(proposal: Proposal, rules: AutoRules) -> bool:
     if not (named and sure and proposal.commit) or any(item.op is not Op.INSERT_AFTER for item in proposal.operations):
         return False
     try:
-        before = Path(proposal.path).read_bytes()
+        before = read_whole(proposal.path)
         return is_low_risk(before, Edit(proposal)(before))
     except (OSError, SkilldError):
         return False

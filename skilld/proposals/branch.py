@@ -126,9 +126,8 @@ def describe_base(repo: Repo, commit: str) -> Base:
 def branches_containing(repo: Repo, commit: str) -> dict[str, str]:
     """Return the branches that contain a commit, except the staging branch: full name -> tip."""
     form = "--format=%(refname) %(objectname)"
-    out = repo.git.run("for-each-ref", f"--contains={commit}", form, "refs/heads").decode("utf-8", "surrogateescape")
-    rows = (line.split(" ") for line in out.splitlines())
-    return {name: oid for name, oid in rows if name != STAGING_REF}
+    rows = repo.git.lines("for-each-ref", f"--contains={commit}", form, "refs/heads")
+    return {name: oid for name, oid in (row.split(" ") for row in rows) if name != STAGING_REF}
 
 
 def _base_on_default(repo: Repo, commit: str) -> Base:

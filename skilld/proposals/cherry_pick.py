@@ -388,7 +388,7 @@ def _require_on_no_other_branch(work_tree: Worktree, proposal: Proposal, change:
     oids = [*([landed] if landed else []), *repo.git.run("rev-list", *named, *limits).decode().split()]
     for commit in filter(None, objects.read_commits(repo.git, oids)):
         form = f"--contains={commit.oid}", "--format=%(refname)", "refs/heads"
-        found = repo.git.run("for-each-ref", *form).decode("utf-8", "surrogateescape").splitlines()
+        found = repo.git.lines("for-each-ref", *form)
         if repo.branch in found:
             return
         for ref in (ref for ref in found if ref != STAGING_REF):

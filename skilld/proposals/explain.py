@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from skilld.errors import SkilldError, UsageError
+from skilld.files import read_whole
 from skilld.git import line_diff, objects
 from skilld.git.environment import scrub_environment
 from skilld.git.line_diff import undo
@@ -79,7 +80,7 @@ def read_versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
     if before is not None and after is not None:
         return before, after
     try:
-        current = b"" if proposal.creates else Path(proposal.path).read_bytes()
+        current = b"" if proposal.creates else read_whole(proposal.path)
         return current, Edit(proposal)(current)
     except (OSError, SkilldError):
         return None
@@ -242,7 +243,7 @@ def find_origin(path: Path, line: int, private: Path | None = None) -> Origin:
     tracked = find_any(path, private) if private is not None else find_tracked(path)
     git, relpath = tracked.repo.git, tracked.relpath
     origin = uncommitted_origin(path, line)
-    now = path.read_bytes().splitlines()
+    now = _lines_of(path)
     stored = objects.read_blob(git, tracked.repo.head, relpath) or b""
     committed = _committed_line_number(stored.splitlines(), now, line)
     if committed is None:
@@ -272,7 +273,7 @@ def _introducing_commit(tracked: TrackedFile, line: bytes) -> str:
 
 def uncommitted_origin(path: Path, line: int) -> Origin:
     """Return line `line` of a file without asking git. Raises UsageError for a line the file does not have."""
-    now = path.read_bytes().splitlines()
+    now = _lines_of(path)
     if not 1 <= line <= len(now):
         raise UsageError("No such line", f"{path} has {pluralize(len(now), 'line')}")
     return Origin(now[line - 1].decode("utf-8", "replace"), "", (), {})
@@ -282,3 +283,10 @@ def _committed_line_number(stored: list[bytes], now: list[bytes], line: int) -> 
     """Return the number that a line of the work tree has in HEAD's version, or None if it is not in it."""
     pieces = compare_lines(stored, now)
     return next((i + line - k for equal, i, _, k, m in pieces if equal and k < line <= m), None)
+
+
+def _lines_of(path: Path) -> list[bytes]:
+    try:
+        return read_whole(path).splitlines()
+    except OSError as error:
+        raise SkilldError("Cannot read the file", f"{path}: {error.strerror}") from error

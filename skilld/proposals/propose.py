@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from skilld.errors import SkilldError
+from skilld.files import read_whole
 from skilld.git import objects, refs, state, tree
 from skilld.git.errors import LostRaceError, StagingBusyError
 from skilld.git.managed_repos import open_any, track
@@ -313,7 +314,7 @@ def _check_edit(request: Request, tracked: TrackedFile) -> WaitsForPerson | Anch
     if request.proposal.creates and not os.path.lexists(request.proposal.path):
         return AnchorNotFound(f"git tracks {tracked.relpath}, but it is missing from the work tree")
     try:
-        request.edit.apply(Path(request.proposal.path).read_bytes())
+        request.edit.apply(read_whole(request.proposal.path))
     except (SkilldError, OSError):
         return AnchorNotFound(reason)
     return WaitsForPerson(f"on hold until you commit your changes to {tracked.relpath}")

@@ -11,6 +11,7 @@ from pathlib import Path
 from skilld.context.ceilings import ceilings, excess_reason
 from skilld.edit.derive_operations import operations_between
 from skilld.errors import RefusedError, SkilldError
+from skilld.files import read_whole
 from skilld.git import line_diff, objects, refs
 from skilld.git.errors import StagingBusyError
 from skilld.git.line_diff import transplant
@@ -69,7 +70,7 @@ def refit_to_head(proposal: Proposal, tracked: TrackedFile, made_for: bytes | No
             return proposal
         if line_diff.contains_change(current, seen, after):
             return None
-        if not fits and _fits(edit, Path(proposal.path).read_bytes()):
+        if not fits and _fits(edit, read_whole(proposal.path)):
             return proposal
         return _place(proposal, edit, (seen, after, current), objects.read_common_version(git, origin, head, relpath))
     except (SkilldError, OSError):

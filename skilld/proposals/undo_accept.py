@@ -113,7 +113,7 @@ def _obstacle_reason(work_tree: Worktree, proposal: Proposal, commit: Commit | N
 def _other_holder(repo: Repo, commit: str) -> str | None:
     """Return what else contains a commit: a ref, or another work tree. The staging branch is rebuilt without it."""
     form = f"--contains={commit}", "--format=%(refname)"
-    names = repo.git.run("for-each-ref", *form).decode("utf-8", "surrogateescape").splitlines()
+    names = repo.git.lines("for-each-ref", *form)
     free = state.staging_holder(repo.common_dir) is None
     ours = [name for name in names if name == STAGING_REF or name.startswith(PROPOSAL_REFS)] if free else []
     others = [name for name in names if name not in {repo.branch, *ours}]

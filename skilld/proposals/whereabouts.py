@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from skilld.errors import SkilldError
+from skilld.files import read_whole
 from skilld.git import line_diff, objects, refs, state
 from skilld.git.objects import Commit
 from skilld.git.repo import Repo
@@ -158,7 +158,7 @@ def is_gone_from_file(proposal: Proposal, before: bytes, after: bytes, others: C
     `others` are lines that other proposals add to it.
     """
     try:
-        current = Path(proposal.path).read_bytes()
+        current = read_whole(proposal.path)
     except FileNotFoundError:
         return proposal.creates
     except OSError:
@@ -198,7 +198,7 @@ def _in_work_tree(repo: Repo, change: Change) -> str:
     for work_tree in state.work_trees(repo.common_dir):
         if work_tree != repo.toplevel:
             with suppress(OSError):
-                if change.came_with(None, (work_tree / change.relpath).read_bytes()):
+                if change.came_with(None, read_whole(work_tree / change.relpath)):
                     return f"in the work tree {work_tree}"
     return ""
 
@@ -226,7 +226,7 @@ def _on_branch(repo: Repo, change: Change, since: int | None) -> str:
 def branches_with(repo: Repo, commit: str) -> list[str]:
     """Return the full names of the branches, here and as last fetched, that contain a commit; not the staging one."""
     form = f"--contains={commit}", "--format=%(refname)", "refs/heads", "refs/remotes"
-    names = repo.git.run("for-each-ref", *form).decode("utf-8", "surrogateescape").splitlines()
+    names = repo.git.lines("for-each-ref", *form)
     return [name for name in names if name != STAGING_REF]
 
 

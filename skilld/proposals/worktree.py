@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.files import read_regular, write_atomically
+from skilld.files import read_regular, read_whole, write_atomically
 from skilld.git import line_diff, objects, refs, state, tree
 from skilld.git.errors import GitFailedError, NotTrackedError
 from skilld.git.managed_repos import person_git, track_in_managed
@@ -199,7 +199,7 @@ def _manual_remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> 
     old, current, new = objects.read_texts(repo.git, names)
     texts = [current]
     with suppress(OSError):
-        texts += [data] if (data := Path(proposal.path).read_bytes()) != current else []
+        texts += [data] if (data := read_whole(proposal.path)) != current else []
     if current is None and (renamed := _renamed_path(repo, f"{oid}^", proposal.relpath)):
         texts = [objects.read_blob(repo.git, repo.head, renamed)]  # git follows a file that was renamed
     if all(merges_cleanly(repo.git, old, text, new) for text in texts):

@@ -15,8 +15,9 @@ from skilld.git.errors import LostRaceError, RefLockedError, RepoRefusedError
 from skilld.git.refs import RefChange
 from skilld.git.repo import Repo, open_repo
 from skilld.git.staging_branch import STAGING_REF
+from skilld.proposals.model import GitStatus
 from support.processes import processes_of
-from support.repos import SKILL, TEXT, Harness, Person, insert_below
+from support.repos import SKILL, TEXT, Harness, Person, insert_below, isolate_git, new_repo
 from support.waiting import wait_for
 
 REF = "refs/skilld/proposals/p1"
@@ -45,6 +46,38 @@ def test_refs_are_created_updated_and_deleted(person: Person, repo: Repo) -> Non
     assert refs.read_tips(repo.git, ["refs/skilld"]) == {REF: new}
     move(repo, RefChange(REF, None, new))
     assert refs.read_tip(repo.git, REF) is None
+
+
+# Characters that Python takes for the end of a line, and git allows in the name of a branch.
+ODD_ENDINGS = {"next line": "\x85", "line separator": "\u2028", "paragraph separator": "\u2029"}
+
+
+@pytest.mark.parametrize("odd", ODD_ENDINGS.values(), ids=ODD_ENDINGS)
+def test_a_branch_may_have_any_name_that_git_allows(harness: Harness, odd: str) -> None:
+    person = harness.person
+    person.git("checkout", "--quiet", "-b", f"feature{odd}x")
+    person.git("update-ref", f"refs/remotes/origin{odd}x/main{odd}y", "HEAD")
+    person.git("tag", f"v1{odd}0")
+    harness.stage("p1", insert_below("- Tag the commit.", "- Sign the tag."))
+    assert refs.read_tips(open_repo(person.root).git, ["refs/heads"]).keys() == {
+        "refs/heads/main",
+        f"refs/heads/feature{odd}x",
+        STAGING_REF,
+    }
+    assert harness.observe("p1").seen is GitStatus.NOTHING
+    harness.accept("p1")
+    assert harness.observe("p1").seen is GitStatus.LANDED
+    harness.revert("p1")
+    assert person.skill.read_text() == TEXT
+
+
+@pytest.mark.parametrize("odd", ["\x0b", "\x0c", "\x1c", "\r", *ODD_ENDINGS.values()], ids=ascii)
+def test_a_folder_may_have_any_name_on_one_line(tmp_path: Path, odd: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    isolate_git(monkeypatch, tmp_path / "home")
+    harness = Harness(new_repo(tmp_path / f"my{odd}work"))
+    harness.stage("p1", insert_below("- Tag the commit.", "- Sign the tag."))
+    harness.accept("p1")
+    assert "- Sign the tag." in harness.person.skill.read_text()
 
 
 def test_a_ref_moves_only_from_its_expected_value(person: Person, repo: Repo) -> None:

@@ -1,0 +1,89 @@
+"""What skilld reads in .gitattributes, compared with git itself: it may only err towards "filtered"."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from skilld.git.attributes import is_filtered
+from skilld.git.errors import RepoRefusedError
+
+PATH = "my skills/[a]/SKILL.md"
+
+# Every line of a hostile file that hides or undoes a filter in a form that a simpler reader misses.
+FILES = {
+    "a longer blank": "*.md filter=x\u2003-filter",
+    "a line that is none": "# a\x0c\n*.md filter=x",
+    "another separator": "\x85*.md\n*.md filter=x\u2028-filter",
+    "a byte order mark": "\ufeff*.md filter=x",
+    "quoted": '"SKILL.md" filter=x',
+    "quoted with a blank": '"my skills/*/SKILL.md" filter=x',
+    "quoted in octal": '"SKILL\\056md" filter=x',
+    "an escaped letter": "SKILL\\.md filter=x",
+    "a class of letters": "[[:upper:]]KILL.md filter=x",
+    "a class with a bracket": "[]S]KILL.md filter=x",
+    "not in a class": "[!a]KILL.md filter=x",
+    "an escaped bracket": "my?skills/\\[a]/* filter=x",
+    "unset in another case": "*.md filter=x\nskill.md -filter",
+    "unset by two stars in a name": "*.md filter=x\nmy**MD -filter",
+    "unset by a class": "*.md filter=x\n[[:alpha:]]KILL.txt -filter",
+    "set by any folders": "**/SKILL.md filter=x",
+    "set below a folder": "/*/** filter=x",
+    "a macro of a macro": "[attr]two one\n[attr]one filter=x\n*.md two",
+    "a macro that is defined later": "*.md one\n[attr]one filter=x",
+    "macros in a circle": "[attr]one two\n[attr]two one filter=x\n*.md one",
+    "an unset macro": "[attr]one filter=x\n*.md filter=y\n*.md -one",
+    "an unset filter that is set again": "*.md -filter\n*.md filter=x",
+    "carriage returns": "*.md filter=x\r\nSKILL.md text\r\n",
+}
+
+
+@pytest.mark.parametrize("text", FILES.values(), ids=FILES)
+def test_what_git_filters_is_filtered(text: str, tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / ".gitattributes").write_text(text + "\n", encoding="utf-8", newline="")
+    command = ["git", "-C", str(tmp_path), "check-attr", "-z", "filter", "--", PATH]
+    said = subprocess.run(command, check=True, capture_output=True).stdout.split(b"\0")[2]
+    assert said not in {b"unspecified", b"unset"}
+    assert is_filtered(tmp_path, tmp_path / ".git", PATH, Path(os.devnull))
+
+
+@pytest.mark.parametrize("text", ["*.txt filter=x", "*.md filter=x\nSKILL.md -filter", "*.md filter=x\n/*/** !filter"])
+def test_what_is_surely_not_filtered_is_used(text: str, tmp_path: Path) -> None:
+    (tmp_path / ".gitattributes").write_text(text + "\n")
+    assert not is_filtered(tmp_path, tmp_path / ".git", PATH, Path(os.devnull))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * (1 << 20),
+        "*" * 5000 + " filter=x",
+        ("*" + "a*" * 1000 + " filter=x\n") * 520,
+        "*a*b*?[ab]c filter=x\n" * 45_000,
+        "[attr]m filter=x\n" + "zz m\n" * 200_000,
+        ("a" + "**/" * 600 + " filter=x\n") * 500,
+        "".join(f"[a{chr(n)}]* filter=x\n" for n in range(0x4E00, 0x9000)),
+    ],
+    ids=["one word", "long", "stars", "lines", "macros", "folders", "classes"],
+)
+def test_a_hostile_file_takes_no_time(text: str, tmp_path: Path) -> None:
+    (tmp_path / ".gitattributes").write_text(text, encoding="utf-8")
+    start = time.process_time()
+    is_filtered(tmp_path, tmp_path / ".git", "a/" + "b" * 80 + ".md", Path(os.devnull))
+    assert time.process_time() - start < 8  # 2 s at most; without the limits, minutes
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "large"])
+def test_a_file_that_git_may_read_differently_is_refused(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / ".gitattributes"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        path.write_text("#\n" * (1 << 19) + "*.md filter=x\n")
+    with pytest.raises(RepoRefusedError):
+        is_filtered(tmp_path, tmp_path / ".git", "SKILL.md", Path(os.devnull))

@@ -1,0 +1,77 @@
+"""The file of an open proposal is swapped for something that never ends, or never answers."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld.effect.rule_lines import text_of
+from skilld.errors import SkilldError
+from skilld.library.history import History
+from skilld.proposals import auto_apply, explain
+from skilld.proposals.model import AnchorNotFound
+from support.repos import Harness, insert_below
+from support.waiting import LIMIT
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def _sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+
+
+@pytest.fixture(params=[_pipe, _device, _sparse], ids=["pipe", "device", "huge file"])
+def swapped(request: pytest.FixtureRequest, harness: Harness) -> Iterator[Harness]:
+    harness.stage("p1", insert_below("- Tag the commit.", "- Sign the tag."))
+    path = harness.person.skill
+    before = path.read_bytes()
+    path.unlink()
+    request.param(path)
+    yield harness
+    path.unlink()
+    path.write_bytes(before)
+
+
+def _answer(ask: Callable[[], Any]) -> Any:
+    """Return what a call returns or raises; fail if it waits."""
+    found: list[Any] = []
+
+    def run() -> None:
+        try:
+            found.append(ask())
+        except (SkilldError, OSError) as error:
+            found.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(LIMIT)
+    assert found, "it waits for ever"
+    return found[0]
+
+
+def test_nothing_waits_for_it_or_reads_it_whole(swapped: Harness) -> None:
+    path, proposal = swapped.person.skill, swapped.proposals["p1"]
+    for ask in (
+        lambda: explain.find_origin(path, 1),
+        lambda: explain.uncommitted_origin(path, 1),
+        lambda: History(path, path.parent).diff(),
+        lambda: auto_apply.apply_unasked(proposal, swapped.standing["p1"]),
+        lambda: swapped.accept("p1"),
+    ):
+        assert isinstance(_answer(ask), SkilldError)
+    assert _answer(lambda: text_of(str(path))) == ""
+    assert _answer(lambda: swapped.observe("p1")).id == "p1"
+    assert isinstance(
+        _answer(lambda: swapped.propose("p2", insert_below("- None.", "- x"))), AnchorNotFound | SkilldError
+    )
+    assert _answer(lambda: swapped.drop("p1")).stale == {}
