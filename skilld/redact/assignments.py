@@ -145,6 +145,8 @@ _QUOTED = re.compile(
     r"""(?:@|(?P<prefix>[fFrRbBuU]{1,2}))?(?P<quote>\\{0,3}(?:'''|\"{3}|["'`]))"""
     r"""(?P<value>(?:(?!(?P=quote))[^\n]){1,16384}+)(?P=quote)"""
 )
+_BRACED = re.compile(r"\{(?P<value>[^{}\n]{4,256}+)\}")  # in a connection string, which may contain semicolons
+_FOLDED = re.compile(r"[|>][-+]?[ \t]{0,8}\r?\n[ \t]{1,40}(?P<value>\S{1,16384}+)")  # a block scalar of YAML
 _ELEMENT = re.compile(r"(?P<value>[^<\s]{4,16384}+)\s{0,40}</")
 _BARE_PATTERN = re.compile(
     r"""(?x)
@@ -178,6 +180,9 @@ def assigned_value(text: str, start: int, end: int) -> AssignedValue | None:
             return None
         may_be_code = link["argument"] or link["call"] or quoted["quote"] == "`"  # Markdown quotes names so
         return AssignedValue(*quoted.span("value"), ValueForm.BARE if may_be_code else ValueForm.LITERAL, equals)
+    marked = _BRACED.match(text, at) if equals and text[start - 1 : start] == ";" else _FOLDED.match(text, at)
+    if marked:
+        return AssignedValue(*marked.span("value"), ValueForm.LITERAL if equals else ValueForm.BARE, equals)
     if "\n" in link[0] and not link["pair"]:
         return None
     is_string = (equals and text[start - 1 : start] in _PAIR_SIGNS) or _is_env_line(text, start, at)

@@ -194,8 +194,8 @@ def _find_codes(text: str) -> Iterator[Finding]:
             yield from (Finding(*code.span("secret"), "code") for code in found)
 
 
-# Secrets encoded in base64 once: decoded text is searched like other text. All decoded runs are joined and searched
-# together, so that many short runs cost no more than one long one.
+# Secrets encoded once, in base64 or hexadecimal digits: decoded text is searched like other text. All decoded runs are
+# joined and searched together, so that many short runs cost no more than one long one.
 
 _RUN = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}+={0,2}")
 _URL_SAFE = str.maketrans("-_", "+/")
@@ -203,13 +203,13 @@ _TEXT_BYTES = bytes([9, 10, 13, *range(32, 127)])
 
 
 def find_encoded(text: str, runs: list[Span], detect: Detector) -> Iterator[Finding]:
-    """Yield every base64 run in the `runs` of `text` in whose decoded text `detect` finds something."""
+    """Yield every encoded run in the `runs` of `text` in whose decoded text `detect` finds something."""
     spans: list[tuple[int, int]] = []
     starts: list[int] = []
     parts: list[str] = []
     size = 0
     for run in chain.from_iterable(_RUN.finditer(text, *span) for span in runs):
-        text_of = decode_base64(run[0])
+        text_of = decode_hex(run[0]) or decode_base64(run[0])
         if text_of:
             spans.append(run.span())
             starts.append(size)
@@ -223,6 +223,15 @@ def find_encoded(text: str, runs: list[Span], detect: Detector) -> Iterator[Find
         hit.update(range(bisect_right(starts, finding.start) - 1, bisect_right(starts, finding.end - 1)))
     for index in sorted(hit):
         yield Finding(*spans[index], "base64")
+
+
+def decode_hex(run: str) -> str:
+    """Return the text that `run` encodes in hexadecimal digits; empty if it does not."""
+    try:
+        data = bytes.fromhex(run.removeprefix("0x"))
+    except ValueError:
+        return ""
+    return "" if data.translate(None, _TEXT_BYTES) else data.decode("ascii")
 
 
 def decode_base64(run: str) -> str:

@@ -139,7 +139,12 @@ def _is_password(password: str) -> bool:
 # URLs. Every pattern begins with plain characters and stops at the next slash, blank or quote: the time is linear.
 
 _URL_PASSWORD = re.compile(
-    r"""://[^\s:/?#@"'`<>()]{0,128}+:(?P<secret>[^\s/?#"'`<>;]{1,256})@(?P<host>[\w\[$%{][\w.-]{0,253}+)"""
+    r"""://(?P<user>[^\s:/?#@"'`<>()]{0,128}+):(?P<secret>[^\s/?#"'`<>;]{1,256})@(?P<host>[\w\[$%{][\w.-]{0,253}+)"""
+)
+# People write a password into a database's address as it is; a password ends at the last @.
+_DATABASE_PASSWORD = re.compile(
+    r"""(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|sqlserver|oracle|clickhouse|snowflake)(?:\+\w{1,16})?"""
+    r"""://[^\s:/?#@"'`<>()]{0,128}+:(?P<secret>[^\s"'`<>]{1,256})@[\w\[][\w.-]{0,253}+(?=[:/?,\]]|[\s"'`]|$)"""
 )
 # And RFC 2606.
 _STAND_IN_HOST = re.compile(r"(?i)(?:[\w-]+\.)*(?:host|hostname|localhost|server|domain|example)(?:\.\w+)?")
@@ -195,17 +200,26 @@ _SECRET_URLS = tuple(
 
 def find_in_urls(text: str) -> Iterator[Finding]:
     """Yield every password, web hook path and signature in the URLs of `text`."""
-    for found in _URL_PASSWORD.finditer(text):
-        stand_in = is_password_word(found["secret"]) and _STAND_IN_HOST.fullmatch(found["host"])
-        if not (stand_in or is_template(found["secret"])):
-            yield Finding(*found.span("secret"), "url-password")
-    for found in _URL_USER.finditer(text):
-        if is_opaque(found["secret"]):
-            yield Finding(*found.span("secret"), "url-password")
+    yield from _find_userinfo(text)
     for kind, anchor, pattern in _SECRET_URLS if "://" in text or _KNOWN_URL.search(text) else ():
         for found in re.finditer(pattern, text) if anchor in text else ():
             if not is_stand_in(found["secret"]):
                 yield Finding(*found.span("secret"), kind)
+
+
+def _find_userinfo(text: str) -> Iterator[Finding]:
+    for found in _URL_PASSWORD.finditer(text):
+        stand_in = is_password_word(found["secret"]) and _STAND_IN_HOST.fullmatch(found["host"])
+        if not (stand_in or is_template(found["secret"])):
+            yield Finding(*found.span("secret"), "url-password")
+        if is_opaque(found["user"]):  # GitHub: TOKEN:x-oauth-basic
+            yield Finding(*found.span("user"), "url-password")
+    for found in _DATABASE_PASSWORD.finditer(text):
+        if not (is_password_word(found["secret"]) or is_template(found["secret"])):
+            yield Finding(*found.span("secret"), "url-password")
+    for found in _URL_USER.finditer(text):
+        if is_opaque(found["secret"]):
+            yield Finding(*found.span("secret"), "url-password")
 
 
 # Passwords in the options of commands, whose names (`-p`) promise nothing. Sources: the manual of each program. A

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from skilld.errors import SkilldError
-from skilld.redact import assignments, blocks, credentials, sentences, tokens, unlabelled
+from skilld.redact import assignments, blocks, credentials, disguised, sentences, tokens, unlabelled
 from skilld.redact.findings import (
     Finding,
     Span,
@@ -103,7 +103,7 @@ def _search(text: str) -> list[Finding]:
 def _detect(text: str, *, deep: bool = True) -> Iterator[Finding]:
     """Yield the findings of the detectors, the most precise first; those that cannot find anything are skipped.
 
-    With `deep`, also secrets that are broken across lines or encoded.
+    With `deep`, also secrets that are broken across lines, encoded or disguised.
     """
     words = text.split()
     runs = long_runs(text, words)
@@ -132,6 +132,8 @@ def _detect(text: str, *, deep: bool = True) -> Iterator[Finding]:
         yield from tokens.find_broken(text, _detect_joined)
     if deep and longer:
         yield from blocks.find_encoded(text, longer, lambda decoded: _detect(decoded, deep=False))
+    if deep:
+        yield from disguised.find_disguised(text, lambda plain: _detect(plain, deep=False))
 
 
 def _detect_joined(text: str) -> Iterator[Finding]:

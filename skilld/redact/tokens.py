@@ -210,6 +210,8 @@ SHAPES = (
     _shape("airtable", "pat", r"pat\w{14}\.[0-9a-f]{64}"),
     _shape("asana", "", r"[012]/\d{15,18}(?:/\d{15,18})?:[0-9a-f]{32}"),
     _shape("terraform", ".atlasv1.", r"\w{14}\.atlasv1\.[\w=-]{50,200}", before=14, after=216),
+    _shape("password-hash", "$", r"\$(?:2[abxy]?|[1567y]|gy|apr1|argon2(?:id|[id])|scrypt)\$[\w./$=,+-]{20,256}", bool),
+    _shape("password-hash", "pbkdf2_", r"pbkdf2_sha\d{1,3}\$\d{1,8}\$[\w./+-]{1,128}\$[\w./+=-]{20,128}", bool),
     _shape("maxmind", "_mmk", r"\w{6}_\w{29}_mmk", before=37, after=4),
     _shape("twilio", "SK", r"SK[a-z0-9]{32}", bool),
     _shape("twilio", "AC", r"AC[a-z0-9]{32}", bool),

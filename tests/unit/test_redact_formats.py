@@ -52,6 +52,7 @@ TOKENS = [
     ("aws-bedrock", "ABSK" + ALNUM[:128]),
     ("google-oauth", "GOCSPX-" + ALNUM[:28]),
     ("google-oauth", "ya29." + ALNUM[:120]),
+    ("bitcoin-key", "xprv" + ALNUM[:107]),
     ("alibaba", "LTAI" + ALNUM[:20]),
     ("tencent", "AKID" + ALNUM[:32]),
     ("yandex", "AQVN" + ALNUM[:36]),

@@ -1,0 +1,77 @@
+r"""Text as a reader or a program sees it: without invisible characters and colours, with escapes decoded. Pure.
+
+A terminal's colours, a soft hyphen or `%40` in the middle of a secret hide it from every pattern. Decoded are the
+escapes of URLs (%5F), HTML (&#95;) and string literals (\x5f, \u005f, \137), and the wide forms of ASCII letters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from skilld.redact.findings import Detector, Finding, Span
+
+_PIECE = re.compile(
+    r"""(?x)
+    (?P<hidden> \x1b (?: \[ [0-?]{0,32} [\ -/]{0,4} [@-~] | \] [^\x07\x1b\n]{0,256} (?:\x07|\x1b\\) )
+        | [\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff] )
+    | (?: % | \\x ) (?P<two> [2-7][0-9A-Fa-f] ) | \\u (?P<four> 00[2-7][0-9A-Fa-f] )
+    | \\ (?P<octal> (?: 0?[4-7] | 1[0-7] ) [0-7] ) (?![0-7])
+    | &\# (?: x(?P<html>[2-7][0-9A-Fa-f]) | (?P<decimal>[1-9]\d{1,2}) ) ;
+    | (?P<wide> [\uff10-\uff19\uff21-\uff3a\uff3f\uff41-\uff5a] )"""
+)
+_SIGNS = re.compile(r"[\x1b%\\]|&#|[^\x00-\x7f]")
+_WIDE = 0xFEE0  # from an ASCII character to its wide form
+_ASCII_END = 0x7F
+
+
+def find_disguised(text: str, detect: Detector) -> Iterator[Finding]:
+    """Yield what `detect` finds in those lines of `text` in which something is hidden or escaped, once it is not."""
+    if not _SIGNS.search(text):
+        return
+    pieces = list(_PIECE.finditer(text))
+    if not pieces:
+        return
+    plain, places = _decode(text, pieces)
+    for finding in detect(plain):
+        yield Finding(places[finding.start][0], places[finding.end - 1][1], finding.kind)
+
+
+def _decode(text: str, pieces: list[re.Match[str]]) -> tuple[str, list[Span]]:
+    """Return the lines of `text` with pieces, decoded, and the place in `text` of each of their characters."""
+    out: list[str] = []
+    places: list[Span] = []
+    at = 0  # all before it is in `out`, or on a line without a piece
+    for piece in pieces:
+        start = text.rfind("\n", at, piece.start()) + 1
+        if start > at:
+            end = text.find("\n", at)
+            _copy(text, at, end + 1, out, places)
+            at = max(end + 1, start)
+        _copy(text, at, piece.start(), out, places)
+        if letter := _letter(piece):
+            out.append(letter)
+            places.append(piece.span())
+        at = piece.end()
+    end = text.find("\n", at)
+    _copy(text, at, len(text) if end < 0 else end, out, places)
+    return "".join(out), places
+
+
+def _copy(text: str, start: int, end: int, out: list[str], places: list[Span]) -> None:
+    out.append(text[start:end])
+    places += [(i, i + 1) for i in range(start, end)]
+
+
+def _letter(piece: re.Match[str]) -> str:
+    if piece["hidden"]:
+        return ""
+    if piece["wide"]:
+        return chr(ord(piece["wide"]) - _WIDE)
+    if piece["decimal"]:
+        code = int(piece["decimal"])
+    elif piece["octal"]:
+        code = int(piece["octal"], 8)
+    else:
+        code = int(piece["two"] or piece["four"] or piece["html"], 16)
+    return chr(code) if code < _ASCII_END else "?"
