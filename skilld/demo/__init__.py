@@ -224,7 +224,7 @@ def _wait_for(probe: Callable[[], Any], failure: str) -> Any:  # noqa: ANN401 - 
     while time.monotonic() < deadline:
         if found := probe():
             return found
-        time.sleep(0.1)
+        time.sleep(0.3)  # each probe starts a program
     raise SkilldError("The demo failed", failure, "Run the demo again. If it keeps failing, report a bug.")
 
 

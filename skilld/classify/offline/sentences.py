@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from skilld.classify.offline.reported import tells_of_others
 from skilld.words import has_unspaced
 
 
@@ -233,7 +232,7 @@ def _pieces(line: str, first: int, last: int) -> Iterator[tuple[int, int]]:
 
 def _is_separate_rule(line: str, begin: int, rule: re.Match[str]) -> bool:
     """Whether words after a comma are a separate rule: not after "from now on", "when you write docs" or "titles:"."""
-    if _SAME_SUBJECT.match(line, rule.end()) and not tells_of_others(line[begin : rule.start()]):
+    if _SAME_SUBJECT.match(line, rule.end()):
         return False  # "we never hide errors, always show them"
     if _NEVER_OTHER.match(line, rule.end()) and _HABIT_WORD.search(line, begin, rule.start()):
         return False  # "always use pnpm here, never npm", "we split by time, never at random"
