@@ -13,6 +13,7 @@ from skilld.agents import ADAPTERS
 from skilld.agents.claude_code import INFO as CLAUDE_CODE
 from skilld.context import Context, Disk, Kind, LoadTime, Scope, context_of, find_duplicates
 from skilld.context.installed import installed_version
+from skilld.context.markup import fence_after
 from skilld.context.patterns import matches
 from skilld.health.checks import surprises
 from support.in_process_program import InProcessProgram
@@ -372,3 +373,19 @@ def test_an_unknown_version_is_assumed_and_reported(
     monkeypatch.setenv("PATH", "/nowhere")
     main(["context", "--agent", "claude-code", "--project", str(repo)])
     assert f"claude-code (version not found; assuming {NEW}): " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("line", "above", "below"),
+    [
+        ("```sh", "", "```"),
+        ("text", "```", "```"),
+        ("```", "```", ""),
+        ("`````", "```", ""),
+        ("```", "````", "````"),
+        ("~~~", "```", "```"),
+        ("text", "", ""),
+    ],
+)
+def test_a_fence_is_closed_by_one_of_its_kind_that_is_no_shorter(line: str, above: str, below: str) -> None:
+    assert fence_after(line, above) == below

@@ -155,6 +155,8 @@ Set the text in:
         (29, "Write the release notes of a version."),
         (31, "Set the text in:"),
     ]
+    below_a_list = "---\nname: notes\ndescription: Write notes.\n---\n\n- Be brief.\n\nWrite notes.\n"
+    assert [text for _, text in rules_in(below_a_list)] == ["Be brief.", "Write notes."]
     denied = "---\nname: notes\ndescription: Write notes, never in German.\n---\n\nNever write notes in German.\n"
     assert [text for _, text in rules_in(denied)] == ["Never write notes in German."]
     guide = "Write notes.\n\nUse {{ t }} for texts.\n"
