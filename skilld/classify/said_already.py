@@ -107,9 +107,56 @@ def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, in
             and _same_polarity(asked, wanted, line, covered, in_full=asked != chosen_part(change))
             and same_choice(asked, line)
             and not is_reversed_choice(change, line)
+            and (len(wanted) > 1 or not _only_lists(wanted, line))
+            and (held == wanted or not lost_words(asked, f"{heading} {line}"))
         ):
             return line
     return None
+
+
+# What only says when a rule holds, which is always: "before you change anything".
+_ANY_TIME = re.compile(
+    r"\b(?:before|after|until|when(?:ever)?|if|while) (?:you|we|i) \w+ (?:anything|something|it|them)\b", re.IGNORECASE
+)
+_STATE_VERBS = PLAIN_VERBS | stems("stay stays live lives remain remains")
+
+
+def lost_words(change: str, line: str) -> list[str]:
+    """Return the stems of content words of `change` without a counterpart in `line`; none if it says all of it.
+
+    A counterpart is the word or another one with the same meaning. What the change refuses ("not numpy") and its reason
+    need none, nor do verbs that any rule has.
+    """
+    asked = chosen_part(_ANY_TIME.sub("", _REASON.sub("", change))) or change
+    own = _stems(line) | _STATE_VERBS | META_STEMS
+    known = Words([*terms(line), *(term for word in WORD.findall(line) for term in terms(word))])
+    return [
+        one
+        for term in content_of(asked).words
+        if term not in known
+        for one in sorted(term.stems - own)
+        if not any(part in known for part in terms(one))
+    ]
+
+
+def _lost_parts(change: str, line: str) -> list[str]:
+    """Return the parts between the commas of `change` with words that `line` has not."""
+    lost = set(lost_words(change, line))
+    return [part for part in change.split(",") if lost & _stems(part)] or sorted(lost)
+
+
+_LIST_SEPARATOR = re.compile(r"\s*(?:[,;/+&|]|\band\b)\s*", re.IGNORECASE)
+_MIN_LISTED = 3
+
+
+def _only_lists(wanted: frozenset[str], line: str) -> bool:
+    """Whether a line names one thing only among others, as "TypeScript, pnpm, Vite." does, and asks for none."""
+    for clause in _CLAUSE_END.split(line):
+        if wanted <= _stems(clause):
+            names = [_stems(name) - PLAIN_VERBS for name in _LIST_SEPARATOR.split(clause.strip(" .-*")) if name]
+            if len(names) < _MIN_LISTED or max(map(len, names)) > _MIN_COUNT or has_negation(clause):
+                return False
+    return True
 
 
 _CLAUSE_END = re.compile(r"(?<=[.;!?])\s|[()]")
@@ -209,6 +256,9 @@ def find_same_meaning(change: str, text: str) -> str | None:
             and wanted.asked & CHOICE_STEMS <= choice_members(line)
             and same_choice(asked, line)
             and not is_reversed_choice(asked, line)
+            and all(
+                find_same_ban(part, text) for part in _lost_parts(asked, f"{title} {heading} {line}")
+            )  # "No X, and Y" may be two lines
             and _is_same_meaning(wanted, content_of(line), Words(terms(f"{title} {heading}")))
         ):
             return line

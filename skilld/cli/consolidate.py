@@ -125,9 +125,9 @@ def _merge_pair(
     """Add the merge of a pair, of which these were proposed, to `merges`, and why there is none to `known`."""
     from skilld.library.consolidate import PairStatus, folder_losses
 
-    key, taken = _key(pair), pair.away.name in pair.keep.took
+    key, taken = _key(pair), pair.away.key in pair.keep.took
     try:
-        merged = _read_and_merge(Path(pair.keep.key), Path(pair.away.key), pair.away.name, proposals if taken else ())
+        merged = _read_and_merge(Path(pair.keep.key), Path(pair.away.key), proposals if taken else ())
     except (OSError, SkilldError) as error:
         known[key] = PairStatus.APART, error.cause if isinstance(error, SkilldError) else str(error)
         return
@@ -137,22 +137,23 @@ def _merge_pair(
         known[key] = PairStatus.MERGED if taken else PairStatus.COVERED, ""
 
 
-def _read_and_merge(keep: Path, away: Path, name: str, proposals: Sequence[Proposal]) -> Merge:
+def _read_and_merge(keep: Path, away: Path, proposals: Sequence[Proposal]) -> Merge:
     """Return the merge of two files without what these proposals offered. Raises OSError and SkilldError."""
     from skilld.library.consolidate import decided_lines
-    from skilld.library.merge import merge_skills
+    from skilld.library.merge import merge_skills, origin_entry
 
+    name = origin_entry(keep, away)
     return merge_skills(keep.read_bytes(), away.read_bytes(), name, common.redactor(), decided_lines(proposals))
 
 
-def has_more(store: Store, keep: Path, away: Path, name: str) -> bool:
+def has_more(store: Store, keep: Path, away: Path) -> bool:
     """Whether a skill that was merged into another one says something that was never offered to that one."""
     from skilld.library.consolidate import pair_key, pair_key_of_batch
 
     key = pair_key(str(keep), str(away))
     try:
         merge = _read_and_merge(
-            keep, away, name, [one for one in store.proposals.all() if pair_key_of_batch(one.batch_id) == key]
+            keep, away, [one for one in store.proposals.all() if pair_key_of_batch(one.batch_id) == key]
         )
     except (OSError, SkilldError):
         return True  # whoever cannot look must not advise to archive it

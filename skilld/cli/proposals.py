@@ -360,5 +360,7 @@ def _commands_after_decision(proposal: Proposal) -> Iterator[tuple[str, str]]:
     elif state == "rejected":
         yield f"skilld restore {proposal.id}", "return it to the staging branch"
         yield f"skilld accept {proposal.id}", "accept it after all"
+    elif state == "said":
+        yield f"skilld restore {proposal.id}", "propose it, if that line does not say it"
     elif state in {"reverted", "stale"}:
         yield f"skilld accept {proposal.id}", "accept it after all"

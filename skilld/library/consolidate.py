@@ -20,7 +20,7 @@ from pathlib import Path
 from skilld.classify.backends import OFFLINE
 from skilld.clock import parse_time
 from skilld.errors import SkilldError
-from skilld.library.merge import MERGED_FROM, Merge, Portion, folder_omissions
+from skilld.library.merge import MERGED_FROM, Merge, Portion, folder_omissions, merged_files
 from skilld.library.merge_sorting import Omission
 from skilld.library.passages import plain_text
 from skilld.library.rows import LibraryRow, changed_at
@@ -178,7 +178,7 @@ class MergeFacts:
     """The facts about a skill that decide how it is merged.
 
     `key` is the path of its SKILL.md, `place` its project's folder ("" for the person's own skills), `uses` the number
-    of sessions, `since` a Unix time, `took` the names of skills merged into it, `fixed` why it may not be changed.
+    of sessions, `since` a Unix time, `took` the keys of those merged into it, `fixed` why it may not be changed.
     """
 
     key: str
@@ -204,8 +204,8 @@ class Pair:
 
 def order_pair(one: MergeFacts, other: MergeFacts) -> tuple[MergeFacts, MergeFacts]:
     """Return the skill to keep and the other one."""
-    if one.name in other.took or other.name in one.took:
-        return (other, one) if one.name in other.took else (one, other)
+    if one.key in other.took or other.key in one.took:
+        return (other, one) if one.key in other.took else (one, other)
     keep, away = sorted((one, other), key=lambda it: (not it.pinned, -it.uses, it.since, it.name, it.key))
     return keep, away
 
@@ -261,7 +261,7 @@ def _plan_pair(
         return Pair(keep, away, match, PairStatus.APART, fixed)
     if key in open_:
         return Pair(keep, away, match, PairStatus.OPEN)
-    if key in rejected and away.name not in keep.took:
+    if key in rejected and away.key not in keep.took:
         return Pair(keep, away, match, PairStatus.REJECTED)
     return Pair(keep, away, match, *known.get(key, (PairStatus.MERGE, "")))
 
@@ -370,7 +370,6 @@ def folder_losses(away: Skill, keep: Skill) -> list[Omission]:
 
 def _merge_facts(row: LibraryRow, pinned: bool) -> MergeFacts:  # noqa: FBT001 - a fact like the others
     metadata = row.skill.front.metadata
-    took = (name.strip() for name in metadata.get(MERGED_FROM, "").split(","))
     return MergeFacts(
         key=str(row.path),
         name=row.name,
@@ -378,7 +377,7 @@ def _merge_facts(row: LibraryRow, pinned: bool) -> MergeFacts:  # noqa: FBT001 -
         pinned=pinned,
         uses=row.uses.number,
         since=parse_time(metadata.get("skilld-date")) or changed_at(row.path),
-        took=frozenset(filter(None, took)),
+        took=frozenset(map(str, merged_files(row.path, metadata.get(MERGED_FROM, "")))),
         fixed=_fixed_reason(row),
     )
 

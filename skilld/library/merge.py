@@ -8,9 +8,11 @@ another part is left to the next merge.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from skilld.edit.change import Severity
 from skilld.edit.insertion_point import quote_mentions
@@ -26,9 +28,22 @@ from skilld.text import Redact, fold
 from skilld.types import Op, Operation
 
 MERGED_FROM = "skilld-merged-from"
+# Of a skill beside the one that took it, the mark has the folder's name; of any other, the way to its folder from the
+# folder of skills. By name alone, a skill of the same name elsewhere would count as merged too.
 NO_MARK_FLAG = "the front matter cannot record where these lines come from"
 MAX_PARTS = 5
 NEXT_TIME = "its place depends on another part; once you have accepted that one, run skilld consolidate again"
+
+
+def origin_entry(keep: Path, away: Path) -> str:
+    """Return how the mark of the SKILL.md `keep` names the skill `away`, another SKILL.md."""
+    return Path(os.path.relpath(away.parent, keep.parent.parent)).as_posix()
+
+
+def merged_files(keep: Path, mark: str) -> frozenset[Path]:
+    """Return the paths of the SKILL.md files that the mark of the skill `keep` names."""
+    names = filter(None, (name.strip() for name in mark.split(",")))
+    return frozenset(Path(os.path.normpath(keep.parent.parent / name)) / keep.name for name in names)
 
 
 class TooMuchError(SkilldError):
@@ -63,7 +78,7 @@ class Merge:
 
 
 def merge_skills(keep: bytes, away: bytes, name: str, redact: Redact, decided: frozenset[str] = frozenset()) -> Merge:
-    """Return what the skill `keep` takes from `away`, called `name`. `redact` removes secrets from a text.
+    """Return what the skill `keep` takes from `away`, called `name` in the mark. `redact` removes secrets.
 
     Passages all of whose lines are `decided` were offered before, and are left out.
 
@@ -264,7 +279,8 @@ def _with_origin_mark(parts: tuple[Portion, ...], keep: bytes, name: str) -> tup
         return parts
     merged = read_front(keep.decode("utf-8", "replace")).metadata.get(MERGED_FROM, "")
     *others, last = parts
-    operations = (*last.operations, Operation(Op.MARK, MERGED_FROM, ", ".join(filter(None, (merged, name)))))
+    names = dict.fromkeys(filter(None, (*(one.strip() for one in merged.split(",")), name)))
+    operations = (*last.operations, Operation(Op.MARK, MERGED_FROM, ", ".join(names)))
     try:
         after = apply(keep, operations)
     except SkilldError:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from skilld.clock import parse_time
 from skilld.ingest.discover import skill_places
-from skilld.library.merge import MERGED_FROM
+from skilld.library.merge import MERGED_FROM, merged_files
 from skilld.library.patterns import COMPLETED
 from skilld.past import PastSession
 from skilld.skills import Skill, Source, find
@@ -331,14 +331,14 @@ def merged_skills(skills: Iterable[Skill]) -> dict[Path, Skill]:
     """Return the skills that were merged into another one of the same project (or the person's own), with that one."""
     found = list(skills)
     takers = {
-        (one.source, one.project, name.strip()): one
+        (path, one.source, one.project): one
         for one in found
-        for name in one.front.metadata.get(MERGED_FROM, "").split(",")
+        for path in merged_files(one.path, one.front.metadata.get(MERGED_FROM, ""))
     }
     return {
         one.path: taker
         for one in found
-        if (taker := takers.get((one.source, one.project, one.name))) is not None and taker.path != one.path
+        if (taker := takers.get((one.path, one.source, one.project))) is not None and taker.path != one.path
     }
 
 

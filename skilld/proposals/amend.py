@@ -25,6 +25,7 @@ from skilld.proposals.decide import Decision, DecisionReport, accepting, decide,
 from skilld.proposals.explain import apply_only, parts, read_versions
 from skilld.proposals.model import without_remark
 from skilld.proposals.observe import EDITED_NOTE
+from skilld.proposals.remake import remake_proposal
 from skilld.proposals.remarks import refusal_and_remedy
 from skilld.proposals.results import new_staging_result, record_changes
 from skilld.proposals.staging import private_repositories, refit_to_head, restage, stage
@@ -138,13 +139,15 @@ def reopen(store: Store, proposal: Proposal, *, who: str = "command") -> Decisio
 
 @shared_git()
 def restore(store: Store, proposal: Proposal) -> DecisionReport:
-    """Put a rejected or dropped proposal back on the staging branch, open again.
+    """Put a rejected or dropped proposal back on the staging branch, open again; propose one that counted as said.
 
     Raises SkilldError and changes nothing if that is impossible.
     """
     title = f"{proposal.id} was not restored"
     if proposal.state is State.OPEN:
         return DecisionReport((f"{proposal.id} is already open: {proposal.summary}",))
+    if proposal.state is State.SAID:
+        return _propose_although_said(store, proposal)
     by_hand = f"To see its text and add it by hand: skilld show {proposal.id}"
     if proposal.state in {State.REJECTED, State.DROPPED}:
         require_repo(proposal, State.OPEN)
@@ -166,6 +169,22 @@ def restore(store: Store, proposal: Proposal) -> DecisionReport:
         store.proposals.save_edit(made)
         record_changes(store, staged.changes(), time.time())
     return DecisionReport((f"{proposal.id} is back on {made.branch}: {proposal.summary}",))
+
+
+def _propose_although_said(store: Store, proposal: Proposal) -> DecisionReport:
+    """Propose something that counted as said already, since the person says that no line says it."""
+    try:
+        found = Path(proposal.path).read_bytes()
+    except OSError as error:
+        raise SkilldError(_NOT_PROPOSED, f"{proposal.path} cannot be read: {error.strerror}") from error
+    made, staged = stage_on_branch(store, replace(remake_proposal(proposal, None, found), note=""))
+    with store.transaction():
+        store.proposals.decide(
+            replace(proposal, note=""), State.OPEN, rfc3339(time.time()), who="command", why="not said"
+        )
+        store.proposals.save_edit(made)
+        record_changes(store, staged.changes(), time.time())
+    return DecisionReport((f"{proposal.id} is proposed: {proposal.summary}",))
 
 
 def _decide_on_changed(store: Store, proposal: Proposal, changed: Proposal, decision: Decision) -> DecisionReport:

@@ -223,6 +223,8 @@ def refusal_and_remedy(store: Store, proposal: Proposal, verb: str, states: Cont
         return cause, f"To accept it for {old.skill}: skilld accept {old.id}"
     if now.state is State.ACCEPTED and verb != "revert" and (new or verb == "reject"):
         return cause, f"To undo it: skilld revert {now.id}"
+    if now.state is State.SAID and verb != "restore":
+        return f"{cause} already: {now.note}", f"If that line does not say it, propose it: skilld restore {now.id}"
     if now.state is State.OPEN and verb == "revert":
         return cause, f"To discard it: skilld reject {now.id}"
     return cause, f"skilld {verb if new.state in states else 'show'} {new.id}" if new else ""

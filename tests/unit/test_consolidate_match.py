@@ -120,7 +120,7 @@ def plan_merges(
         (MergeFacts("1", "young", "", since=9), MergeFacts("2", "old", "", since=1), "old"),
         (MergeFacts("1", "b", ""), MergeFacts("2", "a", ""), "a"),
         (
-            MergeFacts("1", "taker", "", took=frozenset({"used"})),
+            MergeFacts("1", "taker", "", took=frozenset({"2"})),
             MergeFacts("2", "used", "", pinned=True, uses=9),
             "taker",
         ),

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from skilld.library.merge import origin_entry
 from skilld.library.rows import (
     NO_USES,
     STALE_DAYS,
     SkillUses,
     is_stale,
     limit_evolving,
+    merged_skills,
     offered_skills,
     pinned_skills,
     recency_rank,
@@ -99,6 +101,16 @@ def test_m4_a_merged_skill_is_not_offered_beside_its_successor(store: Store, tmp
     taken, taker = skill(tmp_path / "taken"), skill(tmp_path / "taker", merged="taken")
     assert offered_skills(store, [taken, taker]) == [taker]
     assert offered_skills(store, [taken]) == [taken]
+
+
+def test_only_the_folder_that_was_merged_counts_as_merged(store: Store, tmp_path: Path) -> None:
+    one, same_name = skill(tmp_path / "a" / "taken"), skill(tmp_path / "b" / "taken")
+    assert merged_skills([one, same_name, skill(tmp_path / "a" / "beside", merged="taken")]).keys() == {one.path}
+    entry = origin_entry(tmp_path / "a" / "across" / "SKILL.md", same_name.path)
+    across = skill(tmp_path / "a" / "across", merged=entry)
+    assert across.front.metadata["skilld-merged-from"] == "../b/taken"
+    assert merged_skills([one, same_name, across]).keys() == {same_name.path}
+    assert offered_skills(store, [same_name, skill(tmp_path / "a" / "later", merged="taken")])[0] == same_name
 
 
 def test_a_pin_is_set_and_removed_once(store: Store, tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ from skilld.classify.contradiction import contradicted_block, contradicts
 from skilld.classify.offline.choices import changed_choice, refused_part, swap_choice
 from skilld.classify.offline.sections import BlockKind, body_lines, sections
 from skilld.classify.offline.sentences import clauses
-from skilld.classify.said_already import find_same_meaning, find_same_words, says_already
+from skilld.classify.said_already import find_line, find_same_meaning, find_same_words, says_already
 from skilld.effect.rule_lines import rules_in
+from skilld.types import Kind, Update
 from skilld.words import has_negation, numbers_by_unit, stems
 
 
@@ -280,3 +281,32 @@ def test_a_clause_knows_its_place_and_whether_it_asks() -> None:
 )
 def test_paraphrases_of_a_line_are_recognized(change: str, line: str, *, said: bool) -> None:
     assert (find_same_meaning(change, f"---\nname: shop-mail\n---\n\n# Rules\n\n- {line}\n") is not None) is said
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "said"),
+    [
+        ("Always sort the rows by merchant id.", "One row per merchant.", False),
+        ("Always run the release tests after the tag.", "Tag the release.", False),
+        ("Always keep rule number golf.", "Always keep rule number alpha.", False),
+        ("State in the client summary how long each item took.", "Write a summary for the client: bullets.", False),
+        ("Always tag the release with the date.", "Tag the release.", False),
+        ("Link every pull request number.", "Open a pull request.", False),
+        ("Run make test before the tag.", "Run make test.", False),
+        ("Never rebase shared branches.", "Never force-push to shared branches.", False),
+        ("Ask me before you run anything against staging.", "Ask me before you run it against production.", False),
+        ("Put every docstring of the helpers in English.", "Use the helpers in English.", False),
+        ("Use pnpm, never npm.", "TypeScript, pnpm, Vite. Components live in `src/components`.", False),
+        ("Use pnpm.", "React, pnpm and Vite", False),
+        ("Use pnpm, never npm.", "Use pnpm.", True),
+        ("Use pnpm.", "We use pnpm workspaces.", True),
+        ("Use British spelling in the docs.", "Use British spelling in the documentation.", True),
+        ("Name branches after the ticket.", "Branches are named after the ticket.", True),
+        ("Commit messages stay under 72 characters.", "Keep commit messages under 72 characters.", True),
+        ("Write docstrings in Google style, not numpy.", "Docstrings in Google style.", True),
+        ("Always write the commit messages in German.", "Commit messages in German.", True),
+    ],
+)
+def test_a_line_says_a_change_only_if_it_has_all_of_its_content(change: str, line: str, *, said: bool) -> None:
+    update = Update(1, "", change, "", Kind.PREFERENCE, 1, change, 0.9)
+    assert (find_line(update, f"# Rules\n\n- Be brief.\n- {line}\n") is not None) is said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import subprocess
 import time
 from concurrent.futures import Future
 from dataclasses import replace
@@ -17,6 +18,7 @@ from skilld.cli.run import _print_news
 from skilld.daemon.notices import Notices
 from skilld.notify.desktop import Desktop
 from skilld.notify.notice import WAITING, Notice, about_waiting
+from skilld.proposals.amend import restore
 from skilld.settings import Notify
 from skilld.store.learnings import Learning
 from skilld.types import State
@@ -85,6 +87,21 @@ def test_old_learnings_return_by_themselves_three_a_project_and_day(
     pass_a_day(daemon, monkeypatch)
     assert len(daemon.run()) == 5
     assert daemon.store.learnings.all() == []
+
+
+def test_what_counted_as_said_is_proposed_if_the_person_restores_it(daemon: InProcessDaemon, root: Path) -> None:
+    (root / "CLAUDE.md").write_text(f"{GUIDE}- Always use pnpm in this repository.\n")
+    daemon.store.learnings.add(old_learning(root, 1, SAID[0]))
+    subprocess.run(["git", "commit", "--all", "--quiet", "--message", "Use pnpm"], cwd=root, check=True)
+    assert daemon.run() == []
+    (said,) = daemon.store.proposals.in_states([State.SAID])
+    restore(daemon.store, said)
+    made = daemon.store.proposals.get(said.id)
+    assert made is not None
+    assert (made.state, made.note, made.operations[0].text) == (State.OPEN, "", "- Always use pnpm in this repository.")
+    assert made.commit
+    log = subprocess.run(["git", "show", made.branch], cwd=root, capture_output=True, text=True, check=True)
+    assert SAID[0] in log.stdout
 
 
 def test_one_request_from_several_sessions_is_one_proposal_with_all_quotes(daemon: InProcessDaemon, root: Path) -> None:

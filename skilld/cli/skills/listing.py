@@ -65,7 +65,7 @@ def _print_merged(store: Store, shelved: Sequence[LibraryRow], chosen: Sequence[
         if MERGED not in row.marks:
             continue
         name, taker = row.name, takers[row.path]
-        if has_more(store, taker.path, row.path, row.name):
+        if has_more(store, taker.path, row.path):
             rest = shlex.join(("skilld", "consolidate", taker.name, name))
             console.line(console.plain(f"{name} was merged into {taker.name} in part; for the rest: {rest}"))
         else:
