@@ -55,6 +55,8 @@ _CONTINUATION = re.compile(
             every\s+(?:single\s+)?time|each\s+time|in\s+(?:the\s+)?future|
             siempre|nunca|sempre|toujours|immer|всегда|никогда|vždy|zawsze|luôn)\s*
             (?:[.!]|$|,(?:\s*+\w++){{0,2}}+\s*(?:[.!]|$))
+      | (?:(?:and\s+)?(?:please\s+)?(?:remember|memori[sz]e)\s+(?:that|this)|(?:bitte\s+)?merk\s+dir\s+das
+            |retiens(?:[\s-]+)(?:ça|le)|recuérdalo|lembre-se\s+disso|ricordatelo)\s*(?:[.!]|$)
       | (?:(?:please\s+)?(?:make|consider|call|treat|take)\s+(?:it|that|this)(?:\s+as)?\s+)?
         (?:(?:that|this|it)(?:'?s|\s+is)\s+)?(?:an?\s+|the\s+|our\s+|my\s+|your\s+)?(?:(?:new|house|hard|general
         |golden|standing)\s+)?

@@ -123,7 +123,7 @@ class Language:
     @cached_property
     def tags(self) -> re.Pattern[str]:
         """Words after a rule that only say that it is one."""
-        return self._listed("tags", r"[,;–—-]+ ?(?:and )?(?:please )?", r"(?=\s*(?:[.,!;]|$))")
+        return self._listed("tags", r"[.!,;–—-]+ ?(?:and )?(?:please )?", r"(?=\s*(?:[.,!;]|$))")
 
     @cached_property
     def retracts(self) -> re.Pattern[str]:
