@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,12 @@ def add(verbs: common.Verbs) -> None:
     """Add the verbs."""
     parser = common.verb(verbs, "accept", accept, "commit proposals to the branch you have checked out", json=True)
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
-    parser.add_argument("--all", action="store_true", help="accept every open proposal, oldest first")
+    which = parser.add_mutually_exclusive_group()
+    about = "accept the open proposals of the repository you are in and your personal ones, oldest first"
+    which.add_argument("--all", action="store_true", help=about)
+    about = "accept those of all repositories; in a terminal, lists the repositories and asks first"
+    which.add_argument("--all-repositories", action="store_true", help=about)
+    parser.add_argument("--yes", action="store_true", help="do not ask")
     _add_part(parser, "accept")
     parser.add_argument("--worktree", action="store_true", help="write the file without committing")
     about = "apply it to this file instead, such as your own ~/.claude/CLAUDE.md"
@@ -74,12 +79,42 @@ def accept(arguments: argparse.Namespace) -> int:
     """Commit proposals to the branch checked out in each skill's repository, or only write the files."""
     from skilld.proposals.decide import accepting
 
+    batch = "--all" if arguments.all else "--all-repositories" if arguments.all_repositories else ""
     for flag, given in (("--part", arguments.part), ("--to", arguments.to)):
-        if given and (arguments.all or arguments.worktree):
+        if given and (batch or arguments.worktree):
             raise UsageError("Conflicting options", f"{flag} cannot be combined with --all or --worktree")
+    if batch and arguments.ids:
+        raise UsageError("Conflicting options", f"{batch} cannot be combined with IDs")
+    if batch:
+        return _accept_all(arguments)
     if arguments.to:
         return _accept_elsewhere(arguments)
     return _decide(arguments, lambda removed: accepting(removed, worktree=arguments.worktree))
+
+
+def _accept_all(arguments: argparse.Namespace) -> int:
+    """Accept the proposals of this repository, or of all, and say how to undo all of it."""
+    from skilld.cli import accept_all
+    from skilld.git.run import shared_git
+    from skilld.proposals.decide import DecisionReport, accepting, decide
+
+    removed = scrub_environment()
+    with shared_git():
+        store = _refreshed_store(rebuild=False)
+        batch = accept_all.choose(store, everywhere=arguments.all_repositories)
+        asks = arguments.all_repositories and not (arguments.yes or arguments.json)
+        if asks and not accept_all.confirm(batch):
+            console.say("Nothing was accepted.")
+            return 1
+        decision = accepting(removed, worktree=arguments.worktree)
+
+        def carry_out(one: Proposal) -> DecisionReport:
+            return DecisionReport((why,)) if (why := batch.left_open.get(one.id)) else decide(store, one, decision)
+
+        code = _decide_each(store, batch.proposals, carry_out, as_json=arguments.json)
+    for remark in () if arguments.json else batch.remarks(store):
+        console.say(console.plain(remark))
+    return code
 
 
 def _accept_elsewhere(arguments: argparse.Namespace) -> int:
@@ -166,12 +201,9 @@ def _decide(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], D
     removed = scrub_environment()
     with shared_git():
         store = _refreshed_store(rebuild=False)
-        every = getattr(arguments, "all", False)
-        if arguments.ids and every:
-            raise UsageError("Conflicting options", "--all cannot be combined with IDs")
-        if not arguments.ids and not every:
+        if not arguments.ids:
             common.fail_without_id(store, arguments.command, _USUAL_STATES[arguments.command])
-        chosen = store.proposals.open() if every else _find_proposals(store, arguments.ids)
+        chosen = _find_proposals(store, arguments.ids)
         decision = make(removed)
         return _decide_each(store, chosen, lambda proposal: decide(store, proposal, decision), as_json=arguments.json)
 
@@ -190,7 +222,7 @@ def _find_proposals(store: Store, ids: list[str]) -> list[Proposal]:
 
 
 def _decide_each(
-    store: Store, chosen: list[Proposal], carry_out: Callable[[Proposal], DecisionReport], *, as_json: bool
+    store: Store, chosen: Sequence[Proposal], carry_out: Callable[[Proposal], DecisionReport], *, as_json: bool
 ) -> int:
     """Carry out a decision for each proposal; return the first failure's exit code, or 0. Raises a single failure."""
     code = 0

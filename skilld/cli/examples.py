@@ -54,7 +54,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "skilld accept": (
         ("skilld accept 3f2a", "a prefix of the ID is enough"),
-        ("skilld accept --all", ""),
+        ("skilld accept --all", "this repository's, and your personal ones"),
         ("skilld accept --worktree 3f2a", "write the change without committing it"),
     ),
     "skilld reject": (

@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections.abc import Container, Iterable, Iterator
-from itertools import dropwhile
+from itertools import chain, dropwhile
 from pathlib import Path
 
 from skilld.clock import parse_time, time_ago
@@ -109,6 +109,16 @@ def list_contradictions(store: Store, proposal: Proposal) -> list[str]:
     ]
     sentences += earlier_refusals(store, proposal)
     return sentences + [f"linked to {other.id}, which changes {other.path}" for other in open_linked(store, proposal)]
+
+
+def open_contradiction(store: Store, proposal: Proposal) -> str:
+    """Return what contradicts an open proposal and is not changed with it, so that the person must choose; or ""."""
+    changed = {*(one.path for one in proposal.also), *(one.path for one in open_linked(store, proposal))}
+    changed = {os.path.realpath(path) for path in changed}
+    lines = (one for one in current_conflicts(proposal) if os.path.realpath(one.path) not in changed)
+    said = (f"{one.path}:{one.line} says the opposite" for one in lines)
+    others = (f"the open proposal {other.id} says the opposite" for other in _opposing_proposals(store, proposal))
+    return next(chain(said, others), "")
 
 
 def _opposing_proposals(store: Store, proposal: Proposal) -> Iterator[Proposal]:

@@ -1,0 +1,116 @@
+"""Which proposals `skilld accept --all` means: those of the repository you are in, and your personal ones."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skilld import console
+from skilld.cli import common, terminal
+from skilld.errors import SkilldError
+from skilld.text import pluralize
+
+if TYPE_CHECKING:
+    from skilld.store import Store
+    from skilld.types import Proposal
+
+# A skill of the person's own, relative to the home: .claude/skills, .config/opencode/skills.
+_OWN_SKILL = re.compile(r"\.[^/]+/(?:[^/]+/)?skills/")
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The proposals of a batch, oldest first; why some of them stay open, by ID; and what is open elsewhere."""
+
+    proposals: Sequence[Proposal]
+    left_open: Mapping[str, str]
+    elsewhere: Sequence[Proposal]
+
+    @property
+    def chosen(self) -> list[Proposal]:
+        """The proposals to accept."""
+        return [one for one in self.proposals if one.id not in self.left_open]
+
+    def remarks(self, store: Store) -> list[str]:
+        """Return how to undo the whole batch, and what is open in other repositories."""
+        from skilld.types import State
+
+        now = [store.proposals.get(one.id) for one in reversed(self.chosen)]  # the newest commit is undone first
+        done = [one.id for one in now if one is not None and one.state is State.ACCEPTED]
+        said = [f"To undo all of it: skilld revert {' '.join(done)}"] if len(done) > 1 else []
+        number = len({one.repo for one in self.elsewhere})
+        if number:
+            places = "another repository" if number == 1 else f"{number} other repositories"
+            said.append(f"{len(self.elsewhere)} more in {places}: skilld accept --all-repositories")
+        return said
+
+
+def choose(store: Store, *, everywhere: bool) -> Batch:
+    """Return the open proposals of every repository, or of this one together with the personal ones.
+
+    One that contradicts a line that stays, or another open proposal, is left for the person to decide on.
+    """
+    from skilld.proposals.remarks import open_contradiction
+
+    found = store.proposals.open()
+    mine = found if everywhere else _of_this_folder(found)
+    held = {
+        one.id: f"{one.id} was left open: {why}. To see both: skilld show {one.id}"
+        for one in mine
+        if (why := open_contradiction(store, one))
+    }
+    known = {one.id for one in mine}
+    return Batch(mine, held, [one for one in found if one.id not in known])
+
+
+def _of_this_folder(found: Sequence[Proposal]) -> list[Proposal]:
+    from skilld.git.repo import locate
+    from skilld.types import TargetKind
+
+    folder, home = common.current_folder().resolve(), common.home().resolve()
+    top = None
+    with suppress(SkilldError, OSError):
+        top = locate(folder).toplevel
+
+    def is_here(one: Proposal) -> bool:
+        path = Path(one.path)
+        if one.target is TargetKind.PERSONAL or one.repo == str(top):
+            return True
+        if path.is_relative_to(home) and _OWN_SKILL.match(path.relative_to(home).as_posix()):
+            return True
+        if Path(one.repo).parent != common.places().repositories:
+            return False
+        # In a repository that skilld keeps: of a skills folder that git does not track, in this project.
+        return folder.is_relative_to(one.path.partition("/.")[0]) or (top is not None and path.is_relative_to(top))
+
+    return [one for one in found if is_here(one)]
+
+
+def confirm(batch: Batch) -> bool:
+    """List in a terminal how many proposals would be committed where, and ask; without a terminal, go on."""
+    if not batch.chosen or not sys.stdin.isatty():
+        return True
+    by_repo: dict[str, list[Proposal]] = {}
+    for one in batch.chosen:
+        by_repo.setdefault(one.repo, []).append(one)
+    for those in by_repo.values():
+        console.say(console.plain(f"{len(those):4}  {_describe_place(those[0])}"), 6)
+    where = "1 repository" if len(by_repo) == 1 else f"{len(by_repo)} repositories"
+    return terminal.ask_yes_no(f"Accept {pluralize(len(batch.chosen), 'proposal')} in {where}? [y/N] ", sys.stdout)
+
+
+def _describe_place(one: Proposal) -> str:
+    """Return where a proposal would be committed: the top of the work tree, and the branch checked out there."""
+    from skilld.git.managed_repos import open_any
+
+    top = one.path.removesuffix(f"/{one.relpath}") if one.relpath else str(Path(one.path).parent)
+    with suppress(SkilldError, OSError):
+        branch = open_any(Path(one.repo), common.places().repositories).branch if one.repo else None
+        if branch:
+            return f"{top} ({branch.removeprefix('refs/heads/')})"
+    return top

@@ -1,0 +1,86 @@
+"""`skilld accept --all` commits in the repository the person is in, and nowhere else unless told to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from e2e.test_targets import GUIDE, Talk, make_project
+from support.in_process_daemon import InProcessDaemon
+from support.live_project import Project
+from support.program import Program
+from support.session import CHATTER
+
+RULE = "From now on, always sort the imports by name."
+FURTHER = "From now on, always write the date as 2026-01-05."
+OWN = "# Mine\n\n- Be brief.\n"
+
+
+def _inside(project: Project, program: Program) -> Program:
+    there = Program(project.root, program.environment)
+    there.environment["HOME"] = str(program.home)
+    return there
+
+
+@pytest.fixture
+def two(home: Path, tmp_path: Path, daemon: InProcessDaemon) -> tuple[Project, Project]:
+    """Return two projects: two sentences were said in the first, one in the second, and one is personal."""
+    first, second = (make_project(home, tmp_path / name, **{"CLAUDE.md": GUIDE}) for name in ("first", "second"))
+    (home / ".claude").mkdir()
+    (home / ".claude/CLAUDE.md").write_text(OWN)
+    for project, said in ((first, RULE), (first, FURTHER), (second, RULE), (second, "Call me Lena from now on.")):
+        Talk(home, project.root).type(said, *CHATTER[:4])
+        daemon.run()
+    return first, second
+
+
+def test_it_commits_here_and_to_the_personal_file_only(two: tuple[Project, Project], program: Program) -> None:
+    first, second = two
+    before = second.fingerprint()
+    result = _inside(first, program).run("accept", "--all")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "sort the imports" in (first.root / "CLAUDE.md").read_text()
+    assert "Lena" in (program.home / ".claude/CLAUDE.md").read_text()
+    assert second.fingerprint() == before
+    assert "1 more in another repository: skilld accept --all-repositories\n" in result.stdout
+    (left,) = program.json("proposals")
+    assert left["path"] == str(second.root / "CLAUDE.md")
+
+
+def test_one_command_undoes_the_batch(two: tuple[Project, Project], program: Program) -> None:
+    first, second = two
+    inside = _inside(first, program)
+    texts = [(one / "CLAUDE.md").read_text() for one in (first.root, second.root, program.home / ".claude")]
+    output = inside.run("accept", "--all-repositories", "--yes").stdout
+    assert "sort the imports" in (second.root / "CLAUDE.md").read_text()
+    (undo,) = [line.partition("skilld ")[2] for line in output.splitlines() if line.startswith("To undo all of it: ")]
+    assert inside.run(*undo.split()).returncode == 0
+    assert [(one / "CLAUDE.md").read_text() for one in (first.root, second.root, program.home / ".claude")] == texts
+
+
+def test_outside_a_repository_only_personal_ones_are_accepted(two: tuple[Project, Project], program: Program) -> None:
+    result = program.run("accept", "--all", "--json")
+    assert result.returncode == 0
+    assert {one["path"] for one in program.json("proposals")} == {str(one.root / "CLAUDE.md") for one in two}
+
+
+@pytest.mark.parametrize("wrong", [["--all", "--all-repositories"], ["--all-repositories", "0000"], ["--all", "0000"]])
+def test_a_choice_is_all_of_one_kind(program: Program, wrong: list[str]) -> None:
+    assert program.run("accept", *wrong).returncode == 2
+
+
+def test_opposites_stay_open(home: Path, tmp_path: Path, daemon: InProcessDaemon, program: Program) -> None:
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    for said in (
+        "From now on, always use tabs for indentation.",
+        RULE,
+        "From now on, never use tabs for indentation.",
+    ):
+        Talk(home, project.root).type(said, *CHATTER[:4])
+        daemon.run()
+    output = _inside(project, program).run("accept", "--all").stdout
+    text = (project.root / "CLAUDE.md").read_text()
+    assert ("sort the imports" in text, "tabs" in text) == (True, False)
+    assert output.count(" was left open: the open proposal ") == 2
+    assert len(program.json("proposals")) == 2
