@@ -18,6 +18,7 @@ from skilld.classify.offline.choices import (
     refused_part,
 )
 from skilld.classify.offline.sections import BlockKind, ProseBlock, sections
+from skilld.classify.opposition import opposes
 from skilld.words import NUMBER_WORDS, has_negation, numbers_by_unit, stem
 from skilld.words import stems as stems_of
 
@@ -91,6 +92,8 @@ def contradicts_clearly(change: str, other: str) -> bool:
     "Rebase your own branch" and "never rebase shared branches" are compatible, and so are a rule and its exception.
     Strict, for contradictions shown to a person, who loses trust with each false one.
     """
+    if max(len(change), len(other)) <= MAX_CHANGE and opposes(change, other):
+        return True
     if not contradicts(change, other):
         return False
     if _is_opposite(change, other):

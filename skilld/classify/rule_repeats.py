@@ -36,10 +36,13 @@ from skilld.classify.content import (
 from skilld.classify.contradiction import PLAIN_VERBS
 from skilld.classify.offline.choices import is_reversed_choice
 from skilld.classify.offline.detector import clauses_of, typed_part
+from skilld.classify.offline.phrasing import begins_with_order
 from skilld.classify.offline.product import likely_languages
-from skilld.meanings import Term, Words, field_of
-from skilld.text import fold, truncate
-from skilld.words import is_unspaced, stem
+from skilld.classify.offline.sections import BlockKind, sections
+from skilld.classify.opposition import forbids_what_is_wanted, opposes
+from skilld.meanings import Term, Words, field_of, terms
+from skilld.text import fold, split_sentences, truncate
+from skilld.words import has_negation, is_unspaced, stem
 
 MAX_QUOTE = 300  # characters quoted of a turn; of a longer one only the clauses that correct
 _MAX_RULE = 400  # characters: a longer line is more than one rule
@@ -56,6 +59,7 @@ _CONDUCT = "conversation"  # the field of meanings on how an agent talks and pro
 _ANSWER_MEANING = "to-answer"  # the meaning of rules about the language of answers
 _REMOVE_MEANING = "to-remove"
 _ONCE_MORE = re.compile(r"\bagain\b", re.IGNORECASE)
+_ONLY = re.compile(r"\b(?:only|nur|solo|sólo|seulement|somente|alleen)\b", re.IGNORECASE)
 _COMMA = re.compile(r"(?<!\s)[,:] (?:(?:and|but) )?", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?")
 
@@ -106,11 +110,35 @@ def _is_wanted(text: str) -> bool:
     return bool(_DEMAND.search(text) or _SOFT.search(text) or (first and stem(first[0].lower()) in PLAIN_VERBS))
 
 
+def description(text: str) -> str:
+    """Return the paragraph below the title of a file that only says what the project is; empty if there is none.
+
+    To say a tool's name again repeats no rule where the file only says that the tool is there.
+    """
+    found = sections(text)
+    first = next((part.blocks[0] for part in found[:2] if part.level <= 1 and part.blocks), None)
+    if first is None or first.kind is not BlockKind.PARAGRAPH or len(found) == 1:
+        return ""
+    return "" if any(map(_orders, split_sentences(first.text))) else first.text
+
+
+def _orders(sentence: str) -> bool:
+    """Whether a sentence asks for something: it forbids, demands, or begins with a verb."""
+    first = next(iter(terms(sentence)), None)
+    if first is not None and (first.is_action or any(one.startswith("to-") for one in first.meanings)):
+        return True
+    limits = has_negation(sentence) or _ONLY.search(sentence)
+    return bool(limits) or begins_with_order(sentence) or _is_wanted(sentence)
+
+
 def repeats_rule(quote: str, rule: str) -> bool:
     """Whether a quote says the same as a rule, as a correction or a demand."""
     if len(rule) > _MAX_RULE or match_keys(rule).isdisjoint(match_keys(quote)):
         return False
-    if is_reversed_choice(quote, rule) and not complains(quote):  # a complaint names what was done wrong
+    if any(forbids_what_is_wanted(said, rule) for said in split_sentences(quote)):
+        return False
+    turned = is_reversed_choice(quote, rule) or any(opposes(said, rule) for said in demand_clauses(quote))
+    if turned and not complains(quote):  # a complaint names what was done wrong
         return False
     wanted = content_of(rule)
     return any(_is_repeat(said, wanted) for said in _correcting_stretches(quote[: 2 * MAX_QUOTE]))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -189,10 +191,35 @@ def revert(arguments: argparse.Namespace) -> int:
     """Revert accepted proposals on the branch checked out in each skill's repository."""
     from skilld.proposals.decide import reverting
 
-    return _decide(arguments, reverting)
+    return _decide(arguments, reverting, _as_in_this_work_tree)
 
 
-def _decide(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], Decision]) -> int:
+def _as_in_this_work_tree(store: Store, proposal: Proposal) -> Proposal:
+    """Return an accepted proposal as one of the work tree that the person is in, if its lines came into that one too.
+
+    It may have been made in another work tree of the repository, and merged.
+    """
+    from skilld.git.repo import locate
+    from skilld.proposals.decide import is_gone
+    from skilld.types import State
+
+    if proposal.state is not State.ACCEPTED or proposal.also:
+        return proposal
+    with suppress(SkilldError, OSError):
+        here, there = locate(common.current_folder().resolve()), locate(Path(proposal.repo))
+        top = here.toplevel
+        moved = replace(proposal, repo=str(top), path=str(top / proposal.relpath))
+        if top != there.toplevel and here.common_dir == there.common_dir and not is_gone(moved):
+            store.proposals.set_repo(proposal.id, repo=moved.repo, path=moved.path)
+            return moved
+    return proposal
+
+
+def _decide(
+    arguments: argparse.Namespace,
+    make: Callable[[Mapping[str, str]], Decision],
+    placed: Callable[[Store, Proposal], Proposal] = lambda _, proposal: proposal,
+) -> int:
     from skilld.git.run import shared_git
     from skilld.proposals.decide import decide
 
@@ -205,7 +232,9 @@ def _decide(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], D
             common.fail_without_id(store, arguments.command, _USUAL_STATES[arguments.command])
         chosen = _find_proposals(store, arguments.ids)
         decision = make(removed)
-        return _decide_each(store, chosen, lambda proposal: decide(store, proposal, decision), as_json=arguments.json)
+        return _decide_each(
+            store, chosen, lambda one: decide(store, placed(store, one), decision), as_json=arguments.json
+        )
 
 
 def _refreshed_store(*, rebuild: bool = True) -> Store:

@@ -6,14 +6,18 @@ Remedies are ordinary proposals: their edits are checked, past decisions are res
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skilld.classify.backends import OFFLINE, Spec, make_backend
 from skilld.classify.contradiction import contradicts
+from skilld.classify.offline.detector import find_lasting
+from skilld.classify.offline.phrasing import phrase
 from skilld.classify.offline.placement import target_section
 from skilld.classify.offline.sections import BlockKind, ProseBlock, body_lines, sections
+from skilld.classify.opposition import opposes
 from skilld.classify.rule_repeats import demand_clauses
 from skilld.classify.said_already import says_already
 from skilld.classify.verify import VerifiedUpdate
@@ -52,11 +56,14 @@ from skilld.targets.route import choose_target as choose_place
 from skilld.targets.scopes import find_scopes
 from skilld.text import Redact, fold, pluralize, truncate
 from skilld.types import Evidence, Kind, Operation, Proposal, SkillRef, State, TargetKind, Update
-from skilld.words import content_stems, is_about, stems
+from skilld.words import content_stems, is_about, is_other_language, stems
 
 _MAX_SUMMARY = 200
 _MAX_ADDITION = 160  # characters added to a rule
 _MIN_SHARED = 1 / 3  # share of the added words that the rule must contain: they may be about something else
+_ASIDE = re.compile(
+    r"^(?:no|nein|non|nee|and|und)\b,?\s+|[\s,]+(?:please|pls|bitte|s'il te plaît|por favor)(?=\W*$)", re.IGNORECASE
+)
 _EMPHASIS = ("**", "__", "important", "must ")
 _SUMMARIES: Mapping[Remedy, str] = {
     Remedy.CUT: "Remove a rule that was never needed: {}",
@@ -204,7 +211,8 @@ class _RemedyDrafter:
         block = _find_block(loaded, self._rule) if loaded else None
         if loaded is None or block is None or not self._repeats:
             return None
-        newer = _newer_wording(self._quotes, self._rule.text)
+        said = _newer_wordings(self._quotes, self._rule.text)
+        newer = next((one for one in said if not self._is_written(one)), "")
         body = parse(loaded.data).body
         lines = [line.text for line in body[block.first : block.last + 1]]
         if newer:
@@ -217,6 +225,11 @@ class _RemedyDrafter:
         change = fold(f"{self._rule.text} {newer}")
         operation = anchor_operation(body, block.first, block.last + 1, lines)
         return self._checked(Remedy.SHARPEN, loaded, [operation], change, Kind.CORRECTION)
+
+    def _is_written(self, sentence: str) -> bool:
+        """Whether a file that was loaded where the rule was repeated says a sentence already."""
+        loaded = {self._rule.path, *(self._session.loaded if self._session else ())}
+        return any(says_already(sentence, text_of(path)) for path in loaded)
 
     def _move_to(self, ref: SkillRef, remedy: Remedy, why: str) -> Proposal | None:
         """Add the rule to another file of its repository and remove it from its own."""
@@ -376,14 +389,16 @@ def _continues(below: str, block: ProseBlock) -> bool:
     return bool(below.strip()) and len(below) - len(below.lstrip()) > len(block.indent)
 
 
-def _newer_wording(quotes: Sequence[str], rule: str) -> str:
-    """Return the person's latest words that make a rule clearer, as a sentence; empty if they add nothing."""
+def _newer_wordings(quotes: Sequence[str], rule: str) -> Iterator[str]:
+    """Yield the person's latest words that make a rule clearer, each as a sentence in the rule's language."""
     own = stems(rule)
-    for said in (demand for quote in reversed(quotes) for demand in demand_clauses(quote)):
+    for demand in (demand for quote in reversed(quotes) for demand in demand_clauses(quote)):
+        plain = _ASIDE.sub("", demand)
+        said = next((made.text for match in find_lasting(demand) if (made := phrase(match)).clear), plain)
         words = content_stems(said)
         shared = words & own
         is_of_it = shared < words and len(shared) >= _MIN_SHARED * len(words)
-        if is_of_it and len(said) <= _MAX_ADDITION and not contradicts(said, rule):
+        turned = contradicts(demand, rule) or opposes(demand, rule)
+        if is_of_it and len(said) <= _MAX_ADDITION and not turned and not is_other_language(said, rule):
             text = fold(said).strip(" !.,;:")
-            return f"{text[:1].upper()}{text[1:]}."
-    return ""
+            yield f"{text[:1].upper()}{text[1:]}."

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from skilld.classify.content import content_of, term_weights
 from skilld.classify.offline.sections import BlockKind, ProseBlock, body_lines, sections
+from skilld.classify.rule_repeats import description
 from skilld.classify.said_already import only_imports
 from skilld.errors import SkilldError
 from skilld.files import read_whole
@@ -41,11 +42,12 @@ def rules_in(text: str) -> Iterator[tuple[int, str]]:
 
     What names the task of a skill is no rule, since every request for the task would repeat it: a paragraph with
     `{{variables}}`, and one at the top that says only what name, description and title say. Neither are lines that
-    declare a variable, point elsewhere ("see also ...") or introduce a list.
+    declare a variable, point elsewhere ("see also ...") or introduce a list, and what describes a project.
     """
     before, front = len(text.splitlines()) - len(body_lines(text)), read_front(text)
     named = f"{front.name.replace('-', ' ')}. {front.description}. Skill for the user"
     is_skill = opens = bool(front.name)
+    told = "" if is_skill else description(text)
     for section in sections(text):
         opens = opens and section.level <= 1
         for block, following in zip_longest(section.blocks, section.blocks[1:]):
@@ -53,6 +55,7 @@ def rules_in(text: str) -> Iterator[tuple[int, str]]:
             if (
                 block.kind is not BlockKind.OTHER
                 and not only_imports(block.text)
+                and block.text != told
                 and not (is_skill and _is_request(block))
                 and not _is_frame(block, following)
                 and not (opens and _says_only(block.text, f"{section.heading}. {named}"))

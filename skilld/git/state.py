@@ -332,6 +332,27 @@ def git_dirs(dot_git: Path) -> tuple[Path, Path]:
     return git_dir, (git_dir / _read_tail(shared).strip()).resolve() if shared.is_file() else git_dir
 
 
+def main_path(path: str) -> str:
+    """Return the path that a file of a linked work tree has in the main one; any other path unchanged.
+
+    What was decided about a file holds in all work trees of its repository.
+    """
+    for folder in Path(path).parents:
+        dot_git = folder / ".git"
+        if dot_git.is_dir():
+            return path
+        if dot_git.is_file():
+            git_dir, common = git_dirs(dot_git)
+            linked = git_dir.parent == common / "worktrees" and common.name == ".git"
+            return str(common.parent / Path(path).relative_to(folder)) if linked else path
+    return path
+
+
+def is_same_file(one: str, other: str) -> bool:
+    """Whether two paths are of one file of a repository, perhaps in two of its work trees."""
+    return one == other or (Path(one).name == Path(other).name and main_path(one) == main_path(other))
+
+
 def _read_tail(path: Path) -> str:
     if not path.is_file():
         return ""

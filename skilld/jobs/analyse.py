@@ -14,6 +14,7 @@ from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Verdict, VerifiedUpdate
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
+from skilld.git.state import main_path
 from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.learnings import NO_FILE_REASON, build_learning, proposal_learnings
 from skilld.jobs.placing import JobPlaces, find_file_of_kind, find_places, is_personal_file, loaded_places
@@ -199,8 +200,8 @@ class Analysis:
 
         The rules skip words that may not be lasting; those that were asked for before are.
         """
-        paths = {loaded.ref.path for loaded in self._skills}
-        decided = [one for one in self._job.decided if one.id and one.path in paths]
+        paths = {main_path(loaded.ref.path) for loaded in self._skills}
+        decided = [one for one in self._job.decided if one.id and main_path(one.path) in paths]
         for place, message in enumerate(self._messages if decided else ()):
             if message.turn is None or message.turn_key is None or message.turn in heard:
                 continue
@@ -217,16 +218,14 @@ class Analysis:
                 name, reason, path = next((one for one in unusable if one[2]), unusable[0])
                 self._keep(update, f"{name} cannot be edited: {reason}", SkillRef(name, path), for_now=bool(path))
             else:
-                self._keep(update, self._no_place_reason(update) or why, self._target_of(update))
+                place = self._target_of(update)
+                refusal = self._places.places.refusal if self._places and place is None else ""
+                self._keep(update, refusal or why, place)
         # A model, which was not asked, might have found more.
         if not self._skills and (verdict.learned or self._job.backend.model != OFFLINE):
             for name, reason, path in [one for one in unusable if one[2]][:1]:
                 self.report_obstacle(Cause.SKILL, path)
                 self._dropped.append(f"{name} cannot be edited: {reason}")
-
-    def _no_place_reason(self, update: Update) -> str | None:
-        """Return what is wrong with the project's file for an update without a target, None if nothing is."""
-        return self._places.places.why_not if self._places and self._target_of(update) is None else None
 
     def keep_learnings(self, why: str, turns: Sequence[str], unless: Cause | None = None) -> None:
         """Keep what the rules detect in turns as learnings until all of it can be judged; `why` is the reason.

@@ -104,15 +104,16 @@ class JobPlaces:
 
         A survey counts the turn as a repeat of such a line, so a proposal from the same turn must name it.
         """
-        from skilld.classify.rule_repeats import repeats_rule  # its tables take 0.1 s, and most batches need none
+        # Its tables take 0.1 s, and most batches need none.
+        from skilld.classify.rule_repeats import description, repeats_rule
 
-        root = self.places.context.root
         texts = [(one.ref.name, 1, one.doc.text) for one in self.files if one.ref.kind is TargetKind.SKILL]
         for file in self.loaded:
-            name = file.path[len(root) + 1 :] if within(file.path, root) else file.path
-            texts += [(name, part.line, part.text) for part in file.segments]
+            texts += [(self._name_of(file), part.line, part.text) for part in file.segments]
         added = [one for one in updates if one.kind not in {Change.CHANGE_STEP, Change.REMOVE_STEP}]
-        lines = [(name, rule) for name, first, text in texts for rule in rules(text, first)]
+        described = {description(text) for _, _, text in texts}
+        every = ((name, rule) for name, first, text in texts for rule in rules(text, first))
+        lines = [(name, rule) for name, rule in every if rule.words not in described]
         found = (
             f"{name}:{rule.line}" for name, rule in lines if any(repeats_rule(one.quote, rule.words) for one in added)
         )
@@ -137,10 +138,16 @@ class JobPlaces:
         for file in self.loaded:
             for segment in file.segments:
                 if number := _find_line_number(line, segment.text, segment.line):
-                    return SkillRef(
-                        file.path, file.real, kind=_KIND_BY_SCOPE.get(file.scope, TargetKind.INSTRUCTIONS)
-                    ), number
+                    kind = _KIND_BY_SCOPE.get(file.scope, TargetKind.INSTRUCTIONS)
+                    return SkillRef(self._name_of(file), file.real, kind=kind), number
         return None
+
+    def _name_of(self, file: LoadedFile) -> str:
+        """Return a file's path for people: below the project, or with ~ for the home."""
+        root = self.places.context.root
+        if within(file.path, root):
+            return file.path[len(root) + 1 :]
+        return f"~/{file.path[len(self.home) + 1 :]}" if within(file.path, self.home) else file.path
 
 
 def _last_line(file: LoadedFile) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from skilld.classify.backends import OFFLINE, Spec, make_backend
+from skilld.classify.offline.placement import section_for
 from skilld.classify.said_already import is_same_change
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import SkilldError
@@ -26,7 +27,7 @@ from skilld.skills.find import FILE
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.targets.find import TargetFiles, WorkingSession, file_refusal, find_targets
-from skilld.targets.route import choose_target
+from skilld.targets.route import choose_target, ordered_files
 from skilld.targets.scopes import find_scopes
 from skilld.text import Redact, pluralize
 from skilld.types import Evidence, Kind, Message, Proposal, SkillRef, State, TargetKind, Update
@@ -76,7 +77,7 @@ def propose_learning(
     ref = _named_file(to, found.refs, session) if to else choose_target(newest.quote, found.refs)
     if ref is None:
         remedy = f"Name a file: skilld learnings propose {newest.id} --to PATH"
-        raise SkilldError(_TITLE, "no suitable file was found", remedy)
+        raise SkilldError(_TITLE, found.refusal or "no suitable file was found", remedy)
     name = hashlib.sha256(f"{newest.id}\n{ref.path}".encode()).hexdigest()[:8]
     moved = Proposal(
         id=name,
@@ -192,7 +193,9 @@ def _find_session_places(
         raise SkilldError(_TITLE, "skilld does not know which project you said it in")
     others = tuple(store.transcripts.agents_in(project))
     session = WorkingSession(agent, Path(project), host.home, host.environment, others=others)
-    return session, find_targets(session, allowed, [scope for quote in quotes.values() for scope in find_scopes(quote)])
+    named = [name for quote in quotes.values() for name in ordered_files(quote)]
+    scopes = [scope for quote in quotes.values() for scope in find_scopes(quote)]
+    return session, find_targets(session, allowed, scopes, named)
 
 
 def _stage_edit(
@@ -216,7 +219,16 @@ def _stage_edit(
         raise SkilldError(_TITLE, left_out[0][1])
     messages = [Message(quote, number, turn) for number, (turn, quote) in enumerate(quotes.items(), 1)]
     at = {message.text: message.turn for message in messages}
-    updates = [replace(one, skill=1, section="", turn=at.get(one.quote) or 1) for one in said.updates]
+    text = files[0].doc.text
+    updates = [
+        replace(
+            one,
+            skill=1,
+            section=section_for(one.quote, one.change, text).heading if text.strip() else "",
+            turn=at.get(one.quote) or 1,
+        )
+        for one in said.updates
+    ]
     judge = Judge(make_backend(Spec(OFFLINE)), messages, files, "", redact)
     composed = judge.edit(files[0], [VerifiedUpdate(update) for update in updates])
     after, typed = composed.after.decode("utf-8-sig"), "\n".join(quotes.values())

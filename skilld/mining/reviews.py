@@ -244,9 +244,7 @@ def _outcome(found: RecurringRequest, history: ProposalHistory, context: Proposa
     ref = None if where.why_none or is_personal(found.change) else choose_target(found.change, where.refs)
     loaded, _ = load_documents([ref] if ref else [])
     if not loaded:
-        return Outcome(
-            found, None, where.why_none or where.why_not or "this project has no file that skilld can add it to"
-        )
+        return Outcome(found, None, where.refusal or "this project has no file that skilld can add it to")
     said = [
         Mention("review", one.comment, one.change, "", "", "", one.pull, Piece(one.pull, 0.0, 0.5))
         for one in found.asked

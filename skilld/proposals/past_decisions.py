@@ -1,9 +1,10 @@
-"""What past decisions teach: what not to propose again, and the confidence an update needs. Pure."""
+"""What past decisions teach: what not to propose again, and the confidence an update needs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from skilld.git.state import is_same_file
 from skilld.protocol import PastDecision
 from skilld.text import fold_case, split_sentences
 from skilld.types import Kind, Proposal, State, Update
@@ -44,7 +45,7 @@ def decision_against(update: Update, path: str, session: str, decided: Sequence[
     words; one that was accepted and waits elsewhere, never.
     """
     for decision in reversed(decided):
-        if decision.path == path and _any_says(update.change, decision.changes):
+        if is_same_file(decision.path, path) and _any_says(update.change, decision.changes):
             is_repeated = (
                 decision.state is not State.ACCEPTED
                 and decision.session != session
@@ -71,7 +72,7 @@ def find_refused_sentence(sentence: str, decided: Sequence[PastDecision]) -> Pas
 def was_declined(proposal: Proposal, decided: Sequence[PastDecision]) -> bool:
     """Whether everything a proposal would write was rejected or reverted in another one for the same skill."""
     texts = {operation.text for operation in proposal.operations if operation.text}
-    return bool(texts) and any(one.path == proposal.path and texts <= set(one.changes) for one in decided)
+    return bool(texts) and any(texts <= set(one.changes) and is_same_file(one.path, proposal.path) for one in decided)
 
 
 def match_open_proposal(update: Update, path: str, open_proposals: Sequence[Proposal]) -> tuple[Proposal | None, str]:
@@ -83,7 +84,7 @@ def match_open_proposal(update: Update, path: str, open_proposals: Sequence[Prop
     from skilld.classify.clauses import may_state_exception  # as in _any_says
     from skilld.classify.subject import points_elsewhere
 
-    mine = [proposal for proposal in open_proposals if proposal.path == path]
+    mine = [proposal for proposal in open_proposals if is_same_file(proposal.path, path)]
     whole = next((one for one in mine if _proposal_says(update.change, one)), None)
     if whole is not None or not mine or update.kind in {Kind.CHANGE_STEP, Kind.REMOVE_STEP}:
         return whole, "" if whole is not None else update.change

@@ -15,6 +15,7 @@ from skilld.clock import parse_time, rfc3339
 from skilld.effect.figures import RuleState
 from skilld.effect.outcomes import collect, sessions_with_repeats
 from skilld.effect.rules import Effect
+from skilld.git.state import main_path
 from skilld.jobs.relocation import group_learnings
 from skilld.proposals.model import ACROSS_PREFIX, REMEDY_PREFIX
 from skilld.report.values import (
@@ -82,7 +83,9 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
     counted = [one for one in recent for _ in range(one.count)]
     sessions_in_period = {key: cwd for key, (cwd, at) in places.items() if weeks.index_of(at) is not None}
     groups = _GroupCounter(sessions_in_period, counted, effects, {key: cwd for key, (cwd, _) in places.items()}, weeks)
-    loaded = Counter(path for one in past if weeks.index_of(one.at) is not None for path in one.loaded)
+    inside = [one for one in past if weeks.index_of(one.at) is not None]
+    tree = cache(main_path)
+    loaded = Counter(path for one in inside for path in dict.fromkeys(map(tree, one.loaded)))
     accepted, project = sum(one.state == State.ACCEPTED for one in recent), cache(project_of)
     return Report(
         made_at=rfc3339(now),

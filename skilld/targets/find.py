@@ -83,6 +83,11 @@ class TargetFiles:
     why_none: str = ""
     why_not: str = ""
 
+    @property
+    def refusal(self) -> str:
+        """Why no file of the project is a target, or not the one that was meant; empty if nothing is wrong."""
+        return self.why_none or self.why_not
+
 
 def project_refusal(session: WorkingSession, context: Context) -> str | None:
     """Return why skilld edits no file of the session's project; None if it is the person's own."""
@@ -119,19 +124,21 @@ def find_targets(
             scoped = [one for one in said if not one.folder or (root / one.folder).is_dir()]
             rules += [one for one in _rules_for_scopes(context, scoped) if one not in rules]
             refs += _editable_refs(rules, TargetKind.RULES, root, session.agent, others)
+            if TargetKind.INSTRUCTIONS in allowed:
+                refs += _folder_targets(session, root, scoped)
             refs += _missing_rules(refs, scoped, root, frozenset({session.agent, *others}))
         if TargetKind.INSTRUCTIONS in allowed:
             found, why_not = _instruction_targets(context, session, root, others)
-            refs += found
+            refs += [ref for ref in found if ref.path not in {other.path for other in refs}]
     if TargetKind.PERSONAL in allowed:
         refs += _personal_targets(session, context)
     for name in dict.fromkeys(named):
         known = {ref.path for ref in refs}
-        refs += [
-            ref
-            for ref in _named_targets(session, root, name, others, own=not why)
-            if ref.kind in allowed and ref.path not in known
-        ]
+        found = _named_targets(session, root, name, others, own=not why)
+        if not found and not why and basename(name) in INSTRUCTION_NAMES:
+            found, unfit = _unloaded_target(session, root, name)
+            why_not = unfit or why_not
+        refs += [ref for ref in found if ref.kind in allowed and ref.path not in known]
     return TargetFiles(tuple(refs), context, why or "", why_not)
 
 
@@ -162,6 +169,48 @@ def _named_targets(
         made = SkillRef(_LOCAL_NAME, str(path), kind=TargetKind.INSTRUCTIONS, agents=(session.agent,), absent=True)
         refs += [] if os.path.lexists(path) else [made]
     return [replace(ref, on_order=True) for ref in refs]
+
+
+def _unloaded_target(session: WorkingSession, root: Path, name: str) -> tuple[list[SkillRef], str]:
+    """Return the project's instruction file that is named but not loaded here, or why it cannot be edited.
+
+    A name without a folder that does not exist means the project's file, whatever that is called.
+    """
+    for path in dict.fromkeys((root / name, session.cwd / name)):
+        if (ref := _instruction_ref(session, root, path)) is not None:
+            return [replace(ref, on_order=True)], ""
+        if os.path.lexists(path):
+            inside = path.resolve().is_relative_to(root)
+            return [], (file_refusal(str(path.resolve()), name) if inside else f"{name} is outside the project") or ""
+    return [], f"there is no {name}" if "/" in name else ""
+
+
+def _folder_targets(session: WorkingSession, root: Path, scoped: Sequence[Scope]) -> list[SkillRef]:
+    """Return the instruction file in each folder that the words are about, with the patterns of that folder."""
+    names = dict.fromkeys((_NATIVE_NAMES.get(session.agent, _SHARED_NAME), _SHARED_NAME))
+    refs = []
+    for scope in scoped:
+        there = (_instruction_ref(session, root, root / scope.folder / name) for name in names if scope.folder)
+        if (ref := next((one for one in there if one is not None and one.agents), None)) is not None:
+            refs.append(replace(ref, patterns=scope.patterns))
+    return refs
+
+
+def _instruction_ref(session: WorkingSession, root: Path, path: Path) -> SkillRef | None:
+    """Return an instruction file of the project as a target, with its readers; None if it may not be edited.
+
+    An agent reads such a file below the folder it works in by itself, even if its client does not load it.
+    """
+    try:
+        real = path.resolve(strict=True)
+    except (OSError, RuntimeError):
+        return None
+    if not real.is_relative_to(root) or file_refusal(str(real)):
+        return None
+    native = [one for one in (session.agent, *session.others) if real.name in ADAPTERS[one].INFO.instructions]
+    name = real.relative_to(root).as_posix()
+    readers = tuple(dict.fromkeys((*session.readers(real), *native)))
+    return SkillRef(name, str(real), kind=TargetKind.INSTRUCTIONS, agents=readers)
 
 
 def _matching_rules(context: Context, touched: Sequence[str]) -> list[LoadedFile]:

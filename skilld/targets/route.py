@@ -100,6 +100,18 @@ def _ordered_target(text: str, refs: Sequence[SkillRef]) -> SkillRef | None:
     return None
 
 
+def _orders_other_file(text: str, refs: Sequence[SkillRef]) -> bool:
+    """Whether words ask to write to an instruction file that is none of these: it must not go to another instead.
+
+    A bare name may mean the project's file, whatever it is called, if there is one.
+    """
+    if _OWN_FILE.search(text) or is_personal(text):
+        return False
+    names = [name for name in ordered_files(text) if _FILE_NAME.search(name)]
+    of_project = any(ref.kind in {TargetKind.INSTRUCTIONS, TargetKind.RULES} for ref in refs)
+    return any("/" in name or not of_project for name in names)
+
+
 def is_personal(text: str) -> bool:
     """Whether words are about the person and not about one project."""
     if is_about_project(text):
@@ -116,6 +128,8 @@ def choose_target(
     """
     if (named := _ordered_target(text, refs)) is not None:
         return named
+    if _orders_other_file(text, refs):
+        return None
     refs = [ref for ref in refs if not ref.on_order]
     if not is_personal(text):
         wanted = content_stems(text)
@@ -128,8 +142,9 @@ def choose_target(
     ruling = [ref for ref in refs if ref.patterns and any(covers(ref.patterns, scope) for scope in about)]
     if ruling and not is_personal(text):
         return ruling[0]
-    # A rule for some paths is not a target for words about others, and no rule is created for words about all files.
-    refs = [ref for ref in refs if not (ref.patterns and (about or ref.absent)) and ref.kind is not TargetKind.SKILL]
+    # A file for some paths is not a target for words about others, and no rule is created for words about all files.
+    narrow = [ref for ref in refs if ref.patterns and (about or ref.absent or ref.kind is TargetKind.INSTRUCTIONS)]
+    refs = [ref for ref in refs if ref not in narrow and ref.kind is not TargetKind.SKILL]
     own = [ref for ref in refs if (ref.kind is TargetKind.PERSONAL) == is_personal(text)]
     if PROJECT_SCOPE.search(text):
         own.sort(key=lambda ref: ref.kind is TargetKind.RULES or ref.absent)

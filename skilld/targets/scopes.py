@@ -36,7 +36,7 @@ _FOR_PHRASE = (
 _SCOPE_PATTERN = re.compile(
     rf"(?:\b(?:in|under|inside|within|below|for)\s+(?:the\s+|our\s+|my\s+)?{_QUOTE}{_FOLDER.format('named')}{_QUOTE}"
     rf"\s+(?:folder|directory|dir)\b)"
-    rf"|(?:\b(?:in|under|inside|within|below|im|dans|en|no|в)\s+(?:the\s+)?{_QUOTE}"
+    rf"|(?:\b(?:in|under|inside|within|below|for|im|für|dans|pour|en|para|no|в|для)\s+(?:the\s+)?{_QUOTE}"
     rf"(?P<path>(?:\./)?[\w.-]+(?:/[\w.-]+)*/|(?:\./)?[\w.-]+(?:/[\w.-]+)+){_QUOTE}(?=[\s,:;]|$))"
     rf"|(?:\b(?:im|in) (?:ordner|verzeichnis)\s+{_QUOTE}{_FOLDER.format('ordner')})"
     rf"|(?:{_FOR_PHRASE}{_QUOTE}{_ENDING}{_QUOTE}\s+{_FILES_WORD}\b)"

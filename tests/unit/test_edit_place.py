@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from skilld.classify.offline.placement import target_section
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
@@ -163,3 +164,23 @@ def test_a_list_item_in_a_code_block_is_recognized() -> None:
     assert is_placed("make notes", "- Ask first.")
     assert not is_placed("make notes", "make check")
     assert not is_placed("- Short.", "- Ask first.")
+
+
+SHELL = "# Me\n\n- Answer briefly.\n\n## Shell\n\n- Use `rg` instead of `grep`.\n"
+PREFERENCES = "# Me\n\n## Preferences\n\n- Answer briefly.\n\n## Testing\n\n- Use vitest.\n- Mock nothing.\n"
+ONE_LIST = "# API\n\n## Testing\n\n- Use vitest.\n- Tests beside the code.\n\n## Errors\n\n- Throw `HttpError`.\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "text", "heading"),
+    [
+        ("Use fd instead of find.", SHELL, "Shell"),
+        ("Call me Lena.", PREFERENCES, "Preferences"),
+        ("Always validate request bodies with zod, never by hand.", ONE_LIST, "Preferences"),
+        ("Mock the clock in every test.", ONE_LIST, "Testing"),
+    ],
+)
+def test_the_words_of_a_heading_are_whole_words_and_its_kind_of_work_counts(
+    change: str, text: str, heading: str
+) -> None:
+    assert target_section(change, text).heading == heading

@@ -25,10 +25,11 @@ _NOT_PHRASE = re.compile(
     r"(?<!\bmust)(?<!\bhave)(?<!\bhas)(?<!\bwe)(?<!\bi)(?<=[\w,]) not (?=\w)|, (?:nicht|non|não|niet|не|nie) (?=\w)",
     re.IGNORECASE,
 )
-# "Never use Y, use X": the refused part comes first.
+# "Never use Y, use X", "never use Y again, X only": the refused part comes first.
 _REFUSAL_FIRST = re.compile(
-    r"\A\s*(?:please )?(?:never|do not|don['\u2019]?t|no|stop|avoid) (?:us(?:e|ing) )?(?P<down>[^,;.:]{1,40})[,;.:]\s*"
-    r"(?:(?:but|and|instead|please|just|always) ){0,2}(?P<chosen>use\b.+)",
+    r"\A\s*(?:please )?(?:never|do not|don['\u2019]?t|no|stop|avoid) (?:us(?:e|ing) )?(?P<down>[^,;.:]{1,40}?)"
+    r"(?: again| ever again| any ?more)?[,;.:]\s*(?:(?:but|and|instead|please|just|always) ){0,2}"
+    r"(?P<chosen>use\b.+|[^,;.:]{1,40} only\b.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _REVERSIBLE = [

@@ -103,6 +103,12 @@ def phrase(match: Match) -> Phrase:
     return Phrase(_as_sentence(text), clear)
 
 
+def begins_with_order(text: str) -> bool:
+    """Whether the first word is a verb that orders begin with."""
+    first = re.match(r"\W*([^\W\d_]+)", text)
+    return first is not None and first[1].lower() in _ORDERS
+
+
 def phrase_joined(match: Match) -> Phrase:
     """Return two clauses as they were said, since the second refers to the first."""
     text = fold(match.said).rstrip("?？ ")

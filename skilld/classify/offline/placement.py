@@ -19,15 +19,15 @@ from skilld.words import content_stems, has_negation, stems
 # The section that a change fits, and the line that it replaces. Inserting a further line is done elsewhere.
 
 _RULE_HEADING = re.compile(
-    r"rule|guideline|convention|style|prefer|note|important|instruction|workflow|step|process|"
-    r"practice|tips|do and don|regla|regra|règle|regel|правил|规则|规范|ルール|규칙",
+    r"rule|guideline|convention|\b(?:style|prefer|notes?\b|step|process(?:es)?\b|tips?\b|do and don)|important|"
+    r"instruction|workflow|practice|regla|regra|règle|regel|правил|规则|规范|ルール|규칙",
     re.IGNORECASE,
 )
 _UNSUITABLE = re.compile(
-    r"example|reference|resource|licen[cs]e|changelog|credit|link|see also|further|faq|troubleshoot|output|template|"
-    r"overview|description|when to|checklist|requirement|prerequisite|purpose|introduction|about|"
+    r"\b(?:example|reference|resource|licen[cs]e|changelog|credit|link|see also|further|faq|troubleshoot|output|"
+    r"template|overview|description|when to|checklist|requirement|prerequisite|purpose|introduction|about|"
     r"architecture|structure|layout|stack|director(?:y|ies)|glossary|environment|commands?\b|setup|install|usage|"
-    r"getting started|quick ?start",
+    r"getting started|quick ?start)",
     re.IGNORECASE,
 )
 # Items that describe what exists: "`make test` - run the tests", "`make` builds it", "**Jobs** (`app/jobs`): workers".
@@ -91,7 +91,7 @@ def target_section(change: str, text: str) -> Section:
         or [part for part in found if _is_of_rules(part) and _has_word_of(wanted, part)]
         or [part for part in found if _is_general(part, is_skill=is_skill)]
     )
-    return max(fitting, key=fit) if fitting else _single_list_section(found, is_skill=is_skill)
+    return max(fitting, key=fit) if fitting else _single_list_section(found, wanted, is_skill=is_skill)
 
 
 def asks_for_step(said: str) -> bool:
@@ -110,8 +110,11 @@ def _is_numbered(items: Sequence[ProseBlock]) -> bool:
     return len(items) > 1 and all(item.marker[0].isdigit() for item in items)
 
 
-def _single_list_section(found: Sequence[Section], *, is_skill: bool) -> Section:
-    """Return the only section with a plain list of several rules, or a new section if there are others."""
+def _single_list_section(found: Sequence[Section], wanted: frozenset[str], *, is_skill: bool) -> Section:
+    """Return the only section with a plain list of several rules, or a new section if there are others.
+
+    In a project's file not one of another kind of work: "Testing" for a rule about request bodies.
+    """
     lists = [
         part
         for part in found
@@ -119,9 +122,15 @@ def _single_list_section(found: Sequence[Section], *, is_skill: bool) -> Section
         and all(map(_is_plain, items))
         and not _is_catalogue(items)
         and not _UNSUITABLE.search(part.heading)
-        and (is_skill or not _STYLE_WORD.search(part.heading))
+        and (is_skill or not (_STYLE_WORD.search(part.heading) or _is_of_other_trade(part, wanted)))
     ]
     return lists[0] if len(lists) == 1 else _NEW_SECTION
+
+
+def _is_of_other_trade(section: Section, wanted: frozenset[str]) -> bool:
+    """Whether the heading names a kind of work that no word of a rule belongs to."""
+    trades = [family for family in _FAMILIES if stems(section.heading) & family - WEAK_STEMS]
+    return bool(trades) and not any(wanted & family for family in trades)
 
 
 def _has_word_of(wanted: frozenset[str], section: Section) -> bool:

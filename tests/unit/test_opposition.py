@@ -1,0 +1,98 @@
+"""What is the opposite of a rule repeats nothing, and is named as a contradiction in any language."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.classify.contradiction import contradicts_clearly
+from skilld.classify.opposition import opposes
+from skilld.classify.rule_repeats import description, repeats_rule
+from skilld.effect.remedy_edits import _newer_wordings
+
+NAMED = "Named exports only."
+BUMP = "Bump the version in `pyproject.toml`, then tag."
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        ("Never use named exports again, default exports only.", NAMED),
+        ("default exports only from now on", NAMED),
+        ("ab jetzt commit messages bitte auf Deutsch", "Commit messages in English, conventional commits."),
+        ("Commit messages bitte auf Deutsch.", "Antworte auf Deutsch, Code und Commits auf Englisch."),
+        ("Schreib Kommentare auf Deutsch.", "Comments in English."),
+        ("Never bump the version yourself.", BUMP),
+        ("Never deploy the app again.", "Deploy the app after each merge."),
+        ("use sync clients", "Use async clients."),
+        ("Write commit messages in the past tense.", "Commit messages in the imperative."),
+    ],
+)
+def test_the_opposite_is_named_and_no_repeat(said: str, rule: str) -> None:
+    assert opposes(said, rule)
+    assert contradicts_clearly(said, rule)
+    assert not repeats_rule(said, rule)
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        ("Reply in German.", "Write commit messages in English."),
+        ("Write docs in German.", "Write code comments in English."),
+        ("Run the tests after each change.", "Run the linter before each change."),
+        ("Default exports for pages.", NAMED),
+        ("Never use named exports in tests.", "Keep tests short."),
+        ("Never push to main.", "Push your branch, then open a pull request."),
+        ("Never commit without running the tests.", "Commit after each step."),
+        ("Never deploy to production.", "Deploy to staging first."),
+        ("Use the staging database.", "Use the production database for reports."),
+        ("Never use default exports again, named exports only.", NAMED),
+        ("Commit messages in English.", "Answer in German, code and commits in English."),
+    ],
+)
+def test_another_subject_or_an_exception_is_no_opposite(said: str, rule: str) -> None:
+    assert not opposes(said, rule)
+
+
+def test_a_complaint_names_what_was_done_wrong() -> None:
+    assert repeats_rule("You used default exports again!", NAMED)
+    assert repeats_rule("I told you: named exports only.", NAMED)
+
+
+@pytest.mark.parametrize(
+    ("paragraph", "describes"),
+    [
+        ("pnpm workspace with three packages. Node 22.", True),
+        ("Python 3.12 CLI that writes PDF invoices.", True),
+        ("React 19 und Vite.", True),
+        ("Use pnpm.", False),
+        ("Antworte auf Deutsch.", False),
+        (NAMED, False),
+        ("We use pnpm, not npm.", False),
+        ("pnpm workspace. Always run the tests.", False),
+    ],
+)
+def test_what_a_project_is_is_no_rule(paragraph: str, describes: bool) -> None:  # noqa: FBT001 - a case
+    assert description(f"# Probe\n\n{paragraph}\n\n## Rules\n\n- Be brief.\n") == (paragraph if describes else "")
+    assert description(f"# Probe\n\n{paragraph}\n") == "", "without further sections it may be all there is"
+
+
+@pytest.mark.parametrize(
+    ("said", "rule", "added"),
+    [
+        ("Ab sofort bitte keine default exports mehr.", NAMED, ""),
+        ("ab jetzt commit messages bitte auf Deutsch", "Code und Commits auf Englisch", ""),
+        ("default exports only from now on", NAMED, ""),
+        (
+            "no, use vitest for the api package too please",
+            "Use vitest, not jest.",
+            "Use vitest for the api package too.",
+        ),
+        (
+            "please remember: named exports only from now on, in components too",
+            NAMED,
+            "Named exports only, in components too.",
+        ),
+    ],
+)
+def test_only_clean_words_that_agree_make_a_rule_clearer(said: str, rule: str, added: str) -> None:
+    assert next(_newer_wordings([said], rule), "") == added
