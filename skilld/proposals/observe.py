@@ -135,7 +135,9 @@ def _landing_kind(subject: Change, sighting: SkillCommit) -> str:
         return "named"
     if sighting.oid == subject.landed:
         return "known"
-    return "same change" if sighting.signature == subject.signature != NO_CHANGE else ""
+    # A commit that names another proposal is not this one's, even if both say the same.
+    same = sighting.signature == subject.signature != NO_CHANGE
+    return "same change" if same and not sighting.proposals else ""
 
 
 def _introducing_commit(subject: Change, view: BranchView) -> str:

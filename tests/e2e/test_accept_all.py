@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from e2e.test_targets import GUIDE, Talk, make_project
+from skilld.cli import accept_all, common
 from support.in_process_daemon import InProcessDaemon
 from support.live_project import Project
 from support.program import Program
@@ -84,3 +88,21 @@ def test_opposites_stay_open(home: Path, tmp_path: Path, daemon: InProcessDaemon
     assert ("sort the imports" in text, "tabs" in text) == (True, False)
     assert output.count(" was left open: the open proposal ") == 2
     assert len(program.json("proposals")) == 2
+
+
+def test_in_a_terminal_it_lists_the_places_and_asks(
+    two: tuple[Project, Project], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = two
+    master, slave = os.openpty()
+    answers = []
+    with closing(common.store()) as store, os.fdopen(slave) as stdin, os.fdopen(master, "wb", 0) as keys:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        batch = accept_all.choose(store, everywhere=True)
+        for typed in (b"\n", b"n\n", b"y\n"):
+            keys.write(typed)
+            answers.append(accept_all.confirm(batch))
+    assert answers == [False, False, True]
+    shown = capsys.readouterr().out
+    assert f"   2  {first.root} (main)\n   1  {second.root} (main)\n" in shown
+    assert "Accept 4 proposals in 3 repositories? [y/N] " in shown

@@ -37,7 +37,7 @@ def _find(root: Path, home: Path, said: str, agent: str = "codex") -> tuple[str 
     session = WorkingSession(agent, root, home, {})
     found = find_targets(session, set(TargetKind), find_scopes(said), ordered_files(said))
     chosen = choose_target(said, found.refs)
-    return chosen and chosen.name, found
+    return (chosen.name if chosen else None), found
 
 
 @pytest.mark.parametrize("agent", ["codex", "claude-code"])

@@ -349,3 +349,16 @@ def test_what_was_taken_out_or_is_on_no_branch_needs_no_commit(person: Person, s
         person.commit("back", {SKILL: TEXT})
     report = decide(store, p1, reverting({}))
     assert "No commit was needed" in "".join(report.lines)
+
+
+def test_another_proposal_that_says_the_same_was_not_reverted_with_this_one(harness: Harness, person: Person) -> None:
+    """In another work tree, whose branch is older, the same was said again after the first was taken out on main."""
+    person.git("branch", "older")
+    harness.accept("p1")
+    harness.drop("p1")
+    harness.revert("p1")
+    other = person.root.parent / "other"
+    person.git("worktree", "add", "--quiet", str(other), "older")
+    again = Harness(Person(other), standing=dict(harness.standing), proposals=dict(harness.proposals))
+    again.stage("p3", DRY)
+    assert again.observe("p3").seen is GitStatus.NOTHING
