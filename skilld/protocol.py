@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.completion import Rates
 from skilld.classify.backends.paid_calls import ModelCall
+from skilld.classify.draft_lines import DraftAnswer
 from skilld.classify.partial_results import TitleResult, WindowResult
 from skilld.classify.question_jobs import Question
 from skilld.classify.trial import Trial, TrialAnswer, TrialVerdict
@@ -436,12 +437,19 @@ class MatchResult(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumbersResult(Result):
-    """Lists of numbers, from 1: for each task its requests and those that continue them, or the lines of each draft."""
+    """Lists of numbers, from 1: for each task its requests and those that continue them."""
 
     numbers: tuple[tuple[int, ...], ...] = ()
 
 
-ChoiceResult = RedundancyResult | MatchResult | NumbersResult
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftsResult(Result):
+    """What becomes of each draft, in their order."""
+
+    drafts: tuple[DraftAnswer, ...] = ()
+
+
+ChoiceResult = RedundancyResult | MatchResult | NumbersResult | DraftsResult
 AnyResult = (
     Result | BatchResult | GitResult | RecoveryResult | SurveysResult | PriceResult | ExtensionResult | ChoiceResult
 )

@@ -23,7 +23,7 @@ from skilld.words import stems
 # Bump it whenever the text of a request changes, here or in a file of prompts/ (those of evaluations have their own
 # version, in trial_prompt.py): the answers that `mine` stores are looked up by it. Answers stored in files
 # (docs/scoring.md) are looked up by the request's exact text.
-VERSION = "5"
+VERSION = "6"
 MESSAGE_LIMIT = 500  # characters sent of each message
 
 EXCERPT_LIMIT = 4000  # characters sent of a file other than a skill
@@ -152,12 +152,13 @@ def tasks(requests: Sequence[str]) -> Prompt:
     return Prompt(load_text("task_system"), f"<requests>\n{lines}\n</requests>\n\n{load_text('task_question')}")
 
 
-def draft_lines(drafts: Sequence[str]) -> Prompt:
-    """Ask which numbered lines of each draft belong in it; they are redacted, the drafts numbered from 1."""
+def drafts(texts: Sequence[str]) -> Prompt:
+    """Ask for the skills that drafts become, worded from their numbered lines; they are redacted, numbered from 1."""
     shown = [
-        f'<draft number="{number}">\n{text.translate(_BRACKETS)}\n</draft>' for number, text in enumerate(drafts, 1)
+        f'<draft number="{number}">\n{text.translate(_BRACKETS)}\n</draft>' for number, text in enumerate(texts, 1)
     ]
-    return Prompt(load_text("draft_system"), "\n\n".join([*shown, load_text("draft_question")]))
+    question = load_text("draft_question").replace("PLAIN", load_text("plain_words"))
+    return Prompt(load_text("draft_system"), "\n\n".join([*shown, question]))
 
 
 def _skill(skill: SkillDoc, text: str) -> str:

@@ -57,12 +57,12 @@ class GroupRequests(TaggedUnion):
 
 
 @dataclass(frozen=True, slots=True)
-class SelectLines(TaggedUnion):
-    """Find which lines of each drafted skill belong in it; `lines` has the number of lines of each."""
+class WordSkills(TaggedUnion):
+    """Word the skills that drafts become, from their numbered lines; `lines` has the number of lines of each."""
 
     backend: Spec
     drafts: tuple[str, ...]
     lines: tuple[int, ...]
 
 
-Question = TestBackend | LookUpPrices | TitleSkills | FindRedundancy | MatchSkills | GroupRequests | SelectLines
+Question = TestBackend | LookUpPrices | TitleSkills | FindRedundancy | MatchSkills | GroupRequests | WordSkills

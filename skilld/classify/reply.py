@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from skilld.classify import json_answer
+from skilld.classify.draft_lines import LINE_KINDS
 from skilld.classify.json_answer import BadReplyError, find_array, find_blocks, without_thoughts
 from skilld.text import pluralize
 from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, Update
@@ -142,33 +143,17 @@ def parse_tasks(reply: str, requests: int) -> list[list[int]]:
     return tasks
 
 
-def parse_lines(reply: str, lines: Sequence[int]) -> list[list[int]]:
-    """Return the lines to keep of each draft in order, by their numbers. Raises BadReplyError if one is not judged."""
-    found: dict[int, list[int]] = {}
-    for item in find_array(reply, "drafts", "draft"):
-        number = json_answer.whole_number(item.get("draft")) if isinstance(item, dict) else None
-        if number is None or not 1 <= number <= len(lines) or number in found:
-            raise BadReplyError("it refers to a draft that does not exist, or twice to one")
-        found[number] = _listed(item, {"draft", "keep"}, "keep", lines[number - 1], ordered=True)
-    if len(found) < len(lines):
-        raise BadReplyError("it does not judge every draft")
-    return [found[number] for number in sorted(found)]
-
-
 def _listed(
     item: Any,  # noqa: ANN401 - JSON is Any
     keys: Collection[str],
     key: str,
     highest: int,
-    *,
-    ordered: bool = False,
 ) -> list[int]:
     values = item[key] if isinstance(item, dict) and set(item) == set(keys) else None
     numbers = [json_answer.whole_number(one) for one in values] if isinstance(values, list) else [None]
     if not all(number is not None and 1 <= number <= highest for number in numbers):
         raise BadReplyError(f"its {key} are not a list of numbers from 1 to {highest}")
-    distinct = dict.fromkeys(number for number in numbers if number is not None)
-    return list(distinct) if ordered else sorted(distinct)
+    return sorted({number for number in numbers if number is not None})
 
 
 def _numbers(reply: str, tag: str, key: str, highest: int, what: str, *, ordered: bool = False) -> list[int]:
@@ -283,7 +268,14 @@ REPEATS = _schema("repeats", _object({"said": {"type": "integer"}, "rule": {"typ
 MATTERS = _schema("matters", _object({"rule": {"type": "integer"}}))
 _NUMBERS = {"type": "array", "items": {"type": "integer"}}
 TASKS = _schema("tasks", _object({"requests": _NUMBERS, "continued": _NUMBERS}))
-DRAFTS = _schema("drafts", _object({"draft": {"type": "integer"}, "keep": _NUMBERS}))
+_TEXTS = {"type": "array", "items": _TEXT}
+_LINE = _object({"kind": {"type": "string", "enum": [*LINE_KINDS]}, "text": _TEXT, "from": _NUMBERS})
+DRAFTS = _schema(
+    "drafts",
+    _object(
+        {"draft": {"type": "integer"}, "titles": _TEXTS, "when": _TEXT, "lines": {"type": "array", "items": _LINE}}
+    ),
+)
 FITS = _schema("fits", _object({"skill": {"type": "integer"}}))
 SPARE = _schema("spare", _object({"number": {"type": "integer"}, "same": {"type": "integer"}, "text": _TEXT}))
 OPERATIONS = _schema(

@@ -13,12 +13,12 @@ from skilld.classify.question_jobs import (
     FindRedundancy,
     GroupRequests,
     MatchSkills,
-    SelectLines,
     TestBackend,
     TitleSkills,
+    WordSkills,
 )
 from skilld.errors import RetryError, SkilldError
-from skilld.protocol import ChoiceResult, MatchResult, NumbersResult, RedundancyResult, Result
+from skilld.protocol import ChoiceResult, DraftsResult, MatchResult, NumbersResult, RedundancyResult, Result
 from skilld.types import Message, Outcome
 
 # The shortest question of the kind that batches ask; it contains nothing of the person's.
@@ -54,15 +54,19 @@ def title_skills(job: TitleSkills, redact: Callable[[str], str], keep: Callable[
     return Result(outcome=Outcome.NOTHING, model=backend.name)
 
 
-Choice = FindRedundancy | MatchSkills | GroupRequests | SelectLines
+Choice = FindRedundancy | MatchSkills | GroupRequests | WordSkills
+_RESULTS: dict[type[Choice], type[ChoiceResult]] = {
+    FindRedundancy: RedundancyResult,
+    MatchSkills: MatchResult,
+    GroupRequests: NumbersResult,
+    WordSkills: DraftsResult,
+}
 
 
 def choose(job: Choice, redact: Callable[[str], str]) -> ChoiceResult:
     """Ask a closed question about numbered things; offline chooses none."""
     backend = make_backend(job.backend)
-    result: ChoiceResult = {FindRedundancy: RedundancyResult, MatchSkills: MatchResult}.get(type(job), NumbersResult)(
-        outcome=Outcome.NOTHING, model=backend.name
-    )
+    result: ChoiceResult = _RESULTS[type(job)](outcome=Outcome.NOTHING, model=backend.name)
     if not isinstance(backend, Model):
         return result
     try:
@@ -85,5 +89,5 @@ def _ask(backend: Model, job: Choice, redact: Callable[[str], str]) -> dict[str,
             return {"numbers": tuple(backend.find_fitting(redact(job.text), [*map(redact, job.skills)]))}
         case GroupRequests():
             return {"numbers": tuple(map(tuple, backend.group_requests([*map(redact, job.requests)])))}
-        case SelectLines():
-            return {"numbers": tuple(map(tuple, backend.select_lines([*map(redact, job.drafts)], job.lines)))}
+        case WordSkills():
+            return {"drafts": tuple(backend.word_skills([*map(redact, job.drafts)], job.lines))}

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from skilld.agents.tools import READ_TOOLS, SEARCH_TOOLS, SHELL_TOOLS, command_of, named_files, patched_files
 from skilld.edit.lint import lint
+from skilld.mining.written_parts import written_parts
 from skilld.types import ToolCall, ToolEvent, ToolOutcome
 
 MAX_ACTIONS = 1000  # of one session; later ones are ignored
@@ -27,7 +28,7 @@ class Action:
     """One command, or (`edits`, `reads`) one file: `text` is the command or the path, `at` the place in the transcript.
 
     `alone`: the outcome is this command's own; of several commands in one call it is not known which one failed.
-    `read_only`: it changes and tests nothing (`ls`, `git status`).
+    `read_only`: it changes and tests nothing (`ls`, `git status`). `about`: the headings or names in what was written.
     """
 
     text: str
@@ -37,6 +38,7 @@ class Action:
     alone: bool = True
     read_only: bool = False
     reads: bool = False
+    about: tuple[str, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -89,6 +91,8 @@ def _call_actions(call: ToolCall) -> Iterator[Action]:
         parts = commands(command_of(call))
         for text in parts:
             yield Action(text, ToolOutcome.UNKNOWN, at, alone=len(parts) == 1, read_only=is_read_only(text))
+        for text in beginnings(command_of(call), parts):
+            yield Action(text, ToolOutcome.UNKNOWN, at, alone=False, read_only=True)
         files = [path for text in parts for path in _shown_files(text)]
         yield from _read_files(files, at)
         return
@@ -97,13 +101,18 @@ def _call_actions(call: ToolCall) -> Iterator[Action]:
             called, ToolOutcome.UNKNOWN, at, read_only=bool(_READING_TOOL_PATTERN.search(name.rpartition("__")[2]))
         )
         return
+    if name in _DELEGATING_TOOLS:
+        kind = str(call.input.get("subagent_type") or "")
+        words = [call.name, kind] if _ARGUMENT_PATTERN.fullmatch(kind) else [call.name]
+        yield Action(" ".join([*words, _CUT_MARK]), ToolOutcome.UNKNOWN, at, alone=False, read_only=True)
+        return
     if not files and name in READ_TOOLS:
         yield from _read_files(named_files(call.input), at)
     elif not files and name not in SEARCH_TOOLS:
         files = list(dict.fromkeys(named_files(call.input))) if _CHANGING_TOOL_PATTERN.search(name) else []
     for path in files[:_MAX_FILES_PER_CALL]:
         if len(path) <= _MAX_PATH_LENGTH:
-            yield Action(path, ToolOutcome.UNKNOWN, at, edits=True)
+            yield Action(path, ToolOutcome.UNKNOWN, at, edits=True, about=written_parts(call, path))
 
 
 def _read_files(files: Iterable[str], at: int) -> Iterator[Action]:
@@ -123,6 +132,9 @@ def _shown_files(text: str) -> Iterator[str]:
         yield from (word for word in words[1:] if _SHOWN_FILE_PATTERN.fullmatch(word))
 
 
+_DELEGATING_TOOLS = frozenset(
+    {"task", "agent", "spawn_agent", "websearch", "web_search", "google_web_search", "webfetch", "web_fetch"}
+)
 _CHANGING_TOOL_PATTERN = re.compile(r"edit|write|replace|patch|create|insert|update")
 _MCP_TOOL_PATTERN = re.compile(r"mcp__[\w-]{1,100}__[\w-]{1,100}")
 _READING_TOOL_PATTERN = re.compile(
@@ -184,16 +196,47 @@ def tokens(text: str) -> tuple[str, ...]:
 
 def commands(text: str) -> list[str]:
     """Return the commands that a command line runs one after the other; none if it is a script."""
+    text = _CONTINUATION_PATTERN.sub(" ", _without_heredocs(_without_shell(text))).strip()
+    if not text or len(text) > 4 * MAX_COMMAND_LENGTH or _SCRIPT_PATTERN.search(text):
+        return []
+    found = [_without_wrappers(part) for part in _split(text, {"&&", ";", "\n"}) if not part.lstrip().startswith("#")]
+    return [part for part in _with_folder(found) if part and len(part) <= MAX_COMMAND_LENGTH]
+
+
+def _without_shell(text: str) -> str:
+    """Return what `bash -lc "..."` runs."""
     text = text.strip()
     if wrapped := _SHELL_PATTERN.match(text):
         text = text[wrapped.end() :].strip()
         if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
             text = text[1:-1]
-    text = _CONTINUATION_PATTERN.sub(" ", _without_heredocs(text)).strip()
-    if not text or len(text) > 4 * MAX_COMMAND_LENGTH or _SCRIPT_PATTERN.search(text):
-        return []
-    found = [_without_wrappers(part) for part in _split(text, {"&&", ";", "\n"}) if not part.lstrip().startswith("#")]
-    return [part for part in _with_folder(found) if part and len(part) <= MAX_COMMAND_LENGTH]
+    return text
+
+
+_BEGINNING_PATTERN = re.compile(r"(?:[A-Z_]+=\S+ )*((?:\./)?[a-z][\w.-]*(?: [a-z][\w:-]*){1,2})(?= )")
+_KEYWORD_PATTERN = re.compile(r"(?:for|while|until|if|case|function|do|then|else|in|done|fi)\b")
+_MAX_BEGINNINGS = 4  # of one call
+
+
+def beginnings(text: str, whole: Collection[str]) -> list[str]:
+    """Return how commands begin that are too long to be repeated, such as "gh pr create \u2026", and not in `whole`.
+
+    What follows a here-document or an opening quote may be a text, and is no command.
+    """
+    own = re.split(r"<<|[\"'`]", _without_shell(text)[: 4 * MAX_COMMAND_LENGTH], maxsplit=1)[0]
+    found = [match[1] for part in re.split(r"&&|;|\n", own) if (match := _BEGINNING_PATTERN.match(part.strip() + " "))]
+    known = {" ".join(tokens(one.rpartition("&& ")[2])[:2]) for one in whole}
+    found = [one for one in found if not (_KEYWORD_PATTERN.match(one) or is_read_only(one))]
+    new = (one for one in found if " ".join(tokens(one)[:2]) not in known)
+    return [f"{one} {_CUT_MARK}" for one in list(dict.fromkeys(new))[:_MAX_BEGINNINGS]]
+
+
+_CUT_MARK = "\u2026"
+
+
+def is_beginning(text: str) -> bool:
+    """Whether an action is only the beginning of a command."""
+    return text.endswith(f" {_CUT_MARK}")
 
 
 # A text passed as a here-document: `git commit -m "$(cat <<'EOF' ...)"`.

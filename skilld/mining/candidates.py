@@ -15,7 +15,7 @@ from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
 from skilld.mining import domains
 from skilld.mining.dedup import ProposalHistory
-from skilld.mining.draft_questions import MAX_DRAFTS, MayAsk, group_requests, select_lines, with_titles
+from skilld.mining.draft_questions import MAX_DRAFTS, MayAsk, group_requests, with_titles, word_skills
 from skilld.mining.evidence import Transcripts, find_refutations
 from skilld.mining.proposing import CandidateResult, MiningRun, propose_candidate
 from skilld.mining.questions import (
@@ -200,7 +200,7 @@ def _with_choices(
     if why_not:
         return report.judgement, why_not
     found, _, _ = judge_against_known(report.rows, run.transcripts, options, world, grouping)
-    kept, dropped, why_not = select_lines(found.candidates, run, may_ask)
+    kept, dropped, why_not = word_skills(found.candidates, run, may_ask)
     if why_not:
         return report.judgement, why_not
     deferred = [RejectedCandidate(one.name, DEFERRED_REASON) for one in kept[MAX_SKILLS:]]

@@ -1,6 +1,6 @@
-"""Closed questions to a model about recurring tasks, within the daily budget: it chooses, and code writes the skills.
+"""Closed questions to a model about recurring tasks, within the daily budget: code checks each word.
 
-Which requests are one task, which lines of a draft belong in it, and what a new skill is called. If no model may be
+Which requests are one task, which skill a draft becomes, and what a new skill is called. If no model may be
 asked, or an answer cannot be used, the skills stay those of the rules. Answers are stored under a hash of the question,
 so a later run need not ask again.
 """
@@ -14,21 +14,22 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from skilld.classify import prompt
+from skilld.classify.draft_lines import DraftAnswer, answer_of
 from skilld.classify.partial_results import TitleResult
-from skilld.classify.question_jobs import GroupRequests, SelectLines, TitleSkills
+from skilld.classify.question_jobs import GroupRequests, TitleSkills, WordSkills
 from skilld.classify.title import Title, acceptable_title
 from skilld.clock import local_day, rfc3339
 from skilld.errors import SkilldError
 from skilld.mining.actions import tokens
 from skilld.mining.kinds import MIN_SESSIONS
-from skilld.mining.new_skill import NewSkill, build_skill, project_name, task_name
+from skilld.mining.new_skill import NewSkill, build_skill, project_name
 from skilld.mining.proposing import MiningRun, check_skill
 from skilld.mining.questions import DECLINED_REASON
-from skilld.mining.recurring_tasks import MIN_STEPS
 from skilld.mining.requests import Request, requests_with_actions
 from skilld.mining.session_summary import Row
-from skilld.mining.values import STEPS, Candidate, Grouping, Part, PartKind, RejectedCandidate, ToldTask
-from skilld.protocol import NumbersResult, PartialResult
+from skilld.mining.skill_lines import draft_text, evidence_lines, second_draft_text, worded_skill
+from skilld.mining.values import Candidate, Grouping, RejectedCandidate, ToldTask
+from skilld.protocol import DraftsResult, NumbersResult, PartialResult, Result
 from skilld.text import fold, truncate
 from skilld.types import Outcome
 
@@ -36,7 +37,7 @@ MayAsk = Callable[[Sequence[str]], bool]  # whether a question about these texts
 
 # Which requests are the same task: one question about the newest of all projects, since people have habits, too.
 
-_MAX_REQUESTS = 200
+_MAX_REQUESTS = 400
 _MAX_REQUEST_LENGTH = 200
 _MAX_COMMANDS, _MAX_FILES = 6, 2  # that are named with a request
 _COMMAND_WORDS, _PATH_PARTS = 3, 3
@@ -50,7 +51,7 @@ def group_requests(rows: Sequence[Row], run: MiningRun, may_ask: MayAsk) -> tupl
         return Grouping(), ""
     several = len({one.row.project for one in asked}) > 1
     texts = tuple(_request_line(numbers[one.row.session_id], one, several=several) for one in asked)
-    answer, why = _ask_numbers("tasks", texts, GroupRequests(run.terms.spec, texts), run, may_ask)
+    answer, why = _grouped(texts, run, may_ask)
     places = [(one.row.session_id, one.task.turn) for one in asked]
     tasks = [
         ToldTask(frozenset(places[n - 1] for n in own), frozenset(places[n - 1] for n in more))
@@ -61,112 +62,105 @@ def group_requests(rows: Sequence[Row], run: MiningRun, may_ask: MayAsk) -> tupl
 
 def _request_line(session: int, one: Request, *, several: bool) -> str:
     """Return a request as the model sees it, with the beginnings of commands that followed it, and changed files."""
-    ran = dict.fromkeys(" ".join(tokens(seen.text)[:_COMMAND_WORDS]) for seen in one.done if not seen.edits)
-    changed = dict.fromkeys("/".join(seen.text.split("/")[-_PATH_PARTS:]) for seen in one.done if seen.edits)
+    ran = dict.fromkeys(
+        " ".join(tokens(seen.text)[:_COMMAND_WORDS]) for seen in one.done if not (seen.edits or seen.reads)
+    )
+    changed = dict.fromkeys(_short_path(seen.text) for seen in one.done if seen.edits)
+    looked = dict.fromkeys(_short_path(seen.text) for seen in one.done if seen.reads)
     done = f" [ran: {'; '.join([*ran][:_MAX_COMMANDS])}]" if ran else ""
     done += f" [changed: {'; '.join([*changed][:_MAX_FILES])}]" if changed else ""
+    done += f" [read: {'; '.join([*looked][:_MAX_FILES])}]" if looked and not done else ""
     where = f" in {project_name(one.row.project)}" if several else ""
     return f"session {session}{where}: {truncate(fold(one.task.text), _MAX_REQUEST_LENGTH)}{done}"
 
 
-# Which lines of a draft belong in it: one question for all new drafts.
+def _short_path(path: str) -> str:
+    return "/".join(path.split("/")[-_PATH_PARTS:])
+
+
+# The skills that drafts become: one question for all new drafts, and one more where code left out something.
 
 MAX_DRAFTS = 12  # that one question is about
-_MAX_SHOWN_REQUESTS = 8
-_LINE_KINDS = {
-    PartKind.COMMAND: "step",
-    PartKind.EDIT: "step: change this file",
-    PartKind.READ: "step: read this file",
-    PartKind.SAID: "said by the person",
-    PartKind.TRAP: "pitfall",
-    PartKind.FACT: "fact, said by the person",
-    PartKind.RULE: "rule, said by the person",
-    PartKind.PITFALL: "rule, said by the person",
-}
 _NO_TASK_REASON = "the model found no task in it that a skill could describe"
 
 
-def select_lines(
+def word_skills(
     candidates: Sequence[Candidate], run: MiningRun, may_ask: MayAsk
 ) -> tuple[tuple[Candidate, ...], list[RejectedCandidate], str]:
-    """Return the candidates with the lines that a model keeps in its order, those it dropped, and why it was not asked.
+    """Return the candidates as a model words them, those it dropped, and why it was not asked.
 
-    It chooses among what is there, and one of the requests as the title; nothing is ever added. Candidates other than
-    recurring tasks stay as they are.
+    Code has checked each word of it. Candidates other than recurring tasks stay as they are.
     """
-    drafts = {one: _draft_text(one) for one in candidates if one.recurrence}
+    drafts = {one: draft_text(one) for one in candidates if one.recurrence}
     texts = tuple(drafts.values())
-    work = SelectLines(run.terms.spec, texts, tuple(sum(map(len, _numbered_lines(one))) for one in drafts))
-    answer, why = _ask_numbers("lines", texts, work, run, may_ask) if drafts else ((), "")
+    answers, why = _worded_drafts([*drafts], texts, run, may_ask) if drafts else ((), "")
     if why:
         return tuple(candidates), [], why
-    numbers = dict(zip(drafts, answer, strict=True))
-    kept = {one: _with_lines(one, numbers[one]) if one in numbers else one for one in candidates}
+    first = dict(zip(drafts, answers, strict=True))
+    again = {one: text for one, answer in first.items() if (text := second_draft_text(one, answer))}
+    better, _ = _worded_drafts([*again], tuple(again.values()), run, may_ask) if again else ((), "")
+    second = dict(zip(again, better, strict=False))  # without an answer the first one stands
+    kept = {
+        one: (second.get(one) and _worded(one, second[one], run)) or _worded(one, first[one], run)
+        if one in first
+        else one
+        for one in candidates
+    }
     dropped = [RejectedCandidate(one.parts[0].text, _NO_TASK_REASON) for one, left in kept.items() if left is None]
-    return tuple(left for left in kept.values() if left is not None), dropped, ""
+    left = (one for one in kept.values() if one is not None)
+    # The one that came up most often first: the person has most of it.
+    return tuple(sorted(left, key=lambda one: (one.creates, -one.saved.sessions))), dropped, ""
 
 
-def _numbered_lines(one: Candidate) -> tuple[tuple[str, ...], tuple[Part, ...]]:
-    """Return what the numbers of a draft stand for: first the requests, any of which can be its title, then lines."""
-    task = one.recurrence
-    titles = dict.fromkeys((task.request, *task.wordings)) if task else {}
-    return tuple(titles)[:_MAX_SHOWN_REQUESTS], one.parts[1:]
+def _worded(one: Candidate, answer: DraftAnswer, run: MiningRun) -> Candidate | None:
+    """Return a candidate in a model's words; with a request as its title if the proposal could not have the model's."""
+    made, _ = worded_skill(one, answer)
+    if made is None or not made.title:
+        return made
+    try:
+        check_skill(made, build_skill(made, day=local_day(time.time()), with_sessions=False), run)
+    except SkilldError:
+        return worded_skill(one, replace(answer, titles=()))[0]
+    return made
 
 
-def _draft_text(one: Candidate) -> str:
-    titles, parts = _numbered_lines(one)
-    sessions = len({proof.session for part in one.parts for proof in part.proofs})
-    lines = [f"{n}. (request) {truncate(fold(title), _MAX_REQUEST_LENGTH)}" for n, title in enumerate(titles, 1)]
-    for n, part in enumerate(parts, len(titles) + 1):
-        seen = len({proof.session for proof in part.proofs})
-        check = ", the check at the end" if one.recurrence and part.text == one.recurrence.check else ""
-        lines.append(f"{n}. ({_LINE_KINDS[part.sort]}{check}; {seen} of {sessions} sessions) {fold(part.text)}")
-    return "\n".join(lines)
+def _worded_drafts(
+    drafts: Sequence[Candidate], texts: tuple[str, ...], run: MiningRun, may_ask: MayAsk
+) -> tuple[Sequence[DraftAnswer], str]:
+    """Return a stored or new answer about these drafts, and why there is none."""
+    name = _stored_name("drafts", run.terms.spec.model, *texts)
+    if (known := run.store.mining.get(name)) is not None:
+        return [*map(answer_of, known)], ""
+    work = WordSkills(run.terms.spec, texts, tuple(len(evidence_lines(one)) for one in drafts))
+    result, why = _ask(work, texts, run, may_ask)
+    if not isinstance(result, DraftsResult):
+        return (), why
+    run.store.mining.save(name, "", [asdict(one) for one in result.drafts], rfc3339(time.time()))
+    return result.drafts, ""
 
 
-def _with_lines(one: Candidate, numbers: Sequence[int]) -> Candidate | None:
-    """Return a candidate with these lines only, in this order; None if too little is left for a skill."""
-    titles, parts = _numbered_lines(one)
-    task = one.recurrence
-    left = [parts[n - len(titles) - 1] for n in numbers if n > len(titles)]
-    steps = [part for part in left if part.sort in STEPS]
-    if task is None or len(left) < MIN_STEPS or not steps:
-        return None
-    if _is_reversed([part.text for part in steps], task.order):
-        left.sort(key=parts.index)
-    chosen = next((titles[n - 1] for n in numbers if n <= len(titles)), task.request)
-    check = task.check if any(part.text == task.check for part in steps) else ""
-    saved = replace(one.saved, steps=len(steps))
-    return replace(
-        one,
-        name=task_name(chosen, task.examples, one.target),
-        parts=(one.parts[0], *left),
-        recurrence=replace(task, request=chosen, check=check),
-        saved=saved,
-        dimensions=(saved.why,),
-    )
-
-
-def _is_reversed(texts: Sequence[str], order: Collection[tuple[str, str]]) -> bool:
-    """Whether steps come in an order that no session kept."""
-    return any((later, earlier) in order for n, earlier in enumerate(texts) for later in texts[n + 1 :])
-
-
-def _ask_numbers(
-    kind: str, texts: Sequence[str], work: GroupRequests | SelectLines, run: MiningRun, may_ask: MayAsk
-) -> tuple[Sequence[Sequence[int]], str]:
-    """Return a stored or new answer, and why there is none."""
-    model, store = run.terms.spec.model, run.store
-    name = _stored_name(kind, model, *texts)
-    if (known := store.mining.get(name)) is not None:
-        return [one["numbers"] for one in known], ""
-    why = run.terms.spent_reason(store)
+def _ask(
+    work: GroupRequests | WordSkills, texts: Sequence[str], run: MiningRun, may_ask: MayAsk
+) -> tuple[Result | None, str]:
+    """Return the result of a question, and why there is none."""
+    why = run.terms.spent_reason(run.store)
     if why or not may_ask(texts):
-        return (), why or DECLINED_REASON
+        return None, why or DECLINED_REASON
     result = run.ask(work)
-    if not isinstance(result, NumbersResult) or result.outcome is not Outcome.NOTHING:
-        return (), result.detail or "the model did not answer"
-    store.mining.save(name, "", [{"numbers": one} for one in result.numbers], rfc3339(time.time()))
+    if result.outcome is not Outcome.NOTHING or not isinstance(result, NumbersResult | DraftsResult):
+        return None, result.detail or "the model did not answer"
+    return result, ""
+
+
+def _grouped(texts: tuple[str, ...], run: MiningRun, may_ask: MayAsk) -> tuple[Sequence[Sequence[int]], str]:
+    """Return a stored or new answer about these requests, and why there is none."""
+    name = _stored_name("tasks", run.terms.spec.model, *texts)
+    if (known := run.store.mining.get(name)) is not None:
+        return [one["numbers"] for one in known], ""
+    result, why = _ask(GroupRequests(run.terms.spec, texts), texts, run, may_ask)
+    if not isinstance(result, NumbersResult):
+        return (), why
+    run.store.mining.save(name, "", [{"numbers": one} for one in result.numbers], rfc3339(time.time()))
     return result.numbers, ""
 
 
@@ -186,7 +180,9 @@ def with_titles(
     `taken` are the names of existing skills. Without `may_ask` only a stored answer is used.
     """
     drafts = {
-        one: build_skill(one, day=local_day(time.time()), with_sessions=False) for one in candidates if one.creates
+        one: build_skill(one, day=local_day(time.time()), with_sessions=False)
+        for one in candidates
+        if one.creates and not one.title
     }
     if not drafts:
         return tuple(candidates), ""

@@ -41,7 +41,12 @@ class _Kind:
 
 def is_look(action: Action) -> bool:
     """Whether an action only looks at something, in a way that can be a step."""
-    return action.read_only and bool(_LOOK_PATTERN.match(action.text))
+    return action.read_only and is_look_command(action.text)
+
+
+def is_look_command(text: str) -> bool:
+    """Whether a command compares or shows what is in the history."""
+    return bool(_LOOK_PATTERN.match(text))
 
 
 def shared_kinds(sessions: Mapping[str, Sequence[ActionRun]]) -> list[Column]:

@@ -226,7 +226,8 @@ def _task_text(
     lines = [f"# {plain[:1].upper()}{plain[1:]}"]
     used = [name for name in task.examples if any("{{" + name + "}}" in part.text for part in parts)]
     notes = [_variable_line(name, task.examples[name] if with_sessions else ()) for name in used]
-    if any(ELLIPSIS in word for part in parts if part.sort is PartKind.COMMAND for word in bare_words(part.text)):
+    commands = (part.text for part in parts if part.sort in {PartKind.COMMAND, PartKind.WORDED})
+    if any(ELLIPSIS in word for text in commands for word in bare_words(text.replace("`", " "))):
         notes.append(f"- `{ELLIPSIS}`: {VARIABLE_NOTE}.")
     lines += ["", *notes] if notes else []
     for heading, sorts in (("Rules", (PartKind.RULE, PartKind.PITFALL, PartKind.SAID)), ("Facts", (PartKind.FACT,))):
@@ -254,19 +255,28 @@ def _observed_sections(parts: Sequence[Part], task: Recurrence, sessions: str) -
     """Return the sections of observed steps, each marked as observed."""
     steps, check = [part for part in parts if part.sort in STEPS], task.check
     ends = bool(steps) and steps[-1].text == check
-    lines = ["", "## Steps", "", f"Observed in {sessions}:", ""] if steps[: len(steps) - ends] else []
-    for number, part in enumerate(steps[: len(steps) - ends], 1):
-        verb = _STEP_VERBS[part.sort] if not is_mcp_call(part.text) else "Call"
-        lines.append(f"{number}. {verb} `{part.text}`.")
+    shown = steps[: len(steps) - ends]
+    told = "" if all(part.observed for part in shown) else ", with what you said there"
+    lines = ["", "## Steps", "", f"Observed in {sessions}{told}:", ""] if shown else []
+    lines += [f"{number}. {_step_text(part)}." for number, part in enumerate(shown, 1)]
     if task.left_out:
         one = len(task.left_out) == 1
         what, it = ("A command from these sessions was", "it") if one else ("Commands from these sessions were", "them")
         lines += ["", f"{what} left out, because a skill must not run {it}."]
     if check:
         how = "the last step" if ends else "a step"
-        lines += ["", "## Check", "", f"Observed as {how} of these sessions:", "", f"- Run `{check}`. It must pass."]
+        last = next((part for part in steps if part.text == check), None)
+        worded = last is not None and last.sort is PartKind.WORDED
+        by_whom = f"Observed as {how} of these sessions:" if last is None or last.observed else "As you said:"
+        lines += ["", "## Check", "", by_whom, "", f"- {check}." if worded else f"- Run `{check}`. It must pass."]
     traps = [f"- {part.text}" for part in parts if part.sort is PartKind.TRAP]
     return [*lines, *(["", "## Pitfalls", "", "Observed:", "", *traps] if traps else [])]
+
+
+def _step_text(part: Part) -> str:
+    if part.sort is PartKind.WORDED:
+        return part.text
+    return f"{_STEP_VERBS[part.sort] if not is_mcp_call(part.text) else 'Call'} `{part.text}`"
 
 
 def _input_schema(variables: Sequence[Variable]) -> dict[str, object]:

@@ -24,6 +24,7 @@ from skilld.mining.similarity import (
     step_similarity,
     without_texts,
 )
+from skilld.mining.values import Part
 
 _MAX_ACTIONS = 120  # of one session that are aligned: the time is quadratic
 _GENERIC_DIVISOR = 3  # of the score of generic actions: their order means least
@@ -69,7 +70,8 @@ class Trap:
 class Procedure:
     """What the sessions have in common. `examples` has the values of each variable, `left_out` why steps are not in.
 
-    `wordings` are the requests, with variables; `order` has pairs of steps that no session did the other way round.
+    `wordings` are the requests, with variables; `order` has pairs of steps that no session did the other way round,
+    `done` what single sessions did.
     """
 
     request: str
@@ -79,6 +81,7 @@ class Procedure:
     left_out: tuple[str, ...] = ()
     wordings: tuple[str, ...] = ()
     order: frozenset[tuple[str, str]] = frozenset()
+    done: tuple[Part, ...] = ()
 
     @property
     def check(self) -> Step | None:

@@ -22,7 +22,7 @@ from skilld.ingest.discover import Host
 from skilld.mining.evidence import Transcripts
 from skilld.mining.new_skill import NewSkill, build_skill, edit_refusal, find_place, title_of
 from skilld.mining.questions import BOOKED_AS, Terms
-from skilld.mining.values import OBSERVED, Candidate, Edit, Part
+from skilld.mining.values import Candidate, Edit, Part, PartKind
 from skilld.proposals.amend import stage_and_store
 from skilld.protocol import ExtendSkill, ExtensionResult, Job, Result
 from skilld.skills.draft import SkillKind
@@ -155,13 +155,13 @@ def check_skill(candidate: Candidate, skill: NewSkill, run: MiningRun, *, own: s
 
 
 def _observed_texts(candidate: Candidate) -> Iterator[str]:
-    """Yield the observed texts, with variables and as they ran: `unfit_reason` has already passed each of them."""
+    """Yield the observed and worded texts, with variables and as they ran: each of them has already passed."""
     if candidate.recurrence:
         yield title_of(candidate.recurrence.request)
     for part in candidate.parts:
-        if part.sort in OBSERVED:
+        if part.observed or part.sort in {PartKind.WORDED, PartKind.SAID}:
             yield part.text
-            yield from (proof.quote for proof in part.proofs)
+            yield from (proof.quote for proof in part.proofs if proof.observed)
 
 
 def creation_proposal(written: CheckedSkill, path: Path, run: MiningRun) -> Proposal:
@@ -180,8 +180,9 @@ def creation_proposal(written: CheckedSkill, path: Path, run: MiningRun) -> Prop
 
 def _part_update(part: Part) -> Update:
     """Return one line of a task's skill with its evidence; an observed one has turn 0."""
-    quote, kind = part.proofs[0].quote, part.kind or Kind.ADD_STEP
-    if part.sort not in OBSERVED:
+    quote = next((proof.quote for proof in part.proofs if not proof.observed), part.proofs[0].quote)
+    kind = part.kind or Kind.ADD_STEP
+    if not part.observed:
         return Update(None, "", part.text, "", kind, 1, quote, part.confidence)
     return Update(None, "", part.text, _observed_note(part), kind, OBSERVED_TURN, quote, part.confidence)
 
@@ -193,7 +194,7 @@ def _observed_note(part: Part) -> str:
 
 def _observed_flags(candidate: Candidate) -> list[str]:
     """Return what the person should know: how many lines were observed, and what was left out."""
-    number = sum(part.sort in OBSERVED for part in candidate.parts)
+    number = sum(part.observed for part in candidate.parts)
     flags = [f"{pluralize(number, 'line')} from past sessions, not from what you said"]
     left_out = candidate.recurrence.left_out if candidate.recurrence else ()
     return [*(flags if number else []), *(f"a command was left out: {why}" for why in left_out[:_MAX_NAMED_COMMANDS])]

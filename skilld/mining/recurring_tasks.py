@@ -20,6 +20,7 @@ from skilld.mining.actions import Action, is_generic
 from skilld.mining.evidence import session_piece
 from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.new_skill import part_problem, task_name, without_politeness
+from skilld.mining.outline import outline
 from skilld.mining.procedure import Episode, Procedure, Trap, find_procedure
 from skilld.mining.requests import (
     MIN_GROUP_SHARE,
@@ -166,7 +167,6 @@ def _word_groups(requests: Sequence[Request]) -> list[_Group]:
     ]
 
 
-_TOO_FEW_SESSIONS_REASON = "it came up in only 2 sessions, and nothing went wrong in them"
 _COVERED_REASON = "another skill of this run has all of its steps"
 
 
@@ -241,6 +241,7 @@ def _build_task(
     saved = _savings(rows, episodes, telling, did)
     own = tuple(step.seen[0] for step in did.steps if not (step.edits or step.reads or is_generic(step.text)))
     said = _said_on_task(group, rows, corrections, denied, gate)
+    did = replace(did, done=outline(rows, rounds) if gate.reviewed else ())
     if missed := _missing_reason(saved, did, [*telling, *said], gate):
         return RecurringTask(ask, rows, None, missed, own)
     return RecurringTask(ask, rows, _candidate(ask, rows, did, [*corrections, *said], saved), steps=own)
@@ -270,7 +271,7 @@ def _said_on_task(
 
 def _one_per_session(group: Sequence[Request], *, reviewed: bool) -> list[Request]:
     """Return each session's first request for a task, or, if `reviewed`, the one with most of what others did."""
-    heads = {one.place: {tuple(seen.words[:2]) for seen in one.done if not seen.edits} for one in group}
+    heads = {one.place: {tuple(seen.words[:2]) for seen in one.done if not (seen.edits or seen.reads)} for one in group}
     chosen: dict[str, tuple[int, Request]] = {}
     for one in group:  # the newest first: of equal ones the first remains
         others = set[tuple[str, ...]]().union(
@@ -404,7 +405,9 @@ def _is_rejected(text: str, against: Iterable[frozenset[str]]) -> bool:
 
 
 def _missing_reason(saved: Savings, did: Procedure, corrections: Sequence[Part], gate: _Gate) -> str | None:
-    """Return what a recurring task lacks to be worth a skill, None if nothing."""
+    """Return what a recurring task lacks to be worth a skill, None if nothing. A model judges what it will review."""
+    if gate.reviewed and (did.done or corrections):
+        return None
     # A failed call may be one that no skill may repeat, or be due to the code; a correction may not be recognized.
     prevents = "a skill could not have prevented the failures" if saved.failures else "nothing failed"
     effort = len(did.traps) + len(corrections)
@@ -413,9 +416,6 @@ def _missing_reason(saved: Savings, did: Procedure, corrections: Sequence[Part],
     )  # a commit and a push make no task
     if not did.steps and not effort:
         return "you asked for it more than once, but the sessions share no steps that a skill could capture"
-    if gate.reviewed and did.steps and len(did.steps) + len(corrections) >= MIN_STEPS:
-        enough = saved.failures or corrections or saved.sessions >= MIN_EFFORTLESS_SESSIONS
-        return None if enough or len(did.steps) >= _MIN_EFFORTLESS_STEPS else _TOO_FEW_SESSIONS_REASON
     lacks_own = not own and not (gate.chosen and effort)
     if lacks_own or (len(did.steps) < MIN_STEPS and not effort):
         return "these sessions share too few steps for a skill"
@@ -447,7 +447,7 @@ def _candidate(ask: Ask, rows: Sequence[Row], did: Procedure, said: Sequence[Par
     ]
     parts += [_observed_part(PartKind.TRAP, _trap_text(trap), trap.seen) for trap in did.traps]
     check = did.check.text if did.check else ""
-    recurrence = Recurrence(did.request, did.examples, check, did.left_out, did.wordings, did.order)
+    recurrence = Recurrence(did.request, did.examples, check, did.left_out, did.wordings, did.order, did.done)
     return Candidate(
         task_name(did.request, did.examples, rows[0].project),
         "create",

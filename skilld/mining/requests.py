@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from skilld.mining.actions import has_machine_path, is_generic
+from skilld.mining.actions import Action, has_machine_path, is_beginning, is_generic, is_mcp_call
 from skilld.mining.kinds import MIN_SESSIONS, is_look
 from skilld.mining.new_skill import without_politeness
 from skilld.mining.session_summary import Row, Task
@@ -38,7 +38,7 @@ class Request:
 
 
 def requests_with_actions(rows: Sequence[Row], *, looks: bool = False) -> Iterator[Request]:
-    """Yield the requests that the agent acted on, the newest session first; with `looks`, also those it looked for."""
+    """Yield the requests that the agent acted on, newest session first; with `looks`, also those it read for."""
     for row in sorted(rows, key=lambda one: one.datetime, reverse=True):
         corrected = {one.turn for one in row.user_feedback}
         for number, task in enumerate(row.tasks):
@@ -46,17 +46,26 @@ def requests_with_actions(rows: Sequence[Row], *, looks: bool = False) -> Iterat
             behind = next((one.turn for one in row.tasks[number + 1 :] if one.turn not in corrected), "")
             turns = turns_between(row, task.turn, behind)
             done = tuple(
-                ActionRun(row.session_id, turn, one.text, edits=one.edits, asked=row.asked)
+                ActionRun(row.session_id, turn, one.text, edits=one.edits, reads=one.reads, asked=row.asked)
                 for one, turn in row.actions
-                if turn in turns and (not one.read_only or (looks and is_look(one)))
+                if turn in turns and (not one.read_only or (looks and is_telling_look(one)))
             )
             if done:
-                telling = [one for one in done if not (one.edits or is_generic(one.text) or has_machine_path(one.text))]
+                telling = [
+                    one
+                    for one in done
+                    if not (one.edits or one.reads or is_generic(one.text) or has_machine_path(one.text))
+                ]
                 by_program: dict[str, list[ActionRun]] = {}
                 for one in telling[:_MAX_ACTIONS]:
                     by_program.setdefault(next(iter(one.words), ""), []).append(one)
                 total = sum(map(len, by_program.values()))
                 yield Request(row, task, content_stems(without_politeness(task.text)), done, by_program, total)
+
+
+def is_telling_look(one: Action) -> bool:
+    """Whether an action that changes nothing can be what a request is about, such as a file read or a comparison."""
+    return one.reads or is_look(one) or is_mcp_call(one.text) or is_beginning(one.text)
 
 
 def turns_between(row: Row, first: str, behind: str) -> list[str]:

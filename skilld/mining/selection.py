@@ -20,7 +20,6 @@ from skilld.mining.new_skill import build_skill, join_name, part_problem, projec
 from skilld.mining.recurring_tasks import RecurringTask, feedback_mention, find_recurring_tasks
 from skilld.mining.session_summary import Feedback, Row
 from skilld.mining.values import (
-    OBSERVED,
     REPEATABLE,
     REPEATED,
     ROOM,
@@ -295,7 +294,9 @@ def _filter_by_content(candidates: Sequence[Candidate]) -> tuple[list[Candidate]
     for one in candidates:
         project = one.target if one.creates else ""
         whys = [part_problem(part, project) for part in one.parts]
-        if one.recurrence:
+        if one.recurrence and one.recurrence.done:
+            whys[0] = None  # a model will word the title
+        elif one.recurrence:
             whys[0] = _task_problem(one.recurrence, one.parts[0], project)
         useless += [RejectedCandidate(part.text, why) for part, why in zip(one.parts, whys, strict=True) if why]
         left = tuple(part for part, why in zip(one.parts, whys, strict=True) if not why)
@@ -314,7 +315,7 @@ def _task_problem(task: Recurrence, request: Part, project: str) -> str | None:
 
 def _is_too_little(parts: Sequence[Part]) -> bool:
     if any(part.sort is PartKind.REQUEST for part in parts):
-        return not any(part.sort in OBSERVED for part in parts)
+        return not any(part.observed for part in parts)
     return len(parts) < MIN_REPEATS and len({proof.session for part in parts for proof in part.proofs}) < MIN_REPEATS
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from skilld.classify.backends.offline import Offline
@@ -17,6 +17,7 @@ from skilld.classify.verify import verify
 from skilld.library.patterns import kind_of_work
 from skilld.mining.actions import Action
 from skilld.mining.sessions import Session
+from skilld.mining.written_parts import answer_shape
 from skilld.text import fold, truncate
 from skilld.types import Message
 from skilld.words import content_stems
@@ -53,7 +54,8 @@ class Row:
     """The summary of one session.
 
     `turns` are the keys of the person's turns, in order, and `asked` is all that they typed; each of `actions` has the
-    key of the turn it followed. `skill_paths` are the files of the skills in use, as far as the log names them.
+    key of the turn it followed, and each of `answers`, how the agent's last answer to a turn was built, too.
+    `skill_paths` are the files of the skills in use, as far as the log names them.
     """
 
     agent: str
@@ -71,6 +73,7 @@ class Row:
     actions: tuple[tuple[Action, str], ...] = ()
     tokens: int = 0
     skill_paths: tuple[str, ...] = ()
+    answers: tuple[tuple[tuple[str, ...], str], ...] = ()
 
     @property
     def work(self) -> str:
@@ -114,7 +117,20 @@ def summarize(session: Session, feedback: Sequence[Feedback]) -> Row:
         actions=session.actions,
         tokens=session.log.tokens,
         skill_paths=tuple(dict.fromkeys(os.path.realpath(use.path) for use in session.uses if use.path)),
+        answers=tuple((shape, turn) for turn, text in _last_answers(session) if (shape := answer_shape(text))),
     )
+
+
+def _last_answers(session: Session) -> Iterator[tuple[str, str]]:
+    """Yield the last thing that the agent wrote after each turn, with the turn's key."""
+    turn, text = "", ""
+    for message in session.messages:
+        if message.by_person:
+            yield turn, text
+            turn, text = message.turn_key or "", ""
+        else:
+            text = message.text
+    yield turn, text
 
 
 def typed_text(messages: Sequence[Message], place: int) -> str:

@@ -31,10 +31,12 @@ class PartKind(StrEnum):
     COMMAND = "command"  # observed: what ran in several sessions, with variables
     EDIT = "edit"  # observed: a file changed in several sessions
     TRAP = "trap"  # observed: what failed and what worked afterwards
+    ANSWER = "answer"  # observed: how the agent's last answer was built
+    WORDED = "worded"  # a step in a model's words, each of which its proofs have
 
 
-STEPS = frozenset({PartKind.COMMAND, PartKind.EDIT, PartKind.READ})
-OBSERVED = STEPS | {PartKind.TRAP}
+STEPS = frozenset({PartKind.COMMAND, PartKind.EDIT, PartKind.READ, PartKind.WORDED})
+OBSERVED = frozenset({PartKind.COMMAND, PartKind.EDIT, PartKind.READ, PartKind.TRAP})
 """What the log shows. Nobody said it, so it is no evidence of what anybody wants."""
 
 
@@ -61,13 +63,19 @@ class Part:
     kind: Kind | None = None
     confidence: float = 0.5
 
+    @property
+    def observed(self) -> bool:
+        """Whether nobody said it."""
+        return self.sort in OBSERVED or all(proof.observed for proof in self.proofs)
+
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
     """A recurring task: `request` with `{{variables}}`, examples of each, the check at the end.
 
     `left_out` has the reasons why some actions are not in any step; `wordings` has the request of each session, and
-    `order` pairs of steps that no session did the other way round.
+    `order` pairs of steps that no session did the other way round. `done` is what single sessions did, in order: a
+    model may word steps after it.
     """
 
     request: str
@@ -76,6 +84,7 @@ class Recurrence:
     left_out: tuple[str, ...] = ()
     wordings: tuple[str, ...] = ()
     order: frozenset[tuple[str, str]] = frozenset()
+    done: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

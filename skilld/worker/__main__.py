@@ -26,9 +26,9 @@ from skilld.classify.question_jobs import (
     GroupRequests,
     LookUpPrices,
     MatchSkills,
-    SelectLines,
     TestBackend,
     TitleSkills,
+    WordSkills,
 )
 from skilld.classify.trial import Trial
 from skilld.errors import RetryError, SkilldError, cause_of
@@ -209,7 +209,7 @@ def _dispatch_text_job(work: Work, daemon: Daemon) -> Result:
             from skilld.effect.survey import survey_several
 
             return survey_several(work, redact)
-        case FindRedundancy() | MatchSkills() | GroupRequests() | SelectLines():
+        case FindRedundancy() | MatchSkills() | GroupRequests() | WordSkills():
             from skilld.jobs.backend_questions import choose
 
             return choose(work, redact)

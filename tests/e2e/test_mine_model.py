@@ -126,7 +126,7 @@ def test_a_model_names_new_skills_once_in_words_that_were_said_and_within_the_bu
     assert find_faults(made["text"], made["name"]) == ()
 
 
-_LINE = re.compile(r"^(\d+)\. \(([a-z]+)", re.MULTILINE)
+_LINE = re.compile(r"^(\d+)\. \((request|[a-z]+(?=[^)]*sessions\)))", re.MULTILINE)  # not what one session did
 
 
 def _choosing(body: Body) -> Reply | str:
@@ -165,7 +165,7 @@ def _reversing(body: Body) -> Reply | str:
     for n, text in drafts:
         lines = [(kind, int(number)) for number, kind in _LINE.findall(text)]
         title = max(number for kind, number in lines if kind == "request")
-        rest = [number for kind, number in lines if kind in {"step", "said"}]
+        rest = [number for kind, number in lines if kind in {"ran", "said"}]
         kept.append({"draft": int(n), "keep": [title, *reversed(rest)]})
     return f"<drafts>{json.dumps(kept)}</drafts>"
 
@@ -188,6 +188,58 @@ def test_a_model_picks_the_title_and_what_was_said_but_no_order_that_no_session_
     assert program.run("accept", candidate["proposal"]).returncode == 0
     why = program.run("why", f"{candidate['path']}:{said}").stdout
     assert "Tell the others in the channel." in why
+
+
+def _wording(body: Body) -> Reply | str:
+    """Word a skill of which one line has a word that nobody said, and one a command that ran in no session."""
+    drafts = re.findall(r'<draft number="(\d+)">\n(.*?)\n</draft>', request_text(body), re.DOTALL)
+    if not drafts:
+        return answer_request(body)
+    answers = []
+    for n, text in drafts:
+        lines = [(kind, int(number)) for number, kind in _LINE.findall(text)]
+        asked = next(number for kind, number in lines if kind == "request")
+        ran = [number for kind, number in lines if kind == "ran"]
+        told = [
+            {"kind": "step", "text": "Rebase onto main.", "from": [asked]},
+            {"kind": "step", "text": "Squash the fixup commits with `make squash ONTO=main`.", "from": [asked, *ran]},
+            {"kind": "step", "text": "Tell kubernetes about it.", "from": [asked]},
+            {"kind": "step", "text": "Squash with `make squash ONTO=production`.", "from": [asked]},
+            {"kind": "check", "text": "", "from": [ran[-1]]},
+        ]
+        titles = ["Deploy to kubernetes", "Squash the fixup commits"]
+        answers.append(
+            {"draft": int(n), "titles": titles, "when": "Use when asked to rebase onto main.", "lines": told}
+        )
+    return f"<drafts>{json.dumps(answers)}</drafts>"
+
+
+def test_a_model_words_a_skill_of_what_was_said_and_done_and_why_names_the_sources(
+    home: Path, project: Project
+) -> None:
+    _work(home, project, "rebase onto main and squash the fixup commits")
+    _work(home, project, "please rebase onto main, then squash the fixup commits")
+    with StubModel(_wording) as model:
+        program = program_with(home, model)
+        (made,) = program.json("mine", "--yes")["candidates"]
+        asked = len(model.bodies)
+        assert not any("<new_skill " in request_text(body) for body in model.bodies)  # it has its title already
+        program.json("mine", "--yes")
+        assert len(model.bodies) == asked
+    assert "kubernetes" not in made["text"]
+    assert "production" not in made["text"]
+    assert "\n# Squash the fixup commits\n" in made["text"]
+    assert "description: Squash the fixup commits. Use when asked to rebase onto main.\n" in made["text"]
+    assert made["text"].partition("## Steps\n\n")[2].splitlines()[:4] == [
+        "Observed in 2 sessions, with what you said there:",
+        "",
+        "1. Rebase onto main.",
+        "2. Squash the fixup commits with `make squash ONTO=main`.",
+    ]
+    assert program.run("accept", made["proposal"]).returncode == 0
+    line = next(n for n, text in enumerate(made["text"].splitlines(), 1) if text.startswith("2. Squash"))
+    why = program.run("why", f"{made['path']}:{line}").stdout
+    assert "squash the fixup commits" in why
 
 
 def test_a_task_of_several_projects_goes_to_the_persons_own_skills(home: Path, project: Project) -> None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skilld.classify.draft_lines import DraftAnswer, DraftLine, answer_of, parse_drafts
 from skilld.classify.json_answer import BadReplyError
-from skilld.classify.reply import parse_changes, parse_lines, parse_operations, parse_tasks, parse_updates
+from skilld.classify.reply import parse_changes, parse_operations, parse_tasks, parse_updates
 from skilld.types import Kind, Op, Operation, Update
 
 UPDATE: dict[str, Any] = {
@@ -263,12 +264,44 @@ def test_tasks_are_lists_of_requests_that_exist_each_in_one(reply: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "reply", ['[{"draft": 1, "keep": [1]}]', '[{"draft": 1, "keep": [3]}, {"draft": 2, "keep": []}]']
+    "reply",
+    [
+        '[{"draft": 1, "lines": [1]}]',
+        '[{"draft": 1, "lines": []}, {"draft": 1, "lines": []}]',
+        '[{"draft": 3, "lines": []}, {"draft": 2, "lines": []}]',
+        '[{"draft": 1, "lines": "none"}, {"draft": 2, "lines": []}]',
+    ],
 )
-def test_the_lines_to_keep_are_told_of_every_draft_in_their_order(reply: str) -> None:
-    assert parse_lines('[{"draft": 2, "keep": []}, {"draft": 1, "keep": [2, 1, 2]}]', [2, 5]) == [[2, 1], []]
+def test_every_draft_is_judged_once(reply: str) -> None:
     with pytest.raises(BadReplyError):
-        parse_lines(f"<drafts>{reply}</drafts>", [2, 5])
+        parse_drafts(f"<drafts>{reply}</drafts>", [2, 5])
+
+
+def test_a_line_has_a_kind_and_sources_that_exist_and_others_are_left_out() -> None:
+    lines = [
+        {"kind": "step", "text": " Read\nit. ", "from": [2, 1, 2]},
+        {"kind": "rule", "text": "", "from": [1]},
+        4,
+        {"kind": "order", "text": "x", "from": [1]},
+        {"kind": "step", "text": "x", "from": [6]},
+        {"kind": "step", "text": "x", "from": []},
+        {"kind": "step", "text": "", "from": [1, 2]},
+        "x",
+    ]
+    reply = [{"draft": 2, "titles": ["Read it.", "", 7], "when": "Use it.", "lines": lines}, {"draft": 1, "keep": []}]
+    assert parse_drafts(f"<drafts>{json.dumps(reply)}</drafts>", [2, 5]) == [
+        DraftAnswer(),
+        DraftAnswer(
+            ("Read it",),
+            "Use it.",
+            (DraftLine("step", "Read it", (2, 1)), DraftLine("rule", "", (1,)), DraftLine("", "", (4,))),
+        ),
+    ]
+
+
+def test_an_answer_is_the_same_after_it_was_stored() -> None:
+    answer = DraftAnswer(("One", "Two"), "Use it", (DraftLine("step", "Read it", (2, 1)),))
+    assert answer_of(json.loads(json.dumps(asdict(answer)))) == answer
 
 
 @given(JSON, st.sampled_from(["updates", "operations", "updated_file", "x"]), st.booleans())

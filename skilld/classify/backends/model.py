@@ -23,11 +23,11 @@ from skilld.classify.backends.completion import (
     to_skilld_error,
 )
 from skilld.classify.backends.paid_calls import BudgetSpentError, PaidCall, paid_call
+from skilld.classify.draft_lines import DraftAnswer, parse_drafts
 from skilld.classify.json_answer import BadReplyError, TooLongError, without_thoughts
 from skilld.classify.reply import (
     parse_changes,
     parse_fits,
-    parse_lines,
     parse_matters,
     parse_operations,
     parse_repeats,
@@ -145,9 +145,9 @@ class Model:
         """Ask which requests, numbered from 1, are the same recurring task; see `parse_tasks`. Raises as `detect`."""
         return self._answer(prompt.tasks(requests), schema.TASKS, lambda reply: parse_tasks(reply, len(requests)))
 
-    def select_lines(self, drafts: Sequence[str], lines: Sequence[int]) -> list[list[int]]:
-        """Ask which lines of each draft, numbered from 1, belong in it. Raises as `detect`."""
-        return self._answer(prompt.draft_lines(drafts), schema.DRAFTS, lambda reply: parse_lines(reply, lines))
+    def word_skills(self, drafts: Sequence[str], lines: Sequence[int]) -> list[DraftAnswer]:
+        """Ask for the skills that drafts become; `lines` has the number of lines of each. Raises as `detect`."""
+        return self._answer(prompt.drafts(drafts), schema.DRAFTS, lambda reply: parse_drafts(reply, lines))
 
     def write(self, request: prompt.Prompt) -> str:
         """Return the model's answer as free text, at its own temperature. Raises as `detect`."""

@@ -1,0 +1,236 @@
+"""Whether a line in a model's words says only what its sources say. Pure.
+
+Each content word must be typed by the person during the task, be in a line that several sessions share, or be in lines
+of two sessions; besides, a text may have the plain words of a short list. So a model can put together what belongs
+together, and nothing of its own, of something that was only read, or of one session comes in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from skilld.classify.polarity import seems_reversed
+from skilld.classify.prompt import load_text
+from skilld.classify.support import MIN_OWN_SHARE, MIN_WRITTEN_SHARE, exact_tokens, holds_token
+from skilld.edit.lint import lint
+from skilld.mining.actions import PRIVILEGE_PATTERN, has_machine_path, tokens, unfit_reason
+from skilld.mining.kinds import MIN_SESSIONS
+from skilld.mining.similarity import ELLIPSIS
+from skilld.mining.values import Part, PartKind
+from skilld.text import fold, safe_text
+from skilld.words import (
+    contains_name,
+    content_stems,
+    has_negation,
+    has_unspaced,
+    matching_share,
+    matching_words,
+    normalize,
+    proper_names,
+)
+
+_MIN_FIRST_WORDS = 2  # before the "\u2026" of a command
+MAX_LENGTH = 240  # characters of a line
+# Words that say nothing without the others: what one does with a text, a file or a list, in which order, to which part.
+# None of them removes, sends, permits or leaves out anything (`classify/prompts/plain_words.txt`).
+_PLAIN_STEMS = content_stems(load_text("plain_words"))
+_STRONG_STEMS = content_stems(
+    """
+    delete remove drop kill stop close reset revert undo overwrite replace force skip ignore disable enable allow
+    approve accept permit grant bypass suppress send post publish deploy release upload push merge rebase amend install
+    uninstall download migrate pay buy expose
+    """
+)
+_HOLE_PATTERN = re.compile(r"\{\{\w{1,40}\}\}")
+_CODE_PATTERN = re.compile(r"`([^`\n]+)`")
+_CONDITION_PATTERN = re.compile(r"\bif (?:not?|none|nothing)\b", re.IGNORECASE)
+_CONDITIONAL_CLAUSE_PATTERN = re.compile(r"\b(?:if|when|where|until)\b[^,;.]*", re.IGNORECASE)
+_INSTEAD_PATTERN = re.compile(r"\b(?:instead|rather)\b", re.IGNORECASE)
+_MARKUP_PATTERN = re.compile(r"[<>|#*\[\]\\^~]|https?:|://|\b[0-9a-f]{7,40}\b|\d{3,}|\[REDACTED")
+_SEPARATOR_PATTERN = re.compile(r"[^\w]+|_+")
+# The person sees these flags at the proposal, too.
+_LISTED_RULES = ("steers-content", "foreign-", "joined-command", "runs-script", "contested-topic", "no-instruction")
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The lines of evidence that a text names: what the person typed, what sessions share, and what single ones did."""
+
+    parts: Sequence[Part]
+
+    @cached_property
+    def typed(self) -> list[str]:
+        """What the person typed, as typed."""
+        return [
+            text
+            for part in self.parts
+            for text in (part.text, *(proof.quote for proof in part.proofs if not proof.observed))
+            if not part.observed
+        ]
+
+    @cached_property
+    def shared(self) -> list[str]:
+        """What several sessions did, with variables."""
+        return [part.text for part in self.parts if part.observed and _sessions([part]) >= MIN_SESSIONS]
+
+    @cached_property
+    def single(self) -> dict[str, list[str]]:
+        """What single sessions did, by session."""
+        found: dict[str, list[str]] = {}
+        for part in self.parts:
+            if part.observed and _sessions([part]) < MIN_SESSIONS:
+                found.setdefault(part.proofs[0].session, []).append(part.text)
+        return found
+
+    @property
+    def supported(self) -> bool:
+        """Whether the person or at least two sessions stand behind it."""
+        return bool(self.typed or self.shared) or len(self.single) >= MIN_SESSIONS
+
+    def holds(self, has: Callable[[str], bool]) -> bool:
+        """Whether a text of the person, a shared one, or texts of two sessions have something."""
+        if any(map(has, (*self.typed, *self.shared))):
+            return True
+        return sum(any(map(has, texts)) for texts in self.single.values()) >= MIN_SESSIONS
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The content words that it may lend to a text."""
+        return self.stems()
+
+    def stems(self, *, all_of: bool = False) -> frozenset[str]:
+        """Return the content words that two sessions or the person stand behind, or `all_of` them."""
+        own = content_stems("\n".join((*self.typed, *map(_spread, (*self.typed, *self.shared)))))
+        by_session = [content_stems("\n".join(map(_spread, texts))) for texts in self.single.values()]
+        if all_of:
+            return own.union(*by_session)
+        twice = (
+            matching_words(stems, frozenset().union(*(other for other in by_session if other is not stems)))
+            for stems in by_session
+        )
+        return own.union(*twice)
+
+
+def _sessions(parts: Iterable[Part]) -> int:
+    return len({proof.session for part in parts for proof in part.proofs})
+
+
+def _spread(text: str) -> str:
+    """Return a command or path with its words apart: "docs/release-notes.md" is about release notes."""
+    return f"{text} {_SEPARATOR_PATTERN.sub(' ', text)}"
+
+
+def wording_problem(text: str, sources: Sources, task: Sources, *, is_title: bool = False) -> str | None:
+    """Return why no skill may have this text for a line, None if it may.
+
+    The `sources` that it names must stand behind it. All evidence of the `task` lends words, except for those that
+    remove, send, permit or leave out something, which the sources must have, as well as half of the others. A title
+    asks for nothing, so it cannot ask for the opposite.
+    """
+    if not sources.supported:
+        return "only one session stands behind it, and nobody said it"
+    plain = _CODE_PATTERN.sub(" ", _HOLE_PATTERN.sub(" ", text))
+    if problem := _form_problem(text, plain):
+        return problem
+    for span in _CODE_PATTERN.findall(text):
+        if not _is_known_code(span, task):
+            return f"{span!r} did not run like this in two sessions, and nobody typed it"
+    if any(not task.holds(lambda one, hole=hole: hole in one) for hole in _HOLE_PATTERN.findall(text)):  # type: ignore[misc]
+        return "it has a variable that no line has"
+    if foreign := _foreign_words(plain, task):
+        return f"no two sessions and no words of the person have {', '.join(map(repr, foreign[:3]))}"
+    if problem := _source_problem(text, sources):
+        return problem
+    return _sense_problem(plain, sources.typed, reversal=not is_title) or _danger(text, sources.typed)
+
+
+def _source_problem(text: str, sources: Sources) -> str | None:
+    """Return why the sources that a text names are not enough for it."""
+    words, known = content_stems(_spread(text)), sources.stems(all_of=True)
+    strong = [word for word in words & _STRONG_STEMS if not matching_words({word}, known)]
+    if strong:
+        return f"the lines that it names do not have {', '.join(map(repr, sorted(strong)))}"
+    telling = words - matching_words(words, _PLAIN_STEMS)
+    if telling and matching_share(telling, known, slips=True) < MIN_OWN_SHARE:
+        return "the lines that it names do not say this"
+    return None
+
+
+def _form_problem(text: str, plain: str) -> str | None:
+    if len(text) > MAX_LENGTH or fold(text) != text or safe_text(text) != text or text.count("`") % 2:
+        return "it is not one line of plain text"
+    if not content_stems(text) or _MARKUP_PATTERN.search(plain):
+        return "it has markup, an address or a number of one time"
+    return None
+
+
+def _is_known_code(span: str, sources: Sources) -> bool:
+    """Whether what stands in backticks ran so, or begins so before "…", in two sessions, or was typed."""
+    if unfit_reason(_HOLE_PATTERN.sub("x", span)) or has_machine_path(span):
+        return False
+    if any(span in one for one in sources.typed) or span in sources.shared:
+        return True
+    words = tokens(span)
+    if words[-1:] == (ELLIPSIS,) and len(words) > _MIN_FIRST_WORDS:
+        return sources.holds(lambda one: tokens(one)[: len(words) - 1] == words[:-1])
+    alone = span.rstrip("/")
+    return len(words) == 1 and sources.holds(lambda one: holds_token(normalize(alone), normalize(one)))
+
+
+def _foreign_words(plain: str, sources: Sources) -> list[str]:
+    """Return what a text has, apart from plain words, that its sources do not have."""
+    strange = [
+        token
+        for token in sorted(exact_tokens(plain))
+        if not sources.holds(lambda one, token=token: holds_token(token, normalize(one)))  # type: ignore[misc]
+    ]
+    strange += [
+        name
+        for name in sorted(proper_names(plain))
+        if not sources.holds(lambda one, name=name: contains_name(name, normalize(_spread(one))))  # type: ignore[misc]
+    ]
+    if strange:
+        return strange
+    stems, known = content_stems(plain), sources.words
+    wanted = stems - matching_words(stems, _PLAIN_STEMS)
+    if has_unspaced(plain):
+        return [] if not wanted or matching_share(wanted, known) >= MIN_WRITTEN_SHARE else [plain.strip()]
+    return sorted(wanted - matching_words(wanted, known, slips=True))
+
+
+def _sense_problem(plain: str, typed: Sequence[str], *, reversal: bool) -> str | None:
+    """Return what is wrong with the direction of a text: it forbids what nobody forbade, or says the opposite."""
+    if has_negation(_CONDITIONAL_CLAUSE_PATTERN.sub(" ", plain)) and not any(map(has_negation, typed)):
+        return "it forbids what nobody forbade"
+    mine = content_stems(plain)
+    for said in (_CONDITION_PATTERN.sub(" ", one) for one in typed if reversal):
+        near = matching_share(mine, content_stems(said)) >= MIN_OWN_SHARE
+        if near and len(said) <= MAX_LENGTH and not _INSTEAD_PATTERN.search(plain) and seems_reversed(plain, said):
+            return "it says the opposite of what was said"
+    return None
+
+
+def _danger(text: str, typed: Sequence[str]) -> str | None:
+    if PRIVILEGE_PATTERN.search(text) or has_machine_path(text):
+        return "it is about one machine, or changes permissions"
+    bare = _HOLE_PATTERN.sub("x", text)
+    found = lint(b"", f"# Task\n\n- {bare}\n".encode("utf-8", "replace"), "\n".join([*typed, bare]))
+    asked = content_stems("\n".join(typed))
+    meant = all(matching_words({word}, asked) for word in content_stems(bare) & _STRONG_STEMS)
+    ignored = (*_LISTED_RULES, *(("deletes",) if meant else ()))  # the person typed it
+    return next((one.sentence for one in found if not one.rule.startswith(ignored)), None)
+
+
+def title_problem(text: str, sources: Sources, limit: int) -> str | None:
+    """Return why no skill may be called this, None if it may."""
+    if len(text) > limit or "{{" in text:
+        return "it is too long, or has markup"
+    return wording_problem(text.replace("`", ""), sources, sources, is_title=True)
+
+
+def is_literal(part: Part) -> bool:
+    """Whether a line of evidence can be a line of a skill as it is: two sessions or the person stand behind it."""
+    return part.sort is not PartKind.ANSWER and (not part.observed or _sessions([part]) >= MIN_SESSIONS)

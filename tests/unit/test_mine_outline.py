@@ -1,0 +1,210 @@
+"""What single sessions did, as a model sees it, and what it makes of that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from skilld.classify.draft_lines import DraftAnswer, DraftLine
+from skilld.mining.actions import ActionLog, beginnings, commands, is_beginning
+from skilld.mining.new_skill import build_skill
+from skilld.mining.outline import outline
+from skilld.mining.recurring_tasks import find_recurring_tasks
+from skilld.mining.session_summary import Row, Task
+from skilld.mining.skill_lines import draft_text, evidence_lines, second_draft_text, worded_skill
+from skilld.mining.values import Candidate, Grouping, PartKind, ToldTask
+from skilld.mining.written_parts import answer_shape, written_parts
+from skilld.types import Span, ToolCall, ToolOutcome, ToolResult
+
+
+def call(name: str, number: int = 1, **given: object) -> ToolCall:
+    return ToolCall("s", f"c{number}", name, given, "", Span(number, number + 1))
+
+
+@pytest.mark.parametrize(
+    ("path", "given", "parts"),
+    [
+        ("CHANGELOG.md", {"new_string": "## [Unreleased]\n\n### Added\n- x"}, ("Unreleased", "Added")),
+        ("package.json", {"new_string": '  "version": "1.4.0",'}, ("version",)),
+        ("app.py", {"content": "import os\n\nclass Cart:\n    def total(self): ..."}, ("Cart", "total")),
+        (
+            "cart.test.ts",
+            {"content": "describe('the cart', () => {\n  it('adds up', () => {})"},
+            ("the cart", "adds up"),
+        ),
+        ("notes.md", {"edits": [{"new_string": "# One"}, {"new_string": "# Two"}]}, ("One", "Two")),
+        ("LICENSE", {"content": "# none\nMIT"}, ()),
+        ("a.md", {"old_string": "# Old", "new_string": "text"}, ()),
+    ],
+)
+def test_a_change_is_told_by_the_headings_names_and_keys_in_it(
+    path: str, given: dict[str, object], parts: tuple[str, ...]
+) -> None:
+    change = ToolCall("s", "c1", "Edit", {"file_path": path, **given}, "", Span(1, 2))
+    assert written_parts(change, path) == parts
+
+
+def test_a_patch_is_told_file_by_file() -> None:
+    patch = "*** Begin Patch\n*** Update File: a.md\n+# One\n-# Old\n*** Add File: b.md\n+# Two\n*** End Patch"
+    change = call("apply_patch", input=patch)
+    assert (written_parts(change, "a.md"), written_parts(change, "b.md")) == (("One",), ("Two",))
+
+
+def test_an_answer_is_told_by_its_headings_and_columns() -> None:
+    text = "Well.\n\n## Stale\n\n**Keep open:**\n\n| Issue | Why |\n|---|---|\n| 1 | old |\n"
+    assert answer_shape(text) == ("Stale", "Keep open:", "table of Issue , Why")
+    assert answer_shape("Done | all.") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('bd create "' + "x" * 400 + '" -p 1', ["bd create \u2026"]),
+        ('git add -A && gh pr create --title "' + "y" * 400 + '"', ["gh pr create \u2026"]),
+        ("for f in a b; do gh issue close $f; done", []),
+        ("cat > notes.md <<EOF\nrm all files\nEOF\n", []),
+        ("python3 - <<'EOF'\nimport os\nEOF", []),
+        ("ls -la && git status", []),
+        ("make dist", []),
+    ],
+)
+def test_of_a_command_too_long_to_repeat_the_beginning_is_known(text: str, found: list[str]) -> None:
+    assert beginnings(text, commands(text)) == found
+    assert all(is_beginning(one) for one in found)
+
+
+def _row(session: str, *calls: ToolCall, request: str = "close the month") -> Row:
+    log = ActionLog()
+    for one in calls:
+        log.add(one)
+        log.add(ToolResult("s", one.call_id, ToolOutcome.OK, "", one.span))
+    row = Row(
+        "claude-code", session, "", "/shop", f"2026-11-0{len(session)}", (), (Task("t", request),), (), (), "/shop"
+    )
+    shape = (("Totals", "Open points"), "t")
+    done = tuple((one, "t") for one in log.actions("/shop"))
+    return replace(row, turns=("t",), asked=request, actions=done, answers=(shape,))
+
+
+def _sessions() -> list[Row]:
+    long = "x" * 400
+    return [
+        _row(
+            "a",
+            call("Bash", 1, command=f'ledger post --month 3 --note "{long}"'),
+            call("Edit", 2, file_path="books/march.md", new_string="# Totals"),
+            call("Bash", 3, command="gh pr merge 12 --squash --delete-branch"),
+        ),
+        _row(
+            "bb",
+            call("Bash", 1, command=f'ledger post --month 4 --note "{long}"'),
+            call("Edit", 2, file_path="books/april.md", new_string="# Totals"),
+            call("Bash", 3, command="gh pr merge 15 --squash --delete-branch"),
+            call("Bash", 4, command="rm -rf books/old"),
+        ),
+    ]
+
+
+def _candidate() -> Candidate:
+    rows = _sessions()
+    told = Grouping([ToldTask(frozenset({("a", "t"), ("bb", "t")}))], frozenset({("a", "t"), ("bb", "t")}))
+    (found,) = find_recurring_tasks(rows, lambda _row, _said: False, grouping=told)
+    assert found.candidate is not None
+    return found.candidate
+
+
+def test_a_session_is_told_in_order_and_a_command_that_may_not_run_by_its_beginning() -> None:
+    (row, _) = _sessions()
+    assert [(part.sort, part.text) for part in outline([row], [{"t"}])] == [
+        (PartKind.COMMAND, "ledger post \u2026"),
+        (PartKind.EDIT, "books/march.md: Totals"),
+        (PartKind.COMMAND, "gh pr merge, with options that no skill may have"),
+        (PartKind.ANSWER, "Totals; Open points"),
+    ]
+    assert outline([row], [set()]) == ()
+
+
+def test_a_command_that_only_its_texts_keep_out_is_known_by_its_beginning() -> None:
+    row = _row("a", call("Bash", 1, command='git commit -m "Use ~/notes/a.md" && git tag v1 -m "/home/ann/x"'))
+    assert [part.text for part in outline([row], [{"t"}])][:2] == ["git commit \u2026", "git tag v1 \u2026"]
+
+
+def test_a_task_whose_sessions_share_no_step_is_a_draft_for_the_model_only() -> None:
+    assert _candidate().recurrence
+    found = find_recurring_tasks(_sessions(), lambda _row, _said: False)
+    assert [one.candidate for one in found] == [None]
+
+
+def _numbers(one: Candidate, text: str) -> tuple[int, ...]:
+    return tuple(n for n, part in enumerate(evidence_lines(one), 1) if text in part.text)
+
+
+def _answer(one: Candidate) -> DraftAnswer:
+    def line(kind: str, text: str, *about: str) -> DraftLine:
+        return DraftLine(kind, text, tuple(n for each in about for n in _numbers(one, each)))
+
+    return DraftAnswer(
+        ("Invent a ledger", "Close the month"),
+        "Use when asked to close the month",
+        (
+            line("step", "Post the month with `ledger post \u2026`", "ledger post"),
+            line("step", "Write the totals to a file below `books/`", "Totals"),
+            line("step", "Merge the PR with `gh pr merge \u2026`", "gh pr merge"),
+            line("step", "Merge the PR", "gh pr merge"),
+            line("step", "Delete `books/old`", "close the month"),
+            line("step", "Answer with the headings Totals and Open points", "Open points"),
+        ),
+    )
+
+
+def test_steps_are_worded_from_several_sessions_and_what_nobody_did_twice_stays_out() -> None:
+    one = _candidate()
+    made, refused = worded_skill(one, _answer(one))
+    assert made is not None
+    text = build_skill(made, day="2026-11-29", with_sessions=True).text
+    assert "\n# Close the month\n" in text
+    assert "description: Close the month. Use when asked to close the month.\n" in text
+    assert text.partition("## Steps")[2].strip().splitlines() == [
+        "Observed in 2 sessions:",
+        "",
+        "1. Post the month with `ledger post \u2026`.",
+        "2. Write the totals to a file below `books/`.",
+        "3. Merge the PR.",
+        "4. Answer with the headings Totals and Open points.",
+        "",
+        "A command from these sessions was left out, because a skill must not run it.",
+    ]
+    assert [one.partition(":")[0] for one in refused] == [
+        "Merge the PR with `gh pr merge \u2026`",
+        "Delete `books/old`",
+        "Invent a ledger",
+    ]
+    assert [proof.session for proof in made.parts[1].proofs] == ["bb", "a"]
+    assert made.parts[1].observed
+
+
+def test_a_model_sees_what_was_left_out_and_why_once_more() -> None:
+    one = _candidate()
+    again = second_draft_text(one, _answer(one))
+    assert again.startswith(draft_text(one))
+    assert "- Delete `books/old`: 'books/old' did not run like this in two sessions" in again
+    assert '"titles": ["Invent a ledger", "Close the month"]' in again
+    assert (
+        second_draft_text(one, replace(_answer(one), titles=("Close the month",), lines=_answer(one).lines[:2])) == ""
+    )
+
+
+def test_a_draft_with_too_little_that_holds_becomes_no_skill() -> None:
+    one = _candidate()
+    answer = _answer(one)
+    assert worded_skill(one, replace(answer, lines=()))[0] is None
+    assert worded_skill(one, replace(answer, lines=answer.lines[4:]))[0] is None
+
+
+def test_the_evidence_is_numbered_and_says_which_session_did_what() -> None:
+    text = draft_text(_candidate())
+    assert "1. (request) close the month" in text
+    assert "In session 1, one after the other:" in text
+    assert "(changed) books/april.md: Totals" in text
+    assert "rm -rf" not in text

@@ -1,0 +1,117 @@
+"""Lines in a model's words: each word must be the person's, or of two sessions."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.mining.values import Part, PartKind, Proof
+from skilld.mining.wording import Sources, is_literal, title_problem, wording_problem
+
+
+def said(text: str, session: str = "a") -> Part:
+    return Part(PartKind.SAID, text, (Proof(session, "t", text),))
+
+
+def did(text: str, *sessions: str, sort: PartKind = PartKind.COMMAND) -> Part:
+    return Part(sort, text, tuple(Proof(one, "t", text, observed=True) for one in sessions))
+
+
+ASKED = said("commit and update the changelog with a small sentence")
+TASK = [
+    ASKED,
+    said("never push to the release branch"),
+    did('git commit -m "{{message}}"', "a", "b"),
+    did("CHANGELOG.md: Unreleased; Added", "a", sort=PartKind.EDIT),
+    did("CHANGELOG.md: Unreleased; Fixed", "b", sort=PartKind.EDIT),
+    did("gh pr merge 12 \u2026", "a"),
+    did("gh pr merge 15 \u2026", "b"),
+    did("gh issue comment 3 \u2026", "a"),
+    did("fly deploy --app shop", "a"),
+]
+
+
+def problem(text: str, *numbers: int) -> str | None:
+    return wording_problem(text, Sources([TASK[n] for n in numbers]), Sources(TASK))
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("Add a small sentence to `CHANGELOG.md`", (0, 3)),
+        ("Add it to `CHANGELOG.md` below the heading Unreleased", (3, 4)),
+        ('Commit the change with `git commit -m "{{message}}"`', (0, 2)),
+        ("Merge the PR with `gh pr merge \u2026`", (5, 6)),
+        ("Never push to the release branch", (1,)),
+        ("Update the changelog before the commit", (0,)),
+        ("If the changelog does not exist, create it", (0,)),
+    ],
+)
+def test_a_line_may_put_together_what_the_person_typed_and_two_sessions_did(
+    text: str, numbers: tuple[int, ...]
+) -> None:
+    assert problem(text, *numbers) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers", "why"),
+    [
+        ("Add a small sentence to the wiki", (0, 3), "'wiki'"),  # nobody said it
+        ("Update the changelog of the shop", (0,), "'shop'"),  # one session did
+        ("Read `CHANGELOG.md`", (3,), "only one session"),
+        ("Comment on the issue", (7,), "only one session"),
+        ("Update it with `gh issue comment \u2026`", (0, 7), "did not run like this in two sessions"),
+        ("Merge it with `gh pr merge --admin`", (5, 6), "did not run like this in two sessions"),
+        ("Commit with `git commit --no-verify`", (0, 2), "did not run like this in two sessions"),
+        ("Commit it as {{name}}", (0,), "a variable"),
+        ("Push to the release branch", (1,), "the opposite"),
+        ("Never commit the changelog", (0,), "forbids"),
+        ("Push the changelog", (0,), "'push'"),  # another line has the word, but it does something
+        ("Merge the changelog", (0,), "'merg'"),
+        ("Update the changelog 2031", (0,), "markup"),
+        ("Update the changelog of https://example.org", (0,), "markup"),
+        ("Update [the changelog](x)", (0,), "markup"),
+        ("Update the changelog\nand commit", (0,), "one line"),
+        ("Update the `changelog", (0,), "one line"),
+        ("Write a small sentence for each change", (0,), "every time"),
+        ("Release a branch", (0,), "'releas'"),
+    ],
+)
+def test_nothing_else_comes_in(text: str, numbers: tuple[int, ...], why: str) -> None:
+    assert why in (problem(text, *numbers) or "")
+
+
+@pytest.mark.parametrize("text", ["Delete the branch", "Delete the old branch of the feature"])
+def test_what_deletes_needs_the_persons_own_word(text: str) -> None:
+    ran = [did("git branch -D feature/x", "a"), did("git branch -D feature/y", "b")]
+    asked = said("delete the old feature branch")
+    assert wording_problem(text, Sources([asked]), Sources([asked, *ran])) is None
+    assert wording_problem(text, Sources(ran), Sources([said("clean up the old feature branch"), *ran]))
+
+
+def test_a_machine_path_and_a_secret_program_stay_out_even_if_they_were_typed() -> None:
+    for text in ("Read /home/ann/notes of the changelog", "Use sudo for the changelog"):
+        assert wording_problem(text, Sources([said(text)]), Sources([said(text)]))
+
+
+def test_words_of_unspaced_scripts_may_differ_in_their_endings_only() -> None:
+    asked = said("\u8a2d\u8a08\u66f8\u3092\u66f4\u65b0\u3057\u3066\u304f\u3060\u3055\u3044")
+    for text in ("\u8a2d\u8a08\u66f8\u3092\u66f4\u65b0", "Read the \u8a2d\u8a08\u66f8 and check it"):
+        assert wording_problem(text, Sources([asked]), Sources([asked])) is None
+    assert wording_problem(
+        "\u8a2d\u8a08\u66f8\u3092\u524a\u9664\u3057\u516c\u958b\u3059\u308b", Sources([asked]), Sources([asked])
+    )
+
+
+def test_a_title_is_short_and_without_variables() -> None:
+    every = Sources(TASK)
+    assert title_problem("Commit and update the changelog", every, 80) is None
+    assert title_problem("Commit and update the changelog", every, 20)
+    assert title_problem("Commit {{message}}", every, 80)
+    assert title_problem("Commit and update the wiki", every, 80)
+
+
+def test_a_line_of_the_evidence_stands_as_it_is_only_if_two_sessions_or_the_person_stand_behind_it() -> None:
+    assert is_literal(ASKED)
+    assert is_literal(did("make", "a", "b"))
+    assert not is_literal(did("make", "a"))
+    assert not is_literal(did("Summary", "a", "b", sort=PartKind.ANSWER))
