@@ -163,7 +163,8 @@ class ObserveProposals(TaggedUnion):
 
     `missing` has the times since when some are off the branch, `homes` the common git directory of each linked work
     tree. `alone`: no other worker runs, so that locks of a killed one may be removed; without `by_code` an edit that
-    no longer fits is left to a job that asks a model; without `rebuild` the branch is not changed.
+    no longer fits is left to a job that asks a model; without `rebuild` the branch is not changed. `decisions` has the
+    number of the newest decision on each.
     """
 
     now: float
@@ -171,6 +172,7 @@ class ObserveProposals(TaggedUnion):
     missing: Mapping[str, float] = field(default_factory=dict)
     closed: Mapping[str, float] = field(default_factory=dict)
     homes: Mapping[str, str] = field(default_factory=dict)
+    decisions: Mapping[str, int] = field(default_factory=dict)
     alone: bool = False
     rebuild: bool = True
     by_code: bool = True
@@ -372,7 +374,8 @@ class GitResult(Result):
     """The result of observing git.
 
     `missing` has the time since when undecided proposals are off the branch (None: they are on it), `branches` the
-    other branch that some are on, `at` the time of some decisions; `committed` were waiting before.
+    other branch that some are on, `at` the time of some decisions; `committed` were waiting before. `decisions` is that
+    of the question: what was found of a proposal is void if it was decided on since.
     """
 
     changes: Changes = field(default=Changes())
@@ -381,6 +384,7 @@ class GitResult(Result):
     committed: tuple[Proposal, ...] = ()
     branches: Mapping[str, str] = field(default_factory=dict)
     at: Mapping[str, float] = field(default_factory=dict)
+    decisions: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

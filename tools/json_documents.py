@@ -107,7 +107,7 @@ DOCUMENTS = (
         "batches: {pending: integer, done: integer, parked: integer}, outcomes: {[outcome]: integer}, "
         "parked: {id: string, agent: string, session_id: string, outcome: string | null, detail: string | null, "
         "created_at: string}[], delayed: {why: string, batches: integer, next_try: string}[], "
-        "proposals: {[state]: integer}, dropped: {id: string, hours: integer}[], "
+        "proposals: {[state]: integer}, dropped: {id: string, hours: integer, told: string}[], "
         "said_again: {id: string, told: string}[], "
         f"rests_on: {{[repository]: string}}, learnings: integer, unrated: {of_fields(UnratedUse)}[], "
         f"spend_today: {{{_SPENT}, tests: integer}}, budget: {{{_SPENT}, spent: string}}, dead: string, daemon: any, "

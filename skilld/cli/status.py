@@ -94,7 +94,7 @@ def collect() -> dict[str, Any]:
     from skilld.daemon import judges
     from skilld.daemon.settings_cache import load_settings, settings_origin, shown_settings
     from skilld.ingest.drift import drifts
-    from skilld.proposals.remarks import describe_repeat, hours_left, unwanted_said_again
+    from skilld.proposals.remarks import describe_repeat, describe_standing, hours_left, unwanted_said_again
     from skilld.store import meta
     from skilld.types import State
 
@@ -119,7 +119,8 @@ def collect() -> dict[str, Any]:
         **_batches(store),
         "proposals": {state.value: store.proposals.count(state) for state in State},
         "dropped": [
-            {"id": one.id, "hours": hours_left(store, one, now)} for one in store.proposals.in_states([State.DROPPED])
+            {"id": one.id, "hours": hours_left(store, one, now), "told": describe_standing(store, one, now)}
+            for one in store.proposals.in_states([State.DROPPED])
         ],
         "said_again": [{"id": one.id, "told": describe_repeat(store, one)} for one in unwanted_said_again(store, now)],
         "rests_on": store.meta.get(meta.MERGE_WARNINGS, {}),
@@ -271,9 +272,7 @@ def _print_proposals(shown: dict[str, Any]) -> None:
         10,
     )
     for item in shown["dropped"]:
-        left = pluralize(item["hours"], "hour")
-        ways = f"to bring it back: skilld restore {item['id']}; to reject it now: skilld reject {item['id']}"
-        console.say(f"          {item['id']} dropped; will be rejected in {left} ({ways})", style="yellow")
+        console.say(f"          {item['id']} {item['told']}", style="yellow")
     for item in shown["said_again"]:
         console.say(f"          {item['id']} {item['told']}", 10, style="yellow")
     for repo, warning in shown["rests_on"].items():

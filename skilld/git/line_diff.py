@@ -71,6 +71,19 @@ def contains_change(text: bytes, old: bytes, new: bytes) -> bool:
     return all(line in present for line in added) and not any(line in present for line in removed if line not in kept)
 
 
+def is_change_made(text: bytes, old: bytes, new: bytes) -> bool:
+    """Whether `text` contains the change and, if that only removes lines, still has a line that was next to them.
+
+    Otherwise it is another text altogether, which says nothing about the change.
+    """
+    if not contains_change(text, old, new) or signature(old, new)[1]:
+        return contains_change(text, old, new)
+    lines, present = split_lines(old), _count_lines(text)
+    sides = [(lines[: hunk.start][::-1], lines[hunk.start + len(hunk.removed) :]) for hunk in hunks(old, new)]
+    near = [next((line.strip() for line in side if line.strip()), "") for pair in sides for side in pair]
+    return not any(near) or any(line in present for line in near if line)
+
+
 def is_change_gone(text: bytes, old: bytes, new: bytes, others: Collection[str] = ()) -> bool:
     """Whether nothing of the change from `old` to `new` is left in `text`, not even reworded.
 

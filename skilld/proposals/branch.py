@@ -297,8 +297,8 @@ def _reapply_tree(repo: Repo, commit: Commit, item: ProposalEdit, staging: Stagi
     if skill is None or current is None:
         staging.stale[proposal.id] = f"{path} is gone"
         return None
-    if before is not None and after is not None and line_diff.contains_change(current, before, after):
-        ids = staging.already_said if line_diff.contains_change(skill, before, after) else staging.superseded
+    if before is not None and after is not None and line_diff.is_change_made(current, before, after):
+        ids = staging.already_said if line_diff.is_change_made(skill, before, after) else staging.superseded
         ids.append(proposal.id)
         return None
     try:

@@ -17,6 +17,7 @@ from skilld.git.errors import GitTimeoutError
 from skilld.git.line_diff import undo
 from skilld.git.managed_repos import open_any
 from skilld.git.objects import Commit, Ident
+from skilld.git.repo import Repo
 from skilld.git.run import PersonGit, shared_git
 from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.proposals import worktree
@@ -25,6 +26,7 @@ from skilld.proposals.file_history import read_history, reverted_commits
 from skilld.proposals.model import Apply, CommitMethod, DecisionCommit, Refit
 from skilld.proposals.refit import fit_edit, side_edits
 from skilld.proposals.taking_out import describe_rest, headings_in_use, lines_of_others, take_out
+from skilld.proposals.whereabouts import Change, find_branch, read_change, short_name
 from skilld.proposals.worktree import (
     Worktree,
     commit_by_lines,
@@ -297,30 +299,28 @@ def revert_worktree(proposal: Proposal, private: Path | None = None) -> None:
     Raises RefusedError and changes nothing if its lines cannot be found there, or if it is a new file that was changed.
     """
     repo = open_any(Path(proposal.repo), private)
-    source = read_own_commit(repo, proposal.id, proposal.commit)
-    if source is None or not source.parents:
+    change = read_change(repo, proposal)
+    if change.own is None or change.before is None or change.after is None:
         raise RefusedError(_REVERT_TITLE, "its commit is no longer in the repository", _by_hand(proposal))
-    oids = source.parents[0], source.oid
-
-    def versions(relpath: str) -> tuple[bytes, bytes]:
-        before, after = objects.read_texts(repo.git, [f"{oid}:{relpath}" for oid in oids])
-        return before or b"", after or b""
-
-    if os.path.lexists(proposal.path):
-        _take_out_of_file(proposal, *versions(proposal.relpath))
+    oids = change.own.parents[0], change.own.oid
+    old = worktree.read_file(Path(proposal.path)) if os.path.lexists(proposal.path) else None
+    if old is None or not (proposal.creates or change.is_in(old)):
+        _require_on_no_other_branch(repo, proposal, change)
+    if old is not None:
+        _take_out_of_file(proposal, change.before, change.after, old)
     for one in proposal.also:
+        before, after = (text or b"" for text in objects.read_texts(repo.git, [f"{oid}:{one.relpath}" for oid in oids]))
         with suppress(SkilldError):
-            old = worktree.read_file(Path(one.path))
-            worktree.replace_file(Path(one.path), old, undo(*versions(one.relpath), old))
+            other = worktree.read_file(Path(one.path))
+            worktree.replace_file(Path(one.path), other, undo(before, after, other))
 
 
 def _by_hand(proposal: Proposal) -> str:
     return f"Edit {proposal.path} yourself; to see the change: skilld show {proposal.id}"
 
 
-def _take_out_of_file(proposal: Proposal, before: bytes, after: bytes) -> None:
+def _take_out_of_file(proposal: Proposal, before: bytes, after: bytes, old: bytes) -> None:
     path = Path(proposal.path)
-    old = worktree.read_file(path)
     if proposal.creates and old == after:
         worktree.remove_file(path, old, Path(proposal.path.removesuffix(f"/{proposal.relpath}")))
     elif proposal.creates:
@@ -342,7 +342,8 @@ def _revert_commit(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
     before, after = read_versions(work_tree, source)
     current = objects.read_blob(work_tree.repo.git, work_tree.repo.head, work_tree.tracked.relpath)
     if landing is None and line_diff.is_change_gone(current or b"", before, after):
-        _require_on_no_other_branch(work_tree, proposal, (before, after))
+        change = replace(read_change(work_tree.repo, proposal), before=before, after=after)
+        _require_on_no_other_branch(work_tree.repo, proposal, change)
     if proposal.creates and current is None:
         return DecisionCommit(work_tree.repo.head, CommitMethod.NOTHING)
     kept = lines_of_others(read_versions(work_tree, own), (before, after)) if own else set[str]()
@@ -371,40 +372,27 @@ def _revert_commit(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
         return commit_by_lines(replace(work_tree, remedy=lambda: by_hand), taken_out, message, None)
 
 
-def _require_on_no_other_branch(work_tree: Worktree, proposal: Proposal, change: tuple[bytes, bytes]) -> None:
-    """Raise RefusedError if the proposal never was in HEAD's history, and another branch has it."""
-    repo, relpath, landed = work_tree.repo, work_tree.tracked.relpath, proposal.landed
-
-    def holds(text: bytes | None) -> bool:
-        return text is not None and line_diff.contains_change(text, *change)
-
+def _require_on_no_other_branch(repo: Repo, proposal: Proposal, change: Change) -> None:
+    """Raise RefusedError if a proposal never was in HEAD's history, and another branch has it: it would come back."""
     history = [
-        one for one in read_history(repo, repo.head, relpath, None) if one.before is not None or proposal.creates
+        one for one in read_history(repo, repo.head, change.relpath, None) if one.before is not None or proposal.creates
     ]
-    if any(proposal.id in one.proposals or holds(one.text) > holds(one.before) for one in history):
+    if any(proposal.id in one.proposals or change.holds(one.text) > change.holds(one.before) for one in history):
         return  # it was taken out here, by whatever commit
-    named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal.id}", "--no-merges", "--full-history"
-    limits = "--max-count=10", "--branches", "--", relpath
-    oids = [*([landed] if landed else []), *repo.git.run("rev-list", *named, *limits).decode().split()]
-    for commit in filter(None, objects.read_commits(repo.git, oids)):
-        form = f"--contains={commit.oid}", "--format=%(refname)", "refs/heads"
-        found = repo.git.lines("for-each-ref", *form)
-        if repo.branch in found:
-            return
-        for ref in (ref for ref in found if ref != STAGING_REF):
-            text = objects.read_blob(repo.git, ref, relpath)
-            if text is not None and not line_diff.is_change_gone(text, *change):
-                raise _other_branch_error(work_tree, ref, commit.oid)
-
-
-def _other_branch_error(work_tree: Worktree, ref: str, commit: str) -> RefusedError:
-    """Return why a proposal is not reverted here, and how to do it where it is."""
-    heads = state.other_heads(work_tree.repo.common_dir, work_tree.repo.git_dir)
+    found = find_branch(repo, change, None)
+    if found is None:
+        return
+    ref, commit = found
+    cause = f"it is on the branch {short_name(ref)} ({commit.oid[:10]})"
+    heads = state.other_heads(repo.common_dir, repo.git_dir)
     there = next((place for place, head in heads if head == ref), None)
-    cause = f"it is on the branch {ref.removeprefix('refs/heads/')} ({commit[:10]})"
-    if there is None:
-        return work_tree.refused(cause, "Check that out")
-    return RefusedError(work_tree.title, cause, shlex.join(["git", "-C", str(there), "revert", commit]))
+    first = "Check that out" if ref.startswith("refs/heads/") else "Merge it, or check it out"
+    remedy = f"{first}, then: skilld revert {proposal.id}"
+    if there is not None and commit.proposals == (proposal.id,):
+        remedy = shlex.join(["git", "-C", str(there), "revert", commit.oid])
+    elif there is not None:
+        remedy = f"Edit {there / change.relpath} yourself and commit that; to see the change: skilld show {proposal.id}"
+    raise RefusedError(_REVERT_TITLE, cause, remedy)
 
 
 def _changed_since_error(work_tree: Worktree, proposal: Proposal, source: Commit) -> RefusedError:

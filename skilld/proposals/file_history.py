@@ -35,15 +35,20 @@ _MAX_COUNT = "--max-count=300"
 
 
 def read_history(repo: Repo, tip: str, relpath: str, since: int | None) -> tuple[SkillCommit, ...]:
-    """Return the newest 300 commits of `tip` that touch a file, oldest first: all, or those since a Unix time."""
-    # No option for "always": git 2.39 reads --since=0 as now, which hides every commit.
-    dated = () if since is None else (f"--since={since}",)
-    limits = "--full-history", "--topo-order", _MAX_COUNT, *dated
-    oids = repo.git.run("rev-list", *limits, tip, "--", relpath).decode().split()
+    """Return what the commits of `commits_touching` do, oldest first."""
+    oids = commits_touching(repo, tip, relpath, since)
     commits = [commit for commit in objects.read_commits(repo.git, oids[::-1]) if commit is not None]
     names = [f"{oid}:{relpath}" for commit in commits for oid in (commit.oid, *commit.parents[:1])]
     texts = dict(zip(names, objects.read_texts(repo.git, names), strict=True))
     return tuple(_skill_commit(repo, commit, relpath, texts) for commit in commits)
+
+
+def commits_touching(repo: Repo, tip: str, relpath: str, since: int | None) -> list[str]:
+    """Return the newest 300 commits of `tip` that touch a file, newest first: all, or those since a Unix time."""
+    # No option for "always": git 2.39 reads --since=0 as now, which hides every commit.
+    dated = () if since is None else (f"--since={since}",)
+    limits = "--full-history", "--topo-order", _MAX_COUNT, *dated
+    return repo.git.run("rev-list", *limits, tip, "--", relpath).decode().split()
 
 
 def reverted_commits(commit: Commit) -> list[str]:

@@ -295,7 +295,7 @@ class Observation:
     at: float = field(default=0.0, compare=False)
 
 
-# How long a dropped proposal can be restored before it counts as rejected: it may have been a slip.
+# How long a dropped proposal can be restored before it counts as rejected, or reverted: it may have been a slip.
 RESTORABLE_SECONDS = 86400.0
 WRITTEN_NOTE = "written to the file, not committed"  # until a commit contains it
 PUT_AWAY = "; now only "  # after another note: in a stash, on a branch that is not checked out, ...
@@ -358,6 +358,11 @@ def is_put_away(proposal: Proposal) -> bool:
     return proposal.state is State.ACCEPTED and PUT_AWAY in proposal.note
 
 
+def is_undone(proposal: Proposal) -> bool:
+    """Whether a proposal was accepted, and its commit removed from its branch later."""
+    return proposal.note == UNDONE_NOTE
+
+
 def put_away_note(note: str, place: str) -> str:
     """Return the note of an accepted proposal that is now only at a place, such as "in a stash"."""
     return f"{_without_place(note) or ELSEWHERE_NOTE}{PUT_AWAY}{place}"
@@ -389,5 +394,7 @@ def _is_dropped(proposal: Proposal, seen: Observation) -> bool:
 def _dropped_state(proposal: Proposal, missing_since: float | None, now: float) -> ObservedState:
     since = now if missing_since is None else missing_since
     if now - since >= RESTORABLE_SECONDS:
-        return ObservedState(State.REJECTED, note="dropped from the staging branch")
+        was_accepted = is_undone(proposal)
+        note = UNDONE_NOTE if was_accepted else "dropped from the staging branch"
+        return ObservedState(State.REVERTED if was_accepted else State.REJECTED, note=note)
     return ObservedState(State.DROPPED, note=proposal.note, missing_since=since)

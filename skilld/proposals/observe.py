@@ -86,7 +86,7 @@ def judge_branch(subject: Change, view: BranchView) -> Observation:
     if text is None or not subject.is_known:
         return verdict
     if verdict.seen is not GitStatus.LANDED:
-        bringer = _introducing_commit(subject, view) if subject.holds(text) else ""
+        bringer = _introducing_commit(subject, view) if subject.is_made_in(text) else ""
         return Observation(subject.id, GitStatus.LANDED, bringer, "lines") if bringer else verdict
     if not subject.is_in(text):
         # The newest commit after which the text no longer held the change.
@@ -106,7 +106,8 @@ def _judge_commits(subject: Change, view: BranchView) -> Observation:
         how = "restored" if sighting.reverts & takings else _landing_kind(subject, sighting)
         if how:
             landings.add(sighting.oid)
-            edited = how == "named" and sighting.proposals == (subject.id,) and sighting.signature != subject.signature
+            alone = subject.is_known and how == "named" and sighting.proposals == (subject.id,)
+            edited = alone and sighting.signature != subject.signature
             verdict = Observation(subject.id, GitStatus.LANDED, sighting.oid, how, EDITED_NOTE if edited else "")
         elif sighting.reverts & landings or (verdict.seen is GitStatus.LANDED and subject.id in sighting.undoes):
             takings.add(sighting.oid)
@@ -114,18 +115,19 @@ def _judge_commits(subject: Change, view: BranchView) -> Observation:
     return verdict
 
 
-def _relevant_commits(subject: Change, view: BranchView) -> tuple[SkillCommit, ...]:
-    """Return the commits that count: for a reopened proposal, those after the commit that took it out.
+def _relevant_commits(subject: Change, view: BranchView) -> Sequence[SkillCommit]:
+    """Return the commits that count: those that name the proposal or are not older than it.
 
-    If the commit it landed with is not in the history (removed, amended, or part of a squashed one), that is the last
-    commit that reverts one naming the proposal.
+    For a reopened one, they are those after the commit that took it out. If the commit it landed with is not in the
+    history (removed, amended, or part of a squashed one), that is the last commit that reverts one naming the proposal.
     """
+    commits = [one for one in view.commits if one.oid not in subject.older or subject.id in one.proposals]
     if not subject.reopened:
-        return view.commits
+        return commits
     undone = [number for number, one in enumerate(view.commits, 1) if subject.landed in one.reverts]
     if not undone and all(one.oid != subject.landed for one in view.commits):
         undone = [number for number, one in enumerate(view.commits, 1) if subject.id in one.undoes]
-    return view.commits[undone[-1] :] if undone else view.commits
+    return view.commits[undone[-1] :] if undone else commits
 
 
 def _landing_kind(subject: Change, sighting: SkillCommit) -> str:
@@ -141,13 +143,17 @@ def _landing_kind(subject: Change, sighting: SkillCommit) -> str:
 
 
 def _introducing_commit(subject: Change, view: BranchView) -> str:
-    """Return the newest commit that added the change to the text; empty if it was there before the proposal.
+    """Return the newest commit that made the change in the text; empty if it was there before the proposal.
 
-    A commit that created the file cannot have removed lines from it.
+    A commit that created the file cannot have removed lines from it, and lines that the person decided to keep may go
+    with others around them.
     """
     adds = bool(subject.signature[1])
-    changes = [sighting for sighting in reversed(view.commits) if adds or sighting.before is not None]
-    return next((s.oid for s in changes if subject.holds(s.text) > subject.holds(s.before)), "")
+    if subject.declined and not adds:
+        return ""
+    changes = [one for one in view.commits if adds or one.before is not None]
+    made = (one.oid for one in reversed(changes) if subject.is_made_in(one.text) > subject.holds(one.before))
+    return next(made, "")
 
 
 _MARGIN_SECONDS = 2 * 86400  # clocks of two machines differ, and dates are those of a batch
@@ -180,7 +186,7 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
     known = [date for date in dates if date is not None]
     since = int(min(known)) - _MARGIN_SECONDS if known and len(known) == len(dates) else None
     branches = _branches(repo)
-    changes = read_changes(repo, proposals)
+    changes = read_changes(repo, proposals, since)
     own = {change.own.oid for change in changes.values() if change.own}
     reached = {tip: _reachable(repo, own, tip) for tip in {branch.tip for branch in branches}}
     histories = {

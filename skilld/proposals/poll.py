@@ -79,6 +79,7 @@ def observe_job(store: Store, proposals: list[Proposal], now: float, *, alone: b
         missing={name: since for name, since in missing.items() if since is not None},
         closed=store.proposals.closed_ids(),
         homes=store.meta.get(COMMON_GIT_DIRS, {}),
+        decisions={proposal.id: store.proposals.decisions(proposal.id) for proposal in proposals},
         alone=alone,
         by_code=remakes_by_code(store),
         most_tokens=token_limit(store),
@@ -88,6 +89,7 @@ def observe_job(store: Store, proposals: list[Proposal], now: float, *, alone: b
 def record_observation(store: Store, found: GitResult, now: float) -> None:
     """Store what an observation found: decisions, moved commits, since when proposals are off the branch."""
     with store.transaction():
+        found = _without_decided(store, found)
         for home in found.rehomed:
             store.proposals.set_repo(home.proposal, repo=home.repo, path=home.path)
         for proposal in found.committed:  # before it may have moved for the next one
@@ -98,6 +100,27 @@ def record_observation(store: Store, found: GitResult, now: float) -> None:
         for proposal_id, since in found.missing.items():
             store.proposals.set_missing(proposal_id, "" if since is None else rfc3339(since))
         store.meta.set(GIT_POLLED_AT, now)
+
+
+def _without_decided(store: Store, found: GitResult) -> GitResult:
+    """Return what was found of proposals on which nobody decided meanwhile: accepted and undone, one is open again."""
+    void = {name for name, number in found.decisions.items() if store.proposals.decisions(name) != number}
+    if not void:
+        return found
+    changes = found.changes
+    return replace(
+        found,
+        committed=tuple(one for one in found.committed if one.id not in void),
+        missing={name: since for name, since in found.missing.items() if name not in void},
+        branches={name: branch for name, branch in found.branches.items() if name not in void},
+        changes=replace(
+            changes,
+            moved=tuple(one for one in changes.moved if one.proposal not in void),
+            refitted=tuple(one for one in changes.refitted if one.proposal not in void),
+            decisions=tuple(one for one in changes.decisions if one.proposal not in void),
+            remade=tuple(one for one in changes.remade if one.id not in void),
+        ),
+    )
 
 
 def refresh(store: Store, *, rebuild: bool = True) -> None:

@@ -81,6 +81,7 @@ def observe(job: ObserveProposals) -> GitResult:
         committed=tuple(found.committed),
         branches=found.branches,
         at=found.at,
+        decisions=job.decisions,
     )
 
 

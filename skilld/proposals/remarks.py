@@ -35,9 +35,12 @@ def is_on_staging(proposal: Proposal) -> bool:
 def describe_standing(store: Store, proposal: Proposal, now: float) -> str:
     """Return a sentence about where a proposal is at a Unix time; empty if there is nothing to report."""
     if proposal.state is State.DROPPED:
+        from skilld.proposals.model import is_undone  # as in hours_left
+
+        end = "count as reverted" if is_undone(proposal) else "be rejected"
         left = pluralize(hours_left(store, proposal, now), "hour")
         ways = f"to bring it back: skilld restore {proposal.id}; to reject it now: skilld reject {proposal.id}"
-        return f"dropped; will be rejected in {left} ({ways})"
+        return f"dropped; will {end} in {left} ({ways})"
     if proposal.state is State.OPEN and proposal.commit and not is_on_staging(proposal):
         return f"only on the branch {proposal.branch}" if proposal.branch else ""
     if proposal.state is State.STALE:
@@ -63,7 +66,7 @@ def remake_status(store: Store, proposal: Proposal) -> str:
 
 
 def hours_left(store: Store, proposal: Proposal, now: float) -> int:
-    """Return the hours, rounded up, until a dropped proposal counts as rejected; at least 1 until git is read again."""
+    """Return the hours, rounded up, until a dropped proposal is decided; at least 1 until git is read again."""
     from skilld.proposals.model import RESTORABLE_SECONDS  # keeps its imports out of `status`
 
     since = parse_time(store.proposals.missing_since(proposal.id))

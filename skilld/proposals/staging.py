@@ -68,7 +68,7 @@ def refit_to_head(proposal: Proposal, tracked: TrackedFile, made_for: bytes | No
         after = edit(seen) if own else objects.read_blob(git, proposal.commit, relpath)
         if after is None:
             return proposal
-        if line_diff.contains_change(current, seen, after):
+        if line_diff.is_change_made(current, seen, after):
             return None
         if not fits and _fits(edit, read_whole(proposal.path)):
             return proposal

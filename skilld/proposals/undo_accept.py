@@ -51,13 +51,17 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
         made, staged = stage_on_branch(store, replace(again, state=State.OPEN), restored=True)
     except SkilldError as error:  # it is out of the file again, which must be stored
         with store.transaction():
-            store.proposals.decide(current, State.REVERTED, now, who="command", why=_UNDONE, commit=commit)
+            store.proposals.decide(
+                without_remark(current), State.REVERTED, now, who="command", why=_UNDONE, commit=commit
+            )
         then = rebuild_branch(store, current.repo)
         left = f"It could not be put back on the staging branch: {error}"
         return DecisionReport((f"{proposal.id} reverted: {proposal.summary}", *then.lines), (*then.warnings, left))
     with store.transaction():
         if old:
-            store.proposals.decide(current, State.REVERTED, now, who="command", why=_UNDONE, commit=commit)
+            store.proposals.decide(
+                without_remark(current), State.REVERTED, now, who="command", why=_UNDONE, commit=commit
+            )
         store.proposals.decide(again, State.OPEN, now, who="command", why=_UNDONE, commit="" if old else commit)
         store.proposals.save_edit(made)
         record_changes(store, staged.changes(), time.time())

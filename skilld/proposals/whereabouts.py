@@ -17,7 +17,7 @@ from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.proposals.branch import range_above
-from skilld.proposals.file_history import Signature
+from skilld.proposals.file_history import Signature, commits_touching
 from skilld.proposals.model import (
     DISCARDED_NOTE,
     UNDONE_NOTE,
@@ -45,7 +45,8 @@ class Change:
 
     `landed` is the commit that is known to have brought it in. `creates` says that it created the file, which was b""
     before: without the file, nothing of it is left. `reopened` says that it came in with `landed`, was taken out again,
-    and the person wants it open all the same; `others` has the lines that other proposals add to the file.
+    and the person wants it open all the same, `declined` that they rejected or reverted it; `others` has the lines that
+    other proposals add to the file, `older` the commits of the file that were there before the proposal.
     """
 
     id: str
@@ -57,7 +58,9 @@ class Change:
     after: bytes | None
     creates: bool = False
     reopened: bool = False
+    declined: bool = False
     others: frozenset[str] = frozenset()
+    older: frozenset[str] = frozenset()
 
     @property
     def is_known(self) -> bool:
@@ -73,6 +76,10 @@ class Change:
         """Whether a text contains all of the change."""
         return text is not None and line_diff.contains_change(text, self.before or b"", self.after or b"")
 
+    def is_made_in(self, text: bytes | None) -> bool:
+        """Whether a text contains all of the change, and is not another text altogether."""
+        return text is not None and line_diff.is_change_made(text, self.before or b"", self.after or b"")
+
     def is_in(self, text: bytes | None) -> bool:
         """Whether something of the change is in a text, perhaps reworded; None: the file does not exist."""
         gone = text is None or line_diff.is_change_gone(text, self.before or b"", self.after or b"", self.others)
@@ -83,9 +90,20 @@ class Change:
         return self.is_in(new) and not self.is_in(old or b"")
 
 
-def read_changes(repo: Repo, proposals: Sequence[Proposal]) -> dict[str, Change]:
-    """Return the change of each proposal, with the lines that the others add to the same file."""
-    changes = {proposal.id: _read_change(repo, proposal) for proposal in proposals}
+def read_changes(repo: Repo, proposals: Sequence[Proposal], since: int | None) -> dict[str, Change]:
+    """Return the change of each proposal, with the lines that others add to its file, and the commits before it.
+
+    The latter are those since a Unix time (None: all).
+    """
+    bases = {(proposal.base, proposal.relpath) for proposal in proposals if proposal.base}
+    there = objects.read_commits(repo.git, [base for base, _ in bases])
+    older = {
+        pair: frozenset(commits_touching(repo, *pair, since)) for pair, base in zip(bases, there, strict=True) if base
+    }
+    changes = {
+        one.id: replace(read_change(repo, one), older=older.get((one.base, one.relpath), frozenset()))
+        for one in proposals
+    }
     added: dict[str, Counter[str]] = {}
     for change in changes.values():
         added.setdefault(change.relpath, Counter()).update({*change.signature[1]})
@@ -95,7 +113,8 @@ def read_changes(repo: Repo, proposals: Sequence[Proposal]) -> dict[str, Change]
     }
 
 
-def _read_change(repo: Repo, proposal: Proposal) -> Change:
+def read_change(repo: Repo, proposal: Proposal) -> Change:
+    """Return the change of one proposal, without what others and the history show of it."""
     own, relpath = read_own_commit(repo, proposal.id, proposal.commit), proposal.relpath
     before = objects.read_blob(repo.git, own.parents[0], relpath) if own and own.parents else None
     return Change(
@@ -108,6 +127,7 @@ def _read_change(repo: Repo, proposal: Proposal) -> Change:
         objects.read_blob(repo.git, own.oid, relpath) if own else None,
         creates=proposal.creates,
         reopened=bool(proposal.landed) and is_undecided(proposal),
+        declined=proposal.state in {State.REJECTED, State.REVERTED},
     )
 
 
@@ -149,7 +169,7 @@ def observe_elsewhere(
     holders = [ref for ref in branches if change.is_in(objects.read_blob(repo.git, ref, change.relpath))]
     if not holders:
         return Observation(proposal.id, GitStatus.REVERTED, "", "lines gone")
-    return replace(found, note=put_away_note(proposal.note, f"on the branch {holders[0].split('/', 2)[2]}"))
+    return replace(found, note=put_away_note(proposal.note, f"on the branch {short_name(holders[0])}"))
 
 
 def is_gone_from_file(proposal: Proposal, before: bytes, after: bytes, others: Collection[str] = ()) -> bool:
@@ -175,7 +195,10 @@ def find_put_away(repo: Repo, change: Change, since: int | None) -> str:
     if busy := state.in_progress(repo.git_dir):
         return f"in what git keeps during {busy}"
     found = _in_stash(repo, change) or _in_index(repo, change) or _in_work_tree(repo, change)
-    return found or _on_branch(repo, change, since)
+    if found:
+        return found
+    branch = find_branch(repo, change, since)
+    return f"on the branch {short_name(branch[0])}" if branch else ""
 
 
 def _in_stash(repo: Repo, change: Change) -> str:
@@ -203,8 +226,8 @@ def _in_work_tree(repo: Repo, change: Change) -> str:
     return ""
 
 
-def _on_branch(repo: Repo, change: Change, since: int | None) -> str:
-    """Look for a commit that brought the change and a branch that contains it and still has it.
+def find_branch(repo: Repo, change: Change, since: int | None) -> tuple[str, Commit] | None:
+    """Return another branch that still has a change, by its full name, and the commit that brought it, not in HEAD.
 
     A staging branch as last fetched is none: the person only published it.
     """
@@ -219,15 +242,20 @@ def _on_branch(repo: Repo, change: Change, since: int | None) -> str:
         if change.came_with(old if commit.parents else None, new):
             for ref in branches_with(repo, commit.oid):
                 if change.is_in(objects.read_blob(repo.git, ref, change.relpath)):
-                    return f"on the branch {ref.split('/', 2)[2]}"
-    return ""
+                    return ref, commit
+    return None
+
+
+def short_name(ref: str) -> str:
+    """Return the name of a branch, here or as last fetched, without its folders."""
+    return ref.split("/", 2)[2]
 
 
 def branches_with(repo: Repo, commit: str) -> list[str]:
     """Return the full names of the branches, here and as last fetched, that contain a commit; not the staging one."""
     form = f"--contains={commit}", "--format=%(refname)", "refs/heads", "refs/remotes"
     names = repo.git.lines("for-each-ref", *form)
-    return [name for name in names if name != STAGING_REF]
+    return [name for name in names if name.split("/", 2 if name.startswith("refs/heads/") else 3)[-1] != STAGING_BRANCH]
 
 
 # Undecided proposals

@@ -53,6 +53,7 @@ NOT_QUICK = frozenset(
         "install",
         "isolation",
         "limits",
+        "later_looks",
         "left_behind",
         "lockfile",
         "logs_verb",

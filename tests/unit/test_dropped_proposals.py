@@ -173,15 +173,17 @@ def test_a_branch_deleted_while_the_repository_was_unreachable_is_noticed(
     person: Person, store: Store, tmp_path: Path
 ) -> None:
     offer(person, store, "p1")
-    person.root.rename(tmp_path / "away")
+    away = tmp_path / "far" / "away" / "work"  # not found there, as on a disk that is not mounted
+    away.parent.mkdir(parents=True)
+    person.root.rename(away)
     assert states(store) == {"p1": "stale"}
-    Person(tmp_path / "away").git("branch", "-D", "skilld/staging")
-    (tmp_path / "away").rename(person.root)
+    Person(away).git("branch", "-D", "skilld/staging")
+    away.rename(person.root)
     assert states(store) == {"p1": "dropped"}
-    person.root.rename(tmp_path / "away")
+    person.root.rename(away)
     pass_hours(store, "p1", 48)
     assert states(store) == {"p1": "dropped"}  # nobody can tell
-    (tmp_path / "away").rename(person.root)
+    away.rename(person.root)
     assert states(store) == {"p1": "rejected"}
 
 
