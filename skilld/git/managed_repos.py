@@ -8,8 +8,6 @@ own edits are never mistaken for ours nor lost. Nothing here writes to the root.
 from __future__ import annotations
 
 import errno
-import hashlib
-import os
 import stat
 import tempfile
 import time
@@ -35,6 +33,7 @@ from skilld.git.repo import (
 )
 from skilld.git.run import Git, PersonGit, cached, object_id
 from skilld.git.staging_branch import STAGING_REF
+from skilld.git.state import config_quoted, git_dir_of
 
 # The current files are committed with plumbing only: no hook, no signing, no prompt, since this runs in the background.
 # Only files that the repository tracks, or that are named, are read.
@@ -127,11 +126,10 @@ _SETTINGS = """\
 	autocrlf = false
 	hooksPath = /dev/null
 	logAllRefUpdates = true
-	worktree = "{root}"
+	worktree = {root}
 [status]
 	showUntrackedFiles = no
 """
-_ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"})
 # Store the exact bytes, whatever the attributes of a surrounding repository or of the person say.
 _ATTRIBUTES = "* -text -ident !eol !filter !diff !merge !working-tree-encoding\n"
 
@@ -148,11 +146,6 @@ def root_of(path: Path) -> Path:
         return path.parent
     above = path.parents[1:]
     return next((folder for folder in above if folder.name == "skills"), above[0])
-
-
-def git_dir_of(root: Path, folder: Path) -> Path:
-    """Return where the repository of a skills root is, whether it exists or not; `folder` holds all of them."""
-    return folder / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
 
 
 def list_roots(folder: Path) -> dict[Path, Path]:
@@ -297,7 +290,7 @@ def _create_repo(root: Path, git_dir: Path) -> None:
             config = new / "config"
             # Git was given another work tree, since this one may not exist before its first skill.
             others = [line for line in config.read_text(encoding="utf-8").splitlines() if "worktree =" not in line]
-            settings = _SETTINGS.format(root=str(root).translate(_ESCAPES))
+            settings = _SETTINGS.format(root=config_quoted(root))
             config.write_text("\n".join([*others, settings]), encoding="utf-8", errors="surrogateescape")
             (new / "info").mkdir(exist_ok=True)
             (new / "info" / "exclude").write_text("*\n", encoding="utf-8")

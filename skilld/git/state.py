@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import os
 import re
 import stat
@@ -13,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from skilld.errors import SkilldError, cause_of
-from skilld.files import shell_quoted
+from skilld.files import shell_quoted, write_atomically
 from skilld.git.errors import RepoRefusedError, RepoUnreadableError
 from skilld.git.staging_branch import STAGING_REF
 
@@ -249,6 +250,40 @@ def _read_state_file(path: Path) -> str:
         raise RepoRefusedError(
             "Cannot tell what state the repository is in", f"{path} cannot be read: {error.strerror}"
         ) from error
+
+
+# skilld's own repositories are named after the folder that they are for, and name it as their work tree.
+
+_WORK_TREE_PATTERN = re.compile(r"^(\s*worktree = ).*$", re.MULTILINE)
+_ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"})
+
+
+def git_dir_of(root: Path, folder: Path) -> Path:
+    """Return where the repository of a skills root is, whether it exists or not; `folder` holds all of them."""
+    return folder / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+
+
+def config_quoted(root: Path) -> str:
+    """Return a path as a value in git's configuration."""
+    return f'"{str(root).translate(_ESCAPES)}"'
+
+
+def move_own_repository(git_dir: Path, root: Path) -> Path:
+    """Make one of skilld's own repositories that of the folder now at `root`, and return its new git directory.
+
+    Returns the old one if that cannot be done, for example because `root` has one already. After a kill, call it again.
+    """
+    new = git_dir_of(root, git_dir.parent)
+    if git_dir.exists() == new.exists():
+        return git_dir
+    config = new / "config"
+    with suppress(OSError):
+        if git_dir.exists():
+            git_dir.rename(new)
+        text = config.read_text(encoding="utf-8", errors="surrogateescape")
+        text = _WORK_TREE_PATTERN.sub(lambda found: f"{found[1]}{config_quoted(root)}", text)
+        write_atomically(config, text.encode("utf-8", "surrogateescape"), 0o600)
+    return new if new.exists() else git_dir
 
 
 # The lock that makes skilld's own processes take turns is a kernel lock on the git directory itself: nothing is

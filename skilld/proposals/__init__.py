@@ -5,7 +5,7 @@
 - `decide`: accept, reject, revert, with `cherry_pick` in a `worktree`. `amend`: changes an open proposal's text, splits
   off parts (`narrow`: what justifies them), restores. `undo_accept`. `auto_apply`: applies proposals unasked.
 - `observe`: reads from git what became of proposals, on the branches that count and by their `whereabouts` elsewhere.
-  `reconcile`: decides what follows. `poll`: schedules this.
+  `reconcile`: decides what follows. `poll`: schedules this. `follow`: finds projects whose folder was moved.
 - `explain`: the parts, diff and origin that a person is shown. `remarks`: sentences about where a proposal stands.
 - `refit`: fits the same edit into a changed skill. `remake`: makes another edit for the same words if that fails.
 - `contradictions`: lines elsewhere that say the opposite. `past_decisions`: what they teach.

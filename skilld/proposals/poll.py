@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from skilld.clock import parse_time, rfc3339
 from skilld.git.staging_branch import STAGING_REF
+from skilld.proposals.follow import follow_moved_folders
 from skilld.proposals.model import is_only_written, is_repo_gone
 from skilld.proposals.results import record_changes, remakes_by_code, token_limit
 from skilld.protocol import GitResult, ObserveProposals
@@ -22,6 +23,7 @@ from skilld.store.proposals import OTHER_MACHINE
 from skilld.types import Proposal, State
 
 _REMEMBERED_SECONDS = 30 * 86400  # how long after its decision a proposal is still observed
+_FOLLOW_SECONDS = 60.0  # how often to look for folders that were moved
 _MAX_GAP_SECONDS = 3600.0  # observe this often even if no file seems to have changed
 _STAGING_FILES = str(PurePosixPath(STAGING_REF).parent), STAGING_REF
 _WATCHED_FILES = ("HEAD", "packed-refs", "logs/HEAD", "logs/refs/stash", "FETCH_HEAD", "refs/heads", *_STAGING_FILES)
@@ -35,12 +37,15 @@ class PollSchedule:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._stamps: dict[str, Stamp] = {}
-        self._looked_at = 0.0
+        self._looked_at = self._followed_at = 0.0
 
     def job(self, now: float) -> ObserveProposals | None:
         """Return a job for a worker, or None while paused or if nothing can have changed."""
         if self._store.meta.paused(now):
             return None
+        if now - self._followed_at >= _FOLLOW_SECONDS:
+            self._followed_at = now
+            follow_moved_folders(self._store, now)
         proposals = proposals_to_check(self._store, now)
         skills: dict[str, set[str]] = {}
         written: dict[str, tuple[int, ...]] = {}
@@ -138,6 +143,7 @@ def prepare_observation(store: Store, *, rebuild: bool = True) -> Callable[[], G
     None if there is nothing to observe: GitPython is not even imported then.
     """
     now = time.time()
+    follow_moved_folders(store, now)
     proposals = proposals_to_check(store, now)
     if not proposals:
         return None

@@ -89,10 +89,15 @@ def _observe_repo(repo: str, proposals: list[Proposal], job: ObserveProposals, f
     still_open: list[Proposal] = []
     undecided: set[str] = set()
     discarded: list[Proposal] = []
+    lost: list[Proposal] = []
     there = False
     committed = [proposal for proposal in proposals if proposal.commit]
     for proposal, seen in zip(committed, observe_repo(Path(repo), committed, private_repositories()), strict=True):
         there = there or seen.seen is not GitStatus.GONE
+        if seen.seen is GitStatus.GONE and seen.note and proposal.state is State.OPEN:
+            undecided.add(proposal.id)  # another clone at the same place: its edit is still known
+            lost.append(replace(proposal, commit="", base=""))
+            continue
         after = next_state(proposal, seen, job.missing.get(proposal.id), job.now)
         if seen.seen is GitStatus.DISCARDED:
             discarded.append(replace(proposal, note=seen.note))
@@ -113,7 +118,7 @@ def _observe_repo(repo: str, proposals: list[Proposal], job: ObserveProposals, f
     if there:  # even with nothing open: a decision may have found the branch in use or locked
         still_open = _rebuild(repo, still_open, closed, found, job)
     closed = {name: at for name, at in closed.items() if name not in {proposal.id for proposal in discarded}}
-    _stage_waiting([*proposals, *discarded], still_open, closed, found, job)
+    _stage_waiting([*proposals, *discarded, *lost], still_open, closed, found, job)
 
 
 def _stage_waiting(
@@ -214,7 +219,8 @@ def _retry_staging(
     Returns it if it was committed.
     """
     try:
-        is_applied = not stage(waiting, open_proposals, staged, dropped, alone=alone)
+        restored = bool(waiting.landed)  # it was accepted and reopened: commits that name it are in the history
+        is_applied = not stage(waiting, open_proposals, staged, dropped, alone=alone, restored=restored)
     except (RefusedError, RetryError):
         return []  # it still waits
     except SkilldError as error:

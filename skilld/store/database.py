@@ -22,6 +22,7 @@ from skilld.store.journal import Place, Tail, journal_of, read, tail, write
 from skilld.store.learnings import Learnings
 from skilld.store.machine_records import MachineRecords
 from skilld.store.meta import Meta, Mining, Notices
+from skilld.store.moved import MovedFolders
 from skilld.store.overview import Overview
 from skilld.store.past import PastSessions
 from skilld.store.proposals import Proposals
@@ -109,6 +110,7 @@ class Store:
         self.reviews = Reviews(db)
         self.machine_records = MachineRecords(db)
         self.notices = Notices(db)
+        self.moved = MovedFolders(db)
         self.overview = Overview(db)
         self.rebuild = Rebuild(db)
         self.words = Words(path.with_name("words.db"))

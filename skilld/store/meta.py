@@ -22,6 +22,7 @@ ANNOUNCED_JUDGES = "judges_told"  # what notices have said about who judges
 STALL_REPORTED = "learning_dead"  # whether a notice said that nothing could be judged for a day
 MERGE_WARNINGS = "rests_on"  # what to know before merging the staging branch, by the address of its repository
 COMMON_GIT_DIRS = "homes"  # of each linked work tree that had a proposal, by the address of the tree
+FOLDER_IDS = "folders"  # device and inode of each project's folder, and the inode of a file in it, by its path
 GIT_POLLED_AT = "looked_at"  # Unix time of the last look at what plain git decided
 SNOOZED_UNTIL = "snoozed_until"  # Unix time; no notice before it
 SYNCED_PROJECTS = "synced"  # project folders whose instruction files got a managed block

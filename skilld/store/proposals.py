@@ -190,6 +190,10 @@ class Proposals(Table):
         """Return the repositories that ever had a proposal."""
         return self._column("SELECT DISTINCT repo FROM proposals ORDER BY repo")
 
+    def addresses(self) -> list[tuple[str, str, str]]:
+        """Return the repository, the path and the path in the repository of the file of every proposal, each once."""
+        return [tuple(row) for row in self._db.execute("SELECT DISTINCT repo, path, relpath FROM proposals")]
+
     def accepted_at(self, proposal_id: str) -> str:
         """Return when it was last accepted; "" if it never was."""
         newest = "SELECT at FROM decisions WHERE proposal_id = ? AND after = 'accepted' ORDER BY id DESC LIMIT 1"

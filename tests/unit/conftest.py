@@ -57,6 +57,7 @@ NOT_QUICK = frozenset(
         "left_behind",
         "lockfile",
         "logs_verb",
+        "moved_folders",
         "new_skills",
         "new_skills_private",
         "new_skills_staged",

@@ -330,7 +330,9 @@ def refusal(decide: Callable[[], object]) -> tuple[str, str]:
 def test_without_its_folder_each_proposal_says_so_and_is_back_with_it(life: ProposalLife) -> None:
     held_and_others(life)
     root = life.person.root
-    away = root.rename(root.parent / "away")
+    hidden = root.parent / "far" / "away"  # not found there, as on a disk that is not mounted
+    hidden.mkdir(parents=True)
+    away = root.rename(hidden / "work")
     gone = "its repository is gone"
     for name, state in (("p1", "rejected"), ("p2", "stale"), ("p3", "stale"), ("p4", "accepted"), ("p5", "dropped")):
         assert life.observe(name)[0] == state

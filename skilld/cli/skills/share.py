@@ -111,8 +111,9 @@ def _push_plan(plan: _SharePlan, removed: Mapping[str, str]) -> None:
 def _address_plan(plan: _SharePlan, remote: str, removed: Mapping[str, str]) -> _SharePlan:
     """Return the plan with its remote and where a push to that goes. Raises UsageError if the remote is unknown."""
     from skilld.exchange.incoming import is_address
-    from skilld.git.managed_repos import git_dir_of, root_of
+    from skilld.git.managed_repos import root_of
     from skilld.git.remote import addresses_from
+    from skilld.git.state import git_dir_of
     from skilld.proposals.staging import private_repositories
 
     repo, top = plan.repo, plan.repo.toplevel if plan.repo is not None else root_of(plan.skill)

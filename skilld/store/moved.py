@@ -1,0 +1,74 @@
+"""Changes every stored path below a folder that was moved or renamed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from skilld.store import meta
+from skilld.store.connection import Table
+
+_COLUMNS = (
+    ("proposals", "path"),
+    ("proposals", "repo"),
+    ("learnings", "project"),
+    ("learnings", "place"),
+    ("sessions", "cwd"),
+    ("skill_uses", "path"),
+    ("skill_uses", "cwd"),
+    ("batches", "place"),
+    ("tasks", "project"),
+    ("feedback", "path"),
+    ("evals", "path"),
+    ("elsewhere", "path"),
+)
+_JSON_COLUMNS = (("proposals", "also"), ("proposals", "conflicts"), ("batches", "job"))
+_META_KEYS = (
+    meta.MERGE_WARNINGS,
+    meta.COMMON_GIT_DIRS,
+    meta.SYNCED_PROJECTS,
+    meta.SHARED_COMMITS,
+    meta.DISABLED_SKILLS,
+    meta.PINNED_SKILLS,
+    meta.TEAMS,
+    meta.ROOT_COMMITS,
+    meta.FOLDER_IDS,
+)
+
+
+class MovedFolders(Table):
+    """All columns and values that hold paths of projects. Agents keep the transcripts, so those stay."""
+
+    def move(self, old: str, new: str) -> None:
+        """Replace the folder `old` by `new` in every path; call it in a transaction."""
+        below, count = f"{old}/", len(old) + 1
+        for table, column in _COLUMNS:
+            self._db.execute(
+                f'UPDATE OR REPLACE {table} SET "{column}" = ? || substr("{column}", ?) '  # noqa: S608 - our own names
+                f'WHERE "{column}" = ? OR substr("{column}", 1, ?) = ?',
+                (new, count, old, count, below),
+            )
+        for table, column in _JSON_COLUMNS:
+            named = f'SELECT id, "{column}" FROM {table} WHERE instr("{column}", ?)'  # noqa: S608 - as above
+            for row in self._db.execute(named, (json.dumps(old)[1:-1],)).fetchall():
+                value = json.loads(row[column])
+                # A list has rows that begin with a path; the rest of them is text.
+                done = [[_moved(one[0], old, new), *one[1:]] for one in value] if isinstance(value, list) else None
+                changed = json.dumps(_moved(value, old, new) if done is None else done)
+                self._db.execute(f'UPDATE {table} SET "{column}" = ? WHERE id = ?', (changed, row["id"]))  # noqa: S608
+        for key in _META_KEYS:
+            for row in self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchall():
+                value = json.dumps(_moved(json.loads(row["value"]), old, new))
+                self._db.execute("UPDATE meta SET value = ? WHERE key = ?", (value, key))
+
+
+def _moved(value: Any, old: str, new: str) -> Any:  # noqa: ANN401 - JSON is Any
+    """Return a value with the folder replaced in all strings that are paths below it."""
+    match value:
+        case str():
+            return new + value.removeprefix(old) if value == old or value.startswith(f"{old}/") else value
+        case list():
+            return [_moved(one, old, new) for one in value]
+        case dict():
+            return {_moved(key, old, new): _moved(one, old, new) for key, one in value.items()}
+    return value

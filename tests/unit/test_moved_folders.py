@@ -1,0 +1,213 @@
+"""A project whose folder is moved, renamed, cloned again or turned into a work tree, and a renamed default branch."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from skilld.git.staging_branch import STAGING_BRANCH
+from skilld.paths import places
+from skilld.proposals.poll import PollSchedule, record_observation
+from skilld.proposals.reconcile import observe
+from skilld.store import Store
+from skilld.store.learnings import Learning
+from skilld.store.meta import SYNCED_PROJECTS, TEAMS
+from skilld.types import Op, Operation
+from support.proposal_life import DRY, ProposalLife
+from support.repos import SKILL, TEXT, Person, isolate_git, new_repo
+
+GONE = "its repository is gone"
+
+
+@pytest.fixture
+def person(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    isolate_git(monkeypatch, tmp_path / "home")
+    root = tmp_path / getattr(request, "param", "work")
+    root.parent.mkdir(exist_ok=True)
+    return new_repo(root)
+
+
+@pytest.fixture
+def life(person: Person, store: Store) -> ProposalLife:
+    """Give an accepted, a rejected and two open proposals, observed once."""
+    life = ProposalLife(person, store)
+    life.offer("p1")
+    life.offer("p2", "- Push the tag.", "- Write the news.")
+    life.offer("p3", "Keep the changelog short.", "- Be brief.")
+    life.offer("p4", "- Tag the commit.", "- Sign it.")
+    life.accept("p1")
+    life.reject("p4")
+    life.observe()
+    return life
+
+
+def at(life: ProposalLife, root: Path) -> ProposalLife:
+    return ProposalLife(Person(root), life.store)
+
+
+def check_goes_on(life: ProposalLife) -> None:
+    """Everything can be decided where the project is now."""
+    root = life.person.root
+    assert life.observe("p1") == ("accepted", "")
+    assert life.observe("p2") == ("open", "")
+    assert life.observe("p4")[0] == "rejected"
+    assert {life.get(name).path for name in ("p1", "p2", "p3", "p4")} == {str(root / SKILL)}
+    assert {life.get(name).repo for name in ("p1", "p2", "p3", "p4")} == {str(root)}
+    life.accept("p2")
+    life.revert("p1")
+    life.reject("p3")
+    assert life.person.skill.read_text() == TEXT.replace("- Push the tag.", "- Push the tag.\n- Write the news.")
+
+
+def by_hand(root: Path) -> Path:
+    return root.rename(root.with_name("renamed"))
+
+
+def renamed_parent(root: Path) -> Path:
+    return root.parent.rename(root.parent.with_name("other")) / root.name
+
+
+def into_a_folder_beside_it(root: Path) -> Path:
+    root.with_name("beside").mkdir()
+    return root.rename(root.with_name("beside") / root.name)
+
+
+def out_of_its_folder(root: Path) -> Path:
+    return root.rename(root.parent.parent / root.name)
+
+
+def into_another_parent(root: Path) -> Path:
+    root.parent.with_name("other").mkdir()
+    return root.rename(root.parent.with_name("other") / root.name)
+
+
+WAYS = [by_hand, renamed_parent, into_a_folder_beside_it, out_of_its_folder, into_another_parent]
+
+
+@pytest.mark.parametrize("how", WAYS, ids=lambda how: how.__name__)
+@pytest.mark.parametrize("person", ["code/work"], indirect=True)
+def test_a_project_that_was_moved_or_renamed_is_followed(life: ProposalLife, how: Callable[[Path], Path]) -> None:
+    new = how(life.person.root)
+    check_goes_on(at(life, new))
+
+
+def test_the_daemon_follows_it_where_a_session_is(life: ProposalLife, tmp_path: Path) -> None:
+    schedule, now = PollSchedule(life.store), time.time()
+    schedule.job(now)
+    far = tmp_path / "a" / "b" / "far"
+    far.parent.mkdir(parents=True)
+    life.person.root.rename(far)
+    life.store.transcripts.record_activity("claude-code", "s1", cwd=str(far / "skills"), activity=now)
+    job = schedule.job(now + 61)
+    assert job is not None
+    record_observation(life.store, observe(job), now)
+    check_goes_on(at(life, far))
+
+
+@pytest.mark.parametrize("instead", ["copy", "clone", "new folder", "another project"])
+def test_nothing_is_followed_into_another_folder(life: ProposalLife, instead: str) -> None:
+    root = life.person.root
+    other = root.with_name("other")
+    if instead == "copy":
+        shutil.copytree(root, other)
+    elif instead == "clone":
+        life.person.git("clone", "--quiet", ".", str(other))
+    elif instead == "another project":
+        life.person.git("init", "--quiet", str(other))
+    shutil.rmtree(root)
+    if instead == "new folder":
+        other.mkdir()
+        (other / ".git").mkdir()
+    assert life.observe("p2") == ("stale", GONE)
+    assert life.get("p2").repo == str(root)
+
+
+def test_what_else_is_known_of_it_moves_along(life: ProposalLife) -> None:
+    root, store = life.person.root, life.store
+    beside = f"{root}-beside"
+    learning = Learning(
+        id="l1", turn_key="agent:9", quote="q", change="c", kind="preference", agent="agent", session_id="s",
+        project=str(root), skill=None, why_kept="why", confidence=0.9, created_at="2026-01-05T10:00:00Z",
+        place_kind="instructions", place=f"{root}/CLAUDE.md",
+    )  # fmt: skip
+    store.learnings.add(learning)
+    store.learnings.add(replace(learning, id="l2", project=beside, place=f"{beside}/CLAUDE.md"))
+    store.meta.set(SYNCED_PROJECTS, [str(root), beside])
+    store.meta.set(TEAMS, {str(root): {"repo": str(root), "name": "pat"}})
+    life.observe()
+    new = by_hand(root)
+    at(life, new).observe()
+    found = {one.id: (one.project, one.place) for one in store.learnings.all()}
+    assert found == {"l1": (str(new), f"{new}/CLAUDE.md"), "l2": (beside, f"{beside}/CLAUDE.md")}
+    assert store.meta.get(SYNCED_PROJECTS) == [str(new), beside]
+    assert store.meta.get(TEAMS) == {str(new): {"repo": str(new), "name": "pat"}}
+
+
+def test_a_project_that_git_does_not_track_is_followed(person: Person, store: Store) -> None:
+    root = person.root.with_name("plain")
+    path = root / "CLAUDE.md"
+    root.mkdir()
+    path.write_text("# Guide\n\n- Be brief.\n")
+    life = ProposalLife(Person(root), store)
+    for name in ("p1", "p2"):
+        life.propose(name, Operation(Op.INSERT_AFTER, "- Be brief.", f"- Say {name}."), path=path)
+    life.accept("p1")
+    life.observe()
+    new = by_hand(root)
+    path = new / "CLAUDE.md"
+    assert life.observe("p1") == ("accepted", "")
+    assert life.observe("p2") == ("open", "")
+    assert Path(life.get("p2").repo).parent == places().repositories
+    life.accept("p2")
+    life.revert("p1")
+    assert path.read_text() == "# Guide\n\n- Be brief.\n- Say p2.\n"
+    assert not root.exists()
+
+
+def push(life: ProposalLife) -> str:
+    hub = str(life.person.root.parent / "hub.git")
+    life.person.git("init", "--quiet", "--bare", hub)
+    life.person.git("remote", "add", "origin", hub)
+    life.person.git("push", "--quiet", "origin", "main")
+    return hub
+
+
+@pytest.mark.parametrize("how", ["clone", "work tree of another"])
+def test_a_new_clone_at_its_place_has_the_open_ones_again(life: ProposalLife, how: str) -> None:
+    hub = push(life)
+    root = life.person.root
+    shutil.rmtree(root)
+    if how == "clone":
+        Person(root.parent).git("clone", "--quiet", hub, str(root))
+    else:
+        main = root.with_name("main")
+        Person(root.parent).git("clone", "--quiet", hub, str(main))
+        Person(main).git("worktree", "add", "--quiet", str(root), "-b", "side")
+    assert life.observe("p2") == ("open", "")
+    assert life.observe("p1") == ("accepted", "")
+    assert "- Write the news." in life.person.show(ref=STAGING_BRANCH)
+    assert "- Sign it." not in life.person.show(ref=STAGING_BRANCH)
+    check_goes_on(life)
+
+
+@pytest.mark.parametrize("where", ["here", "on the remote"])
+def test_the_default_branch_is_renamed(life: ProposalLife, where: str) -> None:
+    if where == "on the remote":
+        push(life)
+        life.person.git("fetch", "--quiet")
+        life.person.git("remote", "set-head", "origin", "main")
+        life.person.git("push", "--quiet", "origin", "main:trunk")
+        life.person.git("push", "--quiet", "origin", ":main", check=False)
+        life.person.git("fetch", "--quiet", "--prune", check=False)
+        life.person.git("remote", "set-head", "origin", "trunk")
+    life.person.git("branch", "-m", "main", "trunk")
+    life.person.git("branch", "feature")
+    check_goes_on(life)
+    life.person.git("switch", "--quiet", "feature")
+    assert life.observe("p2")[0] == "accepted"
+    assert DRY in life.person.skill.read_text()
