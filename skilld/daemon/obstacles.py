@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from skilld.clock import parse_time
 from skilld.daemon import job_builder
 from skilld.errors import SkilldError
+from skilld.files import read_start
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_REF
 from skilld.ingest.discover import Host
 from skilld.logs import get_logger
@@ -131,7 +132,7 @@ def _relevant_paths(path: Path) -> Iterator[Path]:
 def _common_git_dir(dot_git: Path) -> Path:
     """Return the git directory that a `.git` file names; `dot_git` itself if it is a folder or unreadable."""
     try:
-        named = dot_git.read_bytes()[:4096].decode("utf-8", "surrogateescape").removeprefix("gitdir:").strip()
+        named = read_start(dot_git, 4096).decode("utf-8", "surrogateescape").removeprefix("gitdir:").strip()
     except OSError:
         return dot_git
     return dot_git.parent / named if named and "\0" not in named else dot_git

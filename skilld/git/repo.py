@@ -246,7 +246,7 @@ class RepoLocation:
 def locate(folder: Path) -> RepoLocation:
     """Return the work tree around `folder`; raises NotTrackedError if there is none, RepoRefusedError if unusable."""
     top = _find_top(folder)
-    place = cached(("place", top), lambda: _locate(folder)) if top is not None else _locate(folder)
+    place = cached(("place", top), lambda: _locate(folder, top)) if top is not None else _locate(folder)
     if not folder.is_relative_to(place.toplevel):
         cause = f"its work tree, {place.toplevel}, does not contain {folder}"
         raise RepoRefusedError("Cannot use this repository", cause)
@@ -275,7 +275,9 @@ def _exists(path: Path) -> bool:
     return True
 
 
-def _locate(folder: Path) -> RepoLocation:
+def _locate(folder: Path, top: Path | None = None) -> RepoLocation:
+    if top is not None:
+        state.check_regular(top)
     result = Git(folder).call("rev-parse", "--path-format=absolute", *_REV_PARSE_OPTIONS)
     lines = os.fsdecode(result.out).removesuffix("\n").split("\n")
     if result.status != 0 or len(lines) != len(_REV_PARSE_OPTIONS) or lines[0] != "false":

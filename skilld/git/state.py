@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from skilld.errors import SkilldError, cause_of
-from skilld.files import shell_quoted, write_atomically
+from skilld.files import read_start, shell_quoted, write_atomically
 from skilld.git.errors import RepoRefusedError, RepoUnreadableError
 from skilld.git.staging_branch import STAGING_REF
 
@@ -26,6 +26,40 @@ _GIT_FILES = ("HEAD", "config")
 _GIT_FOLDERS = ("objects", "refs")
 _RETRY_ERRORS = (errno.EACCES, errno.EPERM, errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.EHOSTDOWN)
 _MAX_PACKED_REFS_BYTES = 16 << 20
+
+
+# What git reads to the end of, and waits for: a pipe would stop it for ever, a device fill the memory.
+_READ_WHOLE = (
+    *(*_GIT_FILES, "commondir", "packed-refs", "shallow", "objects/info/alternates", "info/attributes"),
+    *("refs/heads/main", "refs/heads/master", STAGING_REF),
+)
+
+
+def check_regular(top: Path) -> None:
+    """Raise RepoRefusedError if git would wait for one of the files of the repository at `top`, or never end."""
+    dot_git = top / ".git"
+    _check_regular(dot_git)
+    git_dir = common_dir = dot_git
+    with suppress(OSError, ValueError):
+        git_dir, common_dir = git_dirs(dot_git)
+    for name in _READ_WHOLE:
+        _check_regular(git_dir / name)
+        _check_regular(common_dir / name)
+    try:
+        branch = head_branch(git_dir)
+    except SkilldError:  # git says why it cannot be read
+        return
+    if branch:
+        _check_regular(common_dir / branch)
+
+
+def _check_regular(path: Path) -> None:
+    try:
+        kind = stat.S_IFMT(os.stat(path).st_mode)  # noqa: PTH116 - this runs for every command
+    except (OSError, ValueError):
+        return
+    if kind not in {stat.S_IFREG, stat.S_IFDIR}:
+        raise RepoRefusedError("Cannot use this repository", f"{path} is not a regular file")
 
 
 def require_absent(folder: Path) -> None:
@@ -52,13 +86,13 @@ def _require_none(dot_git: Path) -> None:
     remedy = f"Check with: git -C {shell_quoted(dot_git.parent)} status"
     try:
         if not dot_git.is_dir():
-            dot_git.read_bytes()
+            read_start(dot_git, 1)
             raise RepoRefusedError("Cannot use this repository", f"{dot_git} does not point to a repository", remedy)
         if not set(os.listdir(dot_git)) & {*_GIT_FILES, *_GIT_FOLDERS}:  # noqa: PTH208 - names, not paths
             return  # just a folder with that name
         for name in _GIT_FILES:
             with suppress(FileNotFoundError):
-                (dot_git / name).read_bytes()
+                read_start(dot_git / name, 1)
         for name in _GIT_FOLDERS:
             with suppress(FileNotFoundError):
                 os.scandir(dot_git / name).close()
@@ -84,8 +118,7 @@ def require_unborn(git_dir: Path, common_dir: Path, branch: str | None) -> None:
     else:
         raise RepoUnreadableError(str(common_dir / branch), "the commit it points to cannot be read")
     try:
-        with (common_dir / "packed-refs").open("rb") as file:
-            packed = file.read(_MAX_PACKED_REFS_BYTES)
+        packed = read_start(common_dir / "packed-refs", _MAX_PACKED_REFS_BYTES)
     except _ABSENT_ERRORS:
         return
     except OSError as error:
@@ -242,9 +275,8 @@ def _work_trees(common_dir: Path) -> Iterator[tuple[Path, Path]]:
 
 def _read_state_file(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            return file.read(_MAX_STATE_BYTES).decode("utf-8", "surrogateescape")
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return read_start(path, _MAX_STATE_BYTES).decode("utf-8", "surrogateescape") if not path.is_dir() else ""
+    except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError as error:
         raise RepoRefusedError(

@@ -1,7 +1,8 @@
-"""The file of an open proposal is swapped for something that never ends, or never answers."""
+"""A file that skilld or git reads is swapped for something that never ends, or never answers."""
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import pytest
 
 from skilld.effect.rule_lines import text_of
 from skilld.errors import SkilldError
+from skilld.git.errors import RepoRefusedError
+from skilld.git.run import GIT_SECONDS
 from skilld.library.history import History
 from skilld.proposals import auto_apply, explain
 from skilld.proposals.model import AnchorNotFound
@@ -75,3 +78,25 @@ def test_nothing_waits_for_it_or_reads_it_whole(swapped: Harness) -> None:
         _answer(lambda: swapped.propose("p2", insert_below("- None.", "- x"))), AnchorNotFound | SkilldError
     )
     assert _answer(lambda: swapped.drop("p1")).stale == {}
+
+
+@pytest.mark.parametrize("swap", [_pipe, _device], ids=["pipe", "device"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(".git", ".git/HEAD", ".git/config", ".git/commondir", ".git/packed-refs", ".git/shallow"),
+        *(".git/objects/info/alternates", ".git/info/attributes", ".gitattributes", ".git/refs/heads/main"),
+        *(".git/refs/heads/skilld/staging", ".git/rebase-merge/head-name", ".git/BISECT_START"),
+    ],
+)
+def test_a_repository_with_such_a_file_is_refused(harness: Harness, name: str, swap: Callable[[Path], None]) -> None:
+    path = harness.person.root / name
+    if path.exists():
+        path.rename(path.with_name("moved"))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    swap(path)
+    started = time.monotonic()
+    answer = _answer(lambda: harness.propose("p1", insert_below("- Tag the commit.", "- Sign the tag.")))
+    assert isinstance(answer, RepoRefusedError)
+    assert "regular file" in str(answer) or "link" in str(answer) or "symbolic ref" in str(answer)
+    assert time.monotonic() - started < GIT_SECONDS  # git itself was not asked
