@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from skilld.classify.content import (
     CHOICE_STEMS,
@@ -35,12 +36,29 @@ _MIN_COUNT = 2  # stems: many rules share a single one that is no choice
 _QUOTED_WORD = re.compile(r'["“”„«`]([^"“”„«»`\n]{1,60})["“”»`]')  # 'begin with "Hi"' is about that word
 
 
-_PULL_REQUEST = re.compile(r"\b(?:pull|merge) requests?\b|\bmrs?\b", re.IGNORECASE)
+_SYNONYMS = tuple(
+    (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), name)
+    for words, name in (
+        ("(?:pull|merge) requests?|mrs?", "PR"),
+        ("begins?|beginning", "start"),
+        ("below", "under"),
+        ("above", "over"),
+        ("written", "write"),
+    )
+)
+
+
+@lru_cache(maxsize=8192)
+def unify_words(text: str) -> str:
+    """Return `text` with one word for each of a few that say the same in a rule, and that are no content of it."""
+    for words, name in _SYNONYMS:
+        text = words.sub(name, text)
+    return text
 
 
 def _stems(text: str) -> frozenset[str]:
-    """Return the stems of `text`, with one name for pull and merge requests."""
-    return stems(_PULL_REQUEST.sub("PR", text))
+    """Return the stems of `text`, with one word for several of the same meaning."""
+    return stems(unify_words(text))
 
 
 def find_line(update: Update, text: str) -> str | None:
@@ -127,8 +145,9 @@ def lost_words(change: str, line: str) -> list[str]:
     A counterpart is the word or another one with the same meaning. What the change refuses ("not numpy") and its reason
     need none, nor do verbs that any rule has.
     """
-    asked = chosen_part(_ANY_TIME.sub("", _REASON.sub("", change))) or change
+    asked = unify_words(chosen_part(_ANY_TIME.sub("", _REASON.sub("", change))) or change)
     own = _stems(line) | _STATE_VERBS | META_STEMS
+    line = unify_words(line)
     known = Words([*terms(line), *(term for word in WORD.findall(line) for term in terms(word))])
     return [
         one
@@ -251,7 +270,7 @@ def find_same_meaning(change: str, text: str) -> str | None:
             not own.isdisjoint(_stems(line))
             and not line.startswith(("#", "|"))
             and _directions(asked) == _directions(line)
-            and set(_PLACE_WORD.findall(asked.lower())) <= set(_PLACE_WORD.findall(line.lower()))
+            and _place_words(asked) <= _place_words(line)
             and numbers(asked) <= numbers(line)
             and wanted.asked & CHOICE_STEMS <= choice_members(line)
             and same_choice(asked, line)
@@ -319,5 +338,9 @@ def _rule_texts(text: str) -> Iterator[tuple[str, str]]:
             yield "", line
 
 
+def _place_words(text: str) -> frozenset[str]:
+    return frozenset(_PLACE_WORD.findall(unify_words(text).lower()))
+
+
 def _directions(text: str) -> frozenset[str]:
-    return _DIRECTIONS.intersection(word.casefold() for word in WORD.findall(text))
+    return _DIRECTIONS.intersection(word.casefold() for word in WORD.findall(unify_words(text)))

@@ -31,6 +31,7 @@ class MergeOffer:
     proposals: tuple[Proposal, ...] = ()
     refused: tuple[Proposal, ...] = ()
     trouble: str = ""
+    typed: str = ""  # how a command names the skill that is merged away
 
 
 def add(verbs: common.Verbs) -> None:
@@ -110,7 +111,13 @@ def find_merges(store: Store, project: Path | None, names: Sequence[str] = ()) -
     waiting = {key: tuple(one for one in made if one.state is State.OPEN) for key, made in batches.items()}
     refused = {key: tuple(one for one in made if one.state in no) for key, made in batches.items()}
     return [
-        MergeOffer(pair, merges.get(key), waiting.get(key, ()), refused.get(key, ()))
+        MergeOffer(
+            pair,
+            merges.get(key),
+            waiting.get(key, ()),
+            refused.get(key, ()),
+            typed=inventory.typed_name(pair.away.name, Path(pair.away.key), rows),
+        )
         for pair, key in ((pair, _key(pair)) for pair in planned)
     ]
 
@@ -206,7 +213,7 @@ def _print_offer(found: MergeOffer, *, dry_run: bool) -> None:
     pair = found.pair
     keep, away = console.plain(pair.keep.name), console.plain(pair.away.name)
     console.line(f"{console.paint(f'{away} -> {keep}', 'bold')}  {console.plain(pair.match.why)}")
-    archive = f"skilld skills archive {away if keep != away else console.plain(str(Path(pair.away.key).parent))}"
+    archive = f"skilld skills archive {console.plain(found.typed)}"
     said = {
         PairStatus.OPEN: f"proposed, waiting for your decision: {', '.join(one.id for one in found.proposals)}",
         PairStatus.REJECTED: f"you rejected this merge; it will not be proposed again. {_undo_advice(found.refused)}",

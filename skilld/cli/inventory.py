@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -225,6 +226,12 @@ def find_skill_or_none(store: Store, given: str, session: str = "") -> LibraryRo
             "Which skill?", f"{len(named)} skills are called {given}: {choices}", "Give the folder instead of the name."
         )
     return named[0] if named else None
+
+
+def typed_name(name: str, path: Path, rows: Iterable[LibraryRow]) -> str:
+    """Return how to name the skill at `path` in a command: by its folder if others of `rows` share its name."""
+    shared = any(row.name == name and row.path != path for row in rows)
+    return shlex.quote(str(path.parent) if shared else name)
 
 
 def session_words(store: Store, rows: Sequence[LibraryRow]) -> SessionWords:

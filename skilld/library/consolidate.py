@@ -69,10 +69,13 @@ class Match:
         return f"similarity {self.score:.2f}{both}"
 
 
-def describe_skill(key: str, name: str, text: str) -> SkillDescription:
-    """Return a skill from the text of its SKILL.md; `name` is its folder's."""
+def describe_skill(key: str, name: str, text: str, project: str = "") -> SkillDescription:
+    """Return a skill from the text of its SKILL.md; `name` is its folder's.
+
+    The name of its `project`, if given, is no sign of what it is for: skills of one project share that.
+    """
     words = " ".join([name.replace("-", " "), read_front(text).description, _body_text(text)])
-    return SkillDescription(key, name, words, content_stems(words))
+    return SkillDescription(key, name, words, content_stems(words) - content_stems(project.replace("-", " ")))
 
 
 def best_match(draft: SkillDescription, existing: Iterable[SkillDescription]) -> Match | None:
@@ -356,7 +359,11 @@ def comparable_skills(rows: Sequence[LibraryRow], pinned: Collection[Path]) -> l
         except OSError:
             continue
         found.append(
-            ComparedSkill(row, describe_skill(str(row.path), row.name, content), _merge_facts(row, row.path in pinned))
+            ComparedSkill(
+                row,
+                describe_skill(str(row.path), row.name, content, row.skill.project.name if row.skill.project else ""),
+                _merge_facts(row, row.path in pinned),
+            )
         )
     return found
 

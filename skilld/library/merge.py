@@ -269,7 +269,8 @@ def _passages_in(data: bytes) -> Counter[tuple[tuple[str, ...], tuple[str, ...]]
 def folder_omissions(files: Sequence[str], away_agents: Sequence[str], keep_agents: Sequence[str]) -> list[Omission]:
     """Return what is lost with the merged folder: its other files, and agents that see only that skill."""
     only = [agent for agent in away_agents if agent not in keep_agents]
-    unseen = [Omission(agent, "this agent sees only the other skill, not the one that is kept") for agent in only]
+    who = "this agent sees" if len(only) == 1 else "these agents see"
+    unseen = [Omission(", ".join(only), f"{who} only the other skill, not the one that is kept")] if only else []
     return [*(Omission(name, "a file in the other skill's folder; files are not copied") for name in files), *unseen]
 
 
@@ -293,7 +294,11 @@ def _front_matter_omissions(keep: bytes, away: bytes) -> Iterator[Omission]:
     mine, theirs = _fields(keep), _fields(away)
     for key, value in theirs.items():
         if key != "name" and value and mine.get(key) != value:
-            yield Omission(f"{key}: {value}", "the front matter of the skill that is kept is not changed")
+            yield Omission(f"{key}: {value}", _TRIGGER if key == "description" else _NOT_CHANGED)
+
+
+_NOT_CHANGED = "the front matter of the skill that is kept is not changed"
+_TRIGGER = "agents choose a skill by its description: add to that of the skill that is kept when else to use it"
 
 
 def _fields(data: bytes) -> Mapping[str, str]:

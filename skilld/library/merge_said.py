@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from skilld.classify.contradiction import contradicts
+from skilld.classify.contradiction import PLAIN_VERBS, contradicts
 from skilld.classify.offline.sections import BlockKind
-from skilld.classify.said_already import says_already
+from skilld.classify.said_already import says_already, unify_words
 from skilld.classify.support import exact_tokens
 from skilld.library.passages import Passage, find_passages, find_sentences, outdent, plain_text
 from skilld.text import fold
@@ -48,7 +48,7 @@ class SaidIn:
         """Take the skill's passages."""
         self._passages = list(passages)
         self._units = [
-            _Unit(one, text, content_stems(text), frozenset(map(plain_text, (text, one.head))))
+            _Unit(one, text, content_stems(unify_words(text)), frozenset(map(plain_text, (text, one.head))))
             for one in self._passages
             if one.kind is not BlockKind.OTHER
             for text in find_sentences(one.head)
@@ -70,7 +70,7 @@ class SaidIn:
     def _find_one(self, passage: Passage, text: str, groups: frozenset[int] | None) -> Passage | None:
         if literal := self.find_literal(passage, text, groups):
             return literal[0]
-        own = content_stems(text)
+        own = content_stems(unify_words(text))
         fitting = self._fitting(passage, groups)
         return next((one.owner for one in fitting if own <= one.stems and says(one.text, text)), None)
 
@@ -105,7 +105,7 @@ class SaidIn:
         return frozenset({most[0][0]}) if most and 2 * most[0][1] > len(steps) else frozenset()
 
     def _says_step(self, step: Passage) -> list[_Unit]:
-        plain, own = plain_text(step.head), content_stems(step.head)
+        plain, own = plain_text(step.head), content_stems(unify_words(step.head))
         return [
             one
             for one in self._units
@@ -144,6 +144,8 @@ def says(text: str, what: str) -> bool:
     if not all(one in text.casefold() for one in exact_tokens(what)) or not _signs(what) <= _signs(text):
         return False
     mine, theirs = _stem_list(text), _stem_list(what)
+    if set(mine) - PLAIN_VERBS == set(theirs) - PLAIN_VERBS and len(set(mine) - PLAIN_VERBS) > _MIN_STEMS:
+        mine = theirs  # "The subject is written in the imperative mood", "Use the imperative mood in the subject"
     ordered = iter(mine)
     same = set(mine) == set(theirs) or (mine[:1] == theirs[:1] and all(one in ordered for one in theirs))
     return same and says_already(what, text, covered=1.0, in_full=True)
@@ -156,7 +158,7 @@ def _signs(text: str) -> frozenset[str]:
 
 
 def _stem_list(text: str) -> list[str]:
-    return [one for word in text.split() for one in sorted(stems(word))]
+    return [one for word in unify_words(text).split() for one in sorted(stems(word))]
 
 
 def says_more(one: Passage, than: Passage) -> bool:

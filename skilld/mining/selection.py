@@ -7,7 +7,6 @@ each of the others is reported with what it lacks.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -78,7 +77,6 @@ def _similar_skill(one: Candidate, skills: Sequence[Skill], texts: Mapping[Path,
 _MIN_LINE_SHARE = 0.5  # of a request's stems, for a line that covers it
 _MIN_COMMAND_SHARE = 0.6  # of a task's commands, for a skill that covers it
 _MIN_OTHER_LINE_SHARE = 0.8  # of a request's stems, in a skill without any of the task's commands
-_TITLE_PATTERN = re.compile(r"#|name:|description:")
 
 
 def _task_candidates(
@@ -130,7 +128,7 @@ def _covered_reason(one: RecurringTask, skills: Sequence[Skill], texts: Mapping[
         for number, line in enumerate(text.splitlines(), 1):
             shared = len(wanted & content_stems(line))
             # A line must say nearly all of the task if its skill runs none of the task's commands.
-            least = _MIN_LINE_SHARE if does or _TITLE_PATTERN.match(line) else _MIN_OTHER_LINE_SHARE
+            least = _MIN_LINE_SHARE if does else _MIN_OTHER_LINE_SHARE
             if shared >= MIN_REPEATS and shared / len(wanted) > least and not has_negation(line):
                 return _describe_cover(skill, number, line)
     return None

@@ -46,6 +46,17 @@ def test_the_score_counts_right_wrong_and_missed_pairs() -> None:
     assert (found.right, found.wrong, found.missed, found.precision, found.recall) == (1, 1, 1, 0.5, 0.5)
 
 
+def test_the_name_of_the_project_makes_no_two_of_its_skills_alike() -> None:
+    texts = {
+        "deploy-payments": "Deploy payments with helm.",
+        "payments-notes": "Name the merchants in the payments notes.",
+    }
+    for project, alike in (("", True), ("payments", False)):
+        pair = [consolidate.describe_skill(f"/p/{name}/SKILL.md", name, text, project) for name, text in texts.items()]
+        found = consolidate.similar_pairs([*other_skills(), *pair])
+        assert any({one.one.name, one.other.name} == texts.keys() for one in found) is alike
+
+
 def test_a_draft_matches_the_skill_for_its_task_with_a_reason() -> None:
     draft = skill(
         "alembic",

@@ -20,7 +20,7 @@ from skilld.library.consolidate import (
     pair_key,
     pair_key_of_batch,
 )
-from skilld.library.merge import NO_MARK_FLAG, Merge, merge_skills
+from skilld.library.merge import NO_MARK_FLAG, Merge, folder_omissions, merge_skills
 from skilld.library.passages import find_passages
 from skilld.types import Op
 
@@ -67,6 +67,30 @@ def test_missing_lines_are_added_verbatim_to_the_section_of_their_name() -> None
         )
         + "\nNever call a test `test_1`.\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "other"),
+    [
+        ("Use the imperative mood in the subject.", "The subject is written in the imperative mood."),
+        ("Keep the subject under 72 characters.", "Keep the subject below 72 characters."),
+        ("Start every entry with a verb.", "Begin each entry with a verb."),
+    ],
+)
+def test_the_same_rule_in_other_everyday_words_is_not_doubled(line: str, other: str) -> None:
+    for one, two in ((line, other), (other, line)):
+        assert carried_lines(merge(f"# Other\n\n- {two}\n", keep=f"{KEEP}\n- {one}\n")) == []
+
+
+def test_rules_that_differ_in_one_word_are_both_kept() -> None:
+    for one, two in (("below", "over"), ("under 72", "under 50"), ("never under", "under")):
+        found = merge(f"# Other\n\n- Keep it {two} 60 characters.\n", keep=f"{KEEP}\n- Keep it {one} 60 characters.\n")
+        assert carried_lines(found) or any("opposite" in one.why for one in found.left)
+
+
+def test_agents_that_see_only_the_other_skill_are_named_in_one_line() -> None:
+    (one,) = folder_omissions([], ["claude-code", "codex", "pi"], ["claude-code"])
+    assert (one.what, one.why.partition(" only")[0]) == ("codex, pi", "these agents see")
 
 
 def test_a_missing_section_is_added_with_its_heading_code_and_table() -> None:

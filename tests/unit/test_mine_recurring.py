@@ -287,6 +287,14 @@ def test_an_existing_skill_for_the_task_is_named_with_its_line() -> None:
     assert candidate.missed == "reports already does this in line 7: 1. Run `make gen NAME=...`."
 
 
+@pytest.mark.parametrize("title", ["description: Notes for each report of a shop.", "# Report notes for the shop"])
+def test_a_title_with_most_words_of_a_task_does_not_do_it(title: str) -> None:
+    path = Path("/shop/.claude/skills/notes/SKILL.md")
+    skill = Skill("notes", path, Source.PROJECT, Path("/shop"), ("claude-code",), FrontMatter("notes", "Notes."))
+    judged = _judge(_gen(1, "sales"), _gen(2, "stock"), _gen(3, "tax"), skills=((skill, f"---\n{title}\n---\n"),))
+    assert len(judged.candidates) == 1, [one.missed for one in judged.rejected]
+
+
 def test_m2_a_skill_sharing_only_words_with_the_task_is_not_a_match() -> None:
     path = Path("/shop/.claude/skills/deploy/SKILL.md")
     skill = Skill("deploy", path, Source.PROJECT, Path("/shop"), ("claude-code",), FrontMatter("deploy", "Deploys."))

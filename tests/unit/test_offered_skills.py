@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from skilld.cli.inventory import typed_name
 from skilld.library.merge import origin_entry
 from skilld.library.rows import (
     NO_USES,
     STALE_DAYS,
     SkillUses,
+    build_rows,
     is_stale,
     limit_evolving,
     merged_skills,
@@ -111,6 +113,12 @@ def test_only_the_folder_that_was_merged_counts_as_merged(store: Store, tmp_path
     assert across.front.metadata["skilld-merged-from"] == "../b/taken"
     assert merged_skills([one, same_name, across]).keys() == {same_name.path}
     assert offered_skills(store, [same_name, skill(tmp_path / "a" / "later", merged="taken")])[0] == same_name
+
+
+def test_a_command_names_a_skill_by_its_folder_if_another_has_its_name(tmp_path: Path) -> None:
+    one, same_name, alone = (skill(tmp_path / path) for path in ("a/notes", "b/notes", "b/alone"))
+    rows = build_rows([one, same_name, alone], {}, (), NOW)
+    assert [typed_name(each.name, each.path, rows) for each in (one, alone)] == [str(tmp_path / "a/notes"), "alone"]
 
 
 def test_a_pin_is_set_and_removed_once(store: Store, tmp_path: Path) -> None:

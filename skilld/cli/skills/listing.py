@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -66,10 +65,11 @@ def _print_merged(store: Store, shelved: Sequence[LibraryRow], chosen: Sequence[
             continue
         name, taker = row.name, takers[row.path]
         if has_more(store, taker.path, row.path):
-            rest = shlex.join(("skilld", "consolidate", taker.name, name))
+            both = (inventory.typed_name(one.name, one.path, shelved) for one in (taker, row.skill))
+            rest = " ".join(("skilld consolidate", *both))
             console.line(console.plain(f"{name} was merged into {taker.name} in part; for the rest: {rest}"))
         else:
-            archive = f"skilld skills archive {shlex.quote(name)}"
+            archive = f"skilld skills archive {inventory.typed_name(name, row.path, shelved)}"
             console.line(console.plain(f"{name} was merged into another skill; you can archive it: {archive}"))
 
 
