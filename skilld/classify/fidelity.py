@@ -25,6 +25,7 @@ from skilld.classify.removable_blocks import (
     words_of,
 )
 from skilld.classify.support import exact_tokens, holds_token
+from skilld.markdown.structure import is_default_title
 from skilld.text import fold_case
 from skilld.types import Kind, Update
 from skilld.words import content_stems, has_negation, matching_share, matching_words, normalize
@@ -48,7 +49,12 @@ def has_uncarried_block(change: BlockDiff, updates: Sequence[Update]) -> bool:
     for block in _added_blocks(change):
         words = words_of(block.text)
         own = matching_words(pool, words)
-        if block.level or not words or (block.kind == _CODE and fold_case(block.text) in said):
+        if (
+            block.level
+            or not words
+            or is_default_title(block.text)
+            or (block.kind == _CODE and fold_case(block.text) in said)
+        ):
             continue
         new_numbers = _numbers(block.text) - _numbers(_removed_text(change)) - _moved_references(change, block)
         if matching_share(words, gone) == 1 and change.removed and not new_numbers:
@@ -72,7 +78,7 @@ def _is_bare(change: BlockDiff, place: int, gone: frozenset[str]) -> bool:
     return bool(block.level) and place + 1 not in change.added and not matching_share(words_of(block.text), gone)
 
 
-def adds_claims(change: BlockDiff, updates: Sequence[Update], typed: str, title: str) -> bool:
+def adds_claims(change: BlockDiff, updates: Sequence[Update], typed: str) -> bool:
     """Whether an added clause, heading or number comes neither from the person nor from the skill.
 
     A number must come from the person or from a removed line.
@@ -81,7 +87,7 @@ def adds_claims(change: BlockDiff, updates: Sequence[Update], typed: str, title:
     known = normalize(ground)
     skill = words_of("\n".join(block.text for block in change.old))
     for block in _added_blocks(change):
-        if block.level and block.text == title:
+        if is_default_title(block.text):
             continue
         strange = [block.text] if block.level else foreign_parts(block.text, ground)
         if any(matching_share(words_of(part), skill | words_of(ground)) < 1 for part in strange):
@@ -91,13 +97,13 @@ def adds_claims(change: BlockDiff, updates: Sequence[Update], typed: str, title:
     return False
 
 
-def clauses_from_skill(change: BlockDiff, updates: Sequence[Update], typed: str, title: str) -> tuple[str, ...]:
+def clauses_from_skill(change: BlockDiff, updates: Sequence[Update], typed: str) -> tuple[str, ...]:
     """Return the added clauses and headings that share no word with the updates, the person or removed lines."""
     ground = _ground_text(change, updates, typed)
     return tuple(
         clause
         for block in _added_blocks(change)
-        if not (block.level and block.text == title)
+        if not is_default_title(block.text)
         for clause in foreign_parts(block.text, ground)
     )
 
@@ -155,8 +161,8 @@ class FidelityCheck:
     along: tuple[str, ...] = ()
 
 
-def check_fidelity(before: str, after: str, updates: Sequence[Update], typed: str, *, title: str = "") -> FidelityCheck:
-    """Judge an edit from `before` to `after`; `title` is the heading of a section added by code.
+def check_fidelity(before: str, after: str, updates: Sequence[Update], typed: str) -> FidelityCheck:
+    """Judge an edit from `before` to `after`; the heading that code gives a new section may be added.
 
     Raises SkilldError if one of the texts cannot be parsed.
     """
@@ -168,7 +174,7 @@ def check_fidelity(before: str, after: str, updates: Sequence[Update], typed: st
         _move_fault(change, gone, updates),
         _omission_fault(added, updates),
         _reversal_fault(change, updates, typed),
-        _addition_fault(change, updates, typed, title),
+        _addition_fault(change, updates, typed),
     ):
         if why:
             return FidelityCheck(why)
@@ -180,7 +186,7 @@ def check_fidelity(before: str, after: str, updates: Sequence[Update], typed: st
         for part in unnamed_sentences(change, place, with_typed_quotes(updates, typed))
     ]
     whole = tuple(change.old[place].text for place in gone.parts)
-    return FidelityCheck("", whole, clauses_from_skill(change, updates, typed, title), tuple(along))
+    return FidelityCheck("", whole, clauses_from_skill(change, updates, typed), tuple(along))
 
 
 def _removal_fault(change: BlockDiff, gone: RemovableBlocks, updates: Sequence[Update]) -> str | None:
@@ -223,9 +229,9 @@ def _omission_fault(added: Sequence[Block], updates: Sequence[Update]) -> str | 
     return None
 
 
-def _addition_fault(change: BlockDiff, updates: Sequence[Update], typed: str, title: str) -> str | None:
+def _addition_fault(change: BlockDiff, updates: Sequence[Update], typed: str) -> str | None:
     """Return a fault if a block is added that no update supports, or that says more."""
-    if adds_claims(change, updates, typed, title):
+    if adds_claims(change, updates, typed):
         return "it says more than the person did"
     return "it adds something the person did not mention" if has_uncarried_block(change, updates) else None
 

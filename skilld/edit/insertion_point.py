@@ -7,20 +7,26 @@ not by whether the skill should have the instruction at all.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
+from skilld.edit.new_section import RULER, new_section, text_end, usual_bullet, writes_bullets
 from skilld.edit.operations import anchor_operation, apply
 from skilld.edit.tokens import FILE_ENDING
 from skilld.errors import RefusedError, SkilldError
 from skilld.markdown.skill_file import Line, is_blank, parse
 from skilld.markdown.structure import (
     DEFAULT_TITLE,
+    LABEL_LEVEL,
     Item,
     Role,
     Section,
     blank_code,
+    is_default_title,
+    is_procedure,
+    keeps_meaning,
+    labelled_sections,
     list_item,
     managed_blocks,
     manual_lines,
@@ -113,14 +119,15 @@ def rank_sections(body: Sequence[Line], hint: str, text: str) -> tuple[list[Sect
     if named:
         return sorted(named, key=likeness.__getitem__, reverse=True), [part for part in found if part not in named]
     words = content_stems(text)  # "use" is in every other section
-    shared = {part: _count_shared(words, body, part) for part in found}
-    ranked = sorted(found, key=lambda part: (shared[part], part.start), reverse=True)
     if not _plain_title(hint) and len(found) == 1:
         return found, []
+    found = [part for part in found if _may_take(part, text, body)] or found
+    shared = {part: _count_shared(words, body, part) for part in found}
+    ranked = sorted(found, key=lambda part: (shared[part], part.start), reverse=True)
     least = _MIN_SHARED_WORDS + bool(_plain_title(hint))  # a new section is better than a poor fit if it has a name
     fitting = [part for part in ranked if shared[part] >= least]
     if not fitting and not _plain_title(hint):  # reuse our section from an earlier change
-        fitting = [part for part in found if _plain_title(part.title) == _plain_title(DEFAULT_TITLE)]
+        fitting = [part for part in found if is_default_title(part.title)]
     ranked = fitting + [part for part in ranked if part not in fitting]
     return fitting, ranked[len(fitting) :]
 
@@ -129,9 +136,13 @@ def _open_sections(body: Sequence[Line]) -> list[Section]:
     """Return the sections that are not empty; for a generated file only their lines in the part left to people."""
     free = manual_lines(body)
     if free is None:
-        return [one for one in sections(body) if one.title or any(line.key for line in body[one.start : one.own_end])]
+        return [
+            one
+            for one in labelled_sections(body)
+            if one.title or any(line.key for line in body[one.start : one.own_end])
+        ]
     around = Section("", 0, free.start, free.stop, free.stop)
-    own = [one for one in sections(body) if one.start in free]
+    own = [one for one in labelled_sections(body) if one.start in free]
     first = replace(around, own_end=min((one.start for one in own), default=free.stop))
     own = [replace(one, own_end=min(one.own_end, free.stop), end=min(one.end, free.stop)) for one in own]
     says_something = any(line.key for line in body[first.start : first.own_end])
@@ -146,31 +157,41 @@ def _title_similarity(hint: str, title: str) -> float:
 
 
 def _plain_title(title: str) -> str:
-    return fold(title).strip("# :").casefold()
+    return fold(title).strip("#*_ :").casefold()
 
 
 def _count_shared(words: frozenset[str], body: Sequence[Line], section: Section) -> int:
     own = stems(" ".join(line.text for line in body[section.start : section.own_end]))
-    return len(words & own) + 2 * len(words & stems(section.title))
+    return len(words & own) + 2 * len(words & stems(section.title)) * (not _is_title(section, body))
+
+
+def _may_take(section: Section, text: str, body: Sequence[Line]) -> bool:
+    """Whether a section that nobody named can have an instruction: no mere introduction, and no "Don't"."""
+    lists = find_lists(body, roles(body), section.start, section.own_end)
+    introduces = not lists and (not section.level or _is_title(section, body))
+    return not introduces and keeps_meaning(
+        text, section.title, [one for part in lists for one in _item_texts(body, part)]
+    )
+
+
+def _is_title(section: Section, body: Sequence[Line]) -> bool:
+    """Whether a section is the whole file, which its title names."""
+    return section.level == 1 and section.end == len(body) and not any(line.key for line in body[: section.head])
 
 
 _MENTION_PATTERN = re.compile(r"(?<![\w@`/.])@(?:\.{1,2}/)*[\w-][\w.-]*(?:/[\w.-]+)*/?(?<=[\w/])(?![\w@(`])")
-_MAX_TITLE = 80
-# A numbered list of rules differs from the steps of a procedure by its heading, or by how half of its items begin.
-_RULES_TITLE_PATTERN = re.compile(
-    r"rule|guideline|convention|principle|practice|prefer|note|regla|regra|règle|regel|правил|规则|规范|ルール|규칙",
-    re.IGNORECASE,
-)
-_RULE_START_PATTERN = re.compile(r"\W*(?:always|never|avoid|prefer|only|no|must|do not|don.t)\b", re.IGNORECASE)
 
 
-def insert_bullet(data: bytes, section_hint: str, text: str, *, step: bool = True) -> Operation:
+def insert_bullet(
+    data: bytes, section_hint: str, text: str, *, step: bool = True, title: str = DEFAULT_TITLE
+) -> Operation:
     """Return the operation that adds `text` to the skill as another item, numbered step or paragraph.
 
     The section is the one that the hint names, or the one that shares most words with the text, or a new one at the
-    end, named by the hint; if the file ends in open code, any section will do. An empty file starts like a new one.
-    `text` may have several lines; its list marker is dropped, and a file that it mentions with an at sign is put into
-    code, where no client includes it. Text that is no `step` is not added to the steps of a procedure.
+    end, named by the hint or else `title`; if the file ends in open code, any section will do. An empty file starts
+    like a new one. `text` may have several lines; its list marker is dropped, and a file that it mentions with an at
+    sign is put into code, where no client includes it. Text that is no `step` does not go into a section that is only a
+    procedure.
 
     Raises SkilldError if the skill cannot be parsed or has no place at all, RefusedError if the text is blank.
     """
@@ -182,9 +203,14 @@ def insert_bullet(data: bytes, section_hint: str, text: str, *, step: bool = Tru
         lines = [f"# {DEFAULT_TITLE}", "", f"- {said[0]}", *("  " + line if line else "" for line in said[1:])]
         return anchor_operation(body, 0, 0, lines)
     fitting, others = rank_sections(body, section_hint, fold(text))
+    steps_only = [part for part in fitting if not step and _has_only_steps(body, kinds, part)]
+    if steps_only and len(steps_only) == len(fitting) and not is_default_title(section_hint):
+        return insert_bullet(data, title, text, step=step, title=title)
+    fitting = [part for part in fitting if part not in steps_only]
     places = [_place_in_section(body, kinds, section, said, step=step) for section in fitting]
-    places.append(_new_section(body, kinds, section_hint, said))
-    for at, lines in (*places, *(_place_in_section(body, kinds, section, said, step=step) for section in others)):
+    places.append(new_section(body, kinds, section_hint or title, said))
+    rest = (*steps_only, *others)
+    for at, lines in (*places, *(_place_in_section(body, kinds, section, said, step=step) for section in rest)):
         if at and _is_plain_text(body, at, lines):
             return anchor_operation(body, at, at, lines)
     raise SkilldError("The skill has no place for the instruction", "its body is empty or contains only code")
@@ -197,13 +223,13 @@ def merge_into_heading(data: bytes, operation: Operation) -> list[Operation]:
     heading with items, or the file has no such heading.
     """
     lines = operation.text.split("\n")
-    head = first_heading(lines)
+    head = _first_heading(lines)
     if operation.op is not Op.INSERT_AFTER or head is None:
         return [operation]
-    title, items = lines[head].lstrip("#").strip(), _split_items(lines[head + 1 :])
+    title, items = head.title, _split_items(lines[head.start :])
     if not items or _plain_title(title) not in _titles(data):
         return [operation]
-    above = "\n".join(lines[:head]).rstrip()
+    above = "\n".join(line for line in lines[: head.head] if not RULER.fullmatch(line)).rstrip()
     steps: list[Operation] = [replace(operation, text=above)] if above else []
     data = apply(data, steps, limited=False) if steps else data
     for item in items:
@@ -224,27 +250,35 @@ def cut_known_section(before: bytes, after: bytes, current: bytes) -> tuple[byte
     keys = [line.key for line in file.body]
     for piece in compare_lines([line.key for line in parse(before).body], keys):
         lines = keys[piece.new_start : piece.new_end]
-        head = None if piece.equal or piece.old_start < piece.old_end else first_heading(lines)
-        if head is None or not _split_items(lines[head + 1 :]):
+        head = None if piece.equal or piece.old_start < piece.old_end else _first_heading(lines)
+        if head is None or not _split_items(lines[head.start :]):
             continue
-        if _plain_title(lines[head].lstrip("#")) in _titles(current) - _titles(before):
+        if _plain_title(head.title) in _titles(current) - _titles(before):
             end = piece.new_end
-            start = piece.new_start + head
-            while start > piece.new_start and not keys[start - 1]:
+            start = piece.new_start + head.head
+            while start > piece.new_start and (not keys[start - 1] or RULER.fullmatch(keys[start - 1])):
                 start -= 1
             rest = replace(file, body=(*file.body[:start], *file.body[end:])).data
-            return rest, Operation(Op.INSERT_AFTER, "", "\n".join(lines[head:]))
+            return rest, Operation(Op.INSERT_AFTER, "", "\n".join(lines[head.head :]))
     return after, None
 
 
-def first_heading(lines: Sequence[str]) -> int | None:
-    """Return the first line that is a heading with a number sign and a title, None if there is none."""
-    heads = (part.head for part in sections([Line(line, "\n") for line in lines]) if part.level and part.title)
-    return next((head for head in heads if lines[head].startswith("#")), None)
+def adds_heading(lines: Sequence[str]) -> bool:
+    """Whether one of the lines is a heading with a title."""
+    return _first_heading(lines) is not None
+
+
+def _first_heading(lines: Sequence[str]) -> Section | None:
+    """Return the first section that the lines begin, with a heading or with a line that is the usual title."""
+    found = sections([Line(line, "\n") for line in lines])
+    labels = [at for at, line in enumerate(lines) if list_item(line) is None and is_default_title(line)]
+    named = [part for part in found if part.level and part.title]
+    named += [Section(fold(lines[at]), LABEL_LEVEL, at + 1, len(lines), len(lines), at) for at in labels[:1]]
+    return named[0] if named else None
 
 
 def _titles(data: bytes) -> set[str]:
-    return {_plain_title(part.title) for part in sections(parse(data).body) if part.level}
+    return {_plain_title(part.title) for part in labelled_sections(parse(data).body) if part.level}
 
 
 def _split_items(lines: Sequence[str]) -> list[str]:
@@ -259,13 +293,6 @@ def _split_items(lines: Sequence[str]) -> list[str]:
         elif line.strip():
             return []
     return ["\n".join(item) for item in items]
-
-
-def _new_section(body: Sequence[Line], kinds: Sequence[Role], hint: str, said: list[str]) -> tuple[int, list[str]]:
-    """Return the line after the last one with text, and the lines of a new section to put there."""
-    end = next((at + 1 for at in range(len(body) - 1, -1, -1) if body[at].key), 0)
-    lines = ["", f"{'#' * main_level(body)} {_section_title(hint)}", "", f"{usual_bullet(body, kinds)} {said[0]}"]
-    return end, [*lines, *("  " + line if line.strip() else "" for line in said[1:])]
 
 
 def _instruction_lines(text: str) -> list[str]:
@@ -309,23 +336,52 @@ def _place_in_section(
         words = stems(" ".join(said))
         texts = {part: " ".join(line.text for line in body[part.start : part.end]) for part in found}
         best = max(reversed(found), key=lambda part: len(words & stems(texts[part])))
+        best = _group_for(words, body, kinds, best) or best
         if len(said) == 1:
             said = [match_full_stop(said[0], _item_endings(body, best))]
         return best.end, best.next_item(said)
-    spoken = [at for at in range(section.start, section.own_end) if body[at].key]
-    at = spoken[-1] + 1 if spoken else section.start
-    style = [] if spoken and not procedures else [f"{usual_bullet(body, kinds)} "]
-    lines = ["", "".join(style) + said[0], *(("  " if style and line else "") + line for line in said[1:])]
+    at = text_end(body, kinds, section.start, section.own_end)
+    as_item = at == section.start or procedures or writes_bullets(body, kinds)
+    marker = f"{usual_bullet(body, kinds)} " if as_item else ""
+    lines = ["", marker + said[0], *(("  " if marker and line else "") + line for line in said[1:])]
     return at, [*lines, *([""] if at < len(body) and body[at].key else [])]
+
+
+def _group_for(
+    words: frozenset[str], body: Sequence[Line], kinds: Sequence[Role], whole: BulletList
+) -> BulletList | None:
+    """Return the list below the item that names what an instruction is about, in a list of groups of rules."""
+    width = whole.items[0].width
+    starts = [at for at in range(whole.start, whole.end) if list_item(body[at].text) in whole.items]
+    groups: dict[BulletList, int] = {}
+    for start, end in pairwise([*starts, whole.end]):
+        for at in range(start + 1, end):
+            item = list_item(body[at].text) if kinds[at] is Role.TEXT else None
+            if item is not None and len(item.indent.expandtabs(4)) >= width:
+                below = _parse_list(body, kinds, at, end)
+                texts = " ".join(line.text for line in body[start + 1 : end])
+                groups[below] = 2 * len(words & stems(body[start].text)) + len(words & stems(texts))
+                break
+    if 2 * len(groups) <= len(starts) or not any(groups.values()):
+        return None
+    return max(groups, key=groups.__getitem__)
+
+
+def _has_only_steps(body: Sequence[Line], kinds: Sequence[Role], section: Section) -> bool:
+    """Whether the lists of a section are all steps of a procedure."""
+    lists = find_lists(body, kinds, section.start, section.own_end)
+    return bool(lists) and all(_is_procedure(body, part, section.title) for part in lists)
 
 
 def _is_procedure(body: Sequence[Line], part: BulletList, title: str) -> bool:
     """Whether a list numbers the steps of a procedure, not rules."""
-    if not part.items[0].marker[0].isdigit() or _RULES_TITLE_PATTERN.search(title):
-        return False
+    return part.items[0].marker[0].isdigit() and is_procedure(title, _item_texts(body, part))
+
+
+def _item_texts(body: Sequence[Line], part: BulletList) -> list[str]:
+    """Return the first line of each item of a list, without its marker."""
     found = [(item, line.text) for line in body[part.start : part.end] if (item := list_item(line.text)) is not None]
-    rules = sum(bool(_RULE_START_PATTERN.match(text[item.width :])) for item, text in found if item in part.items)
-    return 2 * rules < len(part.items)
+    return [text[len(item.indent + item.marker + item.gap + item.box) :] for item, text in found if item in part.items]
 
 
 def _item_endings(body: Sequence[Line], part: BulletList) -> list[str]:
@@ -341,21 +397,3 @@ def _is_plain_text(body: Sequence[Line], at: int, lines: list[str]) -> bool:
     first = next(i for i, line in enumerate(lines) if line.strip())
     new = [*body[:at], *(Line(line, "\n") for line in lines), *body[at:]]
     return roles(new)[at + first] is Role.TEXT
-
-
-def usual_bullet(body: Sequence[Line], kinds: Sequence[Role]) -> str:
-    """Return the bullet that the file uses most, a hyphen if it has none."""
-    items = [list_item(line.text) for line, kind in zip(body, kinds, strict=True) if kind is Role.TEXT]
-    counts = Counter(item.marker for item in items if item is not None and item.marker in "-*+")
-    return counts.most_common(1)[0][0] if counts else "-"
-
-
-def main_level(body: Sequence[Line]) -> int:
-    """Return the level of the file's main sections; a single first-level heading is its title."""
-    levels = [part.level for part in sections(body) if part.level]
-    return 1 if levels.count(1) > 1 else min((level for level in levels if level > 1), default=2)
-
-
-def _section_title(hint: str) -> str:
-    title = fold(hint).strip("# ")
-    return title[:_MAX_TITLE].rstrip() or DEFAULT_TITLE

@@ -14,7 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from skilld.classify.offline.sections import BlockKind
-from skilld.edit.insertion_point import insert_bullet, main_level, quote_mentions, usual_bullet
+from skilld.edit.insertion_point import insert_bullet, quote_mentions
+from skilld.edit.new_section import main_level, usual_bullet
 from skilld.edit.operations import anchor_operation
 from skilld.errors import SkilldError
 from skilld.library.merge_said import SaidIn, is_table, nested_passages, says_more

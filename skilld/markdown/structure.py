@@ -14,8 +14,28 @@ from enum import Enum
 from itertools import pairwise
 
 from skilld.markdown.skill_file import Line
+from skilld.words import has_negation
 
 DEFAULT_TITLE = "Preferences"  # the heading of the section for what belongs to no other section
+# In files in other languages.
+_DEFAULT_TITLES = {
+    "cs": "Pravidla", "de": "Regeln", "es": "Reglas", "fr": "Règles", "it": "Regole", "ja": "ルール", "ko": "규칙",
+    "nl": "Regels", "pl": "Zasady", "pt": "Regras", "ru": "Правила", "tr": "Kurallar", "vi": "Quy tắc", "zh": "规则",
+}  # fmt: skip
+_TITLE_MARKS = "#*_:： \t"
+_TITLE_NUMBER = re.compile(r"\d+[.)]\s+")
+
+
+def default_title(language: str) -> str:
+    """Return the heading of that section in a language (ISO 639-1), in English if it has none of its own."""
+    return _DEFAULT_TITLES.get(language, DEFAULT_TITLE)
+
+
+def is_default_title(text: str) -> bool:
+    """Whether a line is that heading in any language, however it is written ("## 4. Preferences", "PREFERENCES")."""
+    bare = _TITLE_NUMBER.sub("", text.strip(_TITLE_MARKS)).casefold()
+    return bare in {title.casefold() for title in (DEFAULT_TITLE, *_DEFAULT_TITLES.values())}
+
 
 # Code spans, after CommonMark 0.31 chapter 6.1.
 
@@ -81,6 +101,9 @@ _INDENTED_CODE = 4
 _MAX_MARKERS = 8  # list markers read in one line
 # The block that `skilld sync` writes (exchange/managed_block.py) repeats skills and is always rewritten as a whole.
 _MANAGED = re.compile(r"<!-- skilld:skills:(start|end)\b")
+
+
+_Head = tuple[int, int, int, str]  # of a heading: its first line, the line after it, its level and title
 
 
 class Role(Enum):
@@ -199,9 +222,12 @@ def _comment_open(text: str) -> bool:
 
 def sections(body: Sequence[Line]) -> list[Section]:
     """Return the sections in order; headings in code or comments do not count."""
-    heads = _headings(body)
+    return _sections_of(_headings(body), body)
+
+
+def _sections_of(heads: list[_Head], body: Sequence[Line]) -> list[Section]:
     if not heads or heads[0][0] > 0:
-        heads.insert(0, (0, 0, 0, ""))
+        heads = [(0, 0, 0, ""), *heads]
     out: list[Section] = []
     for number, (head, start, level, title) in enumerate(heads):
         later = heads[number + 1 :]
@@ -218,10 +244,9 @@ def _title(text: str) -> str:
     return shorter.rstrip() if not shorter or shorter[-1] in " \t" else title
 
 
-def _headings(body: Sequence[Line]) -> list[tuple[int, int, int, str]]:
-    """Return (first line, line after it, level, title) of each heading."""
+def _headings(body: Sequence[Line]) -> list[_Head]:
     kinds = roles(body)
-    out: list[tuple[int, int, int, str]] = []
+    out: list[_Head] = []
     for index, line in enumerate(body):
         if kinds[index] is not Role.TEXT:
             continue
@@ -236,6 +261,91 @@ def _headings(body: Sequence[Line]) -> list[tuple[int, int, int, str]]:
         if not _NO_PARAGRAPH.match(above) and not (out and out[-1][1] == index):
             out.append((index - 1, index + 1, 1 if under[1] else 2, above.strip()))
     return out
+
+
+# Many a file without Markdown headings has lines that serve as such: "TESTING", "**Testing**", "Testing:" above a list.
+_LABELS = (
+    re.compile(r"[A-Z][A-Z0-9 &/,'()-]{2,40}:?"),
+    re.compile(r"(?:\*\*|__)[^*_]{2,60}(?:\*\*|__):?"),
+    re.compile(r"[^\W\d_][\w /&'-]{1,40}:"),
+)
+_MIN_LABELS = 2  # of one kind, so that they serve as headings
+LABEL_LEVEL = 2
+
+
+def labelled_sections(body: Sequence[Line]) -> list[Section]:
+    """Return the sections in order; in a file without headings, those below the lines that serve as such."""
+    found = sections(body)
+    if any(part.level for part in found):
+        return found
+    kinds = roles(body)
+    for label in _LABELS:
+        heads = [
+            (at, at + 1, LABEL_LEVEL, line.text.strip(_TITLE_MARKS))
+            for at, line in enumerate(body)
+            if kinds[at] is Role.TEXT and label.fullmatch(line.text.rstrip()) and _stands_apart(body, at)
+        ]
+        if len(heads) >= _MIN_LABELS:
+            return _sections_of(heads, body)
+    return found
+
+
+def _stands_apart(body: Sequence[Line], at: int) -> bool:
+    """Whether a line begins a block; one that only ends in a colon must introduce a list."""
+    below = next((line.text for line in body[at + 1 :] if line.key), "")
+    is_label = not body[at].text.rstrip().endswith(":") or list_item(below) is not None
+    return is_label and (at == 0 or not body[at - 1].key)
+
+
+# What a heading says of the items below it.
+
+# A numbered list of rules differs from the steps of a procedure by its heading, or by how half of its items begin.
+_RULES_TITLE = re.compile(
+    r"rule|guideline|convention|principle|practice|prefer|^(?:\w+ly |important |general |other |more )?notes?$"
+    r"|regla|regra|règle|regel|правил|规则|规范|ルール|규칙",
+    re.IGNORECASE,
+)
+_RULE_START = re.compile(
+    r"\W*(?:(?:always|never|avoid|prefer|only|no|must|do not|don.t|immer|nie|niemals|keine?|siempre|nunca|evita\w*"
+    r"|toujours|jamais|ne|évite\w*|sempre|mai|non|não|всегда|никогда|не)\b"
+    r"|不|禁止|必[须須]|[总總]是|始[终終]|一律|必ず|決して|常に|항상|절대)",
+    re.IGNORECASE,
+)
+_TURNING_TITLE = re.compile(
+    r"^\W*(?:(?:the )?(?:do ?n.?ts?|do nots?|nevers?)\W*$|(?:things |what )?(?:to avoid|not to do)\b|avoid\b|forbidden"
+    r"|prohibited|not allowed|anti-?patterns?|(?:common |frequent )?(?:pitfalls|mistakes)|red flags|non-?goals"
+    r"|verboten|vermeiden|nicht\b|no hacer|evitar|[àa] éviter|ne pas|interdit|da evitare|vietato|запрещ|нельзя"
+    r"|禁止|不要|避免|禁忌|避けるべき|しないこと|금지)",
+    re.IGNORECASE,
+)
+_DO_TITLE = re.compile(r"\W*(?:the )?(?:do['’]?s?|tun|hacer|à faire)\W*", re.IGNORECASE)
+_OPENING_WORDS, _OPENING_CHARACTERS = 3, 24  # of an instruction, in which a negation makes it a prohibition
+
+
+def is_rule(text: str) -> bool:
+    """Whether an instruction begins as one that always holds, and not as a step of a procedure."""
+    return bool(_RULE_START.match(text))
+
+
+def is_procedure(title: str, items: Sequence[str]) -> bool:
+    """Whether the items of a numbered list are the steps of a procedure, and not rules."""
+    return not _RULES_TITLE.search(title) and 2 * sum(map(is_rule, items)) < len(items)
+
+
+def turns_around(title: str, items: Sequence[str]) -> bool:
+    """Whether a heading such as "Don't" makes the opposite of the items below it, which are not negated themselves."""
+    return bool(_TURNING_TITLE.search(title)) and 2 * sum(map(_is_prohibition, items)) <= len(items)
+
+
+def keeps_meaning(text: str, title: str, items: Sequence[str]) -> bool:
+    """Whether an instruction says the same below a heading: neither an order below "Don't", nor a ban below "Do"."""
+    if _TURNING_TITLE.search(title):
+        return _is_prohibition(text) and not turns_around(title, items)
+    return not (_DO_TITLE.fullmatch(title) and _is_prohibition(text))
+
+
+def _is_prohibition(text: str) -> bool:
+    return has_negation(" ".join(text.split()[:_OPENING_WORDS])[:_OPENING_CHARACTERS])
 
 
 # Lines of a file that a program manages: between its markers, or everything outside the sections left to people.

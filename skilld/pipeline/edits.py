@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from skilld.classify.backends import Backend, EditCheck
 from skilld.classify.block_diff import parse_blocks
 from skilld.classify.fidelity import check_fidelity
+from skilld.classify.offline.placement import asks_for_step, is_step, new_title
 from skilld.classify.support import adds_nothing
 from skilld.classify.verify import VerifiedUpdate
 from skilld.edit.derive_operations import operations_from_text
@@ -16,7 +16,16 @@ from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.operations import anchor_operation, apply, find_lines
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.markdown.skill_file import Line, parse
-from skilld.markdown.structure import DEFAULT_TITLE, Role, list_item, managed_blocks, roles, sections
+from skilld.markdown.structure import (
+    DEFAULT_TITLE,
+    Role,
+    is_default_title,
+    is_rule,
+    list_item,
+    managed_blocks,
+    roles,
+    sections,
+)
 from skilld.pipeline.documents import TargetDocument
 from skilld.text import fold, safe_text, truncate
 from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, SkillDoc, Update
@@ -92,7 +101,6 @@ _MAX_SHOWN_LENGTH = 80  # characters of a clause quoted in a flag
 _NO_SECTION_NAME = "new step"  # the prompt's placeholder if no heading fits; not a heading
 # Kinds that only add: if a model's anchors do not fit, code can place the verified change.
 _ADDING_KINDS = frozenset({Kind.ADD_STEP, Kind.PREFERENCE, Kind.CORRECTION, Kind.FACT})
-_STEP_PATTERN = re.compile(r"(?:then|next|first|after|before|finally|lastly|once|when)\b", re.IGNORECASE)
 
 
 class LintError(RefusedError):
@@ -180,7 +188,7 @@ def check_edit(
         raise RefusedError("The edit was not made", "it says more than the person did")
     updates = [item.update for item in checked]
     before, then = was.decode("utf-8-sig"), after.decode("utf-8-sig")
-    judged = check_fidelity(before, then, updates, typed, title=DEFAULT_TITLE)
+    judged = check_fidelity(before, then, updates, typed)
     if judged.why_not:
         raise RefusedError("The edit was not made", judged.why_not)
     flags = [BY_ASSENT_FLAG] if any(item.by_assent for item in checked) else []
@@ -358,10 +366,13 @@ def place_updates(updates: Sequence[Update], data: bytes) -> list[Operation]:
     ground = data.decode("utf-8-sig") + "\n".join(update.change for update in updates)
     for update in updates:
         hint = "" if fold(update.section).casefold() == _NO_SECTION_NAME else update.section
-        step = update.kind is Kind.ADD_STEP or bool(_STEP_PATTERN.match(update.change))
-        operation = insert_bullet(data, hint, update.change, step=step)
-        if any(line.startswith("#") and not adds_nothing(line, ground) for line in operation.text.split("\n")):
-            operation = insert_bullet(data, "", update.change, step=step)  # a new heading in words that nobody used
+        step = is_step(update.change) or (update.kind is Kind.ADD_STEP and not is_rule(update.change))
+        step = step or asks_for_step(update.quote)
+        title = new_title(data.decode("utf-8-sig"))
+        operation = insert_bullet(data, hint, update.change, step=step, title=title)
+        head = next((line for line in operation.text.split("\n") if line.strip("- ")), "")
+        if not adds_nothing(head, ground):  # a new heading, in words that nobody used
+            operation = insert_bullet(data, "", update.change, step=step, title=title)
         data = apply(data, [operation])
         operations.append(operation)
     return operations
@@ -372,4 +383,4 @@ def _flag_with_part(flag: str, part: str) -> str:
 
 
 def _without_default_title(text: str) -> str:
-    return "\n".join(line for line in text.split("\n") if line.lstrip("#").strip() != DEFAULT_TITLE)
+    return "\n".join(line for line in text.split("\n") if not is_default_title(line))

@@ -17,7 +17,7 @@ from skilld.git import objects, refs, tree
 from skilld.git.objects import Ident
 from skilld.git.repo import TrackedFile
 from skilld.git.run import shared_git
-from skilld.markdown.structure import DEFAULT_TITLE
+from skilld.markdown.structure import is_default_title
 from skilld.proposals import worktree
 from skilld.proposals.model import Apply
 from skilld.proposals.refit import Edit
@@ -88,8 +88,8 @@ def _move_branch(tracked: TrackedFile, entry: tree.Entry, change: refs.RefChange
         raise
 
 
-# Text that skilld generates itself: the heading of a new section, and the number of a step.
-_GENERATED_PATTERN = re.compile(rf"^#+ {DEFAULT_TITLE}$|^[^\S\n]*+\d{{1,3}}[.)]\s", re.MULTILINE)
+# The number of a step, which skilld writes itself, as it does the heading of a new section.
+_STEP_NUMBER = re.compile(r"^[^\S\n]*+\d{1,3}[.)]\s", re.MULTILINE)
 
 
 @shared_git()
@@ -140,7 +140,10 @@ def _is_typed_by_person(proposal: Proposal, typed: Callable[[Proposal], str]) ->
         words = typed(proposal)
     except SkilldError:
         return False
-    texts = [_GENERATED_PATTERN.sub("", operation.text) for operation in proposal.operations]
+    texts = [
+        _STEP_NUMBER.sub("", "\n".join(line for line in operation.text.split("\n") if not is_default_title(line)))
+        for operation in proposal.operations
+    ]
     return all(
         has_only_own_words(text, words)
         and reversing_words(text) <= reversing_words(words)

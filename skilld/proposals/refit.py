@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 
 from skilld.edit.derive_operations import operations_between
-from skilld.edit.insertion_point import cut_known_section, first_heading, merge_into_heading
+from skilld.edit.insertion_point import adds_heading, cut_known_section, merge_into_heading
 from skilld.edit.operations import apply
 from skilld.edit.refit import NoPlaceError, refit, refit_in_section
 from skilld.errors import SkilldError
@@ -111,7 +111,7 @@ def _apply_operations(data: bytes, operations: Sequence[Operation]) -> bytes:
 
 
 def _adds_heading(operations: Sequence[Operation]) -> bool:
-    return any(one.op is Op.INSERT_AFTER and first_heading(one.text.split("\n")) is not None for one in operations)
+    return any(one.op is Op.INSERT_AFTER and adds_heading(one.text.split("\n")) for one in operations)
 
 
 class Edit:

@@ -56,7 +56,7 @@ MORE = "it says more than the person did"
 
 
 def _check(after: str, *updates: Update, typed: str = SAID) -> FidelityCheck:
-    return check_fidelity(TEXT, after, updates or [UPDATE], typed, title="Preferences")
+    return check_fidelity(TEXT, after, updates or [UPDATE], typed)
 
 
 class Scripted(EditOnlyBackend):

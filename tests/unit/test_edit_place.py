@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skilld.classify.offline.placement import target_section
-from skilld.edit.insertion_point import insert_bullet
+from skilld.edit.insertion_point import insert_bullet, merge_into_heading
 from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.pipeline.edits import add_blank_lines, inserts_into_code
@@ -46,7 +46,10 @@ def test_the_instruction_goes_into_its_section_in_the_same_style() -> None:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("## Steps\n\n1. Build.\n2. Test.\n\n## Next\n", "## Steps\n\n1. Build.\n2. Test.\n\n- n\n\n## Next\n"),
+        (
+            "## Steps\n\n1. Build.\n2. Test.\n\n## Next\n",
+            "## Steps\n\n1. Build.\n2. Test.\n\n## Next\n\n## Preferences\n\n- n\n",
+        ),
         ("## Steps\n\n1. Build.\n2. Test.\n\n- a\n", "## Steps\n\n1. Build.\n2. Test.\n\n- a\n- n\n"),
         ("## Rules\n\n1. Short.\n2. Plain.\n", "## Rules\n\n1. Short.\n2. Plain.\n3. n\n"),
         ("## Tone\n\n1. Never shout.\n2. Be plain.\n", "## Tone\n\n1. Never shout.\n2. Be plain.\n3. n\n"),
@@ -67,6 +70,29 @@ def test_a_second_instruction_without_a_section_goes_below_the_first() -> None:
 def test_list_styles_are_kept() -> None:
     for before, after in table_rows("edit_place", "list styles"):
         assert apply(before.encode(), [insert_bullet(before.encode(), "", "n")]).decode() == after
+
+
+@pytest.mark.parametrize("where", ["a new section", "in a section"])
+def test_an_instruction_is_written_where_and_how_the_file_writes_its_own(where: str) -> None:
+    for before, after in table_rows("edit_place", where):
+        assert apply(before.encode(), [insert_bullet(before.encode(), "", "Bees hum.")]).decode() == after
+
+
+def test_a_prohibition_goes_below_a_heading_that_forbids_only_if_its_items_are_negated() -> None:
+    for items, is_there in (("- Never sting.\n- No noise.", True), ("- Sting.\n- Make noise.", False)):
+        before = f"# A\n\n## Don't\n\n{items}\n\n## Two\n\nText.\n".encode()
+        after = apply(before, [insert_bullet(before, "", "Never make any noise when you sting.")])
+        assert (f"{items}\n- Never make".encode() in after) == is_there
+
+
+def test_a_second_section_of_the_same_name_is_merged_in_any_style() -> None:
+    for style in ("{0}\n\n- a b.\n", "**{0}**\n\n- a b.\n", "{0}\n---\n\n- a b.\n"):
+        data = "\n".join(style.format(title) for title in ("One", "Two")).upper().encode()
+        first, second = (insert_bullet(data, "", text) for text in ("Bees hum.", "Ants walk."))
+        done = apply(data, [first])
+        done = apply(done, merge_into_heading(done, second))
+        assert done.decode().casefold().count("preferences") == 1
+        assert done.decode().rstrip().endswith("- Bees hum.\n- Ants walk.")
 
 
 @pytest.mark.parametrize(

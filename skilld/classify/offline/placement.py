@@ -10,11 +10,12 @@ from skilld.classify.contradiction import contradicted_block, replace_numbers, t
 from skilld.classify.offline.choices import TOPICS, changed_choice, choices, swap_choice
 from skilld.classify.offline.detector import Match
 from skilld.classify.offline.grammar import Cue
+from skilld.classify.offline.product import likely_languages
 from skilld.classify.offline.sections import BlockKind, ProseBlock, Section, body_lines, front_matter, sections
-from skilld.markdown.structure import DEFAULT_TITLE
+from skilld.markdown.structure import default_title, is_procedure, keeps_meaning
 from skilld.text import match_full_stop
 from skilld.types import Op, Operation, SkillDoc
-from skilld.words import content_stems, has_negation, stems
+from skilld.words import content_stems, has_negation, is_other_language, stems
 
 # The section that a change fits, and the line that it replaces. Inserting a further line is done elsewhere.
 
@@ -35,11 +36,13 @@ _CATALOGUE = re.compile(
     r"\**`[^`]+`\**\s*(?:[-–—:=]|$|(?!(?:always|is|has|does|needs|goes|stays|belongs)\b)[a-z]+s\b)"
     r"|\*\*[^*`]+\*\*\s*\(`[^`]+`\)"
 )
-_NEW_SECTION = Section(DEFAULT_TITLE, 0, 0, ())
+_OPENING_CHARACTERS = 2000  # of a file, which show its language
+_ENGLISH = "the a of and to is are be in that it with for on not no or when you we this all each always never"
 _STYLE_WORD = re.compile(r"\bstyles?\b", re.IGNORECASE)
 _ORDER_WORD = re.compile(
     r"\b(?:before|after|then|first|once|when|finally|step)\b", re.IGNORECASE
 )  # a step with its place in an order
+_STEP_START = re.compile(r"(?:then|next|first|after|before|finally|lastly|once|when)\b", re.IGNORECASE)
 _FURTHER_STEP = re.compile(
     r"\b(?:add|insert|include|append)\b(?: \w+){0,3}? (?:an?|another|one more|the)(?: \w+)? step\b", re.IGNORECASE
 )
@@ -51,19 +54,35 @@ _GENERAL_WORD = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]{2}")
+_WORDS = re.compile(r"[^\W\d_]+")
 _MIN_SHARED_WORDS = 2  # of a rule and a section's text; one in its heading is enough
 _MAX_OWN_STEMS = 1  # if each of two rules says more beyond the other, both stay
+
+
+def new_title(text: str) -> str:
+    """Return the heading of a new section in the language of a file."""
+    opening = "\n".join(body_lines(text))[:_OPENING_CHARACTERS]
+    if not is_other_language(opening, _ENGLISH):
+        return default_title("en")
+    return default_title(next((one.code for one in likely_languages(opening) if one.code != "en"), "en"))
+
+
+def is_step(change: str) -> bool:
+    """Whether a change begins like a step with its place in a procedure."""
+    return bool(_STEP_START.match(change))
 
 
 def target_section(change: str, text: str) -> Section:
     """Return the section of the skill `text` that fits `change` best, or a new one.
 
-    If no section shares enough words with it, rules with one of its words fit, then general ones (rules, notes, a list
+    Never one in which it would say the opposite, such as "Don't", nor the steps of a procedure unless it is a step. If
+    no section shares enough words with it, rules with one of its words fit, then general ones (rules, notes, a list
     below the title), then the only list of rules.
     """
     found, is_skill = sections(text), bool(front_matter(text))
     titles = stems(" ".join(section.heading for section in found if section.level == 1))
-    wanted = content_stems(change) - titles
+    found = [section for section in found if _may_take(section, change)]
+    wanted, said = content_stems(change) - titles, set(_WORDS.findall(change.lower()))
     trades = frozenset().union(*(family for family in _FAMILIES if wanted & family - WEAK_STEMS)) - wanted - titles
 
     def shared(section: Section) -> float:
@@ -77,6 +96,7 @@ def target_section(change: str, text: str) -> Section:
             score += 1.5 if _is_plain(items[-1]) else -1.5 * (not _ORDER_WORD.search(change))
             score -= 4.0 if _is_catalogue(items) else 0.0
         score += 1.5 if _RULE_HEADING.search(section.heading) else 0.0
+        score += 0.5 * len(said & set(_WORDS.findall(section.heading.lower())))  # "before deploying", "after deploying"
         score -= 4.0 if _UNSUITABLE.search(section.heading) else 0.0
         score -= 2.0 if all(block.kind is BlockKind.OTHER for block in section.blocks) else 0.0
         return score, section.line
@@ -91,7 +111,15 @@ def target_section(change: str, text: str) -> Section:
         or [part for part in found if _is_of_rules(part) and _has_word_of(wanted, part)]
         or [part for part in found if _is_general(part, is_skill=is_skill)]
     )
-    return max(fitting, key=fit) if fitting else _single_list_section(found, wanted, is_skill=is_skill)
+    if fitting:
+        return max(fitting, key=fit)
+    return _single_list_section(found, wanted, is_skill=is_skill) or Section(new_title(text), 0, 0, ())
+
+
+def _may_take(section: Section, change: str) -> bool:
+    texts = [item.text for item in section.items()]
+    steps = _is_numbered(section.items()) and is_procedure(section.heading, texts)
+    return keeps_meaning(change, section.heading, texts) and (is_step(change) or not steps)
 
 
 def asks_for_step(said: str) -> bool:
@@ -110,8 +138,8 @@ def _is_numbered(items: Sequence[ProseBlock]) -> bool:
     return len(items) > 1 and all(item.marker[0].isdigit() for item in items)
 
 
-def _single_list_section(found: Sequence[Section], wanted: frozenset[str], *, is_skill: bool) -> Section:
-    """Return the only section with a plain list of several rules, or a new section if there are others.
+def _single_list_section(found: Sequence[Section], wanted: frozenset[str], *, is_skill: bool) -> Section | None:
+    """Return the only section with a plain list of several rules, None if there are others.
 
     In a project's file not one of another kind of work: "Testing" for a rule about request bodies.
     """
@@ -124,7 +152,7 @@ def _single_list_section(found: Sequence[Section], wanted: frozenset[str], *, is
         and not _UNSUITABLE.search(part.heading)
         and (is_skill or not (_STYLE_WORD.search(part.heading) or _is_of_other_trade(part, wanted)))
     ]
-    return lists[0] if len(lists) == 1 else _NEW_SECTION
+    return lists[0] if len(lists) == 1 else None
 
 
 def _is_of_other_trade(section: Section, wanted: frozenset[str]) -> bool:

@@ -78,7 +78,7 @@ def sections(text: str) -> list[Section]:
     kinds = roles(body)
     return [
         Section(part.title, part.level, part.start, tuple(_blocks(body, kinds, part.start, part.own_end)))
-        for part in structure.sections(body)
+        for part in structure.labelled_sections(body)
     ]
 
 

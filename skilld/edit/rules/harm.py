@@ -280,7 +280,7 @@ _PROTECTION_PHRASES = (
         # Of what is forbidden, not of where: "never use floats for amounts, not even in tests".
         r"\b(?:not to|to not|never|do not|don['’]?t|no need to)\s+"
         + verbs("write add include create run perform do use require")
-        + r"\s+(?:(?!(?:for|in|on|at|from|within|inside)\b)[^\s,;.:()]+\s+){0,5}?(?:"
+        + r"\s+(?:(?!(?:for|in|on|at|from|within|inside|outside|except)\b)[^\s,;.:()]+\s+){0,5}?(?:"
         + _TESTS
         + "|"
         + nouns(
