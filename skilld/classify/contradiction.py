@@ -11,11 +11,13 @@ from functools import lru_cache
 
 from skilld.classify.offline.choices import (
     DISTINCTIVE_CHOICES,
+    TOPIC_NUMBERS,
     WORD,
     changed_choice,
     choices,
     chosen_part,
     refused_part,
+    with_usual_names,
 )
 from skilld.classify.offline.sections import BlockKind, ProseBlock, sections
 from skilld.classify.opposition import opposes
@@ -29,6 +31,7 @@ PLAIN_VERBS = stems("use write put make keep do add give take have be set goes c
 _HANDLING = stems(
     "install add package packages dependency dependencies module requirements txt run command project repository code"
     " everything always never set save most least under up only prefer instead standard"
+    " against store stored everywhere kept"
 )
 _REASON = re.compile(r",\s|\s(?:because|so that|since|as)\s|;")
 _NUMBERS = stems(" ".join(NUMBER_WORDS.values()))
@@ -201,10 +204,11 @@ def replace_numbers(change: str, line: str) -> str:
 @lru_cache(maxsize=4096)
 def topic_stems(text: str) -> frozenset[str]:
     """Return the stems of `text` without numbers; members of a distinctive choice are one stem, others are dropped."""
+    text = with_usual_names(text)
     made_one = choices(text)
     members = frozenset().union(*(stems(word) for words in made_one.values() for word in words))
     plain = {stem for stem in stems(chosen_part(text)) - members if not stem[0].isdigit()}
-    about = plain | {f"choice {number}" for number in made_one if number < DISTINCTIVE_CHOICES}
+    about = plain | {f"choice {TOPIC_NUMBERS[number]}" for number in made_one if number < DISTINCTIVE_CHOICES}
     return frozenset(about - PLAIN_VERBS or about)
 
 

@@ -22,6 +22,7 @@ from skilld.classify.content import (
 from skilld.classify.contradiction import MAX_CHANGE, PLAIN_VERBS, REACH, contradicts, stems
 from skilld.classify.offline.choices import WORD, choices, chosen_part, is_reversed_choice, same_choice
 from skilld.classify.offline.sections import body_lines, sections
+from skilld.markdown.structure import turns_around
 from skilld.meanings import Words, terms
 from skilld.skills.spec import read_front
 from skilld.types import Kind, Update
@@ -328,13 +329,21 @@ def _only_lists_commands(text: str) -> bool:
 
 
 def _rule_texts(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the blocks of a text after its front matter, each with its heading, then its single lines."""
+    """Yield the blocks of a text after its front matter, each with its heading, then its single lines.
+
+    Nothing below a heading such as "Don't", which means the opposite.
+    """
+    turned: set[str] = set()
     for section in sections(text):
+        if turns_around(section.heading, [item.text for item in section.items()]):
+            turned.update(block.text for block in section.blocks)
+            continue
         for block in section.blocks:
             if not (only_imports(block.text) or _only_lists_commands(block.text)):
                 yield section.heading, block.text
     for line in body_lines(text) or text.splitlines():
-        if not (only_imports(line) or _only_lists_commands(line)):
+        is_turned = turned and any(one and line.strip().endswith(one) for one in turned)
+        if not (is_turned or only_imports(line) or _only_lists_commands(line)):
             yield "", line
 
 

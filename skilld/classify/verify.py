@@ -11,6 +11,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 
 from skilld.classify.clauses import foreign_parts, without_foreign_clauses
+from skilld.classify.content import WEAK_STEMS
 from skilld.classify.endorsement import Endorsement, final_question, find_endorsement, find_passed_back, is_bare_assent
 from skilld.classify.offline.grammar import languages
 from skilld.classify.offline.provenance import own_words, without_quotations
@@ -21,7 +22,7 @@ from skilld.classify.subject import fill_pronoun, points_elsewhere, text_before_
 from skilld.classify.support import Support, adds_nothing, check_support, is_empty_request
 from skilld.classify.typed_quote import typed_quote
 from skilld.types import Kind, Message, SkillDoc, Update
-from skilld.words import count_words
+from skilld.words import content_stems, count_words
 
 # Judging one update against its turn: whether its quote is there, and supports the change.
 
@@ -297,9 +298,17 @@ def verify(
         least = max(min_confidence, _MIN_GENERAL_CONFIDENCE) if update.skill in general else min_confidence
         kept = [item.update for item in one.proposed if skill is None or item.update.confidence < least]
         doubt = f"skilld is not sure enough (confidence {update.confidence:.2f}; {least:.2f} needed)"
+        if skill is not None and update.skill not in general and _is_unrelated(update, skill):
+            doubt += f"; it names nothing that {skill.name} is about"
         why = doubt if skill else _NO_FILE_REASON if skills else "no skill was in use"
         found += replace(one, proposed=(), learned=tuple((update, why) for update in kept)) if kept else one
     return found
+
+
+def _is_unrelated(update: Update, skill: SkillDoc) -> bool:
+    """Whether a clear update and a skill have no content word in common."""
+    said, known = content_stems(update.change), content_stems(f"{skill.name} {skill.text}")
+    return len(said) > 1 and not said & known - WEAK_STEMS
 
 
 def _judge(update: Update, turn: HumanTurn, skill: SkillDoc | None, instructions: str, meant: JudgePolarity) -> Verdict:

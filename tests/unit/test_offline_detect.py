@@ -340,3 +340,71 @@ def test_a_further_step_becomes_the_next_number_of_the_procedure(said: str) -> N
     (update,) = detect(said)
     (operation,) = place_updates([update], NOTES.encode())
     assert operation == Operation(Op.INSERT_AFTER, "2. List the commits since then.", "3. Sign the notes.")
+
+
+MINUTES = SkillDoc(
+    1, "call-minutes", "/s/SKILL.md", "---\ndescription: Write the minutes of a call.\n---\n\n- Be kind.\n"
+)
+DEPLOY = SkillDoc(1, "deploy", "/s/SKILL.md", "---\ndescription: Deploy the service.\n---\n\n- Be kind.\n")
+
+
+@pytest.mark.parametrize(
+    ("said", "change"),
+    [
+        ("From now on put the author at the end of each line.", "Put the author at the end of each line."),
+        ("In the summary, always put the risks first.", "In the summary, always put the risks first."),
+        ("The table should always have a total row.", "The table should always have a total row."),
+        ("From now on every entry must have a link.", "Every entry must have a link."),
+        ("Ab jetzt immer den Autor am Ende jeder Zeile nennen.", "Immer den Autor am Ende jeder Zeile nennen."),
+        ("以后每行结尾都加作者。", "每行结尾都加作者。"),
+    ],
+)
+def test_a_rule_about_a_part_of_a_text_belongs_to_the_skill_that_writes_it(said: str, change: str) -> None:
+    messages = [Message("Fertig."), Message(said, 1)]
+    (update,) = Offline().detect(messages, [MINUTES])
+    assert (update.change, update.skill, update.confidence > 0.5) == (change, 1, True)
+
+
+@pytest.mark.parametrize(
+    ("said", "skill"),
+    [
+        ("From now on put the author at the end of each line.", DEPLOY),
+        ("Always put a comment at the end of each line of code.", MINUTES),
+        ("The table should be longer.", MINUTES),
+        ("The page should always load in under two seconds.", MINUTES),
+    ],
+)
+def test_a_rule_about_another_text_or_a_product_does_not(said: str, skill: SkillDoc) -> None:
+    messages = [Message("Done."), Message(said, 1)]
+    assert all(update.confidence < 0.5 for update in Offline().detect(messages, [skill]))
+
+
+def test_a_learning_says_that_its_rule_is_not_about_the_skill() -> None:
+    messages = [Message("Done."), Message("Always use early returns.", 1)]
+    found = verify(Offline().detect(messages, [DEPLOY]), messages, [DEPLOY])
+    (why,) = (why for _, why in found.learned)
+    assert why == "skilld is not sure enough (confidence 0.45; 0.50 needed); it names nothing that deploy is about"
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "heading"),
+    [
+        ("# A\n\n## Steps\n\n1. Write.\n2. Send.\n\n## Notes\n\n- Short.\n", "Never send on Fridays.", "Notes"),
+        (
+            "# A\n\n## Before sending\n\n- Read.\n\n## After sending\n\n- Log.\n",
+            "Ask before sending.",
+            "Before sending",
+        ),
+        ("# A\n\n## Do\n\n- Short.\n- Kind.\n\n## Don't\n\n- Shout.\n", "Always shout.", "Do"),
+        ("# A\n\n## Do\n\n- Short.\n\n## Don't\n\n- Shout.\n", "Never shout twice.", "Preferences"),
+        (
+            "# Brief\n\nSchreibe den Brief für den Kunden und sende ihn.\n\n1. Lesen\n2. Senden\n",
+            "Immer grüßen.",
+            "Regeln",
+        ),
+        ("# 周报\n\n根据提交记录写周报。\n\n1. 收集\n2. 写\n", "不要出现客户名字。", "规则"),
+        ("ONE\n\n- Short.\n\nTABS\n\n- Wide.\n", "Never use tabs.", "TABS"),
+    ],
+)
+def test_a_rule_is_no_step_and_keeps_its_meaning_below_its_heading(text: str, change: str, heading: str) -> None:
+    assert target_section(change, text).heading == heading

@@ -5,11 +5,12 @@ import sys
 
 import pytest
 
+from skilld.classify.backends.offline import Offline
 from skilld.classify.offline.detector import find_lasting, find_practices, find_retractions
 from skilld.classify.offline.grammar import Cue, languages
 from skilld.classify.offline.product import likely_languages
 from skilld.classify.offline.retraction import taking_back
-from skilld.types import Kind, Update
+from skilld.types import Kind, Message, Update
 
 LASTING = """
 From now on, run the formatter before you hand anything back.
@@ -318,6 +319,18 @@ def test_a_product_requirement_is_no_rule_for_the_agent_after_an_and(said: str) 
         ("Always put the ticket number first.", "never mind", False),
         ("Always put the ticket number first.", "Don't forget the ticket number!", False),
         ("Always put the ticket number first.", "remove the ticket number from the second entry", False),
+        ("Always put the ticket number first.", "you can drop the ticket number again", True),
+        ("Always put the ticket number first.", "Thanks. Leave the ticket number out from now on.", True),
+        ("Always put the ticket number first.", "the ticket number can go again", True),
+        ("Always put the ticket number first.", "you dropped the ticket number again", False),
+        ("Always put the ticket number first.", "why did you leave the ticket number out again?", False),
+        ("Always put the ticket number first.", "never leave the ticket number out again", False),
+        ("Always put the ticket number first.", "drop the ticket number column from the table again", False),
+        ("Die Ticketnummer immer zuerst nennen.", "die Ticketnummer kannst du wieder weglassen", True),
+        ("Die Ticketnummer immer zuerst nennen.", "die Ticketnummer ist schon wieder weg", False),
+        ("Mets toujours le numéro du ticket.", "tu peux de nouveau enlever le numéro du ticket", True),
+        ("Pon siempre el número de ticket primero.", "ya puedes quitar el número de ticket", True),
+        ("总是把工单号放在最前面。", "以后工单号可以去掉了", True),
         ("Die Ticketnummer immer zuerst nennen.", "vergiss das mit der Ticketnummer", True),
         ("Die Ticketnummer immer zuerst nennen.", "vergiss die Ticketnummer nicht", False),
         ("Zet altijd het ticketnummer vooraan.", "vergeet het ticketnummer niet", False),
@@ -332,3 +345,26 @@ def test_a_product_requirement_is_no_rule_for_the_agent_after_an_and(said: str) 
 def test_later_words_take_a_rule_back_only_by_naming_it(change: str, said: str, *, takes_back: bool) -> None:
     rule = Update(1, "", change, "", Kind.PREFERENCE, 1, change)
     assert bool(taking_back(said, rule)) is takes_back
+
+
+@pytest.mark.parametrize(
+    ("said", "changes"),
+    [
+        ("range les tests dans tests/ et n'utilise jamais npm", ["N'utilise jamais npm."]),
+        ("et n'utilise plus jamais lodash", ["N'utilise plus jamais lodash."]),
+        ("désormais, utilise pnpm et n'utilise jamais npm", ["Utilise pnpm et n'utilise jamais npm."]),
+        ("mueve los archivos y no uses nunca npm", ["No uses nunca npm."]),
+        ("n'en parle plus maintenant", []),
+        ("always end every paragraph with a full stop", ["Always end every paragraph with a full stop."]),
+        ("always start the game with a tutorial", []),
+        ("I told you already. What is next?", []),
+        ("remember to fix the bug first", []),
+    ],
+)
+def test_a_rule_is_heard_behind_a_task_and_in_short_forms(said: str, changes: list[str]) -> None:
+    assert [update.change for update in Offline().detect([Message(said, 1)], [])] == changes
+
+
+def test_what_to_remember_to_do_is_kept_but_not_proposed() -> None:
+    (update,) = Offline().detect([Message("also remember to update the changelog as well", 1)], [])
+    assert (update.change, update.confidence < 0.5) == ("Update the changelog as well.", True)

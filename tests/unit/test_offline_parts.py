@@ -310,3 +310,14 @@ def test_paraphrases_of_a_line_are_recognized(change: str, line: str, *, said: b
 def test_a_line_says_a_change_only_if_it_has_all_of_its_content(change: str, line: str, *, said: bool) -> None:
     update = Update(1, "", change, "", Kind.PREFERENCE, 1, change, 0.9)
     assert (find_line(update, f"# Rules\n\n- Be brief.\n- {line}\n") is not None) is said
+
+
+def test_what_runs_a_command_or_stands_below_dont_says_something_else() -> None:
+    text = "# A\n\n## Testing\n\nTests run with `npm test`.\n\n## Don't\n\n- Mention file names.\n"
+    for change, said in (
+        ("Always run the tests before you commit.", False),
+        ("Always mention file names.", False),
+        ("Run tests with `npm test`.", True),
+    ):
+        update = Update(1, "", change, "", Kind.PREFERENCE, 1, change)
+        assert (find_line(update, text) is not None) is said

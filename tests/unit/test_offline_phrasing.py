@@ -14,6 +14,30 @@ from skilld.classify.offline.phrasing import phrase
         ("docs/api.md must always be in English", "docs/api.md must always be in English."),
         ("git push は今後必ず私に聞いてからにして", "git push は今後必ず私に聞いてからにして。"),
         ("As a last step, always update the changelog", "As a last step, always update the changelog."),
+        ("don't forget to always close the connection", "Always close the connection."),
+        ("I always want the summary at the top", "Always put the summary at the top."),
+        ("never again use any in TypeScript, seriously", "Never use any in TypeScript."),
+        ("always use single quotes, my friend", "Always use single quotes."),
+        ("from now on use vitest and never jest", "Use vitest and never jest."),
+        ("von jetzt an will ich, dass du immer kurze Sätze schreibst", "Immer kurze Sätze schreiben."),
+        ("ab jetzt möchte ich, dass du immer das Datum nennst", "Immer das Datum nennen."),
+        ("hör auf, Kommentare zu löschen", "Kommentare nicht löschen."),
+        ("hör auf, Emojis hinzuzufügen", "Emojis nicht hinzufügen."),
+        ("in Zukunft verwende bitte keine Emojis", "Verwende keine Emojis."),
+        ("Verwende ab sofort nur noch pnpm, danke", "Verwende nur noch pnpm."),
+        ("a partir de ahora quiero que pongas la fecha en formato ISO", "Pon la fecha en formato ISO."),
+        ("a partir de ahora quiero que uses comillas simples", "Usa comillas simples."),
+        ("a partir de ahora quiero que nunca borres los tests", "Nunca borres los tests."),
+        ("deja de añadir comentarios obvios", "No añadir comentarios obvios."),
+        ("désormais, mets toujours la date en haut s'il te plaît", "Mets toujours la date en haut."),
+        ("dorénavant je veux que tu écrives les commits en anglais", "Écris les commits en anglais."),
+        ("dorénavant je veux que tu ne supprimes jamais les tests", "Ne supprime jamais les tests."),
+        ("arrête de mettre des commentaires", "Ne pas mettre de commentaires."),
+        ("以后请一律用单引号，谢谢", "一律用单引号。"),
+        ("请以后不要使用缩写变量名", "不要使用缩写变量名。"),
+        ("永远不要直接推送到 main", "永远不要直接推送到 main。"),
+        ("これからはコミットを英語で書いてください、お願いします", "コミットを英語で書いてください。"),
+        ("次回からは日付をISO形式で書いてください", "日付をISO形式で書いてください。"),
         ("to finish, always summarize what you changed", "To finish, always summarize what you changed."),
         ("no, always use pnpm", "Always use pnpm."),
         ("Please note in AGENTS.md that we always squash merges.", "Always squash merges."),
@@ -116,7 +140,7 @@ from skilld.classify.offline.phrasing import phrase
         ("Впредь никогда не пушь в main", "Никогда не пушь в main."),
         ("запомни: деплой только через CI", "Деплой только через CI."),
         ("以后提交信息一律用中文", "提交信息一律用中文。"),
-        ("以后不要直接推送到 main", "不要直接推送到 main."),
+        ("以后不要直接推送到 main", "不要直接推送到 main。"),
         ("これからは絵文字を使わないでください", "絵文字を使わないでください。"),
         ("앞으로 커밋 메시지는 항상 한국어로 작성해줘", "커밋 메시지는 항상 한국어로 작성해줘."),
     ],
@@ -150,3 +174,15 @@ def test_words_that_depend_on_others_are_not_clear(said: str) -> None:
 def test_a_refusal_stays_a_refusal(said: str) -> None:
     denials = ("never", "no ", "nunca", "не ", "不要")
     assert any(word in phrase(find_lasting(said)[0]).text.lower() for word in denials)
+
+
+@pytest.mark.parametrize(
+    ("said", "change"),
+    [
+        ("ya te dije que nunca borres los tests", "Nunca borres los tests."),
+        ("je t'ai déjà dit de ne jamais toucher aux migrations", "Ne jamais toucher aux migrations."),
+        ("前にも言いましたが、mainに直接pushしないでください", "mainに直接pushしないでください。"),
+    ],
+)
+def test_what_was_told_before_is_kept_without_the_telling(said: str, change: str) -> None:
+    assert phrase(find_lasting(said)[0]).text == change

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from skilld.classify.backends import OFFLINE
 from skilld.classify.contradiction import chooses_differently, contradicted_block, stems, topic_stems
-from skilld.classify.conversation_style import PROJECT_SCOPE
+from skilld.classify.conversation_style import PROJECT_SCOPE, is_about_project
 from skilld.classify.offline.choices import refused_part
 from skilld.classify.offline.detector import (
     Match,
@@ -23,7 +23,8 @@ from skilld.classify.offline.detector import (
     with_parts,
 )
 from skilld.classify.offline.grammar import Cue
-from skilld.classify.offline.phrasing import phrase, phrase_joined
+from skilld.classify.offline.output import find_demands, names_part, writes_text
+from skilld.classify.offline.phrasing import is_complaint, phrase, phrase_joined
 from skilld.classify.offline.placement import (
     asks_for_step,
     fits_description,
@@ -102,13 +103,17 @@ class Offline:
                 continue
             agent = [earlier.text for earlier in messages[:i] if not earlier.by_person]
             lasting = (part for one in find_lasting(message.text, agent) for part in _split_halves(one))
-            matches = [one for one in lasting if not (rules_are_loaded and refers_to_rule_file(one))]
+            stating = (one for one in lasting if not is_complaint(one))
+            matches = [one for one in stating if not (rules_are_loaded and refers_to_rule_file(one))]
             if skills:
                 practices = (_clearest(one, matches, skills, agent) for one in find_practices(message.text, agent))
                 matches += [one for one in practices if one is not None]
                 stated = [one for one in find_statements(message.text, agent) if is_about_line(one, skills, agent[-1:])]
                 matches += _without_overlaps(stated, matches)
-            matches = [one for one in matches if not is_about_single_thing(one, skills)]
+                matches += _without_overlaps(_demands_of_output(message, agent, skills), matches)
+            matches = [
+                one for one in matches if _is_about_text(one, skills, message) or not is_about_single_thing(one, skills)
+            ]
             if product_talk:
                 kept = [one for one in matches if not _continues_product_talk(one)]
                 product_talk, matches = (_PRODUCT_TALK_TURNS if len(kept) < len(matches) else product_talk - 1), kept
@@ -139,6 +144,12 @@ def _clearest(match: Match, matches: Sequence[Match], skills: Sequence[SkillDoc]
 def _split_halves(match: Match) -> tuple[Match, ...]:
     """Return the two halves of a match if both are clear on their own, otherwise the whole."""
     return match.halves if match.halves and all(phrase(one).clear for one in match.halves) else (match,)
+
+
+def _demands_of_output(message: Message, agent: Sequence[str], skills: Sequence[SkillDoc]) -> list[Match]:
+    """Return what the turn demands of a part of a text, if the skill used last writes texts."""
+    last = skills_by_use(skills, message.turn or 0)[0]
+    return find_demands(message.text, agent) if writes_text(last) else []
 
 
 def _without_overlaps(found: Sequence[Match], matches: Sequence[Match]) -> list[Match]:
@@ -238,6 +249,8 @@ def _make_update(
     lasting_step = match.cue is Cue.LASTING and asks_for_step(match.quote)
     asked = match.quote if lasting_step else said.text  # the word "step" shows that it is about the skill's steps
     skill = next((doc for doc in named or in_use if _is_about(match, asked, doc, skills, agent[-last:])), answered)
+    if skill is None and _is_about_text(match, skills, message):
+        skill = skills_by_use(skills, message.turn or 0)[0]
     target = skill or (in_use[0] if in_use else None)
     confidence = match.strength if said.clear else min(match.strength, _UNCLEAR_CONFIDENCE)
     if target and not skill and not PROJECT_SCOPE.search(match.quote):  # project rules go to other files
@@ -252,6 +265,13 @@ def _make_update(
         quote=match.quote,
         confidence=confidence,
     )
+
+
+def _is_about_text(match: Match, skills: Sequence[SkillDoc], message: Message) -> bool:
+    """Whether a match is about a part of the text that the skill used last writes: "at the end of each line"."""
+    if not skills or not names_part(match.quote) or is_about_project(match.quote):
+        return False
+    return writes_text(skills_by_use(skills, message.turn or 0)[0])
 
 
 def _update_kind(match: Match, change: str, target: SkillDoc | None) -> Kind:

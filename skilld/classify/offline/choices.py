@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ TOPICS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("topics.toml").r
 
 DISTINCTIVE_CHOICES = len(TOPICS["choices"])  # families below this number show what a rule is about
 _FAMILIES = tuple(frozenset(family.split()) for family in (*TOPICS["choices"], *TOPICS["everyday_choices"]))
+# Families with a common member are about one topic: the number of the first.
+TOPIC_NUMBERS = tuple(min(at for at, other in enumerate(_FAMILIES) if family & other) for family in _FAMILIES)
 _REFUSAL = re.compile(
     r", (?:and |but )?(?:not|never)\b| (?:(?:and|but) (?:not|never)|instead of|rather than|over)\b", re.IGNORECASE
 )
@@ -36,13 +39,22 @@ _REVERSIBLE = [
     *(re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in TOPICS["turning"]),
     *(re.compile(words) for words in TOPICS["turning_unspaced"]),
 ]
+_ALIASES = [(re.compile(rf"\b(?:{words})\b", re.IGNORECASE), name) for name, words in TOPICS["aliases"].items()]
 _MAX_REFUSED_WORDS = 4  # words
 WORD = re.compile(r"[^\W_](?:[\w-]*[^\W_])?", re.UNICODE)
 
 
+@lru_cache(maxsize=4096)
+def with_usual_names(text: str) -> str:
+    """Return `text` with one word for what has several names: "docs" for "documentation"."""
+    for pattern, name in _ALIASES:
+        text = pattern.sub(name, text)
+    return text
+
+
 def choices(text: str) -> dict[int, frozenset[str]]:
     """Return the members that `text` chooses, by the number of their family."""
-    words = frozenset(word.lower() for word in WORD.findall(chosen_part(text)))
+    words = frozenset(word.lower() for word in WORD.findall(chosen_part(with_usual_names(text))))
     return {number: words & family for number, family in enumerate(_FAMILIES) if words & family}
 
 
@@ -97,5 +109,7 @@ def swap_choice(change: str, line: str) -> str | None:
         if len(mine[family]) != 1 or len(theirs[family]) != 1:
             return None
         (new,), (old,) = mine[family], theirs[family]
+        if new in TOPICS["aliases"] or old in TOPICS["aliases"]:
+            return None
         line = re.sub(rf"(?<![\w-]){re.escape(old)}(?![\w-])", new, line, flags=re.IGNORECASE)
     return line

@@ -13,6 +13,7 @@ from typing import Any
 
 from skilld.classify.offline.detector import Match
 from skilld.classify.offline.grammar import Cue, compiled
+from skilld.classify.offline.recast import recast
 from skilld.text import fold
 from skilld.words import content_stems, has_negation, stems
 
@@ -29,8 +30,9 @@ _CARRIERS = tuple(map(compiled, _DATA["carriers"]))
 _REMARKS = tuple(map(compiled, _DATA["remarks"]))
 _COMPLAINT = compiled(  # behind a run of dashes, which is tried from its start only
     r"(?:^|(?:(?<!\s)\s++|(?<![,;–—(-]))[,;–—(-]++ ?)"
-    rf"(?:{'|'.join(_DATA['complaints'])})\)?(?=\s?(?:[,.;:!?–—-]|$))"
+    rf"(?:{'|'.join(_DATA['complaints'])})\)?(?=\s?(?:[,.;:!?–—，、：。-]|$))"
 )
+_TOLD_BEFORE = tuple(map(compiled, _DATA["told_before"]))
 _LASTING = compiled(_DATA["lasting"])
 _FUTURE_KINDS = tuple(map(compiled, _DATA["future_kinds"]))
 _OWN_SAKES = tuple(map(compiled, _DATA["own_sakes"]))
@@ -40,6 +42,11 @@ _LEANING = tuple(map(compiled, _DATA["leaning"]))
 _VERBS = frozenset(_DATA["verbs"].split())
 _ORDERS = _VERBS | frozenset(_DATA["orders"].split())
 
+# "Verwende bitte keine", "use please only"; not "write please in the subject".
+_ASIDE = compiled(
+    r"^(?!(?:say|write|add|include|put|sag|schreib|di|escribe|dis|écris)\w*\b)([\w'’-]+),? "
+    r"(?:please|pls|bitte|por favor|s'il (?:te|vous) pla[iî]t|stp|svp),? (?=\w)"
+)
 _REQUEST = compiled(r"^(?:can|could|would|will) (?:you|we) ")
 _GERUND = compiled(
     r"^(?:stop|quit|(?:you|u) (?:keep(?: on)?|are always|always keep)) (?!say|claim|tell)([a-z-]+)ing\b(.*)$"
@@ -64,7 +71,7 @@ _NOTE_THAT = compiled(r"^that (?=(?:do not|don'?t|dont|never|always|only|you|we)
 _DANGLING = compiled(
     r"\b(?:a|an|the|my|our|your|of|to|with|without|for|from|by|an?other|their|his|her|its|no|every|each|any|and|or|but)$"
 )
-_FULL_STOP = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]$")
+_FULL_STOP = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 # Begins with a path or a name in code, or with a Latin word of a sentence in Chinese, Japanese or Korean.
 _NAME = re.compile(r"\S*[\w)][./_:]\S*\w|\S*\w/(?=\s)|.*[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 
@@ -91,7 +98,7 @@ def phrase(match: Match) -> Phrase:
         return Phrase(_as_sentence(said), clear=False)
     text = _without_frame(carried or said, match)
     text = _YOU_DO_NOT.sub("do not ", text) if match.cue is Cue.LASTING else text
-    text = _as_command(_carried_rule(text) or text)
+    text = _ASIDE.sub(r"\1 ", recast(_as_command(_carried_rule(text) or text)))
     for own_sake in () if match.cue is Cue.TAKEN_UP else _OWN_SAKES:  # the reason may be the only rejection
         shorter = own_sake.sub("", text)
         text = shorter if _says_enough(shorter) and not _DANGLING.search(shorter) else text
@@ -109,6 +116,11 @@ def begins_with_order(text: str) -> bool:
     return first is not None and first[1].lower() in _ORDERS
 
 
+def is_complaint(match: Match) -> bool:
+    """Whether a match only says that something was said before, and not what."""
+    return not _COMPLAINT.sub("", fold(match.said)).strip(" ,.;:!?，。；：！？")
+
+
 def phrase_joined(match: Match) -> Phrase:
     """Return two clauses as they were said, since the second refers to the first."""
     text = fold(match.said).rstrip("?？ ")
@@ -123,8 +135,11 @@ def _says_enough(text: str) -> bool:
 
 def _without_complaints(said: str) -> str:
     """Return a clause without "I told you" and the like, and without words before it that are repeated after it."""
+    for pattern in _TOLD_BEFORE:
+        rest = pattern.sub("", said)
+        said = rest if _says_enough(rest) else said
     for found in reversed(list(_COMPLAINT.finditer(said))):
-        before, behind = said[: found.start()].rstrip(), said[found.end() :].lstrip(" ,;:–—-")
+        before, behind = said[: found.start()].rstrip(), said[found.end() :].lstrip(" ,;:–—-，、：。")
         if not _says_enough(f"{before} {behind}"):
             continue
         told_again = content_stems(before) <= content_stems(behind) and has_negation(before) <= has_negation(behind)

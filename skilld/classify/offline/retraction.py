@@ -92,6 +92,7 @@ def without_retracted(updates: Sequence[Update], messages: Sequence[Message]) ->
         update
         for update in standing
         if not any(later.turn > update.turn and contradicts(later.change, update.change) for later in standing)
+        and not any(one.turn and one.turn > update.turn and _letting_go(one.text, update) for one in messages)
     ]
 
 
@@ -102,6 +103,33 @@ _NO_LONGER = re.compile(
     r"|geen \w{1,20} meer|już nie|nie trzeba|už ne)\b"
     r"|больше не|не нужн|不再|不用再|もう\w{0,12}(?:ない|不要|いらない)|더 이상",
     re.IGNORECASE,
+)
+# To leave out again what a rule asked for, and words that say that this holds from now on: "drop it" alone is a task,
+# and "you dropped it again" a complaint.
+_LETTING_GO = re.compile(
+    r"""(?<!you\ )(?<!\bu\ )(?<!they\ )(?<!it\ )(?<!\bi\ )\b(?:
+        drop|skip|omit|remove|ditch|(?:leave|take)(?:\ out\b|\b(?=.{2,60}\ out\b))
+      |(?:can|may)\ (?:go|be\ (?:dropped|left\ out|omitted|skipped|removed))
+      |weglassen|streichen|rausnehmen|kann\ weg|lass(?:e|t|en\ (?:sie|wir))?\b(?=.{2,60}\ weg\b)
+      |enlever?|enl[èe]ve|retirer?|supprimer?|omettre|quitar?|omitir|eliminar?|tirar?|tire|remover?|omita|togliere|togli
+      |omettere|weglaten|schrappen|pomijać|pomiń|vynech(?:at|ej))\b
+      |убрать|убери|опустить|опускать|(?:可以|以后|今后)(?=.{0,12}(?:去掉|省略|省掉|拿掉|不写))
+      |(?:省い|省略し|外し)て(?:も)?(?:いい|よい|ください)|なくて(?:も)?いい|빼(?:도|고|주)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_HENCEFORTH = re.compile(
+    r"""\b(?:again|from\ now(?:\ on)?|going\ forward|in\ (?:the\ )?future|any\ ?more
+      |wieder|ab\ (?:jetzt|sofort|heute)|künftig|in\ zukunft|de\ nouveau|désormais|à\ l'avenir
+      |ya|de\ nuevo|a\ partir\ de\ (?:ahora|agora)|de\ ahora\ en\ adelante|já|de\ novo
+      |d'ora\ in\ (?:poi|avanti)|di\ nuovo|weer|voortaan|znowu|odtąd|znovu|už)\b
+      |снова|опять|больше|впредь|以后|今后|又|再|了\W*$|もう|今後|これから|다시|이제|앞으로""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_PERMITTED = re.compile(
+    r"""\b(?:(?:you|u|we)\ (?:can|may|could|might)|can|kannst\ du|k[öo]nnen\ wir|darfst?\ du
+      |tu\ peux|(?:vous|on)\ peu(?:t|vez)|puedes?|podemos|pode(?:s|mos)?|puoi|possiamo|(?:je|we)\ kunt|kun\ je|mag
+      |możesz|můžeš)\b|можешь|можно|可以|去掉|省略|省掉|拿掉|不写|てもいい|ていい|でいい|도\ 돼""",
+    re.IGNORECASE | re.VERBOSE,
 )
 _MIN_NAMED = 2  # content words of a rule, by which words without "forget" name it
 
@@ -119,9 +147,27 @@ def taking_back(said: str, rule: Update) -> str:
         topic = content_stems(bare) - _TALK_STEMS
         if topic & known and len(topic & known) * 2 >= len(topic) and not _is_for_now(clause):
             return clause
+    if let_go := _letting_go(said, rule):
+        return let_go
     affirms = not has_negation(rule.change)
     named = (one for one in split_sentences(said[:_MAX_LENGTH]) if len(content_stems(one) & known) >= _MIN_NAMED)
     return next((one for one in named if affirms and _NO_LONGER.search(one) and not _is_for_now(one)), "")
+
+
+def _letting_go(said: str, rule: Update) -> str:
+    """Return the sentence that says that what a rule asks for is left out again, and names nothing else."""
+    known = content_stems(f"{rule.quote} {rule.change}")
+    if has_negation(rule.change):
+        return ""
+    for one in split_sentences(said[:_MAX_LENGTH]):
+        lets_go = _LETTING_GO.search(one) and _HENCEFORTH.search(one)
+        if not lets_go or has_negation(one) or one.rstrip().endswith(("?", "？")):
+            continue
+        bare = _PERMITTED.sub(" ", _HENCEFORTH.sub(" ", _LETTING_GO.sub(" ", one)))
+        topic = content_stems(bare) - _TALK_STEMS
+        if topic and topic <= known and not _is_for_now(one):
+            return one
+    return ""
 
 
 def _is_for_now(text: str) -> bool:

@@ -81,6 +81,8 @@ _SECOND_RULE = re.compile(
             |для|при)\s++
             (?:tod[oa]s?|cada|tou(?:te)?s|chaque|nous|jede[rsmn]?|alle[nr]?|uns|ogni|tutt[ie]|elke?|ons|każd\w++
             |nas|нас|кажд\w++|все[хм]))\b)
+      | (?<!\s)\s*+(?:,\s++)?+(?<=\s)(?P<again>et|y|e)\s++
+        (?=(?:ne\s++|n')\w++\s++(?:jamais|plus)\b|n[oã]o?\s++\w++\s++nunca\b|non\s++\w++\s++mai\b)
       | (?<!\s)\s*+(?:,\s++)?+(?<=\s)(?:and\s++|but\s++|oh\s++)?+(?:by\s++the\s++way|btw),?+\s++(?=\w++\s++\w++\s++\w)
       | (?<!\s)\s++[-–—]{1,2}\s++(?=(?:always|never|from\s++now\s++on|please\s++always|remember)\b)
       | ,\s++(?=(?:and\s++)?i\s++(?:never|always)\s++want\b)
@@ -129,7 +131,11 @@ _LATE_FRAME = re.compile(
     re.IGNORECASE,
 )
 _MAX_FRAME = 60  # characters of such words, and of what stands before them
-_HABIT_WORD = re.compile(r"\b(?:always|we|our)\b", re.IGNORECASE)
+_HABIT_WORD = re.compile(r"\b(?:always|we|our|from\s++now|in\s++(?:the\s++)?future|going\s++forward)\b", re.IGNORECASE)
+_LASTS = re.compile(
+    r"\b(?:d[eé]sormais|dor[eé]navant|maintenant|avenir|toujours|jamais|siempre|nunca|ahora|adelante|sempre|agora|poi)\b",
+    re.IGNORECASE,
+)
 _NEVER_OTHER = re.compile(
     r"(?:and\s++)?+never\s++[\w./@-]++(?:\s++(?:here|please|pls|ever))?+\s*+(?:[.!,;]|$)", re.IGNORECASE
 )
@@ -238,6 +244,8 @@ def _is_separate_rule(line: str, begin: int, rule: re.Match[str]) -> bool:
         return False  # "we never hide errors, always show them"
     if _NEVER_OTHER.match(line, rule.end()) and _HABIT_WORD.search(line, begin, rule.start()):
         return False  # "always use pnpm here, never npm", "we split by time, never at random"
+    if rule["again"]:  # after "désormais, utilise pnpm" it is the other half of the rule
+        return not _LASTS.search(line, begin, rule.start())
     if not (rule["comma"] or rule["colon"]):
         return True
     before = line[max(begin, rule.start() - _MAX_FRAME) : rule.start()]

@@ -1,0 +1,121 @@
+"""Recasts a wish as an order: "quiero que pongas" as "pon", "hör auf, sie zu löschen" as "sie nicht löschen".
+
+For languages in which a wish, or an order to stop, has another form of the verb than an order. What cannot be recast
+for certain stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+_DE_WISH = re.compile(
+    r"^(?:(?:ich )?(?:will|möchte|wünsche mir)|(?:will|möchte|wünsche) ich(?: mir)?),? dass du "
+    r"(?P<rest>.{2,200}?) (?P<verb>\w{2,}st)(?P<end>\W*)$",
+    re.IGNORECASE,
+)
+_DE_STOP = re.compile(
+    r"^(?:hör(?:e|t|en sie)?|lass) (?:bitte )?(?:damit )?(?:auf|es),? (?P<rest>.{2,200}?) "
+    r"(?P<verb>(?:\w+zu\w+|zu \w+)n)(?P<end>\W*)$",
+    re.IGNORECASE,
+)
+_DE_IRREGULAR = {
+    "gibst": "geben", "nimmst": "nehmen", "liest": "lesen", "hältst": "halten", "lässt": "lassen",
+    "sprichst": "sprechen", "vergisst": "vergessen", "trägst": "tragen", "lädst": "laden", "triffst": "treffen",
+    "siehst": "sehen", "brichst": "brechen", "schlägst": "schlagen", "wirfst": "werfen", "hilfst": "helfen",
+}  # fmt: skip
+_DE_NO_VERB = frozenset(("bist", "hast", "kannst", "musst", "sollst", "darfst", "willst", "magst", "wirst", "weißt"))
+_ES_WISH = re.compile(
+    r"^(?:quiero|quisiera|me gustaría|prefiero|necesito) que (?:(?P<no>no |nunca |jamás )|(?P<always>siempre ))?"
+    r"(?P<verb>\w+s)(?P<rest> .+)$",
+    re.IGNORECASE,
+)
+_ES_IRREGULAR = {
+    "pongas": "pon", "hagas": "haz", "digas": "di", "tengas": "ten", "vengas": "ven", "salgas": "sal", "seas": "sé",
+    "vayas": "ve", "mantengas": "mantén", "des": "da", "sigas": "sigue", "pidas": "pide", "corrijas": "corrige",
+    "elijas": "elige", "incluyas": "incluye", "pruebes": "prueba", "cierres": "cierra", "muestres": "muestra",
+    "vuelvas": "vuelve", "empieces": "empieza", "cuentes": "cuenta", "recuerdes": "recuerda", "traduzcas": "traduce",
+}  # fmt: skip
+_FR_WISH = re.compile(
+    r"^(?:je (?:veux|voudrais|préfère|souhaite)|j'aimerais) que (?:tu |vous )(?P<no>ne |n')?"
+    r"(?P<verb>\w+)(?P<rest> .+)$",
+    re.IGNORECASE,
+)
+_FR_IRREGULAR = {
+    "mettes": "mets", "fasses": "fais", "écrives": "écris", "prennes": "prends", "lises": "lis", "dises": "dis",
+    "sois": "sois", "ailles": "va", "viennes": "viens", "tiennes": "tiens", "suives": "suis", "répondes": "réponds",
+    "rendes": "rends", "maintiennes": "maintiens", "traduises": "traduis", "décrives": "décris", "inclues": "inclus",
+    "soyez": "soyez", "fassiez": "faites", "disiez": "dites",
+}  # fmt: skip
+_STOPPING = tuple(
+    (re.compile(source, re.IGNORECASE), head)
+    for source, head in (
+        (r"^(?:deja|dejad|deje|para) de (?=\w+[aei]r(?:se|lo|la|los|las)?\b)", "no "),
+        (r"^(?:arr[êe]te|arr[êe]tez|cesse|cessez) (?:de |d')(?=\w+(?:er|ir|re|oir)\b)", "ne pas "),
+        (r"^(?:smetti|smettila|smettete) di (?=\w+(?:are|ere|ire|rre)\b)", "non "),
+        (r"^(?:pare|para|parem|deixe|deixa) de (?=\w+[aei]r\b)", "não "),
+    )
+)
+_FR_PARTITIVE = re.compile(r"^(ne pas \w+ )des (?![aeéèêiouyhâî])", re.IGNORECASE)
+
+
+def recast(text: str) -> str:
+    """Return the order that a wish stands for; the text itself if it is none, or for another verb than those known."""
+    for pattern, turn in _WISHES.items():
+        if (found := pattern.match(text)) and (order := turn(found)):
+            return order
+    for pattern, head in _STOPPING:
+        if pattern.match(text):
+            return _FR_PARTITIVE.sub(r"\1de ", pattern.sub(head, text))
+    return text
+
+
+def _german_wish(found: re.Match[str]) -> str:
+    verb = found["verb"].lower()
+    if verb in _DE_NO_VERB:
+        return ""
+    stem = verb[:-2].removesuffix("e") if verb[:-2].endswith(("de", "te", "ne")) else verb[:-2]
+    plain = _DE_IRREGULAR.get(verb) or stem + ("n" if stem.endswith(("er", "el")) else "en")
+    return f"{found['rest']} {plain}{found['end']}"
+
+
+def _german_stop(found: re.Match[str]) -> str:
+    verb = found["verb"]
+    plain = verb[3:] if verb.lower().startswith("zu ") else "".join(verb.partition("zu")[::2])
+    return f"{found['rest']} nicht {plain}{found['end']}"
+
+
+def _spanish_wish(found: re.Match[str]) -> str:
+    verb = found["verb"].lower()
+    if found["no"]:
+        return f"{found['no']}{verb}{found['rest']}"
+    plain = _ES_IRREGULAR.get(verb) or _spanish_order(verb)
+    return plain and f"{plain}{' siempre' if found['always'] else ''}{found['rest']}"
+
+
+def _spanish_order(verb: str) -> str:
+    """Return the order of a regular verb in the subjunctive: "uses" is "usa", "escribas" is "escribe"."""
+    for ending, plain in (("ques", "ca"), ("gues", "ga"), ("ces", "za"), ("es", "a"), ("as", "e")):
+        if verb.endswith(ending) and len(verb) > len(ending) + 1:
+            return verb.removesuffix(ending) + plain
+    return ""
+
+
+def _french_wish(found: re.Match[str]) -> str:
+    verb = found["verb"].lower()
+    plain = _FR_IRREGULAR.get(verb)
+    if plain is None and verb.endswith("isses"):
+        plain = verb.removesuffix("ses")
+    elif plain is None and verb.endswith("es"):
+        plain = verb.removesuffix("s")
+    elif plain is None and verb.endswith("iez"):
+        plain = verb.removesuffix("iez") + "ez"
+    return f"{found['no'] or ''}{plain}{found['rest']}" if plain else ""
+
+
+_WISHES: Mapping[re.Pattern[str], Callable[[re.Match[str]], str]] = {
+    _DE_WISH: _german_wish,
+    _DE_STOP: _german_stop,
+    _ES_WISH: _spanish_wish,
+    _FR_WISH: _french_wish,
+}
