@@ -134,6 +134,7 @@ class ProposalView:
     notes: tuple[str, ...]  # for information
     text: str  # the whole skill as proposed; empty if it cannot be read
     lenders: tuple[str, ...] = ()  # the IDs of other open proposals with lines in the text
+    before: str = ""  # the whole skill without the proposal
 
 
 def _content_key(proposal: Proposal) -> tuple[object, ...]:
@@ -224,7 +225,7 @@ class ReviewSession:
         found = read_versions(proposal)
         shown = tuple(diff_rows(*found)) if found is not None else ()
         excerpts, gone = self._read_excerpts(proposal)
-        text = found[1].decode("utf-8", "replace") if found else ""
+        before, text = (data.decode("utf-8", "replace") for data in found[:2]) if found else ("", "")
         with self._store() as store:
             others = tuple(borrowed_lines(store, proposal, text.splitlines()))
             notes = (
@@ -245,7 +246,7 @@ class ReviewSession:
             pieces = tuple(parts(found[0], proposal.operations))
         except SkilldError:
             pieces = ()  # the person amended its commit, so it has no parts
-        return ProposalView(shown, pieces, excerpts, tuple(remarks), notes, text, others)
+        return ProposalView(shown, pieces, excerpts, tuple(remarks), notes, text, others, before)
 
     def _read_excerpts(self, proposal: Proposal) -> tuple[tuple[tuple[Excerpt, ...], ...], str]:
         """Return each quote in its context, as far as that can be read again, and why some could not."""

@@ -8,22 +8,21 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, ClassVar, TypeVar
 
-from textual import on, work
+from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
-from textual.widgets import DataTable, Footer, Input, Label, OptionList, Static, TextArea
+from textual.widgets import DataTable, Footer, Input, Label, OptionList, Static
 from textual.widgets._footer import FooterKey
 from textual.worker import get_current_worker
 
 from skilld.proposals.explain import Part
-from skilld.review.diff import DiffRow
 from skilld.text import safe_text
 
-_CANCEL = Binding("escape", "cancel", "Cancel", priority=True)
+CANCEL = Binding("escape", "cancel", "Cancel", priority=True)
 _ELLIPSIS = "… "  # in place of keys for which there is no room
 T = TypeVar("T")
 R = TypeVar("R")
@@ -116,7 +115,7 @@ class Field(Input):
 class Dialog(ModalScreen[T | None]):
     """A dialog that may be cancelled."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [_CANCEL]
+    BINDINGS: ClassVar[list[BindingType]] = [CANCEL]
 
     def action_cancel(self) -> None:
         self.dismiss(None)
@@ -164,64 +163,11 @@ class FileDialog(Question[str]):
         self.dismiss(event.value.strip() or None)
 
 
-class EditDialog(Dialog[str]):
-    """Shows the whole skill as proposed, to edit and accept; the cursor is on the first changed line.
-
-    `note` is shown above it. `accept`, run on a thread, returns why the text cannot be accepted, which is shown.
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = [_CANCEL, Binding("ctrl+s", "accept", "Accept this text", priority=True)]
-
-    def __init__(
-        self, text: str, rows: Sequence[DiffRow], note: str = "", accept: Callable[[str], str] = lambda _: ""
-    ) -> None:
-        super().__init__(classes="-large")
-        self._text = text
-        self._first_added = next((row.text for row in rows if row.kind == "+"), "")
-        self._note = note
-        self._accept = accept
-        self.left = text  # the text when the dialog was cancelled
-
-    def compose(self) -> ComposeResult:
-        with Vertical():
-            yield Label(Content.styled(safe_text(self._note), "dim"))
-            yield TextArea(self._text, id="text", soft_wrap=True, show_line_numbers=False, theme="css")
-        yield KeyBar()
-
-    def on_mount(self) -> None:
-        self.query_one(Label).display = bool(self._note)
-        area = self.query_one(TextArea)
-        lines = area.document.lines
-        at = next((number for number, line in enumerate(lines) if safe_text(line) == self._first_added), 0)
-        area.move_cursor((at, len(lines[at])), center=True)
-
-    def action_cancel(self) -> None:
-        self.left = self.query_one(TextArea).text
-        super().action_cancel()
-
-    def action_accept(self) -> None:
-        if not self.query_one(TextArea).read_only:  # while it is being accepted
-            self.query_one(TextArea).read_only = True
-            self._accept_text(self.query_one(TextArea).text)
-
-    @work(thread=True)
-    def _accept_text(self, text: str) -> None:
-        self.app.call_from_thread(self._show_result, text, self._accept(text))
-
-    def _show_result(self, text: str, why: str) -> None:
-        if not why:
-            self.dismiss(text)
-            return
-        self.query_one(TextArea).read_only = False
-        self.query_one(Label).update(Content.styled(safe_text(why, newlines=True), "bold red"))
-        self.query_one(Label).display = True
-
-
 class PartsDialog(Dialog[tuple[int, ...]]):
     """Asks which parts of a proposal to accept; the others stay open."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        _CANCEL,
+        CANCEL,
         Binding("enter", "accept", "Accept selected", priority=True),
         Binding("space", "choose", "Select"),
     ]
@@ -257,11 +203,35 @@ class PartsDialog(Dialog[tuple[int, ...]]):
         return Content(f"[{'x' if number in self._chosen else ' '}] {safe_text(self._parts[number].line)}")
 
 
+class SectionDialog(Dialog[str]):
+    """Asks for the section to put a proposal into."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [CANCEL, Binding("enter", "accept", "Put it there", priority=True)]
+
+    def __init__(self, titles: Sequence[str]) -> None:
+        super().__init__()
+        self._titles = titles
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Label("Into which section? Enter shows the text with it there, to accept.")
+            yield OptionList(*(Content(safe_text(title)) for title in self._titles), id="sections")
+        yield KeyBar()
+
+    def action_accept(self) -> None:
+        if (number := self.query_one(OptionList).highlighted) is not None:
+            self.dismiss(self._titles[number])
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self) -> None:
+        self.action_accept()
+
+
 class YesNoDialog(Question[bool]):
     """Asks a yes-or-no question."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        _CANCEL,
+        CANCEL,
         Binding("y", "answer(True)", "Yes"),
         Binding("n", "answer(False)", "No"),
     ]

@@ -24,7 +24,8 @@ from skilld.mining.proposing import CandidateResult
 from skilld.mining.questions import Estimate
 from skilld.review import draw
 from skilld.review.dialogs import CSS as DIALOGS
-from skilld.review.dialogs import EditDialog, KeyBar, KeysApp, NameDialog, Rows, scroll_page
+from skilld.review.dialogs import KeyBar, KeysApp, NameDialog, Rows, scroll_page
+from skilld.review.edit_dialog import EditDialog
 from skilld.review.generation import Generation, KeptCandidate, Preview, SessionChoice, describe_cost, name_problem
 from skilld.text import pluralize, safe_text
 

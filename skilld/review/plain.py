@@ -10,11 +10,13 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from skilld.clock import parse_time, time_ago
+from skilld.edit.move import move_to_section, section_titles
 from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.proposals.explain import Part
 from skilld.proposals.remarks import describe_decision_time
 from skilld.review.controller import ProposalView, ReviewSession, borrowed_lines_note, has_words
+from skilld.review.diff import diff_rows
 from skilld.review.plain_tabs import TAB_NAMES, Conversation, PlainTabs
 from skilld.text import pluralize
 from skilld.types import Proposal, State, TargetKind
@@ -25,8 +27,8 @@ _HELP_LINES = (
     "a  accept it                     A  accept all proposals for this file",
     "r  reject it, with a reason      e  edit it in your editor, then accept it",
     "p  accept some parts of it       t  accept it into another file",
-    "s  skip it                       u  undo your last decision",
-    "q  quit",
+    "m  put it into another section   s  skip it",
+    "u  undo your last decision       q  quit",
     "/words  search proposals, including decided ones; / alone shows all open ones",
     *(f"{number}  {name}" for number, name in TAB_NAMES.items()),
 )
@@ -114,6 +116,8 @@ class PlainReview:
                 return self._edit_and_accept(proposal, view)
             case "p":
                 return self._accept_parts(proposal, view.parts)
+            case "m":
+                return self._move_and_accept(proposal, view)
             case "t":
                 own = self._session.own_file(proposal)
                 given = self._talk.ask_line(f"into which file{f' (Enter for {own})' if own else ''}? ") or own
@@ -169,10 +173,34 @@ class PlainReview:
         if view.lenders:
             self._say(borrowed_lines_note(view.lenders))
         base, typed = self._drafts.get(proposal.id, (view.text, view.text))
+        if typed != view.text and self._talk.ask_yes_no("Go back to the text as proposed?"):
+            del self._drafts[proposal.id]
+            base = typed = view.text
         text = self._talk.edit(typed, name=Path(proposal.path).name)
         if text == base:
             self._say("You made no changes.")
             return _CONTINUE
+        return self._accept_text(proposal, base, text)
+
+    def _move_and_accept(self, proposal: Proposal, view: ProposalView) -> str:
+        titles = section_titles(view.before)
+        self._say(*(f"  {number}  {title}" for number, title in enumerate(titles, 1)))
+        given = self._talk.ask("into which section (a number)? ") or "" if titles else ""
+        if not (given.isascii() and given.isdigit() and 0 < int(given) <= len(titles)):
+            self._say("No such section in this file; nothing changed.")
+            return _CONTINUE
+        text = move_to_section(view.before, view.text, titles[int(given) - 1])
+        self._say(
+            *(
+                f"  {_ROW_PREFIXES[row.kind]}{row.text}".rstrip()
+                for row in diff_rows(view.before.encode(), text.encode())
+            )
+        )
+        if not self._talk.ask_yes_no("Accept it there?"):
+            return _CONTINUE
+        return self._accept_text(proposal, view.text, text)
+
+    def _accept_text(self, proposal: Proposal, base: str, text: str) -> str:
         self._drafts[proposal.id] = base, text
         try:
             self._print_report(self._session.accept_edited(proposal.id, text, base))

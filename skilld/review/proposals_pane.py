@@ -16,22 +16,24 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
+from skilld.edit.move import move_to_section, section_titles
 from skilld.errors import SkilldError
 from skilld.files import below_home
 from skilld.proposals.decide import DecisionReport
 from skilld.review import draw
 from skilld.review.controller import ProposalView, ReviewSession, borrowed_lines_note, has_words
 from skilld.review.dialogs import (
-    EditDialog,
     FileDialog,
     Pane,
     PartsDialog,
     ReasonDialog,
     Rows,
     SearchField,
+    SectionDialog,
     YesNoDialog,
     on_yes,
 )
+from skilld.review.edit_dialog import EditDialog
 from skilld.text import pluralize
 from skilld.types import Proposal, State
 
@@ -57,6 +59,7 @@ class ProposalsPane(Pane):
         Binding("e", "edit", "Edit", tooltip="Edit the text here, then accept it"),
         Binding("p", "parts", "Parts", tooltip="Accept parts; the rest stays open"),
         Binding("t", "elsewhere", "To file", show=False, tooltip="Accept it into another file"),
+        Binding("m", "move", "Section", show=False, tooltip="Put it into another section, then accept it"),
         Binding("s,n", "skip", "Skip", tooltip="Skip: leave it open"),
         Binding("u", "undo", "Undo", tooltip="Undo your last decision"),
         Binding("o", "outside", "$EDITOR", show=False, tooltip="Edit it in $EDITOR, then accept it"),
@@ -255,6 +258,29 @@ class ProposalsPane(Pane):
             decided = partial(self._decide_with, lambda path: self._session.accept_elsewhere(proposal.id, path))
             self.app.push_screen(FileDialog(proposal.summary, self._session.own_file(proposal)), decided)
 
+    def action_move(self) -> None:
+        view = self._loaded_view()
+        if view is None or (proposal := self._undecided_choice()) is None:
+            return
+        try:
+            titles = section_titles(view.before)
+        except SkilldError as error:
+            self._show_error(error)
+            return
+
+        def chosen(title: str | None) -> None:
+            try:
+                if title is not None:
+                    self._drafts[proposal.id] = view.text, move_to_section(view.before, view.text, title)
+                    self._edit()
+            except SkilldError as error:
+                self._show_error(error)
+
+        if titles:
+            self.app.push_screen(SectionDialog(titles), chosen)
+        else:
+            self.app.show_message("The file has no sections to choose from.")
+
     def action_skip(self) -> None:
         self.rows.action_cursor_down()
 
@@ -297,7 +323,8 @@ class ProposalsPane(Pane):
             kept = f"{told} It is kept; press o to open it again." if editor else f"{told} Edit the file by hand."
             self.app.show_message(kept, "warning")
             return
-        dialog = EditDialog(text, view.rows, " ".join(notes), partial(self._accept_text, proposal.id, base))
+        accept = partial(self._accept_text, proposal.id, base)
+        dialog = EditDialog(text, view.rows, " ".join(notes), accept, base)
 
         def closed(accepted: str | None) -> None:
             self._drafts.pop(proposal.id, None)

@@ -43,14 +43,19 @@ from skilld.types import Proposal
 from support.proposals import make_proposal
 from support.review_pilot import Screen, review_session
 
-LONG = "\n".join(f"- line {number}" for number in range(80))
+ONLY = "## One\n\n- x\n\n## Two\n\n"
+ADDED = "\n".join(f"- line {number}" for number in range(80))
+LONG = ONLY + ADDED
+MOVED = f"## One\n\n- x\n{ADDED}\n\n## Two\n\n"
 LOOK = ProposalView(
-    tuple(DiffRow("+", ((cursor_is, False),)) for cursor_is in LONG.splitlines()),
+    tuple(DiffRow("+", ((cursor_is, False),)) for cursor_is in ADDED.splitlines()),
     (Piece((), ("- one",)), Piece((), ("- two",))),
     (),
     (),
     (),
     LONG,
+    (),
+    ONLY,
 )
 OPEN = [make_proposal(id=f"{number:08x}", path="/p/SKILL.md", commit="1" * 40) for number in range(3)]
 WAITS = Learning("l1", "t1", "always b", "Say b", "fact", "claude-code", "s1", "/p", None, "no file", 0.9, "2026-03-02")
@@ -288,7 +293,14 @@ PROPOSALS = [
     Step("ProposalsPane", "e", focus_is("EditDialog")),
     Step("EditDialog", "escape", listed),
     Step("ProposalsPane", "e", focus_is("EditDialog")),
+    Step("", "x", shows("line 0x")),
+    Step("EditDialog", "ctrl+r", lambda scene: "line 0x" not in scene.screen.text),
     Step("EditDialog", "ctrl+s", was_called(f"accept edited {FIRST} {len(LONG)}")),
+    Step("ProposalsPane", "m", focus_is("SectionDialog")),
+    Step("SectionDialog", "escape", listed),
+    Step("ProposalsPane", "m", focus_is("SectionDialog")),
+    Step("SectionDialog", "enter", focus_is("EditDialog")),
+    Step("EditDialog", "ctrl+s", was_called(f"accept edited {FIRST} {len(MOVED)}")),
     Step("ProposalsPane", "o", focus_is("EditDialog")),
     Step("EditDialog", "ctrl+s", was_called(f"accept edited {FIRST} {len(LONG) + 1}")),
     Step("ProposalsPane", "p", focus_is("PartsDialog")),
@@ -373,13 +385,23 @@ ONCE = [
     *opened_steps("r", "ReasonDialog"),
     *opened_steps("e", "EditDialog"),
     *opened_steps("p", "PartsDialog"),
+    *opened_steps("m", "SectionDialog"),
     *opened_steps("t", "FileDialog"),
     SKILLS[0],
     *opened_steps("d", "ConfirmDialog", "SkillsPane"),
     *NAMED,
     *opened_steps("n", "NameDialog", "SaveStep", over="SaveStep"),
 ]
-SCREENS = {"Screen", "KeysDialog", "YesNoDialog", "ReasonDialog", "EditDialog", "PartsDialog", "FileDialog"}
+SCREENS = {
+    "Screen",
+    "KeysDialog",
+    "YesNoDialog",
+    "ReasonDialog",
+    "EditDialog",
+    "PartsDialog",
+    "FileDialog",
+    "SectionDialog",
+}
 SCREENS |= {"ConfirmDialog", "NameDialog", "SessionsStep", "ReviewStep", "SaveStep"}
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.review.controller import ProposalView
 from skilld.review.plain import PlainReview
@@ -15,6 +17,9 @@ from support.proposals import make_proposal
 LEARNING = Learning(
     "1", "t", "Say b.", "Say b.", "fact", "claude-code", "s", None, None, "no file", 0.9, "2026-03-02T09:00:00Z"
 )
+
+BEFORE = "# Notes\n\n## One\n\n- a\n"
+TEXT = f"{BEFORE}\n## Two\n\n- b\n"
 
 
 class FakeSession:
@@ -30,13 +35,15 @@ class FakeSession:
 
     def view(self, proposal: object) -> ProposalView:
         del proposal
-        return ProposalView((), (), (), (), (), "# Notes\n")
+        return ProposalView((), (), (), (), (), TEXT, (), BEFORE)
 
     def doubts(self) -> list[str]:
         return []
 
     def accept_edited(self, proposal_id: str, text: str, opened: str) -> DecisionReport:
-        assert opened == "# Notes\n"
+        assert opened == TEXT
+        if "refused" in text:
+            raise SkilldError("Could not accept it", "it is refused")
         self.done.append(text)
         self._open = []
         return DecisionReport((f"{proposal_id} accepted",))
@@ -48,12 +55,12 @@ class FakeSession:
         self.done.append(f"forgot {ask[0].change}")
 
 
-def _answer(*answers: str) -> tuple[FakeSession, list[str], list[str]]:
+def _answer(*answers: str, typed: Sequence[str] = ("- Mine.\n",)) -> tuple[FakeSession, list[str], list[str]]:
     """Answer one question after the other; return the session, what was said, and the names of the files edited."""
     review_session: Any = FakeSession()
     said: list[str] = []
     names: list[str] = []
-    given = iter(answers)
+    given, mine = iter(answers), list(typed)
 
     def ask(question: str) -> str | None:
         said.append(question)
@@ -61,7 +68,7 @@ def _answer(*answers: str) -> tuple[FakeSession, list[str], list[str]]:
 
     def edit(text: str, *, name: str = "SKILL.md") -> str:
         names.append(name)
-        return text + "- Mine.\n"
+        return text + mine.pop(0)
 
     talk = Conversation(said.append, ask, edit)
     PlainReview(review_session, talk, PlainTabs(review_session, 5, talk, lambda: None)).run()
@@ -71,8 +78,24 @@ def _answer(*answers: str) -> tuple[FakeSession, list[str], list[str]]:
 def test_the_editor_gets_a_file_named_after_the_target() -> None:
     review_session, said, names = _answer("e", "q")
     assert names == ["CLAUDE.md"]
-    assert review_session.done == ["# Notes\n- Mine.\n"]
+    assert review_session.done == [TEXT + "- Mine.\n"]
     assert any(line.startswith("0123abcd, CLAUDE.md, ") for line in said), "it is no skill"
+
+
+def test_a_ruined_text_can_be_given_up_for_the_proposed_one() -> None:
+    review_session, said, _ = _answer("e", "e", "y", "q", typed=("refused\n", "- Mine.\n"))
+    assert review_session.done == [TEXT + "- Mine.\n"]
+    assert sum("Go back to the text as proposed?" in line for line in said) == 1
+    assert _answer("e", "e", "n", "q", typed=("refused\n", "- Mine.\n"))[0].done == []
+
+
+def test_the_section_can_be_chosen() -> None:
+    review_session, said, _ = _answer("m", "2", "y", "q")
+    assert review_session.done == ["# Notes\n\n## One\n\n- a\n- b\n"]
+    assert "  2  One" in said
+    assert "  add:    - b" in said
+    assert _answer("m", "2", "n", "q")[0].done == []
+    assert "No such section in this file; nothing changed." in _answer("m", "3", "q")[1]
 
 
 def test_an_unknown_letter_is_asked_again() -> None:
