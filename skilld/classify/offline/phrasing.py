@@ -98,7 +98,9 @@ def phrase(match: Match) -> Phrase:
         return Phrase(_as_sentence(said), clear=False)
     text = _without_frame(carried or said, match)
     text = _YOU_DO_NOT.sub("do not ", text) if match.cue is Cue.LASTING else text
-    text = _ASIDE.sub(r"\1 ", recast(_as_command(_carried_rule(text) or text)))
+    text = _as_command(_carried_rule(text) or text)
+    order = _ASIDE.sub(r"\1 ", recast(text))
+    text = order if _says_enough(order) else text
     for own_sake in () if match.cue is Cue.TAKEN_UP else _OWN_SAKES:  # the reason may be the only rejection
         shorter = own_sake.sub("", text)
         text = shorter if _says_enough(shorter) and not _DANGLING.search(shorter) else text

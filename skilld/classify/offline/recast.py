@@ -11,11 +11,16 @@ from collections.abc import Callable, Mapping
 
 _DE_WISH = re.compile(
     r"^(?:(?:ich )?(?:will|möchte|wünsche mir)|(?:will|möchte|wünsche) ich(?: mir)?),? dass du "
-    r"(?P<rest>.{2,200}?) (?P<verb>\w{2,}st)(?P<end>\W*)$",
+    r"(?P<rest>.{2,200}?) (?P<verb>\w{2,}(?:st|[zxß]t))(?P<end>\W*)$",
     re.IGNORECASE,
 )
 _DE_STOP = re.compile(
     r"^(?:hör(?:e|t|en sie)?|lass) (?:bitte )?(?:damit )?(?:auf|es),? (?P<rest>.{2,200}?) "
+    r"(?P<verb>(?:\w+zu\w+|zu \w+)n)(?P<end>\W*)$",
+    re.IGNORECASE,
+)
+_DE_REMEMBER = re.compile(
+    r"^denkt? (?:bitte )?(?P<always>immer )?(?:bitte )?daran,? (?P<rest>.{2,200}?) "
     r"(?P<verb>(?:\w+zu\w+|zu \w+)n)(?P<end>\W*)$",
     re.IGNORECASE,
 )
@@ -74,15 +79,24 @@ def _german_wish(found: re.Match[str]) -> str:
     verb = found["verb"].lower()
     if verb in _DE_NO_VERB:
         return ""
-    stem = verb[:-2].removesuffix("e") if verb[:-2].endswith(("de", "te", "ne")) else verb[:-2]
-    plain = _DE_IRREGULAR.get(verb) or stem + ("n" if stem.endswith(("er", "el")) else "en")
+    keeps_s = verb.endswith(("zt", "xt", "ßt", "sst", "öst", "eist"))  # "setzt", "fasst", "löst": one letter less
+    stem = verb[:-1] if keeps_s else verb[:-2]
+    stem = stem.removesuffix("e") if stem.endswith(("de", "te", "ne")) else stem
+    short = stem.endswith(("er", "el")) and not stem.endswith(("ier", "eer", "iel"))
+    plain = _DE_IRREGULAR.get(verb) or stem + ("n" if short else "en")
     return f"{found['rest']} {plain}{found['end']}"
 
 
 def _german_stop(found: re.Match[str]) -> str:
-    verb = found["verb"]
-    plain = verb[3:] if verb.lower().startswith("zu ") else "".join(verb.partition("zu")[::2])
-    return f"{found['rest']} nicht {plain}{found['end']}"
+    return f"{found['rest']} nicht {_without_zu(found['verb'])}{found['end']}"
+
+
+def _german_reminder(found: re.Match[str]) -> str:
+    return f"{found['always'] or ''}{found['rest']} {_without_zu(found['verb'])}{found['end']}"
+
+
+def _without_zu(verb: str) -> str:
+    return verb[3:] if verb.lower().startswith("zu ") else "".join(verb.partition("zu")[::2])
 
 
 def _spanish_wish(found: re.Match[str]) -> str:
@@ -116,6 +130,7 @@ def _french_wish(found: re.Match[str]) -> str:
 _WISHES: Mapping[re.Pattern[str], Callable[[re.Match[str]], str]] = {
     _DE_WISH: _german_wish,
     _DE_STOP: _german_stop,
+    _DE_REMEMBER: _german_reminder,
     _ES_WISH: _spanish_wish,
     _FR_WISH: _french_wish,
 }

@@ -112,7 +112,7 @@ _ALTERNATIVE = re.compile(r"\s+(?:use|run|prefer|nimm|nutze|usa|utilise)\s", re.
 _NEXT_LINE = re.compile(r"(?<=[^\s:])\n(?=" + _CONTINUATION.pattern + ")", _CONTINUATION.flags)
 _THREE_WORDS = re.compile(r"\s*+\S++\s++\S++\s++\S")
 _QUESTION_END = re.compile(
-    r"(?<!\bok)(?<!\bokay)(?<!\bplease)(?<!\bthanks)(?<!\bvale)(?<!\boké)(?<![?？])[?？][?？!]*+[\"”»')\]]*+\s*+$",
+    r"(?<!\bok)(?<!\bokay)(?<!,\sja)(?<!,\soder)(?<!d'accord)(?<!\bplease)(?<!\bthanks)(?<!\bvale)(?<!\boké)(?<![?？])[?？][?？!]*+[\"”»')\]]*+\s*+$",
     re.IGNORECASE,
 )
 # The topic of everything that follows, in a few words.

@@ -118,7 +118,9 @@ class Language:
     def frames(self) -> re.Pattern[str]:
         """Time words that the rule no longer needs."""
         behind = r"(?:[\s:，、–—-]+|(?=[.!,;]|$))" if self.spaced else r"[\s,，、的都请請就]*"
-        return self._listed("cuts", r"(?:^|[\s,–—-]+)" if self.spaced else r"(?:^[请請]?|[\s,–—-]+)", behind)
+        return self._listed(
+            "cuts", r"(?:^|[\s,–—-]+)" if self.spaced else r"(?:^(?:[请請]|麻[烦煩]你?)?|[\s,–—-]+)", behind
+        )
 
     @cached_property
     def tags(self) -> re.Pattern[str]:
