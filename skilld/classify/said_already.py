@@ -22,7 +22,7 @@ from skilld.classify.content import (
 from skilld.classify.contradiction import MAX_CHANGE, PLAIN_VERBS, REACH, contradicts, stems
 from skilld.classify.offline.choices import WORD, choices, chosen_part, is_reversed_choice, same_choice
 from skilld.classify.offline.sections import body_lines, sections
-from skilld.markdown.structure import turns_around
+from skilld.markdown.structure import is_rule, turns_around
 from skilld.meanings import Words, terms
 from skilld.skills.spec import read_front
 from skilld.types import Kind, Update
@@ -251,6 +251,11 @@ _REASON = re.compile(
     r"(?<=\w{3}),? (?:so|because|cuz|since|otherwise|damit|sonst|weil|pour que|parce que|sinon|para que|porque)\b.*",
     re.IGNORECASE,
 )
+# Tells how a thing is run, which is no rule about when: "tests run with `npm test`".
+_RUN_WITH = re.compile(
+    r"[^`.]{2,60}\b(?:runs?|(?:is|are) run|starts?|builds?|deploys?|lints?) (?:with|by|via|using|through|in) `[^`\n]+`",
+    re.IGNORECASE,
+)
 _ADDITION_WORD = re.compile(
     r"\b(?:also|too|as well|auch|también|également|aussi|anche|também|ook|też|také|также)\b", re.IGNORECASE
 )
@@ -276,6 +281,7 @@ def find_same_meaning(change: str, text: str) -> str | None:
             and wanted.asked & CHOICE_STEMS <= choice_members(line)
             and same_choice(asked, line)
             and not is_reversed_choice(asked, line)
+            and not (_RUN_WITH.match(line) and is_rule(asked))
             and all(
                 find_same_ban(part, text) for part in _lost_parts(asked, f"{title} {heading} {line}")
             )  # "No X, and Y" may be two lines
