@@ -95,7 +95,13 @@ def project_refusal(session: WorkingSession, context: Context) -> str | None:
     above = session.home.is_relative_to(root) and not _is_home_in_git(session, context)
     if root == root.parent or above or is_kernel_path(session.cwd):
         return "the session was not in a project"
-    return None if is_own_project(root) else "the project is a clone that you have never committed to"
+    if is_own_project(root):
+        return None
+    if not root.is_dir():
+        return "the folder of the session does not exist any more"
+    if root.stat().st_uid != os.geteuid():
+        return "the project belongs to another user"
+    return "the project is a clone that you have never committed to"
 
 
 def _is_home_in_git(session: WorkingSession, context: Context) -> bool:

@@ -90,10 +90,16 @@ def matches_name(name: str, *ways: str) -> bool:
 
 
 def _ordered_target(text: str, refs: Sequence[SkillRef]) -> SkillRef | None:
-    """Return the one of these files that words ask to write to, if any."""
-    first = sorted(refs, key=lambda ref: (ref.kind is TargetKind.PERSONAL) != bool(_OWN_FILE.search(text)))
+    """Return the one of these files that words ask to write to, if any.
+
+    A bare name means the project's file, so it is the personal one only if the words say so.
+    """
+    own = bool(_OWN_FILE.search(text))
+    first = sorted(refs, key=lambda ref: (ref.kind is TargetKind.PERSONAL) != own)
     files = [ref for ref in first if ref.kind is not TargetKind.SKILL]
     for name in ordered_files(text):
+        if "/" not in name and not (own or is_personal(text)):
+            files = [ref for ref in files if ref.kind is not TargetKind.PERSONAL]
         whole = [ref for ref in files if "/" in name and name.lower() in {ref.name.lower(), ref.path.lower()}]
         if found := whole or [ref for ref in files if matches_name(name, ref.name, ref.path)]:
             return found[0]

@@ -90,7 +90,7 @@ def test_a_clone_never_committed_to_is_the_reason_that_the_person_reads(
     Person(clone).git("config", "user.email", "other@example.org")
     (home / ".claude").mkdir(exist_ok=True)
     (home / ".claude/CLAUDE.md").write_text("# Me\n\n- Be kind.\n")
-    Talk(home, clone).type("put it into AGENTS.md: never touch vendor/", *CHATTER[:4])
+    Talk(home, clone).type("put it into CLAUDE.md: never touch vendor/", *CHATTER[:4])
     assert daemon.run() == []
     program = InProcessProgram(home)
     why = "the project is a clone that you have never committed to"
@@ -98,3 +98,10 @@ def test_a_clone_never_committed_to_is_the_reason_that_the_person_reads(
     assert (learning["text"], learning["why_not"]) == ("Never touch vendor/.", why)
     refused = program.run("learnings", "propose", learning["id"])
     assert (refused.returncode, why in refused.stderr, "--to PATH" in refused.stderr) == (1, True, True)
+
+
+def test_a_folder_that_is_gone_is_no_clone(home: Path, tmp_path: Path) -> None:
+    (home / ".codex").mkdir()
+    assert _find(tmp_path / "gone", home, "Always use pnpm.")[1].refusal == (
+        "the folder of the session does not exist any more"
+    )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from skilld.classify.contradiction import contradicts_clearly
+from skilld.classify.offline.placement import replacement
 from skilld.classify.opposition import opposes
 from skilld.classify.rule_repeats import description, repeats_rule
+from skilld.classify.said_already import says_already
 from skilld.effect.remedy_edits import _newer_wordings
 
 NAMED = "Named exports only."
@@ -96,3 +98,23 @@ def test_what_a_project_is_is_no_rule(paragraph: str, describes: bool) -> None: 
 )
 def test_only_clean_words_that_agree_make_a_rule_clearer(said: str, rule: str, added: str) -> None:
     assert next(_newer_wordings([said], rule), "") == added
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "then"),
+    [
+        (
+            "Never write commit messages in English, German only.",
+            "- Commit messages in English, conventional commits.",
+            "- Commit messages in German, conventional commits.",
+        ),
+        ("Never use named exports, default exports only.", f"- {NAMED}", None),
+        ("Use yarn.", "- Npm installs what is missing.", "- Yarn installs what is missing."),
+    ],
+)
+def test_only_what_is_refused_is_replaced(change: str, line: str, then: str | None) -> None:
+    text = f"# Probe\n\n- Be brief.\n{line}\n"
+    step = replacement(change, text)
+    assert step is not None
+    assert step.text == (then or f"- {change}")
+    assert says_already(change, text.replace(line, step.text))

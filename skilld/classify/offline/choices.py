@@ -32,7 +32,7 @@ _NOT_PHRASE = re.compile(
 _REFUSAL_FIRST = re.compile(
     r"\A\s*(?:please )?(?:never|do not|don['\u2019]?t|no|stop|avoid) (?:us(?:e|ing) )?(?P<down>[^,;.:]{1,40}?)"
     r"(?: again| ever again| any ?more)?[,;.:]\s*(?:(?:but|and|instead|please|just|always) ){0,2}"
-    r"(?P<chosen>use\b.+|[^,;.:]{1,40} only\b.*)",
+    r"(?P<chosen>use\b.+|[^,;.:]{1,40}(?= only\b))",
     re.IGNORECASE | re.DOTALL,
 )
 _REVERSIBLE = [
@@ -111,5 +111,7 @@ def swap_choice(change: str, line: str) -> str | None:
         (new,), (old,) = mine[family], theirs[family]
         if new in TOPICS["aliases"] or old in TOPICS["aliases"]:
             return None
-        line = re.sub(rf"(?<![\w-]){re.escape(old)}(?![\w-])", new, line, flags=re.IGNORECASE)
+        for form, other in ((old.capitalize(), new.capitalize()), (old, new)):
+            flags = re.IGNORECASE if form == old else 0
+            line = re.sub(rf"(?<![\w-]){re.escape(form)}(?![\w-])", other, line, flags=flags)
     return line
