@@ -14,6 +14,7 @@ _SENTENCE_STOPS = (".", "!", "?", ":", ";", "…", "。", "！", "？")
 _SENTENCE_END_PATTERN = re.compile(
     r"(?<=[.!;])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bz\.B\.)\s+(?=\S)|(?<=[。！；])\s*(?=\S)"
 )
+_USERINFO_PATTERN = re.compile(r"(?<!ssh://)(?<=://)[^/\s'\"]*@")
 _SPACE_PATTERN = re.compile(r"\s+")
 # Pairs of equal lines: difflib visits each of them, and would take forever for 10,000 blank lines on each side.
 _MAX_EQUAL_PAIRS = 100_000
@@ -59,6 +60,11 @@ def truncate(text: str, limit: int, *, tail_share: float = 1 / 3) -> str:
     room = limit - len(gap)
     tail = round(room * tail_share)
     return text[: room - tail] + gap + text[len(text) - tail :]
+
+
+def without_login(text: str) -> str:
+    """Return a text without the logins in its addresses. A user of ssh stays."""
+    return _USERINFO_PATTERN.sub("", text)
 
 
 def pluralize(number: int, singular: str, plural: str = "") -> str:

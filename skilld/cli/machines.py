@@ -97,14 +97,14 @@ def join(arguments: argparse.Namespace) -> int:
     hub = _hub(Membership("", "", address, name))
     if hub.borrowed.is_public(address):
         remedy = "Use a private repository."
-        raise RefusedError(_NOT_JOINED, f"anyone can read {address}", remedy)
+        raise RefusedError(_NOT_JOINED, f"anyone can read {hub.membership.place}", remedy)
     found, places = fetch(hub), _places(store)
     _print_preview(hub.membership, gather(store, places, _outgoing_check(store), found), sorted(found.members))
     if not arguments.yes and not terminal.confirm("Join and send this? [y/N] ", _NOT_JOINED):
         console.line(f"{_NOT_JOINED}.")
         return Exit.FAILURE
     _first_sync(store, hub)
-    console.line(f"Joined {console.plain(address)} as {name}.")
+    console.line(f"Joined {console.plain(hub.membership.place)} as {name}.")
     console.line("  next, on each of your other machines: skilld machines join REMOTE")
     console.line("  undo: skilld machines leave")
     return Exit.OK
@@ -130,7 +130,7 @@ def _print_preview(membership: Membership, gathered: GatherResult, others: list[
     """Show what would be sent, and to whom."""
     from skilld.team.records import encode
 
-    where, person = console.plain(membership.address), console.paint(membership.person, "bold")
+    where, person = console.plain(membership.place), console.paint(membership.person, "bold")
     console.line(f"This machine would send the following as {person}, signed with your SSH key,")
     console.line(f"to {where}, where everyone with access can read it:")
     for record in gathered.records.values():
@@ -158,7 +158,7 @@ def leave(arguments: argparse.Namespace) -> int:
     forget(store)
     shutil.rmtree(hub.borrowed.folder, ignore_errors=True)
     console.line("This machine has left. Its data was deleted from the remote.")
-    console.line(f"  undo: skilld machines join {console.plain(hub.membership.address)}")
+    console.line(f"  undo: skilld machines join {console.plain(hub.membership.place)}")
     console.line("  Your other machines keep what they already fetched. All decisions stand.")
     return Exit.OK
 
@@ -225,7 +225,7 @@ def status(arguments: argparse.Namespace) -> int:
         return common.write_json(_as_json(known, groups, rest))
     others = [name for name in sorted(known.present) if name != known.person]
     when = time_ago(known.at, time.time())
-    console.line(f"{console.plain(known.address)}: this machine is {known.person}; synced {when}.")
+    console.line(f"{console.plain(known.place)}: this machine is {known.person}; synced {when}.")
     console.line(f"  others: {', '.join(map(console.plain, others)) or 'none yet'}")
     if known.trouble:
         console.line(f"  the last sync failed: {console.plain(known.trouble)}")
@@ -241,7 +241,7 @@ def status(arguments: argparse.Namespace) -> int:
 
 def _as_json(known: Membership, groups: list[RuleGroup], rest: list[Record]) -> dict[str, Any]:
     return {
-        "remote": known.address,
+        "remote": known.place,
         "machine": known.person,
         "machines": sorted(known.present),
         "refused": dict(sorted(known.refused.items())),

@@ -6,6 +6,7 @@ import argparse
 import os
 import shutil
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,8 +94,13 @@ def require_membership(store: Store, repo: Repo) -> Membership:
 def team_hub(repo: Repo, membership: Membership, removed: Mapping[str, str]) -> Hub:
     """Return the connection to the team's remote."""
     from skilld.team.sync import open_hub
+    from skilld.text import without_login
 
     folder = common.places().state / "team"
+    with suppress(SkilldError):  # the remote is gone
+        address = _remote_address(repo, membership.remote, removed)
+        if without_login(address) == membership.place:
+            membership = replace(membership, address=address)
     return open_hub(repo, membership, folder, home=common.home(), removed=removed, env=os.environ)
 
 
@@ -147,7 +153,7 @@ def join(arguments: argparse.Namespace) -> int:
         console.line(f"{_NOT_JOINED}.")
         return Exit.FAILURE
     pushed = _first_sync(store, hub, shared)
-    console.line(f"Joined the team at {console.plain(address)} as {name}.")
+    console.line(f"Joined the team at {console.plain(membership.place)} as {name}.")
     _print_branch(pushed)
     console.line("  see its rules: skilld team status")
     console.line("  undo: skilld team leave")
@@ -183,7 +189,7 @@ def _print_preview(membership: Membership, shared: Outgoing) -> None:
     """Print what would be shared, as the others would see it, and what is kept back."""
     from skilld.team.records import encode
 
-    where = console.plain(membership.address)
+    where = console.plain(membership.place)
     console.line(
         f"You would share the following as {console.paint(membership.person, 'bold')}, signed with your SSH key,"
     )
@@ -263,7 +269,7 @@ def status(arguments: argparse.Namespace) -> int:
         return common.write_json(_as_json(membership, seen, found))
     when = time_ago(membership.at, time.time())
     people = pluralize(len(seen.members), "person", "people")
-    console.line(f"{console.plain(membership.address)}: {people}, you are {membership.person}; synced {when}.")
+    console.line(f"{console.plain(membership.place)}: {people}, you are {membership.person}; synced {when}.")
     if membership.trouble:
         console.line(f"  the last sync failed: {console.plain(membership.trouble)}")
     print_refused(seen)

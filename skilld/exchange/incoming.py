@@ -43,7 +43,7 @@ from skilld.skills.draft import (
 from skilld.skills.find import FILE, MAX_BYTES
 from skilld.skills.spec import MAX_NAME, NAME_PATTERN, read_front
 from skilld.skills.write import new_skill_path
-from skilld.text import safe_text, truncate
+from skilld.text import safe_text, truncate, without_login
 from skilld.types import Kind, Op, Operation, Proposal
 
 # Reading a source: links are not followed, nothing is run or checked out, and only regular files of moderate size with
@@ -351,7 +351,6 @@ def _json_texts(value: object) -> list[str]:
 
 IMPORTED_ORIGIN = "imported"
 _MAX_SUMMARY_LENGTH = 300
-_USERINFO_PATTERN = re.compile(r"(?<=://)[^/@\s]+@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,11 +409,6 @@ def import_proposal(taken: ImportedSkill, path: Path, at: str, tries: int) -> Pr
         created_at=at,
         flags=taken.flags,
     )
-
-
-def without_login(source: str) -> str:
-    """Return a source without the login in its address."""
-    return _USERINFO_PATTERN.sub("", source)
 
 
 def _read_draft(found: SourceSkill) -> tuple[Draft, tuple[str, ...]]:

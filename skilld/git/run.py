@@ -32,7 +32,7 @@ from skilld.git.environment import (
     terminal_variables,
 )
 from skilld.git.errors import GitFailedError, GitTimeoutError
-from skilld.text import safe_text
+from skilld.text import safe_text, without_login
 
 # On import, GitPython runs git twice for its version. With a program that cannot be run, this saves 2 processes; it
 # must be told to stay quiet about that. If there is no git, this module reports it in our words.
@@ -155,7 +155,7 @@ def cached(key: object, make: Callable[[], T]) -> T:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a git command: exit status, output, and its error output made safe for display."""
+    """The result of a git command: exit status, output, and its error output, safe to show: no logins either."""
 
     status: int
     out: bytes
@@ -417,4 +417,4 @@ def execute(argv: list[str], folder: Path, env: Mapping[str, str], stdin: bytes 
     if status < 0 and err.startswith("Timeout: the command"):
         raise _timeout(seconds, folder)
     said = err.replace("\r\n", "\n").strip()  # ssh ends its lines as a terminal does
-    return Result(status, out if isinstance(out, bytes) else b"", safe_text(said, newlines=True))
+    return Result(status, out if isinstance(out, bytes) else b"", without_login(safe_text(said, newlines=True)))

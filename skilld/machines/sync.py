@@ -7,7 +7,7 @@ sync can be killed anywhere: what was pushed but not applied yet is fetched agai
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skilld.errors import RefusedError
@@ -24,6 +24,7 @@ from skilld.team import refs, sign
 from skilld.team.membership import Membership, from_row, to_row
 from skilld.team.refs import MACHINES_LAYOUT, ReadResult
 from skilld.team.sync import Hub, push_records, with_members
+from skilld.text import without_login
 
 _MAX_TRIES = 5
 _NOT_JOINED = "Not joined"
@@ -32,7 +33,9 @@ _NOT_JOINED = "Not joined"
 def load(store: Store, remote: str) -> Membership | None:
     """Return this machine's membership; None if the person did not join, or the settings name no remote."""
     row = store.meta.get(MACHINES)
-    return None if row is None or not remote or row["address"] != remote else from_row(row)
+    if row is None or not remote or row["address"] not in {remote, without_login(remote)}:
+        return None
+    return replace(from_row(row), address=remote)
 
 
 def save(store: Store, membership: Membership) -> None:

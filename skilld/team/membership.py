@@ -19,6 +19,7 @@ from skilld.store import Store
 from skilld.store.meta import TEAMS
 from skilld.team.records import is_person_name
 from skilld.team.refs import Pin
+from skilld.text import without_login
 
 _ADJECTIVES = (
     "amber brisk calm clear early eager fair fleet gentle keen lucid mellow merry noble plain quick quiet steady"
@@ -30,11 +31,11 @@ _ANIMALS = "badger crane dove eland finch gecko heron ibis jay koala lynx marten
 class Membership:
     """One person in one repository's team.
 
-    `address` is the address of `remote` when they joined. `quotes` and `open` say what they share besides accepted
-    rules. From the last sync at `at` (Unix time), `present` has the commit of each person's records, `refused` why
-    others were left out, `base` the commit of the remote's default branch, `branch` its name, and `rules` the commit of
-    the pull request's branch. `trouble` says why a later try failed. `asked_at` is when a pull request was last updated
-    unasked.
+    `address` is the address of `remote` when they joined; its login is not stored. `quotes` and `open` say what they
+    share besides accepted rules. From the last sync at `at` (Unix time), `present` has the commit of each person's
+    records, `refused` why others were left out, `base` the commit of the default branch, `branch` its name, and
+    `rules` the commit of the pull request's branch. `trouble` says why a later try failed. `asked_at` is when a pull
+    request was last updated unasked.
     """
 
     repo: str
@@ -56,7 +57,12 @@ class Membership:
     @property
     def folder(self) -> str:
         """The name of the folder with the copy of the remote's data."""
-        return hashlib.sha256(f"{self.repo}\n{self.address}".encode()).hexdigest()[:16] + ".git"
+        return hashlib.sha256(f"{self.repo}\n{self.place}".encode()).hexdigest()[:16] + ".git"
+
+    @property
+    def place(self) -> str:
+        """The address as it is shown and stored: without the login."""
+        return without_login(self.address)
 
 
 def random_name() -> str:
@@ -91,7 +97,7 @@ def from_row(row: Mapping[str, Any]) -> Membership:
 def to_row(membership: Membership) -> dict[str, Any]:
     """Return a membership as a JSON-able value."""
     pins = {name: (pin.public, pin.serial, pin.tip) for name, pin in membership.pins.items()}
-    return {**asdict(membership), "pins": pins}
+    return {**asdict(membership), "address": membership.place, "pins": pins}
 
 
 def forget(store: Store, repo: str) -> None:

@@ -50,6 +50,16 @@ def test_the_same_rule_of_two_people_is_one_candidate(team: Team) -> None:
     assert "skilld" not in ada.clone.git("for-each-ref") + (ada.clone.root / ".git/config").read_text()
 
 
+def test_the_login_of_a_remote_is_not_shown(team: Team) -> None:
+    ada = team.colleague("ada")
+    ada.clone.git("remote", "set-url", "origin", "https://ada:Wumpel@7kat@hub.invalid/x.git")
+    result = ada.program.run("team", "join", "--repo", str(ada.clone.root), typed="n\n")
+    assert "read https://hub.invalid/x.git:" in result.stdout
+    result = ada.program.run("machines", "join", "https://ada:Wumpel@7kat@hub.invalid/x.git", "--yes")
+    assert "hub.invalid" in result.stderr
+    assert "7kat" not in result.stdout + result.stderr
+
+
 def test_nothing_is_sent_before_the_person_agreed(team: Team) -> None:
     ada = team.colleague("ada")
     ada.teach(PNPM)

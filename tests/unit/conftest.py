@@ -85,6 +85,7 @@ NOT_QUICK = frozenset(
         "settings_cache",
         "statusline",
         "swapped_files",
+        "team_membership",
         "written_proposals",
         "store",
         "store_journal",

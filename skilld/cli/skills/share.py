@@ -81,11 +81,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _push_plan(plan: _SharePlan, removed: Mapping[str, str]) -> None:
     """Create the branch and push it, and print how to use and how to undo it."""
-    from skilld.exchange.incoming import without_login
     from skilld.exchange.outgoing import put_on_branch, restore_branch
     from skilld.git.managed_repos import track
     from skilld.git.remote import push, push_addresses
     from skilld.proposals.staging import private_repositories
+    from skilld.text import without_login
 
     now, repo = int(time.time()), track(plan.skill, private_repositories()).repo
     if tuple(push_addresses(repo, plan.remote, removed)) != plan.addresses:
@@ -188,7 +188,7 @@ def _provenance(row: LibraryRow) -> str:
 
 
 def _print_plan(plan: _SharePlan) -> None:
-    from skilld.exchange.incoming import without_login
+    from skilld.text import without_login
 
     where = " and ".join(console.plain(without_login(one)) for one in plan.addresses)
     console.line(f"Branch {console.paint(plan.branch, 'bold')} for {where}, containing only:")
