@@ -170,5 +170,5 @@ def _answers(out: IO[bytes], limit: int) -> Iterator[bytes | None]:
         while left and (piece := out.read(min(left, 1 << 16))):
             left -= len(piece)
             kept = kept + piece if len(kept) <= limit else kept
-        is_file = header[1] == b"blob" and len(kept) <= limit + 1 and b"\0" not in kept
+        is_file = header[1] == b"blob" and len(kept) <= limit + 1
         yield kept[:-1] if is_file and not left else b"\0"

@@ -14,7 +14,7 @@ import pytest
 
 from skilld.errors import RefusedError, SkilldError
 from skilld.library.archive import archive_skill, remove_leftovers, restore_skill
-from skilld.skills.set_aside import NOTE_FILE, archived_skills
+from skilld.skills.set_aside import NOTE_FILE, archived_skills, way_back
 
 NOW = 1_780_000_000.0
 FILES = {"SKILL.md": b"---\nname: tidy\n---\n\n- Tidy.\r\n", "scripts/run.sh": b"#!/bin/sh\n", "a/b/c.bin": bytes(256)}
@@ -219,3 +219,12 @@ def test_an_entry_without_useful_data_is_no_skill(archive_place: Path) -> None:
         (archive_place / name / "x").mkdir(parents=True)
         (archive_place / name / NOTE_FILE).write_text(note)
     assert archived_skills(archive_place) == []
+
+
+def test_a_skill_whose_name_begins_alike_is_not_the_deleted_one(tmp_path: Path) -> None:
+    """The trash of macOS does not say where a folder was."""
+    trash = tmp_path / ".Trash"
+    make_skill(trash / "tidy-up-20260302-090000")
+    assert way_back(tmp_path / "tidy", tmp_path / "archive", trash) == ""
+    make_skill(trash / "tidy-20260302-090000")
+    assert way_back(tmp_path / "tidy", tmp_path / "archive", trash).startswith(f"mv {trash}/tidy-2026")

@@ -69,6 +69,12 @@ def test_only_what_it_says_about_that_path_counts(project: Path) -> None:
     assert opt_out(project / ".claude/skills/notes/SKILL.md", "notes") is None
 
 
+def test_variables_of_git_lead_nowhere_else(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _say_on(project, "main", {".skilld.toml": OUT})
+    monkeypatch.setenv("GIT_DIR", str(project.parent))
+    assert opt_out(project)
+
+
 def test_a_default_branch_that_is_made_later_counts(project: Path) -> None:
     _git(project, "branch", "--move", "main", "first")
     assert opt_out(project) is None

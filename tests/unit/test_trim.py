@@ -77,7 +77,7 @@ def test_redundant_lines_go_with_their_heading_and_blank_lines(text: str, left: 
         f"# A\n\n## Go\n\n### Style\n\n- {LONG}\n\n## C\n\n### Style\n\n- {LONG}\n",  # the same
         "# A\n\n## B\n\n- Be brief.\n\nOr:\n\n- Be brief.\n\nOr:\n\n- Use tabs.\n",  # one of several ways
         "# A\n\n## B\n\n- yes\n\n## C\n\nText.\n\n## B\n\n- yes\n",  # too short to be certain
-        "# A\n\nText.\n\n## TypeScript\n\n## Stack\n\n### Postgres\n\n### Redis\n\n## Push nothing\n",
+        "# A\n\nText.\n\n## TypeScript\n\n## Forbidden\n\n## Stack\n\n### Postgres\n\n### Redis\n\n## Push nothing\n",
         f"# A\n\n1. {LONG}\n2. b\n3. {LONG}\n",  # steps are counted on
         "# A\n\n## Contents\n\n- The title page\n- The index\n\nText.\n",
         f"# A\n\n<!-- x:start -->\n- {LONG}\n- {LONG}\n<!-- x:end -->\n",  # a program's lines
