@@ -179,6 +179,7 @@ def _is_title(section: Section, body: Sequence[Line]) -> bool:
     return section.level == 1 and section.end == len(body) and not any(line.key for line in body[: section.head])
 
 
+_LINK = re.compile(r"\[[^\]]*\]\(|<?https?:")
 _MENTION_PATTERN = re.compile(r"(?<![\w@`/.])@(?:\.{1,2}/)*[\w-][\w.-]*(?:/[\w.-]+)*/?(?<=[\w/])(?![\w@(`])")
 
 
@@ -191,7 +192,7 @@ def insert_bullet(
     end, named by the hint or else `title`; if the file ends in open code, any section will do. An empty file starts
     like a new one. `text` may have several lines; its list marker is dropped, and a file that it mentions with an at
     sign is put into code, where no client includes it. Text that is no `step` does not go into a section that is only a
-    procedure.
+    procedure; nothing goes into one that is only a list of links.
 
     Raises SkilldError if the skill cannot be parsed or has no place at all, RefusedError if the text is blank.
     """
@@ -203,13 +204,13 @@ def insert_bullet(
         lines = [f"# {DEFAULT_TITLE}", "", f"- {said[0]}", *("  " + line if line else "" for line in said[1:])]
         return anchor_operation(body, 0, 0, lines)
     fitting, others = rank_sections(body, section_hint, fold(text))
-    steps_only = [part for part in fitting if not step and _has_only_steps(body, kinds, part)]
-    if steps_only and len(steps_only) == len(fitting) and not is_default_title(section_hint):
+    unfit = [part for part in fitting if not _takes_rules(body, kinds, part, step=step)]
+    if unfit and len(unfit) == len(fitting) and not is_default_title(section_hint):
         return insert_bullet(data, title, text, step=step, title=title)
-    fitting = [part for part in fitting if part not in steps_only]
+    fitting = [part for part in fitting if part not in unfit]
     places = [_place_in_section(body, kinds, section, said, step=step) for section in fitting]
     places.append(new_section(body, kinds, section_hint or title, said))
-    rest = (*steps_only, *others)
+    rest = (*unfit, *others)
     for at, lines in (*places, *(_place_in_section(body, kinds, section, said, step=step) for section in rest)):
         if at and _is_plain_text(body, at, lines):
             return anchor_operation(body, at, at, lines)
@@ -367,10 +368,13 @@ def _group_for(
     return max(groups, key=groups.__getitem__)
 
 
-def _has_only_steps(body: Sequence[Line], kinds: Sequence[Role], section: Section) -> bool:
-    """Whether the lists of a section are all steps of a procedure."""
+def _takes_rules(body: Sequence[Line], kinds: Sequence[Role], section: Section, *, step: bool) -> bool:
+    """Whether a section has a list that is neither links nor, unless for a further `step`, a procedure; or no list."""
     lists = find_lists(body, kinds, section.start, section.own_end)
-    return bool(lists) and all(_is_procedure(body, part, section.title) for part in lists)
+    return not lists or not all(
+        all(map(_LINK.match, _item_texts(body, part))) or (not step and _is_procedure(body, part, section.title))
+        for part in lists
+    )
 
 
 def _is_procedure(body: Sequence[Line], part: BulletList, title: str) -> bool:

@@ -31,10 +31,11 @@ _UNSUITABLE = re.compile(
     r"getting started|quick ?start)",
     re.IGNORECASE,
 )
-# Items that describe what exists: "`make test` - run the tests", "`make` builds it", "**Jobs** (`app/jobs`): workers".
+# Items that describe what exists, or link to it: "`make test` - run the tests", "`make` builds it",
+# "**Jobs** (`app/jobs`): workers", "[Style](docs/style.md)".
 _CATALOGUE = re.compile(
     r"\**`[^`]+`\**\s*(?:[-–—:=]|$|(?!(?:always|is|has|does|needs|goes|stays|belongs)\b)[a-z]+s\b)"
-    r"|\*\*[^*`]+\*\*\s*\(`[^`]+`\)"
+    r"|\*\*[^*`]+\*\*\s*\(`[^`]+`\)|\[[^\]]+\]\("
 )
 _OPENING_CHARACTERS = 2000  # of a file, which show its language
 _ENGLISH = "the a of and to is are be in that it with for on not no or when you we this all each always never"
