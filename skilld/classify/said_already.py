@@ -127,7 +127,7 @@ def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, in
             and same_choice(asked, line)
             and not is_reversed_choice(change, line)
             and (len(wanted) > 1 or not _only_lists(wanted, line))
-            and (held == wanted or not lost_words(asked, f"{heading} {line}"))
+            and (held == wanted or covered < _MIN_COVERED or not lost_words(asked, f"{heading} {line}"))
         ):
             return line
     return None

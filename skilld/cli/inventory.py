@@ -120,13 +120,14 @@ def skill_text(skill: Skill, *, exact: bool = False) -> str:
 
 
 @contextmanager
-def named_error(row: LibraryRow, done: str) -> Iterator[None]:
-    """Name the skill in an error, which may be about one of several: "NAME was not shared"."""
+def named_error(row: LibraryRow, done: str, *, others: bool = False) -> Iterator[None]:
+    """Name the skill in an error: "NAME was not shared". `others`: because of it, no other skill was either."""
     try:
         yield
     except SkilldError as error:
         made = RefusedError if isinstance(error, RefusedError) else SkilldError
-        raise made(f"{row.name} was not {done}", error.cause or error.title, error.remedy) from error
+        title = f"No skill was {done}, because of {row.name}" if others else f"{row.name} was not {done}"
+        raise made(title, error.cause or error.title, error.remedy) from error
 
 
 # Shared by the verbs of the `skills` group: the library, the skill with a name, a row as JSON.

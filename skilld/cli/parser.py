@@ -57,7 +57,7 @@ _NO_SUCH_OPTION = re.compile(r"unrecognized arguments: (--?[\w-]+)\b.*", re.DOTA
 
 
 # argparse looks for translations of its words, of which there are none: a twelfth of the time of --help.
-argparse._ = str  # type: ignore[attr-defined]
+argparse._ = lambda text: text  # type: ignore[attr-defined]
 
 
 class _Parser(argparse.ArgumentParser):

@@ -75,7 +75,7 @@ def update_pull_request(
     _print_built(built)
     document["commits"] = [{"subject": commit_subject(one.candidate), "path": one.path} for one in built.commits]
     if not built.commits and not state.rules:
-        there = "the team's files already contain all rules that are ready"
+        there = "the team's files already contain all rules that are ready" if picked else "no rule is ready yet"
         console.line("Nothing was proposed." if built.left_out else f"Nothing to propose: {there}.")
         return Exit.OK
     if dry_run:

@@ -117,8 +117,13 @@ _AS_SKILL_REMEDY = (
     "Save it as SKILL.md in a folder called {}, with a description between two lines of three hyphens at the top."
 )
 _DECLARE_REMEDY = "Declare each {{name}} in the file, or write it without braces."
+ARCHIVE_SUFFIXES = frozenset({".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar"})
 _HOST_PATTERN = re.compile(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/\w")  # an address without https://
 _ADDRESS_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|(?:[\w.-]+@)?[\w.-]{2,}:(?!:)")
+
+
+class NameTakenError(SkilldError):
+    """There is a skill, or an open proposal of one, with the name of an imported skill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +188,8 @@ def _find_at_path(path: Path, source: str, removed: Mapping[str, str], branch: s
             return [replace(found, folder=path.stem)]
     if os.path.lexists(path):
         remedy = _AS_SKILL_REMEDY.format(valid_name(path.stem) or "NAME")
+        if path.suffix.lower() in ARCHIVE_SUFFIXES:
+            remedy = "Unpack it, then import the folder: skilld skills import FOLDER"
         raise UsageError(_TITLE, f"{source} is not a SKILL.md, a YAML file, a folder or a git repository", remedy)
     remedy = f"For a repository, give its URL: https://{source}" if _HOST_PATTERN.match(source) else ""
     raise SkilldError(_TITLE, f"{source} does not exist", remedy)
@@ -441,14 +448,14 @@ def find_place(
     """
     existing = next((skill for skill in skills if skill.name.casefold() == name.casefold()), None)
     if existing is not None:
-        raise SkilldError(
+        raise NameTakenError(
             _REFUSED_TITLE,
             f"you already have a skill called {name}: {existing.path}",
             f"Give it another name: --name {name}-2",
         )
     path = new_skill_path(name, [project.resolve()] if project else [], [], places, home)
     if proposed := next((one for one in waiting if one.path == str(path)), None):
-        raise SkilldError(
+        raise NameTakenError(
             _REFUSED_TITLE,
             f"the open proposal {proposed.id} already creates a skill at that path",
             f"Decide on it first: skilld review {proposed.id}",

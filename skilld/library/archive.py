@@ -132,12 +132,14 @@ def check_movable(skill: Skill, folders: Iterable[Path], removed: Mapping[str, s
 
     `folders` are those in which agents look for skills, `removed` what `scrub_environment` removed from the process.
     """
-    folder = skill.path.parent
+    folder, places = skill.path.parent, list(folders)
     try:
         why, remedy = _refusal_reason(skill, folder), ""
-        if why is None and (link := _symlink_to(skill, folders)):
+        if why is None and (link := _symlink_to(skill, places)):
             why = f"{link} is a symlink to it"
-            remedy = f"To hide it from your agents, remove the symlink: rm {shell_quoted(link)}"
+            linked = folder.parent in {Path(os.path.realpath(one)) for one in places}
+            way = "First remove the symlink" if linked else "To hide it from your agents, remove the symlink"
+            remedy = f"{way}: rm {shell_quoted(link)}"
         if why is None and (why := _uncommitted_reason(folder, removed)):
             remedy = "Commit or stash them first."
     except SkilldError as error:

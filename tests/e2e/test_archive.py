@@ -97,7 +97,9 @@ def test_linked_plugin_pinned_and_protected_skills_are_not_archived(
 ) -> None:
     (home / ".codex/skills").mkdir(parents=True)
     (home / ".codex/skills/tidy").symlink_to(skill_folder)
-    assert "is a symlink to it" in refused(program, "archive", "tidy")
+    said = refused(program, "archive", "tidy")
+    assert "is a symlink to it" in said
+    assert "First remove the symlink: rm " in said, "removing it alone hides the skill from nobody else"
     (home / ".codex/skills/tidy").unlink()
     plugin = write(home / ".claude/plugins/cache/x/skills/plugged")
     assert "plugin" in refused(program, "archive", "plugged")

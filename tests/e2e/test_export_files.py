@@ -97,6 +97,37 @@ def test_what_is_exported_is_imported_as_the_same_skills(program: InProcessProgr
     assert not [path for path in other.home.rglob("*.sh") if ".claude" in path.parts]
 
 
+def test_an_archive_is_neither_written_nor_read(program: InProcessProgram, tmp_path: Path) -> None:
+    _plain(program, "first", "second")
+    out = tmp_path / "x.zip"
+    result = program.run("skills", "export", "first", "-o", str(out))
+    assert (result.returncode, out.exists()) == (2, False)
+    assert f"-o {tmp_path / 'x.yaml'}" in result.stderr
+    out.write_bytes(b"PK\x03\x04 zipped")
+    assert "Unpack it" in program.run("skills", "import", str(out)).stderr
+
+
+def test_one_skill_that_cannot_be_exported_names_that_none_was(program: InProcessProgram, tmp_path: Path) -> None:
+    _plain(program, "first")
+    _add(program, "broken", "---\nname: broken\ndescription: x\n\n# never ends\n")
+    result = program.run("skills", "export", "first", "broken", "-o", str(tmp_path))
+    assert result.returncode != 0
+    assert result.stderr.startswith("skilld: No skill was exported, because of broken: ")
+
+
+def test_skills_that_are_there_already_are_one_line(program: InProcessProgram, tmp_path: Path) -> None:
+    _plain(program, "first", "second")
+    out = tmp_path / "out"
+    out.mkdir()
+    assert program.run("skills", "export", "first", "second", "-o", str(out)).returncode == 0
+    result = program.run("skills", "import", str(out))
+    assert result.returncode != 0
+    assert result.stderr.splitlines()[0].endswith("of these names: first, second")
+    assert len(result.stderr.splitlines()) == 2
+    alone = program.run("skills", "import", str(out), "--only", "first")
+    assert "you already have a skill called first" in alone.stderr
+
+
 def test_an_export_replaces_another_text_only_if_told_to(program: InProcessProgram, tmp_path: Path) -> None:
     first, _ = _plain(program, "first", "second")
     out = tmp_path / "out"

@@ -65,6 +65,12 @@ def test_a_kind_offered_once_finds_nothing_and_is_not_offered_again(
     assert "{workflow,domain,mcp}" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("group", ["skills", "machines", "team", "config"])
+def test_the_help_of_a_group_lists_its_actions_and_no_nothing(group: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run(group, "--help") == 0
+    assert "None" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("given", "meant"), [("7", 7), ("0.5", 0.5), ("7d", 7), ("36h", 1.5), ("2w", 14), ("36500w", 36500)]
 )

@@ -64,6 +64,16 @@ def test_t13_everyday_rules_get_no_flag(text: str) -> None:
     assert lint_bullet(text) == {}
 
 
+@pytest.mark.parametrize("verb", ["Look for", "Check for", "Find", "Flag", "Report any", "Search for", "Remove"])
+def test_looking_for_secrets_in_code_is_no_unsafe_practice(verb: str) -> None:
+    assert "weak-security" not in lint_bullet(f"{verb} hard-coded secrets")
+
+
+@pytest.mark.parametrize("text", ["Hard-code the password", "Hardcode keys in tests"])
+def test_asking_to_hard_code_a_secret_still_is(text: str) -> None:
+    assert lint_bullet(text)["weak-security"] is FLAG
+
+
 def test_t13_a_reference_to_a_section_passes() -> None:
     assert lint_bullet("Follow the steps section first") == {}
 

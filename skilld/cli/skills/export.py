@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     redact = common.redactor()
     texts = []
     for row in rows:
-        with inventory.named_error(row, "exported"):
+        with inventory.named_error(row, "exported", others=len(rows) > 1):
             texts.append(_export_text(store, row, arguments, redact))
     files = []
     for row, path, (text, is_masked) in zip(rows, paths, texts, strict=True):
@@ -69,9 +69,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _target_paths(rows: list[LibraryRow], out: Path | None, arguments: argparse.Namespace) -> list[Path | None]:
     """Return the file for each skill, None for standard output. Raises UsageError if two would be the same."""
+    from skilld.exchange.incoming import ARCHIVE_SUFFIXES
     from skilld.skills.find import FILE
 
     is_folder = out is not None and out.is_dir()
+    if out is not None and not is_folder and out.suffix.lower() in ARCHIVE_SUFFIXES:
+        cause = f"{out.name} would be an archive, and skills are written as text"
+        raise UsageError(_NOT_EXPORTED, cause, f"Name a YAML file: -o {shell_quoted(out.with_suffix('.yaml'))}")
     if len(rows) > 1 and not is_folder:
         cause, remedy = f"writing {len(rows)} skills requires a folder", "Name an existing folder: -o FOLDER"
         raise UsageError("Where should the skills go?", cause, remedy)

@@ -61,7 +61,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.exchange.incoming import find_skills
+    from skilld.exchange.incoming import NameTakenError, find_skills
 
     removed = scrub_environment()
     if arguments.project:
@@ -77,8 +77,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         common.write_json([_as_json(one) for one in outcomes])
     else:
+        taken = [one for one in outcomes if isinstance(one.error, NameTakenError)]
         for one in outcomes:
-            _print_result(one)
+            if one not in taken or len(taken) == 1:
+                _print_result(one)
+        if len(taken) > 1:
+            names = ", ".join(console.plain(one.imported.draft.name) for one in taken if one.imported)
+            sys.stderr.write(f"skilld: not imported, since you have skills or open proposals of these names: {names}\n")
+            sys.stderr.write("  To import one of them under another name: --only NAME --name OTHER\n")
     return next((int(one.error.code) for one in outcomes if one.error is not None), 0)
 
 

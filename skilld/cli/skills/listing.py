@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.clock import rfc3339, time_ago
+from skilld.errors import UsageError
 from skilld.text import pluralize
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
+    if arguments.sort == "relevance" and not arguments.search.strip():
+        remedy = "Add what it should be relevant to: --search TEXT"
+        raise UsageError("Relevant to what?", "--sort relevance needs --search", remedy)
     near = common.resolve_folder(arguments.project) / "SKILL.md" if arguments.project else None
     store = common.store_or_empty()
     shelved = inventory.library_rows(store, near)
@@ -78,6 +82,7 @@ def _matching_rows(rows: Sequence[LibraryRow], arguments: argparse.Namespace) ->
     from skilld.skills.draft import SHORT_NAMES
 
     project = common.resolve_folder(arguments.project) if arguments.project else None
+    by_relevance, words = arguments.sort == "relevance", common.as_text(arguments.search)
     kind = SHORT_NAMES.get(arguments.kind, arguments.kind)
     return [
         row
@@ -86,23 +91,25 @@ def _matching_rows(rows: Sequence[LibraryRow], arguments: argparse.Namespace) ->
         and set(arguments.tag) <= set(row.tags)
         and arguments.source in {None, row.group, row.skill.source.value}
         and project in {None, row.skill.project}
-        and (arguments.sort == "relevance" or matches_search(row, common.as_text(arguments.search)))
+        and (matches_search(row, words) or (by_relevance and _relevance(row, words) > 0))
     ]
 
 
 def _sort_rows(rows: list[LibraryRow], arguments: argparse.Namespace) -> list[LibraryRow]:
-    from skilld.words import content_stems, likeness
-
-    wanted = content_stems(common.as_text(arguments.search))
     orders: dict[str, Callable[[LibraryRow], float]] = {
         "group": lambda _: 0.0,
         "recency": lambda row: -max(row.uses.last, row.edited_at),
         "uses": lambda row: -row.uses.number,
-        "relevance": lambda row: (
-            -likeness(wanted, content_stems(f"{row.name.replace('-', ' ')} {row.skill.front.description}"))
-        ),
+        "relevance": lambda row: -_relevance(row, common.as_text(arguments.search)),
     }
     return sorted(rows, key=orders[arguments.sort])
+
+
+def _relevance(row: LibraryRow, words: str) -> float:
+    """Return how similar a skill's name and description are to the words of a search, 0 to 1."""
+    from skilld.words import content_stems, likeness
+
+    return likeness(content_stems(words), content_stems(f"{row.name.replace('-', ' ')} {row.skill.front.description}"))
 
 
 def _cells(row: LibraryRow) -> tuple[str, ...]:

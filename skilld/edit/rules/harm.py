@@ -295,7 +295,14 @@ _PROTECTION_PHRASES = (
             30,
         ),
         near(r"\b(?:MD5|SHA-?1|DES|ECB|RC4)\b", r"\b(?:passwords?|hash\w*|encrypt\w*)\b", 30),
-        near(verbs("hardcode hard-code commit log store print"), nouns("password key token secret credential"), 40),
+        near(verbs("commit log store print"), nouns("password key token secret credential"), 40),
+        near(
+            # What is looked for: "Look for hard-coded secrets", "Find any hard-coded key".
+            r"(?<!\bfor )(?<!\bfind )(?<!\bflag )(?<!\breport )(?<!\bdetect )(?<!\bspot )(?<!\bcatch )(?<!\bagainst )"
+            r"(?<!\bany )(?<!\bno )(?<!\breject )(?<!\bremove )(?<!\bavoid )\bhard-?cod(?:e[sd]?|ing)\b",
+            nouns("password key token secret credential"),
+            40,
+        ),
         near(r"\bdebug\w*\b", r"\b(?:in|on) (?:prod\w*|live)\b", 40),
         near(
             verbs("log print dump store trace"),
