@@ -148,6 +148,7 @@ def test_a_record_without_uuid_or_session_is_keyed_by_what_it_has() -> None:
         ({"promptSource": "cron"}, "injected"),  # of no version known today
         ({"origin": {"kind": "human"}, "textNotTyped": True}, "injected"),
         ({"origin": {"kind": "human"}, "handedOff": True}, "injected"),
+        ({"sourceToolUseID": "toolu_1"}, "injected"),  # a tool made it
         ({"entrypoint": "sdk-cli"}, "headless"),
         ({"entrypoint": "sdk-py", "promptSource": "sdk"}, "headless"),
         ({"entrypoint": "mcp"}, "headless"),

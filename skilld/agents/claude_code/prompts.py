@@ -22,6 +22,7 @@ _FLAGS = (
     ("planContent", "plan"),
     ("textNotTyped", "injected"),
     ("handedOff", "injected"),
+    ("sourceToolUseID", "injected"),
 )
 # Sources of unsigned prompts that a person may have sent; unknown sources do not count.
 _PERSON_SOURCES = frozenset(("", "typed", "queued", "sdk"))
