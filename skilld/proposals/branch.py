@@ -15,7 +15,7 @@ from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.proposals.model import Apply, Base, ProposalEdit, StagingState
-from skilld.proposals.refit import refit_from_base
+from skilld.proposals.refit import fit_edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,7 +320,7 @@ def _refit(item: ProposalEdit, before: bytes, after: bytes, current: bytes, base
     """Return `current` with the edit at a certain place, else wherever it fits. Raises SkilldError."""
     if item.exactly is not None:
         with suppress(SkilldError):
-            return refit_from_base(item.exactly, before, after, current, base)
+            return fit_edit(item.exactly, before, after, current, base)
     return item.refit(before, after, current) if item.refit is not None else item.apply(current)
 
 

@@ -26,26 +26,6 @@ def fit_edit(
     current: bytes,
     base: Callable[[], bytes | None],
 ) -> bytes:
-    """Return `current` with `edit`, or with the change at its place in `base` if that fails. Raises SkilldError.
-
-    `base` returns the version below all proposals: the lines around a change may be those of other open ones.
-    """
-    try:
-        return edit(before, after, current)
-    except SkilldError:
-        common = base()
-        if common is None or common == before:
-            raise
-    return transplant(before, after, common, current)
-
-
-def refit_from_base(
-    edit: Callable[[bytes, bytes, bytes], bytes],
-    before: bytes,
-    after: bytes,
-    current: bytes,
-    base: Callable[[], bytes | None],
-) -> bytes:
     """Return `current` with `edit`, or with the edit as it would be made in an earlier version. Raises SkilldError.
 
     `base` returns that version, which lacks the lines of other open proposals: those around a change may be gone

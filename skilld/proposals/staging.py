@@ -32,7 +32,7 @@ from skilld.proposals.model import (
     WaitsForPerson,
 )
 from skilld.proposals.propose import propose, rebuild
-from skilld.proposals.refit import MOVED_NOTE, REMADE_NOTE, Edit, refit_from_base, separate_parts, side_edits
+from skilld.proposals.refit import MOVED_NOTE, REMADE_NOTE, Edit, fit_edit, separate_parts, side_edits
 from skilld.proposals.staging_result import StagingResult
 from skilld.skills import opt_out
 from skilld.skills.find import FILE
@@ -84,7 +84,7 @@ def _place(proposal: Proposal, edit: Edit, texts: tuple[bytes, bytes, bytes], co
     """
     seen, after, current = texts
     try:
-        refit_from_base(edit.refit_exactly, *texts, lambda: common)
+        fit_edit(edit.refit_exactly, *texts, lambda: common)
     except SkilldError:
         try:
             edit.refit_loosely(*texts)
