@@ -303,6 +303,7 @@ DISCARDED_NOTE = "accepted with --worktree, then removed from the file before it
 UNDONE_NOTE = "accepted, but its commit was later removed from its branch"
 ELSEWHERE_NOTE = "committed"  # before PUT_AWAY, if there was no note
 _COMMITTED_NOTE = "you committed it"
+FOUND_NOTES = ("the file now says this", "you made this change yourself")  # by a rebuild, and by staging
 REPO_BACK_NOTE = "its repository is back"
 REPO_GONE_NOTE = "its repository is gone"  # it may be on an unmounted disk: the proposal then comes back with it
 

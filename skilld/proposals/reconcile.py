@@ -14,7 +14,15 @@ from pathlib import Path
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git import state
 from skilld.git.run import shared_git
-from skilld.proposals.model import DISCARDED_NOTE, REPO_BACK_NOTE, REPO_GONE_NOTE, GitStatus, is_repo_gone, next_state
+from skilld.proposals.model import (
+    DISCARDED_NOTE,
+    FOUND_NOTES,
+    REPO_BACK_NOTE,
+    REPO_GONE_NOTE,
+    GitStatus,
+    is_repo_gone,
+    next_state,
+)
 from skilld.proposals.observe import is_repo_there
 from skilld.proposals.observe import observe as observe_repo
 from skilld.proposals.staging import private_repositories, restage, stage, unlock_refs
@@ -227,7 +235,7 @@ def _retry_staging(
         found.decide(waiting, State.STALE, note=error.cause or error.title)
         return []
     if is_applied:
-        found.decide(waiting, State.ACCEPTED, note="you made this change yourself")
+        found.decide(waiting, State.ACCEPTED, note=FOUND_NOTES[1])
     committed = [proposal for proposal in staged.made if proposal.commit]
     found.committed += committed
     found.staged.add_outcome(staged)

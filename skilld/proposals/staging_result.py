@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from skilld.proposals.model import FOUND_NOTES
 from skilld.types import AutoApply, Changes, CommitChange, EditChange, Proposal, State, StateChange
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class StagingResult:
         for name, why in line.stale.items():
             self._add_ended(name, State.STALE, why)
         for name in line.already_said:
-            self._add_ended(name, State.ACCEPTED, "the file now says this")
+            self._add_ended(name, State.ACCEPTED, FOUND_NOTES[0])
         for name in line.superseded:
             self._add_ended(name, State.SUPERSEDED, "another proposal already says this")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from skilld.errors import SkilldError
 from skilld.git import line_diff
@@ -18,8 +18,8 @@ _MAX_SHOWN = 200  # characters of a line in a sentence
 def take_out(before: bytes, after: bytes, current: bytes, kept: Collection[str] = ()) -> bytes:
     """Return `current` without the change from `before` to `after`.
 
-    A heading stays if other text is below it now, and so do the lines in `kept`. Raises ChangeNotFoundError if the
-    lines are not there exactly once.
+    A heading stays if other text is below it now. The lines in `kept` stay if the change adds them, and stay away if it
+    removes them. Raises ChangeNotFoundError if the lines are not there exactly once.
     """
     if line_diff.is_change_gone(current, before, after):
         return current
@@ -28,17 +28,20 @@ def take_out(before: bytes, after: bytes, current: bytes, kept: Collection[str] 
 
 
 def lines_of_others(own: tuple[bytes, bytes], landed: tuple[bytes, bytes]) -> set[str]:
-    """Return the lines that a commit adds besides a proposal's own: the person amended the commit with theirs.
+    """Return the lines that a commit adds or removes besides a proposal's own: the person amended the commit.
 
     Both are given as the file before and after; a line that is similar to one of the proposal's is that one, reworded.
     """
-    mine, added = line_diff.signature(*own)[1], line_diff.signature(*landed)[1]
-    missing = [line for line in mine if line not in added]
-    return {
-        line
-        for line in added
-        if line not in mine and all(line_diff.similarity(line, other) < line_diff.MIN_SIMILARITY for other in missing)
-    }
+    sides = zip(line_diff.signature(*own), line_diff.signature(*landed), strict=True)
+    return {line for mine, found in sides for line in _strangers(mine, found)}
+
+
+def _strangers(mine: Collection[str], found: Collection[str]) -> Iterator[str]:
+    missing = [line for line in mine if line not in found]
+    for line in found:
+        similar = (line_diff.similarity(line, other) >= line_diff.MIN_SIMILARITY for other in missing)
+        if line not in mine and not any(similar):
+            yield line
 
 
 def headings_in_use(before: bytes, after: bytes, current: bytes) -> set[str]:
@@ -63,7 +66,10 @@ def _texts_below(data: bytes) -> dict[str, Counter[str]]:
 
 
 def _with_lines(before: bytes, after: bytes, kept: set[str]) -> bytes:
-    """Return `before` with these of the lines that `after` adds, each with the blank lines around it."""
+    """Return `before` with these of the lines that `after` adds, each with the blank lines around it.
+
+    Those of them that `after` removes are left out.
+    """
     lines = before.splitlines(keepends=True)
     for hunk in reversed(line_diff.hunks(before, after)):
         new: list[str] = []
@@ -74,6 +80,10 @@ def _with_lines(before: bytes, after: bytes, kept: set[str]) -> bytes:
         if new and 0 < at == len(lines) and not lines[-1].endswith((b"\n", b"\r")):
             lines[-1] += b"\n"
         lines[at:at] = [f"{line}\n".encode("utf-8", "surrogateescape") for line in new]
+        left = [
+            data for line, data in zip(hunk.removed, lines[hunk.start : at], strict=True) if line.strip() not in kept
+        ]
+        lines[hunk.start : at] = left
     return b"".join(lines)
 
 

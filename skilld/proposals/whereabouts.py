@@ -20,6 +20,7 @@ from skilld.proposals.branch import range_above
 from skilld.proposals.file_history import Signature, commits_touching
 from skilld.proposals.model import (
     DISCARDED_NOTE,
+    FOUND_NOTES,
     UNDONE_NOTE,
     WRITTEN_NOTE,
     GitStatus,
@@ -153,8 +154,12 @@ def observe_elsewhere(
 
     It is undone if no branch has its commit any more (`git reset --hard`, or its branch was deleted), and reverted if
     none that has it still has the change. A missing commit proves nothing: another machine made it, or git has cleaned
-    it up since.
+    it up since. What a rebuild found in the file may be gone before its commit was seen.
     """
+    if proposal.state is State.ACCEPTED and not proposal.landed and proposal.note.startswith(FOUND_NOTES):
+        place = find_put_away(repo, change, since) if change.is_known else ""
+        undone = Observation(proposal.id, GitStatus.DROPPED, note=UNDONE_NOTE)
+        return replace(found, note=put_away_note(proposal.note, place)) if place else undone
     if proposal.state is not State.ACCEPTED or not proposal.landed:
         return None
     if objects.read_commit(repo.git, proposal.landed) is None:

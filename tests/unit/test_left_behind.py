@@ -6,6 +6,7 @@ import pytest
 
 from skilld.proposals.amend import restore
 from skilld.store import Store
+from skilld.types import Op, Operation
 from support.proposal_life import DRY, ProposalLife
 from support.repos import SKILL, TEXT, Person
 
@@ -106,3 +107,58 @@ def test_an_edit_on_the_branch_counts_after_its_base_was_left(life: ProposalLife
     life.person.git("reset", "--quiet", "--hard", "HEAD~1")
     life.accept()
     assert life.person.skill.read_text() == TEXT.replace("- Tag", "- Always do a dry run first.\n- Tag")
+
+
+@pytest.mark.parametrize("by", ["rebuild", "picked, rebuild"])
+def test_what_a_rebuild_found_is_missed_where_its_commit_was_never_seen(life: ProposalLife, by: str) -> None:
+    life.offer()
+    offer_another(life)
+    if by == "rebuild":
+        life.person.commit("mine", {SKILL: TEXT.replace("- Tag", f"{DRY}\n- Tag")})
+    else:
+        life.person.git("cherry-pick", life.get().commit)
+    life.reject("p2")
+    assert (life.get().state.value, life.get().note) == ("accepted", "the file now says this")
+    life.person.git("reset", "--quiet", "--hard", "HEAD~1")
+    assert life.observe() == ("dropped", UNDONE)
+    restore(life.store, life.get())
+    assert life.observe() == ("open", "")
+
+
+def test_what_a_rebuild_found_is_looked_for_on_other_branches(life: ProposalLife) -> None:
+    life.offer()
+    offer_another(life)
+    life.person.git("switch", "--quiet", "--create", "side")
+    life.person.commit("mine", {SKILL: TEXT.replace("- Tag", f"{DRY}\n- Tag")})
+    life.offer("p3", "- Push the tag.", "- Tell them.")
+    assert life.get().note == "the file now says this"
+    life.person.git("switch", "--quiet", "main")
+    assert life.observe() == ("accepted", "the file now says this; now only on the branch side")
+
+
+def test_reverting_an_amended_commit_brings_nothing_back_that_the_person_took_out_in_it(life: ProposalLife) -> None:
+    """Neither a line of their own nor one of another proposal."""
+    life.person.commit("mine", {SKILL: TEXT.replace("- Push", "- Mine.\n- Push")})
+    life.offer("p2", "- Push the tag.", "- Write the news.")
+    life.accept("p2")
+    life.offer()
+    life.accept()
+    text = life.person.skill.read_text()
+    life.person.write(SKILL, text.replace("- Mine.\n", "").replace("- Write the news.\n", ""))
+    life.person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    assert life.observe()[0] == "accepted"
+    assert life.observe("p2")[0] == "reverted"
+    life.revert()
+    assert life.person.skill.read_text() == TEXT
+    assert life.observe()[0] == "reverted"
+
+
+def test_reverting_an_amended_replacement_puts_its_own_line_back(life: ProposalLife) -> None:
+    life.person.commit("mine", {SKILL: TEXT.replace("- Push", "- Mine.\n- Push")})
+    life.propose("p1", Operation(Op.REPLACE, "- Tag the commit.", "- Sign an annotated tag."))
+    life.accept()
+    life.person.write(SKILL, life.person.skill.read_text().replace("- Mine.\n", ""))
+    life.person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    life.observe()
+    life.revert()
+    assert life.person.skill.read_text() == TEXT
