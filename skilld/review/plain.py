@@ -17,7 +17,7 @@ from skilld.proposals.explain import Part
 from skilld.proposals.remarks import describe_decision_time
 from skilld.review.controller import ProposalView, ReviewSession, borrowed_lines_note, has_words
 from skilld.review.diff import diff_rows
-from skilld.review.plain_tabs import TAB_NAMES, Conversation, PlainTabs
+from skilld.review.plain_tabs import TAB_NAMES, Conversation, PlainTabs, chosen_letter, type_one_of
 from skilld.text import pluralize
 from skilld.types import Proposal, State, TargetKind
 
@@ -32,6 +32,11 @@ _HELP_LINES = (
     "/words  search proposals, including decided ones; / alone shows all open ones",
     *(f"{number}  {name}" for number, name in TAB_NAMES.items()),
 )
+_WORDS = {
+    "a": "accept", "A": "accept all", "r": "reject", "e": "edit", "p": "parts", "t": "to", "s": "skip", "n": "next",
+    "u": "undo", "q": "quit", "?": "help",
+}  # fmt: skip
+_END_WORDS = {"u": "undo", "q": "quit"}
 _CONTINUE = "continue"
 _ROW_PREFIXES = {"-": "remove: ", "+": "add:    ", "@": "...", " ": "        "}
 
@@ -73,13 +78,13 @@ class PlainReview:
 
     def _ask_at_end(self, seen: set[str]) -> bool:
         """Ask what else to do; return whether to start again, as an undo has reopened a proposal."""
-        while (given := self._talk.ask_line(_END_QUESTION)) not in {"", "q"}:
+        while (given := self._talk.ask_line(_END_QUESTION)) and (letter := chosen_letter(given, _END_WORDS)) != "q":
             try:
-                if given == "u":
+                if letter == "u":
                     if self._undo(seen):
                         return True
                 elif not self._tabs.show(given):
-                    self._say("Type one of these letters or numbers.")
+                    self._say(type_one_of({**_END_WORDS, **TAB_NAMES}))
             except SkilldError as error:
                 self._talk.show_error(error)
         return False
@@ -92,20 +97,20 @@ class PlainReview:
     def _handle_answer(self, proposal: Proposal, view: ProposalView, seen: set[str]) -> str:
         """Ask once and carry out the answer; return what happens next."""
         given = self._talk.ask_line(_QUESTION)
-        if (letter := given.lower()[:1]) in {"s", "n", "q"}:
+        if (letter := chosen_letter(given, _WORDS)) in {"s", "n", "q"}:
             return letter
         try:
             if given.startswith("/"):
                 return self._search(given[1:].strip(), seen)
-            return self._try_decision(given, proposal, view) or self._handle_other(given, seen)
+            return self._try_decision(letter, proposal, view) or self._handle_other(letter or given, seen)
         except SkilldError as error:
             self._talk.show_error(error)
             return _CONTINUE
 
-    def _try_decision(self, given: str, proposal: Proposal, view: ProposalView) -> str:
+    def _try_decision(self, letter: str, proposal: Proposal, view: ProposalView) -> str:
         """Decide as the person says; return what happens next, empty if that was not a decision."""
-        match given.lower()[:1]:
-            case "a" if given == "A":
+        match letter:
+            case "A":
                 return self._accept_file(proposal)
             case "a":
                 self._print_report(self._session.accept(proposal.id, proposal))
@@ -129,12 +134,12 @@ class PlainReview:
         return "done"
 
     def _handle_other(self, given: str, seen: set[str]) -> str:
-        if given.lower().startswith("u"):
+        if given == "u":
             self._undo(seen)
         elif given == "?":
             self._say(*_HELP_LINES)
-        else:
-            self._tabs.show(given)
+        elif not self._tabs.show(given):
+            self._say(f"{type_one_of(_WORDS)} Nothing was decided.")
         return _CONTINUE
 
     def _undo(self, seen: set[str]) -> bool:

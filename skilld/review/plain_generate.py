@@ -21,12 +21,13 @@ from skilld.review.generation import (
     name_problem,
     quoted_parts,
 )
-from skilld.review.plain_tabs import Conversation
+from skilld.review.plain_tabs import Conversation, chosen_letter, is_yes, type_one_of
 from skilld.text import pluralize, safe_text, truncate
 
 _MAX_TITLE_CHARS = 100
 _SESSIONS_QUESTION = "which sessions (such as 1,3-5 or all; /words to filter; q to quit)? "
 _KEEP_QUESTION = "k keep, e edit, d drop, q quit? "
+_KEEP_WORDS = {"k": "keep", "e": "edit", "d": "drop", "q": "quit"}
 
 
 class _QuitError(Exception):
@@ -72,7 +73,7 @@ class PlainGenerate:
                 continue
             number = len(self._generating.find_offline(chosen).candidates)
             self._say(f"{len(chosen)} selected; the built-in rules alone may find {pluralize(number, 'pattern')}")
-            if self._ask("continue? [y/n/q] ").startswith("y"):
+            if is_yes(self._ask("continue? [y/n/q] ")):
                 return chosen
 
     def _print_sessions(self, shown: Sequence[tuple[int, SessionChoice]]) -> None:
@@ -97,7 +98,7 @@ class PlainGenerate:
 
     def _ask_person(self, expected: Estimate, dollars: Callable[[], float | None]) -> bool:
         self._say(f"Ask {self._generating.model}? This takes {describe_cost(expected, dollars())}.")
-        return self._ask("y yes, n no (use only the built-in rules), q quit? ").startswith("y")
+        return is_yes(self._ask("y yes, n no (use only the built-in rules), q quit? "))
 
     def _ask_to_keep(self, number: int, one: CandidateResult) -> KeptCandidate | None:
         candidate, text = one.candidate, one.text
@@ -110,7 +111,7 @@ class PlainGenerate:
         self._show_text(text)
         own = ""
         while True:
-            match self._ask(_KEEP_QUESTION)[:1]:
+            match chosen_letter(self._ask(_KEEP_QUESTION), _KEEP_WORDS):
                 case "k":
                     return KeptCandidate(candidate, candidate.name, own)
                 case "d":
@@ -119,8 +120,10 @@ class PlainGenerate:
                     edited = self._talk.edit(own or text)
                     own = edited if edited != text else ""
                     self._show_text(own or text)
+                case "e":
+                    self._say("You can edit only new skills here.")
                 case _:
-                    self._say("You can edit only new skills here." if not text else "Type one of these letters.")
+                    self._say(type_one_of(_KEEP_WORDS))
 
     def _show_text(self, text: str) -> None:
         self._say(*(f"  | {line}".rstrip() for line in text.splitlines()))
@@ -134,7 +137,7 @@ class PlainGenerate:
         edits = sum(not one.candidate.creates for one in named)
         if edits and self._generating.model != OFFLINE:
             self._say(f"skilld will ask {self._generating.model} for {pluralize(edits, 'edit')} to existing skills.")
-        if not self._ask(f"propose {', '.join(one.name for one in named)}? [y/n] ").startswith("y"):
+        if not is_yes(self._ask(f"propose {', '.join(one.name for one in named)}? [y/n] ")):
             raise _QuitError
         return named
 
@@ -165,7 +168,7 @@ class PlainGenerate:
 
     def _ask(self, question: str, *, quits: bool = True) -> str:
         answer = self._talk.ask(safe_text(question))
-        if answer is None or (quits and answer.strip().lower() == "q"):
+        if answer is None or (quits and answer.strip().lower() in {"q", "quit"}):
             raise _QuitError
         return answer.strip()
 

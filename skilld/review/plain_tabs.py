@@ -17,7 +17,26 @@ from skilld.text import count_times, pluralize, safe_text
 TAB_NAMES: Mapping[str, str] = {"2": "your skills", "3": "sessions", "4": "learnings", "5": "the report"}
 _SKILL_QUESTION = "which skill (a number; /words to search; n: new skills from past sessions; q: back)? "
 _SKILL_ACTIONS = "e edit, x on/off, d delete, b back? "
+_SKILL_WORDS = {"e": "edit", "x": "on/off", "d": "delete", "b": "back", "q": "quit"}
 _LEARNING_QUESTION = "p propose, f forget, s skip, q quit? "
+_LEARNING_WORDS = {"p": "propose", "f": "forget", "s": "skip", "q": "quit"}
+
+
+def chosen_letter(given: str, words: Mapping[str, str]) -> str:
+    """Return the letter that an answer means: a letter of `words` or its word, in any case; empty for anything else."""
+    if given in words:
+        return given
+    return next((letter for letter, word in words.items() if given.lower() in {letter, word}), "")
+
+
+def is_yes(given: str) -> bool:
+    """Whether an answer is yes, and nothing more."""
+    return given.lower() in {"y", "yes"}
+
+
+def type_one_of(words: Mapping[str, str]) -> str:
+    """Return what to say about an answer that is none of these letters."""
+    return f"Type one of {', '.join(words)}."
 
 
 class Edit(Protocol):
@@ -47,7 +66,13 @@ class Conversation:
 
     def ask_yes_no(self, question: str) -> bool:
         """Ask a yes-or-no question."""
-        return self.ask_line(f"{question.replace(chr(10), ' ')} [y/N] ").lower().startswith("y")
+        return is_yes(self.ask_line(f"{question.replace(chr(10), ' ')} [y/N] "))
+
+    def ask_letter(self, question: str, words: Mapping[str, str]) -> str:
+        """Ask until the answer is a letter of `words`, its word, or empty; return that letter."""
+        while (given := self.ask_line(question)) and not chosen_letter(given, words):
+            self.say(type_one_of(words))
+        return chosen_letter(given, words)
 
     def show_error(self, error: SkilldError) -> None:
         """Print what failed, and what to do about it."""
@@ -87,7 +112,7 @@ class PlainTabs:
             self._say("", f"learning: {ask[0].change}", f"  not proposed: {ask[0].why_kept}")
             self._say(*(f"  you: \u201c{one.quote}\u201d" for one in ask))
             try:
-                match self._ask_letter("pfsq", _LEARNING_QUESTION):
+                match self._talk.ask_letter(_LEARNING_QUESTION, _LEARNING_WORDS):
                     case "p":
                         made = self._session.propose(ask)
                         self._say(f"Proposed {made.id} for {made.skill}: {made.summary}")
@@ -99,12 +124,6 @@ class PlainTabs:
             except SkilldError as error:
                 self._talk.show_error(error)
         return True if asks else None
-
-    def _ask_letter(self, letters: str, question: str) -> str:
-        """Ask until the answer begins with one of the letters or is empty; return that letter."""
-        while (given := self._talk.ask_line(question)[:1].lower()) and given not in letters:
-            self._say("Type one of these letters.")
-        return given
 
     def _show_sessions(self) -> None:
         found = self._session.sessions()
@@ -150,7 +169,7 @@ class PlainTabs:
     def _open_skill(self, skill: LibraryRow) -> None:
         self._say(f"{skill.name}: to use it, type {skill.invocation}", f"  {skill.path}")
         try:
-            match self._talk.ask_line(_SKILL_ACTIONS)[:1].lower():
+            match self._talk.ask_letter(_SKILL_ACTIONS, _SKILL_WORDS):
                 case "e":
                     changed = self._session.edit_skill(skill, self._talk.edit)
                     self._say(f"Changed {skill.name}." if changed else "You made no changes.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.review.controller import ProposalView
@@ -101,5 +103,29 @@ def test_the_section_can_be_chosen() -> None:
 def test_an_unknown_letter_is_asked_again() -> None:
     review_session, said, _ = _answer("s", "x", "F", "y", "q")
     assert review_session.done == ["forgot Say b."]
-    assert said.count("Type one of these letters.") == 1
-    assert "Type one of these letters." not in _answer("s", "s", "q")[1]
+    assert said.count("Type one of p, f, s, q.") == 1
+    assert "Type one of p, f, s, q." not in _answer("s", "s", "q")[1]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["already said that", "unsure", "really?", "quit?", "x", "edit it for me", "skip, I think", "parts?", "no", ""],
+)
+def test_only_a_whole_letter_or_word_decides(line: str) -> None:
+    review_session, said, names = _answer(line, "q")
+    assert (review_session.done, names) == ([], [])
+    assert any(one.startswith("Type one of a, A, r, e, p, t, s, n, u, q, ?") for one in said)
+    assert said.count("learning: Say b.") == 0, "the proposal is still asked about until q"
+
+
+@pytest.mark.parametrize("word", ["edit", "E", " Edit "])
+def test_the_word_does_as_its_letter(word: str) -> None:
+    assert _answer(word, "q")[0].done == ["# Notes\n- Mine.\n"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "done"),
+    [(("f", "yesterday"), []), (("f", "Yes"), ["forgot Say b."]), (("forget it", "f", "yet"), [])],
+)
+def test_only_a_whole_yes_agrees(answers: tuple[str, ...], done: list[str]) -> None:
+    assert _answer("s", *answers, "q")[0].done == done
