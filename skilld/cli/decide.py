@@ -51,12 +51,18 @@ def add(verbs: common.Verbs) -> None:
     parser.description = f"Discard proposals. Each is {common.REPROPOSAL_CONDITION}."
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
     _add_part(parser, "reject")
-    parser.add_argument("--why", metavar="TEXT", default="", help="record your reason")
+    _add_why(parser)
     about = "bring back rejected or dropped proposals"
     parser = common.verb(verbs, "restore", restore, about, json=True)
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
-    parser = common.verb(verbs, "revert", revert, "undo accepted proposals with a new commit", json=True)
+    about = "take accepted proposals out again with a new commit"
+    parser = common.verb(verbs, "revert", revert, about, json=True)
+    parser.description = (
+        f"Take accepted proposals out again with a new commit. Each is {common.REPROPOSAL_CONDITION}. "
+        "To have one open again instead, as if you had not accepted it: u in skilld review."
+    )
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
+    _add_why(parser)
 
 
 def _add_part(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -68,6 +74,10 @@ def _add_part(parser: argparse.ArgumentParser, verb: str) -> None:
         default=[],
         help=f"{verb} only this part, or parts (1,3), and leave the rest open; `skilld show` numbers them",
     )
+
+
+def _add_why(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--why", metavar="TEXT", default="", help="record your reason")
 
 
 def _parse_parts(text: str) -> list[int]:
@@ -173,7 +183,12 @@ def reject(arguments: argparse.Namespace) -> int:
     """Reject proposals, with the reason if one is given; what they say is not proposed again."""
     from skilld.proposals.decide import rejecting
 
-    return _decide(arguments, lambda _: rejecting(common.redactor()(common.as_text(arguments.why))))
+    return _decide(arguments, lambda _: rejecting(_reason(arguments)))
+
+
+def _reason(arguments: argparse.Namespace) -> str:
+    """Return the person's reason, without secrets."""
+    return common.redactor()(common.as_text(arguments.why))
 
 
 def restore(arguments: argparse.Namespace) -> int:
@@ -191,7 +206,7 @@ def revert(arguments: argparse.Namespace) -> int:
     """Revert accepted proposals on the branch checked out in each skill's repository."""
     from skilld.proposals.decide import reverting
 
-    return _decide(arguments, reverting, _as_in_this_work_tree)
+    return _decide(arguments, lambda removed: reverting(removed, _reason(arguments)), _as_in_this_work_tree)
 
 
 def _as_in_this_work_tree(store: Store, proposal: Proposal) -> Proposal:

@@ -239,7 +239,7 @@ def print_proposal(
         console.say(f"  {said}")
     console.say(
         f"  {describe_origin(proposal)}, proposed {proposal.created_at}, "
-        f"judge: {console.plain(proposal.model)}, confidence {proposal.confidence:.2f}",
+        f"{describe_judge(proposal)}, confidence {proposal.confidence:.2f}",
         style="dim",
     )
     where = console.link(console.plain(str(Path(proposal.path).parent)), proposal.path)
@@ -308,6 +308,17 @@ def _print_parts(proposal: Proposal, parts: Sequence[Part], why: Sequence[str]) 
         some = "1"
     for verb in ("accept", "reject"):
         console.say(f"To {verb} only some parts: skilld {verb} {proposal.id} --part {some}")
+
+
+def describe_judge(proposal: Proposal) -> str:
+    """Name the judge of a proposal; one that code made of other things than a session's messages has none."""
+    from skilld.classify.backends import OFFLINE
+    from skilld.proposals.model import MOVED_PREFIX
+
+    made_by_code = "-" in proposal.batch_id and not proposal.batch_id.startswith(MOVED_PREFIX)
+    if proposal.model == OFFLINE and made_by_code:
+        return "made without a model"
+    return f"judge: {console.plain(proposal.model)}"
 
 
 def describe_origin(proposal: Proposal) -> str:

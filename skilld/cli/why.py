@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
-from skilld.cli.proposals import describe_origin, refresh_or_warn
+from skilld.cli.proposals import describe_judge, describe_origin, refresh_or_warn
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
 from skilld.text import truncate
@@ -173,9 +173,23 @@ def _lines_added_by(proposal: Proposal) -> set[str]:
 
 def _update_behind(proposal: Proposal, line: str) -> Update | None:
     """Return the update behind one line, if the proposal records several."""
-    several = proposal.creates or len(proposal.updates) > 1
+    several = proposal.creates or len(proposal.updates) > 1 or _was_edited(proposal)
     said = [one for one in proposal.updates if one.change and one.change in line] if several else []
     return max(said, key=lambda one: len(one.change), default=None)
+
+
+def _was_edited(proposal: Proposal) -> bool:
+    from skilld.proposals.observe import EDITED_NOTE
+
+    return proposal.note == EDITED_NOTE
+
+
+def _quotes_about(proposal: Proposal, line: str) -> list[str]:
+    """Return the quotes of a proposal; of one that the person edited, only those that share a word with the line."""
+    from skilld.words import content_stems
+
+    quotes = [evidence.quote for evidence in proposal.evidence]
+    return [one for one in quotes if not _was_edited(proposal) or content_stems(one) & content_stems(line)]
 
 
 def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
@@ -213,14 +227,16 @@ def _print_why(store: Store, proposal: Proposal, line: str) -> None:
     if update is not None and update.turn == OBSERVED_TURN:
         console.say(f"  {console.plain(update.reason)}; not said by you")
         console.say(f"  the agent ran: {console.plain(update.quote)}")
-    else:
-        for quote in [update.quote] if update else [evidence.quote for evidence in proposal.evidence]:
+    elif quotes := [update.quote] if update else _quotes_about(proposal, line):
+        for quote in quotes:
             console.say(f"  you: “{console.plain(quote)}”")
+    else:
+        console.say("  you added this line yourself when you edited the proposal")
     if others := [one.change for one in proposal.updates if update and one.change and one is not update]:
         console.say(
             f"  in the same proposal: {console.plain(truncate(' '.join(others), _MAX_OTHER_CHARS))}", style="dim"
         )
-    who = f"{describe_origin(proposal)}, {when}, judge: {console.plain(proposal.model)}"
+    who = f"{describe_origin(proposal)}, {when}, {describe_judge(proposal)}"
     console.say(f"  {who}", style="dim")
     if maybe := describe_doubt(store, proposal):
         console.say(f"  note: {console.plain(maybe)}", style="yellow")

@@ -23,6 +23,7 @@ from skilld.pipeline.judge import Judge
 from skilld.proposals.amend import decide_parts, select_parts, stage_and_store
 from skilld.proposals.contradictions import split_edits
 from skilld.proposals.decide import Decision, DecisionReport, decide
+from skilld.proposals.model import MOVED_PREFIX
 from skilld.skills.find import FILE
 from skilld.store import Store
 from skilld.store.learnings import Learning
@@ -161,7 +162,7 @@ def _moved_proposal(proposal: Proposal, name: str, ref: SkillRef) -> Proposal:
 
     It has a new batch: with the old one, another open proposal for that file would be taken for it.
     """
-    moved = replace(proposal, id=name, batch_id=f"moved-{name}", skill=ref.name, path=ref.path, target=ref.kind)
+    moved = replace(proposal, id=name, batch_id=f"{MOVED_PREFIX}{name}", skill=ref.name, path=ref.path, target=ref.kind)
     moved = replace(moved, agents=ref.agents, also=(), linked=(), repo="", commit="")
     return replace(moved, base="", branch="", relpath="", note="")
 

@@ -14,6 +14,7 @@ from skilld.classify.verify import VerifiedUpdate
 from skilld.edit.derive_operations import operations_from_text
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.operations import anchor_operation, apply, find_lines
+from skilld.edit.secrets import refuse_secrets
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.markdown.skill_file import Line, parse
 from skilld.markdown.structure import (
@@ -178,8 +179,7 @@ def check_edit(
     after = apply(loaded.data, operations)
     if _managed_lines(loaded.data) != _managed_lines(after):
         raise SkilldError("The edit was not made", "it would change lines that a program manages")
-    if any(redact(part) != part for operation in operations for part in (operation.anchor, operation.text)):
-        raise RefusedError("The edit was not made", "it would store a line that contains a secret")
+    refuse_secrets("The edit was not made", operations, loaded.ref.path, redact)
     ground = "\n".join([typed, loaded.doc.text, *(item.update.change for item in checked)])
     # The front matter of a new rules file is skilld's own.
     was = loaded.ref.front.encode() if loaded.ref.absent else loaded.data

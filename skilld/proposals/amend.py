@@ -16,6 +16,7 @@ from pathlib import Path
 from skilld.clock import rfc3339
 from skilld.edit.derive_operations import operations_between
 from skilld.edit.operations import apply, create_file
+from skilld.edit.secrets import refuse_secrets
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff
 from skilld.git.managed_repos import track
@@ -26,7 +27,7 @@ from skilld.proposals.explain import apply_only, parts, read_versions
 from skilld.proposals.model import without_remark
 from skilld.proposals.observe import EDITED_NOTE
 from skilld.proposals.remake import remake_proposal
-from skilld.proposals.remarks import refusal_and_remedy
+from skilld.proposals.remarks import UNDONE, refusal_and_remedy
 from skilld.proposals.results import new_staging_result, record_changes
 from skilld.proposals.staging import private_repositories, refit_to_head, restage, stage
 from skilld.proposals.staging_result import StagingResult
@@ -87,6 +88,7 @@ def accept_edited(
         raise SkilldError(f"{proposal.id} was not accepted", "nothing of it is left in your text; it stays open")
     narrowed = narrow.narrow_to_text(proposal, before, after, text.encode("utf-8", "replace"))
     changed = replace(_with_text(narrowed, before, text), note=EDITED_NOTE)
+    refuse_secrets(f"{proposal.id} was not accepted", changed.operations, proposal.path)
     return _decide_on_changed(store, proposal, changed, accepting(removed))
 
 
@@ -133,7 +135,7 @@ def reopen(store: Store, proposal: Proposal, *, who: str = "command") -> Decisio
         _restore(store, replace(proposal, state=State.OPEN))
     current = store.proposals.get(proposal.id) or proposal
     with store.transaction():
-        store.proposals.decide(current, State.OPEN, rfc3339(time.time()), who=who, why="undone")
+        store.proposals.decide(current, State.OPEN, rfc3339(time.time()), who=who, why=UNDONE)
     return DecisionReport((f"{proposal.id} is open again: {proposal.summary}",))
 
 

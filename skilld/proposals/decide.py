@@ -98,7 +98,7 @@ def rejecting(why: str = "") -> Decision:
     return Decision(frozenset({State.OPEN, State.DROPPED, State.STALE}), State.REJECTED, lambda _: None, why)
 
 
-def reverting(removed: Mapping[str, str]) -> Decision:
+def reverting(removed: Mapping[str, str], why: str = "") -> Decision:
     """Return the decision to take an accepted proposal out again, from its file alone if it was only written there."""
 
     def carry_out(proposal: Proposal) -> DecisionCommit | None:
@@ -107,7 +107,7 @@ def reverting(removed: Mapping[str, str]) -> Decision:
             return None
         return take_out(proposal, removed, private_repositories())
 
-    return Decision(frozenset({State.ACCEPTED}), State.REVERTED, carry_out)
+    return Decision(frozenset({State.ACCEPTED}), State.REVERTED, carry_out, why)
 
 
 @shared_git()

@@ -15,6 +15,7 @@ from skilld.types import Proposal, State, TargetKind
 
 REMEDY_PREFIX = "effect-"  # of the batch ID of a remedy's proposal; the remedy's kind and its rule's ID follow
 ACROSS_PREFIX = "across-"  # of a proposal that offers a rule accepted for one agent in another one's file
+MOVED_PREFIX = "moved-"  # of a proposal that was moved to another file, with its judge
 EVALS_PREFIX = "evals-"  # of a proposal of cases to test a skill with
 TRIM_PREFIX = "trim-"  # of a cut that `skilld trim` proposes
 IMPORT_PREFIX = "import-"  # of a skill that `skilld skills import` proposes

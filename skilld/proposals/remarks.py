@@ -259,9 +259,10 @@ def describe_decision(store: Store, proposal: Proposal) -> list[str]:
 
 
 def describe_rejection(store: Store, proposal: Proposal) -> str:
-    """Return the person's reason for a rejection; empty if they gave none."""
-    why = store.proposals.decision_reason(proposal.id) if proposal.state is State.REJECTED else ""
-    return f"rejected; your reason: {why}" if why else ""
+    """Return the person's reason for a rejection or a revert; empty if they gave none."""
+    unwanted = proposal.state in {State.REJECTED, State.REVERTED}
+    why = store.proposals.decision_reason(proposal.id) if unwanted else ""
+    return f"{proposal.state.value}; your reason: {why}" if why and why != UNDONE else ""
 
 
 def describe_repeat(store: Store, proposal: Proposal) -> str:
@@ -314,6 +315,7 @@ def _unwanted_like(store: Store, proposal: Proposal) -> Iterator[tuple[Proposal,
 
 
 _RECENT_SECONDS = 7 * 86400
+UNDONE = "undone"  # stored as the reason of a decision that only took another one back
 DECIDED_STATES = (State.ACCEPTED, State.REJECTED, State.REVERTED)
 UNDO_VERBS = {State.ACCEPTED: "revert", State.REJECTED: "restore", State.REVERTED: "accept", State.DROPPED: "restore"}
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from skilld.context.ceilings import ceilings, excess_reason
 from skilld.edit.derive_operations import operations_between
+from skilld.edit.secrets import refuse_secrets
 from skilld.errors import RefusedError, SkilldError
 from skilld.files import read_whole
 from skilld.git import line_diff, objects, refs
@@ -134,6 +135,8 @@ def stage(
     it cannot be staged.
     """
     open_proposals, private = _latest(open_proposals, staged), private_repositories()
+    if not restored:
+        refuse_secrets(_TITLE, proposal.operations, proposal.path)
     proposal = _check_proposal(proposal, (*open_proposals, *staged.made))
     tracked = track(Path(proposal.path), private, new=proposal.creates)
     if alone:

@@ -22,7 +22,7 @@ from skilld.proposals.amend import stage_on_branch
 from skilld.proposals.cherry_pick import revert, revert_worktree
 from skilld.proposals.decide import DecisionReport, rebuild_branch
 from skilld.proposals.model import is_only_written, without_remark
-from skilld.proposals.remarks import predecessor
+from skilld.proposals.remarks import UNDONE, predecessor
 from skilld.proposals.results import record_changes
 from skilld.proposals.staging import private_repositories
 from skilld.proposals.taking_out import lines_of_others
@@ -32,7 +32,6 @@ from skilld.types import Proposal, State
 
 _TITLE = "Could not undo the acceptance"
 _REFLOG_MESSAGE = "skilld: undo accept {}"
-_UNDONE = "undone"
 
 
 @shared_git()
@@ -52,7 +51,7 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
     except SkilldError as error:  # it is out of the file again, which must be stored
         with store.transaction():
             store.proposals.decide(
-                without_remark(current), State.REVERTED, now, who="command", why=_UNDONE, commit=commit
+                without_remark(current), State.REVERTED, now, who="command", why=UNDONE, commit=commit
             )
         then = rebuild_branch(store, current.repo)
         left = f"It could not be put back on the staging branch: {error}"
@@ -60,9 +59,9 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
     with store.transaction():
         if old:
             store.proposals.decide(
-                without_remark(current), State.REVERTED, now, who="command", why=_UNDONE, commit=commit
+                without_remark(current), State.REVERTED, now, who="command", why=UNDONE, commit=commit
             )
-        store.proposals.decide(again, State.OPEN, now, who="command", why=_UNDONE, commit="" if old else commit)
+        store.proposals.decide(again, State.OPEN, now, who="command", why=UNDONE, commit="" if old else commit)
         store.proposals.save_edit(made)
         record_changes(store, staged.changes(), time.time())
     return DecisionReport(tuple(line for line in (f"{made.id} is open again: {made.summary}", done) if line))

@@ -107,6 +107,39 @@ def test_a_proposal_is_edited_with_the_persons_editor(world: TaughtProject) -> N
     assert "- Link every entry to its merge request." in world.skill
 
 
+def test_a_line_of_their_own_is_not_said_to_be_a_quote(world: TaughtProject) -> None:
+    _answer(world, "e", EDITOR="sed -i '$ a - Call Kim before lunch.'")
+    lines = world.skill.splitlines()
+    own = world.program.run("why", f"{world.project.skill_path}:{lines.index('- Call Kim before lunch.') + 1}").stdout
+    assert "  you added this line yourself when you edited the proposal\n" in own
+    assert "you: \u201c" not in own
+    taught = world.program.run("why", f"{world.project.skill_path}:{lines.index(THIRD) + 1}").stdout
+    assert "  you: \u201cRemember to link every entry to its pull request.\u201d\n" in taught
+
+
+SECRET = "Tr0ub4dor&3"
+
+
+def test_a_secret_typed_in_the_editor_is_refused_and_the_text_kept(world: TaughtProject) -> None:
+    add = f"sed -i '$ a - The staging password is {SECRET}.'"
+    output = _answer(world, "e", "q", EDITOR=add)
+    assert f"Error: {world.one} was not accepted: it contains a secret, which skilld never stores: " in output
+    assert "Your text is kept. Type e to open it again." in output
+    assert SECRET not in output
+    assert world.states() == {world.one: "open", world.two: "open"}
+    kept = [file for file in world.home.rglob("*") if file.is_file() and SECRET.encode() in file.read_bytes()]
+    assert kept == []
+    assert f"{world.one} accepted" in _answer(world, "e", EDITOR="sed -i s/pull/merge/")
+
+
+def test_a_reverted_proposal_keeps_the_reason(world: TaughtProject) -> None:
+    world.program.run("accept", world.two)
+    assert world.program.run("revert", world.two, "--why", f"too much; the password is {SECRET}").returncode == 0
+    shown = world.program.run("show", world.two).stdout
+    assert "too much" in shown
+    assert SECRET not in shown
+
+
 def test_a_dumb_terminal_gets_whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = io.StringIO()
     monkeypatch.setattr(screen, "isatty", lambda: True)

@@ -13,7 +13,7 @@ import pytest
 
 from skilld.cli import common
 from skilld.cli import decide as cli_decide
-from skilld.errors import SkilldError
+from skilld.errors import RefusedError, SkilldError
 from skilld.proposals.amend import accept_edited, decide_parts, restore, stage_and_store, stage_on_branch
 from skilld.proposals.decide import Decision, accepting, decide, rejecting, reverting
 from skilld.proposals.explain import diff, list_parts, read_versions
@@ -103,6 +103,66 @@ def test_an_edit_that_leaves_nothing_to_accept_keeps_it_open(store: Store, made:
     assert str(error.value) == f"{made.id} was not accepted: nothing of it is left in your text; it stays open"
     assert read_versions(get_proposal(store, made.id)) == read_versions(made)
     assert get_proposal(store, made.id).state is State.OPEN
+
+
+SECRETS = (
+    ("- The staging password is Tr0ub4dor&3.", "Tr0ub4dor&3"),
+    ("- Use ghp_16C7e42F292c6912E7710c838347Ae178B4a.", "ghp_16C7e42F292c6912E7710c838347Ae178B4a"),
+    ("- export AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzEXAMPLEKE", "wJalrXUtnFEMI"),
+    ("- Connect to postgres://app:s3cr3t-Passw0rd@db.internal/app.", "s3cr3t-Passw0rd"),
+    ("- curl -u deploy:hunter2-Prod99 https://ci.internal", "hunter2-Prod99"),
+    ("- Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.c2lnbmF0dXJlMTIzNDU2", "eyJzdWIiOiI0MiJ9"),
+    ("- Das Passwort lautet Kirschbaum!77.", "Kirschbaum!77"),
+    ("- The card is 4539 1488 0343 6467.", "4539 1488 0343 6467"),
+    ("- The PIN of the signing token is 482913.", "482913"),
+    ("- The api key: 9f86d081884c7d659a2feaa0c55ad015", "9f86d081884c7d659a2feaa0c55ad015"),
+)
+
+
+@pytest.mark.parametrize(("line", "secret"), SECRETS, ids=[str(number) for number in range(len(SECRETS))])
+@pytest.mark.parametrize("is_whole_line", [True, False], ids=["added", "replaced"])
+def test_a_text_with_a_secret_is_refused_and_stored_nowhere(
+    person: Person, store: Store, made: Proposal, line: str, secret: str, *, is_whole_line: bool
+) -> None:
+    shown = _proposal_text(made)
+    text = shown.replace(LINES[0], f"{LINES[0]}\n{line}" if is_whole_line else line)
+    with pytest.raises(RefusedError) as error:
+        accept_edited(store, made, text, {}, shown)
+    assert str(error.value).startswith(f"{made.id} was not accepted: it contains a secret, which skilld never stores: ")
+    assert error.value.remedy == f"Take it out; if it must be there, type it into {person.skill} yourself."
+    assert secret not in f"{error.value}{error.value.remedy}"
+    assert get_proposal(store, made.id) == made
+    objects = person.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)").split("\n")
+    kept = [person.git("cat-file", "-p", one.split()[0]) for one in objects if one.endswith((" blob", " commit"))]
+    files = [file.read_bytes() for file in person.root.parent.glob("skilld.db*")]
+    assert not any(secret in text for text in kept)
+    assert files
+    assert not any(secret.encode() in data for data in files)
+    accept_edited(store, made, shown.replace(LINES[0], "- My own words."), {}, shown)
+    assert get_proposal(store, made.id).state is State.ACCEPTED
+
+
+@pytest.mark.parametrize(("line", "secret"), SECRETS[:3], ids=["password", "token", "key"])
+def test_no_proposal_with_a_secret_is_staged(person: Person, store: Store, line: str, secret: str) -> None:
+    """Whatever it was made from: a file that is imported, past sessions, a case, another skill."""
+    proposal = make_proposal(
+        path=str(person.skill), operations=(Operation(Op.INSERT_AFTER, "- Tag the commit.", line),), summary="Say it."
+    )
+    with pytest.raises(RefusedError) as error:
+        stage_and_store(store, proposal)
+    assert secret not in str(error.value)
+    assert not store.proposals.all()
+
+
+def test_an_edit_beside_a_secret_says_which_line_to_mend(person: Person, store: Store) -> None:
+    line, secret = SECRETS[0]
+    person.commit("Mine.", {SKILL: TEXT.replace("- Tag the commit.", f"- Tag the commit.\n{line}")})
+    operations = (Operation(Op.INSERT_AFTER, line, "- Sign the tag."),)
+    with pytest.raises(RefusedError) as error:
+        stage_and_store(store, make_proposal(path=str(person.skill), operations=operations, summary="Sign the tag."))
+    assert "placed next to contains a secret" in str(error.value)
+    assert error.value.remedy.startswith(f"Take the secret out of {person.skill}: - The staging password is [REDACTED:")
+    assert secret not in error.value.remedy
 
 
 def test_a_text_replacing_two_unrelated_lines_keeps_both_quotes(store: Store, made: Proposal) -> None:
