@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -105,15 +106,18 @@ def holder(path: Path) -> int | None:
 
 _DATABASE_SUFFIXES = ("", "-wal", "-shm")
 _PROGRAM = Path(skilld.__file__)
+_ALL_FILES_SECONDS = 60.0  # between two looks at all files of the program: a few milliseconds each
 
 
 class FileIdentity:
     """The identities of the lock, of the database with its side files, and of the program; all must be open."""
 
-    def __init__(self, lock: Path, database: Path, program: Path = _PROGRAM) -> None:
+    def __init__(
+        self, lock: Path, database: Path, program: Path = _PROGRAM, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         files = [lock, *(database.with_name(database.name + more) for more in _DATABASE_SUFFIXES)]
         self._known = {path: here for path in files if (here := _file_id(path))}
-        self._program, self._version = program, _file_version(program)
+        self._program = _ProgramFiles(program, clock)
 
     def check(self) -> None:
         """Raise SkilldError if one of them was deleted, moved away or replaced."""
@@ -126,12 +130,63 @@ class FileIdentity:
                         _START_AGAIN,
                     )
         with suppress(OSError):
-            if _file_version(self._program) != self._version:
+            if changed := self._program.changed():
                 raise SkilldError(
-                    "skilld is stopping because it was upgraded or removed",
-                    f"{self._program} has changed",
-                    _START_AGAIN,
+                    "skilld is stopping because it was upgraded or removed", f"{changed} has changed", _START_AGAIN
                 )
+
+
+class _ProgramFiles:
+    """The program's files as they were when it started.
+
+    An installer replaces `__init__.py`, and git, in a checkout, its index: these two are looked at each time. All files
+    are compared when the index has changed, and otherwise only now and then, for what neither of them shows.
+    """
+
+    def __init__(self, program: Path, clock: Callable[[], float]) -> None:
+        self._program, self._clock = program, clock
+        self._index = _git_index(program.parent.parent)
+        self._version, self._commit = _file_version(program), self._index and _file_version(self._index)
+        self._files, self._due = _file_versions(program.parent), clock() + _ALL_FILES_SECONDS
+
+    def changed(self) -> Path | None:
+        """Return a file that was changed, added or removed, None if there is none. Raises OSError."""
+        if _file_version(self._program) != self._version:
+            return self._program
+        commit = self._index and _file_version(self._index)
+        if commit == self._commit and self._clock() < self._due:
+            return None
+        now = _file_versions(self._program.parent)
+        self._commit, self._due = commit, self._clock() + _ALL_FILES_SECONDS
+        return next(
+            (Path(path) for path in sorted({*now, *self._files}) if now.get(path) != self._files.get(path)), None
+        )
+
+
+def _git_index(folder: Path) -> Path | None:
+    """Return the index of a checkout, which git replaces whenever it changes files; None if `folder` is none."""
+    found = folder / ".git"
+    if found.is_dir():
+        return found / "index"
+    try:
+        return folder / found.read_text(encoding="utf-8").removeprefix("gitdir:").strip() / "index"  # a work tree
+    except (OSError, UnicodeError):
+        return None
+
+
+def _file_versions(folder: Path) -> dict[str, tuple[int, int, int]]:
+    """Return the versions of all files below a folder except compiled ones."""
+    found: dict[str, tuple[int, int, int]] = {}
+    for here, folders, names in os.walk(folder, onerror=_raise):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        for path in (f"{here}/{name}" for name in names):
+            if facts := _file_version(Path(path)):
+                found[path] = facts
+    return found
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 _START_AGAIN = "Start skilld again: skilld run. If it runs as a service, it restarts on its own."

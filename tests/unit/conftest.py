@@ -39,6 +39,7 @@ NOT_QUICK = frozenset(
         "eval_rules",
         "exchange_share",
         "exchange_sources",
+        "file_identity",
         "format_drift",
         "git_attributes",
         "git_canaries",
