@@ -179,7 +179,7 @@ class Engine:
 
     def account(self, batch: StoredBatch) -> Account:
         """Return the account for the calls of a batch: they are booked under the first skill in use."""
-        return Account(self.store, self.settings.budget, batch.job.skills[0].name if batch.job.skills else "")
+        return Account(self.store, lambda: self.settings.budget, batch.job.skills[0].name if batch.job.skills else "")
 
     def _wait_for_budget(self, batch: StoredBatch, now: float) -> bool:
         """Postpone a batch if today's budget is spent. Return whether it is."""

@@ -228,6 +228,7 @@ class Loop:
                 self._engine.save_plan(batch, plan, now)
                 kept.set()
             case CallReported(call, charge, answer):
+                self._apply_settings(now)  # a lowered budget holds from the next call on
                 answer.put(charge(call))
             case JobDone(working, batch, result):
                 working.clear()
@@ -304,17 +305,22 @@ class Loop:
 
     def _look(self, now: float) -> None:
         self._watchdog.beat("look")
-        if self._settings_file.apply_changes(self._engine, self._notices, now):
-            self._store_status(now)
+        self._apply_settings(now)
         self._engine.close_due(now)
         self._engine.obstacles.retry_cleared(now)
         self._notices.show_due(now)
         self._working.close_if_idle()
 
+    def _apply_settings(self, now: float) -> None:
+        if self._settings_file.apply_changes(self._engine, self._notices, now):
+            self._store_status(now)
+
     def _start_work(self) -> None:
         if self._working.busy or self._stopping:
             return
-        now, seconds = time.time(), self._engine.settings.worker.seconds
+        now = time.time()
+        self._apply_settings(now)
+        seconds = self._engine.settings.worker.seconds
         if batch := self._engine.next_batch(now):
             self._working.start(batch, self._engine.start(batch), seconds, self._engine.account(batch).charge)
         elif news := self._engine.new_budget_reason():
@@ -323,7 +329,7 @@ class Loop:
         elif work := (
             self._engine.recovery_job(now) or self._observing.job(now) or self._surveys.job(self._engine.settings, now)
         ):
-            charge = self._surveys.account(self._engine.settings).charge
+            charge = self._surveys.account(lambda: self._engine.settings).charge
             self._working.start(None, Job(work, self._engine.host.umask), seconds, charge)
         elif self._swept and not self._verb.busy:
             self._swept = False

@@ -74,12 +74,13 @@ class SurveySchedule:
 
     def _backend_spec(self, settings: Settings, agent: str, now: float) -> Spec:
         spec = judges.choose_judge(self._store, settings, self._host.environment, agent, now).spec
-        busy = judges.current_limit(self._store, spec.model, now) or self.account(settings, lambda: now).spent_limit()
+        account = self.account(lambda: settings, lambda: now)
+        busy = judges.current_limit(self._store, spec.model, now) or account.spent_limit()
         return Spec(OFFLINE) if busy else spec
 
-    def account(self, settings: Settings, now: Callable[[], float] = time.time) -> Account:
-        """Return the account for the questions of surveys: half of the day's budget."""
-        return Account(self._store, settings.budget, "", share=2, now=now)
+    def account(self, settings: Callable[[], Settings], now: Callable[[], float] = time.time) -> Account:
+        """Return the account for the questions of surveys: half of the day's budget, by the settings in force."""
+        return Account(self._store, lambda: settings().budget, "", share=2, now=now)
 
     def record(self, result: Result) -> None:
         """Record the result of the job; a transcript with which it failed alone counts as surveyed."""

@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from skilld.git.environment import scrub_environment
 from skilld.health.values import Agent, BlockedWork, Counts, Daemon, Disk, Facts, Machine, Model, Service, Trouble
 from skilld.ingest.discover import Host, Root, find_roots, find_transcripts
 from skilld.ingest.drift import drifts
-from skilld.paths import Places, check_private
+from skilld.paths import Places, check_private, private_dir
 from skilld.proposals.remarks import current_conflicts, remake_status
 from skilld.protocol import Job
 from skilld.service.values import ServiceManager, lacking_keys, missing_variables, needed_variables
@@ -193,10 +193,11 @@ def model_facts(settings: Settings, environment: Mapping[str, str], store: Store
     specs = [choose_back_end(settings, environment, name).spec for name in ADAPTERS] if choice.agent else [choice.spec]
     for spec in specs:
         if ask and missing is None and spec.model != OFFLINE and not isinstance(answer, Trouble):
-            account = Account(store, settings.budget, TEST_QUESTION)
-            spent = account.spent_limit()
-            why = f"not tested because the budget is spent: {spent}"
-            answer = Trouble(why, "skilld cost") if spent else _ask_model(spec, settings, environment, account)
+            with _books(store) as books:
+                account = Account(books, settings.budget, TEST_QUESTION)
+                spent = account.spent_limit()
+                why = f"not tested because the budget is spent: {spent}"
+                answer = Trouble(why, "skilld cost") if spent else _ask_model(spec, settings, environment, account)
             if choice.agent and isinstance(answer, Trouble):
                 answer = replace(answer, what=_name_client(spec.model, answer.what))
     absent = judge_problems(store, settings.model, environment, now)
@@ -205,6 +206,17 @@ def model_facts(settings: Settings, environment: Mapping[str, str], store: Store
         why = f"judged without a model, because none of these is on PATH: {', '.join(CLIENTS)}"
         agents = (("Every session", Trouble(why, "Install one of them, or choose another judge: skilld setup")),)
     return Model(choice.name, choice.why, choice.found, missing, answer, agents)
+
+
+@contextmanager
+def _books(store: Store) -> Iterator[Store]:
+    """Give the store in which to book a call: a new database on disk if skilld has never run here."""
+    if os.path.lexists(store.path) or missing_reason(store.path):
+        yield store
+        return
+    private_dir(store.path.parent)
+    with closing(Store.open(store.path)) as new:
+        yield new
 
 
 def _name_client(model: str, what: str) -> str:
@@ -439,6 +451,7 @@ def count_turns(store: Store, settings: Settings | None) -> Counts:
         pending=turns["pending"],
         waiting=turns["waiting"],
         chatter=turns["chatter"],
+        opted_out=turns["opted_out"],
         parked=store.batches.counts()["parked"],
         refusals=store.batches.refusals(since),
         learnings=sum(one.created_at > since for one in store.learnings.all()),

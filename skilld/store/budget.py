@@ -88,20 +88,27 @@ class UsageLog(Table):
 class Account:
     """Books a job's calls under a skill, or what stands in its place, as long as no limit of the day is reached.
 
-    `share` is the number of such accounts that the budget must suffice for: with 2, half of it may be used.
+    `limits` may be a function that returns the limits in force, if they can change meanwhile. `share` is the number of
+    such accounts that the budget must suffice for: with 2, half of it may be used.
     """
 
     def __init__(
-        self, store: Store, limits: Limits, skill: str, *, share: int = 1, now: Callable[[], float] = time.time
+        self,
+        store: Store,
+        limits: Limits | Callable[[], Limits],
+        skill: str,
+        *,
+        share: int = 1,
+        now: Callable[[], float] = time.time,
     ) -> None:
-        self._store, self._limits, self._skill, self._share = store, limits, skill, share
-        self._now = now
+        self._store, self._skill, self._share, self._now = store, skill, share, now
+        self._limits: Callable[[], Limits] = limits if callable(limits) else lambda: limits
         self._day = ""  # of the call in progress
 
     def spent_limit(self) -> str | None:
         """Return which limit is reached, or None."""
         today = self._store.usage.on(local_day(self._now()))
-        return spent_limit(sum([today] * self._share, Usage()), self._limits)
+        return spent_limit(sum([today] * self._share, Usage()), self._limits())
 
     def charge(self, call: ModelCall) -> str:
         """Book a call; return why it may not be made, empty if it may.

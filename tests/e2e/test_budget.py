@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from support.model_answers import NO_UPDATES
 from support.program import Program
 from support.session import Session
 from support.stub_model import Reply, StubModel
+from support.waiting import wait_for
 
 TASK = "etwas für den Laden"  # shares no word with a skill
 
@@ -114,3 +116,37 @@ def test_a_call_is_paid_for_even_if_skilld_is_killed_in_it(home: Path, project: 
         assert day["tokens_in"] > 0, "at least the question"
         program.run("recommend", TASK, "--project", str(project.root), "--ask")
         assert len(model.bodies) == 1
+
+
+def test_a_lowered_limit_holds_from_the_next_call_on(home: Path, project: Project) -> None:
+    """Also within a batch, and before the daemon looks at its settings by itself."""
+    settings = home / ".config/skilld/config.toml"
+
+    def answer(body: dict[str, Any]) -> Reply | str:
+        settings.write_text("[budget]\ncalls = 1\n")
+        return right_answer(body)
+
+    with StubModel(answer) as model:
+        program = program_with(home, model)
+        settings.parent.mkdir(parents=True)
+        settings.write_text(f"[budget]\ncalls = {CALLS + 50}\n")
+        program.run("run", "--once")
+        with program.daemon():
+            teach(home, project)
+            wait_for("the batch to wait for another day", lambda: program.json("status")["delayed"])
+        assert len(model.bodies) == _booked(program) == 1
+        assert "1 of 1 model calls used" in str(program.json("status")["delayed"])
+
+
+@pytest.mark.parametrize(
+    "verb", [("setup", "openai/stub"), ("doctor", "--ask"), ("config", "set", "model", "openai/stub")]
+)
+def test_a_test_question_before_the_first_run_is_booked(home: Path, verb: tuple[str, ...]) -> None:
+    with StubModel(lambda _: Reply(text=NO_UPDATES)) as model:
+        program = program_with(home, model)
+        if verb[0] != "doctor":
+            del program.environment["SKILLD_MODEL"]
+        program.run(*verb)
+        assert len(model.bodies) == _booked(program) == 1
+        assert "(test question)  1 call" in program.run("cost").stdout
+        assert "skilld has not run here yet" in program.run("status").stdout, "no session was read"
