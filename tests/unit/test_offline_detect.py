@@ -408,3 +408,23 @@ def test_a_learning_says_that_its_rule_is_not_about_the_skill() -> None:
 )
 def test_a_rule_is_no_step_and_keeps_its_meaning_below_its_heading(text: str, change: str, heading: str) -> None:
     assert target_section(change, text).heading == heading
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        ("use our design tokens, not hex colours. I keep telling you", ["Use our design tokens, not hex colours."]),
+        ("Put it in src. I said this before.", ["Put it in src."]),
+        ("I keep telling you. Use tabs in the Makefile.", ["Use tabs in the Makefile."]),
+        ("I told you already! Put the ticket number first.", ["Put the ticket number first."]),
+        ("stop using hex. how many times do I have to say that", ["Do not use hex."]),
+        ("I've said this a hundred times.", []),
+        ("How often do I have to say it?", []),
+        ("I keep telling you", []),
+        ("you forgot the ticket number again, I told you before", ["You forgot the ticket number again."]),
+    ],
+)
+def test_a_mere_reminder_stands_for_what_it_reminds_of(text: str, changes: list[str]) -> None:
+    found = detect(text, skills=())
+    assert [update.change for update in found] == changes
+    assert all(update.quote in text for update in found)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from skilld.classify.backends import OFFLINE
 from skilld.classify.contradiction import chooses_differently, contradicted_block, stems, topic_stems
@@ -45,6 +46,7 @@ from skilld.classify.offline.product import (
     states_demand,
 )
 from skilld.classify.offline.retraction import without_retracted
+from skilld.classify.offline.sentences import clauses
 from skilld.classify.said_already import says_already
 from skilld.classify.subject import fill_pronoun, text_before_quote
 from skilld.skills.spec import read_front
@@ -54,6 +56,7 @@ from skilld.words import content_stems, is_about, is_other_language
 _UNCLEAR_CONFIDENCE = 0.4  # of a wish that cannot be proposed in its words
 _OPENING_CHARACTERS = 2000  # of a skill, which show its language
 _UNRELATED_CONFIDENCE = 0.45  # of a clear wish that is not related to the skill in use
+_CUT_WORD = re.compile(r"\0\w*")  # what an expression matched, to the end of its last word
 _NO_LONGER = re.compile(r"no need to\b|no longer\b", re.IGNORECASE)
 
 _REASONS = {
@@ -123,7 +126,8 @@ class Offline:
             answered = skills[0] if len(skills) == 1 and agent else None
             updates += [
                 _make_update(one, message, agent, skills, answered if is_objection(one, message.text) else None)
-                for one in matches
+                for one in (_with_reminded(one, message.text, matches) for one in matches)
+                if one is not None
             ]
         return without_retracted(_deduplicate(updates), messages) if updates else []
 
@@ -226,6 +230,27 @@ def _is_about(match: Match, change: str, skill: SkillDoc, skills: Sequence[Skill
     if before and topic_stems(change) & topic_stems(before[-1]):
         return True
     return translated
+
+
+def _with_reminded(match: Match, text: str, matches: Sequence[Match]) -> Match | None:
+    """Return a match with the clause that it reminds of if it is only a reminder: the one before it, or else after it.
+
+    "Use tabs. I keep telling you". None if there is no such clause, or if it is among the other `matches` itself.
+    """
+    if match.cue is not Cue.REMINDER or refers_to_rule_file(match):
+        return match
+    rest = match.said
+    for pattern in (pattern for cue, _, pattern in match.language.cue_patterns if cue is Cue.REMINDER):
+        rest = _CUT_WORD.sub(" ", pattern.sub("\0", rest))
+    if content_stems(rest) - match.language.saying:
+        return match
+    end = match.start + len(match.quote)
+    behind = ((one.start, one.text) for one in clauses(text) if one.start >= end)
+    start, said = next(iter((*match.before, *behind)), (0, ""))
+    if not said or any(one is not match and (one.said in said or said in one.said) for one in matches):
+        return None
+    quote = text[min(start, match.start) : max(start + len(said), end)]
+    return replace(match, quote=quote, said=said, start=min(start, match.start))
 
 
 def _make_update(
