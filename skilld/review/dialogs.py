@@ -331,6 +331,10 @@ class Rows(DataTable[Content | _TruncatedCell]):
         """Add a row; cells are truncated to their columns."""
         self.add_row(*map(_TruncatedCell, cells), key=key)
 
+    def set_cell(self, key: str, column: str, cell: Content) -> None:
+        """Replace one cell of the row with this key."""
+        self.update_cell(key, column, _TruncatedCell(cell))
+
     def refill(self, rows: Iterable[tuple[Sequence[Content], str | None]]) -> None:
         """Replace all rows by these, given as cells and key; the cursor stays where it is."""
         row = self.cursor_row

@@ -23,7 +23,8 @@ from skilld.text import pluralize
 from skilld.text import safe_text as safe
 from skilld.types import Proposal, State
 
-PROPOSAL_COLUMNS = (("ID", 9), ("file or skill", 14), ("age", 4), ("", 2), ("what", 160))
+AGE = "age"
+PROPOSAL_COLUMNS = (("ID", 9), ("file or skill", 14), (AGE, 4), ("", 2), ("what", 160))
 SKILL_COLUMNS = (("skill", 20), ("from", 9), ("uses", 5), ("corrected", 10), ("kept", 5), ("edited", 7), ("where", 160))
 WAITING_COLUMNS = (("said", 5), ("project", 14), ("what", 160))
 SESSION_COLUMNS = (("agent", 12), ("project", 20), ("turns", 6), ("state", 7), ("last", 6), ("skills", 80))
@@ -43,10 +44,15 @@ def proposal_cells(proposal: Proposal, now: float) -> list[Content]:
     return [
         Content(proposal.id),
         Content(truncate(proposal.skill, 13)),
-        Content(age(parse_time(proposal.created_at), now)),
+        proposal_age(proposal, now),
         Content.styled("!" if proposal.flags else "", "bold yellow"),
         Content(safe("".join(_summary_prefix(proposal)) + proposal.summary)),
     ]
+
+
+def proposal_age(proposal: Proposal, now: float) -> Content:
+    """Return how old a proposal is."""
+    return Content(age(parse_time(proposal.created_at), now))
 
 
 def _summary_prefix(proposal: Proposal) -> Iterator[str]:

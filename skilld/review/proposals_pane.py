@@ -46,6 +46,7 @@ T = TypeVar("T")
 _NONE_SELECTED = "No proposal is selected."
 _MIN_LIST_LINES = 3  # including the header
 _REFRESH_SECONDS = 1.0  # between checks for changes
+_AGE_SECONDS = 30.0  # between updates of the ages in the list
 _SETTLE_SECONDS = 0.1  # without a move before a row is read with git: rows that are passed over are not
 
 
@@ -99,6 +100,7 @@ class ProposalsPane(Pane):
         self.enter()
         self._update_from_git()
         self.set_interval(_REFRESH_SECONDS, self._check_database)
+        self.set_interval(_AGE_SECONDS, self._update_ages)
 
     def on_resize(self) -> None:
         """Make the list as high as its rows, up to two fifths of the tab."""
@@ -110,6 +112,11 @@ class ProposalsPane(Pane):
         keys = list(self._items)
         row = self.rows.cursor_row
         return self._items[keys[row]] if 0 <= row < len(keys) else None
+
+    def _update_ages(self) -> None:
+        now = time.time()
+        for item in self._items.values():
+            self.rows.set_cell(item.id, draw.AGE, draw.proposal_age(item, now))
 
     @work(thread=True, exclusive=True, group="again")
     def _check_database(self) -> None:

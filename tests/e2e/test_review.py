@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import sys
+import time
 from dataclasses import replace
 
 import pytest
@@ -44,6 +45,19 @@ def test_it_shows_open_proposals_with_their_change_and_quotes_in_context(world: 
         await screen.shows(f"+ {FIRST}", f"+ {SECOND}")
         await screen.click("#list", (5, 1))
         await screen.shows(f"+ {THIRD}")
+
+    review(review_session(world.home), story)
+
+
+def test_the_ages_in_the_list_move(world: TaughtProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proposals_pane, "_AGE_SECONDS", 0.05)
+    began = time.time()
+
+    async def story(screen: Screen) -> None:
+        await screen.read()
+        assert " 7m " not in screen.text
+        monkeypatch.setattr(proposals_pane.time, "time", lambda: began + 7 * 60 + 30)
+        await screen.until("both ages to move", lambda: screen.text.count(" 7m ") == len(screen.open))
 
     review(review_session(world.home), story)
 
