@@ -67,9 +67,10 @@ def without_login(text: str) -> str:
     return _USERINFO_PATTERN.sub("", text)
 
 
-def pluralize(number: int, singular: str, plural: str = "") -> str:
+def pluralize(number: float, singular: str, plural: str = "") -> str:
     """Return a number with its noun: `singular` for 1, otherwise `plural` or `singular` with an s."""
-    return f"{number} {singular if number == 1 else plural or singular + 's'}"
+    amount = f"{number:g}" if isinstance(number, float) else number
+    return f"{amount} {singular if number == 1 else plural or singular + 's'}"
 
 
 def count_times(number: int) -> str:

@@ -211,17 +211,22 @@ def _look_back(days: float) -> None:
 
 def print_outcome(*, listed: bool) -> None:
     """Print what was learned, or why nothing was, and the next step; `listed` proposals are only counted."""
-    from skilld.cli import service
-
     console.line()
     if not common.places().database.exists():
         console.say("No proposals yet: no sessions were read.")
     else:
         _print_learned(listed=listed)
+    print_start()
+
+
+def print_start() -> None:
+    """Print how to start skilld, or that it runs, and when it judges."""
+    from skilld.cli import service
+
     batch = common.settings().batch
     when = (
         f"It judges a session after every {pluralize(batch.turns, 'message')} from you, and when the session "
-        f"ends or has been idle for {batch.idle_minutes:g} minutes."
+        f"ends or has been idle for {pluralize(batch.idle_minutes, 'minute')}."
     )
     if common.daemon_pid():
         console.say(f"skilld is running. {when}")

@@ -90,12 +90,14 @@ def run(arguments: argparse.Namespace) -> int:
             {"model": settings.model, "answered": answered, "offers": [asdict(one) for one in found]}
         )
     if arguments.model is not None:
+        from skilld.cli import first_steps
         from skilld.cli.config import try_model
 
         if settings.model != arguments.model:
             console.say(f"SKILLD_MODEL overrides this setting in this shell: {console.plain(settings.model)}.")
         try_model()
         if arguments.service is None and arguments.look_back is None:
+            first_steps.print_start()
             return 0
     elif asks_nothing(arguments):
         _print_offers(found)

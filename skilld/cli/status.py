@@ -192,7 +192,7 @@ def _print_status(shown: dict[str, Any]) -> None:
     _print_delays(shown, now)
     for parked in shown["parked"]:
         detail = parked["detail"] or ""
-        then = _key_remedy(detail, shown["daemon"]) or "try again: skilld retry"
+        then = _failure_remedy(detail, shown["daemon"]) or "try again: skilld retry"
         console.say(f"          failed {parked['id']}: {console.plain(detail)}; {then[0].lower()}{then[1:]}")
     _print_proposals(shown)
     spent = shown["spend_today"]
@@ -214,11 +214,13 @@ def _print_status(shown: dict[str, Any]) -> None:
         console.say(f"last error, {when}: {console.plain(error['message'])}", style="yellow")
 
 
-def _key_remedy(detail: str, daemon: dict[str, Any] | None) -> str:
+def _failure_remedy(detail: str, daemon: dict[str, Any] | None) -> str:
     from skilld.classify.backends import STARTED_WITHOUT
 
     if STARTED_WITHOUT not in detail:
-        return ""
+        from skilld.service.values import config_remedy
+
+        return config_remedy(detail)
     from skilld.cli.service import service_manager
     from skilld.service.values import failure_remedy
 
@@ -256,6 +258,8 @@ def _print_turns(turns: dict[str, int], judge: str) -> None:
     if missed and judge == OFFLINE:
         hint = 'missing a rule? Say it again with "from now on", or choose a model: skilld setup'
         console.say(f"          {hint}", 10, style="dim")
+    if opted_out := turns["opted_out"]:
+        console.say(f"turns     {opted_out} skipped because their project opted out")
     if waiting := turns["waiting"]:
         console.say(f"turns     {waiting} waiting for the session to continue or end")
 

@@ -334,14 +334,10 @@ def reasons_for_nothing(counts: Counts, paused_until: str, *, running: bool) -> 
         places = (f"{place} ({count_times(number)})" for place, number in already[:_MAX_REASONS])
         reasons.append(f"said, but already in a file: {'; '.join(places)}")
     if counts.waiting:
-        most = pluralize(counts.batch_turns, "message")
-        reasons.append(
-            f"messages are judged once their session has {most}, ends, or is idle for {counts.idle_minutes:g} minutes"
-        )
+        most, idle = pluralize(counts.batch_turns, "message"), pluralize(counts.idle_minutes, "minute")
+        reasons.append(f"messages are judged once their session has {most}, ends, or is idle for {idle}")
     if counts.parked:
-        reasons.append(
-            f"{pluralize(counts.parked, 'batch', 'batches')} failed (why: skilld status; again: skilld retry)"
-        )
+        reasons.append(f"{pluralize(counts.parked, 'batch', 'batches')} failed (why, and what to do: skilld status)")
     common = sorted(counts.refusals.items(), key=lambda item: -item[1])[:_MAX_REASONS]
     reasons += [f"{pluralize(number, 'edit')} refused: {why}" for why, number in common]
     if counts.spent and counts.pending:
@@ -366,6 +362,7 @@ def _count_messages(counts: Counts) -> str:
         (counts.pending, "not judged yet"),
         (counts.waiting, "waiting for the rest of the session"),
         (counts.chatter, "skipped (no lasting instructions)"),
+        (counts.opted_out, "skipped (their project opted out)"),
     )
     numbers = ", ".join(f"{number} {fate}" for number, fate in fates if number)
     since = f" since the newest proposal ({counts.since})" if counts.since else ""
@@ -496,4 +493,7 @@ def _remedy(one: BlockedWork) -> str:
     for words, remedy in _SKILL_REMEDIES.items() if one.cause == Cause.SKILL else ():
         if words in one.detail:
             return remedy.format(place=shell_quoted(Path(one.place)))
-    return f"Fix the cause. skilld will then retry on its own; {_RETRY_HINT}"
+    return (
+        failure_remedy(one.detail, None, as_service=False)
+        or f"Fix the cause. skilld will then retry on its own; {_RETRY_HINT}"
+    )

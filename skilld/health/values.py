@@ -156,7 +156,7 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What became of the turns since the newest proposal: judged, `pending`, `waiting` for their batch, or chatter.
+    """What became of the turns since the newest proposal: judged, `pending`, `waiting` for their batch, or skipped.
 
     `since` is when that proposal was made; if there is none it is empty, and all turns count. `ran` is whether skilld
     ever ran here, `spent` the limit of the budget that was reached.
@@ -169,6 +169,7 @@ class Counts:
     pending: int = 0
     waiting: int = 0
     chatter: int = 0
+    opted_out: int = 0
     batch_turns: int = 5
     idle_minutes: float = 10
     parked: int = 0  # batches

@@ -15,6 +15,7 @@ from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, parse_mo
 from skilld.classify.backends.choose import AGENT, PROVIDERS
 from skilld.errors import RefusedError, SkilldError, UsageError
 from skilld.files import find_program
+from skilld.skills.project_config import SKIPPED
 
 
 class ManagerError(SkilldError):
@@ -166,12 +167,19 @@ def give_key_remedy(*, as_service: bool) -> str:
 
 
 def failure_remedy(detail: str, daemon: Mapping[str, Any] | None, *, as_service: bool) -> str:
-    """Return what to do about a failed batch whose `detail` says that the daemon lacks a key; empty for others."""
+    """Return what to do about a failed batch whose `detail` says that the daemon lacks a key; else `config_remedy`."""
+    if remedy := config_remedy(detail):
+        return remedy
     name = detail.partition(STARTED_WITHOUT)[2]
     known = daemon or {}
     if not name or known.get("has_key") or name in known.get("keys", ()):
         return ""
     return f"{give_key_remedy(as_service=as_service)}; after that: skilld retry"
+
+
+def config_remedy(detail: str) -> str:
+    """Return what to do about a failed batch whose `detail` says that a project's configuration is invalid, or ""."""
+    return "Correct that file; skilld then tries again on its own" if detail.startswith(SKIPPED) else ""
 
 
 def service_path(path: str, extra: Iterable[str] = _DEFAULT_PATH) -> str:

@@ -21,6 +21,7 @@ from skilld.git.branch_files import BranchFile, default_branch_files
 from skilld.types import TargetKind
 
 PROJECT_CONFIG = ".skilld.toml"
+SKIPPED = "Skipped because of"  # begins what is told of an invalid one
 _KEYS = frozenset(("enabled", "ignore", "never", "targets"))
 _MAX_CONFIG_BYTES = 64 * 1024
 _MAX_DEPTH = 256  # folders above a skill; each is checked by its whole path
@@ -33,7 +34,7 @@ class ProjectConfigError(SkilldError):
     """
 
     def __init__(self, path: Path, why: str, branch: str = "") -> None:
-        super().__init__(f"Skipped because of {_told_path(path, branch)}", why)
+        super().__init__(f"{SKIPPED} {_told_path(path, branch)}", why)
         self.path = path
 
 

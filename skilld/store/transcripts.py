@@ -365,7 +365,7 @@ class Transcripts(Files):
         return frozenset(row["key"] for row in rows)
 
     def turn_outcomes(self, since: str = "") -> dict[str, int]:
-        """Return how many turns count, and how many are judged, pending, waiting and chatter, which add up to it.
+        """Return how many turns count, and how many are judged, pending, waiting, chatter and opted out: the sum.
 
         `taught` are the judged turns in which something lasting was found, wherever it went. With `since` (RFC 3339),
         only turns after it or still to be judged.
@@ -376,6 +376,7 @@ class Transcripts(Files):
                  WHEN batches.state != 'done' OR batches.outcome = 'failed' THEN 'pending'
                  WHEN batches.outcome = 'nothing' AND batches.done_at = batches.created_at AND batches.attempts = 0
                    THEN 'chatter'
+                 WHEN batches.outcome = 'nothing' AND batches.detail LIKE '/% opts out of skilld' THEN 'opted_out'
                  ELSE 'judged' END AS fate, turns.key IN (SELECT turn_key FROM learnings UNION ALL
                    SELECT json_extract(one.value, '$[0]') FROM proposals, json_each(evidence) AS one) AS taught
                FROM turns LEFT JOIN batches ON batches.id = turns.batch_id WHERE turns.batch_id IS NOT ? AND
@@ -383,7 +384,8 @@ class Transcripts(Files):
                SELECT count(*) AS seen, coalesce(sum(fate = 'judged'), 0) AS judged,
                coalesce(sum(fate = 'judged' AND taught), 0) AS taught,
                coalesce(sum(fate = 'pending'), 0) AS pending, coalesce(sum(fate = 'waiting'), 0) AS waiting,
-               coalesce(sum(fate = 'chatter'), 0) AS chatter FROM fates""",
+               coalesce(sum(fate = 'chatter'), 0) AS chatter, coalesce(sum(fate = 'opted_out'), 0) AS opted_out
+               FROM fates""",
             (BEFORE_SKILLD, since),
         ).fetchone()
         return dict(row)

@@ -32,7 +32,21 @@ def test_a_project_can_opt_out(
     assert program.json("proposals", "--state", "all") == []
     assert len(program.json("learnings")) == learnings
     assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
-    error = program.json("status")["last_error"]
+    status = program.json("status")
+    is_whole = text == "enabled = false\n"
+    judged = 0 if is_whole or told else 5
+    assert (status["turns"]["opted_out"], status["turns"]["judged"]) == (5 * is_whole, judged)
+    said = program.run("doctor").stdout
+    assert ("5 skipped (their project opted out)" in said) is is_whole
+    assert "nothing sounded like a lasting instruction" not in said
+    assert ("5 skipped because their project opted out" in program.run("status").stdout) is is_whole
+    if told:
+        remedy = "orrect that file; skilld then tries again on its own"
+        failed = [line for line in program.run("status").stdout.splitlines() if "failed " in line and told in line]
+        assert [line.endswith(remedy) for line in failed] == [True]
+        checks = {check["name"]: check["remedy"] for check in program.json("doctor")["checks"]}
+        assert (checks["batches"], checks["repositories"]) == (f"C{remedy}", f"C{remedy}")
+    error = status["last_error"]
     assert (told in error["message"]) if told else error is None
 
 

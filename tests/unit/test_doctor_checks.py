@@ -208,7 +208,7 @@ def test_why_nothing_names_waiting_refused_and_paused_work() -> None:
     assert reasons_for_nothing(counts, "until you resume", running=True) == [
         f"47 messages read: 38 judged, 5 not judged yet, 1 waiting for the rest of the session, {SKIPPED}",
         "messages are judged once their session has 5 messages, ends, or is idle for 10 minutes",
-        "2 batches failed (why: skilld status; again: skilld retry)",
+        "2 batches failed (why, and what to do: skilld status)",
         "3 edits refused: b",
         "1 edit refused: a",
         "paused until you resume",
@@ -263,3 +263,9 @@ def test_contradictions_between_loaded_files_are_reported() -> None:
     )
     (check,) = surprises([Context("claude-code", "", "measured", "/p", files)])
     assert check.detail == "/p/CLAUDE.md:4 says the opposite of /h/.claude/CLAUDE.md:3"
+
+
+@pytest.mark.parametrize(("minutes", "told"), [(1.0, "1 minute"), (10, "10 minutes"), (0.5, "0.5 minutes")])
+def test_the_idle_time_is_told_in_plain_words(minutes: float, told: str) -> None:
+    reasons = reasons_for_nothing(Counts(turns=1, waiting=1, idle_minutes=minutes), "", running=True)
+    assert reasons[-1].endswith(f"or is idle for {told}")

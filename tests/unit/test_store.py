@@ -248,7 +248,7 @@ def test_counts_leave_out_older_turns(store: Store, tmp_path: Path) -> None:
     _add_turns(store, file_id, "old", counts=False)
     _add_turns(store, file_id, "t1", "t2")
     store.batches.add(BATCH, ["t1"])
-    fates = {"judged": 0, "taught": 0, "pending": 1, "waiting": 1, "chatter": 0}
+    fates = {"judged": 0, "taught": 0, "pending": 1, "waiting": 1, "chatter": 0, "opted_out": 0}
     assert store.transcripts.turn_outcomes() == {"seen": 2, **fates}
     later = "2100-01-01T00:00:00Z"
     assert store.transcripts.turn_outcomes(later) == {"seen": 1, **fates, "waiting": 0}, (
