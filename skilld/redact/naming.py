@@ -37,7 +37,9 @@ LANGUAGES = (
         "|pass word|pw|psw|pswd|passw|pword|pass-phrase*"
         "|wifi key|wi-fi key|wpa key|network key", codes="pin|pin code|pincode|otp|one-time code"
         "|one time code|verification code|security code"
-        "|2fa code|mfa code|cvv|cvc", key="api key*|secret*|token*|key|keys|private key*|access key*|credential*",
+        "|2fa code|mfa code|cvv|cvc|door code|gate code|entry code|access code|alarm code|keypad code|lockbox code"
+        "|lock code|safe code|vault code|garage code|unlock code",
+        key="api key*|secret*|token*|key|keys|private key*|access key*|credential*",
         user="user*|username*|login|account|usr|acc",
         link="is|was|are|be|to|as|with|using|it's|its|=|:|->|=>|now|become*|called|being|should be",
         login="log in|login|logs in|logged in|sign in|signs in|signed in|log on|logon|logging in|signing in"
@@ -46,7 +48,8 @@ LANGUAGES = (
     Language("de", made_up="passwort*|passwört*|passwoert*|kennwort*|kennwört*|zugangswort*|losungswort*"
         "|wlan-schlüssel*|netzwerkschlüssel*"
         "|passphrase*|passwd",
-        codes="pin-code|einmalcode*|bestätigungscode*|sicherheitscode*|freischaltcode*|geheimzahl*",
+        codes="pin-code|einmalcode*|bestätigungscode*|sicherheitscode*|freischaltcode*|geheimzahl*"
+        "|türcode*|torcode*|haustürcode*|alarmcode*|zugangscode*|zutrittscode*",
         key="schlüssel*|api-schlüssel*|zugangsschlüssel*", user="benutzer*|nutzer*|anmeldename*",
         link="ist|lautet*|war|auf|in|zu|als|heißt|mit|jetzt|wird|wäre|sei|per",
         login="einloggen|anmelden|log dich|logge dich|logg dich|melde dich|meldet sich|loggt sich|zugangsdaten"
@@ -54,13 +57,15 @@ LANGUAGES = (
     Language("fr", made_up="mot de passe|mots de passe|mdps|motdepasse|mot-de-passe|mdp|phrase secrète"
         "|phrase de passe",
         codes="code pin|code de vérification|code de verification|code secret|code de confirmation"
-        "|code à usage unique", key="clé*|clef*|clé api|jeton*", user="utilisateur*|identifiant|compte",
+        "|code à usage unique|code de la porte|code d'entrée|code d'accès|code de l'alarme|digicode",
+        key="clé*|clef*|clé api|jeton*", user="utilisateur*|identifiant|compte",
         link="est|c'est|était|en|à|par|avec|comme|vaut|sera|devient",
         login="se connecte*|connecte-toi|connectez-vous|connecte toi|te connecter|se connecter|identifiants"
         "|connexion avec"),
     Language("es",
         made_up="contraseña*|contrasena*|contraseñ*|clave de acceso|clave secreta|palabra clave secreta",
-        codes="código de verificación|codigo de verificacion|código de seguridad|código pin",
+        codes="código de verificación|codigo de verificacion|código de seguridad|código pin|código de la puerta"
+        "|código de acceso|código de la alarma",
         key="clave*|llave*|clave api", user="usuario*|usuaria|cuenta",
         link="es|era|a|por|con|como|sea|será|está|ahora|fue|usando",
         login="iniciar sesión|inicia sesión|inicia sesion|entra como|entra con|entrar con|entra|loguea*|logue*"
@@ -73,12 +78,13 @@ LANGUAGES = (
         login="faz login|fazer login|entra com|entrar com|iniciar sessão|loga com|logar|loga|entra|entrar"
         "|credenciais|acessa|acesse"),
     Language("it", made_up="parola d'ordine|parole d'ordine|parola di accesso|password*|parola segreta",
-        codes="codice pin|codice di verifica|codice di sicurezza|codice otp", key="chiave*|chiavi", user="utente*",
+        codes="codice pin|codice di verifica|codice di sicurezza|codice otp|codice della porta|codice di accesso"
+        "|codice d'accesso|codice dell'allarme", key="chiave*|chiavi", user="utente*",
         link="è|e'|era|a|in|con|come|sia|sarà|diventa",
         login="entra come|accedi|accede|entra con|fai login|collegati|autenticati|entra|credenziali", short="psw"),
     Language("nl", made_up="wachtwoord*|wagwoord*|toegangscode*|ww|wachtzin*|wachtwoordzin*",
-        codes="verificatiecode*|beveiligingscode*|eenmalige code", key="sleutel*|api-sleutel*|apisleutel*",
-        user="gebruiker*", link="is|was|naar|op|in|als|met|wordt|luidt|nu|van",
+        codes="verificatiecode*|beveiligingscode*|eenmalige code|deurcode*|alarmcode*",
+        key="sleutel*|api-sleutel*|apisleutel*", user="gebruiker*", link="is|was|naar|op|in|als|met|wordt|luidt|nu|van",
         login="inloggen|log in|logt in|aanmelden|meld je aan|inloggegevens|log je in"),
     Language("sv", made_up="lösenord*|losenord*|lösenfras*",
         codes="pinkod*|engångskod*|verifieringskod*|säkerhetskod*|bekräftelsekod*",

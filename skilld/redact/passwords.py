@@ -112,6 +112,22 @@ def find_phrase(text: str, at: int) -> tuple[int, int] | None:
     return found.span("phrase") if found and not _MESSAGE.search(found["phrase"]) else None
 
 
+# Four to ten words after "passphrase:", to the end of the line or sentence; small words and these speak about one.
+_BARE_PHRASE = re.compile(r"[^\W\d_]{3,24}(?:[ -][^\W\d_]{3,24}){3,9}+(?=[ \t]*(?:[.,;!]|$))", re.MULTILINE)
+_SPEAKS_OF_PHRASE = re.compile(
+    r"(?i)\b(?:the|and|for|with|from|that|this|not|never|always|only|please|must|should|can|will|was|are|has|have|who|why|how"
+    r"|when|where|what|you|your|our|they|see|ask|use|set|stored?|kept|keep|wrong|missing|invalid|required|optional|empty"
+    r"|words?|characters?|length|minimum|least|than|into|file|vault|manager|prompt|der|die|das|und|ist|nicht|les|des|pour|est"
+    r"|que|una|para|con)\b"
+)
+
+
+def find_bare_phrase(text: str, at: int) -> tuple[int, int] | None:
+    """Return the span of plain words at `at` if they may be a passphrase, and do not speak about one."""
+    found = _BARE_PHRASE.match(text, at)
+    return found.span() if found and not _SPEAKS_OF_PHRASE.search(found[0]) else None
+
+
 def names_phrase(name: str) -> bool:
     """Whether a name promises a phrase: "passphrase"."""
     return _PHRASE_NAME.search(name) is not None

@@ -120,6 +120,7 @@ def _detect(text: str, *, deep: bool = True) -> Iterator[Finding]:
     yield from credentials.find_in_commands(text)
     if has_digit:
         yield from unlabelled.find_cards(text)
+        yield from unlabelled.find_accounts(text)
     yield from unlabelled.find_seeds(text, words)
     if "kind" in text:
         yield from blocks.find_kubernetes(text)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from skilld.redact import passwords
 from skilld.redact.findings import Finding, is_stand_in
 from skilld.redact.naming import COPULAS, LINK_WORDS, Name, Role, find_names, names_a_user
-from skilld.redact.passwords import Shape, find_phrase, is_plain_password, judge_word, names_phrase
+from skilld.redact.passwords import Shape, find_bare_phrase, find_phrase, is_plain_password, judge_word, names_phrase
 
 _CHARS_AFTER, _CHARS_BEFORE = 90, 48  # characters of a clause around a name
 _WORDS_NEAR, _WORDS_NEAR_BEFORE, _WORDS_NEXT = (
@@ -89,7 +89,7 @@ def find_stated(text: str, lowered: str, *, has_digit: bool) -> Iterator[Finding
     if has_digit:
         yield from _find_sent_codes(text)
     yield from passwords.find_pairs(text, has_digit=has_digit)
-    if not (has_digit or _QUOTE.search(text) or names_a_user(lowered)):
+    if not (has_digit or _QUOTE.search(text) or names_a_user(lowered) or names_phrase(lowered)):
         return
     found = sorted(find_names(text, lowered), key=lambda name: name.start)
     stops = dict.fromkeys(Role, len(text))
@@ -136,6 +136,8 @@ def _value_after_sign(text: str, at: int, name: Name) -> Finding | None:
     """Return the value right after a name and a sign."""
     if name.role is Role.PASSWORD and (phrase := find_phrase(text, at)):
         return Finding(*phrase, "password")
+    if names_phrase(text[name.start : name.end]) and (bare := find_bare_phrase(text, at)):
+        return Finding(*bare, "password")
     quoted = _QUOTED.match(text, at)
     if quoted and name.role is Role.PASSWORD and not _is_no_password(quoted[1]):
         return Finding(*quoted.span(1), "password")

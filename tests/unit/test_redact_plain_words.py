@@ -1,0 +1,58 @@
+"""Secrets of a house and of a person: passphrases of plain words, codes of doors, account numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.redact import Redactor
+
+REDACT = Redactor(bytes(32)).redact
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("the vpn passphrase: correct horse battery staple", "correct horse battery staple"),
+        ("passphrase = purple monkey dishwasher kettle. Use it.", "purple monkey dishwasher kettle"),
+        ("the ssh passphrase: purple-monkey-dishwasher-kettle", "purple-monkey-dishwasher-kettle"),
+        ("passphrase: correct horse battery staple, keep it safe", "correct horse battery staple"),
+        ("Die Passphrase: Apfel Birne Kirsche Traube", "Apfel Birne Kirsche Traube"),
+        ("door code 7739", "7739"),
+        ("the gate code is 4471", "4471"),
+        ("the lockbox code: 8821", "8821"),
+        ("Der Türcode ist 7739", "7739"),
+        ("le code de la porte est 7739", "7739"),
+        ("el código de la puerta es 7739", "7739"),
+        ("de deurcode is 7739", "7739"),
+        ("pay it to IBAN DE44 5001 0517 5407 3249 31 THIS WEEK", "DE44 5001 0517 5407 3249 31"),
+        ("FR7630006000011234567890189", "FR7630006000011234567890189"),
+    ],
+)
+def test_it_is_masked(text: str, secret: str) -> None:
+    masked = REDACT(text)
+    assert secret not in masked
+    assert masked.startswith(text.partition(secret)[0])
+    assert masked.endswith(text.partition(secret)[2])
+    assert REDACT(masked) == masked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "passphrase: ask Kim",
+        "passphrase: see the vault entry for it",
+        "use a passphrase: it is easier to remember",
+        "passphrase: minimum length twenty characters",
+        "passphrase: used when signing commits",
+        "the passphrase should be at least four words",
+        "error code 7739",
+        "exit code 1234, status code 4040",
+        "zip code 90210, area code 4155",
+        "use DE89370400440532013000 as the test account",  # the registry's example
+        "GB82 WEST 1234 5698 7654 32",
+        "DE44 5001 0517 5407 3249 32",  # the checksum is wrong
+        "commit AB12 3456 7890 1234 5678",
+    ],
+)
+def test_it_is_left(text: str) -> None:
+    assert REDACT(text) == text
