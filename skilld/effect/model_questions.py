@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from skilld.batching.gate import needs_classification
 from skilld.classify.backends import Backend
 from skilld.classify.backends.model import Model
 from skilld.classify.rule_repeats import MAX_QUOTE
@@ -69,7 +70,8 @@ def with_repeats(session: PastSession, shown: SessionExcerpt, backend: Backend, 
 def with_relevance(session: PastSession, shown: SessionExcerpt, backend: Backend, redact: Redact) -> PastSession:
     """Return a session with the rules that could or could not matter in it, according to a model."""
     lines, work = _lines(session), _work_rows(shown, redact)
-    if not work or not lines or not isinstance(backend, Model):
+    did = shown.commands or shown.files or any(needs_classification(typed) for _, _, typed in shown.turns)
+    if not did or not work or not lines or not isinstance(backend, Model):
         return session
     try:
         numbers = set(backend.find_relevant(work, _redacted_rules(lines, redact)))
@@ -98,14 +100,16 @@ def rule_key(text: str) -> str:
 def _corrections_to_ask(session: PastSession, shown: SessionExcerpt, redact: Redact) -> list[Correction]:
     """Return what to ask about: first the corrections not yet tied to a rule, then the other short turns.
 
-    Corrections are found by their words; a model recognizes them better, so the other turns are asked about as well.
+    Corrections are found by their words; a model recognizes them better, so the other turns are asked about as well,
+    unless the gate takes them for chatter.
     """
     told, known = {one.quote for one in session.repeats}, {one.turn for one in session.said}
     said = [one for one in session.said if one.quote not in told]
     shift = next((one.at - at for one in session.said for key, at, _ in shown.turns if key == one.turn), 0.0)
     for key, at, typed in shown.turns:
         text = fold(typed)
-        if key not in known and len(text) <= MAX_QUOTE and len(text.split()) >= _MIN_WORDS:
+        fits = len(text) <= MAX_QUOTE and len(text.split()) >= _MIN_WORDS
+        if key not in known and fits and needs_classification(typed):
             said.append(Correction(key, (at or -shift) + shift, redact(text)))
     return said[:_MAX_ASKED]
 

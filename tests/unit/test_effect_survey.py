@@ -165,18 +165,35 @@ def test_a_model_is_asked_once_where_words_cannot_tell(talk: Talk, home: Path, m
 
 
 def test_a_model_hears_corrections_that_words_miss(talk: Talk, home: Path, model: StoredAnswers) -> None:
-    """A violation that is only described: short turns are asked about, whatever words make of them."""
+    """A violation that is only described: short turns are asked about, unless the gate spares them."""
     described = "package-lock.json is back, and pnpm-lock.yaml is gone"
     talk.type(described, "ok", "see\n```\nnpm error\n```", "long " * 100)
     assert [one.quote for one in run_survey(talk, home).sessions[0].said].count(described) == 0
     asked = find_repeats(model, talk, home)
     german = GERMAN.replace("hunter2horse", "[REDACTED]")
-    assert asked == ["Add a form please", german, "what does pnpm do?", described]
+    assert asked == ["Add a form please", german, described]
     model.reply = f'<repeats>[{{"said": {asked.index(described) + 1}, "rule": 1}}]</repeats>'
     (session,) = run_survey(talk, home, "stored").sessions
     assert [repeat.quote for repeat in session.repeats] == [PNPM, described]
     assert session.said[-1].quote == described
     assert session.said[-1].at == session.at
+
+
+@pytest.mark.parametrize("turns", [["ok, thanks"], ["thanks, looks good", "go on", "ok"], ["what does pnpm do?"]])
+def test_no_question_is_asked_about_turns_that_the_gate_spares(
+    home: Path, tmp_path: Path, model: StoredAnswers, turns: list[str]
+) -> None:
+    root = tmp_path / "quiet"
+    root.mkdir()
+    (root / "CLAUDE.md").write_text(RULES)
+    quiet = Talk(home, root, at="2026-11-22T10:00:00.000Z")
+    quiet.type(*turns)
+    (session,) = run_survey(quiet, home, "stored").sessions
+    assert session.loaded
+    assert model.requests == []
+    quiet.type("package-lock.json is back, and pnpm-lock.yaml is gone")
+    run_survey(quiet, home, "stored")
+    assert len(model.requests) == 2
 
 
 def find_repeats(model: StoredAnswers, talk: Talk, home: Path) -> list[str]:
