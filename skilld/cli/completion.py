@@ -35,8 +35,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the script."""
     from argcomplete.shell_integration import shellcode
 
-    yours = Path(os.environ.get("SHELL", "")).name
-    console.line(shellcode(["skilld"], shell=arguments.shell or (yours if yours in SHELLS else "bash")))
+    yours, on_path = Path(os.environ.get("SHELL", "")).name, common.command_name() == "skilld"
+    shell = arguments.shell or (yours if yours in SHELLS else "bash")
+    # Behind an alias the shell's function would not find the program by its name.
+    console.line(
+        shellcode(["skilld"], shell=shell, argcomplete_script=None if on_path else str(common.own_executable()))
+    )
     return 0
 
 
@@ -140,7 +144,7 @@ _COMPLETERS_BY_ARGUMENT = {
     ("skilld reject", "ID"): _proposals("open"),
     ("skilld review", "ID"): _proposals("open"),
     ("skilld revert", "ID"): _proposals("accepted"),
-    ("skilld restore", "ID"): _proposals("dropped"),
+    ("skilld restore", "ID"): _proposals("dropped", "rejected"),
     ("skilld show", "ID"): _proposals(),
     ("skilld learnings", "ID"): _learnings,
     ("skilld config set", "VALUE"): _values,

@@ -26,7 +26,8 @@ def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "config", show, "show or change the settings")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action")
-    common.verb(actions, "show", show, "list every setting with its value and meaning", json=True)
+    all_ = common.verb(actions, "show", show, "list every setting with its value and meaning", json=True)
+    all_.add_argument("key", metavar="KEY", nargs="?", help="show only this setting, or section such as `budget`")
     one = common.verb(actions, "get", get, "print the value of a setting", json=True)
     one.add_argument("key", metavar="KEY", help="the setting's name, as listed by `skilld config show`")
     common.verb(actions, "path", path, "print the path of the settings file")
@@ -40,15 +41,19 @@ def add(verbs: common.Verbs) -> None:
 
 
 def show(arguments: argparse.Namespace) -> int:
-    """Show every setting with its value."""
+    """Show every setting with its value, or only one, or those of one section."""
     from skilld.settings import setting_keys
 
-    values = _values()
+    values, chosen = _values(), getattr(arguments, "key", None)
+    known = {key: meaning for key, meaning in setting_keys().items() if chosen in {None, key, key.partition(".")[0]}}
+    if not known:
+        _check_key(chosen)
     if getattr(arguments, "json", False):
-        return common.write_json(values)
-    known = setting_keys()
+        return common.write_json(_look_up(values, chosen) if chosen else values)
     flat = {
-        key: value for key in known if (value := _look_up(values, key)) is not None or not key.startswith(_ROOTS_PREFIX)
+        key: value
+        for key in known
+        if (value := _look_up(values, key)) is not None or key == chosen or not key.startswith(_ROOTS_PREFIX)
     }
     left = [key.removeprefix(_ROOTS_PREFIX) for key in known if key not in flat]
     rows = [(key, json.dumps(value), known[key]) for key, value in flat.items()]

@@ -79,3 +79,23 @@ def _complete_in_shell(program: str, script: str, home: Path, line: str) -> subp
     return subprocess.run(
         [program, "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=False
     )
+
+
+def test_tab_completes_behind_an_alias(shell_home: Path) -> None:
+    """As the README has it for a checkout: skilld is not on PATH, so that only its path can be called."""
+    program = shutil.which("bash")
+    assert program is not None
+    own = Path(sys.executable).with_name("skilld")
+    named = "$(complete -p skilld | sed 's/.*-F //; s/ .*//') skilld"
+    script = SHELLS["bash"].replace("$(skilld completion bash)", f"$({own} completion bash)")
+    script = script.replace("_python_argcomplete skilld", named)
+    environment = {"HOME": str(shell_home), "PATH": "/usr/bin:/bin", "TERM": "xterm", "LINE": "skilld accept "}
+    result = subprocess.run(
+        [program, "-c", f"alias skilld={own}; {script}"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert make_proposal(**COMMIT_FIELDS).id in result.stdout, result.stderr

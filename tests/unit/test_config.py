@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tomllib
@@ -359,3 +360,24 @@ def test_u3_a_new_model_is_tested_with_one_question_that_cannot_block(
     assert "The agent cannot answer yet: Claude Code is not logged in" in capsys.readouterr().out
     assert asked == [("openai/gpt-5-mini", True), ("gpt-5", True), ("agent", True)]
     assert 'model = "agent"' in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("key", "names"),
+    [
+        ("model", ["model"]),
+        ("budget.calls", ["budget.calls"]),
+        ("budget", ["budget.calls", "budget.tokens", "budget.usd"]),
+        ("roots.codex", ["roots.codex"]),
+    ],
+)
+def test_one_setting_or_section_is_shown(key: str, names: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "show", key]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines() if line[0] != " "] == names
+    assert main(["config", "show", key, "--json"]) == 0
+    json.loads(capsys.readouterr().out)
+
+
+def test_an_unknown_setting_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "show", "budgte"]) == 2
+    assert "No such setting: budgte" in capsys.readouterr().err

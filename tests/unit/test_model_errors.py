@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
 
 from skilld.classify.backends import Spec, choose
+from skilld.classify.backends.completion import to_skilld_error
 from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError
 from skilld.errors import RetryError, SkilldError
@@ -96,6 +98,23 @@ def test_an_unreachable_provider_is_retried() -> None:
         pass
     with pytest.raises(RetryError, match="could not connect"):
         _detect(Model(Spec("openai/stub", gone.base_url, SECRET, 5.0)))
+
+
+def test_the_address_that_was_tried_is_named_if_no_setting_has_it() -> None:
+    class InternalServerError(Exception):
+        status_code = 500
+
+    with StubModel() as gone:
+        pass
+    with pytest.raises(httpx.ConnectError) as refused:
+        httpx.post(gone.base_url)
+    error = InternalServerError()
+    error.__cause__ = refused.value
+    host = gone.base_url.removeprefix("http://").partition("/")[0]
+    found = to_skilld_error(error, "ollama_chat/x")
+    assert found.cause == f"no usable answer from {host}; could not connect"
+    error.__cause__ = httpx.ConnectError("no request")
+    assert to_skilld_error(error, "ollama_chat/x").cause == "no usable answer from the provider; could not connect"
 
 
 def test_an_address_from_the_environment_is_named_without_its_password() -> None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from skilld.classify.backends.agent_cli.base import host_of
 from skilld.classify.backends.choose import model_address
 from skilld.classify.json_answer import BadReplyError
 from skilld.errors import RetryError, SkilldError
@@ -193,7 +195,8 @@ def to_skilld_error(error: Exception, model: str, base_url: str | None = None) -
     headers = getattr(error, "litellm_response_headers", None)
     after = headers.get("retry-after") if isinstance(headers, Mapping) else None
     seconds = float(after) if isinstance(after, str) and after.replace(".", "", 1).isdecimal() else None
-    where = f"no usable answer from {model_address(model, base_url, os.environ) or 'the provider'}"
+    host = model_address(model, base_url, os.environ) or _tried_host(error) or "the provider"
+    where = f"no usable answer from {host}"
     if getattr(error, "status_code", 0) in _REDIRECTS:
         where += ", which redirects to another URL; if you trust that URL, set model_base_url to it"
     return RetryError(_TITLE, f"{where}; {_temporary_cause(kind, error)}", after=seconds)
@@ -211,6 +214,15 @@ def _temporary_cause(kind: str, error: Exception) -> str:
             return _UNREADABLE
     status = getattr(error, "status_code", None)
     return _TEMPORARY.get(kind) or (f"HTTP status {status}" if isinstance(status, int) else "an unknown error")
+
+
+def _tried_host(error: Exception) -> str:
+    """Return the host that a failed request was sent to, empty if unknown; litellm's own errors name a made-up one."""
+    for one in _causes(error):
+        if type(one).__module__.partition(".")[0] in {"httpx", "openai"}:
+            with suppress(AttributeError, RuntimeError):  # it has no request
+                return host_of(str(one.request.url))  # type: ignore[attr-defined]
+    return ""
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
