@@ -140,6 +140,11 @@ def test_a_file_changed_without_git_is_noticed_within_a_minute(checkout: _Checko
 def test_a_message_costs_no_look_at_all_files(checkout: _Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[str] = []
     real = os.lstat
-    monkeypatch.setattr(os, "lstat", lambda path: looks.append(str(path)) or real(path))
+
+    def look(path: Path) -> os.stat_result:
+        looks.append(str(path))
+        return real(path)
+
+    monkeypatch.setattr(os, "lstat", look)
     checkout.check()
     assert len(looks) == 4, looks  # the lock, the database, __init__.py and the index
