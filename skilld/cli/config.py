@@ -46,7 +46,7 @@ def show(arguments: argparse.Namespace) -> int:
 
     values, chosen = _values(), getattr(arguments, "key", None)
     known = {key: meaning for key, meaning in setting_keys().items() if chosen in {None, key, key.partition(".")[0]}}
-    if not known:
+    if chosen and not known:
         _check_key(chosen)
     if getattr(arguments, "json", False):
         return common.write_json(_look_up(values, chosen) if chosen else values)

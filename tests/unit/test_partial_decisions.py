@@ -268,7 +268,7 @@ def test_parts_stay_separate_whatever_becomes_of_neighbours(
     def parts_of(name: str) -> list[str]:
         return [part.added[-1].partition(" ")[2] for part in list_parts(get_proposal(store, name))]
 
-    decisions = (accepting,) if head else (accepting, reverting)
+    decisions: list[Callable[[dict[str, str]], Decision]] = [accepting] if head else [accepting, reverting]
     for make, name in itertools.product(decisions, ("1a1b2c3d", "3a1b2c3d")):
         decide(store, get_proposal(store, name), make({}))
         for other in ("0a1b2c3d", "2a1b2c3d"):
