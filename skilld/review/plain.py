@@ -33,8 +33,8 @@ _HELP_LINES = (
     *(f"{number}  {name}" for number, name in TAB_NAMES.items()),
 )
 _WORDS = {
-    "a": "accept", "A": "accept all", "r": "reject", "e": "edit", "p": "parts", "t": "to", "s": "skip", "n": "next",
-    "u": "undo", "q": "quit", "?": "help",
+    "a": "accept", "A": "accept all", "r": "reject", "e": "edit", "p": "parts", "m": "move", "t": "to", "s": "skip",
+    "n": "next", "u": "undo", "q": "quit", "?": "help",
 }  # fmt: skip
 _END_WORDS = {"u": "undo", "q": "quit"}
 _CONTINUE = "continue"

@@ -114,13 +114,13 @@ def test_an_unknown_letter_is_asked_again() -> None:
 def test_only_a_whole_letter_or_word_decides(line: str) -> None:
     review_session, said, names = _answer(line, "q")
     assert (review_session.done, names) == ([], [])
-    assert any(one.startswith("Type one of a, A, r, e, p, t, s, n, u, q, ?") for one in said)
+    assert any(one.startswith("Type one of a, A, r, e, p, m, t, s, n, u, q, ?") for one in said)
     assert said.count("learning: Say b.") == 0, "the proposal is still asked about until q"
 
 
 @pytest.mark.parametrize("word", ["edit", "E", " Edit "])
 def test_the_word_does_as_its_letter(word: str) -> None:
-    assert _answer(word, "q")[0].done == ["# Notes\n- Mine.\n"]
+    assert _answer(word, "q")[0].done == [TEXT + "- Mine.\n"]
 
 
 @pytest.mark.parametrize(
