@@ -55,9 +55,9 @@ def test_the_ages_in_the_list_move(world: TaughtProject, monkeypatch: pytest.Mon
 
     async def story(screen: Screen) -> None:
         await screen.read()
-        assert " 7m " not in screen.text
-        monkeypatch.setattr(time, "time", lambda: began + 7 * 60 + 30)
-        await screen.until("both ages to move", lambda: screen.text.count(" 7m ") == len(screen.open))
+        assert " 3h " not in screen.text
+        monkeypatch.setattr(time, "time", lambda: began + 3.5 * 3600)
+        await screen.until("both ages to move", lambda: screen.text.count(" 3h ") == len(screen.open))
 
     review(review_session(world.home), story)
 

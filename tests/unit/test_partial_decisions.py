@@ -288,7 +288,9 @@ def test_one_of_several_parts_is_refused_if_they_cannot_be_told_apart(
         store, make_proposal(path=str(person.skill), operations=(operation,), updates=updates, created_at=AT)
     )
     monkeypatch.setattr(common, "store_or_empty", lambda: store)
-    given = argparse.Namespace(ids=["0123abcd"], part=[1], command="accept", why="", to=None, worktree=False, all=False)
+    given = argparse.Namespace(
+        ids=["0123abcd"], part=[1], command="accept", why="", to=None, worktree=False, all=False, all_repositories=False
+    )
     with pytest.raises(SkilldError, match="accept part of 0123abcd: its parts cannot be told apart") as error:
         verb(given)
     assert error.value.remedy == "To accept all of it: skilld accept 0123abcd"

@@ -106,7 +106,9 @@ class Offline:
                 continue
             agent = [earlier.text for earlier in messages[:i] if not earlier.by_person]
             lasting = (part for one in find_lasting(message.text, agent) for part in _split_halves(one))
-            stating = (one for one in lasting if not is_complaint(one))
+            heard = [*lasting]
+            reminded = (_with_reminded(one, message.text, heard) for one in heard)
+            stating = (one for one in reminded if one is not None and not is_complaint(one))
             matches = [one for one in stating if not (rules_are_loaded and refers_to_rule_file(one))]
             if skills:
                 practices = (_clearest(one, matches, skills, agent) for one in find_practices(message.text, agent))
@@ -126,8 +128,7 @@ class Offline:
             answered = skills[0] if len(skills) == 1 and agent else None
             updates += [
                 _make_update(one, message, agent, skills, answered if is_objection(one, message.text) else None)
-                for one in (_with_reminded(one, message.text, matches) for one in matches)
-                if one is not None
+                for one in matches
             ]
         return without_retracted(_deduplicate(updates), messages) if updates else []
 
