@@ -135,9 +135,7 @@ def stage(
     it cannot be staged.
     """
     open_proposals, private = _latest(open_proposals, staged), private_repositories()
-    if not restored:
-        refuse_secrets(_TITLE, proposal.operations, proposal.path)
-    proposal = _check_proposal(proposal, (*open_proposals, *staged.made))
+    proposal = _check_proposal(proposal, (*open_proposals, *staged.made), restored=restored)
     tracked = track(Path(proposal.path), private, new=proposal.creates)
     if alone:
         refs.remove_stale_locks(tracked.repo.common_dir, _ABANDONED_SECONDS)
@@ -217,12 +215,14 @@ def _take_outcome(
             raise SkilldError(_TITLE, outcome.reason)
 
 
-def _check_proposal(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
+def _check_proposal(proposal: Proposal, others: Iterable[Proposal], *, restored: bool) -> Proposal:
     """Return the proposal to stage: the summary of one that creates a skill says so.
 
-    Raises SkilldError if the specification or the project does not allow it, or if another open proposal creates the
-    file that this one edits.
+    Raises SkilldError if the specification or the project does not allow it, if it contains a secret, unless it is
+    `restored`, or if another open proposal creates the file that this one edits.
     """
+    if not restored:
+        refuse_secrets(_TITLE, proposal.operations, proposal.path)
     if not is_utf8(Path(proposal.path)):
         raise RefusedError(_TITLE, "the path of its file is not valid UTF-8")  # which the store cannot hold
     if not proposal.creates:
