@@ -147,11 +147,19 @@ def _shows_links(environment: Mapping[str, str]) -> bool:
 
 
 def table(rows: Sequence[Sequence[str]], *, indent: str = "") -> None:
-    """Print rows as columns as wide as their widest cell; the last column is not padded."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
-    for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)]
-        line((indent + "  ".join([*cells, row[-1]])).rstrip())
+    """Print rows as columns, wrapped between words to the width of a terminal; the last column is not padded.
+
+    A column is as wide as its widest cell, but for those longer than `_MAX_CELL`, which only move their own row.
+    """
+    sizes = [[len(_ESCAPE_PATTERN.sub("", cell)) for cell in row] for row in rows]
+    widths = [max(size if size <= _MAX_CELL else 0 for size in column) for column in zip(*sizes, strict=False)]
+    for row, taken in zip(rows, sizes, strict=True):
+        padded = zip(row[:-1], taken, widths, strict=False)
+        cells = [cell + " " * max(0, width - size) for cell, size, width in padded]
+        say((indent + "  ".join([*cells, row[-1]])).rstrip(), len(indent) + 4)
+
+
+_MAX_CELL = 32  # characters
 
 
 def diff(lines: Iterable[str]) -> None:

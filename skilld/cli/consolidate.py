@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     for one in found:
         _print_offer(one, dry_run=arguments.dry_run)
     if not found:
-        console.line("No two of these skills are for the same task.")
+        console.say("No two of these skills are for the same task.")
     return 0
 
 
@@ -212,7 +212,7 @@ def _print_offer(found: MergeOffer, *, dry_run: bool) -> None:
 
     pair = found.pair
     keep, away = console.plain(pair.keep.name), console.plain(pair.away.name)
-    console.line(f"{console.paint(f'{away} -> {keep}', 'bold')}  {console.plain(pair.match.why)}")
+    console.say(f"{console.paint(f'{away} -> {keep}', 'bold')}  {console.plain(pair.match.why)}")
     archive = f"skilld skills archive {console.plain(found.typed)}"
     said = {
         PairStatus.OPEN: f"proposed, waiting for your decision: {', '.join(one.id for one in found.proposals)}",
@@ -221,11 +221,11 @@ def _print_offer(found: MergeOffer, *, dry_run: bool) -> None:
         PairStatus.APART: f"not merged: {console.plain(pair.why)}",
     }
     if pair.status in said:
-        console.line(f"  {said[pair.status]}")
+        console.say(f"  {said[pair.status]}")
     elif found.merge is not None:
         _print_merge(found, found.merge, archive, dry_run=dry_run)
     if found.trouble:
-        console.line(f"  not proposed: {console.plain(found.trouble)}", style="yellow")
+        console.say(f"  not proposed: {console.plain(found.trouble)}", style="yellow")
 
 
 def _undo_advice(refused: Sequence[Proposal]) -> str:
@@ -241,14 +241,14 @@ def _undo_advice(refused: Sequence[Proposal]) -> str:
 def _print_merge(found: MergeOffer, merge: Merge, archive: str, *, dry_run: bool) -> None:
     keep = console.plain(found.pair.keep.name)
     for one in merge.left:
-        console.line(f"  not carried over: {console.plain(one.what)} ({console.plain(one.why)})", style="yellow")
+        console.say(f"  not carried over: {console.plain(one.what)} ({console.plain(one.why)})", style="yellow")
     if not merge.parts:
         what = "everything else" if merge.left else "everything"
-        console.line(f"  {keep} already says {what}. To archive the other skill: {archive}")
+        console.say(f"  {keep} already says {what}. To archive the other skill: {archive}")
         return
     for text in (text for part in merge.parts for text in part.carried):
-        console.line(f"  + {console.plain(text)}")
+        console.say(f"  + {console.plain(text)}")
     for proposal in found.proposals:
-        console.line(f"  proposed: skilld review {proposal.id}")
+        console.say(f"  proposed: skilld review {proposal.id}")
     if dry_run:
-        console.line(f"  would be proposed for {keep} in {len(merge.parts)} part{'s' if len(merge.parts) > 1 else ''}")
+        console.say(f"  would be proposed for {keep} in {len(merge.parts)} part{'s' if len(merge.parts) > 1 else ''}")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
+from skilld.files import below_home
 from skilld.text import pluralize
 
 if TYPE_CHECKING:
@@ -53,12 +54,12 @@ def run(arguments: argparse.Namespace) -> int:
     for one in found:
         name = console.paint(console.plain(one.skill) if one.skill else "(not in a skill yet)", "bold")
         verdict = f"{'fits well' if confidence_word(one.confidence) == 'high' else 'may fit':9}"
-        console.line(f"{verdict}  {name}  {console.plain(one.path)}".rstrip())
+        console.say(f"{verdict}  {name}  {console.plain(below_home(one.path, common.home()))}".rstrip())
         for because in one.because:
             sure = f"{because.kind} {because.id}, {confidence_word(because.confidence)} confidence"
-            console.line(f"           you said: {console.plain(because.text)}  ({sure})", style="dim")
+            console.say(f"           you said: {console.plain(because.text)}  ({sure})", style="dim")
     if not found:
-        console.line("None of your skills fit this task, and nothing you have said is about it.")
+        console.say("None of your skills fit this task, and nothing you have said is about it.")
     return 0
 
 
@@ -66,12 +67,12 @@ def find_recommendations(text: str, project: Path, *, ask: bool = False) -> list
     """Return the recommendations for a task in a project; with `ask` a model chooses among the skills."""
     from skilld.library.clusters import find_mentions
     from skilld.library.recommend import recommend
-    from skilld.library.rows import disabled_skills, folders_to_root, merged_skills, offered_skills
+    from skilld.library.rows import broken_reason, disabled_skills, folders_to_root, merged_skills, offered_skills
 
     store = common.store() if ask else common.store_or_empty()
     skills = inventory.all_skills([*folders_to_root(project)])
     off = {str(path) for path in (*disabled_skills(store), *merged_skills(skills))}
-    offered = offered_skills(store, skills)
+    offered = [one for one in offered_skills(store, skills) if not broken_reason(one)]
     found = recommend(
         text,
         [said for said in find_mentions(store, text) if said.path not in off],
@@ -136,11 +137,11 @@ def run_suggest(arguments: argparse.Namespace) -> int:
         return common.write_json(found)
     for skill in found["skills"]:
         used = f" ({pluralize(skill['sessions'], 'session')})" if skill["sessions"] else ""
-        console.line(f"skill {console.plain(skill['name'])}{used}: {console.plain(skill['description'])}")
+        console.say(f"skill {console.plain(skill['name'])}{used}: {console.plain(skill['description'])}")
     for minded in found["minded"]:
-        console.line(f"you said: {console.plain(minded['text'])} ({confidence_word(minded['confidence'])} confidence)")
+        console.say(f"you said: {console.plain(minded['text'])} ({confidence_word(minded['confidence'])} confidence)")
     if not found["skills"] and not found["minded"]:
-        console.line("Nothing to suggest for this project yet.")
+        console.say("Nothing to suggest for this project yet.")
     return 0
 
 
@@ -175,5 +176,5 @@ def _print_hook(agent: str) -> int:
     command = f"{shutil.which('skilld') or sys.argv[0]} suggest"
     sys.stderr.write(f"Add this to {file} yourself; skilld did not change it:\n")
     hook = {"hooks": {event: [{"hooks": [{"type": "command", "command": command}]}]}}
-    console.line(json.dumps(hook, indent=2))
+    console.say(json.dumps(hook, indent=2))
     return 0

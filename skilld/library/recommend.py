@@ -44,6 +44,7 @@ _MAX_FIELD_WEIGHT = 0.3  # for a word whose field is all that a skill has
 _FOREIGN_FACTOR = 0.5  # if the task names a thing of daily life that the skill does not have
 # Chosen on four sets of labelled tasks (docs/mining.md).
 _MIN_WEIGHT = 0.71  # of all words of a skill: one in the description alone is not enough
+_NAMED_FOR = 1 - (1 - _NAME_WEIGHT) * (1 - _DESCRIPTION_WEIGHT)  # the place of a word in both
 _MIN_SHARE_OF_BEST = 0.5  # of the best skill's weight, for others to be recommended too
 # What a reminder that is in no skill must have: things of the task, their weight, and its share of the possible weight.
 _MIN_THINGS, _MIN_REMINDER_WEIGHT, _MIN_REMINDER_SHARE = 2, 0.275, 0.15
@@ -200,6 +201,9 @@ class _Candidate:
         if any(self._is_foreign(term) for term in wanted):
             whole *= _FOREIGN_FACTOR
         is_skill = bool(self.key[0])
+        topics = [term for term in wanted if not term.is_action]
+        if is_skill and topics and all(self.tells(term) and self.place(term) >= _NAMED_FOR for term in topics):
+            whole = max(whole, _MIN_WEIGHT)  # "commit my changes", beside a skill for commits
         return (
             whole
             if things >= (1 if is_skill else _MIN_THINGS) and (is_skill or whole >= _MIN_REMINDER_SHARE * possible)

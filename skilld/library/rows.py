@@ -11,11 +11,13 @@ from itertools import islice
 from pathlib import Path
 
 from skilld.clock import parse_time
+from skilld.errors import SkilldError
 from skilld.ingest.discover import skill_places
 from skilld.library.merge import MERGED_FROM, merged_files
 from skilld.library.patterns import COMPLETED
 from skilld.past import PastSession
-from skilld.skills import Skill, Source, find
+from skilld.skills import Skill, Source, find, text
+from skilld.skills.spec import load_fault
 from skilld.store import Store, meta
 from skilld.store.overview import SkillUsage
 from skilld.store.tasks import Task
@@ -302,7 +304,7 @@ def changed_at(path: Path) -> float:
 
 # Marks that a list shows. A merged skill is no longer needed.
 
-DISABLED, PINNED, STALE, MERGED = "disabled", "pinned", "stale", "merged"
+DISABLED, PINNED, STALE, MERGED, BROKEN = "disabled", "pinned", "stale", "merged", "broken"
 
 
 def skill_marks(
@@ -320,11 +322,20 @@ def skill_marks(
             PINNED: skill.path in kept,
             DISABLED: skill.path in off,
             MERGED: skill.path in merged,
+            BROKEN: bool(broken_reason(skill)),
             STALE: aged and skill.path not in kept and skill.source is not Source.PLUGIN,
         }
         return tuple(word for word, holds in said.items() if holds)
 
     return {skill.path: of(skill) for skill in found}
+
+
+def broken_reason(skill: Skill) -> str:
+    """Return why agents cannot load a skill or do not know when to use it, "" if they can."""
+    try:
+        return load_fault(text(skill.path))
+    except (OSError, SkilldError):
+        return "it cannot be read"
 
 
 def merged_skills(skills: Iterable[Skill]) -> dict[Path, Skill]:

@@ -122,6 +122,22 @@ def find_faults(text: str, folder_name: str) -> tuple[str, ...]:
     return tuple(_all_faults(text, folder_name))
 
 
+def load_fault(text: str) -> str:
+    """Return why an agent cannot load a SKILL.md, or does not know when to; "" if it can."""
+    lines = front_lines(text)
+    if not text.strip():
+        return "it is empty"
+    if lines is None:
+        return "it does not start with front matter between two lines of three hyphens"
+    top = entries(lines)
+    about = next(((value, rest) for key, value, rest in top if key == "description"), ("", []))
+    if _has_stray_lines(lines):
+        return "its front matter has lines that belong to no key"
+    if about[1] and not _is_text(*about):  # a colon in a single line is read by all the same
+        return "its description is not text"
+    return "" if scalar(*about).strip() else "it has no description"
+
+
 def _all_faults(text: str, folder_name: str) -> Iterator[str]:
     if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
         yield "it contains characters that are not allowed in a text file"

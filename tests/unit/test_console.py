@@ -39,6 +39,16 @@ def test_piped_output_is_not_wrapped(capsys: pytest.CaptureFixture[str], monkeyp
     assert capsys.readouterr().out == f"{TEXT}\n"
 
 
+def test_a_table_wraps_between_words_and_one_long_cell_widens_no_other_row(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    console.table([("api", "no use", "~/skills/api-design"), ("x" * 40, "1 use", "~/x")])
+    assert capsys.readouterr().out == f"api  no use\n    ~/skills/api-design\n{'x' * 40}\n    1 use   ~/x\n"
+
+
 def test_on_a_terminal_text_after_a_label_stays_in_its_column(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

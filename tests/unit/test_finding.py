@@ -29,6 +29,7 @@ def skill(name: str, about: str, folder: str = "/s") -> Skill:
 
 
 HIRING = skill("hiring", "Answer applicants and plan interviews.")
+COMMITS = skill("commit-message", "Write a git commit message for staged changes. Use when the user asks to commit.")
 BILLS = skill("bills", "Send invoices to customers.")
 
 
@@ -56,6 +57,13 @@ def test_synonyms_count_as_one_word(one: str, other: str) -> None:
 @pytest.mark.parametrize(("one", "other"), [("printer", "sprint"), ("table tennis", "tabs"), ("testament", "tests")])
 def test_look_alike_words_are_kept_apart(one: str, other: str) -> None:
     assert not [term for term in terms(one) if term in words(other)]
+
+
+def test_a_task_in_a_few_words_finds_the_skill_that_is_named_for_it() -> None:
+    others = [skill(f"notes-{number}", "Write notes on each commit.") for number in range(4)]
+    found = recommend("commit", [], [COMMITS, HIRING, BILLS, *others], now=0.0)
+    assert [one.skill for one in found] == ["commit-message"]
+    assert not recommend("paint my house", [], [COMMITS, HIRING, BILLS], now=0.0)
 
 
 def test_an_action_word_alone_recommends_nothing() -> None:

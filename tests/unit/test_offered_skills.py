@@ -14,6 +14,7 @@ from skilld.library.rows import (
     NO_USES,
     STALE_DAYS,
     SkillUses,
+    broken_reason,
     build_rows,
     is_stale,
     limit_evolving,
@@ -103,6 +104,27 @@ def test_m4_a_merged_skill_is_not_offered_beside_its_successor(store: Store, tmp
     taken, taker = skill(tmp_path / "taken"), skill(tmp_path / "taker", merged="taken")
     assert offered_skills(store, [taken, taker]) == [taker]
     assert offered_skills(store, [taken]) == [taken]
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("", "it is empty"),
+        ("# Load testing\n\n- Use k6.\n", "it does not start with front matter between two lines of three hyphens"),
+        ("---\nname: one\ndescription: never ends\n\n- x\n", "it does not start with front matter"),
+        ("---\nname: one\n---\n\n- x\n", "it has no description"),
+        ('---\nname: one\ndescription: Deploy: the service, "x\n  - oops: [unclosed\n---\n\n- x\n', "not text"),
+        ("---\nname: other\ndescription: Rotate keys: all of them.\nmore: x\n---\n\n- x\n", ""),
+    ],
+)
+def test_a_skill_that_no_agent_can_load_is_marked_as_broken(
+    store: Store, tmp_path: Path, content: str, why: str
+) -> None:
+    one = skill(tmp_path / "one")
+    one.path.write_text(content)
+    assert why in broken_reason(one)
+    assert bool(broken_reason(one)) is bool(why)
+    assert skill_marks(store, [one], {one.path: NO_USES}, NOW)[one.path] == (("broken",) if why else ())
 
 
 def test_only_the_folder_that_was_merged_counts_as_merged(store: Store, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from skilld import console
 from skilld.cli import common, inventory
 from skilld.clock import rfc3339, time_ago
 from skilld.errors import UsageError
+from skilld.files import below_home
 from skilld.text import pluralize
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         return common.write_json([inventory.row_json(row) for row in chosen])
     console.table([_cells(row) for row in chosen])
     _print_merged(store, shelved, chosen)
+    _print_broken(chosen)
     if not chosen:
         console.line("No skills match." if shelved else "No skills yet.")
     return 0
@@ -71,10 +73,19 @@ def _print_merged(store: Store, shelved: Sequence[LibraryRow], chosen: Sequence[
         if has_more(store, taker.path, row.path):
             both = (inventory.typed_name(one.name, one.path, shelved) for one in (taker, row.skill))
             rest = " ".join(("skilld consolidate", *both))
-            console.line(console.plain(f"{name} was merged into {taker.name} in part; for the rest: {rest}"))
+            console.say(console.plain(f"{name} was merged into {taker.name} in part; for the rest: {rest}"))
         else:
             archive = f"skilld skills archive {inventory.typed_name(name, row.path, shelved)}"
-            console.line(console.plain(f"{name} was merged into another skill; you can archive it: {archive}"))
+            console.say(console.plain(f"{name} was merged into another skill; you can archive it: {archive}"))
+
+
+def _print_broken(chosen: Sequence[LibraryRow]) -> None:
+    from skilld.library.rows import BROKEN, broken_reason
+
+    for row in chosen:
+        if BROKEN in row.marks:
+            why = f"{row.name} is broken, so agents may not use it: {broken_reason(row.skill)}"
+            console.say(console.plain(why), style="yellow")
 
 
 def _matching_rows(rows: Sequence[LibraryRow], arguments: argparse.Namespace) -> list[LibraryRow]:
@@ -124,7 +135,7 @@ def _cells(row: LibraryRow) -> tuple[str, ...]:
     corrected = f"{pluralize(row.corrections, 'correction')}{rate}" if row.corrections else ""
     kind = "" if row.kind == "skill" else row.kind
     marks = " ".join((kind, *row.marks)).strip()
-    place = console.paint(console.plain(str(row.path.parent)), "dim")
+    place = console.paint(console.plain(below_home(row.path.parent, common.home())), "dim")
     return row.group, console.plain(row.name), used, corrected, kept, console.plain(marks), place
 
 
