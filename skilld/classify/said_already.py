@@ -28,6 +28,7 @@ from skilld.skills.spec import read_front
 from skilld.types import Kind, Update
 from skilld.words import content_stems, has_negation, has_unspaced, is_other_language, is_same_ask, numbers, stem
 
+NEARLY = 0.79  # share for a line that need not have all of the content
 _MIN_COVERED = 0.8  # share of an instruction's stems that a line must contain to say the same
 # Function words that change the meaning of a rule. Those for the order of steps are members of a choice. "Every" is not
 # among them: a rule holds every time, whether or not it says so.

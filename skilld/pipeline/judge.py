@@ -15,7 +15,7 @@ from skilld.classify.contradiction import contradicts
 from skilld.classify.conversation_style import PROJECT_SCOPE, is_about_project, remove_project_scope, split_conversation
 from skilld.classify.offline.placement import WEAK_STEMS, target_section
 from skilld.classify.offline.provenance import own_words
-from skilld.classify.said_already import find_same_meaning, says_already, says_same_rule
+from skilld.classify.said_already import NEARLY, find_same_meaning, says_already, says_same_rule
 from skilld.classify.support import is_empty_request
 from skilld.classify.typed_quote import typed_quote
 from skilld.classify.verify import UNCLEAR_REASON, Verdict, VerifiedUpdate, verify
@@ -219,7 +219,7 @@ class Judge:
             return None
         mine = [item.update for item in verdict.proposed if item.update.skill == loaded.doc.number]
         # The old line nearly says a change; the new one may nearly repeat the words, too.
-        rest = [update for update in mine if not says_already(update.change, edited)]
+        rest = [update for update in mine if not says_already(update.change, edited, covered=NEARLY)]
         return [item for item in composed.checked if any(same_words(item.update, other) for other in rest)]
 
     def _ask(self, docs: Sequence[SkillDoc]) -> tuple[Verdict, list[str]]:
