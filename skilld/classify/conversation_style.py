@@ -49,6 +49,11 @@ _STYLE_RULE = re.compile(
     rf"""
       \bbe\ (?:\w+\ ){{0,2}}?{_SHORT}\ (?:with|to|towards)\ me\b
     | ^\W*(?:please\ )?be\ (?:a\ bit\ |more\ |less\ |very\ ){{0,2}}{_SHORT}(?:\ please)?\W*$
+    | ^\W*(?:(?:only|please|much|very|a\ bit)\ )*{_SHORT}(?:,?\ (?:and\ )?{_SHORT})?\ {_ANSWERS}\b(?:,?\ please)?\W*$
+    | ^\W*{_ANSWERS}\ (?:\w+\ )?{_SHORT}\W*$
+    | ^\W*(?:bitte\ )?(?:k[uü]rz\w*|knapp\w*|klar\w*|einfach\w*)\ (?:antworten|erkl[äa]rungen|zusammenfassungen)\W*$
+    | ^\W*(?:antworte|formuliere?)\ (?:mir\ |bitte\ )*(?:k[uü]rzer|knapper|kurz|einfacher)\b
+    | \b(?:no|without\ a|keine?)\ (?:summary|recap|zusammenfassung)\ (?:at|after|am|nach)\b
     | \b(?:keep|make)\ (?:all\ )?your\ {_ANSWERS}(?:\ to\ me)?\ (?:\w+\ ){{0,2}}?{_SHORT}\b
     | \b(?:i\ (?:\w+\ ){{0,2}}?(?:like|prefer|want|need)|give\ me)\ (?:\w+\ ){{0,3}}?{_SHORT}\ {_ANSWERS}\b
     | \bkeep\ (?:all\ |the\ )?(?:answers|replies|explanations)\ (?:\w+\ ){{0,2}}?{_SHORT}\b

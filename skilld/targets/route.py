@@ -19,11 +19,11 @@ from skilld.words import content_stems, is_about, likeness
 _PERSONAL_PATTERN = re.compile(
     r"\b(?:in|for|across|on) (?:all|every|any)(?: of)?(?: my| the)? (?:projects?|repos?|repositor\w+)\b"
     r"|\bcall me\b|\bmy name is\b|\bi (?:\w+ )?prefer\b|\bwhatever (?:project|repo)\b|\bwherever i work\b"
-    r"|\bin allen (?:meinen )?(?:projekten|repos)\b|\bnenne? mich\b|\bantworte?\b[^.]{0,20} auf\b|\bich bevorzuge\b"
-    r"|\bdans tous mes projets\b|\bappelle[- ]moi\b|\br[ée]ponds?[- ]moi\b|\bje pr[ée]f[èe]re\b"
-    r"|\ben todos mis proyectos\b|\bll[áa]mame\b|\bresp[óo]ndeme\b|\bprefiero\b"
-    r"|\bin tutti i miei progetti\b|\bchiamami\b|\brispondimi\b|\bpreferisco\b"
-    r"|\bem todos os meus projetos\b|\bme chame\b|\bresponda-?me\b|\beu prefiro\b"
+    r"|\b(?:in|für|bei) allen? (?:mein(?:e|en) )?(?:projekten?|repos)\b|\bnenne? mich\b|\bantworte?\b[^.]{0,20} auf\b|\bich bevorzuge\b"
+    r"|\b(?:dans|pour) tous mes projets\b|\bappelle[- ]moi\b|\br[ée]ponds?[- ]moi\b|\bje pr[ée]f[èe]re\b"
+    r"|\b(?:en|para) todos mis proyectos\b|\bll[áa]mame\b|\bresp[óo]ndeme\b|\bprefiero\b"
+    r"|\b(?:in|per) tutti i miei progetti\b|\bchiamami\b|\brispondimi\b|\bpreferisco\b"
+    r"|\b(?:em|para) todos os meus projetos\b|\bme chame\b|\bresponda-?me\b|\beu prefiro\b"
     r"|во всех (?:моих )?проектах|называй меня|отвечай мне|я предпочитаю"
     r"|所有项目|每个项目|叫我|すべてのプロジェクト|모든 프로젝트",
     re.IGNORECASE,

@@ -31,6 +31,9 @@ from skilld.classify.conversation_style import is_about_conversation, split_conv
         "回答尽量简洁",
         "簡潔に答えて",
         "짧게 대답해",
+        "Shorter answers please.",
+        "Kürzere Antworten.",
+        "No summary at the end every time.",
     ],
 )
 def test_wishes_about_how_the_agent_talks_are_about_the_person(text: str) -> None:
@@ -52,6 +55,7 @@ def test_wishes_about_how_the_agent_talks_are_about_the_person(text: str) -> Non
         "Thank reviewers by name.",
         "Address the review remarks first.",
         "Write the error responses in English.",
+        "Short messages in the log.",
     ],
 )
 def test_wishes_about_what_is_written_or_built_are_not(text: str) -> None:

@@ -9,6 +9,8 @@ from skilld.classify.subject import fill_pronoun
 from skilld.types import Message, Update
 
 HEARD = """
+always run prettier before committing, remember that for all my projects => Always run prettier before committing.
+In all my projects: never use sudo => Never use sudo.
 I'd rather you asked before running migrations => Ask before running migrations.
 commit messages in english please, we have people in berlin and lisbon => Commit messages in english.
 again you used default exports. named exports only please => Named exports only.
@@ -84,6 +86,7 @@ all timestamps in UTC please
 """
 
 LEFT_ALONE = """
+in all my projects the tests fail
 we always deploy on Fridays, which is stupid, but ok
 when you click an item, show a tooltip
 when a user opens a page, always log it

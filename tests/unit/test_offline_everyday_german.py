@@ -8,6 +8,8 @@ from skilld.classify.backends.offline import Offline
 from skilld.types import Message, Update
 
 HEARD = """
+Prettier vor dem Commit laufen lassen, merk dir das bitte für alle meine Projekte => Prettier vor dem Commit laufen lassen.
+für alle meine Projekte: keine Emojis => Keine Emojis.
 kleine Commits bitte => Kleine Commits.
 Commit-Messages auf Englisch bitte => Commit-Messages auf Englisch.
 bitte keine Kommentare im Code => Keine Kommentare im Code.
