@@ -166,7 +166,7 @@ def _lost_parts(change: str, line: str) -> list[str]:
     return [part for part in change.split(",") if lost & _stems(part)] or sorted(lost)
 
 
-_LIST_SEPARATOR = re.compile(r"\s*(?:[,;/+&|]|\band\b)\s*", re.IGNORECASE)
+_LIST_SEPARATOR = re.compile(r"(?<!\s)\s*+(?:[,;/+&|]|\band\b)\s*+", re.IGNORECASE)
 _MIN_LISTED = 3
 
 
