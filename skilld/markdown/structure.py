@@ -23,7 +23,7 @@ _DEFAULT_TITLES = {
     "nl": "Regels", "pl": "Zasady", "pt": "Regras", "ru": "Правила", "tr": "Kurallar", "vi": "Quy tắc", "zh": "规则",
 }  # fmt: skip
 _TITLE_MARKS = "#*_:： \t"
-_TITLE_NUMBER = re.compile(r"\d+[.)]\s+")
+_TITLE_NUMBER = re.compile(r"(?<!\d)\d{1,6}[.)]\s+")
 
 
 def default_title(language: str) -> str:

@@ -22,7 +22,7 @@ _PATCH_FILE_PATTERN = re.compile(r"\*\*\* (?:Update|Add) File: (.+)")
 _HEADING_PATTERN = re.compile(r"#{1,4} (\S.*)")
 _BOLD_LINE_PATTERN = re.compile(r"\*\*([^*\n]{2,60})\*\*:?\Z")
 _NAME_PATTERN = re.compile(
-    r"(?<!\s)\s*+(?:export |default |pub |async |static |public |private )*"
+    r"(?<!\s)\s*+(?:export |default |pub |async |static |public |private ){0,4}"
     r"(?:def|class|function|func|fn|type|interface|struct|enum|trait|const|resource|module) +([A-Za-z_]\w{1,59})"
     r"""|(?<!\s)\s*+(?:describe|it|test)\(\s*["'`]([^"'`\n]{3,60})"""
 )
