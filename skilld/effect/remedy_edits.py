@@ -62,7 +62,8 @@ _MAX_SUMMARY = 200
 _MAX_ADDITION = 160  # characters added to a rule
 _MIN_SHARED = 1 / 3  # share of the added words that the rule must contain: they may be about something else
 _ASIDE = re.compile(
-    r"^(?:no|nein|non|nee|and|und)\b,?\s+|(?<![\s,])[\s,]++(?:please|pls|bitte|s'il te plaît|por favor)(?=\W*$)", re.IGNORECASE
+    r"^(?:no|nein|non|nee|and|und)\b,?\s+|(?<![\s,])[\s,]++(?:please|pls|bitte|s'il te plaît|por favor)(?=\W*$)",
+    re.IGNORECASE,
 )
 _EMPHASIS = ("**", "__", "important", "must ")
 _SUMMARIES: Mapping[Remedy, str] = {

@@ -48,6 +48,10 @@ _HOLE_PATTERN = re.compile(r"\{\{\w{1,40}\}\}")
 _CODE_PATTERN = re.compile(r"`([^`\n]+)`")
 _CONDITION_PATTERN = re.compile(r"\bif (?:not?|none|nothing)\b", re.IGNORECASE)
 _CONDITIONAL_CLAUSE_PATTERN = re.compile(r"\b(?:if|when|where|until)\b[^,;.]*", re.IGNORECASE)
+# An answer before an order, and no ban: "no just commit it".
+_REFUSAL_PATTERN = re.compile(
+    r"^\W*(?:no|nope|nah)(?:,\s*|\s+(?=(?:just|only|please|but|wait|actually)\b))", re.IGNORECASE
+)
 _INSTEAD_PATTERN = re.compile(r"\b(?:instead|rather)\b", re.IGNORECASE)
 _MARKUP_PATTERN = re.compile(r"[<>|#*\[\]\\^~]|https?:|://|\b[0-9a-f]{7,40}\b|\d{3,}|\[REDACTED")
 _SEPARATOR_PATTERN = re.compile(r"[^\w]+|_+")
@@ -162,7 +166,9 @@ def _source_problem(text: str, sources: Sources) -> str | None:
 def _form_problem(text: str, plain: str) -> str | None:
     if len(text) > MAX_LENGTH or fold(text) != text or safe_text(text) != text or text.count("`") % 2:
         return "it is not one line of plain text"
-    if not content_stems(text) or _MARKUP_PATTERN.search(plain):
+    if not content_stems(text):
+        return "it says nothing without the conversation"
+    if _MARKUP_PATTERN.search(plain):
         return "it has markup, an address or a number of one time"
     return None
 
@@ -206,7 +212,7 @@ def _sense_problem(plain: str, typed: Sequence[str], *, reversal: bool) -> str |
     if has_negation(_CONDITIONAL_CLAUSE_PATTERN.sub(" ", plain)) and not any(map(has_negation, typed)):
         return "it forbids what nobody forbade"
     mine = content_stems(plain)
-    for said in (_CONDITION_PATTERN.sub(" ", one) for one in typed if reversal):
+    for said in (_REFUSAL_PATTERN.sub("", _CONDITION_PATTERN.sub(" ", one)) for one in typed if reversal):
         near = matching_share(mine, content_stems(said)) >= MIN_OWN_SHARE
         if near and len(said) <= MAX_LENGTH and not _INSTEAD_PATTERN.search(plain) and seems_reversed(plain, said):
             return "it says the opposite of what was said"

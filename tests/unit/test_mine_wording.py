@@ -74,6 +74,7 @@ def test_a_line_may_put_together_what_the_person_typed_and_two_sessions_did(
         ("Update the `changelog", (0,), "one line"),
         ("Write a small sentence for each change", (0,), "every time"),
         ("Release a branch", (0,), "'releas'"),
+        ("Then do the same here", (0,), "without the conversation"),
     ],
 )
 def test_nothing_else_comes_in(text: str, numbers: tuple[int, ...], why: str) -> None:
@@ -86,6 +87,12 @@ def test_what_deletes_needs_the_persons_own_word(text: str) -> None:
     asked = said("delete the old feature branch")
     assert wording_problem(text, Sources([asked]), Sources([asked, *ran])) is None
     assert wording_problem(text, Sources(ran), Sources([said("clean up the old feature branch"), *ran]))
+
+
+@pytest.mark.parametrize(("typed", "same"), [("No just commit the change", True), ("No commit of the change", False)])
+def test_a_refusal_before_an_order_is_no_ban(typed: str, *, same: bool) -> None:
+    sources = Sources([said(typed)])
+    assert (wording_problem("Just commit the change", sources, sources) is None) is same
 
 
 def test_a_machine_path_and_a_secret_program_stay_out_even_if_they_were_typed() -> None:
