@@ -19,7 +19,8 @@ from skilld.words import content_stems, is_about, likeness
 _PERSONAL_PATTERN = re.compile(
     r"\b(?:in|for|across|on) (?:all|every|any)(?: of)?(?: my| the)? (?:projects?|repos?|repositor\w+)\b"
     r"|\bcall me\b|\bmy name is\b|\bi (?:\w+ )?prefer\b|\bwhatever (?:project|repo)\b|\bwherever i work\b"
-    r"|\b(?:in|für|bei) allen? (?:mein(?:e|en) )?(?:projekten?|repos)\b|\bnenne? mich\b|\bantworte?\b[^.]{0,20} auf\b|\bich bevorzuge\b"
+    r"|\b(?:in|für|bei) allen? (?:mein(?:e|en) )?(?:projekten?|repos)\b"
+    r"|\bnenne? mich\b|\bantworte?\b[^.]{0,20} auf\b|\bich bevorzuge\b"
     r"|\b(?:dans|pour) tous mes projets\b|\bappelle[- ]moi\b|\br[ée]ponds?[- ]moi\b|\bje pr[ée]f[èe]re\b"
     r"|\b(?:en|para) todos mis proyectos\b|\bll[áa]mame\b|\bresp[óo]ndeme\b|\bprefiero\b"
     r"|\b(?:in|per) tutti i miei progetti\b|\bchiamami\b|\brispondimi\b|\bpreferisco\b"

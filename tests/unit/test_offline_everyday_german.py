@@ -8,7 +8,7 @@ from skilld.classify.backends.offline import Offline
 from skilld.types import Message, Update
 
 HEARD = """
-Prettier vor dem Commit laufen lassen, merk dir das bitte für alle meine Projekte => Prettier vor dem Commit laufen lassen.
+Tests vor dem Push laufen lassen, merk dir das bitte für alle meine Projekte => Tests vor dem Push laufen lassen.
 für alle meine Projekte: keine Emojis => Keine Emojis.
 kleine Commits bitte => Kleine Commits.
 Commit-Messages auf Englisch bitte => Commit-Messages auf Englisch.
