@@ -134,6 +134,6 @@ def test_with_two_repositories_the_intended_folder_is_used(person: Person, tmp_p
     assert (result.returncode, "skilld keeps 2" in result.stderr) == (2, True)
     result = person.program.run("git", "--root", str(other.skill.parents[1]), "log", "--format=%s", "main")
     assert result.stdout == f"Current state: {RELATIVE}\n"
-    assert person.program.run("accept", "--all").returncode == 0
+    assert person.program.run("accept", "--all-repositories").returncode == 0
     assert set(person.states()) == {"accepted"}
     assert RULE_LINES[TICKETS] in other.skill.read_text()

@@ -52,7 +52,7 @@ def test_accept_and_revert_say_which_commit_they_made_and_how_to_undo_it(
         session.type("Write the release notes for 2.4.0", said, "ok, looks good", "thanks", "go on")
         program.run("run", "--once")
     first, second, third = (proposal["id"] for proposal in _open_proposals(program))
-    output = program.run("accept", "--all").stdout
+    output = program.run("accept", "--all-repositories", "--yes").stdout
     commits = project.git("log", "-3", "--reverse", "--format=%h", "--abbrev=10").split()
     for name, commit in zip((first, second, third), commits, strict=True):
         branch = project.git("branch", "--show-current")
