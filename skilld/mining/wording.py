@@ -135,7 +135,7 @@ def wording_problem(text: str, sources: Sources, task: Sources, *, is_title: boo
     asks for nothing, so it cannot ask for the opposite.
     """
     if not sources.supported:
-        return "only one session stands behind it, and nobody said it"
+        return "only one session shows it, and nobody said it"
     plain = _CODE_PATTERN.sub(" ", _HOLE_PATTERN.sub(" ", text))
     if problem := _form_problem(text, plain):
         return problem

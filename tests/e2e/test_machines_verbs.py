@@ -144,8 +144,10 @@ def test_repeats_are_synced_to_a_machine_whose_file_has_the_line(group: SyncGrou
     assert len(tower.store.past.sessions()) == 1
 
 
-def test_secrets_and_shallow_clones_are_not_synced(group: SyncGroup) -> None:
+def test_secrets_and_shallow_clones_are_not_synced(group: SyncGroup, monkeypatch: pytest.MonkeyPatch) -> None:
     tower = group.machine("tower")
+    # One of a version that did not refuse it yet.
+    monkeypatch.setattr("skilld.proposals.staging.refuse_secrets", lambda *_: None)
     tower.say("Deploy with the token ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8 only.")
     output = run_machines(tower, "join", str(group.remote), "--name", "tower", "--yes")
     assert "not sent, because it contains what looks like a secret" in output

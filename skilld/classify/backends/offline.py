@@ -246,7 +246,7 @@ def _with_reminded(match: Match, text: str, matches: Sequence[Match]) -> Match |
     if content_stems(rest) - match.language.saying:
         return match
     end = match.start + len(match.quote)
-    behind = ((one.start, one.text) for one in clauses(text) if one.start >= end)
+    behind = ((one.start, one.text) for one in clauses(text) if one.start >= end and not one.question)
     start, said = next(iter((*match.before, *behind)), (0, ""))
     if not said or any(one is not match and (one.said in said or said in one.said) for one in matches):
         return None
