@@ -20,7 +20,7 @@ from skilld.classify.offline.choices import (
     with_usual_names,
 )
 from skilld.classify.offline.sections import BlockKind, ProseBlock, sections
-from skilld.classify.opposition import opposes
+from skilld.classify.opposition import MAX_CHANGE, opposes
 from skilld.words import NUMBER_WORDS, has_negation, numbers_by_unit, stem
 from skilld.words import stems as stems_of
 
@@ -49,7 +49,6 @@ _WORDS = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,}|[^\W\d_]{4,}")  # the prose of a
 _MIN_SHARE = 0.75  # share of a rule's own words from which two rules have the same subject
 _MIN_SHARED = 3  # stems: rules of opposite polarity must share so many to contradict each other
 _MAX_LENGTH = 400  # characters: a longer block is more than one rule
-MAX_CHANGE = 2000  # characters: a longer change is no instruction and is not compared
 
 
 def contradicted_block(change: str, text: str) -> ProseBlock | None:
@@ -95,7 +94,7 @@ def contradicts_clearly(change: str, other: str) -> bool:
     "Rebase your own branch" and "never rebase shared branches" are compatible, and so are a rule and its exception.
     Strict, for contradictions shown to a person, who loses trust with each false one.
     """
-    if max(len(change), len(other)) <= MAX_CHANGE and opposes(change, other):
+    if opposes(change, other):
         return True
     if not contradicts(change, other):
         return False

@@ -7,6 +7,7 @@ counts as a repeat, and never what is replaced.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from skilld.classify.content import LANGUAGES, OPPOSITES, PLACES, TOOLS, Content, content_of
 from skilld.classify.offline.choices import WORD
@@ -24,11 +25,14 @@ _BAN = re.compile(
 # Words that do not say what is banned: a step is banned for the agent, whoever else does it.
 _FOR_THE_AGENT = frozenset(map(stem, ("yourself", "own", "ever", "again", "anymore", "more", "any", "from", "now")))
 _MIN_BANNED = 2  # stems: "never run" bans no step
+MAX_CHANGE = 2000  # characters: a longer change is no instruction and is not compared
 _FAMILIES = tuple(family for family in (*TOOLS, *OPPOSITES) if not family & PLACES)
 
 
 def opposes(said: str, rule: str) -> bool:
     """Whether `said` chooses otherwise than `rule` on the same subject, or bans a step that `rule` orders."""
+    if max(len(said), len(rule)) > MAX_CHANGE:
+        return False
     return _bans_step(said, rule) or any(_chooses_otherwise(content_of(said), part) for part in _parts(rule))
 
 
@@ -37,13 +41,16 @@ def forbids_what_is_wanted(said: str, rule: str) -> bool:
     return bool(_BAN.match(said)) and opposes(said, rule)
 
 
-def _parts(rule: str) -> list[Content]:
+@lru_cache(maxsize=4096)
+def _parts(rule: str) -> tuple[Content, ...]:
     """Return the rule and its stretches: "code and commits in English" is one of "answer in German, code and ..."."""
     stretches = [one for one in _STRETCH.split(rule) if one.strip()]
-    return [content_of(one) for one in dict.fromkeys(stretches)]
+    return tuple(content_of(one) for one in dict.fromkeys(stretches))
 
 
 def _chooses_otherwise(said: Content, rule: Content) -> bool:
+    if not ((said.asked or said.refused) and (rule.asked or rule.refused)):
+        return False
     for family in _FAMILIES:
         asked, refused = said.asked & family, said.refused & family
         wants, bans = rule.asked & family, rule.refused & family

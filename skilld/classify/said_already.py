@@ -19,9 +19,10 @@ from skilld.classify.content import (
     term_weights,
     weight_share,
 )
-from skilld.classify.contradiction import MAX_CHANGE, PLAIN_VERBS, REACH, contradicts, stems
+from skilld.classify.contradiction import PLAIN_VERBS, REACH, contradicts, stems
 from skilld.classify.offline.choices import WORD, choices, chosen_part, is_reversed_choice, same_choice
 from skilld.classify.offline.sections import body_lines, sections
+from skilld.classify.opposition import MAX_CHANGE
 from skilld.markdown.structure import is_rule, turns_around
 from skilld.meanings import Words, terms
 from skilld.skills.spec import read_front
