@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
@@ -78,12 +79,13 @@ def list_skill(skill: Skill, text: str, files: Collection[Path]) -> ListedSkill:
 def find_conflicts(own: str, skills: Iterable[ListedSkill]) -> list[Conflict]:
     """Return the contradictions between skills and an instruction file without its managed block."""
     lines = list(islice(rules(own), _MAX_LINES))
+    contradict = cache(contradicts_clearly)  # the same words often stand in several lines
     return [
         Conflict(line.line, line.text, str(one.skill.path), rule.line, rule.text)
         for one in skills
         for rule in islice(rules(one.text), _MAX_RULES)
         for line in lines
-        if contradicts_clearly(rule.words, line.words)
+        if contradict(rule.words, line.words)
     ]
 
 
