@@ -169,7 +169,9 @@ def _in_a_kept_order(left: Sequence[Part], evidence: Sequence[Part], task: Recur
 
 def is_reversed(texts: Sequence[str], order: Collection[tuple[str, str]]) -> bool:
     """Whether steps come in an order that no session kept."""
-    return any((later, earlier) in order for n, earlier in enumerate(texts) for later in texts[n + 1 :])
+    last = {text: at for at, text in enumerate(texts)}
+    first = {text: at for at, text in reversed([*enumerate(texts)])}
+    return any(earlier in first and first[earlier] < last.get(later, -1) for later, earlier in order)
 
 
 def _titled(
