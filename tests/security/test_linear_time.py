@@ -56,7 +56,9 @@ NOT_CALLED = {
     "skilld.review.plain_tabs.PlainTabs.show": "as PlainReview.run",
     "skilld.review.plain_tabs.Conversation.ask_yes_no": "as PlainReview.run",
     "skilld.review.plain_tabs.Conversation.ask_line": "as PlainReview.run",
+    "skilld.review.plain_tabs.Conversation.ask_letter": "as PlainReview.run",
     "skilld.review.dialogs.Rows.add": "adds a row to a table that is on a screen",
+    "skilld.review.dialogs.Rows.set_cell": "as Rows.add: it changes one of its cells",
     "skilld.review.dialogs.Rows.refill": "as Rows.add",
     "skilld.review.dialogs.Pane.check_action": "takes the name of an action: one of its own bindings",
 }
