@@ -100,18 +100,19 @@ def rule_key(text: str) -> str:
 def _corrections_to_ask(session: PastSession, shown: SessionExcerpt, redact: Redact) -> list[Correction]:
     """Return what to ask about: first the corrections not yet tied to a rule, then the other short turns.
 
-    Corrections are found by their words; a model recognizes them better, so the other turns are asked about as well,
-    unless the gate takes them for chatter.
+    Corrections are found by their words; a model recognizes them better, so the other turns are asked about as well.
+    If the gate takes all of it for chatter, there is nothing to ask.
     """
     told, known = {one.quote for one in session.repeats}, {one.turn for one in session.said}
     said = [one for one in session.said if one.quote not in told]
     shift = next((one.at - at for one in session.said for key, at, _ in shown.turns if key == one.turn), 0.0)
+    matters = bool(said)
     for key, at, typed in shown.turns:
         text = fold(typed)
-        fits = len(text) <= MAX_QUOTE and len(text.split()) >= _MIN_WORDS
-        if key not in known and fits and needs_classification(typed):
+        if key not in known and len(text) <= MAX_QUOTE and len(text.split()) >= _MIN_WORDS:
             said.append(Correction(key, (at or -shift) + shift, redact(text)))
-    return said[:_MAX_ASKED]
+            matters = matters or needs_classification(typed)
+    return said[:_MAX_ASKED] if matters else []
 
 
 def _work_rows(shown: SessionExcerpt, redact: Redact) -> Sequence[dict[str, str]]:

@@ -165,13 +165,13 @@ def test_a_model_is_asked_once_where_words_cannot_tell(talk: Talk, home: Path, m
 
 
 def test_a_model_hears_corrections_that_words_miss(talk: Talk, home: Path, model: StoredAnswers) -> None:
-    """A violation that is only described: short turns are asked about, unless the gate spares them."""
+    """A violation that is only described: short turns are asked about, unless the gate spares all of them."""
     described = "package-lock.json is back, and pnpm-lock.yaml is gone"
     talk.type(described, "ok", "see\n```\nnpm error\n```", "long " * 100)
     assert [one.quote for one in run_survey(talk, home).sessions[0].said].count(described) == 0
     asked = find_repeats(model, talk, home)
     german = GERMAN.replace("hunter2horse", "[REDACTED]")
-    assert asked == ["Add a form please", german, described]
+    assert asked == ["Add a form please", german, "what does pnpm do?", described]
     model.reply = f'<repeats>[{{"said": {asked.index(described) + 1}, "rule": 1}}]</repeats>'
     (session,) = run_survey(talk, home, "stored").sessions
     assert [repeat.quote for repeat in session.repeats] == [PNPM, described]
@@ -180,7 +180,7 @@ def test_a_model_hears_corrections_that_words_miss(talk: Talk, home: Path, model
 
 
 @pytest.mark.parametrize("turns", [["ok, thanks"], ["thanks, looks good", "go on", "ok"], ["what does pnpm do?"]])
-def test_no_question_is_asked_about_turns_that_the_gate_spares(
+def test_no_question_is_asked_about_a_session_that_the_gate_spares(
     home: Path, tmp_path: Path, model: StoredAnswers, turns: list[str]
 ) -> None:
     root = tmp_path / "quiet"

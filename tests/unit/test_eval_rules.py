@@ -42,15 +42,18 @@ def test_a_strong_models_stored_answers_are_right(
         assert (half["recall"] >= least, half["precision"] >= least) == (True, True)
 
 
-@pytest.mark.parametrize("kind", ["repeats", "matters"])
+@pytest.mark.parametrize(("kind", "asked"), [("repeats", 180), ("matters", 117)])
 def test_a_changed_question_has_no_stored_answer(
-    kind: str, answers: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    kind: str, asked: int, answers: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Answers belong to a wording: after a change nothing counts as answered, and the new requests are written."""
+    """Answers belong to a wording: after a change nothing counts as answered, and the new requests are written.
+
+    Three pairs of "matters" have only a question that the gate spares, about which nobody is asked.
+    """
     rules = prompt.load_text
     monkeypatch.setattr(prompt, "load_text", lambda name: rules(name).replace("rules", "Rules"))
     found = score(kind, f"stored:{answers / kind}", capsys)
-    assert found["unanswered"] == found["n"]
+    assert found["unanswered"] == asked
     assert any((answers / kind / "asked").iterdir())
 
 
