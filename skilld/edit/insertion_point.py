@@ -111,13 +111,16 @@ _MIN_SHARED_WORDS = 2  # words that an instruction shares with a section; one in
 def rank_sections(body: Sequence[Line], hint: str, text: str) -> tuple[list[Section], list[Section]]:
     """Return the sections that fit, best first, and the others.
 
-    The hint decides, or the words of the text if it names no section.
+    The hint decides, or the words of the text if it names no section. In a generated file, where no section may be
+    added outside the part left to people, one of theirs always fits.
     """
     found = _open_sections(body)
     likeness = {part: _title_similarity(hint, part.title) for part in found}
     named = [part for part in found if likeness[part] >= _MIN_HINT_SHARE]
     if named:
         return sorted(named, key=likeness.__getitem__, reverse=True), [part for part in found if part not in named]
+    is_generated = manual_lines(body) is not None
+    hint = "" if is_generated else hint
     words = content_stems(text)  # "use" is in every other section
     if not _plain_title(hint) and len(found) == 1:
         return found, []
@@ -127,7 +130,7 @@ def rank_sections(body: Sequence[Line], hint: str, text: str) -> tuple[list[Sect
     least = _MIN_SHARED_WORDS + bool(_plain_title(hint))  # a new section is better than a poor fit if it has a name
     fitting = [part for part in ranked if shared[part] >= least]
     if not fitting and not _plain_title(hint):  # reuse our section from an earlier change
-        fitting = [part for part in found if is_default_title(part.title)]
+        fitting = [part for part in found if is_default_title(part.title)] or (ranked if is_generated else [])
     ranked = fitting + [part for part in ranked if part not in fitting]
     return fitting, ranked[len(fitting) :]
 
