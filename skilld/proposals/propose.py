@@ -281,10 +281,13 @@ def _files_of_other_commits(
 
 
 def _is_base_outdated(repo: Repo, base: str, files: Sequence[str]) -> bool:
-    if all(
-        have_same_files(repo, base, tip, files) for tip in {repo.head, *(repo.default.tips if repo.default else ())}
-    ):
+    defaults = {*(repo.default.tips if repo.default else ())}
+    tips = {*defaults, repo.head}
+    same = [tip for tip in tips if have_same_files(repo, base, tip, files)]
+    if len(same) == len(tips):
         return False
+    if len(defaults) <= 1 and any(refs.is_reachable(repo.git, base, tip) for tip in same):
+        return False  # without asking git about the tips that differ
     return not any(have_same_files(repo, base, tip, files) for tip in _relevant_tips(repo, base))
 
 
