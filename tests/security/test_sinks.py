@@ -90,14 +90,15 @@ def test_t23_no_command_prints_terminal_escapes(home: Path, tmp_path: Path, proj
     for session in sessions:
         session.type(f"hello {HOSTILE}", LASTING, f"Never mention hostnames again. {HOSTILE}", "thanks", "go on")
     shown = {"run": program.run("run", "--once")}
-    (proposal,) = program.json("proposals")
+    proposals = {one["repo"]: one["id"] for one in program.json("proposals")}
+    assert proposals.keys() == {str(project.root), str(hostile.root)}
     assert len(program.json("learnings")) >= 2
     inspected = f"inspect {sessions[0].path}"
     verbs = [
         *(
             ["proposals"],
             ["proposals", "--state", "all"],
-            ["show", proposal["id"]],
+            *(["show", one] for one in proposals.values()),
             ["learnings"],
             ["status"],
             ["statusline"],
@@ -156,8 +157,7 @@ def test_t23_no_command_prints_terminal_escapes(home: Path, tmp_path: Path, proj
             ["service", IN_A_NAME],
             ["service", "status"],
             ["git", IN_A_NAME],
-            ["accept", proposal["id"]],
-            ["revert", proposal["id"]],
+            *([verb, one] for one in proposals.values() for verb in ("accept", "revert")),
         ),
         *(["consolidate", "--dry-run", "--project", str(hostile.root)], ["consolidate", IN_A_NAME]),
         *(["team", verb, "--repo", str(hostile.root)] for verb in ("status", "sync", "pr", "leave")),
@@ -179,10 +179,11 @@ def test_t23_no_command_prints_terminal_escapes(home: Path, tmp_path: Path, proj
         name: raw(done.stdout + done.stderr) for name, done in shown.items() if raw(done.stdout + done.stderr)
     } == {}
     assert [name for name, done in shown.items() if done.returncode == 3] == []
-    assert "Keep \\x1b]0;owned" in shown[f"show {proposal['id']}"].stdout
+    for one in proposals.values():
+        assert "Keep \\x1b]0;owned" in shown[f"show {one}"].stdout
     assert "Keep \\x1b]0;owned" in shown["review --plain"].stdout
     assert "hello \\x1b]0;owned" in shown[inspected].stdout
-    assert shown[f"accept {proposal['id']}"].returncode == 0
+    assert [shown[f"accept {one}"].returncode for one in proposals.values()] == [0, 0]
 
 
 def test_t38_each_event_is_one_line_of_json_whatever_the_names(home: Path, tmp_path: Path, program: Program) -> None:
