@@ -46,7 +46,8 @@ class Batch:
         number = len({one.repo for one in self.elsewhere})
         if number:
             places = "another repository" if number == 1 else f"{number} other repositories"
-            said.append(f"{len(self.elsewhere)} more in {places}: skilld accept --all-repositories")
+            more = f"{len(self.elsewhere)} more" if self.proposals else str(len(self.elsewhere))
+            said.append(f"{more} in {places}: skilld accept --all-repositories")
         return said
 
 

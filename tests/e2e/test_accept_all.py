@@ -48,6 +48,7 @@ def test_it_commits_here_and_to_the_personal_file_only(two: tuple[Project, Proje
     assert "Lena" in (program.home / ".claude/CLAUDE.md").read_text()
     assert second.fingerprint() == before
     assert "1 more in another repository: skilld accept --all-repositories\n" in result.stdout
+    assert "\n1 in another repository: " in _inside(first, program).run("accept", "--all").stdout
     (left,) = program.json("proposals")
     assert left["path"] == str(second.root / "CLAUDE.md")
 
