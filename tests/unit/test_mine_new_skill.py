@@ -21,7 +21,7 @@ ANYTHING = st.text(st.characters(), min_size=1, max_size=200)
 
 
 def _candidate(kind: SkillKind, *parts: Part, name: str = "shop-testing", work: str = "") -> Candidate:
-    return Candidate(name, "create", "/work/shop", kind, ("repeatable",), parts, work)
+    return Candidate(name, "create", "/srv/shop", kind, ("repeatable",), parts, work)
 
 
 def _part(sort: PartKind, text: str, *others: str) -> Part:
@@ -33,7 +33,7 @@ def test_rules_pitfalls_and_facts_are_listed_under_their_headings() -> None:
     parts = (
         _part(PartKind.RULE, "Always run the suite with --fast."),
         _part(PartKind.PITFALL, "Never mock the gateway."),
-        _part(PartKind.FACT, "Fixtures live in /work/shop/tests/data."),
+        _part(PartKind.FACT, "Fixtures live in /srv/shop/tests/data."),
     )
     made = build_skill(_candidate(SkillKind.KNOWLEDGE, *parts, work="testing"), day=DAY, with_sessions=True)
     assert made.description == (

@@ -47,11 +47,18 @@ DISGUISES: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("secret", [TOKEN, f"postgres://app:{BODY[:9]}@db.example/x"], ids=["token", "address"])
-@pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISGUISES)
+ADDRESS = f"postgres://app:{BODY[:9]}@db.example/x"
+# Nobody types an address in wide letters.
+CASES = {
+    f"{name} of {kind}": (disguise, secret)
+    for name, disguise in DISGUISES.items()
+    for kind, secret in (("a token", TOKEN), ("an address", ADDRESS))
+    if (name, secret) != ("wide letters", ADDRESS)
+}
+
+
+@pytest.mark.parametrize(("disguise", "secret"), CASES.values(), ids=CASES)
 def test_a_disguised_secret_is_removed_whole(disguise: Callable[[str], str], secret: str) -> None:
-    if disguise is DISGUISES["wide letters"] and secret != TOKEN:
-        pytest.skip("nobody's address is wide")
     written = disguise(secret)
     text = f"first\nuse {written} here\nlast"
     masked = REDACTOR.redact(text)

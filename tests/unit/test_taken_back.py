@@ -16,13 +16,13 @@ SAID = "Forget what I said about the ticket number."
 PROJECT = make_proposal(
     id="p1",
     batch_id="b1",
-    path="/work/shop/.claude/skills/notes/SKILL.md",
-    repo="/work/shop",
+    path="/srv/shop/.claude/skills/notes/SKILL.md",
+    repo="/srv/shop",
     evidence=(Evidence("t1", "always put the ticket number first"),),
 )
 OWN = replace(PROJECT, path="/home/ada/.claude/skills/notes/SKILL.md", repo="/home/ada/.local/share/skilld/repo")
-JOB = BatchJob(batch="b2", cwd="/work/shop/src", home="/home/ada")
-ELSEWHERE = replace(JOB, cwd="/work/other")
+JOB = BatchJob(batch="b2", cwd="/srv/shop/src", home="/home/ada")
+ELSEWHERE = replace(JOB, cwd="/srv/other")
 USING = replace(ELSEWHERE, skills=(SkillRef("notes", PROJECT.path),))
 
 
