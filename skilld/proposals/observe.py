@@ -116,17 +116,20 @@ def _judge_commits(subject: Change, view: BranchView) -> Observation:
 
 
 def _relevant_commits(subject: Change, view: BranchView) -> Sequence[SkillCommit]:
-    """Return the commits that count: those that name the proposal or are not older than it.
+    """Return the commits that count: those that name the proposal or brought it in, or are not older than it.
 
-    For a reopened one, they are those after the commit that took it out. If the commit it landed with is not in the
-    history (removed, amended, or part of a squashed one), that is the last commit that reverts one naming the proposal.
+    Of one that was reopened, they are those after the last commit that took it out before its new commit was made. If
+    none is known to be older than that, it is the one that reverts the commit it landed with, or if that is not in the
+    history (removed, amended, or part of a squashed one), the last one that reverts a commit naming the proposal.
     """
-    commits = [one for one in view.commits if one.oid not in subject.older or subject.id in one.proposals]
-    if not subject.reopened:
-        return commits
-    undone = [number for number, one in enumerate(view.commits, 1) if subject.landed in one.reverts]
-    if not undone and all(one.oid != subject.landed for one in view.commits):
-        undone = [number for number, one in enumerate(view.commits, 1) if subject.id in one.undoes]
+    ours = [one.oid for one in view.commits if subject.id in one.proposals or one.oid == subject.landed]
+    commits = [one for one in view.commits if one.oid not in subject.older or one.oid in ours]
+    numbered = [*enumerate(view.commits, 1)]
+    takings = [(at, one) for at, one in numbered if subject.landed in one.reverts or subject.id in one.undoes]
+    undone = [at for at, one in takings if one.oid in subject.older]
+    if not undone and subject.reopened:
+        lost = all(one.oid != subject.landed for one in view.commits)
+        undone = [at for at, one in takings if lost or subject.landed in one.reverts]
     return view.commits[undone[-1] :] if undone else commits
 
 
@@ -251,7 +254,7 @@ def _observe_proposal(
         return observe_written(repo, proposal, change, found, since)
     if found.seen is GitStatus.NOTHING and (other := observe_elsewhere(repo, proposal, change, found, since)):
         return other
-    if change.own is None and found.seen is GitStatus.NOTHING:
+    if change.own is None and proposal.commit and found.seen is GitStatus.NOTHING:
         note = f"its commit {change.commit[:10]} is missing from the repository; to write the file without committing: "
         return Observation(proposal.id, GitStatus.GONE, note=f"{note}skilld accept --worktree {proposal.id}")
     return found

@@ -99,7 +99,7 @@ def _observe_repo(repo: str, proposals: list[Proposal], job: ObserveProposals, f
     discarded: list[Proposal] = []
     lost: list[Proposal] = []
     there = False
-    committed = [proposal for proposal in proposals if proposal.commit]
+    committed = [proposal for proposal in proposals if proposal.commit or _ended_waiting(proposal)]
     for proposal, seen in zip(committed, observe_repo(Path(repo), committed, private_repositories()), strict=True):
         there = there or seen.seen is not GitStatus.GONE
         if seen.seen is GitStatus.GONE and seen.note and proposal.state is State.OPEN:
@@ -127,6 +127,11 @@ def _observe_repo(repo: str, proposals: list[Proposal], job: ObserveProposals, f
         still_open = _rebuild(repo, still_open, closed, found, job)
     closed = {name: at for name, at in closed.items() if name not in {proposal.id for proposal in discarded}}
     _stage_waiting([*proposals, *discarded, *lost], still_open, closed, found, job)
+
+
+def _ended_waiting(proposal: Proposal) -> bool:
+    """Whether a proposal was decided before it had a commit: what git shows of its lines counts."""
+    return bool(proposal.relpath) and proposal.state not in {State.OPEN, State.STALE}
 
 
 def _stage_waiting(

@@ -140,6 +140,7 @@ def stage(
     if alone:
         refs.remove_stale_locks(tracked.repo.common_dir, _ABANDONED_SECONDS)
     repo = str(tracked.repo.address)
+    proposal = replace(proposal, relpath=tracked.relpath)
     if tracked.repo.git_dir != tracked.repo.common_dir:
         staged.homes[repo] = str(tracked.repo.common_dir)
     open_here = [other for other in (*open_proposals, *staged.made) if other.repo == repo and other.commit]

@@ -31,7 +31,7 @@ from skilld.proposals.model import (
 )
 from skilld.proposals.refit import Edit
 from skilld.proposals.worktree import read_own_commit
-from skilld.types import Proposal, State
+from skilld.types import BODY_OPS, Op, Proposal, State
 
 _STASH = "refs/stash"
 _MAX_STASHES = "--max-count=100"
@@ -118,6 +118,9 @@ def read_change(repo: Repo, proposal: Proposal) -> Change:
     """Return the change of one proposal, without what others and the history show of it."""
     own, relpath = read_own_commit(repo, proposal.id, proposal.commit), proposal.relpath
     before = objects.read_blob(repo.git, own.parents[0], relpath) if own and own.parents else None
+    after = objects.read_blob(repo.git, own.oid, relpath) if own else None
+    if not own and not proposal.commit:
+        before, after = _read_uncommitted(repo, proposal)
     return Change(
         proposal.id,
         relpath,
@@ -125,11 +128,28 @@ def read_change(repo: Repo, proposal: Proposal) -> Change:
         proposal.landed,
         own,
         b"" if proposal.creates and own and before is None else before,
-        objects.read_blob(repo.git, own.oid, relpath) if own else None,
+        after,
         creates=proposal.creates,
         reopened=bool(proposal.landed) and is_undecided(proposal),
         declined=proposal.state in {State.REJECTED, State.REVERTED},
     )
+
+
+def _read_uncommitted(repo: Repo, proposal: Proposal) -> tuple[bytes | None, bytes | None]:
+    """Return the file before and after the edit of a proposal that was decided before it had a commit.
+
+    If the version that it was made for was not committed either, only the lines of the edit; None if it has none.
+    """
+    if proposal.creates:
+        return b"", proposal.operations[0].text.encode()
+    base = objects.read_blob(repo.git, proposal.base, proposal.relpath) if proposal.base else None
+    with suppress(SkilldError):
+        return base, Edit(proposal)(base or b"")
+    if any(one.op not in BODY_OPS for one in proposal.operations):
+        return None, None
+    old = [one.anchor for one in proposal.operations]
+    new = [text for one in proposal.operations for text in (one.anchor if one.op is Op.INSERT_AFTER else "", one.text)]
+    return "\n".join(filter(None, old)).encode(), "\n".join(filter(None, new)).encode()
 
 
 # Accepted proposals
@@ -169,9 +189,11 @@ def observe_elsewhere(
         branches = branches_with(repo, other)
     if not branches:
         return Observation(proposal.id, GitStatus.DROPPED, note=UNDONE_NOTE)
-    if repo.branch in branches or not change.is_known:
+    if not change.is_known:
         return None
     holders = [ref for ref in branches if change.is_in(objects.read_blob(repo.git, ref, change.relpath))]
+    if repo.branch in (holders or branches):
+        return None
     if not holders:
         return Observation(proposal.id, GitStatus.REVERTED, "", "lines gone")
     return replace(found, note=put_away_note(proposal.note, f"on the branch {short_name(holders[0])}"))
@@ -281,9 +303,7 @@ def locate_undecided(
     waiting = {
         found.id: proposal
         for proposal, found in zip(proposals, seen, strict=True)
-        if found.seen is GitStatus.NOTHING
-        and proposal.commit
-        and (is_undecided(proposal) or (is_repo_gone(proposal) and not busy))
+        if found.seen is GitStatus.NOTHING and (is_undecided(proposal) or (is_repo_gone(proposal) and not busy))
     }
     if not waiting:
         return seen
@@ -314,7 +334,7 @@ def _staged(repo: Repo, tip: str | None, changes: Sequence[Change], proposals: S
     """Return the IDs of the changes that are on the staging branch: one of its own commits names or makes them."""
     if tip is None:
         return set()
-    bases = [proposal.base for proposal in proposals if is_undecided(proposal)]
+    bases = [proposal.base for proposal in proposals if proposal.commit and is_undecided(proposal)]
     oids = repo.git.run("rev-list", "--topo-order", _MAX_STAGED, tip, *range_above(repo, bases)).decode().split()
     commits = [commit for commit in objects.read_commits(repo.git, oids) if commit]
     named = {name for commit in commits for name in commit.proposals}

@@ -94,6 +94,7 @@ NOT_QUICK = frozenset(
         "team_sign",
         "undo_accept",
         "units",
+        "waiting_decided",
         "waiting_learnings",
         "warm",
         "worker_process",

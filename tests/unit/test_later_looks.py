@@ -157,6 +157,40 @@ def test_a_look_that_ends_after_accept_and_undo_changes_nothing(life: ProposalLi
     assert life.observe()[0] == "open"
 
 
+# An acceptance that was undone on one branch and is still on another, or whose undoing was itself removed
+
+
+def test_it_is_accepted_where_it_was_not_undone(life: ProposalLife) -> None:
+    life.offer()
+    life.offer("p2", "Keep the changelog short.", "- Write the news.")
+    life.accept()
+    life.person.git("branch", "feature")
+    life.undo()
+    assert life.observe() == ("open", "")
+    life.person.git("switch", "--quiet", "feature")
+    assert life.observe()[0] == "accepted"
+    life.person.git("switch", "--quiet", "main")
+    assert life.observe() == ("accepted", "committed; now only on the branch feature")
+    life.accept()
+    assert life.observe() == ("accepted", "")
+    life.person.git("revert", "--no-edit", "HEAD")
+    life.person.git("branch", "-D", "feature")
+    assert life.observe()[0] == "reverted"
+
+
+def test_what_the_person_committed_and_undid_is_reverted_when_they_remove_it(life: ProposalLife) -> None:
+    life.offer()
+    life.accept(worktree=True)
+    life.person.git("commit", "--quiet", "--all", "-m", "mine")
+    assert life.observe()[0] == "accepted"
+    life.undo()
+    assert life.observe() == ("open", "")
+    life.person.git("reset", "--quiet", "HEAD~1")
+    assert life.observe()[0] == "accepted"
+    life.person.git("commit", "--quiet", "--all", "-m", "without it")
+    assert life.observe()[0] == "reverted"
+
+
 # Lines that come and go with the whole file
 
 CUT = Operation(Op.DELETE, "- Push the tag.", "")
