@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from codecs import BOM_UTF8
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -42,7 +43,7 @@ def is_filtered(toplevel: Path, common_dir: Path, relpath: str, personal: Path) 
     ]
     sources.append((common_dir / "info" / "attributes", ""))
     rows = [
-        (_BLANK_PATTERN.split(line), relpath[len(folder) + 1 :] if folder else relpath)
+        (_BLANK_PATTERN.split(line), _as_bytes(relpath[len(folder) + 1 :] if folder else relpath))
         for path, folder in sources
         for line in _read_lines(path)
     ]
@@ -61,6 +62,11 @@ def is_filtered(toplevel: Path, common_dir: Path, relpath: str, personal: Path) 
         if _matches(pattern, below, sets=after):
             state = after
     return state
+
+
+def _as_bytes(path: str) -> str:
+    """Return a path with one letter for each byte, as git matches it."""
+    return os.fsencode(path).decode("latin-1")
 
 
 def _filtering_macros(definitions: Iterable[list[str]]) -> set[str]:
@@ -85,7 +91,10 @@ def _apply_attribute(attribute: str, state: bool, macros: set[str]) -> bool:  # 
 
 
 # A token is one of: any folders, the rest of the path, any letters within a folder, a class, or one letter.
-_TOKEN_PATTERN = re.compile(r"(?:^|(?<=/))\*\*/|(?<=/)\*\*$|\*+|\[[!^]?\]?[^\]]*\]|\\.|.", re.DOTALL)
+_OTHER_TOKENS = r"|\*|\[[!^]?\]?[^\]]*\]|\\.|."
+_TOKEN_PATTERN = re.compile(r"(?<=/)\*\*/|(?<=/)\*\*$" + _OTHER_TOKENS, re.DOTALL)
+# What two stars mean after letters depends on how git splits the pattern: in doubt, anything.
+_LOOSE_TOKEN_PATTERN = re.compile(r"\*\*+/?" + _OTHER_TOKENS, re.DOTALL)
 _FOLDERS, _REST, _STAR = "**/", "**", "*"
 
 
@@ -96,23 +105,17 @@ def _matches(pattern: str, relpath: str, *, sets: bool) -> bool:
     does not. Follows all alternatives at once, as bits of a number: a regular expression with many stars would take
     forever.
     """
-    if len(pattern) > _MAX_PATTERN_LENGTH or pattern.startswith('"'):
+    if len(pattern) > _MAX_PATTERN_LENGTH or pattern.startswith(('"', "!")):
         return sets
-    target = relpath if "/" in pattern else relpath.rpartition("/")[2]
-    pattern = pattern.removeprefix("/")
+    target = "/" + (relpath if "/" in pattern else relpath.rpartition("/")[2])
+    pattern = "/" + pattern.removeprefix("/")
     if sets:
         pattern, target = pattern.lower(), target.lower()
-    tokens = _TOKEN_PATTERN.findall(pattern)
+    tokens = (_LOOSE_TOKEN_PATTERN if sets else _TOKEN_PATTERN).findall(pattern)
     places: dict[str, int] = defaultdict(int)
     for i, token in enumerate(tokens):
-        stars = token.startswith(_STAR) and token != _FOLDERS
-        kind = (
-            (_REST if token == _REST and pattern.endswith("/**") and i == len(tokens) - 1 else _STAR)
-            if stars
-            else token
-        )
-        places[kind] |= 1 << i
-    classes = [token for token in places if len(token) > 1 and token[0] == "["]
+        places[_REST if sets and token.startswith(_REST) else token] |= 1 << i
+    classes = [token for token in places if token.startswith("[")]
     if len(classes) > _MAX_CLASSES or not all(map(_compile_class, classes)):
         return sets
     return _follow(places, classes, target) >> len(tokens) & 1 == 1
@@ -145,11 +148,11 @@ def _skip(at: int, optional: int) -> int:
 
 @lru_cache(maxsize=4096)
 def _compile_class(token: str) -> re.Pattern[str] | None:
-    """Return a class of letters as a regex, None for a form that only git understands."""
+    """Return a class of letters as a regex, None for a form that only git understands, or one that does not end."""
     body = token[1:-1]
     try:
         named = "[" in body or "\\" in body
-        return None if named else re.compile("[" + ("^" + body[1:] if body[0] in "!^" else body) + "]")
+        return None if named else re.compile("[" + ("^" + body[1:] if body[:1] in "!^" else body) + "]")
     except re.error:
         return None
 
@@ -158,7 +161,7 @@ def _read_lines(path: Path) -> list[str]:
     if path.is_dir() or str(path) == os.devnull:
         return []
     try:
-        text = read_regular(path, _MAX_BYTES)[0].decode("utf-8-sig", "replace")
+        text = read_regular(path, _MAX_BYTES)[0].removeprefix(BOM_UTF8).decode("latin-1")
     except (FileNotFoundError, NotADirectoryError):
         return []
     except (OSError, ValueError) as error:

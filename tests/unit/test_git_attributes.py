@@ -31,6 +31,9 @@ FILES = {
     "unset by a class": "*.md filter=x\n[[:alpha:]]KILL.txt -filter",
     "set by any folders": "**/SKILL.md filter=x",
     "set below a folder": "/*/** filter=x",
+    "set below the top": "/** filter=x",
+    "set by two stars after letters": "/my** filter=x",
+    "set by three stars": "***/SKILL.md filter=x",
     "a macro of a macro": "[attr]two one\n[attr]one filter=x\n*.md two",
     "a macro that is defined later": "*.md one\n[attr]one filter=x",
     "macros in a circle": "[attr]one two\n[attr]two one filter=x\n*.md one",
@@ -40,17 +43,33 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("text", FILES.values(), ids=FILES)
-def test_what_git_filters_is_filtered(text: str, tmp_path: Path) -> None:
+ODD_PATH = "!é[b.md"
+ODD_FILES = {
+    "unset by a class without an end": "*.md filter=x\n?é[b.md -filter",
+    "unset by what is no pattern": "*.md filter=x\n!é\\[b.md -filter",
+    "a letter of two bytes": "?????.md filter=x",
+    "unset but for a letter of two bytes": "*.md filter=x\n????.md -filter",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [*((PATH, text) for text in FILES.values()), *((ODD_PATH, text) for text in ODD_FILES.values())],
+    ids=[*FILES, *ODD_FILES],
+)
+def test_what_git_filters_is_filtered(path: str, text: str, tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     (tmp_path / ".gitattributes").write_text(text + "\n", encoding="utf-8", newline="")
-    command = ["git", "-C", str(tmp_path), "check-attr", "-z", "filter", "--", PATH]
+    command = ["git", "-C", str(tmp_path), "check-attr", "-z", "filter", "--", path]
     said = subprocess.run(command, check=True, capture_output=True).stdout.split(b"\0")[2]
     assert said not in {b"unspecified", b"unset"}
-    assert is_filtered(tmp_path, tmp_path / ".git", PATH, Path(os.devnull))
+    assert is_filtered(tmp_path, tmp_path / ".git", path, Path(os.devnull))
 
 
-@pytest.mark.parametrize("text", ["*.txt filter=x", "*.md filter=x\nSKILL.md -filter", "*.md filter=x\n/*/** !filter"])
+@pytest.mark.parametrize(
+    "text",
+    ["*.txt filter=x", "*.md filter=x\nSKILL.md -filter", "*.md filter=x\n/*/** !filter", "/** filter=x\n/** -filter"],
+)
 def test_what_is_surely_not_filtered_is_used(text: str, tmp_path: Path) -> None:
     (tmp_path / ".gitattributes").write_text(text + "\n")
     assert not is_filtered(tmp_path, tmp_path / ".git", PATH, Path(os.devnull))
