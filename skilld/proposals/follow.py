@@ -28,7 +28,7 @@ def follow_moved_folders(store: Store, now: float) -> None:
         found = _identity(folder, witness)
         if found:
             ids[folder] = found
-        elif folder in known and not os.path.lexists(folder):
+        elif folder in known:
             ids[folder] = known[folder]
             new = next((one for one in _candidates(store, folder, now) if _identity(one, witness) == known[folder]), "")
             if new:
@@ -60,16 +60,15 @@ def _identity(folder: str, witness: str) -> list[int]:
 
 
 def _candidates(store: Store, folder: str, now: float) -> Iterator[str]:
-    """Yield where a missing folder may be: near its old place, also below a renamed one, or around a session."""
+    """Yield where a moved folder may be: near its old place, also below a renamed one, or around a session."""
     missing = Path(folder)
-    above = next(one for one in missing.parents if one.is_dir())
+    above = next(one for one in missing.parents if os.path.isdir(one))  # noqa: PTH112 - True or False, whatever the disk
     rest = missing.relative_to(above).parts
     for near in (above, above.parent):
         with suppress(OSError), os.scandir(near) as entries:
             for one in islice(entries, _MAX_NEIGHBOURS):
                 yield os.path.join(one.path, *rest[1:])  # noqa: PTH118 - thousands of paths
                 yield os.path.join(one.path, *rest)  # noqa: PTH118
-        yield os.path.join(near, *rest)  # noqa: PTH118
     since = now - _RECENT_SECONDS
     for cwd in {session.cwd for session in store.transcripts.active(since, since)}:
         yield from (str(one) for one in (Path(cwd), *Path(cwd).parents))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pytest
 
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.paths import places
+from skilld.proposals.follow import follow_moved_folders
 from skilld.proposals.poll import PollSchedule, record_observation
 from skilld.proposals.reconcile import observe
 from skilld.store import Store
@@ -81,12 +83,21 @@ def out_of_its_folder(root: Path) -> Path:
     return root.rename(root.parent.parent / root.name)
 
 
+def from_where_a_folder_is_again(root: Path) -> Path:
+    new = by_hand(root)
+    (root / "build").mkdir(parents=True)
+    return new
+
+
 def into_another_parent(root: Path) -> Path:
     root.parent.with_name("other").mkdir()
     return root.rename(root.parent.with_name("other") / root.name)
 
 
-WAYS = [by_hand, renamed_parent, into_a_folder_beside_it, out_of_its_folder, into_another_parent]
+WAYS = [
+    by_hand, renamed_parent, into_a_folder_beside_it, out_of_its_folder, into_another_parent,
+    from_where_a_folder_is_again,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("how", WAYS, ids=lambda how: how.__name__)
@@ -109,7 +120,7 @@ def test_the_daemon_follows_it_where_a_session_is(life: ProposalLife, tmp_path: 
     check_goes_on(at(life, far))
 
 
-@pytest.mark.parametrize("instead", ["copy", "clone", "new folder", "another project"])
+@pytest.mark.parametrize("instead", ["copy", "clone", "new folder", "another project", "another repository in it"])
 def test_nothing_is_followed_into_another_folder(life: ProposalLife, instead: str) -> None:
     root = life.person.root
     other = root.with_name("other")
@@ -119,12 +130,31 @@ def test_nothing_is_followed_into_another_folder(life: ProposalLife, instead: st
         life.person.git("clone", "--quiet", ".", str(other))
     elif instead == "another project":
         life.person.git("init", "--quiet", str(other))
-    shutil.rmtree(root)
+    elif instead == "another repository in it":
+        (root / ".git").rename(root / "old")
+        life.person.git("init", "--quiet")
+        root.rename(other)
+    if root.exists():
+        shutil.rmtree(root)
     if instead == "new folder":
         other.mkdir()
         (other / ".git").mkdir()
     assert life.observe("p2") == ("stale", GONE)
     assert life.get("p2").repo == str(root)
+
+
+@pytest.mark.parametrize("person", ["code/work"], indirect=True)
+def test_a_folder_that_may_not_be_entered_stops_nothing(life: ProposalLife) -> None:
+    """The daemon looks for the project, as for one that is gone; a lost network disk answers in the same way."""
+    above, user = life.person.root.parent, os.geteuid()
+    above.chmod(0)
+    os.seteuid(user or 65534)  # root may enter everything
+    try:
+        follow_moved_folders(life.store, time.time())
+    finally:
+        os.seteuid(user)
+        above.chmod(0o700)
+    assert life.observe("p2") == ("open", "")
 
 
 def test_what_else_is_known_of_it_moves_along(life: ProposalLife) -> None:
@@ -167,6 +197,21 @@ def test_a_project_that_git_does_not_track_is_followed(person: Person, store: St
     life.revert("p1")
     assert path.read_text() == "# Guide\n\n- Be brief.\n- Say p2.\n"
     assert not root.exists()
+
+
+def test_what_git_ignores_in_a_project_moves_along(life: ProposalLife) -> None:
+    root = life.person.root
+    (root / ".gitignore").write_text("/.claude/skills/\n")
+    path = root / ".claude/skills/own/SKILL.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("---\nname: own\ndescription: Mine.\n---\n\n- Be brief.\n")
+    life.propose("p5", Operation(Op.INSERT_AFTER, "- Be brief.", "- Be kind."), path=path)
+    assert Path(life.get("p5").repo).parent == places().repositories
+    life.observe()
+    by_hand(root)
+    assert life.observe("p5") == ("open", "")
+    life.accept("p5")
+    assert "- Be kind." in Path(life.get("p5").path).read_text()
 
 
 def push(life: ProposalLife) -> str:
