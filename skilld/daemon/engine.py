@@ -18,6 +18,7 @@ from skilld.clock import local_day, next_day, rfc3339
 from skilld.daemon import job_builder, judges, obstacles, old_learnings, recovery
 from skilld.daemon.obstacles import Obstacles
 from skilld.daemon.presence import Presence
+from skilld.daemon.setbacks import BUDGET_REASON
 from skilld.ingest.discover import Host, find_roots
 from skilld.ingest.follow import Follower
 from skilld.ingest.record_survey import update_survey
@@ -186,7 +187,7 @@ class Engine:
         why = spent_limit(self.store.usage.on(local_day(now)), self.settings.budget)
         if why is None:
             return False
-        self.store.batches.postpone(batch.id, min(next_day(now), now + _RECHECK_SECONDS), f"the budget is spent: {why}")
+        self.store.batches.postpone(batch.id, min(next_day(now), now + _RECHECK_SECONDS), f"{BUDGET_REASON}: {why}")
         if (self.store.meta.get(BUDGET_SPENT) or {}).get("day") != local_day(now):
             self.store.meta.set(BUDGET_SPENT, {"day": local_day(now), "why": why, "told": False})
         return True

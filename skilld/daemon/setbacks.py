@@ -5,6 +5,8 @@ from __future__ import annotations
 from skilld.clock import time_until
 from skilld.store import Store
 
+BUDGET_REASON = "the budget is spent"  # how the reason begins that the loop reports itself, once a day
+
 
 class Setbacks:
     """Remembers the reasons that were reported, each until no batch has it any more."""
@@ -20,7 +22,9 @@ class Setbacks:
         current |= {("parked", str(one["detail"])) for one in self._store.batches.parked()}
         self._reported &= current
         batch = self._store.batches.get(batch_id)
-        if batch is None or (batch.state, batch.detail) not in current - self._reported:
+        if batch is None or batch.detail.startswith(BUDGET_REASON):
+            return ""
+        if (batch.state, batch.detail) not in current - self._reported:
             return ""
         self._reported.add((batch.state, batch.detail))
         if batch.state == "parked":

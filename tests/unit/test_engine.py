@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from skilld.clock import local_day
 from skilld.daemon.engine import Engine
 from skilld.daemon.setbacks import Setbacks
 from skilld.ingest import side_files
@@ -188,6 +189,17 @@ def test_a_reason_to_wait_is_told_once_until_no_batch_has_it(harness: EngineHarn
     ]
     harness.engine.finish(batch, away, NOW)
     assert "no network" in setbacks.new_reason(batch.id, NOW)
+
+
+def test_a_budget_that_was_spent_within_a_batch_is_told_once(harness: EngineHarness) -> None:
+    harness.say(*FIVE)
+    batch = harness.batch()
+    harness.store.usage.add(local_day(NOW), "m", "", Usage(10**6))
+    harness.engine.finish(batch, Result(outcome=Outcome.RETRY, detail="the budget is spent"), NOW)
+    assert "the budget is spent: " in harness.store.batches.delays()[0].why
+    assert Setbacks(harness.store).new_reason(batch.id, NOW) == ""
+    assert "model calls used" in str(harness.engine.new_budget_reason())
+    assert harness.engine.new_budget_reason() is None
 
 
 def test_why_batches_wait_is_known_even_if_another_failed_last(harness: EngineHarness) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import time
@@ -176,6 +177,49 @@ def test_what_else_is_known_of_it_moves_along(life: ProposalLife) -> None:
     assert found == {"l1": (str(new), f"{new}/CLAUDE.md"), "l2": (beside, f"{beside}/CLAUDE.md")}
     assert store.meta.get(SYNCED_PROJECTS) == [str(new), beside]
     assert store.meta.get(TEAMS) == {str(new): {"repo": str(new), "name": "pat"}}
+
+
+@pytest.mark.parametrize("key", [SYNCED_PROJECTS, TEAMS])
+def test_a_project_without_proposals_is_followed(tmp_path: Path, store: Store, key: str) -> None:
+    root = tmp_path / "work"
+    (root / ".git").mkdir(parents=True)
+    store.meta.set(key, {str(root): {}} if key == TEAMS else [str(root)])
+    follow_moved_folders(store, time.time())
+    new = by_hand(root)
+    follow_moved_folders(store, time.time())
+    assert list(store.meta.get(key)) == [str(new)]
+
+
+PLACES = {"/code/it": "/new/it", "/code/it/a.md": "/new/it/a.md", "/code/it-2": "/code/it-2", "/code": "/code"}
+PATHS = {
+    "proposals": ("path", "repo"), "learnings": ("project", "place"), "sessions": ("cwd",),
+    "skill_uses": ("path", "cwd"), "batches": ("place",), "tasks": ("project",), "feedback": ("path",),
+    "evals": ("path",), "elsewhere": ("path",),
+}  # fmt: skip
+JSON_PATHS: dict[str, dict[str, Callable[[str], object]]] = {
+    "proposals": {
+        "also": lambda place: [[place, "/code/it"]],
+        "conflicts": lambda place: [[place, 3, "/code/it"]],
+    },
+    "batches": {"job": lambda place: {"cwd": place, "plan": {"proposals": [{"also": [[place]]}]}, place: 1}},
+}
+
+
+@pytest.mark.parametrize("table", PATHS)
+def test_every_stored_path_below_it_is_changed(store: Store, table: str) -> None:
+    def row(number: int, place: str) -> dict[str, object]:
+        schema = store._db.execute(f"PRAGMA table_info({table})").fetchall()
+        found = {one["name"]: number if one["type"] in {"INTEGER", "REAL"} else f"{number}" for one in schema}
+        texts = {column: json.dumps(make(place)) for column, make in JSON_PATHS.get(table, {}).items()}
+        return found | dict.fromkeys(PATHS[table], place) | texts
+
+    for number, place in enumerate(PLACES):
+        new = row(number, place)
+        store._db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(new))})", [*new.values()])  # noqa: S608
+    with store.transaction():
+        store.moved.move("/code/it", "/new/it")
+    rows = [dict(one) for one in store._db.execute(f"SELECT * FROM {table} ORDER BY rowid")]  # noqa: S608
+    assert rows == [row(number, place) for number, place in enumerate(PLACES.values())]
 
 
 def test_a_project_that_git_does_not_track_is_followed(person: Person, store: Store) -> None:
