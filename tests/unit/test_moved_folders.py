@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from skilld.git.staging_branch import STAGING_BRANCH
+from skilld.git.state import git_dir_of, move_own_repository
 from skilld.paths import places
 from skilld.proposals.follow import follow_moved_folders
 from skilld.proposals.poll import PollSchedule, record_observation
@@ -222,7 +223,8 @@ def test_every_stored_path_below_it_is_changed(store: Store, table: str) -> None
     assert rows == [row(number, place) for number, place in enumerate(PLACES.values())]
 
 
-def test_a_project_that_git_does_not_track_is_followed(person: Person, store: Store) -> None:
+@pytest.mark.parametrize("state", ["whole", "after a kill"])
+def test_a_project_that_git_does_not_track_is_followed(person: Person, store: Store, state: str) -> None:
     root = person.root.with_name("plain")
     path = root / "CLAUDE.md"
     root.mkdir()
@@ -233,6 +235,9 @@ def test_a_project_that_git_does_not_track_is_followed(person: Person, store: St
     life.accept("p1")
     life.observe()
     new = by_hand(root)
+    if state == "after a kill":
+        repo = Path(life.get("p1").repo)
+        repo.rename(git_dir_of(new, repo.parent))
     path = new / "CLAUDE.md"
     assert life.observe("p1") == ("accepted", "")
     assert life.observe("p2") == ("open", "")
@@ -241,6 +246,15 @@ def test_a_project_that_git_does_not_track_is_followed(person: Person, store: St
     life.revert("p1")
     assert path.read_text() == "# Guide\n\n- Be brief.\n- Say p2.\n"
     assert not root.exists()
+
+
+def test_the_repository_of_another_folder_is_kept(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", git_dir_of(tmp_path / "folder", tmp_path)
+    for one in (old, new):
+        one.mkdir()
+        (one / "config").write_text(one.name)
+    assert move_own_repository(old, tmp_path / "folder") == old
+    assert [(one / "config").read_text() for one in (old, new)] == [old.name, new.name]
 
 
 def test_what_git_ignores_in_a_project_moves_along(life: ProposalLife) -> None:
