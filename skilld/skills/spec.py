@@ -131,7 +131,7 @@ def load_fault(text: str) -> str:
         return "it does not start with front matter between two lines of three hyphens"
     top = entries(lines)
     about = next(((value, rest) for key, value, rest in top if key == "description"), ("", []))
-    if _has_stray_lines(lines):
+    if _has_stray_lines([line for line in lines if not line.startswith("- ")]):  # YAML lets a key's list begin there
         return "its front matter has lines that belong to no key"
     if about[1] and not _is_text(*about):  # a colon in a single line is read by all the same
         return "its description is not text"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.errors import SkilldError
-from skilld.skills.spec import find_faults, read_front
+from skilld.skills.spec import find_faults, load_fault, read_front
 from skilld.skills.write import compose
 from skilld.text import fold, safe_text, truncate
 
@@ -167,3 +167,30 @@ def test_a_long_description_is_cut() -> None:
 def test_an_impossible_skill_is_refused(name: str, body: str, metadata: dict[str, str]) -> None:
     with pytest.raises(SkilldError, match="Could not write the new skill"):
         compose(name, "Notes.", body, metadata)
+
+
+@pytest.mark.parametrize(
+    ("front", "why"),
+    [
+        ("description: Use it: always.", ""),
+        ("description: >-\n  Use it\n  always.", ""),
+        ("description:\n  Use it.", ""),
+        ("allowed-tools:\n- Read\n- Grep\ndescription: Use it.", ""),
+        ("description: |", "it has no description"),
+        ("description: # none", "it has no description"),
+        ("metadata:\n  description: Use it.", "it has no description"),
+        ("description:\n- Use it.", "it has no description"),
+        ("description:\n  - Use it.", "its description is not text"),
+        ("description: Use it.\nAlways.", "its front matter has lines that belong to no key"),
+    ],
+)
+def test_a_skill_is_broken_where_agents_cannot_tell_when_to_use_it(front: str, why: str) -> None:
+    assert load_fault(f"---\nname: one\n{front}\n---\n\nText.\n") == why
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [(" \n", "it is empty"), ("# One\n", "it does not start with front matter between two lines of three hyphens")],
+)
+def test_a_file_without_front_matter_is_broken(text: str, why: str) -> None:
+    assert load_fault(text) == why
