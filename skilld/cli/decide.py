@@ -92,11 +92,14 @@ def accept(arguments: argparse.Namespace) -> int:
     from skilld.proposals.decide import accepting
 
     batch = "--all" if arguments.all else "--all-repositories" if arguments.all_repositories else ""
-    for flag, given in (("--part", arguments.part), ("--to", arguments.to)):
-        if given and (batch or arguments.worktree):
-            raise UsageError("Conflicting options", f"{flag} cannot be combined with --all or --worktree")
-    if batch and arguments.ids:
-        raise UsageError("Conflicting options", f"{batch} cannot be combined with IDs")
+    whole = batch or ("--worktree" if arguments.worktree else "")
+    for given, one, other in (
+        (arguments.part, "--part", whole),
+        (arguments.to, "--to", whole),
+        (arguments.ids, batch, "IDs"),
+    ):
+        if given and one and other:
+            raise UsageError("Conflicting options", f"{one} cannot be combined with {other}")
     if batch:
         return _accept_all(arguments)
     if arguments.to:

@@ -70,9 +70,19 @@ def test_outside_a_repository_only_personal_ones_are_accepted(two: tuple[Project
     assert {one["path"] for one in program.json("proposals")} == {str(one.root / "CLAUDE.md") for one in two}
 
 
-@pytest.mark.parametrize("wrong", [["--all", "--all-repositories"], ["--all-repositories", "0000"], ["--all", "0000"]])
-def test_a_choice_is_all_of_one_kind(program: Program, wrong: list[str]) -> None:
-    assert program.run("accept", *wrong).returncode == 2
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ("--all --all-repositories", "not allowed with"),
+        ("--all-repositories 0000", "--all-repositories cannot be combined with IDs"),
+        ("--all 0000", "--all cannot be combined with IDs"),
+        ("--all-repositories --part 1", "--part cannot be combined with --all-repositories"),
+        ("--worktree --to x.md 0000", "--to cannot be combined with --worktree"),
+    ],
+)
+def test_a_choice_is_all_of_one_kind(program: Program, wrong: str, why: str) -> None:
+    result = program.run("accept", *wrong.split())
+    assert (result.returncode, why in result.stderr) == (2, True)
 
 
 def test_opposites_stay_open(home: Path, tmp_path: Path, daemon: InProcessDaemon, program: Program) -> None:

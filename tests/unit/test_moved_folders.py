@@ -210,9 +210,11 @@ JSON_PATHS: dict[str, dict[str, Callable[[str], object]]] = {
 def test_every_stored_path_below_it_is_changed(store: Store, table: str) -> None:
     def row(number: int, place: str) -> dict[str, object]:
         schema = store._db.execute(f"PRAGMA table_info({table})").fetchall()
-        found = {one["name"]: number if one["type"] in {"INTEGER", "REAL"} else f"{number}" for one in schema}
+        found: dict[str, object] = {
+            one["name"]: number if one["type"] in {"INTEGER", "REAL"} else f"{number}" for one in schema
+        }
         texts = {column: json.dumps(make(place)) for column, make in JSON_PATHS.get(table, {}).items()}
-        return found | dict.fromkeys(PATHS[table], place) | texts
+        return {**found, **dict.fromkeys(PATHS[table], place), **texts}
 
     for number, place in enumerate(PLACES):
         new = row(number, place)

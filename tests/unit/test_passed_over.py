@@ -71,6 +71,6 @@ def test_the_newest_are_named_and_no_more_is_read_than_the_limit(
         write_transcript(path, *lines)
         found.append(Transcript("claude-code", path, float(changed)))
     monkeypatch.setattr(lately, "_MAX_BYTES", limit)
-    turns = {one.turn_key for file in found for it in Reader(str).sessions(file) for one in it.messages}
+    turns = {one.turn_key or "" for file in found for it in Reader(str).sessions(file) for one in it.messages}
     told = lately.passed_over_lately(found, turns, str)
     assert [one.split("”")[0].split()[-1] for one in told] == seen

@@ -13,6 +13,7 @@ from skilld.effect.rule_lines import text_of
 from skilld.errors import SkilldError
 from skilld.git.errors import RepoRefusedError
 from skilld.git.run import GIT_SECONDS
+from skilld.git.state import check_regular
 from skilld.library.history import History
 from skilld.proposals import auto_apply, explain
 from skilld.proposals.model import AnchorNotFound
@@ -87,10 +88,13 @@ def test_nothing_waits_for_it_or_reads_it_whole(swapped: Harness) -> None:
         *(".git", ".git/HEAD", ".git/config", ".git/commondir", ".git/packed-refs", ".git/shallow"),
         *(".git/objects/info/alternates", ".git/info/attributes", ".gitattributes", ".git/refs/heads/main"),
         *(".git/refs/heads/skilld/staging", ".git/rebase-merge/head-name", ".git/BISECT_START"),
+        ".git/refs/heads/topic",
     ],
 )
 def test_a_repository_with_such_a_file_is_refused(harness: Harness, name: str, swap: Callable[[Path], None]) -> None:
     path = harness.person.root / name
+    if path.name == "topic":
+        harness.person.git("branch", "-m", "topic")
     if path.exists():
         path.rename(path.with_name("moved"))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -100,3 +104,13 @@ def test_a_repository_with_such_a_file_is_refused(harness: Harness, name: str, s
     assert isinstance(answer, RepoRefusedError)
     assert "regular file" in str(answer) or "link" in str(answer) or "symbolic ref" in str(answer)
     assert time.monotonic() - started < GIT_SECONDS  # git itself was not asked
+
+
+def test_a_linked_work_tree_has_files_of_its_own(harness: Harness) -> None:
+    linked = harness.person.root.with_name("linked")
+    harness.person.git("worktree", "add", "--quiet", str(linked))
+    head = harness.person.root / ".git/worktrees/linked/HEAD"
+    check_regular(linked)
+    head.unlink()
+    _pipe(head)
+    assert isinstance(_answer(lambda: check_regular(linked)), RepoRefusedError)
