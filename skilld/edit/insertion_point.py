@@ -230,7 +230,7 @@ def merge_into_heading(data: bytes, operation: Operation) -> list[Operation]:
     head = _first_heading(lines)
     if operation.op is not Op.INSERT_AFTER or head is None:
         return [operation]
-    title, items = head.title, _split_items(lines[head.start :])
+    title, items = head.title, _only_items(lines[head.start :])
     if not items or _plain_title(title) not in _titles(data):
         return [operation]
     above = "\n".join(line for line in lines[: head.head] if not RULER.fullmatch(line)).rstrip()
@@ -255,7 +255,7 @@ def cut_known_section(before: bytes, after: bytes, current: bytes) -> tuple[byte
     for piece in compare_lines([line.key for line in parse(before).body], keys):
         lines = keys[piece.new_start : piece.new_end]
         head = None if piece.equal or piece.old_start < piece.old_end else _first_heading(lines)
-        if head is None or not _split_items(lines[head.start :]):
+        if head is None or not _only_items(lines[head.start :]):
             continue
         if _plain_title(head.title) in _titles(current) - _titles(before):
             end = piece.new_end
@@ -285,18 +285,26 @@ def _titles(data: bytes) -> set[str]:
     return {_plain_title(part.title) for part in labelled_sections(parse(data).body) if part.level}
 
 
-def _split_items(lines: Sequence[str]) -> list[str]:
-    """Return the list items in these lines, each with its further lines; none if there is any other text."""
+def split_items(lines: Sequence[str]) -> list[str]:
+    """Return the items and paragraphs in these lines, each with its further lines, less their margin."""
     items: list[list[str]] = []
-    for line in lines:
-        item = list_item(line)
-        if item is not None and not item.indent:
+    is_open, margin = False, 0
+    for at, line in enumerate(lines):
+        if not line.strip():
+            is_open = is_open and at + 1 < len(lines) and lines[at + 1][:1].isspace()
+        elif is_open and (list_item(line) is None or line[:1].isspace()):
+            items[-1].append(line[min(margin, len(line) - len(line.lstrip())) :])
+        else:
+            item = list_item(line)
             items.append([line])
-        elif items and line.startswith(("  ", "\t")):
-            items[-1].append(line.removeprefix("  "))
-        elif line.strip():
-            return []
+            is_open, margin = True, item.width if item else 0
     return ["\n".join(item) for item in items]
+
+
+def _only_items(lines: Sequence[str]) -> list[str]:
+    """Return the list items in these lines; none if there is any other text."""
+    items = split_items(lines)
+    return items if all(list_item(one.split("\n")[0]) for one in items) else []
 
 
 def _instruction_lines(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from skilld.edit.insertion_point import insert_bullet
+from skilld.edit.insertion_point import insert_bullet, split_items
 from skilld.edit.operations import anchor_operation, apply
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import Line, parse
@@ -299,7 +299,9 @@ def refit_in_section(before: bytes, after: bytes, current: bytes) -> list[Operat
         if hunk.start != hunk.end or old.front != new.front:
             raise _no_place("it removes lines that were edited or are gone")
         title = _current_section(old.body, now.body, alignment, hunk.start)
-        for text in _split_items(hunk.added):
+        if any(text.lstrip().startswith("#") for text in hunk.added):
+            raise _no_place("it adds a heading, which cannot go inside a section")
+        for text in split_items(hunk.added):
             item = list_item(text.split("\n")[0])
             operation = insert_bullet(data, title, text, step=item is None or item.marker[0].isdigit())
             done = apply(data, [operation])
@@ -439,19 +441,6 @@ def _current_section(old: Sequence[Line], now: Sequence[Line], alignment: Alignm
     if not title or [other.casefold() for other in found.values()].count(title.casefold()) != 1:
         raise _no_place("its section is gone")
     return title
-
-
-def _split_items(added: Sequence[str]) -> list[str]:
-    """Return the added items; a heading has no place in a section."""
-    items: list[list[str]] = []
-    for text in added:
-        if text.lstrip().startswith("#"):
-            raise _no_place("it adds a heading, which cannot go inside a section")
-        if text.strip() and (not items or (list_item(text) is not None and not text[:1].isspace())):
-            items.append([text])
-        elif items:
-            items[-1].append(text)
-    return ["\n".join(item).strip("\n") for item in items]
 
 
 def _no_place(cause: str) -> NoPlaceError:

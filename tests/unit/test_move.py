@@ -25,6 +25,17 @@ def test_added_items_go_to_the_end_of_the_section_in_its_style(added: str) -> No
     assert moved == BEFORE.replace("2. Send.\n", "2. Send.\n3. Sign it.\n   Always.\n4. No dates.\n")
 
 
+def test_an_item_takes_the_full_stop_and_the_marker_of_the_section() -> None:
+    before = "# A\n\n## Tone\n\n- Kind\n- Short\n\n## Steps\n\n1. Write.\n2. Send.\n"
+    assert "- Short\n- Sign it\n\n" in move_to_section(before, before + "3. Sign it.\n", "Tone")
+
+
+def test_paragraphs_stay_apart_and_horizontal_lines_behind() -> None:
+    before = "# A\n\n## Tone\n\nBe kind.\n\n## Steps\n\nWrite.\n"
+    moved = move_to_section(before, before + "\n---\n\nSign it.\n\nSend it.\n", "Tone")
+    assert moved == before.replace("Be kind.\n", "Be kind.\n\nSign it.\n\nSend it.\n")
+
+
 def test_what_has_a_place_of_its_own_or_none_is_not_moved() -> None:
     for after, title in (
         (BEFORE.replace("Kind", "Nice"), "Steps"),
