@@ -4,6 +4,7 @@ import pytest
 
 from skilld.classify.offline.detector import find_lasting
 from skilld.classify.offline.phrasing import phrase
+from skilld.classify.offline.recast import recast
 
 
 @pytest.mark.parametrize(
@@ -38,6 +39,12 @@ from skilld.classify.offline.phrasing import phrase
         ("a partir de ahora quiero que pongas la fecha en formato ISO", "Pon la fecha en formato ISO."),
         ("a partir de ahora quiero que uses comillas simples", "Usa comillas simples."),
         ("a partir de ahora quiero que nunca borres los tests", "Nunca borres los tests."),
+        ("a partir de ahora quiero que corrijas los acentos", "Corrige los acentos."),
+        ("a partir de ahora quiero que sigas el estilo del archivo", "Sigue el estilo del archivo."),
+        ("a partir de ahora quiero que traigas los datos primero", "Trae los datos primero."),
+        ("ab jetzt will ich, dass du jedes Datum oben einträgst", "Jedes Datum oben eintragen."),
+        ("ab jetzt will ich, dass du lange Kommentare weglässt", "Lange Kommentare weglassen."),
+        ("hör auf damit, Kommentare zu löschen", "Kommentare nicht löschen."),
         ("deja de añadir comentarios obvios", "No añadir comentarios obvios."),
         ("désormais, mets toujours la date en haut s'il te plaît", "Mets toujours la date en haut."),
         ("dorénavant je veux que tu écrives les commits en anglais", "Écris les commits en anglais."),
@@ -158,6 +165,21 @@ from skilld.classify.offline.phrasing import phrase
 def test_a_clause_becomes_an_instruction_in_its_own_words(said: str, change: str) -> None:
     made = phrase(find_lasting(said)[0])
     assert (made.text, made.clear) == (change, True)
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        "quiero que todas las fechas estén en ISO",
+        "quiero que antes de cada commit corras los tests",
+        "quiero que propongas algo",
+        "je veux que tu les mettes dans src",
+        "je veux que tu puisses lire les logs",
+        "ich will, dass du das vorher weißt",
+    ],
+)
+def test_a_wish_whose_order_is_not_known_stays(wish: str) -> None:
+    assert recast(wish) == wish
 
 
 @pytest.mark.parametrize(

@@ -14,20 +14,18 @@ _DE_WISH = re.compile(
     r"(?P<rest>.{2,200}?) (?P<verb>\w{2,}(?:st|[zxß]t))(?P<end>\W*)$",
     re.IGNORECASE,
 )
-_DE_STOP = re.compile(
-    r"^(?:hör(?:e|t|en sie)?|lass) (?:bitte )?(?:damit )?(?:auf|es),? (?P<rest>.{2,200}?) "
-    r"(?P<verb>(?:\w+zu\w+|zu \w+)n)(?P<end>\W*)$",
-    re.IGNORECASE,
-)
-_DE_REMEMBER = re.compile(
-    r"^denkt? (?:bitte )?(?P<always>immer )?(?:bitte )?daran,? (?P<rest>.{2,200}?) "
+# "Hör auf, ... zu löschen", "denk daran, ... zu löschen".
+_DE_INFINITIVE = re.compile(
+    r"^(?:(?P<stop>(?:hör(?:e|t|en sie)?|lass) (?:bitte |damit )?(?:auf|es)(?: damit)?)"
+    r"|denkt? (?:bitte )?(?P<always>immer )?(?:bitte )?daran),? (?P<rest>.{2,200}?) "
     r"(?P<verb>(?:\w+zu\w+|zu \w+)n)(?P<end>\W*)$",
     re.IGNORECASE,
 )
 _DE_IRREGULAR = {
-    "gibst": "geben", "nimmst": "nehmen", "liest": "lesen", "hältst": "halten", "lässt": "lassen",
+    "gibst": "geben", "nimmst": "nehmen", "liest": "lesen", "hältst": "halten", "lässt": "lassen", "rätst": "raten",
     "sprichst": "sprechen", "vergisst": "vergessen", "trägst": "tragen", "lädst": "laden", "triffst": "treffen",
     "siehst": "sehen", "brichst": "brechen", "schlägst": "schlagen", "wirfst": "werfen", "hilfst": "helfen",
+    "fährst": "fahren", "läufst": "laufen", "fängst": "fangen",
 }  # fmt: skip
 _DE_NO_VERB = frozenset(("bist", "hast", "kannst", "musst", "sollst", "darfst", "willst", "magst", "wirst", "weißt"))
 _ES_WISH = re.compile(
@@ -37,10 +35,19 @@ _ES_WISH = re.compile(
 )
 _ES_IRREGULAR = {
     "pongas": "pon", "hagas": "haz", "digas": "di", "tengas": "ten", "vengas": "ven", "salgas": "sal", "seas": "sé",
-    "vayas": "ve", "mantengas": "mantén", "des": "da", "sigas": "sigue", "pidas": "pide", "corrijas": "corrige",
-    "elijas": "elige", "incluyas": "incluye", "pruebes": "prueba", "cierres": "cierra", "muestres": "muestra",
-    "vuelvas": "vuelve", "empieces": "empieza", "cuentes": "cuenta", "recuerdes": "recuerda", "traduzcas": "traduce",
+    "vayas": "ve", "mantengas": "mantén", "des": "da", "sepas": "sabe",
+    "sigas": "sigue",
 }  # fmt: skip
+# Before the verb, or before what others are to do: "quiero que todas las fechas ...".
+_ES_NO_VERB = frozenset(
+    "todas estas esas aquellas ambas algunas otras unas nuestras vuestras antes entonces mientras ustedes".split()
+)
+# How a verb ends as a wish and as an order: "uses" and "usa", "escribas" and "escribe".
+_ES_ENDINGS = (
+    ("ques", "ca"), ("gues", "ga"), ("ces", "za"), ("zcas", "ce"), ("jas", "ge"), ("aigas", "ae"), ("igas", "igue"),
+    ("gas", ""),
+    ("es", "a"), ("as", "e"),
+)  # fmt: skip
 _FR_WISH = re.compile(
     r"^(?:je (?:veux|voudrais|préfère|souhaite)|j'aimerais) que (?:tu |vous )(?P<no>ne |n')?"
     r"(?P<verb>\w+)(?P<rest> .+)$",
@@ -50,7 +57,7 @@ _FR_IRREGULAR = {
     "mettes": "mets", "fasses": "fais", "écrives": "écris", "prennes": "prends", "lises": "lis", "dises": "dis",
     "sois": "sois", "ailles": "va", "viennes": "viens", "tiennes": "tiens", "suives": "suis", "répondes": "réponds",
     "rendes": "rends", "maintiennes": "maintiens", "traduises": "traduis", "décrives": "décris", "inclues": "inclus",
-    "soyez": "soyez", "fassiez": "faites", "disiez": "dites",
+    "soyez": "soyez", "fassiez": "faites", "disiez": "dites", "puisses": "", "les": "",
 }  # fmt: skip
 _STOPPING = tuple(
     (re.compile(source, re.IGNORECASE), head)
@@ -83,36 +90,26 @@ def _german_wish(found: re.Match[str]) -> str:
     stem = verb[:-1] if keeps_s else verb[:-2]
     stem = stem.removesuffix("e") if stem.endswith(("de", "te", "ne")) else stem
     short = stem.endswith(("er", "el")) and not stem.endswith(("ier", "eer", "iel"))
-    plain = _DE_IRREGULAR.get(verb) or stem + ("n" if short else "en")
-    return f"{found['rest']} {plain}{found['end']}"
+    irregular = (verb.removesuffix(end) + plain for end, plain in _DE_IRREGULAR.items() if verb.endswith(end))
+    return f"{found['rest']} {next(irregular, stem + ('n' if short else 'en'))}{found['end']}"
 
 
-def _german_stop(found: re.Match[str]) -> str:
-    return f"{found['rest']} nicht {_without_zu(found['verb'])}{found['end']}"
-
-
-def _german_reminder(found: re.Match[str]) -> str:
-    return f"{found['always'] or ''}{found['rest']} {_without_zu(found['verb'])}{found['end']}"
-
-
-def _without_zu(verb: str) -> str:
-    return verb[3:] if verb.lower().startswith("zu ") else "".join(verb.partition("zu")[::2])
+def _german_infinitive(found: re.Match[str]) -> str:
+    verb = found["verb"]
+    verb = verb[3:] if verb.lower().startswith("zu ") else verb.replace("zu", "", 1)
+    return f"{found['always'] or ''}{found['rest']} {'nicht ' if found['stop'] else ''}{verb}{found['end']}"
 
 
 def _spanish_wish(found: re.Match[str]) -> str:
     verb = found["verb"].lower()
+    if verb in _ES_NO_VERB:
+        return ""
     if found["no"]:
         return f"{found['no']}{verb}{found['rest']}"
-    plain = _ES_IRREGULAR.get(verb) or _spanish_order(verb)
+    ends = ((end, plain) for end, plain in _ES_ENDINGS if verb.endswith(end) and len(verb) > len(end) + 1)
+    end, ending = next(ends, ("", ""))
+    plain = _ES_IRREGULAR.get(verb) or (ending and verb.removesuffix(end) + ending)
     return plain and f"{plain}{' siempre' if found['always'] else ''}{found['rest']}"
-
-
-def _spanish_order(verb: str) -> str:
-    """Return the order of a regular verb in the subjunctive: "uses" is "usa", "escribas" is "escribe"."""
-    for ending, plain in (("ques", "ca"), ("gues", "ga"), ("ces", "za"), ("es", "a"), ("as", "e")):
-        if verb.endswith(ending) and len(verb) > len(ending) + 1:
-            return verb.removesuffix(ending) + plain
-    return ""
 
 
 def _french_wish(found: re.Match[str]) -> str:
@@ -129,8 +126,7 @@ def _french_wish(found: re.Match[str]) -> str:
 
 _WISHES: Mapping[re.Pattern[str], Callable[[re.Match[str]], str]] = {
     _DE_WISH: _german_wish,
-    _DE_STOP: _german_stop,
-    _DE_REMEMBER: _german_reminder,
+    _DE_INFINITIVE: _german_infinitive,
     _ES_WISH: _spanish_wish,
     _FR_WISH: _french_wish,
 }
