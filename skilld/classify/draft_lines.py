@@ -43,7 +43,7 @@ def parse_drafts(reply: str, evidence: Sequence[int]) -> list[DraftAnswer]:
         number = json_answer.whole_number(item.get("draft")) if isinstance(item, dict) else None
         if number is None or not 1 <= number <= len(evidence) or number in found:
             raise BadReplyError("it refers to a draft that does not exist, or twice to one")
-        lines = item.get("lines", item.get("keep"))
+        lines = item.get("lines")
         if not isinstance(lines, list):
             raise BadReplyError("a draft has no list of lines")
         read = (_line(one, evidence[number - 1]) for one in lines[:_MAX_LINES])
@@ -60,20 +60,18 @@ def answer_of(stored: Mapping[str, Any]) -> DraftAnswer:
 
 
 def _line(item: Any, highest: int) -> DraftLine | None:  # noqa: ANN401 - JSON is Any
-    """Return a line; a number alone is that line of the evidence as it is."""
-    given = item if isinstance(item, dict) else {"kind": "", "text": "", "from": [item]}
-    values = given.get("from")
+    values = item.get("from") if isinstance(item, dict) else None
     numbers = [json_answer.whole_number(one) for one in values] if isinstance(values, list) else []
     sources = tuple(dict.fromkeys(number for number in numbers if number is not None and 1 <= number <= highest))
-    kind, text = _text(given, "kind"), _text(given, "text").rstrip(" .")
-    if not sources or len(sources) < len(set(numbers)) or kind not in {"", *LINE_KINDS}:
+    if not sources or len(sources) < len(set(numbers)) or item.get("kind") not in LINE_KINDS:
         return None
-    return DraftLine(kind, text, sources) if text or len(sources) == 1 else None
+    text = _text(item, "text").rstrip(" .")
+    return DraftLine(item["kind"], text, sources) if text or len(sources) == 1 else None
 
 
 def _titles(item: Mapping[str, Any]) -> tuple[str, ...]:
-    given = item.get("titles") or [item.get("title")]
-    texts = (_text({"": one}, "").rstrip(" .") for one in (given if isinstance(given, list) else [given])[:_MAX_TITLES])
+    given = item.get("titles")
+    texts = (_text({"": one}, "").rstrip(" .") for one in (given if isinstance(given, list) else [])[:_MAX_TITLES])
     return tuple(filter(None, texts))
 
 

@@ -128,7 +128,7 @@ def _line_parts(line: DraftLine, evidence: Sequence[Part], one: Candidate, refus
     if line.kind == "pitfall" and not typed:
         yield from (part for part in fit if part.sort is PartKind.TRAP)
         return
-    sort = PartKind.WORDED if line.kind in {"step", "check", ""} or not typed else PartKind.SAID
+    sort = PartKind.WORDED if line.kind in {"step", "check"} or not typed else PartKind.SAID
     text = f"{line.text[:1].upper()}{line.text[1:]}"
     part = Part(sort, text, _proofs(parts))
     if part_problem(part, one.target) is None:

@@ -18,7 +18,7 @@ from skilld.skills import draft
 from skilld.skills.spec import find_faults
 from support.in_process_program import InProcessProgram
 from support.live_project import Project
-from support.mining_model import answer_request
+from support.mining_model import answer_request, keep_lines
 from support.program import Program
 from support.session import SQUASHING, TAGGING, Session
 from support.stub_model import Body, Reply, StubModel, request_text
@@ -137,7 +137,7 @@ def _choosing(body: Body) -> Reply | str:
     kept = []
     for n, text in drafts:
         lines = [int(number) for number, kind in _LINE.findall(text) if kind != "request"]
-        kept.append({"draft": int(n), "keep": [] if "tag" in text else [lines[-1], lines[1]]})
+        kept.append(keep_lines(n, [] if "tag" in text else [lines[-1], lines[1]]))
     return f"<drafts>{json.dumps(kept)}</drafts>"
 
 
@@ -166,7 +166,7 @@ def _reversing(body: Body) -> Reply | str:
         lines = [(kind, int(number)) for number, kind in _LINE.findall(text)]
         title = max(number for kind, number in lines if kind == "request")
         rest = [number for kind, number in lines if kind in {"ran", "said"}]
-        kept.append({"draft": int(n), "keep": [title, *reversed(rest)]})
+        kept.append(keep_lines(n, [title, *reversed(rest)]))
     return f"<drafts>{json.dumps(kept)}</drafts>"
 
 

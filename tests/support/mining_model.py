@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 
 from support.stub_model import Body, Reply, request_text
 
@@ -32,7 +33,7 @@ def answer_request(body: Body) -> Reply | str:
         return _tagged("tasks", _tasks(requests[1]))
     if drafts := _DRAFT.findall(asked):
         kept = [[int(n) for n in re.findall(r"^(\d+)\. ", text, re.MULTILINE)] for _, text in drafts]
-        return _tagged("drafts", [{"draft": int(n), "keep": lines} for (n, _), lines in zip(drafts, kept, strict=True)])
+        return _tagged("drafts", [keep_lines(n, lines) for (n, _), lines in zip(drafts, kept, strict=True)])
     if "<new_skill " in asked:
         return _tagged("titles", [])  # what code drafted is good enough for it
     wanted, file = _WANTED.search(asked), _FILE.search(asked)
@@ -41,6 +42,11 @@ def answer_request(body: Body) -> Reply | str:
     text = "\n".join(f"- {item['change']}" for item in json.loads(wanted[1]))
     bullets = [line for line in file[1].splitlines() if line.startswith("- ")]
     return _tagged("operations", [{"op": "insert_after", "anchor": bullets[-1], "text": text}])
+
+
+def keep_lines(draft: str, lines: Iterable[int]) -> dict[str, object]:
+    """Return the answer that takes these lines of a draft as they are."""
+    return {"draft": int(draft), "lines": [{"kind": "rule", "text": "", "from": [number]} for number in lines]}
 
 
 def _updates(lines: str, skill: str) -> list[dict[str, object]]:

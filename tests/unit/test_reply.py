@@ -284,17 +284,19 @@ def test_a_line_has_a_kind_and_sources_that_exist_and_others_are_left_out() -> N
         4,
         {"kind": "order", "text": "x", "from": [1]},
         {"kind": "step", "text": "x", "from": [6]},
+        {"kind": "step", "text": "x", "from": [1, 6]},
+        {"kind": "step", "text": 7 * "too long" * 10, "from": [1, 2]},
         {"kind": "step", "text": "x", "from": []},
         {"kind": "step", "text": "", "from": [1, 2]},
         "x",
     ]
-    reply = [{"draft": 2, "titles": ["Read it.", "", 7], "when": "Use it.", "lines": lines}, {"draft": 1, "keep": []}]
+    reply = [{"draft": 2, "titles": ["Read it.", "", 7], "when": "Use it.", "lines": lines}, {"draft": 1, "lines": []}]
     assert parse_drafts(f"<drafts>{json.dumps(reply)}</drafts>", [2, 5]) == [
         DraftAnswer(),
         DraftAnswer(
             ("Read it",),
             "Use it.",
-            (DraftLine("step", "Read it", (2, 1)), DraftLine("rule", "", (1,)), DraftLine("", "", (4,))),
+            (DraftLine("step", "Read it", (2, 1)), DraftLine("rule", "", (1,))),
         ),
     ]
 

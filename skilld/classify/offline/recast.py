@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from skilld.text import word_set
+
 _DE_WISH = re.compile(
     r"^(?:(?:ich )?(?:will|möchte|wünsche mir)|(?:will|möchte|wünsche) ich(?: mir)?),? dass du "
     r"(?P<rest>.{2,200}?) (?P<verb>\w{2,}(?:st|[zxß]t))(?P<end>\W*)$",
@@ -39,8 +41,8 @@ _ES_IRREGULAR = {
     "sigas": "sigue",
 }  # fmt: skip
 # Before the verb, or before what others are to do: "quiero que todas las fechas ...".
-_ES_NO_VERB = frozenset(
-    "todas estas esas aquellas ambas algunas otras unas nuestras vuestras antes entonces mientras ustedes".split()
+_ES_NO_VERB = word_set(
+    "todas estas esas aquellas ambas algunas otras unas nuestras vuestras antes entonces mientras ustedes"
 )
 # How a verb ends as a wish and as an order: "uses" and "usa", "escribas" and "escribe".
 _ES_ENDINGS = (
