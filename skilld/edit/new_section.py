@@ -28,7 +28,7 @@ _SIGNATURE = re.compile(
 )
 _MAX_SIGNATURE = 2  # lines of a footer
 _MIN_RULERS = 2  # lines between sections, from which on a new section gets one too
-_NUMBERED_TITLE = re.compile(r"(\d+)([.)])\s+\S")
+_NUMBERED_TITLE = re.compile(r"^(\d+)([.)])\s+(?=\S)")
 _MIN_CAPITALS = 4  # in a heading: fewer are a name ("API")
 _POINTER = re.compile(r"\s*[-*+]\s+(?:\[[^\]]*\]\(|<?https?:|`)")  # an item that names a page, file or command
 
@@ -60,8 +60,9 @@ def _heading(body: Sequence[Line], main: Sequence[Section], title: str) -> list[
     last = next((part for part in reversed(main or labelled_sections(body)) if part.level), None)
     like = body[last.head].text.strip() if last else "#"
     is_label = last is not None and not like.startswith("#") and last.start - last.head == 1
-    capitals = main and all(part.title.isupper() for part in main)
-    if capitals and (is_label or any(len(part.title) >= _MIN_CAPITALS for part in main)):
+    names = [_NUMBERED_TITLE.sub("", part.title) for part in main]
+    capitals = main and all(name.isupper() for name in names)
+    if capitals and (is_label or any(len(name) >= _MIN_CAPITALS for name in names)):
         title = title.upper()
     if len(numbers) > 1 and numbers[-1] and all(numbers) and is_default_title(title):
         title = f"{int(numbers[-1][1]) + 1}{numbers[-1][2]} {title}"

@@ -134,12 +134,20 @@ def test_a_skill_ending_in_open_code_gets_a_new_section() -> None:
         ("# Ship\n\n## A\n\n### A1\n\n- a\n\n### A2\n\n- b\n", "## Tone"),
         ("# A\n\n- a\n\n# B\n\n- b\n", "# Tone"),
         ("- a\n", "## Tone"),
+        ("# A\n\n## 1. Bees\n\n- a\n\n## 2. Ants\n\n- b\n", "## Tone"),
+        ("# A\n\n## Tone\n\n- [One](one.md)\n- [Two](two.md)\n", "## Preferences"),
     ],
 )
 def test_a_new_section_has_the_level_of_the_main_ones(before: str, heading: str) -> None:
     assert apply(before.encode(), [insert_bullet(before.encode(), "Tone", "Be kind.")]) == (
         f"{before}\n{heading}\n\n- Be kind.\n".encode()
     )
+
+
+def test_a_list_of_links_below_the_usual_heading_stays_one() -> None:
+    before = b"# A\n\n## Preferences\n\n- [One](one.md)\n- [Two](two.md)\n"
+    after = apply(before, [insert_bullet(before, "Preferences", "Be kind.")])
+    assert after == before + b"\n## Preferences\n\n- Be kind.\n"
 
 
 def test_file_names_are_put_into_code_spans_where_no_client_imports_them() -> None:

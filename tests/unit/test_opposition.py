@@ -26,6 +26,8 @@ BUMP = "Bump the version in `pyproject.toml`, then tag."
         ("Never bump the version yourself.", BUMP),
         ("Never deploy the app again.", "Deploy the app after each merge."),
         ("use sync clients", "Use async clients."),
+        ("Use default exports.", "Never use default exports."),
+        ("Never use named exports.", NAMED),
         ("Write commit messages in the past tense.", "Commit messages in the imperative."),
     ],
 )
@@ -48,6 +50,12 @@ def test_the_opposite_is_named_and_no_repeat(said: str, rule: str) -> None:
         ("Never deploy to production.", "Deploy to staging first."),
         ("Use the staging database.", "Use the production database for reports."),
         ("Never use default exports again, named exports only.", NAMED),
+        ("In German.", "Write commit messages in English."),
+        ("Never deploy the app by hand.", "Deploy the app, never by hand."),
+        ("Never rename the branch.", "Push the branch, then rename it."),
+        ("Never run.", "Run the tests."),
+        ("Never deploy the app before the tests.", "Deploy the app, then run the tests."),
+        ("default exports only from now on" + " please" * 300, NAMED),
         ("Commit messages in English.", "Answer in German, code and commits in English."),
     ],
 )

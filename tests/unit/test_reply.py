@@ -301,6 +301,13 @@ def test_a_line_has_a_kind_and_sources_that_exist_and_others_are_left_out() -> N
     ]
 
 
+def test_only_the_first_lines_and_titles_of_a_draft_are_read() -> None:
+    lines = [{"kind": "step", "text": f"Step {n}", "from": [1]} for n in range(50)]
+    reply = [{"draft": 1, "titles": ["One", "Two", "Three", "Four"], "when": "", "lines": lines}]
+    (answer,) = parse_drafts(f"<drafts>{json.dumps(reply)}</drafts>", [2])
+    assert (len(answer.lines), answer.titles) == (40, ("One", "Two", "Three"))
+
+
 def test_an_answer_is_the_same_after_it_was_stored() -> None:
     answer = DraftAnswer(("One", "Two"), "Use it", (DraftLine("step", "Read it", (2, 1)),))
     assert answer_of(json.loads(json.dumps(asdict(answer)))) == answer
