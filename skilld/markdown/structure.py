@@ -22,8 +22,9 @@ _DEFAULT_TITLES = {
     "cs": "Pravidla", "de": "Regeln", "es": "Reglas", "fr": "Règles", "it": "Regole", "ja": "ルール", "ko": "규칙",
     "nl": "Regels", "pl": "Zasady", "pt": "Regras", "ru": "Правила", "tr": "Kurallar", "vi": "Quy tắc", "zh": "规则",
 }  # fmt: skip
+_TITLES = frozenset(title.casefold() for title in (DEFAULT_TITLE, *_DEFAULT_TITLES.values()))
 _TITLE_MARKS = "#*_:： \t"
-_TITLE_NUMBER = re.compile(r"(?<!\d)\d{1,6}[.)]\s+")
+_TITLE_NUMBER = re.compile(r"^\d{1,6}[.)]\s+")
 
 
 def default_title(language: str) -> str:
@@ -33,8 +34,7 @@ def default_title(language: str) -> str:
 
 def is_default_title(text: str) -> bool:
     """Whether a line is that heading in any language, however it is written ("## 4. Preferences", "PREFERENCES")."""
-    bare = _TITLE_NUMBER.sub("", text.strip(_TITLE_MARKS)).casefold()
-    return bare in {title.casefold() for title in (DEFAULT_TITLE, *_DEFAULT_TITLES.values())}
+    return _TITLE_NUMBER.sub("", text.strip(_TITLE_MARKS)).casefold() in _TITLES
 
 
 # Code spans, after CommonMark 0.31 chapter 6.1.

@@ -66,6 +66,7 @@ def test_another_subject_or_an_exception_is_no_opposite(said: str, rule: str) ->
 def test_a_complaint_names_what_was_done_wrong() -> None:
     assert repeats_rule("You used default exports again!", NAMED)
     assert repeats_rule("I told you: named exports only.", NAMED)
+    assert repeats_rule("you used npm instead of pnpm again", "Use pnpm instead of npm.")
 
 
 @pytest.mark.parametrize(
