@@ -45,9 +45,9 @@ from skilld.classify.offline.product import (
     opens_with_product,
     states_demand,
 )
+from skilld.classify.offline.restated import restates
 from skilld.classify.offline.retraction import without_retracted
 from skilld.classify.offline.sentences import clauses
-from skilld.classify.said_already import says_already
 from skilld.classify.subject import fill_pronoun, text_before_quote
 from skilld.skills.spec import read_front
 from skilld.types import Kind, Message, Operation, SkillDoc, Update
@@ -313,12 +313,16 @@ def _update_kind(match: Match, change: str, target: SkillDoc | None) -> Kind:
 
 
 def _deduplicate(updates: Sequence[Update]) -> list[Update]:
-    """Return `updates` without repeated asks; of each the one with the highest confidence is kept."""
+    """Return `updates` without repeated asks; of each the fuller words are kept, with the highest confidence."""
     kept: list[Update] = []
     for update in updates:
-        twin = next((i for i, other in enumerate(kept) if says_already(update.change, other.change)), None)
+        twin = next((i for i, other in enumerate(kept) if restates(update.change, other.change)), None)
         if twin is None:
             kept.append(update)
-        elif update.confidence > kept[twin].confidence:
-            kept[twin] = update
+            continue
+        other = kept[twin]
+        unclear = min(update.confidence, other.confidence) <= _UNCLEAR_CONFIDENCE
+        rank = (lambda one: one.confidence) if unclear else (lambda one: len(one.change))
+        fuller = update if rank(update) > rank(other) else other
+        kept[twin] = replace(fuller, confidence=max(update.confidence, other.confidence))
     return kept

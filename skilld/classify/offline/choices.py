@@ -20,9 +20,14 @@ _FAMILIES = tuple(frozenset(family.split()) for family in (*TOPICS["choices"], *
 # Families with a common member are about one topic: the number of the first.
 TOPIC_NUMBERS = tuple(min(at for at, other in enumerate(_FAMILIES) if family & other) for family in _FAMILIES)
 _REFUSAL = re.compile(
-    r", (?:and |but )?(?:not|never)\b| (?:(?:and|but) (?:not|never)|instead of|rather than|over)\b", re.IGNORECASE
+    r", (?:and |but |und |et |y |e |en )?(?:not|never|nicht|nie|niemals|pas(?! d[e'’])|jamais|nunca|jamás|não|non|mai"
+    r"|niet|nooit)\b"
+    r"| (?:(?:and|but) (?:not|never)|instead of|rather than|over|statt|anstatt|anstelle von|au lieu de|plutôt que"
+    r"|en (?:vez|lugar) de|em vez de|ao invés de|invece di|al posto di|in plaats van)\b",
+    re.IGNORECASE,
 )
 # "X not Y", but not "it is not Y".
+_USE_NOT = re.compile(r"\A\W*(?:always |please )*(?:use|run|prefer) [\w.+#-]+(?= not [\w.+#-]+\W*\Z)", re.IGNORECASE)
 _NOT_PHRASE = re.compile(
     r"(?<!\bis)(?<!\bare)(?<!\bwas)(?<!\bwere)(?<!\bdo)(?<!\bdoes)(?<!\bdid)(?<!\bcan)(?<!\bwill)(?<!\bshould)"
     r"(?<!\bmust)(?<!\bhave)(?<!\bhas)(?<!\bwe)(?<!\bi)(?<=[\w,]) not (?=\w)|, (?:nicht|non|não|niet|не|nie) (?=\w)",
@@ -32,7 +37,7 @@ _NOT_PHRASE = re.compile(
 _REFUSAL_FIRST = re.compile(
     r"\A\s*(?:please )?(?:never|do not|don['\u2019]?t|no|stop|avoid) (?:us(?:e|ing) )?(?P<down>[^,;.:]{1,40}?)"
     r"(?: again| ever again| any ?more)?[,;.:]\s*(?:(?:but|and|instead|please|just|always) ){0,2}"
-    r"(?P<chosen>use\b.+|[^,;.:]{1,40}(?= only\b))",
+    r"(?P<chosen>use\b.+|[^,;.:]{1,40}(?= only\b)|(?<=always )[\w.+#-]+(?=\W*\Z))",
     re.IGNORECASE | re.DOTALL,
 )
 _REVERSIBLE = [
@@ -60,6 +65,8 @@ def choices(text: str) -> dict[int, frozenset[str]]:
 
 def chosen_part(text: str) -> str:
     """Return `text` without the refused part: "use pnpm" of "use pnpm, not npm"."""
+    if found := _USE_NOT.match(text):
+        return found[0]
     first = _REFUSAL_FIRST.match(text)
     return _REFUSAL.split(first["chosen"] if first else text, maxsplit=1)[0]
 
