@@ -136,6 +136,7 @@ class AnalyseBatch(TaggedUnion):
     words: tuple[StoredWords, ...] = ()
     auto: AutoRules = field(default=AutoRules((), 1.0))
     open: tuple[Proposal, ...] = ()
+    elsewhere: tuple[str, ...] = ()  # the ids of open ones that were made in sessions in other folders
     closed: Mapping[str, float] = field(default_factory=dict)
     thresholds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     decided: tuple[PastDecision, ...] = ()

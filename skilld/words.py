@@ -77,7 +77,7 @@ _MAX_UNIT_DISTANCE = 60  # characters before a number that may contain its unit
 _NEGATION_PATTERN = re.compile(
     r"\b(?:not|never|no|none|without|avoid|\w+n't|(?:do|does|did|is|are|was|ca|wo|must|should|could|would)nt|cannot|stop|quit|"
     r"hört? (?:\w+ )?auf|arr[êe]te[rz]? d(?:e|')|cesse[rz]? d(?:e|')|deja(?:d|r)? de|smett\w+ di|par(?:e|a|em) de|"
-    r"nunca|jam[aá]s|sin|não|jamais|sem|pas|sans|mai|non|senza|"
+    r"nunca|jam[aá]s|sin|não|jamais|sem|pas|sans|n['\u2019]\w+ plus|ne \w+ plus|plus besoin|mai|non|senza|"
     r"nicht|nie|niemals|kein\w*|ohne|не|нельзя|никогда|без|хватит|nikdy|bez|nie|nigdy|đừng|không)\b"
     r"|不(?:要|用|必|准|许|許|得|可|能|需|应|應|该|該|再|想|希望|允许|允許)|[无無]需|没(?:有)?必要|沒(?:有)?必要|别|別|勿|禁止|永远不|永遠不"
     # "Sorry", "perhaps" and "would you not ...?" are polite forms in Japanese and no negation.

@@ -28,8 +28,8 @@ _SAME_TOPIC = 0.5  # share of the shorter rule's stems from which two rules have
 # Cached, since each line is compared with many instructions: a merge of two long skills took 9.3 s, now 2.0 s.
 stems = lru_cache(maxsize=4096)(stems_of)
 PLAIN_VERBS = stems(
-    "use write put make keep do add give take have be set goes comes belongs nimm nehmen nutze benutze verwende usa usar"
-    " usamos usiamo utilise utilisez utilisons utiliza utilizza gebruik gebruiken"
+    "use write put make keep do add give take have be set goes comes belongs nimm nehmen nutze benutze verwende usa"
+    " usar usamos usiamo utilise utilisez utilisons utiliza utilizza gebruik gebruiken"
 )
 _HANDLING = stems(
     "install add package packages dependency dependencies module requirements txt run command project repository code"

@@ -132,6 +132,7 @@ _REMOVAL = re.compile(
     r"\b(?:remov\w*|drop\w*|delet\w*|skip\w*|omit\w*|cut|leave\s+\w+\s+out|leave\s+out|get\s+rid|stop\w*|needless|useless|"
     r"unnecessary|obsolete|pointless|instead|weg\w*|streich\w*|entfern\w*|lösch\w*|überflüssig|quita\w*|elimin\w*|borra\w*|"
     r"sobra\w*|remove\w*|tira\w*|enl[eè]v\w*|supprim\w*|retir\w*|inutile|togli\w*|rimuov\w*|убер\w*|убра\w*|удал\w*|"
+    r"forget|scrap|vergiss|vergessen|sparen|raus|oubli\w*|laisse\w*|olv[ií]d\w*|esque[cç]\w*|dimentic\w*|lascia\w*|vergeet|"
     r"odeber\w*|odstra\w*|smaž\w*|vyhoď\w*|zruš\w*|usuń\w*|kaldır\w*|çıkar\w*)\b"
     r"|去掉|删|刪|取消|省略|削除|外して|やめ|빼|삭제|제거",
     re.IGNORECASE,

@@ -105,7 +105,20 @@ def _is_named(change: BlockDiff, place: int, updates: Sequence[Update]) -> bool:
     block = change.old[place]
     if any(_names_sentence(change, place, block.text, update, frozenset()) for update in updates):
         return True
+    if any(
+        update.kind is Kind.REMOVE_STEP and _is_only_one_released(change, place, update.quote) for update in updates
+    ):
+        return True
     return not unnamed_sentences(change, place, updates)
+
+
+def _is_only_one_released(change: BlockDiff, place: int, quote: str) -> bool:
+    """Whether a quote says of a block, and of no other, that it holds no longer: "forget the prettier thing"."""
+    from skilld.classify.offline.retraction import releases  # its tables take 0.1 s, and most edits remove nothing
+
+    lasting = [one for one in releases(quote) if one.lasting]
+    named = [at for at, block in enumerate(change.old) if any(one.fits(block.text) for one in lasting)]
+    return named == [place]
 
 
 def unnamed_sentences(change: BlockDiff, place: int, updates: Sequence[Update]) -> list[str]:

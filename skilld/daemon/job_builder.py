@@ -61,6 +61,12 @@ def batch_job(store: Store, host: Host, agent: str, session_id: str, closing: Cl
     )
 
 
+def _was_made_elsewhere(store: Store, proposal: Proposal, cwd: str) -> bool:
+    """Whether a proposal was made in a session whose folder is neither above nor below `cwd`."""
+    theirs = store.transcripts.cwd(proposal.agent, proposal.session_id)
+    return theirs is not None and not (Path(cwd).is_relative_to(theirs) or Path(theirs).is_relative_to(cwd))
+
+
 def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatch, now: float) -> Job:
     """Return the whole job: the fixed part, the back-end, the open proposals and the stored words.
 
@@ -93,6 +99,7 @@ def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatc
         words=words,
         auto=auto_rules(settings),
         open=standing,
+        elsewhere=tuple(one.id for one in standing if _was_made_elsewhere(store, one, job.cwd or "/")),
         closed=closed,
         thresholds=thresholds(store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])),
         decided=(*past_decisions(not_to_repeat(store)), *_decisions_on_other_machines(store)),

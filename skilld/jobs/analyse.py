@@ -18,7 +18,7 @@ from skilld.git.state import main_path
 from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.learnings import NO_FILE_REASON, build_learning, proposal_learnings
 from skilld.jobs.placing import JobPlaces, find_file_of_kind, find_places, is_personal_file, loaded_places
-from skilld.jobs.taken_back import find_taken_back
+from skilld.jobs.taken_back import find_taken_back, without_taking_back
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import (
     UNREADABLE_REASON,
@@ -164,6 +164,7 @@ class Analysis:
         instructions = self._redact(self._instructions())
         judge = Judge(self._backend, self._messages, self._skills, instructions, self._redact, own=self._file_of_kind)
         verdict = judge.keep_own_words(self._redirect_overlaid(judge.verdict()))
+        verdict = without_taking_back(verdict, self._job)
         if judge.unusable and not (verdict.proposed or verdict.learned):
             raise BadReplyError(judge.unusable[0])
         self.refused += judge.unusable

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from skilld.classify.offline.provenance import own_words
-from skilld.classify.offline.retraction import taking_back
+from skilld.classify.offline.retraction import only_takes_back, taking_back
+from skilld.classify.verify import Verdict
 from skilld.protocol import AnalyseBatch, TakenBack
 from skilld.text import fold, truncate
 from skilld.types import Message, Proposal, Update
 
 _MAX_QUOTE = 200  # characters
+_TAKES_BACK = "it only takes back what an open proposal asks for"
 
 
 def find_taken_back(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[TakenBack]:
     """Yield the open proposals that the person's own words in these messages take back by naming their rule."""
-    near = [one for one in job.open if one.batch_id != job.batch.batch and _is_near(one, job)]
+    near = _near_proposals(job)
     before: list[str] = []
     for message in messages if near else ():
         if not message.by_person:
@@ -26,6 +29,24 @@ def find_taken_back(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[
         for one in near:
             if quote := next(filter(None, (taking_back(said, rule) for rule in _rules(one))), ""):
                 yield TakenBack(one.id, truncate(fold(quote), _MAX_QUOTE))
+
+
+def without_taking_back(verdict: Verdict, job: AnalyseBatch) -> Verdict:
+    """Return a verdict without the updates that only say that the rule of an open proposal holds no longer."""
+    rules = [rule for one in _near_proposals(job) for rule in _rules(one)]
+
+    def takes_back(update: Update) -> bool:
+        return any(only_takes_back(update, rule) for rule in rules)
+
+    proposed = tuple(item for item in verdict.proposed if not takes_back(item.update))
+    learned = tuple(pair for pair in verdict.learned if not takes_back(pair[0]))
+    gone = len(verdict.proposed) + len(verdict.learned) - len(proposed) - len(learned)
+    dropped = (*verdict.dropped, *([_TAKES_BACK] if gone else []))
+    return replace(verdict, proposed=proposed, learned=learned, dropped=dropped)
+
+
+def _near_proposals(job: AnalyseBatch) -> list[Proposal]:
+    return [one for one in job.open if one.batch_id != job.batch.batch and _is_near(one, job)]
 
 
 def _rules(proposal: Proposal) -> Sequence[Update]:
@@ -40,5 +61,5 @@ def _is_near(proposal: Proposal, job: AnalyseBatch) -> bool:
     if any(skill.path == proposal.path for skill in job.batch.skills):
         return True
     if path.is_relative_to(home) and path.relative_to(home).parts[0].startswith("."):
-        return True  # the person's own
+        return proposal.id not in job.elsewhere  # the person's own: "forget that" means what was said here
     return bool(proposal.repo) and cwd.is_relative_to(proposal.repo)

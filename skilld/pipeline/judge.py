@@ -220,7 +220,7 @@ class Judge:
         mine = [item.update for item in verdict.proposed if item.update.skill == loaded.doc.number]
         # The old line nearly says a change; the new one may nearly repeat the words, too.
         rest = [update for update in mine if not says_already(update.change, edited, covered=NEARLY)]
-        return [item for item in composed.checked if any(same_words(item.update, other) for other in rest)]
+        return [item for item in composed.checked if any(_asks_again(other, item.update) for other in rest)]
 
     def _ask(self, docs: Sequence[SkillDoc]) -> tuple[Verdict, list[str]]:
         updates, left_out = self._backend.detect(self._messages, docs, instructions=self._instructions)
@@ -320,6 +320,12 @@ def _is_said_once(one: Update, other: Update) -> bool:
     both = (one.change, other.change), (other.change, one.change)
     alike = any(says_same_rule(*pair) or find_same_meaning(*pair) for pair in both)
     return one is other or (same_words(one, other) and alike and not contradicts(one.change, other.change))
+
+
+def _asks_again(update: Update, made: Update) -> bool:
+    """Whether an update asks for one that was made; without its line, a removal may seem to be a rule."""
+    removes = made.kind is Kind.REMOVE_STEP
+    return same_words(update, made) and (update.kind is Kind.REMOVE_STEP or not removes)
 
 
 def same_words(one: Update, other: Update) -> bool:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from skilld.classify.backends import Backend, EditCheck
 from skilld.classify.conversation_style import PROJECT_SCOPE, is_about_conversation, is_about_project
 from skilld.classify.offline.placement import replacement, section_for
+from skilld.classify.offline.removals import with_removals
 from skilld.targets.scopes import covers, find_scopes
 from skilld.types import Kind, Message, Operation, SkillDoc, SkillRef, TargetKind, Update, Usage
 from skilld.words import content_stems, is_about, likeness
@@ -198,7 +199,7 @@ class RoutedBackend:
             about.get((update.turn, update.quote)) or self._place(update, texts[update.turn], skills)
             for update in updates
         ]
-        return found, left_out
+        return with_removals(found, messages, [one for one in skills if one.number in self._refs]), left_out
 
     def _detect(self, messages: Sequence[Message]) -> tuple[list[Update], list[str]]:
         """Return the updates. Names of loaded files are replaced by one that the offline grammar knows."""

@@ -16,11 +16,13 @@ def _hear(*said: str) -> list[tuple[str, float]]:
 
 
 ONCE = [
-    ("nein, nimm pnpm statt npm.", "Ab jetzt immer pnpm, nie npm in diesem Repo.", "Immer pnpm, nie npm in diesem Repo."),
+    ("nein, nimm pnpm statt npm.", "Ab jetzt immer pnpm, nie npm in diesem Repo.",
+     "Immer pnpm, nie npm in diesem Repo."),
     ("no, use uv instead of pip.", "always uv, never pip here", "Always uv, never pip here."),
     ("use yarn not npm.", "always use yarn", "Use yarn not npm."),
     ("never jest, always vitest.", "always vitest", "Never jest, always vitest."),
-    ("always use tabs in Go files.", "from now on tabs in Go files, spaces in Python", "Tabs in Go files, spaces in Python."),
+    ("always use tabs in Go files.", "from now on tabs in Go files, spaces in Python",
+     "Tabs in Go files, spaces in Python."),
     ("always run the tests before pushing.", "from now on always run the tests and the linter before pushing",
      "Always run the tests and the linter before pushing."),
     ("never push to main.", "never push straight to main", "Never push straight to main."),

@@ -45,6 +45,7 @@ from skilld.classify.offline.product import (
     opens_with_product,
     states_demand,
 )
+from skilld.classify.offline.removals import removal, with_removals
 from skilld.classify.offline.restated import restates
 from skilld.classify.offline.retraction import without_retracted
 from skilld.classify.offline.sentences import clauses
@@ -57,7 +58,6 @@ _UNCLEAR_CONFIDENCE = 0.4  # of a wish that cannot be proposed in its words
 _OPENING_CHARACTERS = 2000  # of a skill, which show its language
 _UNRELATED_CONFIDENCE = 0.45  # of a clear wish that is not related to the skill in use
 _CUT_WORD = re.compile(r"\0\w*")  # what an expression matched, to the end of its last word
-_NO_LONGER = re.compile(r"no need to\b|no longer\b", re.IGNORECASE)
 
 _REASONS = {
     Cue.LASTING: "You stated this as a lasting rule.",
@@ -130,10 +130,16 @@ class Offline:
                 _make_update(one, message, agent, skills, answered if is_objection(one, message.text) else None)
                 for one in matches
             ]
-        return without_retracted(_deduplicate(updates), messages) if updates else []
+        standing = without_retracted(_deduplicate(updates), messages) if updates else []
+        return with_removals(standing, messages, skills) if skills else standing
 
     def edit(self, update: Update, skill: SkillDoc) -> list[Operation]:
-        """Return the operation that replaces the line `update.change` contradicts; none if there is no such line."""
+        """Return the operation that replaces the line `update.change` contradicts, or deletes the one taken back.
+
+        None if there is no such line.
+        """
+        if update.kind is Kind.REMOVE_STEP and (gone := removal(update.quote, skill)):
+            return [gone]
         operation = replacement(update.change, skill.text)
         return [operation] if operation else []
 
@@ -303,8 +309,6 @@ def _is_about_text(match: Match, skills: Sequence[SkillDoc], message: Message) -
 def _update_kind(match: Match, change: str, target: SkillDoc | None) -> Kind:
     if target and replacement(change, target.text):
         return Kind.CHANGE_STEP
-    if _NO_LONGER.match(change):
-        return Kind.REMOVE_STEP
     if match.cue in {Cue.STOP, Cue.REMINDER, Cue.CONSENT, Cue.CONDUCT, Cue.CORRECTION, Cue.TAKEN_UP}:
         return Kind.CORRECTION
     if match.cue is Cue.MEMORY or asks_for_step(match.quote):

@@ -95,7 +95,7 @@ def phrase(match: Match) -> Phrase:
     carried = _carried_rule(said)
     written_elsewhere = match.cue is Cue.MEMORY and carried is None and any(place.search(said) for place in _PLACES)
     if written_elsewhere or match.cue is Cue.REMINDER:
-        return Phrase(_as_sentence(said), clear=False)
+        return Phrase(as_sentence(said), clear=False)
     text = _without_frame(carried or said, match)
     text = _YOU_DO_NOT.sub("do not ", text) if match.cue is Cue.LASTING else text
     text = _as_command(_carried_rule(text) or text)
@@ -109,7 +109,7 @@ def phrase(match: Match) -> Phrase:
     states = match.language.code == "en" and any(pattern.search(text) for pattern in _STATEMENTS)
     leaning = states or any(one.search(begins) for one in _LEANING)
     clear = _says_enough(text) and len(text) <= _MAX_LENGTH and not asked and not leaning
-    return Phrase(_as_sentence(text), clear)
+    return Phrase(as_sentence(text), clear)
 
 
 def begins_with_order(text: str) -> bool:
@@ -126,7 +126,7 @@ def is_complaint(match: Match) -> bool:
 def phrase_joined(match: Match) -> Phrase:
     """Return two clauses as they were said, since the second refers to the first."""
     text = fold(match.said).rstrip("?？ ")
-    return Phrase(_as_sentence(text), clear=_says_enough(text) and len(text) <= _MAX_LENGTH)
+    return Phrase(as_sentence(text), clear=_says_enough(text) and len(text) <= _MAX_LENGTH)
 
 
 def _says_enough(text: str) -> bool:
@@ -239,7 +239,8 @@ def _as_prohibition(stem: str, rest: str) -> str:
     return f"do not {plain}{rest}" if plain else f"no {low}ing{rest}"
 
 
-def _as_sentence(text: str) -> str:
+def as_sentence(text: str) -> str:
+    """Return `text` with a capital letter and a full stop, except for names and paths."""
     text = text.strip()
     if _ENDS_IN_PATH.search(text):
         return text[0].upper() + text[1:]

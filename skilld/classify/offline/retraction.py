@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import TOPICS
 from skilld.classify.offline.detector import MODEST_STRENGTH, find_retractions
 from skilld.classify.offline.grammar import languages
+from skilld.classify.offline.product import likely_languages
 from skilld.text import split_sentences
 from skilld.types import Message, Update
-from skilld.words import content_stems, has_negation, stems
+from skilld.words import content_stems, has_negation, has_unspaced, is_other_language, matching_words, stem, stems
 
 _MAX_TURNS_BACK = 2  # "scratch that" can refer to so many turns back if it names nothing
 _MAX_TURNS_UNTIL_UNDONE = 4  # between a rule and its retraction
 _MAX_LENGTH = 400  # characters considered of a turn that retracts a rule
 _MIN_COMPOUND_PART = 5  # letters
 _MAX_BARE_CLAUSE = 40  # characters of a clause that retracts the last thing said, whatever it was
-_TALK_STEMS = stems(TOPICS["talk"])
+_TALK_STEMS = frozenset(map(stem, TOPICS["talk"].split()))
 _DEICTIC = re.compile(
     r"\b(?:that|it|this|eso|esto|lo|isso|isto|ça|cela|quello|das|это|to)\b|那|这|這|刚才|剛才|それ|さっき|아까|算了|やっぱ|취소|"
     r"never ?mind|what i\b|lo que dije|(?:go(?:ing)? )?back to|as (?:you|it|they) (?:were|was)|"
@@ -41,7 +44,8 @@ _REVERSAL = re.compile(
     r"""(?P<outright>\b(?:out\ (?:again|with\ (?:it|them|that))|forget|throw|drop|scrap|take\ (?:it|them
       |that)\ (?:out|off)|undo|as\ (?:it|they|we)\ (?:was|were|had)
         |like\ before|after\ all|never\ ?mind|on\ reflection|(?:not|n't)\ worth|(?:are|is)\ fine\ then|let\ it\b
-        |weg\ damit|raus|wieder\ weg|vergiss|doch\ (?:nicht|lieber)|wie\ (?:vorher|gehabt|bisher)|lass\w*
+        |weg\ damit|raus|wieder\ weg|vergiss|doch\ (?:nicht|lieber)|wie\ (?:vorher|gehabt|bisher)
+        |lass\w*(?!.*\blaufen\b)
         |enl[èe]ve\w*|oubli\w+|finalement|comme\ avant|qu[íi]t(?:a|e)\w*|olv[íi]d\w+|al\ final|mejor\ no
         |togli\w*|come\ (?:non\ detto|prima)|com'er\w+
         |tira\w*|esque[cç]\w+|afinal|melhor\ n[ãa]o|toch\ (?:niet|maar)|vergeet|jednak\ nie|zapomnij|usuń
@@ -55,6 +59,13 @@ _REVERSAL = re.compile(
         |zostaw\w*|bez|vrať\w*|nech\w*|geri|kaldır\w*|bỏ)\b
       | верн|ошиб|оставь|без|不要|还是|還是|恢复|恢復|删|なし|戻|間違|되돌|그냥|원래""",
     re.IGNORECASE | re.VERBOSE,
+)
+# "Don't forget prettier", "why did you forget it?": the rule stands.
+_REMINDS = re.compile(
+    r"\b(?:do not|don['’]?t|never|not|ne|n['’]|nunca|no|não|nao|non|nie|не)\W+(?:\w+\W+)?"
+    r"(?:forget|oubli|olvid|esque|dimentic|zapom|забы)"
+    r"|\bverg(?:iss|eet)\b[^.!?\n]*\b(?:nicht|niet)\b|\b(?:you|u|du|je|tu)\b[^.!?\n]*\bfor[gk]\w+[^.!\n]*\?",
+    re.IGNORECASE,
 )
 # The beginning of an agent's message after removing something: "Removed from all three."
 _UNDO_REPORT = re.compile(
@@ -82,26 +93,42 @@ def without_retracted(updates: Sequence[Update], messages: Sequence[Message]) ->
         if message.turn is None:
             continue
         for clause in find_retractions(message.text):
+            if _is_for_now(clause):
+                continue
             standing = _remove_retracted(standing, message, clause)
     standing = [
         update
         for update in standing
         if not _is_reversed(update, messages, {one.turn for one in updates if one.confidence > MODEST_STRENGTH})
     ]
+    back = {
+        id(update): one
+        for update in updates
+        for message in messages
+        if message.turn and message.turn > update.turn and (one := taking_back(message.text, update))
+    }
     return [
         update
         for update in standing
         if not any(later.turn > update.turn and contradicts(later.change, update.change) for later in standing)
-        and not any(one.turn and one.turn > update.turn and _letting_go(one.text, update) for one in messages)
+        and id(update) not in back
+        and not any(id(one) in back and one.turn < update.turn and only_takes_back(update, one) for one in updates)
     ]
 
 
 # That something no longer holds, in many languages.
 _NO_LONGER = re.compile(
-    r"\b(?:any ?more|any longer|no longer|not needed|no need|nicht mehr|kein\w{0,3} mehr|nicht nötig|ya no"
-    r"|n(?:e |')\w{1,20} plus|plus besoin|non \w{1,20} più|più bisogno|mais não|não \w{1,20} mais|não precisa|niet meer"
-    r"|geen \w{1,20} meer|już nie|nie trzeba|už ne)\b"
+    r"\b(?:any ?more|any longer|no longer|no more|not needed|no need|nicht mehr|kein\w{0,3} (?:\w+ )?mehr|nicht nötig"
+    r"|ya no|n(?:e |')\w{1,20} plus|plus besoin|non \w{1,20} più|più bisogno|mais não|não \w{1,20} mais|não precisa"
+    r"|niet meer|geen \w{1,20} meer|już nie|nie trzeba|už ne)\b"
     r"|больше не|не нужн|不再|不用再|もう\w{0,12}(?:ない|不要|いらない)|더 이상",
+    re.IGNORECASE,
+)
+# "You need not" lets go of a rule; "do not ... any more" forbids.
+_NEEDLESS = re.compile(
+    r"\b(?:needs?|needed|have to|has to|necessary|brauch\w*|muss\w*|müss\w+|nötig|notwendig|besoin|nécessaire|oblig\w+"
+    r"|falta|tien\w+ que|necesit\w+|necesari\w+|precis\w+|necess\w+|serv\w+|devi|bisogn\w+|hoef\w*|nodig|trzeba|musisz"
+    r"|musíš|třeba)\b|нужн|надо|不用|不需要|いらない|不要|필요",
     re.IGNORECASE,
 )
 # To leave out again what a rule asked for, and words that say that this holds from now on: "drop it" alone is a task,
@@ -110,7 +137,8 @@ _LETTING_GO = re.compile(
     r"""(?<!you\ )(?<!\bu\ )(?<!they\ )(?<!it\ )(?<!\bi\ )\b(?:
         drop|skip|omit|remove|ditch|(?:leave|take)(?:\ out\b|\b(?=.{2,60}\ out\b))
       |(?:can|may)\ (?:go|be\ (?:dropped|left\ out|omitted|skipped|removed))
-      |weglassen|streichen|rausnehmen|kann\ weg|lass(?:e|t|en\ (?:sie|wir))?\b(?=.{2,60}\ weg\b)
+      |weglassen|streichen|rausnehmen|sparen|kann\ weg|lass(?:e|t|en\ (?:sie|wir))?\b(?=.{2,60}\ weg\b)
+      |nimm\b(?=.{2,60}\ (?:raus|heraus|weg)\b)|vergessen
       |enlever?|enl[èe]ve|retirer?|supprimer?|omettre|quitar?|omitir|eliminar?|tirar?|tire|remover?|omita|togliere|togli
       |omettere|weglaten|schrappen|pomijać|pomiń|vynech(?:at|ej))\b
       |убрать|убери|опустить|опускать|(?:可以|以后|今后)(?=.{0,12}(?:去掉|省略|省掉|拿掉|不写))
@@ -119,7 +147,7 @@ _LETTING_GO = re.compile(
 )
 _HENCEFORTH = re.compile(
     r"""\b(?:again|from\ now(?:\ on)?|going\ forward|in\ (?:the\ )?future|any\ ?more
-      |wieder|ab\ (?:jetzt|sofort|heute)|künftig|in\ zukunft|de\ nouveau|désormais|à\ l'avenir
+      |wieder|ab\ (?:jetzt|sofort|heute)|künftig|in\ zukunft|de\ nouveau|désormais|à\ l'avenir|à\ nouveau
       |ya|de\ nuevo|a\ partir\ de\ (?:ahora|agora)|de\ ahora\ en\ adelante|já|de\ novo
       |d'ora\ in\ (?:poi|avanti)|di\ nuovo|weer|voortaan|znowu|odtąd|znovu|už)\b
       |снова|опять|больше|впредь|以后|今后|又|再|了\W*$|もう|今後|これから|다시|이제|앞으로""",
@@ -131,7 +159,67 @@ _PERMITTED = re.compile(
       |możesz|můžeš)\b|можешь|можно|可以|去掉|省略|省掉|拿掉|不写|てもいい|ていい|でいい|도\ 돼""",
     re.IGNORECASE | re.VERBOSE,
 )
-_MIN_NAMED = 2  # content words of a rule, by which words without "forget" name it
+
+_MIN_NAMED = 2  # content words of a rule, by which words that name more say that it holds no longer
+_MAX_UNNAMED = 1  # such as a verb in another form
+# "Prettier does not work any more" is a report.
+_FAILS = re.compile(
+    r"\b(?:works?|working|broken|builds?|starts?|compiles?|läuft|laufen(?! lassen)|geht|klappt|funktionier\w*|marche\w*"
+    r"|fonctionn\w*|funciona\w*|va|funziona\w*|werkt|werken|działa\w*|funguj\w*)\b|работа",
+    re.IGNORECASE,
+)
+# Names a rule as such, or what was said: "the prettier rule", "das mit prettier", "lo de prettier".
+_OF_RULE = re.compile(
+    r"""\b(?:(?:the|that|this|your|my)\ (?:[\w/.-]+\ ){1,4}(?:rule|thing|stuff|bit|step)|das\ mit|dat\ met|lo\ de
+      |l['’]histoire\ d|le\ truc|o\ negócio|a\ coisa|la\ storia|quella\ cosa|(?:regel|règle|regla|regra|regola)\b
+      |(?:about|what\ i\ said))\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A clause that says that a rule no longer holds, and what it names.
+
+    `share` is how much of what it names the rule must have, `of_order` whether it lets go of something that was to be
+    done, `lasting` whether it holds for all time to come and not only for words that were just said.
+    """
+
+    clause: str
+    topic: frozenset[str]
+    share: float
+    of_order: bool
+    lasting: bool
+
+    def fits(self, rule: str) -> bool:
+        """Whether it names this rule."""
+        named = len(matching_words(self.topic, content_stems(rule) - _TALK_STEMS))
+        least = min(_MIN_NAMED, len(self.topic)) if self.of_order else 1
+        return named >= max(least, self.share * len(self.topic))
+
+
+@lru_cache(maxsize=64)  # the words of one turn are compared with each rule
+def releases(said: str) -> tuple[Release, ...]:
+    """Return the clauses of a person's words that say that something no longer holds."""
+    found = [
+        Release(one, _topic(one), 0.5, of_order=False, lasting=bool(_OF_RULE.search(one) or _HENCEFORTH.search(one)))
+        for one in find_retractions(said)
+    ]
+    for one in split_sentences(said[:_MAX_LENGTH]):
+        if one.rstrip().endswith(("?", "？")) or _FAILS.search(one):
+            continue
+        if _NO_LONGER.search(one):
+            found.append(Release(one, _topic(one), 0.0, of_order=True, lasting=bool(_NEEDLESS.search(one))))
+        elif _LETTING_GO.search(one) and not has_negation(one) and (_HENCEFORTH.search(one) or _OF_RULE.search(one)):
+            bare = _PERMITTED.sub(" ", _HENCEFORTH.sub(" ", _LETTING_GO.sub(" ", one)))
+            found.append(Release(one, _topic(bare), 1.0, of_order=True, lasting=True))
+    return tuple(one for one in found if one.topic and not _is_for_now(one.clause))
+
+
+def _topic(text: str) -> frozenset[str]:
+    for language in likely_languages(text) if has_unspaced(text) else ():
+        text = language.retracts.sub(" ", text)  # words are pairs of characters there
+    return content_stems(text) - _TALK_STEMS
 
 
 def taking_back(said: str, rule: Update) -> str:
@@ -139,35 +227,19 @@ def taking_back(said: str, rule: Update) -> str:
 
     Unlike in one batch, "scratch that" means something else.
     """
+    known = f"{rule.quote} {rule.change}"
+    denies = has_negation(rule.change)
+    return next((one.clause for one in releases(said) if one.fits(known) and not (one.of_order and denies)), "")
+
+
+def only_takes_back(update: Update, rule: Update) -> bool:
+    """Whether an update says no more than that a rule need not be followed any longer."""
     known = content_stems(f"{rule.quote} {rule.change}") - _TALK_STEMS
-    for clause in find_retractions(said):
-        bare = clause
-        for language in languages().values():
-            bare = language.retracts.sub(" ", bare)
-        topic = content_stems(bare) - _TALK_STEMS
-        if topic & known and len(topic & known) * 2 >= len(topic) and not _is_for_now(clause):
-            return clause
-    if let_go := _letting_go(said, rule):
-        return let_go
-    affirms = not has_negation(rule.change)
-    named = (one for one in split_sentences(said[:_MAX_LENGTH]) if len(content_stems(one) & known) >= _MIN_NAMED)
-    return next((one for one in named if affirms and _NO_LONGER.search(one) and not _is_for_now(one)), "")
-
-
-def _letting_go(said: str, rule: Update) -> str:
-    """Return the sentence that says that what a rule asks for is left out again, and names nothing else."""
-    known = content_stems(f"{rule.quote} {rule.change}")
-    if has_negation(rule.change):
-        return ""
-    for one in split_sentences(said[:_MAX_LENGTH]):
-        lets_go = _LETTING_GO.search(one) and _HENCEFORTH.search(one)
-        if not lets_go or has_negation(one) or one.rstrip().endswith(("?", "？")):
-            continue
-        bare = _PERMITTED.sub(" ", _HENCEFORTH.sub(" ", _LETTING_GO.sub(" ", one)))
-        topic = content_stems(bare) - _TALK_STEMS
-        if topic and topic <= known and not _is_for_now(one):
-            return one
-    return ""
+    said = _topic(update.change)
+    foreign = is_other_language(update.change, f"{rule.change} {rule.quote}")
+    names_more = not foreign and len(said) - len(matching_words(said, known)) > _MAX_UNNAMED
+    lasting = any(one.lasting and one.clause == taking_back(update.quote, rule) for one in releases(update.quote))
+    return lasting and not names_more
 
 
 def _is_for_now(text: str) -> bool:
@@ -197,12 +269,12 @@ def _is_reversed(update: Update, messages: Sequence[Message], rules_in: Collecti
     for index, message in enumerate(messages):
         turn, said = message.turn or 0, message.text[:_MAX_LENGTH]
         back = None if turn <= update.turn or turn in rules_in else _REVERSAL.search(said)
-        if back is None:
+        if back is None or _REMINDS.search(said):
             continue
         answer = messages[index + 1].text if index + 1 < len(messages) else ""
         undone = turn - update.turn <= _MAX_TURNS_UNTIL_UNDONE and _UNDO_REPORT.match(answer)
         outright = any(one["outright"] for one in _REVERSAL.finditer(said))
-        if undone or (outright and _names_quote(said, update.quote)):
+        if undone or (outright and not _is_for_now(said) and _names_quote(said, update.quote)):
             return True
     return any(one.turn and one.turn > update.turn and _refuses(one.text[:_MAX_LENGTH], update) for one in messages)
 

@@ -1,0 +1,72 @@
+"""What a person takes back: an open proposal gets a mark, an accepted line is proposed for removal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from e2e.test_contradictions import propose_rule
+from e2e.test_targets import GUIDE, make_project
+from skilld.types import Kind, Proposal
+from support.in_process_daemon import InProcessDaemon
+from support.in_process_program import InProcessProgram
+
+RULE = "From now on always run prettier before every commit."
+LINE = "Always run prettier before every commit."
+
+
+def flags(proposals: list[Proposal]) -> list[str]:
+    return [flag for one in proposals for flag in one.flags]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "you can drop prettier again",
+        "leave prettier out from now on",
+        "you don't have to run prettier before every commit any more",
+        "du musst prettier nicht mehr vor jedem Commit laufen lassen",
+        "das mit prettier vor jedem Commit vergiss bitte wieder",
+    ],
+)
+def test_later_words_mark_the_open_proposal_and_propose_nothing_else(
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, said: str
+) -> None:
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    (one,) = propose_rule(home, project, daemon, RULE)
+    marked = propose_rule(home, project, daemon, said)
+    assert [proposal.id for proposal in marked] == [one.id]
+    assert flags(marked) == [f"you may have taken this back since: “{said}”"]
+
+
+@pytest.mark.parametrize(
+    "said", ["forget the prettier thing", "you don't have to run prettier before commits any more"]
+)
+def test_an_accepted_line_is_proposed_for_removal(
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, said: str
+) -> None:
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    (one,) = propose_rule(home, project, daemon, RULE)
+    skilld = InProcessProgram(home)
+    assert skilld.run("accept", one.id).returncode == 0
+    assert LINE in (project.root / "CLAUDE.md").read_text()
+    (gone,) = propose_rule(home, project, daemon, said)
+    assert (gone.kind, gone.summary) == (Kind.REMOVE_STEP, f"{said[0].upper()}{said[1:]}.")
+    assert skilld.run("accept", gone.id).returncode == 0
+    assert (project.root / "CLAUDE.md").read_text() == GUIDE
+
+
+def test_a_personal_proposal_is_marked_only_where_its_rule_was_said(
+    home: Path, tmp_path: Path, daemon: InProcessDaemon
+) -> None:
+    (home / ".claude").mkdir(exist_ok=True)
+    (home / ".claude/CLAUDE.md").write_text("# Me\n\n- Be brief.\n")
+    shop = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    (one,) = propose_rule(home, shop, daemon, "in all my projects: always run prettier before every commit")
+    assert one.path == str(home / ".claude/CLAUDE.md")
+    other = make_project(home, tmp_path / "elsewhere", **{"CLAUDE.md": GUIDE})
+    assert flags(propose_rule(home, other, daemon, "Vergiss das mit prettier.")) == []
+    assert flags(propose_rule(home, shop, daemon, "Vergiss das mit prettier.")) == [
+        "you may have taken this back since: “Vergiss das mit prettier.”"
+    ]
