@@ -80,7 +80,7 @@ def side_edits(proposal: Proposal) -> dict[str, Callable[[bytes], bytes]]:
 
 def _apply_operations(data: bytes, operations: Sequence[Operation]) -> bytes:
     """Return `data` after the operations, without repeating a heading that another proposal already added."""
-    if not _adds_heading(operations):
+    if not adds_section(operations):
         return apply(data, operations)
     now, steps = data, list[Operation]()
     for operation in operations:
@@ -90,7 +90,8 @@ def _apply_operations(data: bytes, operations: Sequence[Operation]) -> bytes:
     return apply(data, steps)
 
 
-def _adds_heading(operations: Sequence[Operation]) -> bool:
+def adds_section(operations: Sequence[Operation]) -> bool:
+    """Whether one of the operations inserts a heading."""
     return any(one.op is Op.INSERT_AFTER and adds_heading(one.text.split("\n")) for one in operations)
 
 
@@ -124,7 +125,7 @@ class Edit:
         try:
             operations = refit(before, after, current, newest=newest)
         except NoPlaceError:
-            if not _adds_heading(self.operations):
+            if not adds_section(self.operations):
                 raise
             return self(current)  # it was below a heading of another proposal, which is gone
         if section is not None:

@@ -33,7 +33,15 @@ from skilld.proposals.model import (
     WaitsForPerson,
 )
 from skilld.proposals.propose import propose, rebuild
-from skilld.proposals.refit import MOVED_NOTE, REMADE_NOTE, Edit, fit_edit, separate_parts, side_edits
+from skilld.proposals.refit import (
+    MOVED_NOTE,
+    REMADE_NOTE,
+    Edit,
+    adds_section,
+    fit_edit,
+    separate_parts,
+    side_edits,
+)
 from skilld.proposals.staging_result import StagingResult
 from skilld.skills import opt_out
 from skilld.skills.find import FILE
@@ -60,14 +68,23 @@ def refit_to_head(proposal: Proposal, tracked: TrackedFile, made_for: bytes | No
     names = [f"{commit}:{relpath}" for commit in (origin, head)]
     seen, current = objects.read_texts(git, names)
     seen = seen if made_for is None else made_for
-    fits = seen is None or current is None or _fits(edit, current)
-    if seen is None or current is None or (fits and (seen == current or not proposal.commit)):
+    if seen is None or current is None:
+        return proposal
+    # A line stays right below its anchor, but a section there would take in what was added below the anchor since.
+    fits, section = _fits(edit, current), adds_section(proposal.operations)
+    if fits and not section and (seen == current or not proposal.commit):
         return proposal
     try:
         # Prefer the proposal's own text: the person may have edited it since the commit was made.
         own = _fits(edit, seen) or not proposal.commit
-        after = edit(seen) if own else objects.read_blob(git, proposal.commit, relpath)
-        if after is None:
+        after = edit(seen) if own else None
+        if proposal.commit and (after is None or section):
+            committed = objects.read_blob(git, proposal.commit, relpath)
+            if committed is not None and (
+                after is None or sorted(line_diff.split_lines(after)) == sorted(line_diff.split_lines(committed))
+            ):
+                after = committed
+        if after is None or (fits and seen == current and after == edit(current)):
             return proposal
         if line_diff.is_change_made(current, seen, after):
             return None
@@ -94,6 +111,11 @@ def _place(proposal: Proposal, edit: Edit, texts: tuple[bytes, bytes, bytes], co
             parts = separate_parts(seen, proposal.operations, current, text)
             return replace(proposal, operations=parts or (*operations_between(current, text.decode("utf-8-sig")),))
     return replace(proposal, operations=edit.operations, note=edit.note or proposal.note)
+
+
+def _has_same_lines(one: bytes, other: bytes) -> bool:
+    """Whether two texts differ in the order of their lines at most."""
+    return sorted(line_diff.split_lines(one)) == sorted(line_diff.split_lines(other))
 
 
 def _fits(edit: Edit, text: bytes) -> bool:

@@ -347,3 +347,29 @@ def test_a_proposal_made_again_shows_why_it_was_rejected(person: Person, store: 
     assert list_contradictions(store, get_proposal(store, "p5")) == [
         "you rejected this before, as p1; your reason: the pipeline does it"
     ]
+
+
+def test_a_restored_section_never_takes_in_a_rule_accepted_meanwhile(person: Person, store: Store) -> None:
+    """Both were made for the same end of the file; the section was staged below the rule, then rejected."""
+    end, rule, section = "- Push the tag.", "- Lead with the change.", "\n## Preferences\n\n- Ask first."
+    for name, text in (("p1", rule), ("p2", section)):
+        stage_and_store(store, make_edit(person, name, Operation(Op.INSERT_AFTER, end, text)))
+    decide(store, get_proposal(store, "p2"), rejecting())
+    decide(store, get_proposal(store, "p1"), accepting({}))
+    bold = Operation(Op.REPLACE, rule, f"- **{rule[2:]}**")
+    stage_and_store(store, make_edit(person, "p3", bold))
+    restore(store, get_proposal(store, "p2"))
+    decide(store, get_proposal(store, "p2"), accepting({}))
+    assert f"\n{end}\n{rule}\n{section}\n\n## Notes\n" in person.show()
+
+
+def test_a_section_that_waited_never_takes_in_a_rule_that_the_person_added(person: Person, store: Store) -> None:
+    end = "- Push the tag."
+    offer(person, store, "p1")
+    person.git("switch", "--quiet", "skilld/staging")
+    stage_and_store(store, make_edit(person, "p2", Operation(Op.INSERT_AFTER, end, "\n## Preferences\n\n- Ask first.")))
+    assert get_proposal(store, "p2").commit == ""
+    person.git("switch", "--quiet", "main")
+    person.commit("mine", {SKILL: TEXT.replace(end, f"{end}\n- Mine.")})
+    states(store)
+    assert f"\n{end}\n- Mine.\n\n## Preferences\n\n- Ask first.\n\n## Notes\n" in person.show(ref=STAGING)
