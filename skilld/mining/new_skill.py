@@ -27,7 +27,7 @@ from skilld.skills.spec import read_front
 from skilld.skills.write import VARIABLE_NOTE, compose, holes, new_skill_path
 from skilld.text import one_line, pluralize
 from skilld.types import SkillRef
-from skilld.words import content_stems
+from skilld.words import content_stems, matching_share
 
 # Names for new skills, as the Agent Skills specification requires.
 
@@ -248,6 +248,7 @@ def _variable_line(name: str, examples: Sequence[str]) -> str:
     return f"- `{{{{{name}}}}}`: {VARIABLE_NOTE}{f' (for example {as_in})' if as_in else ''}."
 
 
+_MIN_SAID_SHARE = 0.75  # of a check's words
 _STEP_VERBS = {PartKind.COMMAND: "Run", PartKind.EDIT: "Change", PartKind.READ: "Read"}
 
 
@@ -267,10 +268,17 @@ def _observed_sections(parts: Sequence[Part], task: Recurrence, sessions: str) -
         how = "the last step" if ends else "a step"
         last = next((part for part in steps if part.text == check), None)
         worded = last is not None and last.sort is PartKind.WORDED
-        by_whom = f"Observed as {how} of these sessions:" if last is None or last.observed else "As you said:"
+        by_whom = f"Observed as {how} of these sessions:" if last is None or last.observed else _check_note(last)
         lines += ["", "## Check", "", by_whom, "", f"- {check}." if worded else f"- Run `{check}`. It must pass."]
     traps = [f"- {part.text}" for part in parts if part.sort is PartKind.TRAP]
     return [*lines, *(["", "## Pitfalls", "", "Observed:", "", *traps] if traps else [])]
+
+
+def _check_note(check: Part) -> str:
+    """Return who said a check: the person, only if they typed nearly all of its words."""
+    typed = content_stems("\n".join(proof.quote for proof in check.proofs if not proof.observed))
+    own = matching_share(content_stems(check.text), typed) >= _MIN_SAID_SHARE
+    return "As you said:" if own else "From these sessions:"
 
 
 def _step_text(part: Part) -> str:

@@ -33,6 +33,7 @@ from skilld.words import (
 )
 
 _MIN_FIRST_WORDS = 2  # before the "\u2026" of a command
+_MAX_HOLES = 3  # "\u2026" in a command: comparing takes time exponential in them
 MAX_LENGTH = 240  # characters of a line
 # Words that say nothing without the others: what one does with a text, a file or a list, in which order, to which part.
 # None of them removes, sends, permits or leaves out anything (`classify/prompts/plain_words.txt`).
@@ -54,6 +55,7 @@ _REFUSAL_PATTERN = re.compile(
 )
 _INSTEAD_PATTERN = re.compile(r"\b(?:instead|rather)\b", re.IGNORECASE)
 _MARKUP_PATTERN = re.compile(r"[<>|#*\[\]\\^~]|https?:|://|\b[0-9a-f]{7,40}\b|\d{3,}|\[REDACTED")
+_PATH_PATTERN = re.compile(r"/|\.\w+\Z")
 _SEPARATOR_PATTERN = re.compile(r"[^\w]+|_+")
 # The person sees these flags at the proposal, too.
 _LISTED_RULES = ("steers-content", "foreign-", "joined-command", "runs-script", "contested-topic", "no-instruction")
@@ -180,10 +182,22 @@ def _is_known_code(span: str, sources: Sources) -> bool:
     if any(span in one for one in sources.typed) or span in sources.shared:
         return True
     words = tokens(span)
-    if words[-1:] == (ELLIPSIS,) and len(words) > _MIN_FIRST_WORDS:
-        return sources.holds(lambda one: tokens(one)[: len(words) - 1] == words[:-1])
+    if len(words) > 1:
+        first = words.index(ELLIPSIS) if ELLIPSIS in words else len(words)
+        fixed = first >= _MIN_FIRST_WORDS and words.count(ELLIPSIS) <= _MAX_HOLES
+        return fixed and sources.holds(lambda one: _runs_like(words, tokens(one)))
     alone = span.rstrip("/")
-    return len(words) == 1 and sources.holds(lambda one: holds_token(normalize(alone), normalize(one)))
+    return sources.holds(lambda one: holds_token(normalize(alone), normalize(one)))
+
+
+def _runs_like(words: Sequence[str], ran: Sequence[str]) -> bool:
+    """Whether a command ran like this: "…" stands for any words, a variable for one."""
+    if not words:
+        return not ran
+    if words[0] == ELLIPSIS:
+        return any(_runs_like(words[1:], ran[at:]) for at in range(len(ran) + 1))
+    same = bool(ran) and (words[0] == ran[0] or (bool(_HOLE_PATTERN.fullmatch(words[0])) and ran[0] != ELLIPSIS))
+    return same and _runs_like(words[1:], ran[1:])
 
 
 def _foreign_words(plain: str, sources: Sources) -> list[str]:
@@ -228,6 +242,24 @@ def _danger(text: str, typed: Sequence[str]) -> str | None:
     meant = all(matching_words({word}, asked) for word in content_stems(bare) & _STRONG_STEMS)
     ignored = (*_LISTED_RULES, *(("deletes",) if meant else ()))  # the person typed it
     return next((one.sentence for one in found if not one.rule.startswith(ignored)), None)
+
+
+def line_doubt(kind: str, text: str, sources: Sequence[Part], sessions: int) -> str | None:
+    """Return why a text that may stand perhaps should not, in a task of so many `sessions`; None if it should.
+
+    What one request asks for beside its task may be for that time. A file, or what reaches others, that few sessions
+    had is a step only on a condition.
+    """
+    seen = _sessions(sources)
+    if kind == "rule" and all(part.observed or part.sort is PartKind.REQUEST for part in sources) and seen == 1:
+        return "only one request asks for it: say it again only if it holds whenever the task is done"
+    paths = [span for span in _CODE_PATTERN.findall(text) if len(tokens(span)) == 1 and _PATH_PATTERN.search(span)]
+    if kind in {"step", "check"} and 2 * seen < sessions and not _CONDITIONAL_CLAUSE_PATTERN.search(text):
+        strong = content_stems(text) & _STRONG_STEMS
+        if paths or strong:
+            few = f"only {seen} of {sessions} sessions are in the lines that it names"
+            return f"{few}: name the others, say when it is done (If \u2026), or leave it out"
+    return None
 
 
 def title_problem(text: str, sources: Sources, limit: int) -> str | None:

@@ -12,8 +12,14 @@ from skilld.mining.new_skill import build_skill
 from skilld.mining.outline import outline
 from skilld.mining.recurring_tasks import find_recurring_tasks
 from skilld.mining.session_summary import Row, Task
-from skilld.mining.skill_lines import draft_text, evidence_lines, second_draft_text, worded_skill
-from skilld.mining.values import Candidate, Grouping, PartKind, ToldTask
+from skilld.mining.skill_lines import (
+    draft_text,
+    evidence_lines,
+    second_draft_text,
+    with_plain_variables,
+    worded_skill,
+)
+from skilld.mining.values import Candidate, Grouping, Part, PartKind, ToldTask
 from skilld.mining.written_parts import answer_shape, written_parts
 from skilld.types import Span, ToolCall, ToolOutcome, ToolResult
 
@@ -204,7 +210,63 @@ def test_a_draft_with_too_little_that_holds_becomes_no_skill() -> None:
 
 def test_the_evidence_is_numbered_and_says_which_session_did_what() -> None:
     text = draft_text(_candidate())
-    assert "1. (request) close the month" in text
+    assert "1. (request, session 2) close the month" in text
     assert "In session 1, one after the other:" in text
     assert "(changed) books/april.md: Totals" in text
     assert "rm -rf" not in text
+
+
+def test_a_trigger_that_does_not_pass_is_reported_and_not_silently_replaced() -> None:
+    one = _candidate()
+    made, refused = worded_skill(one, replace(_answer(one), when="Use when asked for 100 points"))
+    assert made is not None
+    assert made.description == "Close the month. Use when asked to do this, in these or other words."
+    assert [text for text in refused if text.startswith("Use when asked for 100 points: ")]
+    assert not [text for text in worded_skill(one, replace(_answer(one), when=""))[1] if "other words" in text]
+
+
+def test_a_skill_whose_title_has_no_latin_words_is_named_after_another_of_its_titles() -> None:
+    rows = [replace(row, tasks=(Task("t", "\u6708\u3092\u7de0\u3081\u3066"),)) for row in _sessions()]
+    told = Grouping([ToldTask(frozenset({("a", "t"), ("bb", "t")}))], frozenset({("a", "t"), ("bb", "t")}))
+    one = find_recurring_tasks(rows, lambda _row, _said: False, grouping=told)[0].candidate
+    assert one is not None
+    answer = replace(_answer(one), titles=("\u6708\u3092\u7de0\u3081\u3066", "Post totals"), when="")
+    made, _ = worded_skill(one, answer)
+    assert made is not None
+    assert (made.title, made.name) == ("\u6708\u3092\u7de0\u3081\u3066", "post-totals")
+
+
+def test_a_check_is_the_persons_only_if_they_said_it() -> None:
+    one = _candidate()
+    numbers = _numbers(one, "ledger post")
+    lines = (*_answer(one).lines[:2], DraftLine("check", "Check that the totals are posted", (1, *numbers)))
+    made, _ = worded_skill(one, replace(_answer(one), lines=lines))
+    assert made is not None
+    text = build_skill(made, day="2026-11-29", with_sessions=True).text
+    assert text.partition("## Check")[2].split("\n") == [
+        "", "", "From these sessions:", "", "- Check that the totals are posted.", "",
+    ]  # fmt: skip
+
+
+def test_variables_have_a_number_only_where_there_are_several() -> None:
+    one = _candidate()
+    parts = tuple(
+        Part(PartKind.COMMAND, text, one.parts[0].proofs)
+        for text in ('git commit -m "{{message3}}"', "gh pr view {{number}}", "gh run view {{number2}}")
+    )
+    assert one.recurrence is not None
+    task = replace(one.recurrence, examples={"message3": ("x",), "message": ("y",)}, check="{{message3}}")
+    plain = with_plain_variables(replace(one, parts=(one.parts[0], *parts), recurrence=task))
+    assert [part.text for part in plain.parts[1:]] == [
+        'git commit -m "{{message}}"', "gh pr view {{number}}", "gh run view {{number2}}",
+    ]  # fmt: skip
+    assert plain.recurrence is not None
+    assert (plain.recurrence.examples, plain.recurrence.check) == ({"message": ("x",)}, "{{message}}")
+
+
+def test_sessions_are_numbered_by_age() -> None:
+    one = _candidate()
+    sessions = [proof.session for proof in one.parts[0].proofs]
+    assert sessions == ["bb", "a"]  # the newest first
+    text = draft_text(one)
+    assert text.index("In session 2, one after the other:") < text.index("In session 1, one after the other:")

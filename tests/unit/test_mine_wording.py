@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skilld.mining.values import Part, PartKind, Proof
-from skilld.mining.wording import Sources, is_literal, title_problem, wording_problem
+from skilld.mining.wording import Sources, is_literal, line_doubt, title_problem, wording_problem
 
 
 def said(text: str, session: str = "a") -> Part:
@@ -122,3 +122,69 @@ def test_a_line_of_the_evidence_stands_as_it_is_only_if_two_sessions_or_the_pers
     assert is_literal(did("make", "a", "b"))
     assert not is_literal(did("make", "a"))
     assert not is_literal(did("Summary", "a", "b", sort=PartKind.ANSWER))
+
+
+RUNS = [
+    did("gh run view {{number}} --log-failed", "a", "b"),
+    did("docker compose -f dev.yml up shop", "a"),
+    did("docker compose -f test.yml up mail", "b"),
+    did("git push --force origin main", "a"),
+    did("just release", "a"),
+    did("just release", "b"),
+]
+
+
+@pytest.mark.parametrize(
+    ("span", "known"),
+    [
+        ("gh run view \u2026 --log-failed", True),
+        ("gh run view {{number}} --log-failed", True),
+        ("gh run view \u2026", True),
+        ("gh run view", False),  # not all of it
+        ("gh run view \u2026 --web", False),
+        ("gh run \u2026 --log-failed", True),
+        ("gh \u2026 --log-failed", False),  # this could be anything
+        ("docker compose \u2026 up \u2026", True),
+        ("docker compose -f \u2026 up shop", False),  # one session
+        ("git push \u2026 main", False),
+        ("just release", True),  # two sessions, one line each
+        ("gh run view" + " \u2026 x" * 4, False),
+    ],
+)
+def test_a_command_in_backticks_ran_like_this_if_only_what_stands_for_the_rest_differs(
+    span: str, *, known: bool
+) -> None:
+    sources = Sources([said("run it"), *RUNS])
+    assert (wording_problem(f"Run it with `{span}`", sources, sources) is None) is known
+
+
+def test_many_gaps_in_a_command_take_no_time() -> None:
+    sources = Sources([said("run it"), did("gh run view " + "a " * 190, "a", "b")])
+    assert wording_problem("Run it with `gh run" + " \u2026 b" * 60 + "`", sources, sources)
+
+
+ASK = Part(PartKind.REQUEST, "a title with the numbers of today", (Proof("a", "t", "x"),))
+OTHER = Part(PartKind.REQUEST, "a title with numbers", (Proof("b", "t", "x"),))
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "sources", "doubt"),
+    [
+        ("rule", "Put the numbers in the title", (ASK,), "only one request"),
+        ("rule", "Put the numbers in the title", (ASK, OTHER), ""),
+        ("rule", "Put the numbers in the title", (ASK, ASKED), ""),
+        ("step", "Put the numbers in the title", (ASK,), ""),
+        ("step", "Fix the cause in `deploy.yml`", (ASKED,), "only 1 of 5 sessions"),
+        ("step", "Fix the cause in `deploy.yml`, if it is there", (ASKED,), ""),
+        ("step", "Fix the cause in `deploy.yml`", (ASKED, did("x", "b", "c")), ""),
+        ("step", "Push the branch", (did("git push", "a", "b"),), "only 2 of 5 sessions"),
+        ("step", "If it is green, push the branch", (did("git push", "a", "b"),), ""),
+        ("step", "Read what it says", (ASKED,), ""),
+    ],
+)
+def test_what_one_request_or_few_sessions_had_is_in_doubt(
+    kind: str, text: str, sources: tuple[Part, ...], doubt: str
+) -> None:
+    found = line_doubt(kind, text, sources, 5) or ""
+    assert found.startswith(doubt)
+    assert bool(found) is bool(doubt)
