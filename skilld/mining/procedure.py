@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from skilld.library.patterns import CHECK_PATTERN
 from skilld.mining.actions import Action, is_generic, is_mcp_call, tokens, unfit_reason
@@ -409,6 +410,10 @@ def _without_duplicates(steps: Sequence[Step]) -> list[Step]:
 # Pitfalls: what failed, and what worked afterwards.
 
 
+_NOUN_VERB_PROGRAMS = {(name,) for name in ("gh", "glab", "az", "aws", "gcloud", "fly", "flyctl", "doctl")}
+_VERB_PLACE = 3  # words up to the verb
+
+
 def _find_traps(episodes: Sequence[Episode], steps: Sequence[Step], names: _Variables) -> Iterator[Trap]:
     by_seen = {one: step for step in steps for one in step.seen if not step.edits}
     texts = {step.text for step in steps}
@@ -457,9 +462,21 @@ def _what_worked(episode: Episode, failed: int, steps: Mapping[ActionRun, Step])
             return None  # the code was at fault, or perhaps a command helped that is no step
         new = dict.fromkeys(step.text for one, step in between if step is not None and one.text not in before)
         return (tuple(new), True) if new else None  # the log does not tell which of them was needed
-    near = [(_shared_words(action.text, one.text), step) for one, step in later if not one.edits]
+    if CHECK_PATTERN.search(action.text):  # what passes once code was changed is no other way to run it
+        later = [*takewhile(lambda each: not each[0].edits, later)]
+    near = [
+        (_shared_words(action.text, one.text), step)
+        for one, step in later
+        if not (one.edits or _is_other_verb(action.text, one.text))
+    ]
     likeness, best = max(near, key=lambda one: one[0], default=(0.0, None))
     return ((best.text,), False) if best is not None and likeness >= _MIN_SHARE else None
+
+
+def _is_other_verb(failed: str, worked: str) -> bool:
+    """Whether two commands do different things to the same kind of thing, as "gh pr checks" and "gh pr ready" do."""
+    one, other = tokens(failed)[:_VERB_PLACE], tokens(worked)[:_VERB_PLACE]
+    return one[:1] == other[:1] and one[:1] in _NOUN_VERB_PROGRAMS and one != other
 
 
 def _shared_words(failed: str, worked: str) -> float:

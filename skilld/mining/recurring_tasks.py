@@ -21,6 +21,7 @@ from skilld.mining.evidence import session_piece
 from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.new_skill import part_problem, task_name, without_politeness
 from skilld.mining.outline import outline
+from skilld.mining.overtaken import Later
 from skilld.mining.procedure import Episode, Procedure, Trap, find_procedure
 from skilld.mining.requests import (
     MIN_GROUP_SHARE,
@@ -70,12 +71,13 @@ IsDenied = Callable[[Row, Feedback], bool]
 class _Gate:
     """What a candidate must have: less if the person has `chosen` the sessions, or a model will have it `reviewed`.
 
-    `other_work` has the requests that, according to the model, belong to no task.
+    `other_work` has the requests that, according to the model, belong to no task; `later` is all that was typed.
     """
 
     chosen: bool
     reviewed: bool
     other_work: frozenset[tuple[str, str]]
+    later: Later
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,11 +121,13 @@ def find_recurring_tasks(
     """
     if grouping is None:
         rows = [replace(row, tasks=tuple(one for one in row.tasks if not one.long)) for row in rows]
-    requests = [*requests_with_actions(rows, looks=grouping is not None)][:_MAX_REQUESTS]
+    requests = [*requests_with_actions(rows, looks=grouping is not None)]
+    requests = requests[:_MAX_REQUESTS] if grouping is None else requests
     told = grouping or Grouping()
     groups = _word_groups(requests) if grouping is None else _told_groups(requests, told)
     on_tasks = frozenset(chain.from_iterable((*task.requests, *task.continued) for task in told.tasks))
-    gate = _Gate(chosen, grouping is not None, frozenset(told.asked) - on_tasks)
+    acted = frozenset(one.place for one in requests if one.done)  # a mere question ends nothing
+    gate = _Gate(chosen, grouping is not None, (acted & frozenset(told.asked)) - on_tasks, Later(rows))
     found = _build_tasks(groups, [(group, None) for group in groups], denied, gate)
     # A task that is part of another one does not end any task.
     tasks = [
@@ -144,7 +148,7 @@ def _told_groups(requests: Sequence[Request], told: Grouping) -> list[_Group]:
         _Group([one for one in requests if one.place in task.requests], frozenset(task.continued))
         for task in told.tasks
     ]
-    return [group for group in groups if group.sessions >= MIN_SESSIONS]
+    return [group for group in groups if group.sessions >= MIN_SESSIONS and any(one.done for one in group.requests)]
 
 
 def _word_groups(requests: Sequence[Request]) -> list[_Group]:
@@ -235,7 +239,7 @@ def _build_task(
         if one.turn in turns and not denied(row, one)
         if one.turn in _turns_on_task(row, turns, asked) or content_stems(one.change) & about
     ]
-    corrections = _correction_parts(feedback)
+    corrections = [part for part in _correction_parts(feedback) if not gate.later.overtakes(part, rows)]
     did = _without_rejected_steps(did, [part.text for part in corrections])
     telling = [part for part in corrections if not part_problem(part, rows[0].project)]  # the others are left out
     saved = _savings(rows, episodes, telling, did)
@@ -255,17 +259,21 @@ def _said_on_task(
     found: list[Sentence] = []
     known = [part.text for part in corrections]
     for row in rows:
-        texts = {one.turn: one.text for one in row.tasks}
+        typed = {one.turn: one for one in row.tasks}
         begun = [n for n, turn in enumerate(row.turns) if (row.session_id, turn) in group.places]
         turns = _turns_on_task(row, row.turns[begun[0] :], asked) if begun else set[str]()
         if not gate.reviewed:
             turns -= {turn for turn in turns if (row.session_id, turn) in group.places}
-        said = sentences_of_turns(row.session_id, texts, (turn for turn in row.turns if turn in turns))
+        said = sentences_of_turns(row.session_id, typed, (turn for turn in row.turns if turn in turns))
         found += [one for one in said if not denied(row, Feedback(one.turn, one.quote, one.text, Kind.CORRECTION, 1.0))]
         known += [one.quote for one in row.user_feedback if denied(row, one)]
     titles = [one.task.text for one in group.requests]
     parts = said_parts(found, known, titles, least=1 if gate.reviewed else MIN_SESSIONS)
-    taken_back = [part for part in parts if any(contradicts(one.text, part.text) for one in corrections)]
+    taken_back = [
+        part
+        for part in parts
+        if gate.later.overtakes(part, rows) or any(contradicts(one.text, part.text) for one in corrections)
+    ]
     return [part for part in parts if part not in taken_back and not part_problem(part, rows[0].project)]
 
 

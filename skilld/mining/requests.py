@@ -14,6 +14,7 @@ from skilld.words import content_stems
 
 _MIN_SAME_SHARE, _MIN_SIMILAR_SHARE = 0.6, 0.3
 _MIN_SHARED = 3
+_MIN_ANSWERED_STEMS = 2  # of a request that was only answered
 MIN_GROUP_SHARE = 0.5
 _MIN_ACTION_SHARE = 0.6
 _MAX_ACTIONS = 40  # of one request that are compared with those of another
@@ -38,7 +39,10 @@ class Request:
 
 
 def requests_with_actions(rows: Sequence[Row], *, looks: bool = False) -> Iterator[Request]:
-    """Yield the requests that the agent acted on, newest session first; with `looks`, also those it read for."""
+    """Yield the requests that the agent acted on, newest session first.
+
+    With `looks`, also those that it read for, and those that say enough to be a task whose result is an answer.
+    """
     for row in sorted(rows, key=lambda one: one.datetime, reverse=True):
         corrected = {one.turn for one in row.user_feedback}
         for number, task in enumerate(row.tasks):
@@ -50,7 +54,8 @@ def requests_with_actions(rows: Sequence[Row], *, looks: bool = False) -> Iterat
                 for one, turn in row.actions
                 if turn in turns and (not one.read_only or (looks and is_telling_look(one)))
             )
-            if done:
+            stems = content_stems(without_politeness(task.text))
+            if done or (looks and len(stems) >= _MIN_ANSWERED_STEMS):
                 telling = [
                     one
                     for one in done
@@ -60,7 +65,7 @@ def requests_with_actions(rows: Sequence[Row], *, looks: bool = False) -> Iterat
                 for one in telling[:_MAX_ACTIONS]:
                     by_program.setdefault(next(iter(one.words), ""), []).append(one)
                 total = sum(map(len, by_program.values()))
-                yield Request(row, task, content_stems(without_politeness(task.text)), done, by_program, total)
+                yield Request(row, task, stems, done, by_program, total)
 
 
 def is_telling_look(one: Action) -> bool:

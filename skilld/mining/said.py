@@ -14,7 +14,9 @@ from functools import lru_cache
 
 from skilld.edit.lint import lint
 from skilld.mining.actions import PRIVILEGE_PATTERN, has_machine_path
+from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.new_skill import without_politeness
+from skilld.mining.session_summary import Task
 from skilld.mining.values import Part, PartKind, Proof
 from skilld.text import fold
 from skilld.words import content_stems, count_words, is_same_ask
@@ -36,6 +38,23 @@ _ONE_TIME_PATTERN = re.compile(
 )
 
 
+# Words of an answer that asks for nothing: "looks good", "option 2 seems best".
+_APPROVAL_STEMS = content_stems(
+    """
+    fine good great best better ok okay works working work seems seem sounds sound looks look right correct true option
+    nice cool done yes sure thanks thank perfect agree agreed exactly awesome excellent ready now go ahead first second
+    this that these all idea one two three makes sense absolutely gut genau richtig klar danke passt
+    """
+)
+_OUTPUT_PATTERN = re.compile(
+    r"\bexit (?:status|code)\b|\A(?-i:RUN|FAIL|PASS|ERROR|WARN|INFO)\b"
+    r"|\A\W*(?:critical|high|medium|low) (?:severity|priority)\b"
+    r"|\A\W*(?:critical|high|medium|low|major|minor|nit|blocker|error|warning|remote|fatal|failed)(?: \w+)?\W*:"
+    r"|\A(?:\u3053\u308c\u3067|\u305d\u308c\u3067)?(?:\u3044\u3044|\u5927\u4e08\u592b)(?:\u3067\u3059)?[\u3088\u306d]?\Z",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """One sentence that was typed: its session and turn, as typed, and as a line of a skill."""
@@ -44,9 +63,10 @@ class Sentence:
     turn: str
     quote: str
     text: str
+    pasted: bool = False  # probably: of a long turn
 
 
-def sentences(session: str, turn: str, typed: str) -> Iterator[Sentence]:
+def sentences(session: str, turn: str, typed: str, *, pasted: bool = False) -> Iterator[Sentence]:
     """Yield the sentences of one turn that a skill could have as lines."""
     for piece in _SENTENCE_END_PATTERN.split(typed):
         quote = fold(_NUMBERED_PATTERN.sub("", piece)).strip()
@@ -54,8 +74,21 @@ def sentences(session: str, turn: str, typed: str) -> Iterator[Sentence]:
         if quote.endswith(_QUESTION_MARKS) and plain.startswith(text):
             continue  # a question in this form asks for nothing
         fit = _MIN_WORDS <= count_words(text) <= _MAX_WORDS and content_stems(text)
-        if fit and not (_ONE_TIME_PATTERN.search(quote) or is_unfit(text)):
-            yield Sentence(session, turn, quote, f"{text[:1].upper()}{text[1:]}")
+        if fit and not (_ONE_TIME_PATTERN.search(quote) or is_unfit(text) or _says_nothing(text)):
+            yield Sentence(session, turn, quote, f"{text[:1].upper()}{text[1:]}", pasted)
+
+
+def _says_nothing(text: str) -> bool:
+    """Whether a sentence only approves, chooses an offered option, or is a program's output or a reviewer's remark."""
+    return content_stems(text) <= _APPROVAL_STEMS or bool(_OUTPUT_PATTERN.search(text)) or _has_loose_end(text)
+
+
+def _has_loose_end(text: str) -> bool:
+    """Whether a bracket or quotation mark has no partner, as in a piece of output."""
+    return (
+        any(text.count(one) != text.count(other) for one, other in ("()", "[]", "\u201c\u201d"))
+        or text.count('"') % 2 == 1
+    )
 
 
 def _plain(quote: str) -> str:
@@ -75,7 +108,7 @@ def is_unfit(text: str) -> bool:
 def said_parts(said: Iterable[Sentence], known: Sequence[str], titles: Iterable[str], *, least: int = 1) -> list[Part]:
     """Return the sentences as parts, the most frequent first; each thing once, and none of what is `known`.
 
-    Requests as a whole (`titles`) are left out, and those of fewer than `least` sessions are left out.
+    Requests as a whole (`titles`) are left out, and those of fewer than `least` sessions, or two if they are `pasted`.
     """
     groups: list[list[Sentence]] = []
     whole = {_plain(fold(title)).casefold() for title in titles}
@@ -90,7 +123,11 @@ def said_parts(said: Iterable[Sentence], known: Sequence[str], titles: Iterable[
         else:
             group.append(one)
     found = [(len({one.session for one in group}), group) for group in groups]
-    chosen = [group for sessions, group in sorted(found, key=lambda one: -one[0]) if sessions >= least]
+    chosen = [
+        group
+        for sessions, group in sorted(found, key=lambda one: -one[0])
+        if sessions >= (max(least, MIN_SESSIONS) if all(one.pasted for one in group) else least)
+    ]
     said_before = [(one, content_stems(one)) for one in known]
     fresh = (
         group
@@ -109,7 +146,7 @@ def _part(group: Sequence[Sentence]) -> Part:
     return Part(PartKind.SAID, min((one.text for one in group), key=len), proofs)
 
 
-def sentences_of_turns(session: str, texts: Mapping[str, str], turns: Iterable[str]) -> Iterator[Sentence]:
-    """Yield the sentences of these turns of a session; `texts` has what was typed in each."""
-    for turn in turns:
-        yield from sentences(session, turn, texts.get(turn, ""))
+def sentences_of_turns(session: str, typed: Mapping[str, Task], turns: Iterable[str]) -> Iterator[Sentence]:
+    """Yield the sentences of these turns of a session; `typed` has what was typed in each."""
+    for one in (typed[turn] for turn in turns if turn in typed):
+        yield from sentences(session, one.turn, one.text, pasted=one.long)

@@ -12,6 +12,7 @@ from skilld.clock import parse_time
 from skilld.library.clusters import Ask
 from skilld.mining.actions import Action, is_read_only
 from skilld.mining.new_skill import build_skill
+from skilld.mining.requests import requests_with_actions
 from skilld.mining.selection import judge
 from skilld.mining.session_summary import Feedback, Row, Task
 from skilld.mining.similarity import common_words
@@ -479,3 +480,55 @@ def test_a_date_that_the_paths_of_all_sessions_begin_with_is_part_of_the_variabl
     ]
     (candidate,) = _reviewed(rows, "t1", "t2", "t3")
     assert _step_lines(candidate, PartKind.COMMAND) == ["mv todo/{{name}}.md done/", "make lists"]
+
+
+def test_a_reserved_act_is_no_rule_once_the_person_asked_for_it() -> None:
+    said = "Next time you change the code, let me commit."
+    rows = [_gen(1, "alpha", said=(said,)), _gen(2, "beta"), _gen(3, "gamma")]
+    assert said in _step_lines(_judge(*rows).candidates[0], PartKind.PITFALL)
+    rows.append(_row(4, "just commit it for me", "git commit -m x"))
+    assert said not in _step_lines(_judge(*rows).candidates[0], PartKind.PITFALL)
+
+
+@pytest.mark.parametrize(
+    ("failed", "worked", "pitfall"),
+    [
+        ("gh pr checks 94", "gh pr ready 94", False),  # another thing
+        ("gh pr merge 94", "gh pr merge 94 --squash", True),
+        ("pnpm build shop", "pnpm build shop --force", True),
+    ],
+)
+def test_another_verb_is_no_other_way_to_do_it(failed: str, worked: str, *, pitfall: bool) -> None:
+    rows = [_row(number, "release the shop", f"!{failed}", worked, "make dist", "make sign") for number in (1, 2, 3)]
+    traps = _step_lines(_judge(*rows).candidates[0], PartKind.TRAP)
+    assert bool(traps) is pitfall
+
+
+def test_a_test_that_another_one_passed_after_code_was_changed_is_no_pitfall() -> None:
+    def sessions(*between: str) -> list[Row]:
+        ran = ("!go test ./shop -run A", *between, "go test ./shop -run B", "make dist", "make sign")
+        return [_row(number, "release the shop", *ran) for number in (1, 2, 3)]
+
+    assert _step_lines(_judge(*sessions()).candidates[0], PartKind.TRAP)
+    assert not _step_lines(_judge(*sessions("~shop/cart.go")).candidates[0], PartKind.TRAP)
+
+
+def test_a_request_that_was_only_answered_may_be_part_of_a_task_and_ends_none() -> None:
+    rows = [
+        _continued(
+            number, ("a", f"write the proposal for part {number}", "spec new change"), ("b", "go on", "spec new design")
+        )
+        for number in (1, 2, 3)
+    ]
+    rows = [
+        replace(row, tasks=(row.tasks[0], Task("q", "explain me the blocking change again"), row.tasks[1]),
+                turns=("a", "q", "b"))
+        for row in rows
+    ]  # fmt: skip
+    (candidate,) = _reviewed(rows, "a", continued="b")
+    assert _step_lines(candidate, PartKind.COMMAND) == ["spec new change", "spec new design"]
+    asked = [one.task.text for one in requests_with_actions(rows, looks=True)]
+    assert "explain me the blocking change again" in asked
+    assert "go on" in asked
+    assert len([*requests_with_actions(rows)]) == 6
+    assert _reviewed(rows, "q") == ()  # nothing was done for it in any session

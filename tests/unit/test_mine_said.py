@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.mining.said import Sentence, said_parts, sentences
+from skilld.mining.said import Sentence, said_parts, sentences, sentences_of_turns
+from skilld.mining.session_summary import Task
 
 
 def _lines(typed: str) -> list[str]:
@@ -15,7 +16,7 @@ def _lines(typed: str) -> list[str]:
     ("typed", "lines"),
     [
         ("ok push it. And mark the resolved ones as such!", ["Push it", "Mark the resolved ones as such"]),
-        ("Three things: 1. use the board 2. no emojis", ["Three things:", "Use the board", "No emojis"]),
+        ("Three things: 1. use the board 2. no emojis", ["Use the board", "No emojis"]),
         ("- write it in English\n- keep the table", ["Write it in English", "Keep the table"]),
         ("レビューを確認。英語で記述してください。", ["レビューを確認", "英語で記述してください"]),
         ("Which of them is better? Take the smaller one.", ["Take the smaller one"]),
@@ -67,3 +68,37 @@ def test_sentences_in_other_words_are_one_line_in_the_shorter_wording() -> None:
     other = Sentence("s2", "t2", "q2", "Update changelog with breaking changes")
     (part,) = said_parts([one, other], [], [])
     assert (part.text, len(part.proofs)) == (other.text, 2)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "seems to work fine",
+        "option 2 seems best",
+        "sounds good!",
+        "\u3053\u308c\u3067\u3044\u3044\u3088",
+        "exit status 1",
+        "RUN TestShop",
+        "Medium: the retry does not cover the push path",
+        "High severity: the total is rounded twice",
+        "Low Severity The literal has 42 characters",
+        "charset=UTF-8] Internal Server Error",
+        'the "hint should be there',
+    ],
+)
+def test_approval_output_and_remarks_of_reviewers_are_no_lines(typed: str) -> None:
+    assert _lines(typed) == []
+
+
+@pytest.mark.parametrize("typed", ["run it twice", "error messages end without a stop", "keep it short", "no emojis"])
+def test_short_wishes_are_lines(typed: str) -> None:
+    assert len(_lines(typed)) == 1
+
+
+def test_of_a_long_turn_only_what_a_second_session_says_too_is_a_line() -> None:
+    typed = {"t": Task("t", "Keep the tables sorted. Walk through the follow-ups.", long=True)}
+    once = [*sentences_of_turns("s1", typed, ["t", "t9"])]
+    assert len(once) == 2
+    assert said_parts(once, [], []) == []
+    again = [*once, *sentences("s2", "t", "keep the tables sorted")]
+    assert [part.text for part in said_parts(again, [], [])] == ["Keep the tables sorted"]
