@@ -22,11 +22,12 @@ from skilld.clock import local_day, rfc3339
 from skilld.errors import SkilldError
 from skilld.mining.actions import tokens
 from skilld.mining.kinds import MIN_SESSIONS
-from skilld.mining.new_skill import NewSkill, build_skill, project_name
+from skilld.mining.new_skill import NewSkill, build_skill, join_name, project_name
 from skilld.mining.proposing import MiningRun, check_skill
 from skilld.mining.questions import DECLINED_REASON
 from skilld.mining.requests import Request, requests_with_actions
 from skilld.mining.session_summary import Row
+from skilld.mining.shortlist import shortlist
 from skilld.mining.skill_lines import draft_text, evidence_lines, second_draft_text, worded_skill
 from skilld.mining.values import Candidate, Grouping, RejectedCandidate, ToldTask
 from skilld.protocol import DraftsResult, NumbersResult, PartialResult, Result
@@ -37,7 +38,7 @@ MayAsk = Callable[[Sequence[str]], bool]  # whether a question about these texts
 
 # Which requests are the same task: one question about the newest of all projects, since people have habits, too.
 
-_MAX_REQUESTS = 400
+_MAX_REQUESTS = 500
 _MAX_REQUEST_LENGTH = 200
 _MAX_COMMANDS, _MAX_FILES = 6, 2  # that are named with a request
 _COMMAND_WORDS, _PATH_PARTS = 3, 3
@@ -47,7 +48,7 @@ def group_requests(rows: Sequence[Row], run: MiningRun, may_ask: MayAsk) -> tupl
     """Return which requests are the same task, and why the model did not answer."""
     asked = [*requests_with_actions(rows, looks=True)][:_MAX_REQUESTS]
     numbers = {session: n for n, session in enumerate(dict.fromkeys(one.row.session_id for one in asked), 1)}
-    if len(numbers) < MIN_SESSIONS:
+    if len({one.row.session_id for one in asked if one.done}) < MIN_SESSIONS:
         return Grouping(), ""
     several = len({one.row.project for one in asked}) > 1
     texts = tuple(_request_line(numbers[one.row.session_id], one, several=several) for one in asked)
@@ -78,38 +79,39 @@ def _short_path(path: str) -> str:
     return "/".join(path.split("/")[-_PATH_PARTS:])
 
 
-# The skills that drafts become: one question for all new drafts, and one more where code left out something.
+# The skills that drafts become: a question for each dozen of drafts, and one more where code left out something.
 
-MAX_DRAFTS = 12  # that one question is about
+MAX_DRAFTS = 36  # of one run
+_DRAFTS_ASKED = 12  # about in one question
 _NO_TASK_REASON = "the model found no task in it that a skill could describe"
 
 
 def word_skills(
     candidates: Sequence[Candidate], run: MiningRun, may_ask: MayAsk
 ) -> tuple[tuple[Candidate, ...], list[RejectedCandidate], str]:
-    """Return the candidates as a model words them, those it dropped, and why it was not asked.
+    """Return the candidates as a model words them, the best first, those left out, and why it was not asked.
 
     Code has checked each word of it. Candidates other than recurring tasks stay as they are.
     """
     drafts = {one: draft_text(one) for one in candidates if one.recurrence}
-    texts = tuple(drafts.values())
-    answers, why = _worded_drafts([*drafts], texts, run, may_ask) if drafts else ((), "")
-    if why:
+    first, why = _worded_drafts(drafts, run, may_ask)
+    if why and not first:
         return tuple(candidates), [], why
-    first = dict(zip(drafts, answers, strict=True))
     again = {one: text for one, answer in first.items() if (text := second_draft_text(one, answer))}
-    better, _ = _worded_drafts([*again], tuple(again.values()), run, may_ask) if again else ((), "")
-    second = dict(zip(again, better, strict=False))  # without an answer the first one stands
+    second, _ = _worded_drafts(again, run, may_ask)  # without an answer the first one stands
     kept = {
         one: (second.get(one) and _worded(one, second[one], run)) or _worded(one, first[one], run)
         if one in first
         else one
         for one in candidates
+        if one in first or one not in drafts
     }
     dropped = [RejectedCandidate(one.parts[0].text, _NO_TASK_REASON) for one, left in kept.items() if left is None]
-    left = (one for one in kept.values() if one is not None)
-    # The one that came up most often first: the person has most of it.
-    return tuple(sorted(left, key=lambda one: (one.creates, -one.saved.sessions))), dropped, ""
+    dropped += [
+        RejectedCandidate(one.parts[0].text, f"the model was not asked: {why}") for one in drafts if one not in first
+    ]
+    shown, covered = shortlist([one for one in kept.values() if one is not None])
+    return tuple(shown), [*dropped, *covered], ""
 
 
 def _worded(one: Candidate, answer: DraftAnswer, run: MiningRun) -> Candidate | None:
@@ -125,6 +127,21 @@ def _worded(one: Candidate, answer: DraftAnswer, run: MiningRun) -> Candidate | 
 
 
 def _worded_drafts(
+    drafts: Mapping[Candidate, str], run: MiningRun, may_ask: MayAsk
+) -> tuple[dict[Candidate, DraftAnswer], str]:
+    """Return stored or new answers about drafts with these texts, and why some have none."""
+    found: dict[Candidate, DraftAnswer] = {}
+    ones = [*drafts]
+    for start in range(0, len(ones), _DRAFTS_ASKED):
+        asked = ones[start : start + _DRAFTS_ASKED]
+        answers, why = _drafts_answer(asked, tuple(drafts[one] for one in asked), run, may_ask)
+        if why:
+            return found, why
+        found |= zip(asked, answers, strict=True)
+    return found, ""
+
+
+def _drafts_answer(
     drafts: Sequence[Candidate], texts: tuple[str, ...], run: MiningRun, may_ask: MayAsk
 ) -> tuple[Sequence[DraftAnswer], str]:
     """Return a stored or new answer about these drafts, and why there is none."""
@@ -179,6 +196,7 @@ def with_titles(
 
     `taken` are the names of existing skills. Without `may_ask` only a stored answer is used.
     """
+    candidates = _with_own_names(candidates, taken)
     drafts = {
         one: build_skill(one, day=local_day(time.time()), with_sessions=False)
         for one in candidates
@@ -196,6 +214,15 @@ def with_titles(
         named.append(_apply_title(one, drafts[one], suggested, names - {one.name}, run) if suggested else one)
         names.add(named[-1].name)
     return tuple(named), why_not
+
+
+def _with_own_names(candidates: Sequence[Candidate], taken: Collection[str]) -> list[Candidate]:
+    """Return the candidates, new skills with names that neither an existing skill nor one before them has."""
+    used, named = set(taken), list[Candidate]()
+    for one in candidates:
+        named.append(replace(one, name=join_name([one.name], used)) if one.creates else one)
+        used.add(named[-1].name)
+    return named
 
 
 def _apply_title(one: Candidate, drafted: NewSkill, title: Title, taken: Collection[str], run: MiningRun) -> Candidate:

@@ -196,11 +196,20 @@ def judge(
     fit = [one for one in fit if not one.creates] + settled_ones
     candidates = sorted(
         _with_free_names(_merge_extensions(fit), skills),
-        key=lambda one: (one.creates, -one.saved.worth, -len({proof.session for proof in one.evidence}), one.name),
+        key=lambda one: (one.creates, -_rank(one, reviewed=grouping is not None), -_sessions(one), one.name),
     )
     deferred = [RejectedCandidate(one.name, DEFERRED_REASON) for one in candidates[most:]]
     everything = [*rejected, *served, *missed, *unwanted, *useless, *alike, *deferred]
     return Judgement(tuple(candidates[:most]), tuple(everything), tuple(docs))
+
+
+def _rank(one: Candidate, *, reviewed: bool) -> float:
+    """Return what decides which candidates stay; of those that a model will review, the most frequent do."""
+    return one.saved.sessions if reviewed else one.saved.worth
+
+
+def _sessions(one: Candidate) -> int:
+    return len({proof.session for proof in one.evidence})
 
 
 def _extension_candidates(found: Sequence[Lead]) -> list[Candidate]:

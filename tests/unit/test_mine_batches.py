@@ -1,0 +1,86 @@
+"""Questions about many drafts: a dozen in each, and none of them lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from skilld.classify.backends import Spec
+from skilld.classify.draft_lines import DraftAnswer, DraftLine
+from skilld.classify.question_jobs import WordSkills
+from skilld.mining.draft_questions import with_titles, word_skills
+from skilld.mining.evidence import Transcripts
+from skilld.mining.proposing import MiningRun
+from skilld.mining.questions import Terms
+from skilld.mining.values import Candidate, Part, PartKind, Proof, Recurrence, Savings
+from skilld.protocol import DraftsResult, Result
+from skilld.settings import Settings
+from skilld.skills.draft import SkillKind
+from skilld.store import Store
+from skilld.types import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class _Run(MiningRun):
+    """A run whose model takes each draft's second and third line."""
+
+    asked: list[int] = field(default_factory=list)
+
+    def ask(self, work: WordSkills, _keep: object = None) -> Result:  # type: ignore[override]
+        self.asked.append(len(work.drafts))
+        lines = DraftLine("step", "", (2,)), DraftLine("step", "", (3,))
+        return DraftsResult(outcome=Outcome.NOTHING, drafts=tuple(DraftAnswer((), "", lines) for _ in work.drafts))
+
+
+@pytest.fixture
+def run(store: Store) -> _Run:
+    terms = Terms(Spec("openai/stub"), Settings().budget, 1.0, 0o022, {})
+    return _Run("mine-1", store, terms, Transcripts({}, str), str)
+
+
+def _draft(number: int) -> Candidate:
+    name = f"{chr(97 + number % 26)}{chr(97 + number // 26)}ware"
+    request = f"prepare the {name} ledger"
+    parts = [Part(PartKind.REQUEST, request, tuple(Proof(f"s{n}", f"t{number}", request) for n in (1, 2)))]
+    for verb in ("post", "close"):
+        ran = f"ledger-{name} {verb} --all"
+        parts.append(Part(PartKind.COMMAND, ran, tuple(Proof(f"s{n}", "t", ran, observed=True) for n in (1, 2))))
+    saved = Savings(2 + number)
+    return Candidate(
+        "same-name",
+        "create",
+        "/shop",
+        SkillKind.WORKFLOW,
+        (),
+        tuple(parts),
+        recurrence=Recurrence(request),
+        saved=saved,
+    )
+
+
+def test_every_draft_is_asked_about_a_dozen_at_a_time_and_the_most_frequent_comes_first(run: _Run) -> None:
+    drafts = [_draft(number) for number in range(30)]
+    made, left_out, why = word_skills(drafts, run, lambda _: True)
+    assert (run.asked, why, left_out) == ([12, 12, 6], "", [])
+    assert [one.saved.sessions for one in made] == [*range(31, 1, -1)]
+    again, _, _ = word_skills(drafts, run, lambda _: False)  # every answer is stored
+    assert again == made
+    assert len(run.asked) == 3
+
+
+def test_a_draft_that_may_not_be_asked_about_is_reported_and_the_others_stand(run: _Run) -> None:
+    drafts = [_draft(number) for number in range(14)]
+    answers = iter([True, False])
+    made, left_out, why = word_skills(drafts, run, lambda _: next(answers))
+    assert (len(made), why) == (12, "")
+    assert [one.missed for one in left_out] == ["the model was not asked: you declined to send the questions"] * 2
+    none, _, why = word_skills([_draft(40)], run, lambda _: False)
+    assert (len(none), why) == (1, "you declined to send the questions")
+
+
+def test_no_two_skills_have_one_name_nor_that_of_an_existing_skill(run: _Run) -> None:
+    made, _, _ = word_skills([_draft(1), _draft(2)], run, lambda _: True)
+    same = [replace(one, name="x") for one in made]
+    named, _ = with_titles(same, {"x"}, run, lambda _: False)
+    assert [one.name for one in named] == ["x-2", "x-3"]
