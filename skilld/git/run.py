@@ -81,6 +81,7 @@ def _header(number: int, size: int) -> bytes:
 
 # How long one call may take: ours, and one of the person's with hooks and a prompt for a passphrase.
 GIT_SECONDS = 20.0
+_SILENT_SECONDS = 1.0
 PERSON_SECONDS = 300.0
 
 # Commands that refuse to run with --literal-pathspecs; their paths must start with "./".
@@ -113,8 +114,12 @@ _PERSON_COMMANDS = _PERSON_READ_COMMANDS | {"cherry-pick", "commit", "read-tree"
 
 @dataclass(frozen=True, slots=True)
 class SharedState:
-    """The git processes and answers that one command of the person's, or one job, keeps until its end."""
+    """The git processes and answers that one command of the person's, or one job, keeps until its end.
 
+    `silent` are the folders in which git did not answer in time: it gets little time there from then on.
+    """
+
+    silent: set[Path] = field(default_factory=set)
     readers: list[Git] = field(default_factory=list)
     cache: dict[Any, Any] = field(default_factory=dict)
 
@@ -194,7 +199,19 @@ class Git:
         Raises GitTimeoutError after `seconds`, and ValueError for a subcommand that is not allowed.
         """
         self.write()
-        return execute(self._argv(args), self.folder, self._env | dict(env or {}), stdin, seconds)
+        with self._limited(seconds) as limit:
+            return execute(self._argv(args), self.folder, self._env | dict(env or {}), stdin, limit)
+
+    @contextmanager
+    def _limited(self, seconds: float = GIT_SECONDS) -> Iterator[float]:
+        """Yield how long a call may take; remember within `shared_git` that it took too long."""
+        silent = command.silent if (command := _SHARED.get()) else set[Path]()
+        try:
+            yield min(seconds, _SILENT_SECONDS) if self.folder in silent else seconds
+        except GitTimeoutError:
+            if seconds >= GIT_SECONDS:
+                silent.add(self.folder)
+            raise
 
     def run(
         self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None, seconds: float = GIT_SECONDS
@@ -247,19 +264,8 @@ class Git:
             reader = _start_reader(self._argv(("cat-file", "--batch-command")), self.folder, self._env)
             if command is not None:
                 command.readers.append(self)
-        deadline = time.monotonic() + GIT_SECONDS
-        watchdog = threading.Timer(GIT_SECONDS, reader.kill)
-        watchdog.start()
-        try:
-            found = [*_read_answers(reader, question, names)]
-        except (EOFError, OSError) as error:
-            err = reader.stderr.read().decode("utf-8", "replace")
-            status = reader.proc.wait() if reader.proc is not None else 0
-            if time.monotonic() >= deadline:
-                raise _timeout(GIT_SECONDS, self.folder) from error
-            raise GitFailedError("git cat-file failed", status, safe_text(err.strip(), newlines=True)) from error
-        finally:
-            watchdog.cancel()
+        with self._limited() as seconds:
+            found = _read_in_time(reader, question, names, seconds, self.folder)
         if command is not None:
             self._reader = reader
         return found
@@ -390,6 +396,25 @@ def _read_answers(
                 if len(data) <= size:
                     raise EOFError
             yield match[1].decode(), match[2].decode(), size, data[:-1]
+
+
+def _read_in_time(
+    reader: Runner.AutoInterrupt, question: bytes, names: Sequence[bytes], seconds: float, folder: Path
+) -> list[tuple[str, str, int, bytes]]:
+    """Return what `_read_answers` yields; end the process and raise GitTimeoutError if it takes too long."""
+    deadline = time.monotonic() + seconds
+    watchdog = threading.Timer(seconds, reader.kill)
+    watchdog.start()
+    try:
+        return [*_read_answers(reader, question, names)]
+    except (EOFError, OSError) as error:
+        err = reader.stderr.read().decode("utf-8", "replace")
+        status = reader.proc.wait() if reader.proc is not None else 0
+        if time.monotonic() >= deadline:
+            raise _timeout(seconds, folder) from error
+        raise GitFailedError("git cat-file failed", status, safe_text(err.strip(), newlines=True)) from error
+    finally:
+        watchdog.cancel()
 
 
 def execute(argv: list[str], folder: Path, env: Mapping[str, str], stdin: bytes | None, seconds: float) -> Result:

@@ -11,8 +11,8 @@ import pytest
 
 from skilld.effect.rule_lines import text_of
 from skilld.errors import SkilldError
-from skilld.git.errors import RepoRefusedError
-from skilld.git.run import GIT_SECONDS
+from skilld.git.errors import GitTimeoutError, RepoRefusedError
+from skilld.git.run import GIT_SECONDS, Git, shared_git
 from skilld.git.state import check_regular
 from skilld.library.history import History
 from skilld.proposals import auto_apply, explain
@@ -87,8 +87,10 @@ def test_nothing_waits_for_it_or_reads_it_whole(swapped: Harness) -> None:
     [
         *(".git", ".git/HEAD", ".git/config", ".git/commondir", ".git/packed-refs", ".git/shallow"),
         *(".git/objects/info/alternates", ".git/info/attributes", ".gitattributes", ".git/refs/heads/main"),
-        *(".git/refs/heads/skilld/staging", ".git/rebase-merge/head-name", ".git/BISECT_START"),
-        ".git/refs/heads/topic",
+        *(".git/refs/heads/skilld/staging", ".git/rebase-merge/head-name", ".git/BISECT_START", ".git/refs/stash"),
+        *(".git/refs/heads/topic", ".git/refs/tags/deep/er/t", ".git/refs/remotes/origin/HEAD", ".git/refs/replace/0"),
+        *(".git/index", ".git/MERGE_HEAD", ".git/info/grafts", ".git/logs/refs/stash"),
+        ".git/objects/info/commit-graph",
     ],
 )
 def test_a_repository_with_such_a_file_is_refused(harness: Harness, name: str, swap: Callable[[Path], None]) -> None:
@@ -114,3 +116,23 @@ def test_a_linked_work_tree_has_files_of_its_own(harness: Harness) -> None:
     head.unlink()
     _pipe(head)
     assert isinstance(_answer(lambda: check_regular(linked)), RepoRefusedError)
+
+
+@pytest.mark.slow
+def test_a_repository_in_which_git_waits_is_given_little_more_time(harness: Harness) -> None:
+    git = Git(harness.person.root)
+    elsewhere = harness.person.root.parent / "elsewhere"
+    elsewhere.mkdir()
+    (harness.person.root / ".git/refs/heads/link").symlink_to(elsewhere)
+    with shared_git():
+        assert git.objects([b"HEAD"])[0] is not None
+        _pipe(elsewhere / "x")  # where nobody looks beforehand
+        for most in (GIT_SECONDS + 5, 5.0, 5.0):
+            started = time.monotonic()
+            with pytest.raises(GitTimeoutError):
+                git.call("for-each-ref")
+            assert time.monotonic() - started < most
+        with pytest.raises(GitTimeoutError):
+            git.objects([b"refs/heads/link/x"])
+        assert Git(elsewhere).call("version").status == 0
+        assert git.objects([b"HEAD"])[0] is not None
