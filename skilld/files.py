@@ -55,12 +55,16 @@ def read_regular(path: Path, limit: int, *, links: bool = True) -> tuple[bytes, 
         return file.read(limit), facts
 
 
-def read_start(path: Path, limit: int) -> bytes:
-    """Return at most `limit` bytes from the start of a regular file. Raises OSError, also for a pipe or a device."""
+def read_start(path: Path, limit: int, *, skip: int = 0) -> bytes:
+    """Return at most `limit` bytes of a regular file after the first `skip`.
+
+    Raises OSError, also for a pipe or a device.
+    """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+        file.seek(skip)
         return file.read(limit)
 
 

@@ -85,7 +85,7 @@ def require_membership(store: Store, repo: Repo) -> Membership:
     """Return the membership in this repository's team. Raises SkilldError if the person has not joined."""
     from skilld.team.membership import load
 
-    found = load(store, repo.toplevel, common.settings().team.repositories)
+    found = load(store, repo.toplevel, joined(store))
     if found is None:
         raise SkilldError("You have not joined a team here", str(repo.toplevel), "To join: skilld team join")
     return found
@@ -134,7 +134,7 @@ def join(arguments: argparse.Namespace) -> int:
 
     repo, removed = repository(arguments)
     store = common.store()
-    if known := load(store, repo.toplevel, common.settings().team.repositories):
+    if known := load(store, repo.toplevel, joined(store)):
         raise SkilldError(
             _NOT_JOINED, f"you are already in this team, as {known.person}", "To leave it: skilld team leave"
         )
@@ -162,9 +162,25 @@ def join(arguments: argparse.Namespace) -> int:
 
 def _first_sync(store: Store, hub: Hub, shared: Outgoing) -> str:
     _, _, pushed = sync_and_save(store, hub, shared.records, first=True)
-    repositories = [*common.settings().team.repositories, Path(hub.membership.repo)]
-    write_setting(common.places().settings_file, "team.repositories", ",".join(dict.fromkeys(map(str, repositories))))
+    _write_joined(store, [*joined(store), Path(hub.membership.repo)])
     return pushed
+
+
+def joined(store: Store) -> list[Path]:
+    """Return the repositories whose teams the person joined by their settings, where they are now."""
+    from skilld.store.meta import MOVED_TEAMS
+
+    moved = store.meta.get(MOVED_TEAMS, {})
+    return [Path(moved.get(str(one), one)) for one in common.settings().team.repositories]
+
+
+def _write_joined(store: Store, repositories: list[Path]) -> None:
+    from skilld.store.meta import MOVED_TEAMS
+
+    value = ",".join(dict.fromkeys(map(str, repositories)))
+    write_setting(common.places().settings_file, "team.repositories", value or None)
+    with store.transaction():
+        store.meta.delete(MOVED_TEAMS)
 
 
 def _print_branch(pushed: str) -> None:
@@ -220,9 +236,7 @@ def leave(arguments: argparse.Namespace) -> int:
 
     store, _, hub = _open_team(arguments)
     take_off(hub)
-    left = [one for one in common.settings().team.repositories if str(one) != hub.membership.repo]
-    file = common.places().settings_file
-    write_setting(file, "team.repositories", ",".join(map(str, left)) if left else None)
+    _write_joined(store, [one for one in joined(store) if str(one) != hub.membership.repo])
     forget(store, hub.membership.repo)
     shutil.rmtree(hub.borrowed.folder, ignore_errors=True)
     console.line("You have left the team. The rules you shared were deleted from the remote.")
@@ -259,9 +273,10 @@ def status(arguments: argparse.Namespace) -> int:
     from skilld.team.sync import read_last_synced
 
     repo, removed = repository(arguments)
-    if arguments.json and load(common.store_or_empty(), repo.toplevel, common.settings().team.repositories) is None:
+    store = common.store_or_empty()
+    if arguments.json and load(store, repo.toplevel, joined(store)) is None:
         return common.write_json({"joined": False, "remote": None, "people": [], "candidates": []})
-    membership = require_membership(common.store_or_empty(), repo)
+    membership = require_membership(store, repo)
     hub = team_hub(repo, membership, removed)
     seen = read_last_synced(hub)
     found = team_rules(hub, seen)
@@ -381,13 +396,14 @@ def _sync_all() -> None:
     from skilld.team.membership import load, save
 
     removed, store, settings = scrub_environment(), common.store(), common.settings().team
-    for folder in settings.repositories:
-        if load(store, folder, settings.repositories) is None:
+    repositories = joined(store)
+    for folder in repositories:
+        if load(store, folder, repositories) is None:
             continue  # joined on this machine with another home's settings, or left by hand
         try:
             _sync_one(store, folder, removed, weekly=settings.auto_pr == "weekly")
         except SkilldError as error:
-            if known := load(store, folder, settings.repositories):
+            if known := load(store, folder, repositories):
                 save(store, replace(known, trouble=truncate(str(error), _MAX_ERROR_CHARS)))
 
 

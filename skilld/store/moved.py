@@ -53,22 +53,22 @@ class MovedFolders(Table):
             for row in self._db.execute(named, (json.dumps(old)[1:-1],)).fetchall():
                 value = json.loads(row[column])
                 # A list has rows that begin with a path; the rest of them is text.
-                done = [[_moved(one[0], old, new), *one[1:]] for one in value] if isinstance(value, list) else None
-                changed = json.dumps(_moved(value, old, new) if done is None else done)
+                done = [[moved_path(one[0], old, new), *one[1:]] for one in value] if isinstance(value, list) else None
+                changed = json.dumps(moved_path(value, old, new) if done is None else done)
                 self._db.execute(f'UPDATE {table} SET "{column}" = ? WHERE id = ?', (changed, row["id"]))  # noqa: S608
         for key in _META_KEYS:
             for row in self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchall():
-                value = json.dumps(_moved(json.loads(row["value"]), old, new))
+                value = json.dumps(moved_path(json.loads(row["value"]), old, new))
                 self._db.execute("UPDATE meta SET value = ? WHERE key = ?", (value, key))
 
 
-def _moved(value: Any, old: str, new: str) -> Any:  # noqa: ANN401 - JSON is Any
+def moved_path(value: Any, old: str, new: str) -> Any:  # noqa: ANN401 - JSON is Any
     """Return a value with the folder replaced in all strings that are paths below it."""
     match value:
         case str():
             return new + value.removeprefix(old) if value == old or value.startswith(f"{old}/") else value
         case list():
-            return [_moved(one, old, new) for one in value]
+            return [moved_path(one, old, new) for one in value]
         case dict():
-            return {_moved(key, old, new): _moved(one, old, new) for key, one in value.items()}
+            return {moved_path(key, old, new): moved_path(one, old, new) for key, one in value.items()}
     return value

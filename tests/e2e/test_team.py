@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from skilld.types import State
+from support.repos import Person
 from support.teams import Team
 
 PNPM = "Use pnpm, not npm, to install packages."
@@ -82,6 +83,28 @@ def test_leaving_removes_our_data(team: Team) -> None:
     assert ada.team("sync").returncode == 1
     ben.run_team("sync")
     assert ben.rules() == {PNPM: "waiting"}
+
+
+def test_a_moved_clone_stays_in_its_team(team: Team) -> None:
+    ada, ben = team.colleague("ada"), team.colleague("ben")
+    settings = ada.home / ".config/skilld/config.toml"
+    for colleague in (ada, ben):
+        colleague.teach(PNPM)
+        colleague.run_team("join", "--yes", "--name", f"team-{colleague.home.parent.name}")
+    ada.program.run("proposals")
+    before = settings.read_text()
+    ada.clone = Person(ada.clone.root.rename(ada.clone.root.with_name("moved")), ada.clone.env)
+    ada.program.run("proposals")
+    assert settings.read_text() == before, "only a command of the person's changes their settings"
+    assert ada.document()["joined"]
+    ada.run_team("sync")
+    assert ada.rules() == {PNPM: "ready"}
+    assert ada.program.run("team", "join", "--repo", str(ada.clone.root)).returncode == 1
+    ada.run_team("leave")
+    assert "repositories" not in settings.read_text()
+    assert team.refs() == ["refs/skilld/team/team-ben"]
+    ada.run_team("join", "--yes", "--name", "team-ada")
+    assert str(ada.clone.root) in settings.read_text()
 
 
 def test_without_a_key_it_says_how_to_create_one(team: Team) -> None:

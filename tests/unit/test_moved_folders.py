@@ -20,7 +20,7 @@ from skilld.proposals.poll import PollSchedule, record_observation
 from skilld.proposals.reconcile import observe
 from skilld.store import Store
 from skilld.store.learnings import Learning
-from skilld.store.meta import SYNCED_PROJECTS, TEAMS
+from skilld.store.meta import FOLDER_IDS, MOVED_TEAMS, SYNCED_PROJECTS, TEAMS
 from skilld.types import Op, Operation
 from support.proposal_life import DRY, ProposalLife
 from support.repos import SKILL, TEXT, Person, isolate_git, new_repo
@@ -96,9 +96,16 @@ def into_another_parent(root: Path) -> Path:
     return root.rename(root.parent.with_name("other") / root.name)
 
 
+def copied_and_deleted(root: Path) -> Path:
+    """Move it as `mv` does to another file system."""
+    new = Path(shutil.copytree(root, root.with_name("copy"), symlinks=True))
+    shutil.rmtree(root)
+    return new
+
+
 WAYS = [
     by_hand, renamed_parent, into_a_folder_beside_it, out_of_its_folder, into_another_parent,
-    from_where_a_folder_is_again,
+    from_where_a_folder_is_again, copied_and_deleted,
 ]  # fmt: skip
 
 
@@ -122,12 +129,23 @@ def test_the_daemon_follows_it_where_a_session_is(life: ProposalLife, tmp_path: 
     check_goes_on(at(life, far))
 
 
-@pytest.mark.parametrize("instead", ["copy", "clone", "new folder", "another project", "another repository in it"])
+@pytest.mark.parametrize(
+    "instead",
+    ["older copy", "two copies", "other reflog", "clone", "new folder", "another project", "another repository in it"],
+)
 def test_nothing_is_followed_into_another_folder(life: ProposalLife, instead: str) -> None:
     root = life.person.root
     other = root.with_name("other")
-    if instead == "copy":
+    if instead in {"older copy", "two copies", "other reflog"}:
         shutil.copytree(root, other)
+    if instead == "older copy":
+        life.person.commit("after that", {"README.md": "more\n"})
+        life.observe()
+    elif instead == "two copies":
+        shutil.copytree(root, root.with_name("another"))
+    elif instead == "other reflog":
+        log = other / ".git/logs/HEAD"
+        log.write_text(log.read_text().replace("commit", "COMMIT"))
     elif instead == "clone":
         life.person.git("clone", "--quiet", ".", str(other))
     elif instead == "another project":
@@ -149,6 +167,7 @@ def test_nothing_is_followed_into_another_folder(life: ProposalLife, instead: st
 def test_a_folder_that_may_not_be_entered_stops_nothing(life: ProposalLife) -> None:
     """The daemon looks for the project, as for one that is gone; a lost network disk answers in the same way."""
     above, user = life.person.root.parent, os.geteuid()
+    shutil.copytree(life.person.root, above.with_name("copy"))
     above.chmod(0)
     os.seteuid(user or 65534)  # root may enter everything
     try:
@@ -178,6 +197,27 @@ def test_what_else_is_known_of_it_moves_along(life: ProposalLife) -> None:
     assert found == {"l1": (str(new), f"{new}/CLAUDE.md"), "l2": (beside, f"{beside}/CLAUDE.md")}
     assert store.meta.get(SYNCED_PROJECTS) == [str(new), beside]
     assert store.meta.get(TEAMS) == {str(new): {"repo": str(new), "name": "pat"}}
+    assert store.meta.get(MOVED_TEAMS) == {str(root): str(new)}
+    at(life, new.rename(root)).observe()
+    assert store.meta.get(MOVED_TEAMS) == {}
+
+
+def test_it_is_not_followed_into_a_copy_while_its_disk_is_away(life: ProposalLife) -> None:
+    root = life.person.root
+    known = life.store.meta.get(FOLDER_IDS)
+    known[str(root)][0] += 1  # the number of the disk, whose place in the tree is empty now
+    life.store.meta.set(FOLDER_IDS, known)
+    copied_and_deleted(root)
+    assert life.observe("p2") == ("stale", GONE)
+
+
+def test_a_project_moved_twice_is_found_in_the_copy_that_goes_on(life: ProposalLife) -> None:
+    first = copied_and_deleted(life.person.root)
+    moved = at(life, first)
+    moved.observe()
+    moved.person.commit("more", {"README.md": "more\n"})
+    moved.observe()
+    check_goes_on(at(life, first.rename(first.with_name("again"))))
 
 
 @pytest.mark.parametrize("key", [SYNCED_PROJECTS, TEAMS])
