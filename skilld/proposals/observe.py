@@ -19,7 +19,7 @@ from skilld.git.repo import Repo
 from skilld.git.run import shared_git
 from skilld.git.staging_branch import STAGING_REF
 from skilld.proposals.file_history import SkillCommit, read_history
-from skilld.proposals.model import GitStatus, Observation, is_only_written
+from skilld.proposals.model import GitStatus, Observation, is_only_written, is_repo_gone, is_undecided
 from skilld.proposals.whereabouts import (
     NO_CHANGE,
     Change,
@@ -254,9 +254,9 @@ def _observe_proposal(
         return observe_written(repo, proposal, change, found, since)
     if found.seen is GitStatus.NOTHING and (other := observe_elsewhere(repo, proposal, change, found, since)):
         return other
-    if change.own is None and proposal.commit and found.seen is GitStatus.NOTHING:
-        note = f"its commit {change.commit[:10]} is missing from the repository; to write the file without committing: "
-        return Observation(proposal.id, GitStatus.GONE, note=f"{note}skilld accept --worktree {proposal.id}")
+    is_lost = change.own is None and bool(proposal.commit) and found.seen is GitStatus.NOTHING
+    if is_lost and (is_undecided(proposal) or is_repo_gone(proposal)):
+        return Observation(proposal.id, GitStatus.GONE, note="its commit is missing from the repository")
     return found
 
 

@@ -102,7 +102,7 @@ def _observe_repo(repo: str, proposals: list[Proposal], job: ObserveProposals, f
     committed = [proposal for proposal in proposals if proposal.commit or _ended_waiting(proposal)]
     for proposal, seen in zip(committed, observe_repo(Path(repo), committed, private_repositories()), strict=True):
         there = there or seen.seen is not GitStatus.GONE
-        if seen.seen is GitStatus.GONE and seen.note and proposal.state is State.OPEN:
+        if seen.seen is GitStatus.GONE and seen.note and (proposal.state is State.OPEN or is_repo_gone(proposal)):
             undecided.add(proposal.id)  # another clone at the same place: its edit is still known
             lost.append(replace(proposal, commit="", base=""))
             continue

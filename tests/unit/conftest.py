@@ -87,6 +87,7 @@ NOT_QUICK = frozenset(
         "statusline",
         "swapped_files",
         "team_membership",
+        "whereabouts",
         "written_proposals",
         "store",
         "store_journal",

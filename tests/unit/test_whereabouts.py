@@ -1,0 +1,84 @@
+"""Where proposals are that no branch that counts has, and those whose commit is nowhere."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.git.staging_branch import STAGING_BRANCH
+from skilld.proposals.poll import refresh
+from skilld.store import Store
+from skilld.types import Op, Operation, State
+from support.proposal_life import DRY, ProposalLife
+from support.repos import SKILL, TEXT, Person
+
+
+@pytest.fixture
+def life(person: Person, store: Store) -> ProposalLife:
+    return ProposalLife(person, store)
+
+
+def test_an_accepted_one_is_found_on_a_branch_that_was_rebased_since(life: ProposalLife) -> None:
+    life.offer()
+    life.person.git("switch", "--quiet", "--create", "side")
+    life.accept()
+    life.person.git("commit", "--quiet", "--amend", "--no-edit", "--date=2026-01-06T10:00:00Z")
+    life.person.git("switch", "--quiet", "main")
+    assert life.observe() == ("accepted", "committed; now only on the branch side")
+
+
+def test_what_another_machine_committed_stays_accepted(life: ProposalLife) -> None:
+    life.offer()
+    life.store.proposals.decide(life.get(), State.ACCEPTED, "2026-01-06T10:00:00Z", who="machine", commit="f" * 40)
+    assert life.observe() == ("accepted", "")
+
+
+def test_a_file_that_cannot_be_read_is_no_discarded_one(life: ProposalLife) -> None:
+    life.offer()
+    life.accept(worktree=True)
+    life.person.skill.unlink()
+    life.person.skill.mkdir()
+    assert life.observe() == ("accepted", "written to the file, not committed")
+
+
+def test_lines_that_a_proposal_adds_twice_are_its_own(life: ProposalLife) -> None:
+    """Two fences of a block of code."""
+    twice = Operation(Op.INSERT_AFTER, "- Run the tests.", "- Dry run.\n- Dry run.")
+    life.propose("p1", twice)
+    life.accept(worktree=True)
+    assert life.observe() == ("accepted", "written to the file, not committed")
+
+
+def remove_as_skilld_does(life: ProposalLife) -> None:
+    """Leave what a kill leaves between the branch that lost a proposal and the reason that is stored."""
+    for ref in ("refs/skilld/proposals/p1", f"refs/heads/{STAGING_BRANCH}"):
+        life.person.git("update-ref", "-d", ref)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [(None, f"{SKILL} is gone"), ("# Other\n", "no longer fits the file"), (TEXT, "")],
+    ids=["no file", "another text", "the same text"],
+)
+def test_what_skilld_removed_before_a_kill_has_its_reason(life: ProposalLife, text: str | None, why: str) -> None:
+    life.offer()
+    if text is None:
+        life.person.git("rm", "--quiet", SKILL)
+        life.person.git("commit", "--quiet", "-m", "Remove it")
+    elif text != TEXT:
+        life.person.commit("other", {SKILL: text})
+    remove_as_skilld_does(life)
+    refresh(life.store)
+    state, note = life.get().state.value, life.get().note
+    assert state == ("stale" if why else "dropped")
+    assert why in note
+
+
+@pytest.mark.parametrize("decide", ["reject", "accept"])
+def test_a_decided_one_whose_commit_git_has_cleaned_up_has_no_note(life: ProposalLife, decide: str) -> None:
+    life.offer()
+    getattr(life, decide)()
+    life.observe()
+    life.person.git("reflog", "expire", "--all", "--expire=now")
+    life.person.git("gc", "--quiet", "--prune=now")
+    assert life.observe() == (f"{decide}ed", "")
+    assert (DRY in life.person.skill.read_text()) == (decide == "accept")
