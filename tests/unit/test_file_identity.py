@@ -129,11 +129,12 @@ def test_git_commands_that_leave_the_program_as_it_is_do_not_stop_it(checkout: _
     checkout.check()
 
 
-def test_a_file_changed_without_git_is_noticed_within_a_minute(checkout: _Checkout) -> None:
-    (checkout.package / "cli/run.py").write_text("two, which is longer\n")
+@pytest.mark.parametrize("name", ["cli/run.py", "cli/added.py"])
+def test_a_file_changed_without_git_is_noticed_within_a_minute(checkout: _Checkout, name: str) -> None:
+    (checkout.package / name).write_text("two, which is longer\n")
     checkout.check()
     checkout.now += 61
-    with pytest.raises(SkilldError, match=r"run\.py has changed"):
+    with pytest.raises(SkilldError, match=f"{name} has changed"):
         checkout.check()
 
 

@@ -29,6 +29,8 @@ FILES = {
     "unset in another case": "*.md filter=x\nskill.md -filter",
     "unset by two stars in a name": "*.md filter=x\nmy**MD -filter",
     "unset by a class": "*.md filter=x\n[[:alpha:]]KILL.txt -filter",
+    "unset by two stars after a star": "*.md filter=x\n/m*y**.md -filter",
+    "unset by the end of a name": "*.md filter=x\n**/KILL.md -filter\nmy?skills/**/KILL.md -filter",
     "set by any folders": "**/SKILL.md filter=x",
     "set below a folder": "/*/** filter=x",
     "set below the top": "/** filter=x",
@@ -68,7 +70,13 @@ def test_what_git_filters_is_filtered(path: str, text: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     "text",
-    ["*.txt filter=x", "*.md filter=x\nSKILL.md -filter", "*.md filter=x\n/*/** !filter", "/** filter=x\n/** -filter"],
+    [
+        "*.txt filter=x",
+        "*.md filter=x\nSKILL.md -filter",
+        "*.md filter=x\n/*/** !filter",
+        "/** filter=x\n/** -filter",
+        "[attr]m -text\n*.md m",
+    ],
 )
 def test_what_is_surely_not_filtered_is_used(text: str, tmp_path: Path) -> None:
     (tmp_path / ".gitattributes").write_text(text + "\n")
@@ -89,7 +97,9 @@ def test_what_is_surely_not_filtered_is_used(text: str, tmp_path: Path) -> None:
     ids=["one word", "long", "stars", "lines", "macros", "folders", "classes"],
 )
 def test_a_hostile_file_takes_no_time(text: str, tmp_path: Path) -> None:
-    (tmp_path / ".gitattributes").write_text(text, encoding="utf-8")
+    for folder in (tmp_path, tmp_path / "a", tmp_path / ".git/info") if text.startswith("*a") else (tmp_path,):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ("attributes" if folder.name == "info" else ".gitattributes")).write_text(text, encoding="utf-8")
     start = time.process_time()
     is_filtered(tmp_path, tmp_path / ".git", "a/" + "b" * 80 + ".md", Path(os.devnull))
     assert time.process_time() - start < 8  # 2 s at most; without the limits, minutes

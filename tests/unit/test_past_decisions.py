@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -135,3 +136,22 @@ def test_each_rejection_raises_the_threshold_and_each_acceptance_lowers_it_withi
     yes: int, no: int, expected: float
 ) -> None:
     assert threshold(yes, no) == expected
+
+
+def test_a_decision_holds_in_a_work_tree_and_not_in_another_submodule(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    for name in ("linked", "repo/one", "repo/two"):
+        folder = tmp_path / name
+        folder.mkdir(parents=True)
+        git_dir = repo / ".git" / ("worktrees/linked" if name == "linked" else f"modules/{folder.name}")
+        git_dir.mkdir(parents=True)
+        (folder / ".git").write_text(f"gitdir: {git_dir}\n")
+    (repo / ".git/worktrees/linked/commondir").write_text("../..\n")
+    update = replace(UPDATE, change="Put the ticket number first.")
+    for folder, other, known in (
+        ("repo", "linked", True),
+        ("repo/one", "repo/two", False),
+        ("repo", "repo/one", False),
+    ):
+        decided = [replace(DECIDED, path=str(tmp_path / folder / "SKILL.md"))]
+        assert bool(known_reason(update, str(tmp_path / other / "SKILL.md"), "s1", [], decided)) is known

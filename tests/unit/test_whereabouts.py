@@ -26,6 +26,15 @@ def test_an_accepted_one_is_found_on_a_branch_that_was_rebased_since(life: Propo
     assert life.observe() == ("accepted", "committed; now only on the branch side")
 
 
+def test_an_accepted_one_whose_lines_went_on_its_branch_is_reverted(life: ProposalLife) -> None:
+    life.offer()
+    life.person.git("switch", "--quiet", "--create", "side")
+    life.accept()
+    life.person.commit("mine", {SKILL: TEXT})
+    life.person.git("switch", "--quiet", "main")
+    assert life.observe()[0] == "reverted"
+
+
 def test_what_another_machine_committed_stays_accepted(life: ProposalLife) -> None:
     life.offer()
     life.store.proposals.decide(life.get(), State.ACCEPTED, "2026-01-06T10:00:00Z", who="machine", commit="f" * 40)
