@@ -370,7 +370,7 @@ def test_in_a_deleted_folder_it_can_be_discarded_without_a_warning(life: Proposa
 
 def test_another_repository_at_its_place_is_not_its_own(life: ProposalLife) -> None:
     held_and_others(life)
-    life.person.root.rename(life.person.root.parent / "away")
+    shutil.rmtree(life.person.root)
     life.person.root.mkdir()
     assert life.observe("p3") == ("stale", "its repository is gone")
     assert life.observe("p2")[0] == "stale"
