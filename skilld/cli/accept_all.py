@@ -86,8 +86,10 @@ def _of_this_folder(found: Sequence[Proposal]) -> list[Proposal]:
             return True
         if Path(one.repo).parent != common.places().repositories:
             return False
-        # In a repository that skilld keeps: of a skills folder that git does not track, in this project.
-        return folder.is_relative_to(one.path.partition("/.")[0]) or (top is not None and path.is_relative_to(top))
+        # In a repository that skilld keeps: of a folder that git does not track.
+        root = Path(one.path.removesuffix(f"/{one.relpath}"))
+        project = (str(root).rpartition("/.")[0] or root.parent) if root.name == "skills" else root
+        return folder.is_relative_to(project) or (top is not None and path.is_relative_to(top))
 
     return [one for one in found if is_here(one)]
 

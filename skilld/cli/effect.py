@@ -161,28 +161,25 @@ def _read_unread(store: Store) -> int:
     from skilld.store.meta import CORRECTIONS_READ
 
     missing = _unread_transcripts(store, inventory.transcript_folders())
-    redact, progress, until = common.redactor(), Progress("sessions read"), time.monotonic() + _READ_SECONDS
+    redact, until = common.redactor(), time.monotonic() + _READ_SECONDS
     variables = {name: os.environ[name] for name in context_variables() if name in os.environ}
     configured = {name: tuple(map(str, found)) for name, found in common.settings().roots.items()}
-    for number, (agent, path, facts) in enumerate(missing):
-        if time.monotonic() > until:
-            progress.clear()
-            return len(missing) - number
-        progress.show(number, len(missing))
-        try:
-            with processor_time(PROCESSOR_SECONDS):
-                is_live = store.transcripts.is_live(path)
-                job = SurveyRequest(
-                    agent, path, str(common.home()), *facts, is_live, Spec(OFFLINE), variables, configured
-                )
-                shown = survey(job, redact).sessions
-        except ProcessorTimeError:
-            shown = ()
-        with store.transaction():
-            store.past.save(path, *facts, shown)
-            if any(one.said for one in shown):
-                store.meta.set(CORRECTIONS_READ, True)  # noqa: FBT003 - a value
-    progress.clear()
+    with Progress("sessions read") as progress:
+        for number, (agent, path, facts) in enumerate(missing):
+            if time.monotonic() > until:
+                return len(missing) - number
+            progress.show(number, len(missing))
+            is_live = store.transcripts.is_live(path)
+            job = SurveyRequest(agent, path, str(common.home()), *facts, is_live, Spec(OFFLINE), variables, configured)
+            try:
+                with processor_time(PROCESSOR_SECONDS):
+                    shown = survey(job, redact).sessions
+            except ProcessorTimeError:
+                shown = ()
+            with store.transaction():
+                store.past.save(path, *facts, shown)
+                if any(one.said for one in shown):
+                    store.meta.set(CORRECTIONS_READ, True)  # noqa: FBT003 - a value
     return 0
 
 

@@ -178,10 +178,10 @@ def _describe_cost(found: list[Transcript]) -> str:
     model = choose_back_end(settings, os.environ).name
     if model == OFFLINE:
         return "does not call a model or send anything"
-    progress = Progress("Reading sessions")
-    transcripts = with_progress(found, lambda _, done, total: progress.show(done, total) if progress.due else None)
-    sessions = read_sessions(transcripts, SessionFilter(limit=len(found)), common.redactor(), lambda _: None).sessions
-    progress.clear()
+    with Progress("Reading sessions") as progress:
+        transcripts = with_progress(found, lambda _, done, total: progress.show(done, total) if progress.due else None)
+        limits = SessionFilter(limit=len(found))
+        sessions = read_sessions(transcripts, limits, common.redactor(), lambda _: None).sessions
     calls = sum(len(session_windows(session, model)) for session in sessions)
     if not calls:
         return "needs no model: nothing in them sounds like a lasting instruction"

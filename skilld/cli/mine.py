@@ -172,15 +172,12 @@ def default_run() -> tuple[Options, MiningContext]:
 def _mine(arguments: argparse.Namespace, options: Options) -> Report:
     from skilld.mining.candidates import run_mining
 
-    progress = Progress()
     try:
-        return run_mining(options, _world(), _hooks(arguments, progress))
+        with Progress() as progress:
+            return run_mining(options, _world(), _hooks(arguments, progress))
     except KeyboardInterrupt:
-        progress.clear()
         sys.stderr.write("Stopped. Your answers and proposals so far are kept; the next run continues from there.\n")
         raise
-    finally:
-        progress.clear()
 
 
 def _options(arguments: argparse.Namespace) -> Options:

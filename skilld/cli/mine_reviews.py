@@ -44,11 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
     repo = open_repo(common.resolve_folder(arguments.project or Path()))
     store, source = common.store(), _review_source(repo)
     since = time.time() - (arguments.since or DEFAULT_DAYS) * _DAY_SECONDS
-    progress = Progress("comments read")
-    try:
+    with Progress("comments read") as progress:
         reading = read_comments(store, source, since, common.redactor(), lambda done: progress.show(done, done))
-    finally:
-        progress.clear()
     if reading.stopped:
         reading.stopped = _stop_reason(source, reading.stopped)
     found = outcomes(store, source, since, _review_context(store, repo))

@@ -44,13 +44,10 @@ def read_all(arguments: argparse.Namespace, job: Job) -> list[FileResult]:
     found = [one.url for url in arguments.over for one in list_files(common.as_text(url))]
     if not found:
         raise SkilldError("No transcripts found", ", ".join(map(common.as_text, arguments.over)))
-    progress = Progress("transcripts")
-    try:
+    with Progress("transcripts") as progress:
         if arguments.cluster:
             return [*run_on_cluster(found, _worker_key(), common.as_text(arguments.cluster), progress.show, job)]
         return [*run_locally(found, _worker_key(), workers, progress.show, job)]
-    finally:
-        progress.clear()
 
 
 def _worker_key() -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Self
 
 _REDRAW_SECONDS = 0.2  # seconds between two drawings
 _LINE_WIDTH = 78
@@ -28,13 +29,19 @@ def _format_duration(seconds: float) -> str:
 
 
 class Progress:
-    """The progress line of one long task, or of several in turn."""
+    """The progress line of one long task, or of several in turn; as a context, it is erased at the end."""
 
     def __init__(self, what: str = "") -> None:
         self._what = what
         self._shown = sys.stderr.isatty()
         self._start = time.monotonic()
         self._drawn = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
 
     @property
     def due(self) -> bool:

@@ -208,19 +208,18 @@ def _finish_due(engine: Engine, worker: Worker) -> int:
     from skilld.protocol import BatchResult
 
     done = 0
-    progress = Progress("Judging batches")
-    while batch := engine.next_batch(time.time()):
-        waiting = engine.store.batches.counts()["pending"]
-        progress.show(done, done + waiting)
-        job, seconds = engine.start(batch), engine.settings.worker.seconds
-        result = worker.do(job, seconds, partial(_keep_plan, engine, batch), charge=engine.account(batch).charge)
-        new = engine.finish(batch, result, time.time())
-        taken_back = (engine.store.proposals.get(one.proposal) for one in BatchResult.of(result).taken_back)
-        if found := [*new, *engine.repeated_proposals(result), *filter(None, taken_back)]:
-            progress.clear()
-            _print_news(found)
-        done += 1
-    progress.clear()
+    with Progress("Judging batches") as progress:
+        while batch := engine.next_batch(time.time()):
+            waiting = engine.store.batches.counts()["pending"]
+            progress.show(done, done + waiting)
+            job, seconds = engine.start(batch), engine.settings.worker.seconds
+            result = worker.do(job, seconds, partial(_keep_plan, engine, batch), charge=engine.account(batch).charge)
+            new = engine.finish(batch, result, time.time())
+            taken_back = (engine.store.proposals.get(one.proposal) for one in BatchResult.of(result).taken_back)
+            if found := [*new, *engine.repeated_proposals(result), *filter(None, taken_back)]:
+                progress.clear()
+                _print_news(found)
+            done += 1
     return done
 
 
@@ -234,27 +233,25 @@ def _survey(engine: Engine, worker: Worker) -> None:
     from skilld.protocol import Job
 
     surveys, now = SurveySchedule(engine.store, engine.host, delay=0), time.time()
-    progress, total = Progress("Reading past sessions"), 0
-    settings = engine.settings.model_copy(update={"model": OFFLINE})
-    while survey := surveys.job(settings, now):
-        total = max(total, surveys.waiting)
-        progress.show(total - surveys.waiting, total)
-        surveys.record(worker.do(Job(survey, engine.host.umask), engine.settings.worker.seconds))
-    progress.clear()
+    settings, total = engine.settings.model_copy(update={"model": OFFLINE}), 0
+    with Progress("Reading past sessions") as progress:
+        while survey := surveys.job(settings, now):
+            total = max(total, surveys.waiting)
+            progress.show(total - surveys.waiting, total)
+            surveys.record(worker.do(Job(survey, engine.host.umask), engine.settings.worker.seconds))
 
 
 def _read_new(engine: Engine) -> None:
     """Read what is new, showing progress if transcripts must be read again."""
     total = engine.store.transcripts.reread_count()
-    progress = Progress("Reading transcripts")
+    with Progress("Reading transcripts") as progress:
 
-    def show() -> None:
-        if total and progress.due:
-            progress.show(total - engine.store.transcripts.reread_count(), total)
+        def show() -> None:
+            if total and progress.due:
+                progress.show(total - engine.store.transcripts.reread_count(), total)
 
-    engine.follower.progress = show
-    engine.follower.sweep()
-    progress.clear()
+        engine.follower.progress = show
+        engine.follower.sweep()
 
 
 def _keep_plan(engine: Engine, batch: StoredBatch, plan: PartialResult) -> None:

@@ -15,11 +15,11 @@ from skilld.cli.common import as_text
 from skilld.errors import RefusedError
 
 
-def confirm(question: str, title: str) -> bool:
-    """Ask the person to confirm. Raises RefusedError with `title` if there is no terminal."""
+def confirm(question: str, title: str, stream: TextIO | None = None) -> bool:
+    """Ask the person to confirm, on standard output by default. Raises RefusedError if there is no terminal."""
     if not sys.stdin.isatty():
         raise RefusedError(title, "confirmation needs a terminal", "To skip the confirmation: --yes")
-    return ask_yes_no(question, sys.stdout)
+    return ask_yes_no(question, stream or sys.stdout)
 
 
 def ask_yes_no(question: str, stream: TextIO) -> bool:

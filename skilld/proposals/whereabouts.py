@@ -5,7 +5,6 @@ While lines are in such a place, the person has not thrown them away. Reads only
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -47,7 +46,7 @@ class Change:
     `landed` is the commit that is known to have brought it in. `creates` says that it created the file, which was b""
     before: without the file, nothing of it is left. `reopened` says that it came in with `landed`, was taken out again,
     and the person wants it open all the same, `declined` that they rejected or reverted it; `others` has the lines that
-    other proposals add to the file, `older` the commits of the file that were there before the proposal.
+    proposals add to the file, `older` the commits of the file that were there before the proposal.
     """
 
     id: str
@@ -92,7 +91,7 @@ class Change:
 
 
 def read_changes(repo: Repo, proposals: Sequence[Proposal], since: int | None) -> dict[str, Change]:
-    """Return the change of each proposal, with the lines that others add to its file, and the commits before it.
+    """Return the change of each proposal, with the lines that all add to its file, and the commits before it.
 
     The latter are those since a Unix time (None: all).
     """
@@ -105,13 +104,10 @@ def read_changes(repo: Repo, proposals: Sequence[Proposal], since: int | None) -
         one.id: replace(read_change(repo, one), older=older.get((one.base, one.relpath), frozenset()))
         for one in proposals
     }
-    added: dict[str, Counter[str]] = {}
+    added: dict[str, set[str]] = {}
     for change in changes.values():
-        added.setdefault(change.relpath, Counter()).update({*change.signature[1]})
-    return {
-        name: replace(change, others=frozenset(added[change.relpath] - Counter({*change.signature[1]})))
-        for name, change in changes.items()
-    }
+        added.setdefault(change.relpath, set()).update(change.signature[1])
+    return {name: replace(change, others=frozenset(added[change.relpath])) for name, change in changes.items()}
 
 
 def read_change(repo: Repo, proposal: Proposal) -> Change:
@@ -256,11 +252,10 @@ def _in_work_tree(repo: Repo, change: Change) -> str:
 def find_branch(repo: Repo, change: Change, since: int | None) -> tuple[str, Commit] | None:
     """Return another branch that still has a change, by its full name, and the commit that brought it, not in HEAD.
 
-    A staging branch as last fetched is none: the person only published it.
+    The staging branch is none, here or as last fetched: there the person only published it.
     """
     dated = () if since is None else (f"--since={since}",)
-    among = f"--exclude={STAGING_BRANCH}", "--branches", f"--exclude=*/{STAGING_BRANCH}", "--remotes"
-    limits = *dated, *among, "--not", repo.head, "--", change.relpath
+    limits = *dated, "--branches", "--remotes", "--not", repo.head, "--", change.relpath
     out = repo.git.run("rev-list", "--full-history", _MAX_COMMITS, *limits)
     commits = [commit for commit in objects.read_commits(repo.git, out.decode().split()) if commit is not None]
     pairs = [(commit.parents[0] if commit.parents else commit.oid, commit.oid) for commit in commits]

@@ -15,6 +15,7 @@ from support.stub_model import StubModel
 # Left out of `make test-quick`: modules whose tests start processes (it refuses them), or take more than five seconds.
 NOT_QUICK = frozenset(
     [
+        "accept_all",
         "agent_cli",
         "agent_cli_process",
         "all_agents",

@@ -148,10 +148,10 @@ def test_a_decision_holds_in_a_work_tree_and_not_in_another_submodule(tmp_path: 
         (folder / ".git").write_text(f"gitdir: {git_dir}\n")
     (repo / ".git/worktrees/linked/commondir").write_text("../..\n")
     update = replace(UPDATE, change="Put the ticket number first.")
-    for folder, other, known in (
+    for first, other, known in (
         ("repo", "linked", True),
         ("repo/one", "repo/two", False),
         ("repo", "repo/one", False),
     ):
-        decided = [replace(DECIDED, path=str(tmp_path / folder / "SKILL.md"))]
+        decided = [replace(DECIDED, path=str(tmp_path / first / "SKILL.md"))]
         assert bool(known_reason(update, str(tmp_path / other / "SKILL.md"), "s1", [], decided)) is known

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from skilld.clock import rfc3339
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.proposals.poll import refresh
 from skilld.store import Store
-from skilld.types import Op, Operation, State
+from skilld.types import State
 from support.proposal_life import DRY, ProposalLife
 from support.repos import SKILL, TEXT, Person
 
@@ -37,8 +40,11 @@ def test_an_accepted_one_whose_lines_went_on_its_branch_is_reverted(life: Propos
 
 def test_what_another_machine_committed_stays_accepted(life: ProposalLife) -> None:
     life.offer()
-    life.store.proposals.decide(life.get(), State.ACCEPTED, "2026-01-06T10:00:00Z", who="machine", commit="f" * 40)
+    life.offer("p2", "- Push the tag.", "- Write the news.")
+    life.store.proposals.decide(life.get(), State.ACCEPTED, rfc3339(time.time()), who="git", commit="f" * 40)
+    life.person.git("cherry-pick", life.get("p2").commit)
     assert life.observe() == ("accepted", "")
+    assert life.observe("p2") == ("accepted", "")
 
 
 def test_a_file_that_cannot_be_read_is_no_discarded_one(life: ProposalLife) -> None:
@@ -46,14 +52,6 @@ def test_a_file_that_cannot_be_read_is_no_discarded_one(life: ProposalLife) -> N
     life.accept(worktree=True)
     life.person.skill.unlink()
     life.person.skill.mkdir()
-    assert life.observe() == ("accepted", "written to the file, not committed")
-
-
-def test_lines_that_a_proposal_adds_twice_are_its_own(life: ProposalLife) -> None:
-    """Two fences of a block of code."""
-    twice = Operation(Op.INSERT_AFTER, "- Run the tests.", "- Dry run.\n- Dry run.")
-    life.propose("p1", twice)
-    life.accept(worktree=True)
     assert life.observe() == ("accepted", "written to the file, not committed")
 
 

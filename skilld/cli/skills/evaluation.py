@@ -235,23 +235,15 @@ class _Evaluation:
             sys.stderr.write(f"{beyond} To continue tomorrow, run the same command again.\n")
         if self._arguments.yes:
             return True
-        if not sys.stdin.isatty():
-            raise RefusedError(_NOT_EVALUATED, "confirmation needs a terminal", "If you are sure: --yes")
-        return terminal.ask_yes_no("Send them? [y/N] ", sys.stderr)
+        return terminal.confirm("Send them? [y/N] ", _NOT_EVALUATED, sys.stderr)
 
     def _run(self, plan: Plan, spec: Spec, judge: Spec) -> tuple[EvalOutcome, RunSummary]:
         from skilld.evals.run import EvalRun
 
-        progress = Progress()
-
-        def show(done: int) -> None:
-            progress("pairs run", done, plan.pairs)
-
-        going = EvalRun(self._store, plan, common.terms(spec, self._settings), judge, show)
-        try:
+        with Progress("pairs run") as progress:
+            terms = common.terms(spec, self._settings)
+            going = EvalRun(self._store, plan, terms, judge, lambda done: progress.show(done, plan.pairs))
             return going.run(), going.summary
-        finally:
-            progress.clear()
 
     def _report_not_run(self, why: str) -> int:
         """Report why nothing was run; return the exit code."""

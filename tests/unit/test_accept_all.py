@@ -1,0 +1,78 @@
+"""Which proposals `skilld accept --all` means in a folder."""
+
+from __future__ import annotations
+
+import sys
+from io import StringIO
+
+import pytest
+
+from skilld.cli import accept_all
+from skilld.paths import places
+from skilld.store import Store
+from skilld.types import State, TargetKind
+from support.proposals import COMMIT_FIELDS, make_proposal
+from support.repos import Person
+
+OWN = "repositories/own"  # one that skilld keeps
+HERE = [
+    # repository, file, path in the repository, folder of the person
+    ("work", "work/CLAUDE.md", "CLAUDE.md", "work/src"),
+    ("home/.dotfiles", "home/.claude/skills/a/SKILL.md", "a/SKILL.md", "plain"),
+    ("home", "home/.config/opencode/skills/a/SKILL.md", ".config/opencode/skills/a/SKILL.md", "plain"),
+    (OWN, "work/.claude/skills/a/SKILL.md", "a/SKILL.md", "work/src"),
+    (OWN, "work/part/.claude/skills/a/SKILL.md", "a/SKILL.md", "work/src"),
+    (OWN, "plain/.claude/skills/a/SKILL.md", "a/SKILL.md", "plain/src"),
+    (OWN, "plain/skills/a/SKILL.md", "a/SKILL.md", "plain/src"),
+    (OWN, "plain/CLAUDE.md", "CLAUDE.md", "plain/src"),
+]
+ELSEWHERE = [
+    ("work", "work/CLAUDE.md", "CLAUDE.md", "plain"),
+    ("home/code", "home/code/.claude/skills/a/SKILL.md", ".claude/skills/a/SKILL.md", "plain"),
+    (OWN, "plain/.claude/skills/a/SKILL.md", "a/SKILL.md", "work"),
+    (OWN, ".hidden/plain/.claude/skills/a/SKILL.md", "a/SKILL.md", "plain"),
+    (OWN, ".hidden/plain/CLAUDE.md", "CLAUDE.md", "plain"),
+]
+
+
+@pytest.mark.parametrize(("place", "here"), [*((one, True) for one in HERE), *((one, False) for one in ELSEWHERE)])
+def test_it_means_what_is_here(
+    person: Person, store: Store, monkeypatch: pytest.MonkeyPatch, place: tuple[str, str, str, str], *, here: bool
+) -> None:
+    tmp, (repo, file, relpath, folder) = person.root.parent, place
+    monkeypatch.setenv("HOME", str(tmp / "home"))
+    (tmp / folder).mkdir(parents=True, exist_ok=True)
+    monkeypatch.chdir(tmp / folder)
+    kept = places().repositories / "own" if repo == OWN else tmp / repo
+    where = {"path": str(tmp / file), "repo": str(kept), "relpath": relpath}
+    one = make_proposal(target=TargetKind.SKILL, **{**COMMIT_FIELDS, **where})
+    store.proposals.add(one)
+    assert bool(accept_all.choose(store, everywhere=False).chosen) is here
+    assert accept_all.choose(store, everywhere=True).chosen == [one]
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_it_asks_only_if_there_is_something_to_accept(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal("n\n"))
+    one = make_proposal()
+    assert accept_all.confirm(accept_all.Batch([one], {one.id: "why"}, []))
+    assert capsys.readouterr().out == ""
+    assert not accept_all.confirm(accept_all.Batch([one], {}, []))
+    assert "Accept 1 proposal in 1 repository? [y/N]" in capsys.readouterr().out
+
+
+def test_one_command_undoes_several_the_newest_first(store: Store) -> None:
+    made = [make_proposal(id=name, state=State.ACCEPTED, **COMMIT_FIELDS) for name in ("a", "b")]
+    for one in made:
+        store.proposals.add(one)
+    elsewhere = [make_proposal(id=name, **{**COMMIT_FIELDS, "repo": name}) for name in ("c", "d", "e")]
+    assert accept_all.Batch(made, {}, []).remarks(store) == ["To undo all of it: skilld revert b a"]
+    assert accept_all.Batch(made, {"a": "why"}, []).remarks(store) == []
+    more = "3 more in 3 other repositories: skilld accept --all-repositories"
+    assert accept_all.Batch(made[:1], {}, elsewhere).remarks(store) == [more]
