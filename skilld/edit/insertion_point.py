@@ -124,7 +124,8 @@ def rank_sections(body: Sequence[Line], hint: str, text: str) -> tuple[list[Sect
     words = content_stems(text)  # "use" is in every other section
     if not _plain_title(hint) and len(found) == 1:
         return found, []
-    found = [part for part in found if _may_take(part, text, body)] or found
+    kinds = roles(body)
+    found = [part for part in found if _may_take(part, text, body, kinds)] or found
     shared = {part: _count_shared(words, body, part) for part in found}
     ranked = sorted(found, key=lambda part: (shared[part], part.start), reverse=True)
     least = _MIN_SHARED_WORDS + bool(_plain_title(hint))  # a new section is better than a poor fit if it has a name
@@ -168,13 +169,12 @@ def _count_shared(words: frozenset[str], body: Sequence[Line], section: Section)
     return len(words & own) + 2 * len(words & stems(section.title)) * (not _is_title(section, body))
 
 
-def _may_take(section: Section, text: str, body: Sequence[Line]) -> bool:
+def _may_take(section: Section, text: str, body: Sequence[Line], kinds: Sequence[Role]) -> bool:
     """Whether a section that nobody named can have an instruction: no mere introduction, and no "Don't"."""
-    lists = find_lists(body, roles(body), section.start, section.own_end)
+    lists = find_lists(body, kinds, section.start, section.own_end)
+    items = [one for part in lists for one in _item_texts(body, part)]
     introduces = not lists and (not section.level or _is_title(section, body))
-    return not introduces and keeps_meaning(
-        text, section.title, [one for part in lists for one in _item_texts(body, part)]
-    )
+    return not introduces and keeps_meaning(text, section.title, items)
 
 
 def _is_title(section: Section, body: Sequence[Line]) -> bool:
@@ -292,6 +292,8 @@ def split_items(lines: Sequence[str]) -> list[str]:
     for at, line in enumerate(lines):
         if not line.strip():
             is_open = is_open and at + 1 < len(lines) and lines[at + 1][:1].isspace()
+            if is_open:
+                items[-1].append("")
         elif is_open and (list_item(line) is None or line[:1].isspace()):
             items[-1].append(line[min(margin, len(line) - len(line.lstrip())) :])
         else:

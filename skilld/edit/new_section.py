@@ -35,12 +35,12 @@ _POINTER = re.compile(r"\s*[-*+]\s+(?:\[[^\]]*\]\(|<?https?:|`)")  # an item tha
 
 def new_section(body: Sequence[Line], kinds: Sequence[Role], hint: str, said: Sequence[str]) -> tuple[int, list[str]]:
     """Return the line of the file at which a new section begins, and its lines: a heading and a list of one item."""
-    found = labelled_sections(body)
-    main = [part for part in found if part.level == main_level(body)]
+    found, level = labelled_sections(body), main_level(body)
+    main = [part for part in found if part.level == level]
     at = text_end(body, kinds, 0, len(body))
     rulers = sum(_is_ruled(body, part) for part in main)
     lines = ["", "---"] if rulers >= _MIN_RULERS and 2 * rulers >= len(main) else []
-    lines += ["", *_heading(body, main, _section_title(hint))]
+    lines += ["", *_heading(body, main, level, _section_title(hint))]
     headed = [part for part in found if part.level and part.start < part.own_end]
     tight = 2 * sum(bool(body[part.start].key) for part in headed) > len(headed)
     item = [f"{usual_bullet(body, kinds)} {said[0]}", *("  " + line if line.strip() else "" for line in said[1:])]
@@ -53,10 +53,9 @@ def _is_ruled(body: Sequence[Line], part: Section) -> bool:
     return bool(RULER.fullmatch(above))
 
 
-def _heading(body: Sequence[Line], main: Sequence[Section], title: str) -> list[str]:
+def _heading(body: Sequence[Line], main: Sequence[Section], level: int, title: str) -> list[str]:
     """Return the lines of a heading that looks like those of the sections `main`."""
     numbers = [_NUMBERED_TITLE.match(part.title) for part in main]
-    level = main_level(body)
     last = next((part for part in reversed(main or labelled_sections(body)) if part.level), None)
     like = body[last.head].text.strip() if last else "#"
     is_label = last is not None and not like.startswith("#") and last.start - last.head == 1

@@ -16,13 +16,19 @@ def test_only_headings_that_occur_once_can_be_chosen() -> None:
 
 
 @pytest.mark.parametrize(
-    "added", ["- Sign it.\n  Always.\n- No dates.\n", "\n## Preferences\n\n- Sign it.\n  Always.\n- No dates.\n"]
+    "added",
+    [
+        "- Sign it.\n  Always.\n- No dates.\n",
+        "- Sign it.\n\n  Always.\n- No dates.\n",
+        "\n## Preferences\n\n- Sign it.\n  Always.\n- No dates.\n",
+    ],
 )
 def test_added_items_go_to_the_end_of_the_section_in_its_style(added: str) -> None:
+    gap = "\n" if "\n\n  " in added else ""
     moved = move_to_section(BEFORE, BEFORE + added, "Tone")
-    assert moved == BEFORE.replace("- Short.\n", "- Short.\n- Sign it.\n  Always.\n- No dates.\n")
+    assert moved == BEFORE.replace("- Short.\n", f"- Short.\n- Sign it.\n{gap}  Always.\n- No dates.\n")
     moved = move_to_section(BEFORE, BEFORE + added, "Steps")
-    assert moved == BEFORE.replace("2. Send.\n", "2. Send.\n3. Sign it.\n   Always.\n4. No dates.\n")
+    assert moved == BEFORE.replace("2. Send.\n", f"2. Send.\n3. Sign it.\n{gap}   Always.\n4. No dates.\n")
 
 
 def test_an_item_takes_the_full_stop_and_the_marker_of_the_section() -> None:
@@ -44,3 +50,6 @@ def test_what_has_a_place_of_its_own_or_none_is_not_moved() -> None:
     ):
         with pytest.raises(SkilldError, match="not moved"):
             move_to_section(BEFORE, after, title)
+    links = "# A\n\n## Links\n\n- [One](one.md)\n- [Two](two.md)\n\n## Tone\n\n- Kind.\n"
+    with pytest.raises(SkilldError, match="no place for it"):
+        move_to_section(links, links + "- Short.\n", "Links")

@@ -127,6 +127,9 @@ def test_without_a_certain_place_it_goes_to_the_end_of_its_section() -> None:
     assert found == current.decode().replace("- Push the tag.\n", "- Push the tag.\n- Dry run first.\n")
     with pytest.raises(NoPlaceError, match="its section is gone"):
         refit_in_section(TEXT.encode(), after, TEXT.partition("# Release")[0].encode() + b"# Other\n\nNothing.\n")
+    after = apply(TEXT.encode(), [insert_op("- Run the tests.", "### Dry\n\n- Dry run first.")])
+    with pytest.raises(NoPlaceError, match="adds a heading"):
+        refit_in_section(TEXT.encode(), after, current)
 
 
 def test_long_equal_lines_take_no_long_time() -> None:
