@@ -44,6 +44,8 @@ from skilld.classify.offline.recast import recast
         ("a partir de ahora quiero que traigas los datos primero", "Trae los datos primero."),
         ("ab jetzt will ich, dass du jedes Datum oben einträgst", "Jedes Datum oben eintragen."),
         ("ab jetzt will ich, dass du lange Kommentare weglässt", "Lange Kommentare weglassen."),
+        ("ab jetzt will ich, dass du jede Datei vorher öffnest", "Jede Datei vorher öffnen."),
+        ("ab jetzt will ich, dass du jede Meldung verbesserst", "Jede Meldung verbessern."),
         ("hör auf damit, Kommentare zu löschen", "Kommentare nicht löschen."),
         ("deja de añadir comentarios obvios", "No añadir comentarios obvios."),
         ("désormais, mets toujours la date en haut s'il te plaît", "Mets toujours la date en haut."),
