@@ -390,7 +390,7 @@ def is_repo_gone(proposal: Proposal) -> bool:
 def _is_dropped(proposal: Proposal, seen: Observation) -> bool:
     if seen.seen is GitStatus.GONE:  # with a note: the repository exists, the proposal's commit does not
         return proposal.state is State.DROPPED and bool(seen.note)
-    return proposal.state in {State.OPEN, State.DROPPED} or seen.note == UNDONE_NOTE
+    return is_undecided(proposal) or seen.note == UNDONE_NOTE
 
 
 def _dropped_state(proposal: Proposal, missing_since: float | None, now: float) -> ObservedState:

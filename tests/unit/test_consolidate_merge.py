@@ -174,8 +174,9 @@ def test_a_passage_too_long_for_an_edit_is_left_out_and_the_rest_is_added() -> N
     assert any("the limit for one proposal is 40" in one.why for one in found.left)
 
 
-def test_earlier_merge_marks_are_kept() -> None:
-    keep = KEEP.replace("Write tests.\n", 'Write tests.\nmetadata:\n  skilld-merged-from: "first"\n')
+@pytest.mark.parametrize("earlier", ["first", "first, other"])
+def test_earlier_merge_marks_are_kept_once(earlier: str) -> None:
+    keep = KEEP.replace("Write tests.\n", f'Write tests.\nmetadata:\n  skilld-merged-from: "{earlier}"\n')
     assert 'skilld-merged-from: "first, other"' in merged_text(merge("# Other\n\n- Paint it.\n", keep=keep), keep)
 
 
