@@ -55,6 +55,16 @@ def test_a_file_that_cannot_be_read_is_no_discarded_one(life: ProposalLife) -> N
     assert life.observe() == ("accepted", "written to the file, not committed")
 
 
+def test_one_whose_message_the_person_replaced_is_on_the_branch_as_long_as_it_has_its_lines(life: ProposalLife) -> None:
+    life.offer()
+    life.person.git("switch", "--quiet", STAGING_BRANCH)
+    life.person.git("commit", "--quiet", "--amend", "-m", "In my words")
+    life.person.git("switch", "--quiet", "main")
+    assert life.observe() == ("open", "")
+    life.person.git("branch", "--force", STAGING_BRANCH, "main")
+    assert life.observe()[0] == "dropped"
+
+
 def remove_as_skilld_does(life: ProposalLife) -> None:
     """Leave what a kill leaves between the branch that lost a proposal and the reason that is stored."""
     for ref in ("refs/skilld/proposals/p1", f"refs/heads/{STAGING_BRANCH}"):
