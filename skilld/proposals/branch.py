@@ -62,15 +62,19 @@ class Branch:
         return changes + [refs.RefChange(refs.proposal_ref(name), None, oid) for name, oid in gone]
 
 
-def read_branch(repo: Repo, open_proposals: Sequence[ProposalEdit]) -> Branch:
-    """Return the branch; without commits if it holds something that cannot be rebuilt."""
+def read_branch(repo: Repo, open_proposals: Sequence[ProposalEdit], bases: Collection[str] = ()) -> Branch:
+    """Return the branch; without commits if it holds something that cannot be rebuilt.
+
+    `bases` are those of proposals that are open no more, but may still be on it.
+    """
     found = refs.read_tips(repo.git, [STAGING_REF, PROPOSAL_REFS.rstrip("/")])
     proposals = {name.removeprefix(PROPOSAL_REFS): oid for name, oid in found.items() if name != STAGING_REF}
     tip = found.get(STAGING_REF)
     if tip is None:
         return Branch(None, proposals, [])
+    known = {*(item.proposal.base for item in open_proposals), *bases}
     try:
-        return Branch(tip, proposals, read_staged_commits(repo, tip, [item.proposal.base for item in open_proposals]))
+        return Branch(tip, proposals, read_staged_commits(repo, tip, sorted(known)))
     except RebuildBlockedError as error:
         return Branch(tip, proposals, None, str(error))
 

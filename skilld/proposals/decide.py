@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -238,7 +238,7 @@ _UNDO_PATTERN = re.compile(r"To undo it: skilld (?:revert|restore) \S+")
 def _report_and_rebuild(store: Store, proposal: Proposal, *lines: str) -> DecisionReport:
     if not proposal.repo or is_repo_gone_now(proposal):
         return DecisionReport(lines)
-    then = rebuild_branch(store, proposal.repo)
+    then = rebuild_branch(store, proposal.repo, [proposal.base])
     return DecisionReport((*lines, *then.lines), then.warnings)
 
 
@@ -256,11 +256,11 @@ def is_gone(proposal: Proposal) -> bool:
     return found is not None and is_gone_from_file(proposal, *found)
 
 
-def rebuild_branch(store: Store, repo: str) -> DecisionReport:
-    """Rebuild the staging branch of a repository from the proposals that are still open."""
-    staged = new_staging_result(store)
+def rebuild_branch(store: Store, repo: str, bases: Collection[str] = ()) -> DecisionReport:
+    """Rebuild the staging branch of a repository from the proposals that are still open; `bases` as in `restage`."""
+    staged, still_open = new_staging_result(store), store.proposals.in_states([State.OPEN], repo)
     try:
-        held = restage(repo, store.proposals.in_states([State.OPEN], repo), staged, store.proposals.closed_ids())
+        held = restage(repo, still_open, staged, store.proposals.closed_ids(), bases=bases)
     except SkilldError as error:
         return DecisionReport(warnings=(f"the staging branch was not updated: {error}",))
     with store.transaction():

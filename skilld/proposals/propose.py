@@ -116,7 +116,11 @@ def propose(request: Request) -> ProposeOutcome:
 
 @shared_git()
 def rebuild(
-    address: Path, open_proposals: Sequence[ProposalEdit], dropped: Collection[str] = (), private: Path | None = None
+    address: Path,
+    open_proposals: Sequence[ProposalEdit],
+    dropped: Collection[str] = (),
+    private: Path | None = None,
+    bases: Collection[str] = (),
 ) -> StagingState:
     """Rebuild the staging branch as a straight line of the open proposals, without the `dropped` ones.
 
@@ -126,13 +130,13 @@ def rebuild(
     and `held_reason` says why.
 
     `dropped` may give for each proposal the time at which it was known to be decided. One whose ref was written later
-    is kept: the person has put it back since.
+    is kept: the person has put it back since. `bases` are as in `read_branch`.
     """
     for _ in range(_MAX_TRIES):
         try:
             repo = open_any(address, private)
             with repo_lock(repo.common_dir):
-                return _rebuild_locked(repo, open_proposals, dropped)
+                return _rebuild_locked(repo, open_proposals, dropped, bases)
         except LostRaceError:
             continue
     raise LostRaceError("The staging branch was not rebuilt", f"it moved {_MAX_TRIES} times in the meantime")
@@ -196,10 +200,12 @@ def _still_dropped(repo: Repo, dropped: Collection[str]) -> frozenset[str]:
     return frozenset(name for name, at in known.items() if refs.written_at(repo.common_dir, name) <= at)
 
 
-def _rebuild_locked(repo: Repo, open_proposals: Sequence[ProposalEdit], dropped: Collection[str]) -> StagingState:
+def _rebuild_locked(
+    repo: Repo, open_proposals: Sequence[ProposalEdit], dropped: Collection[str], bases: Collection[str]
+) -> StagingState:
     refs.check_no_links(repo.common_dir, [STAGING_REF, PROPOSAL_REFS.rstrip("/")])
     refs.repair_refs(repo.git, repo.common_dir)
-    branch = read_branch(repo, open_proposals)
+    branch = read_branch(repo, open_proposals, bases)
     dropped = _still_dropped(repo, dropped)
     holder = state.staging_holder(repo.common_dir)
     held = f"{STAGING_BRANCH} is {holder}" if holder is not None else branch.held_reason

@@ -7,7 +7,7 @@ store: the job has what is known, and the result what changed.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -124,7 +124,8 @@ def _observe_repo(repo: str, proposals: list[Proposal], job: ObserveProposals, f
     closed = dict.fromkeys(decided, math.inf)
     closed |= {name: at for name, at in job.closed.items() if name not in undecided}
     if there:  # even with nothing open: a decision may have found the branch in use or locked
-        still_open = _rebuild(repo, still_open, closed, found, job)
+        bases = {proposal.base for proposal in committed if proposal.commit}
+        still_open = _rebuild(repo, still_open, closed, found, job, bases=bases)
     closed = {name: at for name, at in closed.items() if name not in {proposal.id for proposal in discarded}}
     _stage_waiting([*proposals, *discarded, *lost], still_open, closed, found, job)
 
@@ -198,7 +199,13 @@ def _reopen_discarded(
 
 
 def _rebuild(
-    repo: str, still_open: list[Proposal], dropped: Mapping[str, float], found: _Findings, job: ObserveProposals
+    repo: str,
+    still_open: list[Proposal],
+    dropped: Mapping[str, float],
+    found: _Findings,
+    job: ObserveProposals,
+    *,
+    bases: Collection[str],
 ) -> list[Proposal]:
     """Rebuild the branch after decisions or changes to a skill; return the proposals that are still open."""
     if job.alone:
@@ -206,7 +213,7 @@ def _rebuild(
     if not job.rebuild:
         return still_open
     staged = StagingResult(by_code=job.by_code, most_tokens=job.most_tokens)
-    restage(repo, still_open, staged, dropped)
+    restage(repo, still_open, staged, dropped, bases=bases)
     found.staged.add_outcome(staged)
     ended = {one.proposal for one in staged.decisions}
     remade = {proposal.id: proposal for proposal in staged.remade}

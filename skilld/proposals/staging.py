@@ -269,15 +269,23 @@ def _check_proposal(proposal: Proposal, others: Iterable[Proposal], *, restored:
 
 
 @shared_git()
-def restage(repo: str, open_proposals: Sequence[Proposal], staged: StagingResult, dropped: Collection[str] = ()) -> str:
+def restage(
+    repo: str,
+    open_proposals: Sequence[Proposal],
+    staged: StagingResult,
+    dropped: Collection[str] = (),
+    *,
+    bases: Collection[str] = (),
+) -> str:
     """Rebuild the staging branch of a repository from the `open_proposals`, without the `dropped` ones.
 
-    Returns why it was left unchanged, or an empty string. Raises SkilldError if the repository cannot be used.
+    `bases` are those of proposals that were just decided: the person's commit there may be on no other branch. Returns
+    why it was left unchanged, or an empty string. Raises SkilldError if the repository cannot be used.
     """
     here = [proposal for proposal in open_proposals if proposal.repo == repo and proposal.commit]
     edits = {proposal.id: Edit(proposal) for proposal in here}
     committed = [as_proposal_edit(proposal, edits[proposal.id]) for proposal in here]
-    line = rebuild(Path(repo), committed, dropped, private_repositories())
+    line = rebuild(Path(repo), committed, dropped, private_repositories(), bases)
     staged.add_rebuild(repo, line, edits)
     _remake_stale(here, open_proposals, staged, dropped)
     return line.held_reason

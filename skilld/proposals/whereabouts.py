@@ -329,7 +329,7 @@ def _staged(repo: Repo, tip: str | None, changes: Sequence[Change], proposals: S
     """Return the IDs of the changes that are on the staging branch: one of its own commits names or makes them."""
     if tip is None:
         return set()
-    bases = [proposal.base for proposal in proposals if proposal.commit and is_undecided(proposal)]
+    bases = [proposal.base for proposal in proposals if proposal.commit]
     oids = repo.git.run("rev-list", "--topo-order", _MAX_STAGED, tip, *range_above(repo, bases)).decode().split()
     commits = [commit for commit in objects.read_commits(repo.git, oids) if commit]
     named = {name for commit in commits for name in commit.proposals}

@@ -162,3 +162,27 @@ def test_reverting_an_amended_replacement_puts_its_own_line_back(life: ProposalL
     life.observe()
     life.revert()
     assert life.person.skill.read_text() == TEXT
+
+
+@pytest.mark.parametrize("how", ["picked", "accepted", "rejected"])
+@pytest.mark.parametrize("below", ["an accepted one", "a commit of their own"])
+def test_the_last_open_one_takes_the_commit_below_along(life: ProposalLife, below: str, how: str) -> None:
+    """A commit that was reset away is not taken for one that the person made on the staging branch."""
+    if below == "an accepted one":
+        life.offer()
+        offer_another(life)
+        life.accept()
+    else:
+        life.person.commit("mine", {SKILL: TEXT.replace("- Push", "- My own.\n- Push")})
+        offer_another(life)
+    life.person.git("reset", "--quiet", "--hard", "HEAD~1")
+    if how == "picked":
+        life.person.git("cherry-pick", life.get("p2").commit)
+    elif how == "accepted":
+        life.accept("p2")
+    else:
+        life.reject("p2")
+    assert life.observe("p2")[0] == ("rejected" if how == "rejected" else "accepted")
+    assert life.person.tip(STAGING) == ""
+    if below == "an accepted one":
+        assert life.observe() == ("dropped", UNDONE)
