@@ -55,6 +55,8 @@ def test_a_patch_is_told_file_by_file() -> None:
     patch = "*** Begin Patch\n*** Update File: a.md\n+# One\n-# Old\n*** Add File: b.md\n+# Two\n*** End Patch"
     change = call("apply_patch", input=patch)
     assert (written_parts(change, "a.md"), written_parts(change, "b.md")) == (("One",), ("Two",))
+    escaped = call("apply_patch", input=patch.replace("\n", "\\n"))
+    assert written_parts(escaped, "b.md") == ("Two",)
 
 
 def test_an_answer_is_told_by_its_headings_and_columns() -> None:
@@ -134,6 +136,16 @@ def test_a_session_is_told_in_order_and_a_command_that_may_not_run_by_its_beginn
 def test_a_command_that_only_its_texts_keep_out_is_known_by_its_beginning() -> None:
     row = _row("a", call("Bash", 1, command='git commit -m "Use ~/notes/a.md" && git tag v1 -m "/home/ann/x"'))
     assert [part.text for part in outline([row], [{"t"}])][:2] == ["git commit \u2026", "git tag v1 \u2026"]
+
+
+def test_a_changed_file_is_not_shown_as_read_and_a_bare_program_says_nothing() -> None:
+    read, edit = call("Read", 1, file_path="a.md"), call("Edit", 2, file_path="a.md", new_string="# One")
+    row = _row("a", read, call("Read", 3, file_path="b.md"), edit, call("Bash", 4, command="make -C /home/ann/x"))
+    assert [(part.sort, part.text) for part in outline([row], [{"t"}])][:3] == [
+        (PartKind.READ, "b.md"),
+        (PartKind.EDIT, "a.md: One"),
+        (PartKind.ANSWER, "Totals; Open points"),
+    ]
 
 
 def test_a_task_whose_sessions_share_no_step_is_a_draft_for_the_model_only() -> None:
