@@ -34,6 +34,7 @@ from skilld.mining.session_summary import Feedback, Row, detect_feedback, summar
 from skilld.mining.sessions import Session, SessionSet, Transcript, folders_around, read_sessions
 from skilld.mining.values import (
     Candidate,
+    Doc,
     Grouping,
     Hooks,
     Judgement,
@@ -204,7 +205,19 @@ def _with_choices(
     if why_not:
         return report.judgement, why_not
     deferred = [RejectedCandidate(one.name, DEFERRED_REASON) for one in kept[MAX_SKILLS:]]
-    return replace(found, candidates=kept[:MAX_SKILLS], rejected=(*found.rejected, *dropped, *deferred)), ""
+    rejected, docs = (*found.rejected, *dropped, *deferred), (*found.docs, *_unused_words(found, kept))
+    return replace(found, candidates=kept[:MAX_SKILLS], rejected=rejected, docs=docs), ""
+
+
+def _unused_words(found: Judgement, kept: Sequence[Candidate]) -> Iterator[Doc]:
+    """Yield the lasting words in drafts that no skill took over: they are as good as those of no task."""
+    used = {(proof.turn, proof.quote) for one in kept for proof in one.evidence}
+    for one in found.candidates:
+        for part in one.parts if one.recurrence else ():
+            places = {(proof.turn, proof.quote) for proof in part.proofs}
+            if part.kind is not None and not places & used:
+                used |= places
+                yield Doc(one.target, part.text, part.proofs)
 
 
 def judge_against_known(

@@ -156,6 +156,31 @@ def test_a_model_takes_lines_and_drafts_away_and_finds_what_other_words_ask_for(
     }
 
 
+def _dropping(body: Body) -> Reply | str:
+    """Find no skill in any draft."""
+    drafts = re.findall(r'<draft number="(\d+)">', request_text(body))
+    if not drafts:
+        return answer_request(body)
+    return f"<drafts>{json.dumps([{'draft': int(n), 'lines': []} for n in drafts])}</drafts>"
+
+
+def test_what_was_said_for_a_task_that_a_model_drops_is_not_lost(home: Path, project: Project) -> None:
+    for text in (
+        "rebase onto main and squash the fixup commits",
+        "please rebase onto main, then squash the fixup commits",
+    ):
+        session = _work(home, project, text)
+    session.type(IN_TESTS[1])
+    with StubModel(answer_request) as model:
+        kept = program_with(home, model).json("mine", "--yes", "--dry-run")
+        model.decide = _dropping
+        dropped = program_with(home, model, SKILLD_MODEL="openai/other").json("mine", "--yes", "--dry-run")
+    assert [IN_TESTS[1] in one["text"] for one in kept["candidates"]] == [True]
+    assert kept["docs"] == []
+    assert dropped["candidates"] == []
+    assert [one["text"] for one in dropped["docs"]] == [IN_TESTS[1]]
+
+
 def _reversing(body: Body) -> Reply | str:
     """Choose the last request as the title, and then all steps and sentences, the last first."""
     drafts = re.findall(r'<draft number="(\d+)">\n(.*?)\n</draft>', request_text(body), re.DOTALL)
