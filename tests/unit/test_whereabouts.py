@@ -10,7 +10,7 @@ from skilld.clock import rfc3339
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.proposals.poll import refresh
 from skilld.store import Store
-from skilld.types import State
+from skilld.types import Op, Operation, State
 from support.proposal_life import DRY, ProposalLife
 from support.repos import SKILL, TEXT, Person
 
@@ -62,6 +62,16 @@ def test_one_whose_message_the_person_replaced_is_on_the_branch_as_long_as_it_ha
     life.person.git("switch", "--quiet", "main")
     assert life.observe() == ("open", "")
     life.person.git("branch", "--force", STAGING_BRANCH, "main")
+    assert life.observe()[0] == "dropped"
+
+
+def test_a_cut_is_not_on_a_branch_whose_file_had_no_such_line_before(life: ProposalLife) -> None:
+    life.propose("p1", Operation(Op.DELETE, "- Push the tag.", ""))
+    life.person.commit("another text", {SKILL: "# Other\n"})
+    life.person.git("branch", "--force", STAGING_BRANCH, "main")
+    life.person.git("switch", "--quiet", STAGING_BRANCH)
+    life.person.commit("mine", {SKILL: "# Other\n\n- Mine.\n"})
+    life.person.git("switch", "--quiet", "main")
     assert life.observe()[0] == "dropped"
 
 
