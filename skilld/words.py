@@ -151,12 +151,21 @@ _IRREGULAR_FORMS = {
     "took": "take", "taken": "take", "gave": "give", "given": "give", "broke": "break", "broken": "break",
     "chose": "choose", "chosen": "choose", "left": "leave", "said": "say", "went": "go", "gone": "go",
 }  # fmt: skip
+# "dir" is a German pronoun, and "env" the name of a file.
+_SHORT_FORMS = {
+    "dep": "dependency", "deps": "dependency", "msg": "message", "msgs": "message", "config": "configuration",
+    "configs": "configuration", "repo": "repository", "repos": "repository", "param": "parameter",
+    "params": "parameter", "pkg": "package", "pkgs": "package", "db": "database", "dbs": "database",
+    "func": "function", "funcs": "function", "fn": "function", "impl": "implementation", "docs": "documentation",
+    "directory": "folder", "directories": "folder", "dirs": "folder",
+}  # fmt: skip
+_USUAL_FORMS = {**_IRREGULAR_FORMS, **_SHORT_FORMS}
 
 
 def stem(word: str) -> str:
-    """Return a word without a common English ending (crude, but the same for both texts)."""
+    """Return a word without a common English ending, or what it is short for (crude, but the same for both texts)."""
     word = word.replace("\u2019", "'").removesuffix("'s")
-    word = _IRREGULAR_FORMS.get(word, word)
+    word = _USUAL_FORMS.get(word, word)
     for suffix in _SUFFIXES:
         if word.endswith(suffix) and len(word) - len(suffix) >= _MIN_STEM:
             word = word[: -len(suffix)]

@@ -118,6 +118,21 @@ def test_a_reversed_rule_is_another_rule() -> None:
         assert find_same_words(one, f"# Rules\n\n- {one}\n") == one
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ask me before you add a dependency.", "Ask before adding a dep."),
+        ("Write commit messages in German.", "Commit msgs in German."),
+        ("Never touch the config.", "Do not touch the configuration."),
+        ("Put helpers into the utils folder.", "Helpers go in the utils directory."),
+    ],
+)
+def test_a_rule_with_short_forms_is_the_same_rule(one: str, other: str) -> None:
+    assert is_same_change(one, other)
+    assert find_same_words(one, f"# Rules\n\n- {other}\n") == other
+    assert find_same_words(other, f"# Rules\n\n- {one}\n") == one
+
+
 def test_contradicting_rules_are_recognized() -> None:
     for change, line in table_rows("contradictions", "cannot both hold"):
         assert contradicts_clearly(change, line)
