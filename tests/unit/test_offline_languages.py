@@ -149,9 +149,9 @@ def test_plain_words_in_a_list_of_steps_are_kept_but_not_proposed() -> None:
     assert [match.strength for match in find_lasting(f"{steps}\n5. Never push to main")] == [0.45]
 
 
-def test_a_request_in_a_question_is_kept_but_not_proposed() -> None:
+def test_a_request_in_a_question_becomes_an_instruction() -> None:
     (match,) = find_lasting("kannst du ab jetzt immer auf Deutsch antworten?")
-    assert not phrase(match).clear
+    assert (phrase(match).text, phrase(match).clear) == ("Immer auf Deutsch antworten.", True)
 
 
 def test_plain_words_in_the_longest_turns_are_kept_but_not_proposed() -> None:

@@ -47,7 +47,11 @@ _ASIDE = compiled(
     r"^(?!(?:say|write|add|include|put|sag|schreib|di|escribe|dis|écris)\w*\b)([\w'’-]+),? "
     r"(?:please|pls|bitte|por favor|s'il (?:te|vous) pla[iî]t|stp|svp),? (?=\w)"
 )
-_REQUEST = compiled(r"^(?:can|could|would|will) (?:you|we) ")
+_REQUEST = compiled(
+    r"^¿?(?:(?:can|could|would|will) (?:you|we)|(?:kannst|könntest|magst|würdest|willst) du|tu (?:peux|pourrais)"
+    r"|(?:peux|pourrais)-tu|(?:pouvez|pourriez)-vous|puedes|podrías|podés|(?:você )?(?:pode|poderia|consegue)|puoi"
+    r"|potresti|(?:kun|kan|wil|zou) je) "
+)
 _GERUND = compiled(
     r"^(?:stop|quit|(?:you|u) (?:keep(?: on)?|are always|always keep)) (?!say|claim|tell)([a-z-]+)ing\b(.*)$"
 )
@@ -86,7 +90,9 @@ class Phrase:
 
 def phrase(match: Match) -> Phrase:
     """Return the instruction in `match`; not clear if it refers to other sentences or cannot become a command."""
-    said = _without_complaints(fold(match.said)[:_MAX_INPUT].rstrip("?？ "))
+    said = fold(match.said)[:_MAX_INPUT].rstrip("?？ ")
+    told = match.language.reproach.sub("", said)
+    said = _without_complaints(told if _says_enough(told) else said)
     lasting = _LASTING.sub("", said)
     said = lasting if _says_enough(lasting) else said
     for remark in (match.language.tags, *_REMARKS):
@@ -244,6 +250,8 @@ def as_sentence(text: str) -> str:
     text = text.strip()
     if _ENDS_IN_PATH.search(text):
         return text[0].upper() + text[1:]
+    if text.count("(") > text.count(")"):  # the clause ends within the brackets
+        text = text[: text.rindex("(")]
     text = text.rstrip(".!,;:，；： ")
     if not text:
         return text

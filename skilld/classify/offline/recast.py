@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping
 from skilld.text import word_set
 
 _DE_WISH = re.compile(
-    r"^(?:(?:ich )?(?:will|möchte|wünsche mir)|(?:will|möchte|wünsche) ich(?: mir)?),? dass du "
-    r"(?P<rest>.{2,200}?) (?P<verb>\w{2,}(?:st|[zxß]t))(?P<end>\W*)$",
+    r"^(?:(?:(?:ich )?(?:will|möchte|wünsche mir)|(?:will|möchte|wünsche) ich(?: mir)?),? dass du "
+    r"|(?:es |das )?(?:wäre?|wär.?s|fände? ich) (?:\w+ )?\w+,? wenn du )"
+    r"(?P<rest>.{2,200}?) (?P<verb>(?:\w{2,}(?:st|[zxß]t)|\w+n würdest))(?P<end>\W*)$",
     re.IGNORECASE,
 )
 # "Hör auf, ... zu löschen", "denk daran, ... zu löschen".
@@ -30,8 +31,19 @@ _DE_IRREGULAR = {
     "fährst": "fahren", "läufst": "laufen", "fängst": "fangen",
 }  # fmt: skip
 _DE_NO_VERB = frozenset(("bist", "hast", "kannst", "musst", "sollst", "darfst", "willst", "magst", "wirst", "weißt"))
+_EN_WISH = re.compile(
+    r"^(?:(?:(?:it|that) )?(?:would|'?d) (?:really )?be \w+|i(?:'d| would) (?:really )?(?:love|like|appreciate) it)"
+    r" if (?:you|u) (?P<modal>(?:could|would) )?(?P<adverb>always|never) (?P<verb>\w+)(?P<rest> .+)$",
+    re.IGNORECASE,
+)
+_EN_IRREGULAR = {
+    "ran": "run", "wrote": "write", "kept": "keep", "told": "tell", "made": "make", "gave": "give", "took": "take",
+    "sent": "send", "left": "leave", "did": "do", "had": "have", "put": "put", "let": "let", "set": "set", "got": "get",
+    "went": "go", "read": "read", "began": "begin", "said": "say", "showed": "show", "built": "build", "used": "use",
+}  # fmt: skip
 _ES_WISH = re.compile(
-    r"^(?:quiero|quisiera|me gustaría|prefiero|necesito) que (?:(?P<no>no |nunca |jamás )|(?P<always>siempre ))?"
+    r"^(?:quiero|quisiera|me gustaría|prefiero|necesito|(?:estaría|sería) \w+) que "
+    r"(?:(?P<no>no |nunca |jamás )|(?P<always>siempre ))?"
     r"(?P<verb>\w+s)(?P<rest> .+)$",
     re.IGNORECASE,
 )
@@ -84,10 +96,21 @@ def recast(text: str) -> str:
     return text
 
 
+def _english_wish(found: re.Match[str]) -> str:
+    verb = found["verb"].lower()
+    if not found["modal"]:
+        stem = verb.removesuffix("d") if verb.endswith(("ved", "sed", "zed", "ged", "ced", "ated", "uded")) else verb
+        plain = stem if stem != verb else verb.removesuffix("ed")
+        verb = _EN_IRREGULAR.get(verb) or (plain if plain != verb else "")
+    return verb and f"{found['adverb'].lower()} {verb}{found['rest']}"
+
+
 def _german_wish(found: re.Match[str]) -> str:
     verb = found["verb"].lower()
     if verb in _DE_NO_VERB:
         return ""
+    if verb.endswith(" würdest"):
+        return f"{found['rest']} {verb.removesuffix(' würdest')}{found['end']}"
     keeps_s = verb.endswith(("zt", "xt", "ßt", "sst", "öst", "eist"))  # "setzt", "fasst", "löst": one letter less
     stem = verb[:-1] if keeps_s else verb[:-2]
     stem = stem.removesuffix("e") if stem.endswith(("de", "te", "ne")) else stem
@@ -127,6 +150,7 @@ def _french_wish(found: re.Match[str]) -> str:
 
 
 _WISHES: Mapping[re.Pattern[str], Callable[[re.Match[str]], str]] = {
+    _EN_WISH: _english_wish,
     _DE_WISH: _german_wish,
     _DE_INFINITIVE: _german_infinitive,
     _ES_WISH: _spanish_wish,

@@ -128,6 +128,11 @@ class Language:
         return self._listed("tags", r"[.!,;–—-]+ ?(?:and )?(?:please )?", r"(?=\s*(?:[.,!;]|$))")
 
     @cached_property
+    def reproach(self) -> re.Pattern[str]:
+        """Words before a rule that say that it was given before."""
+        return self._listed("reproach", r"^\W*", r"\s*[,:;–—-]+\s*")
+
+    @cached_property
     def retracts(self) -> re.Pattern[str]:
         """Words that retract something said before."""
         return self._listed("retracts", self._bound, "")
@@ -290,6 +295,7 @@ def _build_language(code: str, own: Mapping[str, Any], shared: Mapping[str, Any]
     lists |= own.get("groups", {})
     told = (*shared["groups"]["told_of"], *shared["groups"]["remembered"])
     lists["stories"] = [*lists.get("stories", ()), *lists.get("elsewhere", ()), *told]
+    lists["openers"] = [*lists.get("openers", ()), *shared["groups"]["agent_names"]]
     lists["cuts"] = [*lists.get("frames", ()), *lists.get("tails", ())]
     forms: dict[tuple[Cue, bool], list[str]] = {}
     for form in (*own.get("form", ()), *(shared["form"] if like else ())):
