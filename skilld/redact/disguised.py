@@ -23,7 +23,6 @@ _PIECE = re.compile(
 )
 _SIGNS = re.compile(r"[\x1b%\\]|&#|[^\x00-\x7f]")
 _WIDE = 0xFEE0  # from an ASCII character to its wide form
-_ASCII_END = 0x7F
 
 
 def find_disguised(text: str, detect: Detector) -> Iterator[Finding]:
@@ -50,7 +49,7 @@ def _decode(text: str, pieces: list[re.Match[str]]) -> tuple[str, array[int], di
         if start > at:
             end = text.find("\n", at)
             _copy(text, at, end + 1, out, places)
-            at = max(end + 1, start)
+            at = start
         _copy(text, at, piece.start(), out, places)
         if letter := _letter(piece):
             out.append(letter)
@@ -78,4 +77,4 @@ def _letter(piece: re.Match[str]) -> str:
         code = int(piece["octal"], 8)
     else:
         code = int(piece["two"] or piece["four"] or piece["html"], 16)
-    return chr(code) if code < _ASCII_END else "?"
+    return chr(code)

@@ -51,6 +51,7 @@ def test_it_is_masked(text: str, secret: str) -> None:
         "use DE89370400440532013000 as the test account",  # the registry's example
         "GB82 WEST 1234 5698 7654 32",
         "DE44 5001 0517 5407 3249 32",  # the checksum is wrong
+        "DE44500105175407324931X",  # longer than an account number
         "commit AB12 3456 7890 1234 5678",
     ],
 )
