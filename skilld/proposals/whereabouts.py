@@ -188,7 +188,8 @@ def observe_elsewhere(
     if not change.is_known:
         return None
     holders = [ref for ref in branches if change.is_in(objects.read_blob(repo.git, ref, change.relpath))]
-    if repo.branch in (holders or branches):
+    is_renamed = not change.creates and objects.read_blob(repo.git, repo.head, change.relpath) is None
+    if repo.branch in holders or (is_renamed and not holders and repo.branch in branches):
         return None
     if not holders:
         return Observation(proposal.id, GitStatus.REVERTED, "", "lines gone")

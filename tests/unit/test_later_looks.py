@@ -178,6 +178,18 @@ def test_it_is_accepted_where_it_was_not_undone(life: ProposalLife) -> None:
     assert life.observe()[0] == "reverted"
 
 
+def test_it_is_reverted_where_its_undoing_is_merged(life: ProposalLife) -> None:
+    life.offer()
+    life.offer("p2", "Keep the changelog short.", "- Write the news.")
+    life.accept()
+    life.person.git("switch", "--quiet", "--create", "feature")
+    life.undo()
+    life.person.git("switch", "--quiet", "main")
+    assert life.observe()[0] == "accepted"
+    life.person.git("merge", "--quiet", "feature")
+    assert life.observe()[0] == "reverted"
+
+
 def test_what_the_person_committed_and_undid_is_reverted_when_they_remove_it(life: ProposalLife) -> None:
     life.offer()
     life.accept(worktree=True)
