@@ -228,7 +228,7 @@ def pytest_configure(config: pytest.Config) -> None:
         keep_files_in_memory()
     home = Path(tempfile.mkdtemp(prefix="skilld-home-"))
     config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
-    git_folder = config.stash[GIT_FOLDER] = Path(tempfile.gettempdir()) / f"{git_clock.PREFIX}{os.getpid()}"
+    git_folder = config.stash[GIT_FOLDER] = Path(tempfile.mkdtemp(prefix=git_clock.PREFIX))
     config.add_cleanup(lambda: shutil.rmtree(git_folder, ignore_errors=True))
     furnish(home)
     if any("tests/packages" in each for each in config.args):

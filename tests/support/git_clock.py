@@ -25,6 +25,9 @@ CLOCKS = {
 }
 CHOSEN = "SKILLD_TEST_GIT_CLOCK"  # names another clock than `mixed`; `real` for none
 PREFIX = "skilld-git-"  # of the folder's name
+# For the configuration of a test's person: after each commit and merge git would start two processes that look whether
+# there is anything to tidy up.
+NO_TIDYING = "[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"
 _COUNT, _START = "commits", "start"
 _MAKING = frozenset(
     ("commit", "commit-tree", "merge", "cherry-pick", "revert", "rebase", "am", "tag", "pull", "stash", "notes")
@@ -65,7 +68,8 @@ exec {git} "$@"
 def install(folder: Path) -> None:
     """Put a git with a clock into a folder and the folder at the head of this process's PATH."""
     offsets = CLOCKS.get(os.environ.get(CHOSEN, "mixed"))
-    git = shutil.which("git")
+    path = _unclocked(os.environ["PATH"])  # a process of xdist inherits the clock of pytest's own
+    git = shutil.which("git", path=path)
     if offsets is None or git is None:
         return
     folder.mkdir(exist_ok=True)
@@ -76,7 +80,7 @@ def install(folder: Path) -> None:
         _SCRIPT.format(count=folder / _COUNT, start=folder / _START, cases="\n                ".join(cases), git=git)
     )
     script.chmod(0o755)
-    os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    os.environ["PATH"] = f"{folder}{os.pathsep}{path}"
 
 
 _started: dict[Path, int] = {}
@@ -101,8 +105,12 @@ def unclocked_git(git: str, arguments: Sequence[str]) -> str:
 
 @cache
 def _real(folder: Path) -> str:
-    found = shutil.which("git", path=os.environ["PATH"].replace(f"{folder}{os.pathsep}", "", 1))
-    return found or str(folder / "git")
+    return shutil.which("git", path=_unclocked(os.environ["PATH"])) or str(folder / "git")
+
+
+def _unclocked(path: str) -> str:
+    """Return a PATH without the folders of clocks."""
+    return os.pathsep.join(one for one in path.split(os.pathsep) if not Path(one).name.startswith(PREFIX))
 
 
 def use_real_git_for_readers() -> None:

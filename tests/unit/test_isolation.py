@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from support import git_clock
+
 REAL_HOME = Path(pwd.getpwuid(os.getuid()).pw_dir)
 needs_a_home = pytest.mark.skipif(len(REAL_HOME.parts) == 1, reason="this user has no home to protect")
 
@@ -72,3 +74,14 @@ def test_a_swallowed_violation_still_fails_the_test(tmp_path: Path) -> None:
     result = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path, env=tests)
     assert result.returncode == 1, result.stdout + result.stderr
     assert "the test touched the real home or the network" in result.stdout
+
+
+def test_a_clock_inside_another_starts_the_real_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", os.environ["PATH"])
+    monkeypatch.setenv(git_clock.CHOSEN, "seconds")
+    outer, inner = (tmp_path / f"{git_clock.PREFIX}{name}" for name in ("outer", "inner"))
+    git_clock.install(outer)
+    git_clock.install(inner)  # as in a process of xdist
+    assert os.environ["PATH"].count(git_clock.PREFIX) == 1
+    assert git_clock.PREFIX not in (inner / "git").read_text().splitlines()[-1]
+    assert git_clock.PREFIX not in git_clock.unclocked_git(str(inner / "git"), ["status"])
