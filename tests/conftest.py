@@ -151,7 +151,8 @@ def furnish(home: Path) -> None:
     """Add a git identity to a home, for programs that drop GIT_* variables."""
     (home / ".runtime").mkdir(mode=0o700)
     user = f"[user]\n\tname = {IDENTITY['NAME']}\n\temail = {IDENTITY['EMAIL']}\n"
-    (home / ".gitconfig").write_text(f"{user}[init]\n\tdefaultBranch = main\n", encoding="utf-8")
+    branch = "[init]\n\tdefaultBranch = main\n"
+    (home / ".gitconfig").write_text(user + branch + git_clock.NO_TIDYING, encoding="utf-8")
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from faults.clock import Clock
+from support.git_clock import NO_TIDYING
 from support.live_project import Project
 from support.processes import processes_of
 from support.program import Program
@@ -37,7 +38,7 @@ class World:
         self.home = home
         self._kept = home.with_name(f"{home.name}-kept")
         home.mkdir(parents=True, exist_ok=True)
-        (home / ".gitconfig").write_text(_IDENTITY)
+        (home / ".gitconfig").write_text(_IDENTITY + NO_TIDYING)
         self.project = Project(home / "project", home, ".claude/skills")
         self._add_skill("deploy")
         self.program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false", **(settings or {})})

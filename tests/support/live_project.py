@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from support import git_clock
 from support.waiting import LIMIT
 
 SKILL = "release-notes"
@@ -66,10 +68,10 @@ class Project:
         root.mkdir(parents=True)
         self.skill_path = root / skills_folder / SKILL / "SKILL.md"
         self.git("init", "--quiet")
-        self.commit("Start the project", {"README.md": "# Probe\n\nA small program.\n"})
+        self._commit("Start the project", {"README.md": "# Probe\n\nA small program.\n"})
         relative = self.skill_path.relative_to(root).as_posix()
         self.skill_commit = self.commit("Add the release-notes skill", {relative: SKILL_TEXT})
-        self.commit("Add the house style", {STYLE_PAGE: STYLE_TEXT})
+        self._commit("Add the house style", {STYLE_PAGE: STYLE_TEXT})
 
     def git(self, *arguments: str) -> str:
         """Run git as the person would, without optional writes, and return what it printed."""
@@ -81,7 +83,8 @@ class Project:
             "GIT_OPTIONAL_LOCKS": "0",
             "GIT_EDITOR": "true",
         }
-        command = ["git", "-C", str(self.root), *arguments]
+        git = git_clock.unclocked_git(shutil.which("git") or "git", arguments)
+        command = [git, "-C", str(self.root), *arguments]
         result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=LIMIT)
         assert result.returncode == 0, f"{' '.join(command)}: {result.stderr}"
         return result.stdout.strip()
@@ -103,6 +106,10 @@ class Project:
 
     def commit(self, message: str, files: Mapping[str, str]) -> str:
         """Write files and commit all that is there; returns the commit."""
+        self._commit(message, files)
+        return self.git("rev-parse", "HEAD")
+
+    def _commit(self, message: str, files: Mapping[str, str]) -> None:
         for name, text in files.items():
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -110,7 +117,6 @@ class Project:
             os.utime(path, (_LONG_AGO, _LONG_AGO))
         self.git("add", "--all")
         self.git("commit", "--quiet", "--message", message)
-        return self.git("rev-parse", "HEAD")
 
 
 def project_without_skill(root: Path, home: Path, files: Mapping[str, str]) -> Project:

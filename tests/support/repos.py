@@ -75,9 +75,7 @@ def isolate_git(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
     (home / ".gitconfig").write_text(
         "[user]\n\tname = Pat Person\n\temail = pat@example.org\n[init]\n\tdefaultBranch = main\n"
-        '[protocol "file"]\n\tallow = always\n'
-        # After each commit and merge git would start two processes that look whether there is anything to tidy up.
-        "[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"
+        f'[protocol "file"]\n\tallow = always\n{git_clock.NO_TIDYING}'
     )
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skilld.store import Store
 from skilld.team.records import Record, RecordType, rule_key
 from skilld.types import Evidence, Kind, State, TargetKind, Update
+from support.git_clock import NO_TIDYING
+from support.new_store import new_store
 from support.program import Program
 from support.proposals import make_proposal
 from support.repos import Person
@@ -60,7 +61,7 @@ class Colleague:
     def teach(self, rule: str, state: State = State.ACCEPTED, **changes: Any) -> None:
         """Put a proposal into the store as it is when its person said this, and decided."""
         self.database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        store = Store.open(self.database)
+        store = new_store(self.database)
         number = len(store.proposals.in_states(list(State)))
         quote = changes.pop("quote", f"from now on: {rule}")
         facts: dict[str, Any] = {
@@ -102,7 +103,7 @@ class Colleague:
 
     def set_state(self, rule: str, state: State, at: str) -> None:
         """Decide on what was taught."""
-        store = Store.open(self.database)
+        store = new_store(self.database)
         (one,) = [proposal for proposal in store.proposals.in_states(list(State)) if proposal.summary == rule]
         store.proposals.decide(one, state, at, who="command")
         store.close()
@@ -126,7 +127,7 @@ class Team:
         home.mkdir(parents=True)
         identity = f"[user]\n\tname = {name.title()} Tester\n\temail = {name}@example.org\n"
         (home / ".gitconfig").write_text(
-            f'{identity}[init]\n\tdefaultBranch = main\n[protocol "file"]\n\tallow = always\n'
+            f'{identity}[init]\n\tdefaultBranch = main\n[protocol "file"]\n\tallow = always\n{NO_TIDYING}'
         )
         if key:
             ssh_key(home)
