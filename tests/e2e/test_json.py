@@ -13,6 +13,7 @@ import jsonschema
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, Session
+from support.taught_project import TaughtProject
 from tools.json_documents import DOCUMENTS, definition
 
 # Run by other tests: they need a model, labelled cases, a service manager, a team or a host.
@@ -113,3 +114,10 @@ def test_a_failure_prints_no_document(project: Project, program: Program) -> Non
         result = program.run(*words, "--json")
         assert (result.returncode != 0, result.stdout) == (True, "")
         assert result.stderr.startswith("skilld: ")
+
+
+def test_what_looks_in_process_says_what_a_program_says(world: TaughtProject) -> None:
+    for look in (("proposals", "--state", "all"), ("show", world.one), ("learnings",), ("status",)):
+        files = len(list(Path("/dev/fd").iterdir()))
+        assert world.program.json(*look) == json.loads(world.program.run(*look, "--json").stdout)
+        assert len(list(Path("/dev/fd").iterdir())) <= files + 1, "the first run of a verb has a server for all"
