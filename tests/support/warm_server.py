@@ -6,8 +6,8 @@ only thing it shares with its neighbours is that skilld is imported. `python war
 and, where several processes share it, the one that they connect to; and room for the command that the kernel shows of
 a child.
 
-What may ask a model is forked from a fork of the server that has imported litellm too: with its 140 MB a fork costs
-20 ms of processor time, without 8.
+What may ask a model or counts tokens is forked from a fork of the server that has litellm and the tokenizer too: the
+fewer of their 220 MB a process has, the less a fork of it costs.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ _TEST = "a test"  # for which it ends so too, and has no terminal
 _DAEMON = "a daemon"  # which starts it as skilld starts a worker
 _MAX_WORD = 65536
 _FLUSH_FAILED = 120  # what Python ends with where its output could not be written
-# What only a full screen or a server of MCP need: they look at the environment when they are imported.
+# What only a full screen or a server of MCP need: they look at the environment when imported.
 _LATER = frozenset({"skilld.review.app", "skilld.mcp.server", "skilld.cli.mine_report"})
+_LARGE = frozenset({"--model", "--tokens", "trim", "pr"})  # words of commands that ask a model or count tokens
 # What litellm imports for its first call.
 _FIRST_CALL = ("httpcore", "h2.connection", "openai.resources", "litellm.proxy._types")
 
@@ -152,7 +153,7 @@ class Server:
                 os.close(number)
             return False
         request = json.loads(text)
-        if self._is_small and asks_a_model(request):
+        if self._is_small and is_large(request):
             larger = self._larger()
             socket.send_fds(larger, [head], handed)
             larger.sendall(text)
@@ -405,10 +406,10 @@ def lend_workers(number: int) -> None:
     cast("Any", spawn).subprocess = SimpleNamespace(Popen=start, PIPE=subprocess.PIPE, DEVNULL=subprocess.DEVNULL)
 
 
-def asks_a_model(request: Mapping[str, Any]) -> bool:
-    """Whether a program may ask a model through litellm. One that was taken for another imports it then."""
+def is_large(request: Mapping[str, Any]) -> bool:
+    """Whether a program may ask a model through litellm, or counts tokens. One taken for another loads that then."""
     environment: Mapping[str, str] = request["environment"]
-    if request.get("asks") or "--model" in request["command"]:
+    if request.get("asks") or not _LARGE.isdisjoint(request["command"]):
         return True
     if model := environment.get("SKILLD_MODEL"):
         return model != "offline"
@@ -440,7 +441,7 @@ def load() -> None:
     """Import skilld and what its verbs import, but for what only a few of them need.
 
     What the program makes once and keeps is made too: the offline detector's expressions and the table of meanings took
-    most of a `run` that judges one batch, the tokenizer's vocabulary 0.5 of the 0.7 s of `trim`.
+    most of a `run` that judges one batch.
     """
     import skilld
     from skilld.classify.backends.offline import Offline
@@ -448,7 +449,6 @@ def load() -> None:
     from skilld.classify.offline import grammar
     from skilld.classify.offline.reported import reporting
     from skilld.classify.verify import verify
-    from skilld.context.tokenizer import tokenizer
     from skilld.redact.redactor import Redactor
     from skilld.types import Message, SkillDoc
 
@@ -465,20 +465,21 @@ def load() -> None:
     verify(Offline().detect(said, [skill]), said, [skill])
     choice_members("Sort the entries.")
     Redactor(bytes(32)).redact("It runs on 2 servers.")
-    tokenizer()
     importlib.import_module("git_clock").use_real_git_for_readers()  # it lies beside this script
     _settle()
 
 
 def load_litellm() -> None:
-    """Import litellm, which takes two seconds, and what it imports for its first call: half a second more."""
+    """Import litellm, what it imports for its first call, and the tokenizer: 2, 0.5 and 0.5 seconds."""
     from skilld.classify.backends import completion
+    from skilld.context.tokenizer import tokenizer
 
     gc.disable()
     before = dict(os.environ)
     completion.load_litellm()
     for name in _FIRST_CALL:
         importlib.import_module(name)
+    tokenizer()
     sys.meta_path.insert(0, _Imported("litellm"))
     os.environ.clear()
     os.environ.update(before)
@@ -490,6 +491,7 @@ def _settle() -> None:
     random.seed()
     gc.collect()
     gc.freeze()  # what all share is not looked through, and so not copied, by each
+    importlib.import_module("huge_pages").collapse()
     gc.enable()
 
 
