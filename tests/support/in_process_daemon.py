@@ -16,8 +16,8 @@ from skilld.protocol import AnalyseBatch
 from skilld.redact import Redactor
 from skilld.redact.key import load_key
 from skilld.settings import load_file
-from skilld.store import Store
 from skilld.types import Proposal, State
+from support.new_store import new_store
 
 
 class InProcessDaemon:
@@ -29,7 +29,7 @@ class InProcessDaemon:
         for folder in (where.database.parent, where.redaction_key.parent):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._redact = Redactor(load_key(where.redaction_key)).redact
-        self.store = Store.open(where.database)
+        self.store = new_store(where.database)
         around = Host(home, dict(os.environ))
         self.engine = Engine(self.store, load_file(where.settings_file), around, time.time(), self._redact)
         self.engine.follower.sweep()

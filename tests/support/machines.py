@@ -23,6 +23,7 @@ from skilld.proposals.reconcile import observe
 from skilld.store import Store
 from skilld.team.membership import Membership
 from skilld.types import Evidence, Kind, Proposal, State, TargetKind, Update
+from support.new_store import new_store
 from support.program import Program
 from support.proposals import make_proposal
 from support.repos import Person
@@ -44,7 +45,7 @@ class Machine:
 
     def __post_init__(self) -> None:
         self.database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.store = Store.open(self.database)
+        self.store = new_store(self.database)
 
     @property
     def database(self) -> Path:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from skilld.store import Store
+from support.new_store import new_store
 from support.repos import Harness, Person, isolate_git, new_repo
 from support.stub_model import StubModel
 
@@ -124,7 +125,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     """Give a new store in a file."""
-    opened = Store.open(tmp_path / "skilld.db")
+    opened = new_store(tmp_path / "skilld.db")
     yield opened
     opened.close()
 

@@ -14,6 +14,7 @@ from skilld.settings import Budget
 from skilld.store import Store
 from skilld.store.budget import Account
 from skilld.types import Usage
+from support.new_store import new_store
 
 ASKED = ModelCall("m", Usage(1, 1000))
 REFUSED = "today's budget is spent: "
@@ -21,7 +22,7 @@ REFUSED = "today's budget is spent: "
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store.open(tmp_path / "skilld.db")
+    store = new_store(tmp_path / "skilld.db")
     yield store
     store.close()
 

@@ -19,6 +19,7 @@ from skilld.ingest.discover import Host
 from skilld.settings import Settings
 from skilld.store import Store
 from support.claude_lines import prompt_line, write_transcript
+from support.new_store import new_store
 from support.waiting import wait_for
 
 NOW = 1772442000.0
@@ -53,7 +54,7 @@ class World:
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    store = Store.open(tmp_path / "skilld.db")
+    store = new_store(tmp_path / "skilld.db")
     yield World(store)
     store.close()
 
@@ -155,7 +156,7 @@ def test_a_command_may_have_moved_the_session_into_a_subfolder(world: World, tmp
 @on_linux
 def test_u5_waiting_turns_are_judged_when_the_client_exits(tmp_path: Path) -> None:
     line = prompt_line("t1", "from now on always put the ticket number first", cwd=str(tmp_path))
-    with closing(Store.open(tmp_path / "skilld.db")) as store:
+    with closing(new_store(tmp_path / "skilld.db")) as store:
         engine = Engine(store, Settings(model="offline"), Host(tmp_path, {}), NOW)
         write_transcript(tmp_path / ".claude/projects/-p/s1.jsonl", line, mtime=NOW)
         with program(tmp_path, "claude"):

@@ -20,6 +20,7 @@ from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, TargetKind, Update
 from skilld.verb_jobs import MendRules
 from support.live_project import Project
+from support.new_store import new_store
 from support.proposals import make_proposal
 from support.repos import isolate_git
 
@@ -77,7 +78,7 @@ class Bench(NamedTuple):
 def bench(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     isolate_git(monkeypatch, home)
     project = Project(tmp_path / "plain", home, ".elsewhere")
-    return Bench(project, Store.open(tmp_path / "skilld.db"), Host(home, {}))
+    return Bench(project, new_store(tmp_path / "skilld.db"), Host(home, {}))
 
 
 def instructions(*rules: str) -> str:
@@ -219,7 +220,7 @@ def test_it_never_applies_a_proposal_by_itself(bench: Bench) -> None:
 
 
 def test_the_daemon_checks_each_decision_once(tmp_path: Path) -> None:
-    engine = Engine(Store.open(tmp_path / "skilld.db"), Settings(), Host(tmp_path, {}), NOW)
+    engine = Engine(new_store(tmp_path / "skilld.db"), Settings(), Host(tmp_path, {}), NOW)
     taught = make_proposal(state=State.OPEN)
     engine.store.proposals.add(taught)
     noon = NOW - NOW % DAY

@@ -24,6 +24,7 @@ from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
 from skilld.types import Kind, Outcome, State, Update
+from support.new_store import new_store
 from support.proposals import make_proposal
 
 RULE = "Use pnpm, never npm, in this repository."
@@ -171,7 +172,7 @@ def test_a_simulated_year_is_judged_correctly(ears: Ears, least: float, monkeypa
 
 def _store_with_transcripts(tmp_path: Path, *names: str) -> Store:
     """Return a store that knows these transcripts, each 100 seconds older than the one before, of 1,000 and less."""
-    store = Store.open(tmp_path / "skilld.db")
+    store = new_store(tmp_path / "skilld.db")
     for number, name in enumerate(names):
         path = tmp_path / name
         path.write_text("")

@@ -18,12 +18,12 @@ from skilld.ingest.discover import Host
 from skilld.pipeline.messages import read_batch
 from skilld.protocol import AnalyseBatch, BatchResult, Obstacle, Plan, Result, Source
 from skilld.settings import Settings
-from skilld.store import Store
 from skilld.store.batches import Delay, StoredBatch
 from skilld.store.connection import Connection
 from skilld.store.meta import LAST_ERROR, PAUSED_UNTIL
 from skilld.types import Cause, Outcome, State, Usage
 from support.claude_lines import append_lines, prompt_line, session_end_line, write_transcript
+from support.new_store import new_store
 from support.proposals import COMMIT_FIELDS, make_proposal
 
 NOW = 1772442000.0
@@ -38,7 +38,7 @@ class EngineHarness:
         self.home = home
         self.path = home / ".claude/projects/-p/s1.jsonl"
         self.path.parent.mkdir(parents=True)
-        self.store = Store.open(home / "skilld.db")
+        self.store = new_store(home / "skilld.db")
         self.engine = self.start()
 
     def start(self, **settings: Any) -> Engine:

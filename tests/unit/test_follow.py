@@ -25,6 +25,7 @@ from support.claude_lines import (
     session_end_line,
     write_transcript,
 )
+from support.new_store import new_store
 
 INSTALLED = 1772442000.0  # 2026-03-02T09:00:00Z: between BEFORE and AFTER
 LATER = 4_000_000_000.0  # everything has been idle for years
@@ -37,12 +38,12 @@ class Machine:
         self.folder = root / "projects" / "-p"
         self.folder.mkdir(parents=True)
         self.database = root / "skilld.db"
-        self.store = Store.open(self.database)
+        self.store = new_store(self.database)
 
     def start(self) -> Follower:
         """Start skilld, as after a kill: nothing is left but what is stored."""
         self.store.close()
-        self.store = Store.open(self.database)
+        self.store = new_store(self.database)
         return Follower(self.store, [Root("claude-code", self.folder.parent)], INSTALLED)
 
     def waiting(self, session: str = "s1") -> list[str]:

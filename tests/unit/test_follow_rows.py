@@ -11,7 +11,7 @@ import pytest
 
 from skilld.ingest.discover import Root
 from skilld.ingest.follow import Follower
-from skilld.store import Store
+from support.new_store import new_store
 from support.opencode_db import OpenCodeDb, skill_call
 
 INSTALLED = 1_795_000_000.0
@@ -28,12 +28,12 @@ class Machine:
         self.list.parent.mkdir(parents=True)
         self.list.touch()
         self.database = root / "skilld.db"
-        self.store = Store.open(self.database)
+        self.store = new_store(self.database)
 
     def start(self) -> Follower:
         """Start skilld, as after a kill: nothing is left but what is stored."""
         self.store.close()
-        self.store = Store.open(self.database)
+        self.store = new_store(self.database)
         return Follower(self.store, [Root("opencode", self.folder)], INSTALLED)
 
     def type(self, text: str) -> None:

@@ -13,7 +13,7 @@ from skilld.ingest.discover import Root
 from skilld.ingest.follow import Follower
 from skilld.pipeline.messages import read_batch
 from skilld.protocol import BatchJob, Source
-from skilld.store import Store
+from support.new_store import new_store
 
 INSTALLED = 1_793_600_000.0  # before all that is said here
 SESSION = "s1"
@@ -42,11 +42,11 @@ class Project:
         self.lines.write_text(json.dumps({"sessionId": SESSION, "kind": "main"}) + "\n")
         self.document = self.chats / "session-2026-01-03T09-00-s1.json"
         self.database = root / "skilld.db"
-        self.store = Store.open(self.database)
+        self.store = new_store(self.database)
 
     def start(self) -> Follower:
         self.store.close()
-        self.store = Store.open(self.database)
+        self.store = new_store(self.database)
         return Follower(self.store, [Root("gemini-cli", self.root)], INSTALLED)
 
     def write(self, *records: dict[str, Any]) -> None:

@@ -14,11 +14,11 @@ from skilld.ingest.discover import Host
 from skilld.past import PastSession
 from skilld.protocol import Job, Result
 from skilld.settings import Settings
-from skilld.store import Store
 from skilld.store.meta import CORRECTIONS_READ, FOREVER, PAUSED_UNTIL
 from skilld.types import Outcome
 from skilld.verb_jobs import MendRules, MineSessions, SyncMachines, SyncTeams
 from skilld.worker.spawn import VerbWorker
+from support.new_store import new_store
 from support.waiting import LIMIT
 
 EVENING, NIGHT = datetime(2026, 3, 1, 22, tzinfo=UTC).timestamp(), datetime(2026, 3, 2, 3, 30, tzinfo=UTC).timestamp()
@@ -30,7 +30,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     settings = Settings(model="offline", mine={"nightly": True})
-    return Engine(Store.open(tmp_path / "skilld.db"), settings, Host(tmp_path, {}), EVENING)
+    return Engine(new_store(tmp_path / "skilld.db"), settings, Host(tmp_path, {}), EVENING)
 
 
 def test_mining_is_scheduled_once_a_night_and_once_after_sleeping_for_nights(engine: Engine) -> None:
@@ -51,12 +51,12 @@ def test_it_waits_until_nobody_is_active_and_the_pause_ends(engine: Engine) -> N
 
 
 def test_it_is_off_by_default(tmp_path: Path) -> None:
-    engine = Engine(Store.open(tmp_path / "skilld.db"), Settings(), Host(tmp_path, {}), EVENING)
+    engine = Engine(new_store(tmp_path / "skilld.db"), Settings(), Host(tmp_path, {}), EVENING)
     assert not schedule.due_verb(engine, NIGHT)
 
 
 def test_rules_are_checked_every_night_and_by_day_after_corrections(tmp_path: Path) -> None:
-    store = Store.open(tmp_path / "skilld.db")
+    store = new_store(tmp_path / "skilld.db")
     engine = Engine(store, Settings(), Host(tmp_path, {}), EVENING)
     assert schedule.due_verb(engine, NIGHT) is None
     store.past.save("/t.jsonl", 1, 1.0, [PastSession("codex", "s1", "/p", "", 1.0, (), (), (), ())])
@@ -69,7 +69,7 @@ def test_rules_are_checked_every_night_and_by_day_after_corrections(tmp_path: Pa
 
 
 def test_a_joined_team_is_synced_once_an_hour(tmp_path: Path) -> None:
-    store, noon = Store.open(tmp_path / "skilld.db"), EVENING - 10 * 3600
+    store, noon = new_store(tmp_path / "skilld.db"), EVENING - 10 * 3600
     engine = Engine(store, Settings(), Host(tmp_path, {}), noon)
     assert schedule.due_verb(engine, noon) is None
     engine.use_settings(Settings(team={"repositories": ["/p"]}, machines={"remote": "git@example.org:me/m.git"}))

@@ -16,6 +16,7 @@ from skilld.notify.desktop import Desktop
 from skilld.notify.notice import Notice
 from skilld.settings import Notify
 from skilld.store import Store
+from support.new_store import new_store
 from support.proposals import COMMIT_FIELDS, make_proposal
 
 NOON = 1_795_435_200.0  # 2026-11-23T12:00:00Z
@@ -45,7 +46,7 @@ def database(tmp_path: Path) -> Iterator[Callable[[], Store]]:
     made: list[Store] = []
 
     def opened() -> Store:
-        made.append(Store.open(tmp_path / "skilld.db"))
+        made.append(new_store(tmp_path / "skilld.db"))
         return made[-1]
 
     opened().proposals.add(make_proposal(**COMMIT_FIELDS))
@@ -107,7 +108,7 @@ def test_marking_causes_as_unreported_keeps_the_others(database: Callable[[], St
 
 def test_running_decisions_share_one_time_limit_at_shutdown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
-    made = Notices(Store.open(tmp_path / "skilld.db"), Notify(), None, lambda _: None, {})
+    made = Notices(new_store(tmp_path / "skilld.db"), Notify(), None, lambda _: None, {})
     monkeypatch.setattr(made, "_acting", [SimpleNamespace(join=waited.append) for _ in range(3)])
     clock = iter([5.0, 9.0, 12.0])
     monkeypatch.setattr(notices, "time", SimpleNamespace(monotonic=lambda: next(clock)))

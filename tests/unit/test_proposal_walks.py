@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.store import Store
+from support.new_store import new_store
 from support.proposal_life import ProposalLife
 from support.proposal_walk import walk
 from support.repos import isolate_git, new_repo
@@ -19,7 +19,7 @@ def take_walks(folder: Path, seeds: range, steps: int) -> Counter[str]:
     for seed in seeds:
         place = folder / str(seed)
         place.mkdir()
-        store = Store.open(place / "skilld.db")
+        store = new_store(place / "skilld.db")
         done += walk(ProposalLife(new_repo(place / "work"), store), seed, steps).done
         store.close()
     return done

@@ -21,6 +21,7 @@ from skilld.past import Correction, PastSession, Repeat
 from skilld.store import Store
 from skilld.types import Proposal, State, TargetKind
 from support.live_project import Project
+from support.new_store import new_store
 from support.repos import isolate_git
 
 NOW = 1_795_000_000.0
@@ -129,7 +130,7 @@ class Bench(NamedTuple):
 def bench(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     isolate_git(monkeypatch, home)
     project = Project(tmp_path / "plain", home, ".elsewhere")
-    return Bench(project, Store.open(tmp_path / "skilld.db"), Host(home, {}))
+    return Bench(project, new_store(tmp_path / "skilld.db"), Host(home, {}))
 
 
 GUIDE = f"# Probe\n\n- Keep functions short.\n- {PNPM}\n"

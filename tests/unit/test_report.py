@@ -45,10 +45,10 @@ from skilld.report.values import (
     WeeklyShares,
     Weeks,
 )
-from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.types import Kind, State, Update, Usage
 from support.in_process_program import InProcessProgram
+from support.new_store import new_store
 from support.proposals import make_proposal
 from support.review_pilot import Screen, review, review_session
 from support.year_of_use import CUT, NOW, simulate_year
@@ -282,7 +282,7 @@ _MONDAYS = (("2026-03-02", 1), ("2026-06-22", 2))
 
 
 def test_an_empty_database_says_why_there_is_nothing(tmp_path: Path) -> None:
-    report = gather(Store.open(tmp_path / "skilld.db"), NOW, words=True)
+    report = gather(new_store(tmp_path / "skilld.db"), NOW, words=True)
     why = "Nothing to show, because skilld has not read any sessions yet. Start with: skilld run --backfill 7"
     assert why in PageText(page(report, HOME)).shown
     assert why in " ".join(" ".join(report_lines(report, HOME)).split())
@@ -290,7 +290,7 @@ def test_an_empty_database_says_why_there_is_nothing(tmp_path: Path) -> None:
 
 
 def test_each_empty_part_says_why(tmp_path: Path) -> None:
-    store = Store.open(tmp_path / "skilld.db")
+    store = new_store(tmp_path / "skilld.db")
     store.usage.add("2026-10-01", "m", "s", Usage(1, 10, 10))
     said = " ".join(PageText(page(gather(store, NOW), HOME)).shown)
     for why in (
@@ -305,7 +305,7 @@ def test_each_empty_part_says_why(tmp_path: Path) -> None:
 def test_a_year_is_reported_with_file_history_from_git_and_changes_nothing(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = Store.open(home / "skilld.db")
+    store = new_store(home / "skilld.db")
     simulate_year(home, store)
     asked: list[list[str]] = []
     execute = git_run.execute
@@ -350,7 +350,7 @@ def _state(home: Path) -> dict[str, tuple[float, int]]:
 
 
 def test_every_statement_counts_and_free_calls_cost_nothing(tmp_path: Path) -> None:
-    store = Store.open(tmp_path / "skilld.db")
+    store = new_store(tmp_path / "skilld.db")
     changes = "Use pnpm.", "Run the linter."
     said = tuple(Update(0, "", change, "why", Kind.PREFERENCE, 0, change) for change in changes)
     proposal = make_proposal(updates=said, created_at="2026-10-01T09:00:00Z")
@@ -366,7 +366,7 @@ def test_every_statement_counts_and_free_calls_cost_nothing(tmp_path: Path) -> N
 
 def test_only_what_the_person_said_counts_as_taught(tmp_path: Path) -> None:
     """An import, a remedy and a rule offered to another agent are decided on; words for two files were said once."""
-    store = Store.open(tmp_path / "skilld.db")
+    store = new_store(tmp_path / "skilld.db")
     update = Update(0, "", "Use pnpm.", "why", Kind.PREFERENCE, 0, "use pnpm")
     made: dict[str, dict[str, Any]] = {
         "own": {"updates": (update,)},
@@ -385,7 +385,7 @@ def test_only_what_the_person_said_counts_as_taught(tmp_path: Path) -> None:
 
 
 def test_an_import_alone_is_something_to_report(tmp_path: Path) -> None:
-    store = Store.open(tmp_path / "skilld.db")
+    store = new_store(tmp_path / "skilld.db")
     one = make_proposal(evidence=(), batch_id="import-1", created_at="2026-10-01T09:00:00Z")
     store.proposals.add(one)
     store.proposals.decide(one, State.ACCEPTED, "2026-10-01T09:20:00Z", who="command")
@@ -395,7 +395,7 @@ def test_an_import_alone_is_something_to_report(tmp_path: Path) -> None:
 
 
 def test_quotes_appear_only_if_requested(tmp_path: Path) -> None:
-    store = Store.open(tmp_path / "skilld.db")
+    store = new_store(tmp_path / "skilld.db")
     said, what = "use pnpm, I told you", "Use pnpm in this repository."
     learning = Learning(
         "l", "t", said, what, "preference", "codex", "s", "/p", None, "no file", 0.9, "2026-10-01T09:00:00Z"
@@ -439,7 +439,7 @@ def test_a_report_survives_a_json_round_trip() -> None:
 
 def test_the_review_shows_it_as_a_tab_within_the_screen(home: Path) -> None:
     places().state.mkdir(parents=True)
-    store = Store.open(places().database)
+    store = new_store(places().database)
     store.usage.add(local_day(time.time()), "m", "s", Usage(3, 1000, 10))
     store.close()
 

@@ -21,10 +21,10 @@ from skilld.daemon.engine import Engine
 from skilld.ingest.discover import Host
 from skilld.ingest.inspect import inspect
 from skilld.settings import Settings
-from skilld.store import Store
 from skilld.types import How, RawLine, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
 from support.claude_lines import prompt_line, write_transcript
 from support.ground_truth import SHARED
+from support.new_store import new_store
 
 HERE = Span(0, 1)
 OK, FAILED, REJECTED, INTERRUPTED, UNKNOWN = ToolOutcome
@@ -212,7 +212,7 @@ def test_following_creates_no_tool_events(tmp_path: Path, monkeypatch: pytest.Mo
     def never(*_: object) -> Iterator[ToolEvent]:
         raise AssertionError("the daemon asked for tool events")
 
-    store = Store.open(tmp_path / "skilld.db")
+    store = new_store(tmp_path / "skilld.db")
     engine = Engine(store, Settings(), Host(tmp_path, {}), 1.0)
     lines = prompt_line("t1") + b"".join(json.dumps(record).encode() + b"\n" for record in claude())
     path = write_transcript(tmp_path / ".claude/projects/-w/s.jsonl", lines)
