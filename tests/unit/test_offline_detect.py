@@ -404,6 +404,11 @@ def test_a_learning_says_that_its_rule_is_not_about_the_skill() -> None:
         ),
         ("# 周报\n\n根据提交记录写周报。\n\n1. 收集\n2. 写\n", "不要出现客户名字。", "规则"),
         ("ONE\n\n- Short.\n\nTABS\n\n- Wide.\n", "Never use tabs.", "TABS"),
+        (
+            "# P\n\nAn app.\n\n## Testing\n\n- Cover edge cases.\n- Mock the clock.\n",
+            "Validate request bodies with zod.",
+            "Preferences",
+        ),
     ],
 )
 def test_a_rule_is_no_step_and_keeps_its_meaning_below_its_heading(text: str, change: str, heading: str) -> None:

@@ -217,6 +217,7 @@ def test_a_choice_is_swapped_word_for_word() -> None:
     assert changed_choice("use yarn", "run npm install")
     assert swap_choice("use yarn", "Run `npm install`, then npm test.") == "Run `yarn install`, then yarn test."
     assert swap_choice("use yarn", "npm or pnpm") is None
+    assert swap_choice("Use spaces.", "Tabs are used; use tabs.") == "Spaces are used; use spaces."
 
 
 def test_sections_know_lists_code_and_front_matter() -> None:
