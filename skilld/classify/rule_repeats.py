@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import lru_cache
 from pathlib import Path
@@ -38,6 +38,7 @@ from skilld.classify.offline.choices import is_reversed_choice
 from skilld.classify.offline.detector import clauses_of, typed_part
 from skilld.classify.offline.phrasing import begins_with_order
 from skilld.classify.offline.product import likely_languages
+from skilld.classify.offline.retraction import cancelled_topic
 from skilld.classify.offline.sections import BlockKind, sections
 from skilld.classify.opposition import forbids_what_is_wanted, opposes
 from skilld.meanings import Term, Words, field_of, terms
@@ -60,6 +61,7 @@ _ANSWER_MEANING = "to-answer"  # the meaning of rules about the language of answ
 _REMOVE_MEANING = "to-remove"
 _ONCE_MORE = re.compile(r"\bagain\b", re.IGNORECASE)
 _ONLY = re.compile(r"\b(?:only|nur|solo|sólo|seulement|somente|alleen)\b", re.IGNORECASE)
+_COMMAND = re.compile(r"`([^`\s]+)\s[^`]*`")
 _COMMA = re.compile(r"(?<!\s)[,:] (?:(?:and|but) )?", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?")
 
@@ -79,6 +81,7 @@ class _Stretch:
 
     gist: Content
     tone: _Tone
+    demands: bool  # also in a complaint: "it always needs a test, you forgot that"
 
 
 def corrections(text: str, agent_texts: tuple[str, ...] = ()) -> list[str]:
@@ -100,9 +103,18 @@ def demand_clauses(quote: str) -> list[str]:
     """Return the clauses of a quote that say what is wanted, without complaints, questions and talk."""
     typed = typed_part(quote[: 2 * MAX_QUOTE], ())
     clauses = [fold(one.text) for one in clauses_of(typed, likely_languages(typed)) if not one.question]
-    found = dict.fromkeys((*clauses, *(piece for clause in clauses for piece in _COMMA.split(clause))))
+    return _demands((*clauses, *(piece for clause in clauses for piece in _COMMA.split(clause))))
+
+
+def demand_sentences(quote: str) -> list[str]:
+    """Return the sentences of a quote that only say what is wanted."""
+    typed = typed_part(quote[: 2 * MAX_QUOTE], ())
+    return _demands([fold(one) for one in split_sentences(typed) if not one.rstrip().endswith(("?", "\uff1f"))])
+
+
+def _demands(texts: Sequence[str]) -> list[str]:
     others = (_REMINDER, _COMPLAINT, _TALK)
-    return [text for text in found if not any(one.search(text) for one in others) and _is_wanted(text)]
+    return [one for one in dict.fromkeys(texts) if not any(way.search(one) for way in others) and _is_wanted(one)]
 
 
 def _is_wanted(text: str) -> bool:
@@ -140,14 +152,24 @@ def repeats_rule(quote: str, rule: str) -> bool:
     turned = is_reversed_choice(quote, rule) or any(opposes(said, rule) for said in demand_clauses(quote))
     if turned and not complains(quote):  # a complaint names what was done wrong
         return False
-    wanted = content_of(rule)
-    return any(_is_repeat(said, wanted) for said in _correcting_stretches(quote[: 2 * MAX_QUOTE]))
+    wanted, tools = _content_of_rule(rule), frozenset(stem(one.lower()) for one in _COMMAND.findall(rule))
+    return any(_is_repeat(said, wanted, tools) for said in _correcting_stretches(quote[: 2 * MAX_QUOTE]))
+
+
+@lru_cache(maxsize=8192)
+def _content_of_rule(rule: str) -> Content:
+    """Return the content of a rule. A tool that only runs its command is no choice: `npm run lint` bans no pnpm."""
+    whole, bare = content_of(rule), _COMMAND.sub(" ", rule)
+    kept = choice_members(bare) | whole.refused
+    ran = {one for one in whole.asked - kept if not any(one in family and family & kept for family in TOOLS)}
+    parts = tuple(replace(part, members=part.members - ran) for part in whole.parts)
+    return replace(whole, parts=parts, asked=whole.asked - ran) if ran else whole
 
 
 # For a stretch of each tone: the share of a rule part's weight that it must have, and the share of its own weight that
 # must be the rule's.
 _MIN_RULE_SHARE = {_Tone.SOFT: 0.6, _Tone.DEMAND: 0.5, _Tone.COMPLAINT: 0.55, _Tone.REMINDER: 0.3}
-_MIN_OWN_SHARE = {_Tone.SOFT: 0.7, _Tone.DEMAND: 0.9, _Tone.COMPLAINT: 0.55, _Tone.REMINDER: 0.5}
+_MIN_OWN_SHARE = {_Tone.SOFT: 0.7, _Tone.DEMAND: 0.9, _Tone.COMPLAINT: 0.55, _Tone.REMINDER: 0.55}
 _MIN_OWN_WITH_WHOLE_PART = 0.5  # the latter, for a demand with all terms of a part
 _MIN_OWN_OF_ONE_TERM = 0.75  # the latter, for a complaint with one of several terms
 
@@ -188,14 +210,16 @@ def _opposition(said: _Stretch, rule: Content) -> _Opposition:
     return _Opposition(frozenset(turned), frozenset(meant), lone, conflict)
 
 
-def _is_repeat(said: _Stretch, rule: Content) -> bool:
+def _is_repeat(said: _Stretch, rule: Content, tools: frozenset[str]) -> bool:
+    """Whether a stretch repeats a rule; the names of the tools whose commands it has do not tell it alone."""
     own, sides, beyond = _topic_terms(said, rule), _opposition(said, rule), _exceeds_limit(said, rule)
     others = said.gist.numbers and rule.numbers and not said.gist.numbers & rule.numbers
     if not own or sides.conflict or (others and said.tone < _Tone.COMPLAINT):
         return False
     turned = sides.turned | (said.gist.numbers if beyond else frozenset())
     meant = sides.meant | (rule.numbers if beyond else frozenset())
-    weights = term_weights(own, rule.words, turned)
+    new = {} if sides.turned else _new_terms(own, rule, turned)
+    weights = {**term_weights(own, rule.words, turned), **new}
     if said.tone >= _Tone.COMPLAINT and sides.lone and sum(map(bool, weights.values())) >= sides.lone * len(own):
         return True
     held = weight_share(weights)
@@ -207,11 +231,25 @@ def _is_repeat(said: _Stretch, rule: Content) -> bool:
             not meant.isdisjoint(term.stems | term.meanings) for term in part.words
         )
         fits = said.tone >= _Tone.COMPLAINT or sides.turned or _same_polarity(said.gist, part, rule)
-        if fits and _names_part(
-            said, part, term_weights(part.words, own, meant), held, max_terms, codes=bool(codes & part.codes)
-        ):
+        found = term_weights(part.words, own, meant)
+        only_tool = all(term.stems & tools for term, weight in found.items() if weight)
+        # "run cargo fmt" is another rule than "run `cargo clippy`".
+        is_other = not all(found.values()) and (only_tool or (new and said.demands))
+        if fits and not is_other and _names_part(said, part, found, held, max_terms, codes=bool(codes & part.codes)):
             return True
     return False
+
+
+def _new_terms(own: Sequence[Term], rule: Content, turned: frozenset[str]) -> dict[Term, int]:
+    """Return the terms of a stretch that a rule lacks, without weight.
+
+    One is also lacking if it is only of the same field as a word that both have: "downgrade", next to "migration".
+    """
+    known = frozenset().union(*(term.stems for term in rule.words))
+    both = frozenset().union(*(term.meanings for term in own if term.stems & known))
+    others = [term for term in own if not term.stems & known]
+    weights = {term: term_weights((term,), rule.words, turned).get(term, 1) for term in others}
+    return {term: 0 for term, weight in weights.items() if not weight or (term.stem and term.meanings & both)}
 
 
 def _topic_terms(said: _Stretch, rule: Content) -> tuple[Term, ...]:
@@ -272,7 +310,7 @@ def _correcting_stretches(quote: str) -> tuple[_Stretch, ...]:
     """Return the clauses of a quote that correct or demand, and the whole quote if it is short; none if it has talk."""
     typed = typed_part(quote, ())
     parts = [(fold(one.text), one.question) for one in clauses_of(typed, likely_languages(typed))]
-    if any(_TALK.search(part) for part, _ in parts):
+    if any(_TALK.search(part) for part, _ in parts) or any(map(cancelled_topic, split_sentences(typed))):
         return ()
     said = {part: tone for part, question in parts if (tone := _tone_of(part, question=question))}
     if not said or (max(said.values()) < _Tone.COMPLAINT and any(_LEAVE.search(part) for part, _ in parts)):
@@ -284,7 +322,10 @@ def _correcting_stretches(quote: str) -> tuple[_Stretch, ...]:
                 found.setdefault(piece, tone)
     if len(parts) > 1 and len(typed) <= _MAX_WHOLE_TURN:
         found.setdefault(fold(typed), max(said.values()))
-    return tuple(_Stretch(content_of(_REMINDER.sub(" ", text)), tone) for text, tone in found.items())
+    return tuple(
+        _Stretch(content_of(_REMINDER.sub(" ", text)), tone, tone is not _Tone.COMPLAINT or bool(_DEMAND.search(text)))
+        for text, tone in found.items()
+    )
 
 
 def _tone_of(text: str, *, question: bool) -> _Tone | None:

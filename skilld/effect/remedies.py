@@ -82,18 +82,20 @@ def is_repeated_more(effect: Effect) -> bool:
 def is_broken(effect: Effect, now: float) -> bool:
     """Whether a rule needs a remedy at a Unix time, by its figures or by its repeats in the last month.
 
-    The latter: it was repeated in two sessions, or the person complained about a rule that they had accepted.
+    The latter: the person complained about their own rule in two sessions, or about one that they had accepted in one,
+    or had to say it in two that had not loaded it.
     """
     if effect.state is RuleState.HOLDS:
         return False
     start = now - MONTH_SECONDS
     lately, missed = ([one for one in repeats if one.at > start] for repeats in (effect.evidence, effect.missed))
     accepted = effect.rule.origin is Origin.PROPOSAL
+    complaints = [one for one in lately if complains(one.quote)]
     return (
         effect.state is RuleState.REPEATED
-        or count_sessions(lately) >= MIN_REPEATED_SESSIONS
         or count_sessions(missed) >= MIN_REPEATED_SESSIONS
-        or (accepted and any(complains(one.quote) for one in lately))
+        or count_sessions(complaints) >= (1 if accepted else MIN_REPEATED_SESSIONS)
+        or (accepted and count_sessions(lately) >= MIN_REPEATED_SESSIONS)
     )
 
 

@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skilld.classify.backends import OFFLINE, Spec, make_backend
+from skilld.classify.content import code_names
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.detector import find_lasting
 from skilld.classify.offline.phrasing import phrase
 from skilld.classify.offline.placement import target_section
 from skilld.classify.offline.sections import BlockKind, ProseBlock, body_lines, sections
 from skilld.classify.opposition import opposes
-from skilld.classify.rule_repeats import demand_clauses
+from skilld.classify.rule_repeats import demand_clauses, demand_sentences
 from skilld.classify.said_already import says_already
 from skilld.classify.verify import VerifiedUpdate
 from skilld.clock import rfc3339
@@ -56,14 +57,13 @@ from skilld.targets.route import choose_target as choose_place
 from skilld.targets.scopes import find_scopes
 from skilld.text import Redact, fold, pluralize, truncate
 from skilld.types import Evidence, Kind, Operation, Proposal, SkillRef, State, TargetKind, Update
-from skilld.words import content_stems, is_about, is_other_language, stems
+from skilld.words import content_stems, is_about, is_other_language, numbers
 
 _MAX_SUMMARY = 200
-_MAX_ADDITION = 160  # characters added to a rule
-_MIN_SHARED = 1 / 3  # share of the added words that the rule must contain: they may be about something else
+_MAX_WORDING = 240  # characters of a newer wording
+_PLEASE = r"(?:please|pls|plz|bitte|s'il te plaît|por favor|per favore)"
 _ASIDE = re.compile(
-    r"^(?:no|nein|non|nee|and|und)\b,?\s+|(?<![\s,])[\s,]++(?:please|pls|bitte|s'il te plaît|por favor)(?=\W*$)",
-    re.IGNORECASE,
+    rf"^(?:(?:no|nein|non|nee|and|und|ok|{_PLEASE})\b,?\s+)+|(?<![\s,])[\s,]++{_PLEASE}(?=\W*$)", re.IGNORECASE
 )
 _EMPHASIS = ("**", "__", "important", "must ")
 _SUMMARIES: Mapping[Remedy, str] = {
@@ -212,25 +212,18 @@ class _RemedyDrafter:
         block = _find_block(loaded, self._rule) if loaded else None
         if loaded is None or block is None or not self._repeats:
             return None
-        said = _newer_wordings(self._quotes, self._rule.text)
-        newer = next((one for one in said if not self._is_written(one)), "")
+        newer = next(_newer_wordings(self._quotes, self._rule.text), "")
         body = parse(loaded.data).body
         lines = [line.text for line in body[block.first : block.last + 1]]
         if newer:
-            end = lines[-1].rstrip()
-            lines[-1] = f"{end}{'' if end.endswith(('.', '!', '?', '。')) else '.'} {newer}"
+            lines = [lines[0][: lines[0].find(block.text.split()[0])] + newer]
         elif len(lines) == 1 and block.text in lines[0] and not self._rule.text.casefold().startswith(_EMPHASIS):
             lines[0] = lines[0].replace(block.text, f"**{block.text}**")
         else:
             return None
-        change = fold(f"{self._rule.text} {newer}")
+        change = newer or fold(self._rule.text)
         operation = anchor_operation(body, block.first, block.last + 1, lines)
         return self._checked(Remedy.SHARPEN, loaded, [operation], change, Kind.CORRECTION)
-
-    def _is_written(self, sentence: str) -> bool:
-        """Whether a file that was loaded where the rule was repeated says a sentence already."""
-        loaded = {self._rule.path, *(self._session.loaded if self._session else ())}
-        return any(says_already(sentence, text_of(path)) for path in loaded)
 
     def _move_to(self, ref: SkillRef, remedy: Remedy, why: str) -> Proposal | None:
         """Add the rule to another file of its repository and remove it from its own."""
@@ -391,15 +384,17 @@ def _continues(below: str, block: ProseBlock) -> bool:
 
 
 def _newer_wordings(quotes: Sequence[str], rule: str) -> Iterator[str]:
-    """Yield the person's latest words that make a rule clearer, each as a sentence in the rule's language."""
-    own = stems(rule)
-    for demand in (demand for quote in reversed(quotes) for demand in demand_clauses(quote)):
+    """Yield the person's latest words that say all of a rule and more, each as a sentence in the rule's language.
+
+    Words that say only a part of it, and something else, are another rule.
+    """
+    own, codes = content_stems(rule), code_names(rule)
+    demands = (one for quote in reversed(quotes) for one in (*demand_sentences(quote), *demand_clauses(quote)))
+    for demand in demands:
         plain = _ASIDE.sub("", demand)
         said = next((made.text for match in find_lasting(demand) if (made := phrase(match)).clear), plain)
-        words = content_stems(said)
-        shared = words & own
-        is_of_it = shared < words and len(shared) >= _MIN_SHARED * len(words)
+        says_all = own < content_stems(said) and codes <= code_names(said) and numbers(rule) == numbers(said)
         turned = contradicts(demand, rule) or opposes(demand, rule)
-        if is_of_it and len(said) <= _MAX_ADDITION and not turned and not is_other_language(said, rule):
+        if says_all and len(said) <= _MAX_WORDING and not turned and not is_other_language(said, rule):
             text = fold(said).strip(" !.,;:")
             yield f"{text[:1].upper()}{text[1:]}."

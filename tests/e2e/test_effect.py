@@ -137,7 +137,7 @@ def test_a_rule_broken_after_acceptance_is_proposed_in_clearer_words(
 
     assert program.run("accept", one["id"]).returncode == 0
     line = "- Always use pnpm, never npm, in this repository."
-    sharper = accepted.replace(line, f"{line} Use pnpm for the scripts as well.")
+    sharper = accepted.replace(line, "- **Always use pnpm, never npm, in this repository.**")
     assert (project.root / "CLAUDE.md").read_text() == sharper
     assert program.run("revert", one["id"]).returncode == 0
     assert (project.root / "CLAUDE.md").read_text() == accepted

@@ -41,6 +41,7 @@ def score(found: list[tuple[bool, bool]]) -> tuple[float, float]:
         ("repeats", "second", 60, 0.6),
         ("repeats-third", "third", 120, 0.6),
         ("repeats-fourth", "fourth", 60, 0.6),
+        ("repeats-terse", "terse", 63, 0.6),
     ],
 )
 def test_a_repeat_is_told_apart_from_talk_and_other_rules(name: str, half: str, number: int, least: float) -> None:

@@ -87,16 +87,22 @@ def test_what_a_project_is_is_no_rule(paragraph: str, describes: bool) -> None: 
     assert description(f"# Probe\n\n{paragraph}\n") == "", "without further sections it may be all there is"
 
 
+CLIPPY = "Run `cargo clippy --all-targets -- -D warnings` before you say you are done."
+
+
 @pytest.mark.parametrize(
     ("said", "rule", "added"),
     [
         ("Ab sofort bitte keine default exports mehr.", NAMED, ""),
         ("ab jetzt commit messages bitte auf Deutsch", "Code und Commits auf Englisch", ""),
         ("default exports only from now on", NAMED, ""),
+        ("no, use vitest for the api package too please", "Use vitest, not jest.", ""),
+        ("how often do i have to say it: cargo nextest, not cargo test", CLIPPY, ""),
+        ("pls use decimal quantize w ROUND_HALF_EVEN for money", "Money is `Decimal`, never float.", ""),
         (
-            "no, use vitest for the api package too please",
+            "no, use vitest and not jest for the api package too please",
             "Use vitest, not jest.",
-            "Use vitest for the api package too.",
+            "Use vitest and not jest for the api package too.",
         ),
         (
             "please remember: named exports only from now on, in components too",

@@ -28,6 +28,7 @@ NOW = 1_795_000_000.0
 DAY = 86400.0
 PNPM = "Use pnpm, never npm, in this repository."
 AGAIN = "You ran npm again, use pnpm!"
+ASKED = "Always use pnpm, never npm."
 KEPT, BROKEN = Signs(unused=False, rose=False, broken=False), Signs(unused=False, rose=False, broken=True)
 ALL = replace(BROKEN, has_twin=True, fits_elsewhere=True, is_for_some_files=True, can_be_clearer=True)
 
@@ -65,9 +66,12 @@ def make_evidence(session: str, quote: str = AGAIN, days: float = 1.0) -> Repeat
         (Origin.PERSON, RuleState.UNKNOWN, [make_evidence("a"), make_evidence("a")], False),
         (Origin.PERSON, RuleState.UNKNOWN, [make_evidence("a"), make_evidence("b")], True),
         (Origin.PERSON, RuleState.UNKNOWN, [make_evidence("a"), make_evidence("b", days=40)], False),
+        (Origin.PERSON, RuleState.UNKNOWN, [make_evidence("a", ASKED), make_evidence("b", ASKED)], False),
+        (Origin.PERSON, RuleState.UNKNOWN, [make_evidence("a"), make_evidence("b", ASKED)], False),
+        (Origin.PROPOSAL, RuleState.UNKNOWN, [make_evidence("a", ASKED), make_evidence("b", ASKED)], True),
         (Origin.PERSON, RuleState.HOLDS, [make_evidence("a"), make_evidence("b")], False),
         (Origin.PROPOSAL, RuleState.UNKNOWN, [make_evidence("a")], True),
-        (Origin.PROPOSAL, RuleState.UNKNOWN, [make_evidence("a", "Always use pnpm, never npm.")], False),
+        (Origin.PROPOSAL, RuleState.UNKNOWN, [make_evidence("a", ASKED)], False),
     ],
     ids=lambda value: str(value)[:20],
 )
@@ -161,10 +165,27 @@ def test_a_rule_gets_one_proposal_a_month_and_each_remedy_once(bench: Bench) -> 
 
 def test_a_rule_is_reworded_with_the_newer_words(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": GUIDE})
-    repeat_twice(bench, "You ran npm again. Use pnpm for the scripts as well!")
+    newer = "Use pnpm in this repository and for its scripts, never npm."
+    repeat_twice(bench, "You ran npm again. Pls use pnpm in this repository and for its scripts, never npm!")
     (proposal,) = bench.propose_remedies()
-    assert bench.staged("CLAUDE.md").endswith(f"- {PNPM} Use pnpm for the scripts as well.\n")
-    assert proposal.evidence[0].quote.endswith("Use pnpm for the scripts as well!")
+    assert bench.staged("CLAUDE.md") == GUIDE.replace(PNPM, newer)
+    assert proposal.evidence[0].quote.endswith("never npm!")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "Use pnpm for the scripts as well!",
+        "Use pnpm 9, never npm, in this repository.",
+        "Always commit the lock file of pnpm.",
+        "In this repository, run pnpm install before each test.",
+    ],
+)
+def test_words_that_say_only_a_part_of_a_rule_do_not_change_its_wording(bench: Bench, other: str) -> None:
+    bench.write(**{"CLAUDE.md": GUIDE})
+    repeat_twice(bench, f"You ran npm again. {other}")
+    bench.propose_remedies()
+    assert bench.staged("CLAUDE.md") == GUIDE.replace(PNPM, f"**{PNPM}**")
 
 
 def test_a_rule_in_two_lines_is_reduced_to_one(bench: Bench) -> None:

@@ -7,10 +7,13 @@ from dataclasses import replace
 import pytest
 
 from skilld.classify.backends import OFFLINE, Spec
+from skilld.classify.offline.retraction import taking_back
+from skilld.classify.rule_repeats import repeats_rule
 from skilld.jobs.taken_back import find_taken_back
 from skilld.protocol import AnalyseBatch, BatchJob, TakenBack
-from skilld.types import Evidence, Message, Proposal, SkillRef
+from skilld.types import Evidence, Kind, Message, Proposal, SkillRef, Update
 from support.proposals import make_proposal
+from support.tables import table_rows
 
 SAID = "Forget what I said about the ticket number."
 PROJECT = make_proposal(
@@ -47,6 +50,17 @@ def test_words_take_back_what_is_near_to_where_they_were_said(
     proposal: Proposal, job: BatchJob, *, is_near: bool
 ) -> None:
     assert taken_back(proposal, job, Message(SAID, turn=1)) == [TakenBack("p1", SAID)] * is_near
+
+
+@pytest.mark.parametrize(("said", "rule"), [row[:2] for row in table_rows("taken_back", "taken back")])
+def test_a_rule_is_taken_back_by_naming_what_was_said(said: str, rule: str) -> None:
+    assert taking_back(said, Update(1, "", rule, "", Kind.PREFERENCE, 1, ""))
+    assert not repeats_rule(said, rule)
+
+
+@pytest.mark.parametrize(("said", "rule"), [row[:2] for row in table_rows("taken_back", "not taken back")])
+def test_a_complaint_that_a_rule_was_forgotten_does_not_take_it_back(said: str, rule: str) -> None:
+    assert not taking_back(said, Update(1, "", rule, "", Kind.PREFERENCE, 1, ""))
 
 
 def test_only_the_persons_own_words_take_back() -> None:

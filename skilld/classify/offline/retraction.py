@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import TOPICS
@@ -176,6 +178,23 @@ _OF_RULE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_EARLIER_WORDS, _CANCELLED = (
+    re.compile(rf"\b(?:{'|'.join(_DATA[name])})\b|{'|'.join(_DATA[f'{name}_unspaced'])}", re.IGNORECASE)
+    for name in ("earlier", "cancelled")
+)
+_FORGET_ABOUT = re.compile(_DATA["forget_about"], re.IGNORECASE)
+_LINKS = re.compile(rf"\b(?:{'|'.join(_DATA['links'].split())})\b", re.IGNORECASE)
+
+
+def cancelled_topic(sentence: str) -> str:
+    """Return what remains of a sentence by which a person takes back earlier words or a rule; else an empty text."""
+    if sentence.rstrip().endswith(("?", "？")):
+        return ""
+    if _EARLIER_WORDS.search(sentence) and _CANCELLED.search(sentence):
+        return _LINKS.sub(" ", _EARLIER_WORDS.sub(" ", _CANCELLED.sub(" ", sentence)))
+    return _CANCELLED.sub(" ", sentence) if _FORGET_ABOUT.match(sentence) else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Release:
@@ -206,6 +225,8 @@ def releases(said: str) -> tuple[Release, ...]:
         for one in find_retractions(said)
     ]
     for one in split_sentences(said[:_MAX_LENGTH]):
+        if bare := cancelled_topic(one):
+            found.append(Release(one, content_stems(bare) - _TALK_STEMS, 0.5, of_order=False, lasting=True))
         if one.rstrip().endswith(("?", "？")) or _FAILS.search(one):
             continue
         if _NO_LONGER.search(one):
