@@ -43,6 +43,7 @@ _APPLIES_NOTE = (
 _SAMPLE_NOTE = (
     "Telling whether a rule is followed takes at least 40 sessions in which it applied, all started after it was added."
 )
+_MAX_QUIET_RULES = 3  # without a repeat and too new to tell: more of them are only counted
 _COLOURS = {"holds": "green", "repeated": "yellow", "unused": "dim", "unknown": "dim"}
 
 
@@ -71,8 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     found = _find_outcomes(store, which)
     if arguments.json:
         return common.write_json({"rules": [as_json(one) for one in found], "unread": left})
-    for one in found:
-        _print_outcome(one, complete=which == rule_id(one.effect.rule))
+    _print_outcomes(found, which)
     if found:
         console.say(_APPLIES_NOTE, style="dim")
     elif which:
@@ -97,6 +97,8 @@ def _run_over(arguments: argparse.Namespace) -> int:
         return common.write_json({"rules": [*map(as_json, found.rules)], "unread": len(found.unreadable)})
     for one in found.rules:
         _print_outcome(one, complete=False)
+    if any(one.effect.state == "unknown" for one in found.rules):
+        console.say(_SAMPLE_NOTE, style="dim")
     console.line(f"{pluralize(found.sessions, 'session')} in the file's project.")
     if found.unreadable:
         console.line(f"{pluralize(len(found.unreadable), 'transcript')} could not be read.")
@@ -252,13 +254,33 @@ def _count_json(count: Count) -> dict[str, Any]:
     return {"sessions": count.sessions, "repeats": count.repeats, "interval": [round(low, 3), round(high, 3)]}
 
 
+def _print_outcomes(found: Sequence[RuleOutcome], which: str) -> None:
+    """Print the rules; of all rules, those of which nothing can be said yet only as a number."""
+    quiet = [one for one in found if _is_quiet(one)]
+    hidden = quiet if not which and len(quiet) > _MAX_QUIET_RULES else []
+    for one in found:
+        if one not in hidden:
+            _print_outcome(one, complete=which == rule_id(one.effect.rule))
+    if hidden:
+        more = pluralize(len(hidden), "more rule")
+        console.say(f"{more} with nothing to tell yet. To list those of a file: skilld effect PATH")
+    if any(one.effect.state == "unknown" for one in found):
+        console.say(_SAMPLE_NOTE, style="dim")
+
+
+def _is_quiet(outcome: RuleOutcome) -> bool:
+    """Whether a rule was not repeated, and it is too early to tell whether it is followed."""
+    effect = outcome.effect
+    return effect.state == "unknown" and not (effect.evidence or effect.after.repeats or _remedy_json(outcome))
+
+
 def _print_outcome(outcome: RuleOutcome, *, complete: bool) -> None:
     from skilld.cli.context import short_path
     from skilld.report.wording import RULES
 
     effect = outcome.effect
     rule = effect.rule
-    word = RULES[effect.state.value]
+    word = "said again" if effect.state == "unknown" and effect.after.repeats else RULES[effect.state.value]
     place = f"{short_path(rule.path, Path.cwd())}:{rule.line}"
     head = console.paint(f"{word:17}", _COLOURS[effect.state.value])
     console.say(f"{head} {console.plain(place)}  {console.plain(rule.text)}", 18)
@@ -266,7 +288,7 @@ def _print_outcome(outcome: RuleOutcome, *, complete: bool) -> None:
     for one in effect.evidence[0 if complete else -_MAX_QUOTES :]:
         console.say(f"          you: “{console.plain(one.quote)}”")
     if (remedy := _remedy_json(outcome)) is not None:
-        console.say(f"          {_advice_line(remedy, rule_id(outcome.effect.rule), complete=complete)}")
+        console.say(f"          {_advice_line(remedy, outcome, complete=complete)}")
         for check in remedy["checks"] if complete else ():
             console.say(
                 f"\nDraft of {console.plain(check['file'])} for {check['agent']} (skilld does not install it):\n"
@@ -286,10 +308,7 @@ def summary(effect: Effect) -> str:
             "no session that started after it was added has been about it" if since else "no session has been about it"
         )
     elif after.sessions < MIN_SESSIONS:
-        text = (
-            f"repeated in {_repeat_share(after)}{since}; "
-            f"at least {MIN_SESSIONS} sessions are needed to tell whether it is followed"
-        )
+        text = f"repeated in {_repeat_share(after)}{since}"
     else:
         low, high = after.interval
         rate = f"the true rate is between {low:.0%} and {high:.0%} (95% confidence)"
@@ -302,20 +321,18 @@ def _repeat_share(count: Count) -> str:
     return f"{count.repeats} of {pluralize(count.sessions, 'session')} where it applied"
 
 
-def _advice_line(remedy: dict[str, Any], key: str, *, complete: bool) -> str:
-    kind, proposal = remedy["kind"], remedy["proposal"]
+def _advice_line(remedy: dict[str, Any], outcome: RuleOutcome, *, complete: bool) -> str:
+    kind, proposal, key = remedy["kind"], remedy["proposal"], rule_id(outcome.effect.rule)
+    tried = "Rewording the rule has not helped. " if outcome.made else ""
     if kind == "revert":
         return f"You have had to repeat the rule more often since it was added. To revert it: skilld revert {proposal}"
     if kind == "enforce" and complete and not remedy["checks"]:
         return (
-            "Rewording and moving the rule have not helped. Enforce it with a linter or a check of your own; a hook "
-            "cannot enforce it, because the rule is not about a command."
+            f"{tried}Enforce it with a linter or a check of your own; a hook cannot enforce it, because the rule is "
+            "not about a command."
         )
     if kind == "enforce":
-        return (
-            "Rewording and moving the rule have not helped. Enforce it with a hook: "
-            f"{'see below' if complete else f'skilld effect {key}'}"
-        )
+        return f"{tried}Enforce it with a hook: {'see below' if complete else f'skilld effect {key}'}"
     what = _ADVICE[kind]
     return (
         f"{what} (proposed as {proposal}, {remedy['state']})" if proposal else f"{what} (skilld run will propose this)"

@@ -55,7 +55,7 @@ def _parts(report: Report, home: str) -> tuple[Markup, ...]:
 def _tiles(report: Report) -> Markup:
     again, cost = report.again, report.cost
     states, where = report.decided.states, report.taught.where
-    shares = wording.percent(again.before.percent), wording.percent(again.after.percent)
+    shares = wording.brief(again.before), wording.brief(again.after)
     found = (
         (number(report.taught.total), "lasting instructions given"),
         (number(states["accepted"]), "edits accepted"),

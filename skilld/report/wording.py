@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
+from skilld.effect.figures import MIN_SESSIONS
 from skilld.files import below_home
 from skilld.report.values import Report, Share
 from skilld.text import pluralize, truncate
@@ -120,7 +121,14 @@ def repeats(report: Report) -> str:
 def sessions(share: Share, noun: str = "session") -> str:
     """Describe in how many of the sessions, or whatever `noun` says, a rule was stated."""
     text = f"{number(share.repeats)} of {number(share.sessions)} {noun}{'' if share.sessions == 1 else 's'}"
-    return text if share.repeats in {0, share.sessions} else f"{text} ({percent(share.percent)})"
+    few = share.sessions < MIN_SESSIONS or share.repeats in {0, share.sessions}
+    return text if few else f"{text} ({percent(share.percent)})"
+
+
+def brief(share: Share) -> str:
+    """Return a share of sessions as a percentage; as the two numbers if there are too few sessions for one."""
+    few = 0 < share.sessions < MIN_SESSIONS
+    return f"{number(share.repeats)} of {number(share.sessions)}" if few else percent(share.percent)
 
 
 def _unread(report: Report) -> str:

@@ -15,7 +15,7 @@ from skilld.effect.figures import Count, RuleState
 from skilld.effect.rules import Effect, Origin, Rule
 from skilld.proposals.model import MAX_SUBJECT, compose
 from skilld.report.values import Share
-from skilld.report.wording import sessions
+from skilld.report.wording import brief, sessions
 from support.program import Program
 
 RULE = Rule("/p/CLAUDE.md", 3, "Use pnpm.", Origin.PROPOSAL, 1.0, proposal="3f2a")
@@ -23,7 +23,7 @@ RULE = Rule("/p/CLAUDE.md", 3, "Use pnpm.", Origin.PROPOSAL, 1.0, proposal="3f2a
 
 ONCE = "1 of 1 session where it applied"
 NONE = "no session that started after it was added has been about it"
-FEW = "since it was added; at least 40 sessions are needed to tell whether it is followed"
+FEW = "since it was added"
 MANY = (
     "repeated in 4 of 40 sessions where it applied since it was added; "
     "the true rate is between 4% and 46% (95% confidence)"
@@ -52,6 +52,12 @@ def test_the_report_says_one_of_one_in_words() -> None:
         "0 of 4 sessions",
         "3 of 1,200 sessions (0%)",
     ]
+
+
+def test_the_report_gives_no_percentage_of_a_few_sessions() -> None:
+    shares = [Share(7, 6, 86), Share(39, 3, 8), Share(40, 3, 8), Share(0, 0, None)]
+    assert [sessions(one) for one in shares[:3]] == ["6 of 7 sessions", "3 of 39 sessions", "3 of 40 sessions (8%)"]
+    assert [brief(one) for one in shares] == ["6 of 7", "3 of 39", "8%", "–"]
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,7 @@ def test_empty_parts_are_left_out() -> None:
     shown = "\n".join(report_lines(young, HOME, 200))
     assert "half of the decisions were made within ten minutes." in shown
     assert "~/a/CLAUDE.md: 35 tokens\n" in shown
-    assert "After a rule was added, you repeated it in 1 of 3 cases (33%) where it applied. A case is" in shown
+    assert "After a rule was added, you repeated it in 1 of 3 cases where it applied. A case is" in shown
     assert "in 0 of 0" not in shown
 
 
