@@ -24,6 +24,8 @@ from skilld.types import Proposal, State
 
 _REMEMBERED_SECONDS = 30 * 86400  # how long after its decision a proposal is still observed
 _FOLLOW_SECONDS = 60.0  # how often to look for folders that were moved
+# Of the processor, for that: with 30 deleted projects beside 1,000 folders one look took 0.37 s.
+_FOLLOW_SHARE = 1 / 2000
 _MAX_GAP_SECONDS = 3600.0  # observe this often even if no file seems to have changed
 _STAGING_FILES = str(PurePosixPath(STAGING_REF).parent), STAGING_REF
 _WATCHED_FILES = ("HEAD", "packed-refs", "logs/HEAD", "logs/refs/stash", "FETCH_HEAD", "refs/heads", *_STAGING_FILES)
@@ -37,15 +39,16 @@ class PollSchedule:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._stamps: dict[str, Stamp] = {}
-        self._looked_at = self._followed_at = 0.0
+        self._looked_at = self._follow_at = 0.0
 
     def job(self, now: float) -> ObserveProposals | None:
         """Return a job for a worker, or None while paused or if nothing can have changed."""
         if self._store.meta.paused(now):
             return None
-        if now - self._followed_at >= _FOLLOW_SECONDS:
-            self._followed_at = now
+        if now >= self._follow_at:
+            started = time.process_time()
             follow_moved_folders(self._store, now)
+            self._follow_at = now + max(_FOLLOW_SECONDS, (time.process_time() - started) / _FOLLOW_SHARE)
         proposals = proposals_to_check(self._store, now)
         skills: dict[str, set[str]] = {}
         written: dict[str, tuple[int, ...]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from skilld.cli import pause, proposals
+from skilld.proposals import poll
 from skilld.proposals.poll import PollSchedule, record_observation
 from skilld.protocol import GitResult
 from skilld.store import Store
@@ -52,6 +54,23 @@ def test_a_check_runs_when_something_moved_and_at_least_every_hour(store: Store,
     assert observing.job(NOW + 15) is not None
     assert observing.job(NOW + 20) is None
     assert observing.job(NOW + 3700) is not None
+
+
+def test_looking_for_moved_folders_takes_a_small_share_of_the_processor(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used, looks = [0.0], list[float]()
+
+    def look(_store: Store, now: float) -> None:
+        looks.append(now)
+        used[0] += 0.37 if len(looks) == 1 else 0.001
+
+    monkeypatch.setattr(poll, "follow_moved_folders", look)
+    monkeypatch.setattr(time, "process_time", lambda: used[0])
+    observing = PollSchedule(store)
+    for second in range(0, 900, 20):
+        observing.job(NOW + second)
+    assert looks == [NOW, NOW + 740, NOW + 800, NOW + 860]
 
 
 def test_known_states_are_shown_if_nothing_can_be_written(
