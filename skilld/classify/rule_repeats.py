@@ -234,7 +234,8 @@ def _is_repeat(said: _Stretch, rule: Content, tools: frozenset[str]) -> bool:
         found = term_weights(part.words, own, meant)
         only_tool = all(term.stems & tools for term, weight in found.items() if weight)
         # "run cargo fmt" is another rule than "run `cargo clippy`".
-        is_other = not all(found.values()) and (only_tool or (new and said.demands))
+        is_part = not all(found.values())
+        is_other = (is_part and (only_tool or (new and said.demands))) or (new and said.tone is _Tone.SOFT)
         if fits and not is_other and _names_part(said, part, found, held, max_terms, codes=bool(codes & part.codes)):
             return True
     return False
