@@ -12,7 +12,8 @@ _BEFORE = r"""\W*(?:(?:always|never|please|do\ not|don't|dont|only|also|just|ins
     |should|not|and|then|first|from\ now\ on|next\ time|in\ (?:the\ )?future)\W+){0,5}"""
 # Only a verb is before the pronoun, so the change has no noun that it could refer to.
 _PRONOUN = re.compile(
-    rf"""^{_BEFORE}[a-z]+(?:\ (?:up|down|out|off|in|on|to|for|with|over|at))?\ (?P<it>it|them)\b
+    rf"""^(?!{_BEFORE}(?:stop|quit|cut|knock)\ it\ (?:out\ |off\ )?with\b)
+        {_BEFORE}[a-z]+(?:\ (?:up|down|out|off|in|on|to|for|with|over|at))?\ (?P<it>it|them)\b
         (?!'|\ (?:is|was|has|should|a\ \w+)\b)""",
     re.IGNORECASE | re.VERBOSE,
 )

@@ -75,6 +75,9 @@ _NOTE_THAT = compiled(r"^that (?=(?:do not|don'?t|dont|never|always|only|you|we)
 _DANGLING = compiled(
     r"\b(?:a|an|the|my|our|your|of|to|with|without|for|from|by|an?other|their|his|her|its|no|every|each|any|and|or|but)$"
 )
+_POLITE = compiled(r"[\s,]+(?:pls|plz)[.!]*")
+# "Keep answers short. everywhere": the scope is no sentence of its own.
+_SCOPE = compiled(r"\s?[.;!]+ (?=(?:everywhere|always|no exceptions?|all of them)[.!]*$)")
 _FULL_STOP = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 # Begins with a path or a name in code, or with a Latin word of a sentence in Chinese, Japanese or Korean.
 _NAME = re.compile(r"\S*[\w)][./_:]\S*\w|\S*\w/(?=\s)|.*[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
@@ -97,7 +100,8 @@ def phrase(match: Match) -> Phrase:
     said = lasting if _says_enough(lasting) else said
     for remark in (match.language.tags, *_REMARKS):
         shorter = remark.sub("", said).strip()
-        said = said if _DANGLING.search(shorter) else shorter
+        polite = _POLITE.fullmatch(said.removeprefix(shorter))  # the "any" of "stop using any pls" is a type
+        said = said if _DANGLING.search(shorter) and not polite else shorter
     carried = _carried_rule(said)
     written_elsewhere = match.cue is Cue.MEMORY and carried is None and any(place.search(said) for place in _PLACES)
     if written_elsewhere or match.cue is Cue.REMINDER:
@@ -247,7 +251,7 @@ def _as_prohibition(stem: str, rest: str) -> str:
 
 def as_sentence(text: str) -> str:
     """Return `text` with a capital letter and a full stop, except for names and paths."""
-    text = text.strip()
+    text = _SCOPE.sub(", ", text.strip())
     if _ENDS_IN_PATH.search(text):
         return text[0].upper() + text[1:]
     if text.count("(") > text.count(")"):  # the clause ends within the brackets

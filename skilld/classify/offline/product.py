@@ -70,7 +70,9 @@ def opener_end(text: str, language: Language) -> int:
     head, colon, _ = text[begin : begin + _MAX_ANNOUNCEMENT].partition(": ")
     announced = (
         colon
-        and not (_RULE_REMINDER.search(head) or language.frames.search(head))
+        and not (
+            _RULE_REMINDER.search(head) or language.frames.search(head) or language.given_again.match(text[begin:])
+        )
         and not content_stems(head) - language.saying
     )
     return begin + len(head + colon) if announced else begin

@@ -53,8 +53,12 @@ _CONTINUATION = re.compile(
       | 除非|除了|但.{{0,6}}除外|ただし|다만|단,|{_PARTICLE.pattern}
       | (?:and\s+)?(?:always|never|ever|everywhere|all\s+of\s+them|no\s+exceptions?|from\s+now\s+on|
             every\s+(?:single\s+)?time|each\s+time|in\s+(?:the\s+)?future|
-            siempre|nunca|sempre|toujours|immer|всегда|никогда|vždy|zawsze|luôn)\s*
+            siempre|nunca|sempre|toujours|immer|please|pls|plz|всегда|никогда|vždy|zawsze|luôn)\s*
             (?:[.!]|$|,(?:\s*+\w++){{0,2}}+\s*(?:[.!]|$))
+      | we\s+(?:don'?t|do\s+not|never)\s+(?:do|use|have|want|allow)\s+(?:that|this|those|these|them|it)\s+
+        (?:here|anywhere|at\s+all|in\s+(?:this|our)\s+\S+)\s*(?:[.!]|$)
+      | (?:that|this)(?:'?s|\s+is)\s+(?:how|what|the\s+way)\s+we\s+(?:do|have|want|handle|write|like)\s+
+        (?:(?:it|things|that|this|them)\s+)?(?:here|in\s+(?:this|our)\s+\S+)\s*(?:[.!]|$)
       | (?:(?:and\s+)?(?:please\s+)?(?:remember|memori[sz]e)\s+(?:that|this)|(?:bitte\s+)?merk\s+dir\s+das
             |retiens(?:[\s-]+)(?:ça|le)|recuérdalo|lembre-se\s+disso|ricordatelo)\s*(?:[.!]|$)
       | (?:(?:please\s+)?(?:make|consider|call|treat|take)\s+(?:it|that|this)(?:\s+as)?\s+)?
@@ -110,6 +114,12 @@ _SECOND_RULE = re.compile(
 
 _ALTERNATIVE = re.compile(r"\s+(?:use|run|prefer|nimm|nutze|usa|utilise)\s", re.IGNORECASE)
 _NEXT_LINE = re.compile(r"(?<=[^\s:])\n(?=" + _CONTINUATION.pattern + ")", _CONTINUATION.flags)
+# Says that the rule after the comma was given before, and nothing else.
+_SAID_BEFORE = re.compile(
+    r"\W*(?:and\s++)?(?:(?:i\s++)?(?:told\s++you|said)(?:\s++(?:this|that|it|so|already|before|twice|again))*|again|once\s++(?:more|again)"
+    r"|(?:same\s++as|just\s++like|like|as)\s++(?:the\s++)?(?:last|every)\s++times?|as\s++(?:always|usual|ever|before|i\s++said))\s*+\Z",
+    re.IGNORECASE,
+)
 _THREE_WORDS = re.compile(r"\s*+\S++\s++\S++\s++\S")
 _QUESTION_END = re.compile(
     r"(?<!\bok)(?<!\bokay)(?<!,\sja)(?<!,\soder)(?<!d'accord)(?<!\bplease)(?<!\bthanks)(?<!\bvale)(?<!\boké)(?<![?？])[?？][?？!]*+[\"”»')\]]*+\s*+$",
@@ -137,7 +147,9 @@ _LASTS = re.compile(
     re.IGNORECASE,
 )
 _NEVER_OTHER = re.compile(
-    r"(?:and\s++)?+never\s++[\w./@-]++(?:\s++(?:here|please|pls|ever))?+\s*+(?:[.!,;]|$)", re.IGNORECASE
+    r"(?:and\s++)?+never\s++(?:(?:plain|bare|raw|naked|just)\s++)?+[\w./@-]++"
+    r"(?:\s++(?:or|and|nor)\s++(?:(?:plain|bare|raw|just)\s++)?+[\w./@-]++)?+(?:\s++(?:here|please|pls|ever))?+\s*+(?:[.!,;]|$)",
+    re.IGNORECASE,
 )
 _SAME_SUBJECT = re.compile(
     r"(?:always|never|please|don'?t|dont|do\s++not|immer|nie|siempre|nunca|toujours|jamais|sempre)\s++(?:(?:always|never|ever)\s++)?+"
@@ -249,6 +261,8 @@ def _is_separate_rule(line: str, begin: int, rule: re.Match[str]) -> bool:
     if not (rule["comma"] or rule["colon"]):
         return True
     before = line[max(begin, rule.start() - _MAX_FRAME) : rule.start()]
+    if len(before) < _MAX_FRAME and _SAID_BEFORE.match(before):
+        return False
     if _TOPIC.match(line, begin, rule.start()) or _LATE_FRAME.search(before):
         return False
     return bool(_THREE_WORDS.match(line, begin, rule.start())) and not _CONDITION.match(line, begin, rule.start())

@@ -123,6 +123,11 @@ class Language:
         )
 
     @cached_property
+    def given_again(self) -> re.Pattern[str]:
+        """An order behind words that say that it was given before."""
+        return self._compiled("^<once_more><standing_order>")
+
+    @cached_property
     def tags(self) -> re.Pattern[str]:
         """Words after a rule that only say that it is one."""
         return self._listed("tags", r"[.!,;–—-]+ ?(?:and )?(?:please )?", r"(?=\s*(?:[.,!;]|$))")
