@@ -349,7 +349,8 @@ class Result(TaggedUnion):
 class BatchResult(Result):
     """The result of a batch, or its plan. `if_given_up` are the learnings if staging finally fails.
 
-    `notes` are proposals not made because a file that the agent loads already says the same.
+    `notes` are proposals not made because a file that the agent loads already says the same. `passed_over` sounded
+    lasting, but was not taken for a rule.
     """
 
     proposals: tuple[Proposal, ...] = ()
@@ -358,6 +359,7 @@ class BatchResult(Result):
     if_given_up: tuple[NewLearning, ...] = ()
     supported: tuple[FurtherEvidence, ...] = ()
     taken_back: tuple[TakenBack, ...] = ()
+    passed_over: tuple[NewLearning, ...] = ()
     changes: Changes = field(default=Changes())
     away: Outage | None = None
 

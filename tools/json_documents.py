@@ -181,7 +181,8 @@ DOCUMENTS = (
     ),
     Document(
         ("learnings",),
-        "Lasting things you said that are not in a file yet, each once; `said` has an ID for every time.",
+        "Lasting things you said that are not in a file yet, each once; `said` has an ID for every time. "
+        "If `taken` is false, it only sounded lasting: `why_not` says why it was not taken for a rule.",
         of_fields(
             Learning,
             text="string",
@@ -190,6 +191,7 @@ DOCUMENTS = (
             place="{kind: string, path: string} | null",
             why_not="string",
             relied_on="number",
+            taken="boolean",
         )
         + "[]",
     ),

@@ -8,6 +8,7 @@ import math
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from skilld.redact import Finding, Redactor
     from skilld.settings import Settings
     from skilld.store import Store
+    from skilld.store.learnings import Learning
     from skilld.types import Proposal
 
 Verbs = Any  # argparse's own type for this is private
@@ -212,19 +214,17 @@ def past_transcripts(since: float) -> list[Transcript]:
     return recent_transcripts(host(roots=settings().roots), since)
 
 
-def passed_over() -> list[str]:
-    """Return what the newest messages say that sounds lasting and that the offline judge took for no rule, and why."""
+def passed_over() -> list[Learning]:
+    """Return what sounded lasting lately and the offline judge took for no rule; nothing if a model judges."""
     from skilld.classify.backends import OFFLINE
-    from skilld.mining.passed_over import passed_over_lately
+    from skilld.pipeline.documents import session_opt_out
+    from skilld.proposals.passed_over import load_passed_over
     from skilld.settings import choose_back_end
 
-    found: list[str] = []
     with suppress(SkilldError, OSError):  # other checks tell of it
-        if choose_back_end(settings(), os.environ, in_job=False).spec.model != OFFLINE:
-            return []
-        if turns := store_or_empty().transcripts.untaught_turns():
-            found = passed_over_lately(past_transcripts(0.0), turns, redactor())
-    return [f"said, but not taken for a rule: {one}" for one in found]
+        if choose_back_end(settings(), os.environ, in_job=False).spec.model == OFFLINE:
+            return [one for one in load_passed_over(store_or_empty(), time.time()) if not session_opt_out(one.project)]
+    return []
 
 
 def daemon_pid() -> str:

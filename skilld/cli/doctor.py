@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from skilld.health.values import Check
 
 _DETAIL_COLUMN = 25
+_MAX_PASSED_OVER = 3
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red", "skip": "dim"}
 
 
@@ -84,9 +85,9 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     why = checks.reasons_for_nothing
     paused, running = facts.daemon.paused_until, facts.daemon.running
     reasons = why(facts.counts, paused, running=running) if facts.counts else []
-    passed_over = common.passed_over() if reasons and facts.counts and facts.counts.judged else []
-    told = [reason for reason in reasons if not (passed_over and reason == checks.NOTHING_LASTING)]
-    return found, [*told, *passed_over]
+    missed = common.passed_over()[:_MAX_PASSED_OVER] if reasons and facts.counts and facts.counts.judged else []
+    told = [reason for reason in reasons if not (missed and reason == checks.NOTHING_LASTING)]
+    return found, [*told, *(f"said, but not taken for a rule: “{one.quote}”: {one.why_kept}" for one in missed)]
 
 
 def _print_check(check: Check) -> None:

@@ -39,19 +39,21 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.jobs.learnings import NO_FILE_REASON
     from skilld.jobs.relocation import group_learnings
+    from skilld.proposals.passed_over import forget_ask
 
     store = common.store_or_empty()
     if arguments.action:
         return _propose(store, arguments)
     if arguments.forget:
-        for one in _find_ask(store, common.as_text(arguments.forget)):
-            store.learnings.forget(one.id)
+        forget_ask(store, _find_ask(store, common.as_text(arguments.forget)))
         console.say("Deleted.")
         return 0
     asks = group_learnings(_matching_learnings(store, arguments))
     sure = _confidences(store)
+    missed = [] if arguments.search else [one for one in common.passed_over() if _is_wanted(one, arguments)]
     if arguments.json:
-        return common.write_json([as_json(ask) | {"relied_on": sure[ask[0].id]} for ask in asks])
+        found = [as_json(ask) | {"relied_on": sure[ask[0].id], "taken": True} for ask in asks]
+        return common.write_json([*found, *(as_json([one]) | {"relied_on": 0.0, "taken": False} for one in missed)])
     for ask in asks:
         newest = ask[0]
         console.say(f"{console.paint(newest.id, 'bold')}  {newest.created_at}  {console.plain(newest.change)}")
@@ -69,9 +71,15 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         none = "There are no learnings."
         console.say("No learnings match." if arguments.search or arguments.project else none)
-    for said in [] if arguments.search or arguments.project else common.passed_over():
-        console.say(console.plain(said[:1].upper() + said[1:]), style="dim")
+    _print_passed_over(missed)
     return 0
+
+
+def _print_passed_over(missed: Sequence[Learning]) -> None:
+    if missed:
+        console.say("Said lately, but not taken for a rule (to propose one: skilld learnings propose ID):")
+    for one in missed:
+        console.say(f"{console.paint(one.id, 'bold')}  \u201c{console.plain(one.quote)}\u201d: {one.why_kept}")
 
 
 def as_json(ask: Sequence[Learning]) -> dict[str, Any]:
@@ -90,7 +98,7 @@ def as_json(ask: Sequence[Learning]) -> dict[str, Any]:
 def _find_ask(store: Store, name: str) -> list[Learning]:
     from skilld.jobs.relocation import group_learnings
 
-    asks = group_learnings(store.learnings.all())
+    asks = [*group_learnings(store.learnings.all()), *([one] for one in common.passed_over())]
     found = [ask for ask in asks if name and any(one.id.startswith(name) for one in ask)]
     if len(found) > 1:
         raise SkilldError("Ambiguous ID", f"{name} matches {len(found)} learnings", "Type more of the ID.")
@@ -122,8 +130,11 @@ def _matching_learnings(store: Store, arguments: argparse.Namespace) -> list[Lea
     else:
         hits = store.search.find(common.as_text(arguments.search))
         found = [one for hit in hits if hit.kind == "learning" and (one := store.learnings.get(hit.id))]
-    project = str(common.resolve_path(arguments.project)) if arguments.project else None
-    return [learning for learning in found if project in {None, learning.project}]
+    return [learning for learning in found if _is_wanted(learning, arguments)]
+
+
+def _is_wanted(learning: Learning, arguments: argparse.Namespace) -> bool:
+    return not arguments.project or str(common.resolve_path(arguments.project)) == learning.project
 
 
 def _confidences(store: Store) -> dict[str, float]:

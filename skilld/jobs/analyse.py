@@ -17,6 +17,7 @@ from skilld.git.errors import GitMissingError
 from skilld.git.state import main_path
 from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.learnings import NO_FILE_REASON, build_learning, proposal_learnings
+from skilld.jobs.passed_over import find_passed_over
 from skilld.jobs.placing import JobPlaces, find_file_of_kind, find_places, is_personal_file, loaded_places
 from skilld.jobs.taken_back import find_taken_back, without_taking_back
 from skilld.pipeline import messages as conversation
@@ -474,12 +475,9 @@ class Analysis:
 
     def result(self) -> BatchResult:
         """Return the result so far."""
-        if self._staged.made:
-            outcome, details = Outcome.PROPOSED, self.refused
-        elif self.refused:
-            outcome, details = Outcome.REFUSED, self.refused
-        else:
-            outcome, details = Outcome.NOTHING, self._dropped
+        found = Outcome.REFUSED if self.refused else Outcome.NOTHING
+        outcome = Outcome.PROPOSED if self._staged.made else found
+        details = self._dropped if outcome is Outcome.NOTHING else self.refused
         return BatchResult(
             outcome=outcome,
             detail="; ".join(dict.fromkeys(details)),
@@ -492,6 +490,7 @@ class Analysis:
             cause=self._cause,
             supported=tuple(self._supported),
             taken_back=tuple(find_taken_back(self._job, self._messages)),
+            passed_over=tuple(find_passed_over(self._job, self._messages)),
             changes=self._staged.changes(),
         )
 

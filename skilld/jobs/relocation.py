@@ -24,6 +24,7 @@ from skilld.proposals.amend import decide_parts, select_parts, stage_and_store
 from skilld.proposals.contradictions import split_edits
 from skilld.proposals.decide import Decision, DecisionReport, decide
 from skilld.proposals.model import MOVED_PREFIX
+from skilld.proposals.passed_over import forget_ask
 from skilld.skills.find import FILE
 from skilld.store import Store
 from skilld.store.learnings import Learning
@@ -104,8 +105,7 @@ def propose_learning(
         store, moved, ref, JobPlaces([], found, str(host.home)), quotes=quotes, allowed=allowed, redact=redact
     )
     with store.transaction():
-        for one in ask:
-            store.learnings.forget(one.id)
+        forget_ask(store, ask)
     return made
 
 

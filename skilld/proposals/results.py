@@ -9,6 +9,7 @@ from dataclasses import replace
 from skilld.classify.backends import OFFLINE
 from skilld.clock import rfc3339
 from skilld.proposals.model import REPO_GONE_NOTE, without_remark
+from skilld.proposals.passed_over import remember_passed_over
 from skilld.proposals.remarks import DECIDED_STATES, who_decided
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import BatchJob, BatchResult
@@ -63,6 +64,7 @@ def record_result(
     for made in result.proposals:  # learnings that were only kept until they could be proposed
         for evidence in made.evidence:
             store.learnings.forget(_learning_id(evidence.turn, evidence.quote))
+    remember_passed_over(store, batch, result, now)
     record_changes(store, result.changes, now)
     return [proposal for name in new if (proposal := store.proposals.get(name)) is not None]
 

@@ -18,8 +18,6 @@ from skilld.types import SkillUse, Turn
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-_MAX_UNTAUGHT = 200  # turns
-
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
@@ -352,17 +350,6 @@ class Transcripts(Files):
                sum(overlong) AS overlong, max(mtime) AS newest FROM files GROUP BY agent"""
         )
         return {row["agent"]: dict(row) for row in rows}
-
-    def untaught_turns(self) -> frozenset[str]:
-        """Return the newest turns that were judged and in which nothing lasting was found."""
-        rows = self._db.execute(
-            """SELECT turns.key FROM turns JOIN batches ON batches.id = turns.batch_id
-               WHERE batches.state = 'done' AND turns.key NOT IN (SELECT turn_key FROM learnings UNION ALL
-                 SELECT json_extract(one.value, '$[0]') FROM proposals, json_each(evidence) AS one)
-               ORDER BY batches.created_at DESC, turns.rowid DESC LIMIT ?""",
-            (_MAX_UNTAUGHT,),
-        ).fetchall()
-        return frozenset(row["key"] for row in rows)
 
     def turn_outcomes(self, since: str = "") -> dict[str, int]:
         """Return how many turns count, and how many are judged, pending, waiting, chatter and opted out: the sum.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from support.live_project import Project
@@ -15,9 +16,13 @@ def test_what_sounded_lasting_does_not_vanish_silently(home: Path, project: Proj
     program.run("run", "--once")
     Session(home, project).type(f"never store user data like {KEY} again", *CHATTER[:4])
     program.run("run", "--once")
-    assert (program.json("learnings"), program.json("proposals", "--state", "all")) == ([], [])
+    assert program.json("proposals", "--state", "all") == []
+    [missed] = program.json("learnings")
+    assert (missed["taken"], missed["why_not"]) == (False, "it seems to say what a product does")
     told = program.run("learnings").stdout
-    assert "Said, but not taken for a rule: “never store user data like" in told
+    assert "There are no learnings." in told
+    assert "“never store user data like" in told
+    assert "skilld learnings propose ID" in told
     assert KEY not in told
     reasons = program.json("doctor")["why_nothing"]
     assert any("never store user data" in reason for reason in reasons)
@@ -27,3 +32,18 @@ def test_what_sounded_lasting_does_not_vanish_silently(home: Path, project: Proj
     program.environment["SKILLD_MODEL"] = "offline"
     (project.root / ".skilld.toml").write_text("enabled = false\n")
     assert "never store" not in program.run("learnings").stdout
+
+
+def test_it_can_be_proposed_or_forgotten_when_its_transcript_is_gone(
+    home: Path, project: Project, program: Program
+) -> None:
+    program.run("run", "--once")
+    Session(home, project).type("never show the raw id again", "never display the token again", *CHATTER[:4])
+    program.run("run", "--once")
+    shutil.rmtree(home / ".claude" / "projects")
+    [token, raw] = program.json("learnings")
+    assert [raw["quote"], token["quote"]] == ["never show the raw id again", "never display the token again"]
+    made = program.json("learnings", "propose", raw["id"])
+    assert made["summary"] == "Never show the raw id."
+    program.run("learnings", "--forget", token["id"])
+    assert program.json("learnings") == []

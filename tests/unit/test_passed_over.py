@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from skilld.classify.offline.detector import find_lasting
 from skilld.classify.offline.passed_over import passed_over
-from skilld.mining import passed_over as lately
-from skilld.mining.sessions import Reader, Transcript
-from support.claude_lines import prompt_line, write_transcript
 
 PRODUCT, REPORTED = "it seems to say what a product does", "somebody else seems to say it"
 UNKNOWN = "its wording is not one that the offline judge knows"
@@ -57,20 +52,3 @@ def test_what_is_not_heard_is_named_with_the_reason(text: str, quote: str, why: 
 )
 def test_what_was_heard_asked_pasted_or_long_is_not_named(text: str) -> None:
     assert list(passed_over(text)) == []
-
-
-@pytest.mark.parametrize(("limit", "seen"), [(10**6, ["four", "one", "two"]), (900, ["one", "two"]), (9, [])])
-def test_the_newest_are_named_and_no_more_is_read_than_the_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int, seen: list[str]
-) -> None:
-    said = {"s1": ("three", "four"), "s2": ("one", "two")}
-    found = []
-    for changed, (name, words) in enumerate(said.items()):
-        path = tmp_path / f"{name}.jsonl"
-        lines = [prompt_line(word, f"always show the {word}", session=name) for word in words]
-        write_transcript(path, *lines)
-        found.append(Transcript("claude-code", path, float(changed)))
-    monkeypatch.setattr(lately, "_MAX_BYTES", limit)
-    turns = {one.turn_key or "" for file in found for it in Reader(str).sessions(file) for one in it.messages}
-    told = lately.passed_over_lately(found, turns, str)
-    assert [one.split("”")[0].split()[-1] for one in told] == seen

@@ -265,11 +265,6 @@ def test_a_judged_turn_with_a_result_is_told_apart_from_one_without(store: Store
     store.proposals.add(replace(PROPOSAL, evidence=(Evidence("t1", "always b"), Evidence("t1", "never c"))))
     fates = store.transcripts.turn_outcomes()
     assert (fates["judged"], fates["taught"]) == (3, 1)
-    assert store.transcripts.untaught_turns() == {"t2", "t3"}
-    store.learnings.add(
-        Learning("l1", "t2", "q", "c", "fact", "claude-code", "s1", None, None, "no skill was in use", 0.5, AT)
-    )
-    assert store.transcripts.untaught_turns() == {"t3"}
 
 
 def test_a_turn_without_a_usable_answer_is_not_judged(store: Store, tmp_path: Path) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from skilld.classify.offline.detector import clauses_of, find_lasting
-from skilld.classify.offline.grammar import Language
+from skilld.classify.offline.detector import MODEST_STRENGTH, Match, clauses_of, find_lasting
+from skilld.classify.offline.grammar import Cue, Language
+from skilld.classify.offline.phrasing import phrase
 from skilld.classify.offline.product import (
     after_opener,
     describes_product,
@@ -45,6 +46,14 @@ def passed_over(text: str, agent_texts: Sequence[str] = ()) -> Iterator[tuple[st
         reported = left[clause.start : end] != own[clause.start : end]
         if reported or _is_order(clause.text, found, codes):
             yield fold(text[clause.start : end]), _REPORTED if reported else _reason(fold(clause.text), found)
+
+
+def instruction(quote: str) -> str:
+    """Return a clause that was passed over as an instruction."""
+    language = likely_languages(quote)[0]
+    said = after_opener(fold(quote), language)
+    clause = Match(quote, said, 0, question=False, language=language, cue=Cue.TAKEN_UP, strength=MODEST_STRENGTH)
+    return phrase(clause).text or quote
 
 
 def _is_order(clause: str, found: Sequence[Language], codes: frozenset[str]) -> bool:

@@ -1,0 +1,75 @@
+"""Remembers for two weeks what sounded lasting and was not taken for a rule: redacted quotes, as of learnings."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from skilld.clock import rfc3339
+from skilld.protocol import BatchResult, NewLearning
+from skilld.store import Store
+from skilld.store.batches import StoredBatch
+from skilld.store.learnings import Learning
+from skilld.store.meta import PASSED_OVER
+
+_MAX_KEPT = 20  # the newest
+_MAX_AGE = 14 * 86400.0  # seconds
+
+
+def load_passed_over(store: Store, now: float) -> list[Learning]:
+    """Return what was passed over in the last two weeks, the newest first."""
+    since = rfc3339(now - _MAX_AGE)
+    return [one for one in _load(store) if one.created_at >= since]
+
+
+def remember_passed_over(store: Store, batch: StoredBatch, result: BatchResult, now: float) -> None:
+    """Store what a batch passed over, unless it is part of a learning or proposal; delete what is old."""
+    if not result.passed_over:
+        return
+    known = load_passed_over(store, now)
+    ids = {one.id for one in known}
+    found = [_build(item, batch, now) for item in result.passed_over if not _is_heard(store, item, result)]
+    _save(store, [*(one for one in reversed(found) if one.id not in ids), *known][:_MAX_KEPT])
+
+
+def forget_ask(store: Store, ask: Sequence[Learning]) -> None:
+    """Delete these, whether they are learnings or were passed over."""
+    for one in ask:
+        store.learnings.forget(one.id)
+    known, ids = _load(store), {one.id for one in ask}
+    rest = [one for one in known if one.id not in ids]
+    if len(rest) < len(known):
+        _save(store, rest)
+
+
+def _build(item: NewLearning, batch: StoredBatch, now: float) -> Learning:
+    return Learning(
+        id=hashlib.sha256(f"passed over\n{item.turn}\n{item.quote}".encode()).hexdigest()[:10],
+        turn_key=item.turn,
+        quote=item.quote,
+        change=item.change,
+        kind=item.kind,
+        agent=batch.agent,
+        session_id=batch.session_id,
+        project=batch.job.cwd,
+        skill=None,
+        why_kept=item.why_kept,
+        confidence=item.confidence,
+        created_at=rfc3339(now),
+    )
+
+
+def _is_heard(store: Store, item: NewLearning, result: BatchResult) -> bool:
+    quotes = [one.quote for one in store.learnings.of_turn(item.turn)]
+    for made in (*result.proposals, *result.notes):
+        quotes += [said.quote for said in made.evidence if said.turn == item.turn]
+    return any(item.quote in quote or quote in item.quote for quote in quotes)
+
+
+def _load(store: Store) -> list[Learning]:
+    return [Learning(**one) for one in store.meta.get(PASSED_OVER, [])]
+
+
+def _save(store: Store, kept: Sequence[Learning]) -> None:
+    store.meta.set(PASSED_OVER, [asdict(one) for one in kept])
