@@ -30,6 +30,10 @@ def test_an_order_about_the_project_is_heard_whatever_its_verb(verb: str, place:
         ("Bob said we should never rebase", "Bob said we should never rebase", REPORTED),
         ("Speichere nie Passwörter im Klartext", "Speichere nie Passwörter im Klartext", PRODUCT),
         ("永远不要存密码", "永远不要存密码", PRODUCT),
+        ("k like last time: run the linter first", "k like last time: run the linter first", UNKNOWN),
+        ("pls no emojis here", "pls no emojis here", UNKNOWN),
+        ("no orm here pls, plain sql", "no orm here pls, plain sql", UNKNOWN),
+        ("note to self: never bump it alone", "note to self: never bump it alone", UNKNOWN),
     ],
 )
 def test_what_is_not_heard_is_named_with_the_reason(text: str, quote: str, why: str) -> None:
@@ -41,6 +45,10 @@ def test_what_is_not_heard_is_named_with_the_reason(text: str, quote: str, why: 
     "text",
     [
         "from now on always sign",
+        "same as last time, timeout after 30s",
+        "as usual, great work",
+        "again: run the tests",
+        "no errors here",
         "should we always rebase?",
         "never mind",
         "ok, looks good",

@@ -28,7 +28,7 @@ _UNKNOWN = "its wording is not one that the offline judge knows"
 
 
 def passed_over(text: str, agent_texts: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
-    """Yield the clauses of a turn that begin as an order, have a word such as "never", and were not heard; and why."""
+    """Yield the clauses of a turn that sound like a lasting order ("never ...") and were not heard; and why."""
     if len(text) > _MAX_TURN:
         return
     own = without_quotations(own_words(text, agent_texts))
@@ -39,13 +39,15 @@ def passed_over(text: str, agent_texts: Sequence[str] = ()) -> Iterator[tuple[st
     for clause in clauses_of(own, found):
         end = clause.start + len(clause.text)
         known = any(begin < end and clause.start < until for begin, until in heard)
-        if known or clause.question or len(clause.text) > _MAX_LENGTH or not lasting.search(clause.text):
+        bare = fold(clause.text)
+        sounds = any(one.sounds_lasting.match(head) for one in found for head in (bare, after_opener(bare, one)))
+        if known or clause.question or len(bare) > _MAX_LENGTH or not (sounds or lasting.search(clause.text)):
             continue
-        if any(one.retracts.search(fold(clause.text)) for one in found):  # "never mind"
+        if any(one.retracts.search(bare) for one in found):  # "never mind"
             continue
         reported = left[clause.start : end] != own[clause.start : end]
-        if reported or _is_order(clause.text, found, codes):
-            yield fold(text[clause.start : end]), _REPORTED if reported else _reason(fold(clause.text), found)
+        if reported or sounds or _is_order(bare, found, codes):
+            yield fold(text[clause.start : end]), _REPORTED if reported else _reason(bare, found)
 
 
 def instruction(quote: str) -> str:
@@ -56,8 +58,7 @@ def instruction(quote: str) -> str:
     return phrase(clause).text or quote
 
 
-def _is_order(clause: str, found: Sequence[Language], codes: frozenset[str]) -> bool:
-    bare = fold(clause)
+def _is_order(bare: str, found: Sequence[Language], codes: frozenset[str]) -> bool:
     heads = [(one, after_opener(bare, one)) for one in found]
     return any(one.commands.match(head) or reporting(codes).lasting.match(head) for one, head in heads)
 

@@ -128,6 +128,11 @@ class Language:
         return self._compiled("^<once_more><standing_order>")
 
     @cached_property
+    def sounds_lasting(self) -> re.Pattern[str]:
+        """The beginning of what sounds as if it was meant to last, though it has no lasting word."""
+        return self._listed("sounds_lasting", "^", "")
+
+    @cached_property
     def tags(self) -> re.Pattern[str]:
         """Words after a rule that only say that it is one."""
         return self._listed("tags", r"[.!,;–—-]+ ?(?:and )?(?:please )?", r"(?=\s*(?:[.,!;]|$))")
