@@ -163,6 +163,15 @@ class FileDialog(Question[str]):
         self.dismiss(event.value.strip() or None)
 
 
+class Choices(OptionList):
+    """A list to choose from, with the keys of the other lists."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "cursor_down", show=False),
+        Binding("k", "cursor_up", show=False),
+    ]
+
+
 class PartsDialog(Dialog[tuple[int, ...]]):
     """Asks which parts of a proposal to accept; the others stay open."""
 
@@ -180,11 +189,11 @@ class PartsDialog(Dialog[tuple[int, ...]]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Label("Accept which parts? Space selects, Enter accepts; the others stay open.")
-            yield OptionList(*(self._prompt(number) for number in range(len(self._parts))), id="parts")
+            yield Choices(*(self._prompt(number) for number in range(len(self._parts))), id="parts")
         yield KeyBar()
 
     def action_choose(self) -> None:
-        options = self.query_one(OptionList)
+        options = self.query_one(Choices)
         if (number := options.highlighted) is not None:
             self._chosen ^= {number}
             options.replace_option_prompt_at_index(number, self._prompt(number))
@@ -215,11 +224,11 @@ class SectionDialog(Dialog[str]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Label("Into which section? Enter shows the text with it there, to accept.")
-            yield OptionList(*(Content(safe_text(title)) for title in self._titles), id="sections")
+            yield Choices(*(Content(safe_text(title)) for title in self._titles), id="sections")
         yield KeyBar()
 
     def action_accept(self) -> None:
-        if (number := self.query_one(OptionList).highlighted) is not None:
+        if (number := self.query_one(Choices).highlighted) is not None:
             self.dismiss(self._titles[number])
 
     @on(OptionList.OptionSelected)

@@ -32,7 +32,7 @@ from skilld.proposals.decide import DecisionReport
 from skilld.proposals.explain import Part as Piece
 from skilld.review.app import ReviewApp
 from skilld.review.controller import ProposalView, ReviewSession
-from skilld.review.dialogs import Rows
+from skilld.review.dialogs import Choices, Rows
 from skilld.review.diff import DiffRow
 from skilld.review.generation import Generation, KeptCandidate, Preview, SessionChoice
 from skilld.skills import Skill, Source
@@ -205,6 +205,10 @@ def tab_is(name: str) -> Seen:
     return lambda scene: scene.screen.app.query_one("#tabs", TabbedContent).active == name
 
 
+def chosen_is(number: int) -> Seen:
+    return lambda scene: scene.screen.app.screen.query_one(Choices).highlighted == number
+
+
 def focus_is(name: str) -> Seen:
     return lambda scene: type(scene.screen.app.screen).__name__ == name
 
@@ -308,6 +312,8 @@ PROPOSALS = [
     Step("ProposalsPane", "p", focus_is("PartsDialog")),
     Step("PartsDialog", "enter", shows("Nothing is selected yet")),
     Step("PartsDialog", "space", shows("[x] + one")),
+    Step("Choices", "j", chosen_is(1)),
+    Step("Choices", "k", chosen_is(0)),
     Step("PartsDialog", "enter", was_called(f"accept {FIRST} (0,)")),
     Step("ProposalsPane", "t", focus_is("FileDialog")),
     Step("Dialog", "escape", listed),
