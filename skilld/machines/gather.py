@@ -15,7 +15,7 @@ from skilld.clock import parse_time, rfc3339
 from skilld.exchange.outgoing import LeakCheck, names_session
 from skilld.machines.merging import RuleGroups, Slot, combine, decision_weight, merge_records
 from skilld.machines.places import Places
-from skilld.proposals.model import EVALS_PREFIX, REMEDY_PREFIX
+from skilld.proposals.model import EVALS_PREFIX, REMEDY_PREFIX, said_updates
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.store.machine_records import MachineRecord
@@ -60,10 +60,8 @@ def list_rules(store: Store, places: Places) -> list[ProposedRule]:
     for proposal in sorted(proposals, key=lambda one: last[one.id]):
         if proposal.target is TargetKind.EVALS or proposal.batch_id.startswith((REMEDY_PREFIX, EVALS_PREFIX)):
             continue
-        if not proposal.evidence or not (place := places.name_of(Path(proposal.path))):
-            continue
-        plain = Update(None, "", proposal.summary, "", proposal.kind, 1, "")
-        found += [ProposedRule(proposal, one, one_line(one.change), place) for one in proposal.updates or (plain,)]
+        if place := places.name_of(Path(proposal.path)):
+            found += [ProposedRule(proposal, one, one_line(one.change), place) for one in said_updates(proposal)]
     return found
 
 

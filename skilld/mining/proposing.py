@@ -174,7 +174,8 @@ def creation_proposal(written: CheckedSkill, path: Path, run: MiningRun) -> Prop
         summary=truncate(skill.description, _MAX_SUMMARY_LENGTH),
         kind=Kind.FACT if candidate.kind is SkillKind.KNOWLEDGE else Kind.ADD_STEP,
         flags=(*_origin_flags(candidate, run), *_observed_flags(candidate), *written.flags),
-        updates=tuple(_part_update(part) for part in candidate.parts[1:]) if candidate.recurrence else (),
+        # the first part of a recurring task is its request
+        updates=tuple(map(_part_update, candidate.parts[1 if candidate.recurrence else 0 :])),
     )
 
 
@@ -216,7 +217,7 @@ def extension_proposal(candidate: Candidate, run: MiningRun) -> Proposal:
     blank = _base_proposal(candidate, used, Path(candidate.target), run)
     summary = truncate(join_sentences([update.change for update in result.said]), _MAX_SUMMARY_LENGTH)
     flags = (*_origin_flags(candidate, run), *result.flags)
-    return replace(blank, operations=result.operations, summary=summary, flags=flags)
+    return replace(blank, operations=result.operations, summary=summary, flags=flags, updates=result.said)
 
 
 def _origin_flags(candidate: Candidate, run: MiningRun) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from skilld.clock import parse_time
 from skilld.text import one_line, pluralize, sentence_starts, truncate
-from skilld.types import Proposal, State, TargetKind
+from skilld.types import OBSERVED_TURN, Proposal, State, TargetKind, Update
 
 REMEDY_PREFIX = "effect-"  # of the batch ID of a remedy's proposal; the remedy's kind and its rule's ID follow
 ACROSS_PREFIX = "across-"  # of a proposal that offers a rule accepted for one agent in another one's file
@@ -30,6 +30,13 @@ Apply = Callable[[bytes], bytes]
 
 Refit = Callable[[bytes, bytes, bytes], bytes]
 """From a SKILL.md before and after an edit, and another version, to that version edited; raises SkilldError."""
+
+
+def said_updates(proposal: Proposal) -> list[Update]:
+    """Return what the person said, of what a proposal writes; nothing that was only observed in sessions."""
+    plain = Update(None, "", proposal.summary, "", proposal.kind, 1, "")
+    every = proposal.updates or (plain,)
+    return [one for one in every if one.turn != OBSERVED_TURN] if proposal.evidence else []
 
 
 @dataclass(frozen=True, slots=True)

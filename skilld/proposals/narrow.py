@@ -88,7 +88,8 @@ def _narrow(proposal: Proposal, groups: Sequence[_LineGroup]) -> Proposal:
     narrowed = replace(proposal, evidence=quotes or proposal.evidence, updates=updates, flags=flags)
     if not updates or updates == proposal.updates:
         return narrowed
-    return replace(narrowed, reason=join_sentences([update.reason for update in updates]), kind=updates[0].kind)
+    reason = join_sentences([update.reason for update in updates]) or proposal.reason
+    return replace(narrowed, reason=reason, kind=updates[0].kind)
 
 
 def _is_kept(groups: Sequence[_LineGroup]) -> bool:

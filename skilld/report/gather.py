@@ -17,7 +17,7 @@ from skilld.effect.outcomes import collect, sessions_with_repeats
 from skilld.effect.rules import Effect
 from skilld.git.state import main_path
 from skilld.jobs.relocation import group_learnings
-from skilld.proposals.model import ACROSS_PREFIX, REMEDY_PREFIX
+from skilld.proposals.model import ACROSS_PREFIX, REMEDY_PREFIX, said_updates
 from skilld.report.values import (
     Cost,
     DecisionCounts,
@@ -118,10 +118,9 @@ def _from_proposals(proposals: Iterable[Proposal]) -> Iterator[_Instruction]:
 
 def _taught_by(one: Proposal) -> set[tuple[str, str, str]]:
     """Return the instructions in a proposal that the person taught: none if skilld or others made it."""
-    if not one.evidence or one.batch_id.startswith((REMEDY_PREFIX, ACROSS_PREFIX)):
+    if one.batch_id.startswith((REMEDY_PREFIX, ACROSS_PREFIX)):
         return set()
-    turn = one.evidence[0].turn
-    return {(turn, said.quote, said.change) for said in one.updates} or {(turn, one.evidence[0].quote, one.summary)}
+    return {(one.evidence[0].turn, said.quote or one.evidence[0].quote, said.change) for said in said_updates(one)}
 
 
 def _from_proposal(one: Proposal, count: int) -> _Instruction:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from skilld.clock import local_day, parse_time
 from skilld.exchange.outgoing import LeakCheck, SessionWords, names_session
-from skilld.proposals.model import ACROSS_PREFIX, EVALS_PREFIX, REMEDY_PREFIX
+from skilld.proposals.model import ACROSS_PREFIX, EVALS_PREFIX, REMEDY_PREFIX, said_updates
 from skilld.store import Store
 from skilld.team.records import Record, RecordType, combine, refusal_reason, rule_key
 from skilld.text import fold, one_line, truncate
@@ -98,12 +98,11 @@ def gather_records(store: Store, repo: str, guard: Guard, *, quotes: bool, with_
 
 def _updates(proposal: Proposal) -> Iterable[Update]:
     """Return what a person taught with a proposal; nothing if it is not based on their words."""
-    if proposal.target in {TargetKind.EVALS, TargetKind.PERSONAL} or not proposal.evidence or not proposal.relpath:
+    if proposal.target in {TargetKind.EVALS, TargetKind.PERSONAL} or not proposal.relpath:
         return ()
     if proposal.batch_id.startswith((REMEDY_PREFIX, ACROSS_PREFIX, EVALS_PREFIX)):
         return ()
-    plain = Update(None, "", proposal.summary, "", proposal.kind, 1, "")
-    return [one for one in proposal.updates or (plain,) if one.kind is not Kind.REMOVE_STEP]
+    return [one for one in said_updates(proposal) if one.kind is not Kind.REMOVE_STEP]
 
 
 def _record(store: Store, proposal: Proposal, update: Update, rule: str, decided: str) -> Record:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from skilld.errors import SkilldError
 from skilld.proposals.decide import accepting, rejecting, reverting
-from skilld.types import State
+from skilld.types import OBSERVED_TURN, Kind, State, Update
 from support.machines import Machine, SyncGroup
 from support.repos import isolate_git
 
@@ -142,3 +143,14 @@ def _states(one: Machine, other: Machine) -> dict[str, State]:
     """Return how the rules stand on a machine that both have."""
     both = [{proposal.summary for proposal in each.store.proposals.in_states(list(State))} for each in (one, other)]
     return {rule: one.state(rule) for rule in sorted(both[0] & both[1])}
+
+
+def test_what_was_only_observed_in_sessions_is_no_rule(group: SyncGroup) -> None:
+    tower, laptop = group.machine("tower"), group.machine("laptop")
+    updates = (
+        Update(None, "", DATES, "", Kind.PREFERENCE, 1, DATES),
+        Update(None, "", "Run the tests.", "observed in 3 sessions", Kind.ADD_STEP, OBSERVED_TURN, "make test"),
+    )
+    tower.say("Use when you write a changelog.", updates=updates)
+    quiet(tower, laptop)
+    assert [json.loads(one)["rule"] for one in laptop.known()] == [DATES]

@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+from skilld.store import Store
 from support.in_process_program import InProcessProgram
 from support.live_project import Project
 from support.session import SQUASHING, Session
@@ -81,3 +82,18 @@ def test_sessions_without_findings_are_reported_as_such(home: Path, project: Pro
     Session(home, project).type("thanks")
     output = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
     assert output == "1 session read.\nThere is not enough in these sessions to make a skill.\n"
+
+
+def test_an_extension_keeps_each_lesson_with_its_own_words(home: Path, project: Project) -> None:
+    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    used = Session(home, project)
+    used.use_skill()
+    said = ("Always mention breaking changes first.", "From now on, name the migration for each change.")
+    used.type("Write the release notes for 2.4.0", *said)
+    assert program.run("mine").returncode == 0
+    store = Store.open(home / ".local/state/skilld/skilld.db")
+    (proposal,) = store.proposals.all()
+    store.close()
+    assert [one.quote for one in proposal.updates] == [*said]
+    message = project.git("log", "-1", "--format=%B", "skilld/staging")
+    assert all(quote in " ".join(message.replace("> ", "").split()) for quote in said)

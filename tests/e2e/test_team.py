@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.types import State
+from skilld.types import OBSERVED_TURN, Kind, State, Update
 from support.repos import Person
 from support.teams import Team
 
@@ -261,3 +261,16 @@ def test_uninstalling_says_what_stays_on_the_remote(team: Team) -> None:
         f"the rules you share as team-ada (to delete them, first run: skilld team leave --repo {ada.clone.root})"
         in told
     )
+
+
+def test_what_was_only_observed_in_sessions_is_no_rule(team: Team) -> None:
+    ada = team.colleague("ada")
+    updates = (
+        Update(None, "", DATES, "", Kind.PREFERENCE, 1, DATES),
+        Update(
+            None, "", "Run `alembic upgrade head`.", "observed in 3 sessions", Kind.ADD_STEP, OBSERVED_TURN, "alembic"
+        ),
+    )
+    ada.teach("Use when you add a migration.", updates=updates)
+    ada.run_team("join", "--yes", "--name", "team-ada")
+    assert ada.rules() == {DATES: "waiting"}

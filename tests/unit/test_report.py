@@ -352,7 +352,7 @@ def _state(home: Path) -> dict[str, tuple[float, int]]:
 def test_every_statement_counts_and_free_calls_cost_nothing(tmp_path: Path) -> None:
     store = new_store(tmp_path / "skilld.db")
     changes = "Use pnpm.", "Run the linter."
-    said = tuple(Update(0, "", change, "why", Kind.PREFERENCE, 0, change) for change in changes)
+    said = tuple(Update(0, "", change, "why", Kind.PREFERENCE, 1, change) for change in changes)
     proposal = make_proposal(updates=said, created_at="2026-10-01T09:00:00Z")
     store.proposals.add(proposal)
     store.proposals.decide(proposal, State.ACCEPTED, "2026-10-01T09:20:00Z", who="command")
@@ -367,7 +367,7 @@ def test_every_statement_counts_and_free_calls_cost_nothing(tmp_path: Path) -> N
 def test_only_what_the_person_said_counts_as_taught(tmp_path: Path) -> None:
     """An import, a remedy and a rule offered to another agent are decided on; words for two files were said once."""
     store = new_store(tmp_path / "skilld.db")
-    update = Update(0, "", "Use pnpm.", "why", Kind.PREFERENCE, 0, "use pnpm")
+    update = Update(0, "", "Use pnpm.", "why", Kind.PREFERENCE, 1, "use pnpm")
     made: dict[str, dict[str, Any]] = {
         "own": {"updates": (update,)},
         "linked": {"updates": (replace(update, kind=Kind.CHANGE_STEP),), "path": "/p/other/SKILL.md"},
