@@ -89,6 +89,15 @@ _HERE = re.compile(
     r"(?<!from )(?<!von )(?<!ab )(?<!desde )(?<!d')(?<!da )\b(?:here|hier|ici|aqu[íi]|qui)\b|здесь|这里|ここ|여기",
     re.IGNORECASE,
 )
+# Says that words hold not only in the present project, though they may mention it.
+ANY_PROJECT = re.compile(
+    r"\bnot (?:just|only) (?:here|(?:in|for) this (?:repo(?:sitory)?|project))\b"
+    r"|\b(?:no matter|regardless of|whatever|whichever) (?:which |what |the )?(?:project|repo(?:sitory)?)\b"
+    r"|\bnicht nur (?:hier|in diesem (?:repo|projekt))\b|\begal (?:in |bei )?welche\w* (?:projekt|repo)\b"
+    r"|\bpas (?:que|seulement|uniquement) ici\b|\bquel que soit le (?:projet|d[ée]p[ôo]t)\b"
+    r"|\bno s[óo]lo (?:aqu[íi]|en este)\b|\bnon solo qui\b|\bn[ãa]o s[óo] aqui\b",
+    re.IGNORECASE,
+)
 _THE_PERSON = re.compile(r"\bthe (?:user|person)\b(?!')", re.IGNORECASE)
 _ABOUT_PRODUCT = re.compile(r"\W*(?:the|an?|our|each|every|it|bots?)\b", re.IGNORECASE)  # that speaks to its users
 
@@ -113,4 +122,4 @@ def remove_project_scope(text: str) -> str:
 
 def is_about_project(text: str) -> bool:
     """Whether words are about the present project."""
-    return bool(PROJECT_SCOPE.search(text) or _HERE.search(text))
+    return bool(PROJECT_SCOPE.search(text) or _HERE.search(text)) and not ANY_PROJECT.search(text)

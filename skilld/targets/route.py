@@ -9,7 +9,7 @@ from itertools import islice
 from types import MappingProxyType
 
 from skilld.classify.backends import Backend, EditCheck
-from skilld.classify.conversation_style import PROJECT_SCOPE, is_about_conversation, is_about_project
+from skilld.classify.conversation_style import ANY_PROJECT, PROJECT_SCOPE, is_about_conversation, is_about_project
 from skilld.classify.offline.placement import replacement, section_for
 from skilld.classify.offline.removals import with_removals
 from skilld.targets.scopes import covers, find_scopes
@@ -19,11 +19,12 @@ from skilld.words import content_stems, is_about, likeness
 # About the person, in any project.
 _PERSONAL_PATTERN = re.compile(
     r"\b(?:in|for|across|on) (?:all|every|any)(?: of)?(?: my| the)? (?:projects?|repos?|repositor\w+)\b"
-    r"|\bcall me\b|\bmy name is\b|\bi (?:\w+ )?prefer\b|\bwhatever (?:project|repo)\b|\bwherever i work\b"
+    r"|\bwherever i work\b"
+    r"|\b(?:in general|generally)\b[^\n]{0,80}\beverywhere\b|\bcall me\b|\bmy name is\b|\bi (?:\w+ )?prefer\b"
     r"|\b(?:in|für|bei) allen? (?:mein(?:e|en) )?(?:projekten?|repos)\b"
     r"|\bnenne? mich\b|\bantworte?\b[^.]{0,20} auf\b|\bich bevorzuge\b"
     r"|\b(?:dans|pour) tous mes projets\b|\bappelle[- ]moi\b|\br[ée]ponds?[- ]moi\b|\bje pr[ée]f[èe]re\b"
-    r"|\b(?:en|para) todos mis proyectos\b|\bll[áa]mame\b|\bresp[óo]ndeme\b|\bprefiero\b"
+    r"|\b(?:en|para) (?:todos mis proyectos|cualquier proyecto)\b|\bll[áa]mame\b|\bresp[óo]ndeme\b|\bprefiero\b"
     r"|\b(?:in|per) tutti i miei progetti\b|\bchiamami\b|\brispondimi\b|\bpreferisco\b"
     r"|\b(?:em|para) todos os meus projetos\b|\bme chame\b|\bresponda-?me\b|\beu prefiro\b"
     r"|во всех (?:моих )?проектах|называй меня|отвечай мне|я предпочитаю"
@@ -122,6 +123,8 @@ def _orders_other_file(text: str, refs: Sequence[SkillRef]) -> bool:
 
 def is_personal(text: str) -> bool:
     """Whether words are about the person and not about one project."""
+    if ANY_PROJECT.search(text):
+        return True
     if is_about_project(text):
         return False
     return bool(_PERSONAL_PATTERN.search(text) or _PREFERENCE_PATTERN.match(text) or is_about_conversation(text))
