@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -229,10 +230,9 @@ def _hooks(arguments: argparse.Namespace, progress: Progress) -> Hooks:
         progress.clear()
         # The setting for nightly runs is the person's consent.
         agreed = arguments.yes or (arguments.nightly and common.settings().mine.nightly)
-        usd = None if agreed else dollars()
-        money = "" if agreed else ", price unknown" if usd is None else f", about ${usd:.2f}"
-        sys.stderr.write(f"Questions for the model: {expected.told()}{money}.\n")
-        if agreed or (usd == 0 and not sys.stdin.isatty()):
+        price = cache(dollars)
+        console.warn(f"Questions for the model: {expected.told(None if agreed else price)}.")
+        if agreed or (price() == 0 and not sys.stdin.isatty()):
             return True
         if not sys.stdin.isatty():
             sys.stderr.write("No questions were sent: confirmation needs a terminal. To skip it: --yes\n")

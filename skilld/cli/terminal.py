@@ -26,7 +26,16 @@ def ask_yes_no(question: str, stream: TextIO) -> bool:
     """Print a question, which ends in `[y/N] `; return whether the answer is yes."""
     stream.write(question)
     stream.flush()
+    forget_typed_ahead()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def forget_typed_ahead() -> None:
+    """Drop the keys that were typed before a question was shown: they cannot be its answer."""
+    if sys.stdin.isatty():
+        import termios
+
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
 def has_screen() -> bool:
@@ -38,6 +47,7 @@ def ask(question: str) -> str | None:
     """Ask a question and return the answer's line, or None at the end of the input."""
     sys.stdout.write(question)
     sys.stdout.flush()
+    forget_typed_ahead()
     line = sys.stdin.readline()
     if not sys.stdin.isatty():
         console.line()

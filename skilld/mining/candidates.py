@@ -14,6 +14,7 @@ from skilld.classify.backends.completion import Rates
 from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
 from skilld.mining import domains
+from skilld.mining.consent import Consent, run_estimate
 from skilld.mining.dedup import ProposalHistory
 from skilld.mining.draft_questions import MAX_DRAFTS, MayAsk, group_requests, with_titles, word_skills
 from skilld.mining.evidence import Transcripts, find_refutations
@@ -24,8 +25,6 @@ from skilld.mining.questions import (
     QuestionRun,
     QuestionStats,
     Terms,
-    estimate,
-    estimate_texts,
     model_rates,
     session_windows,
 )
@@ -150,9 +149,15 @@ def find_candidates(reading: SessionSet, options: Options, world: MiningContext,
     """Find the candidates of these sessions, asking a model if the person agrees. Nothing is proposed."""
     report = Report(reading, model=world.terms.spec.model)
     asks = report.model != OFFLINE
-    consent = _Consent(world, hooks)
-    if asks:
-        report.asked = _ask_model(reading.sessions, world, hooks, consent)
+    windows = [one for session in reading.sessions for one in session_windows(session, report.model)] if asks else []
+    new = [one for one in windows if world.store.mining.get(one.id) is None]
+    consent = Consent(
+        world,
+        hooks,
+        run_estimate(reading.sessions, new, proposes=not options.dry_run),
+        lambda expected: _dollars(expected, world.terms),
+    )
+    report.asked = _ask_model(new, world, hooks, consent)
     report.rows, report.unread = session_rows(
         reading.sessions, (lambda session: session_windows(session, report.model)) if asks else None, world.store
     )
@@ -160,11 +165,11 @@ def find_candidates(reading: SessionSet, options: Options, world: MiningContext,
     report.judgement, proposed, names = judge_against_known(report.rows, transcripts, options, world)
     started = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     scrub_environment()
-    run = MiningRun(f"mine-{started}", world.store, world.terms, transcripts, world.redact)
+    run = MiningRun(f"mine-{started}", world.store, world.terms, transcripts, world.redact, may_ask=consent)
     if asks:
 
-        def may_ask(texts: Sequence[str]) -> bool:
-            return not report.asked.stopped and consent.given_for(estimate_texts(texts, len(report.rows)))
+        def may_ask() -> bool:
+            return not report.asked.stopped and consent()
 
         report.judgement, why_not = _with_choices(report, options, world, run, may_ask)
         report.asked.stopped = report.asked.stopped or why_not
@@ -172,25 +177,6 @@ def find_candidates(reading: SessionSet, options: Options, world: MiningContext,
         report.judgement = replace(report.judgement, candidates=candidates)
         report.asked.stopped = report.asked.stopped or why_not
     return CandidateRun(report, run, proposed)
-
-
-@dataclass
-class _Consent:
-    """The person's consent to the questions of one run: they are asked once, before the first question."""
-
-    world: MiningContext
-    hooks: Hooks
-    given: bool | None = None
-
-    def given_for(self, expected: Estimate) -> bool:
-        """Return whether questions may be sent; if this is the first, ask with its estimate."""
-        if self.given is None:
-            self.given = self.hooks.agree(expected, lambda: self._dollars(expected))
-        return self.given
-
-    def _dollars(self, expected: Estimate) -> float | None:
-        price = Prices(self.world.terms)(self.world.terms.spec.model)
-        return price.of(expected.tokens_in, expected.tokens_out) if price else None
 
 
 def _with_choices(
@@ -266,14 +252,16 @@ class Prices:
         return self._known[model]
 
 
-def _ask_model(sessions: Sequence[Session], world: MiningContext, hooks: Hooks, consent: _Consent) -> QuestionStats:
+def _dollars(expected: Estimate, terms: Terms) -> float | None:
+    price = Prices(terms)(terms.spec.model)
+    return price.of(expected.tokens_in, expected.tokens_out) if price else None
+
+
+def _ask_model(new: Sequence[Window], world: MiningContext, hooks: Hooks, consent: Consent) -> QuestionStats:
     """Ask about the windows without an answer, if the person agrees."""
-    model = world.terms.spec.model
-    every = [window for session in sessions for window in session_windows(session, model)]
-    new = [window for window in every if world.store.mining.get(window.id) is None]
     if not new:
         return QuestionStats()
-    if not consent.given_for(estimate(new)):
+    if not consent():
         return QuestionStats(stopped=DECLINED_REASON)
 
     def progress(done: int, waits: str) -> None:

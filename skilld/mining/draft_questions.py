@@ -34,7 +34,7 @@ from skilld.protocol import DraftsResult, NumbersResult, PartialResult, Result
 from skilld.text import fold, truncate
 from skilld.types import Outcome
 
-MayAsk = Callable[[Sequence[str]], bool]  # whether a question about these texts may be sent
+MayAsk = Callable[[], bool]  # whether a question may be sent
 
 # Which requests are the same task: one question about the newest of all projects, since people have habits, too.
 
@@ -82,7 +82,7 @@ def _short_path(path: str) -> str:
 # The skills that drafts become: a question for each dozen of drafts, and one more where code left out something.
 
 MAX_DRAFTS = 36  # of one run
-_DRAFTS_ASKED = 12  # about in one question
+DRAFTS_ASKED = 12  # about in one question
 _NO_TASK_REASON = "the model found no task in it that a skill could describe"
 
 
@@ -132,8 +132,8 @@ def _worded_drafts(
     """Return stored or new answers about drafts with these texts, and why some have none."""
     found: dict[Candidate, DraftAnswer] = {}
     ones = [*drafts]
-    for start in range(0, len(ones), _DRAFTS_ASKED):
-        asked = ones[start : start + _DRAFTS_ASKED]
+    for start in range(0, len(ones), DRAFTS_ASKED):
+        asked = ones[start : start + DRAFTS_ASKED]
         answers, why = _drafts_answer(asked, tuple(drafts[one] for one in asked), run, may_ask)
         if why:
             return found, why
@@ -149,19 +149,17 @@ def _drafts_answer(
     if (known := run.store.mining.get(name)) is not None:
         return [*map(answer_of, known)], ""
     work = WordSkills(run.terms.spec, texts, tuple(len(evidence_lines(one)) for one in drafts))
-    result, why = _ask(work, texts, run, may_ask)
+    result, why = _ask(work, run, may_ask)
     if not isinstance(result, DraftsResult):
         return (), why
     run.store.mining.save(name, "", [asdict(one) for one in result.drafts], rfc3339(time.time()))
     return result.drafts, ""
 
 
-def _ask(
-    work: GroupRequests | WordSkills, texts: Sequence[str], run: MiningRun, may_ask: MayAsk
-) -> tuple[Result | None, str]:
+def _ask(work: GroupRequests | WordSkills, run: MiningRun, may_ask: MayAsk) -> tuple[Result | None, str]:
     """Return the result of a question, and why there is none."""
     why = run.terms.spent_reason(run.store)
-    if why or not may_ask(texts):
+    if why or not may_ask():
         return None, why or DECLINED_REASON
     result = run.ask(work)
     if result.outcome is not Outcome.NOTHING or not isinstance(result, NumbersResult | DraftsResult):
@@ -174,7 +172,7 @@ def _grouped(texts: tuple[str, ...], run: MiningRun, may_ask: MayAsk) -> tuple[S
     name = _stored_name("tasks", run.terms.spec.model, *texts)
     if (known := run.store.mining.get(name)) is not None:
         return [one["numbers"] for one in known], ""
-    result, why = _ask(GroupRequests(run.terms.spec, texts), texts, run, may_ask)
+    result, why = _ask(GroupRequests(run.terms.spec, texts), run, may_ask)
     if not isinstance(result, NumbersResult):
         return (), why
     run.store.mining.save(name, "", [{"numbers": one} for one in result.numbers], rfc3339(time.time()))
@@ -246,7 +244,7 @@ def _model_titles(texts: Sequence[str], run: MiningRun, may_ask: MayAsk) -> tupl
     if (known := store.mining.get(name)) is not None:
         return _titles_by_number(known), ""
     why = run.terms.spent_reason(store)
-    if why or not may_ask(texts):
+    if why or not may_ask():
         return {}, why or DECLINED_REASON
     answers: list[Mapping[str, Any]] = []
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from skilld.classify.backends import OFFLINE
+from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.question_jobs import Question
 from skilld.clock import local_day, rfc3339
 from skilld.edit.lint import lint
@@ -21,7 +21,7 @@ from skilld.exchange.outgoing import SessionWords, leak_reason
 from skilld.ingest.discover import Host
 from skilld.mining.evidence import Transcripts
 from skilld.mining.new_skill import NewSkill, build_skill, edit_refusal, find_place, title_of
-from skilld.mining.questions import BOOKED_AS, Terms
+from skilld.mining.questions import Terms
 from skilld.mining.values import Candidate, Edit, Part, PartKind
 from skilld.proposals.amend import stage_and_store
 from skilld.protocol import ExtendSkill, ExtensionResult, Job, Result
@@ -52,7 +52,10 @@ _MAX_NAMED_COMMANDS = 3  # commands that are named
 
 @dataclass(frozen=True, slots=True)
 class MiningRun:
-    """One mining run: its name in proposals, and what it may use. `spent` is the cost of edits so far."""
+    """One mining run: its name in proposals, and what it may use. `spent` is the cost of edits so far.
+
+    `may_ask` returns whether the person agrees to questions to the model, and asks them if nobody has.
+    """
 
     id: str
     store: Store
@@ -60,10 +63,11 @@ class MiningRun:
     transcripts: Transcripts
     redact: Callable[[str], str]
     spent: list[Usage] = field(default_factory=list)
+    may_ask: Callable[[], bool] = lambda: True
 
     def ask(self, work: Question | ExtendSkill, keep: Keep = ignore_plan) -> Result:
         """Return the result of a question to the model, within the day's budget."""
-        charge = self.terms.account(self.store, BOOKED_AS).charge
+        charge = self.terms.charge(self.store)
         with Worker(self.terms.environment) as worker:
             result = worker.do(Job(work, self.terms.umask), self.terms.seconds * 2, keep, charge=charge)
         self.spent.append(result.usage)
@@ -206,10 +210,13 @@ def extension_proposal(candidate: Candidate, run: MiningRun) -> Proposal:
 
     Raises SkilldError with the reason if there is no such edit.
     """
-    if run.terms.spec.model != OFFLINE and (why := run.terms.spent_reason(run.store)):
+    spec = run.terms.spec
+    if spec.model != OFFLINE and (why := run.terms.spent_reason(run.store)):
         raise SkilldError("Could not make the edit", why)
+    if spec.model != OFFLINE and not run.may_ask():
+        spec = Spec(OFFLINE)
     messages, updates, parts = _evidence_batch(candidate, run.transcripts)
-    work = ExtendSkill(run.terms.spec, SkillRef(candidate.name, candidate.target), tuple(messages), tuple(updates))
+    work = ExtendSkill(spec, SkillRef(candidate.name, candidate.target), tuple(messages), tuple(updates))
     result = run.ask(work)
     if not isinstance(result, ExtensionResult) or result.outcome is not Outcome.PROPOSED:
         raise SkilldError("Could not make the edit", result.detail or "there is nothing to add")
@@ -217,7 +224,9 @@ def extension_proposal(candidate: Candidate, run: MiningRun) -> Proposal:
     blank = _base_proposal(candidate, used, Path(candidate.target), run)
     summary = truncate(join_sentences([update.change for update in result.said]), _MAX_SUMMARY_LENGTH)
     flags = (*_origin_flags(candidate, run), *result.flags)
-    return replace(blank, operations=result.operations, summary=summary, flags=flags, updates=result.said)
+    return replace(
+        blank, operations=result.operations, summary=summary, flags=flags, updates=result.said, model=spec.model
+    )
 
 
 def _origin_flags(candidate: Candidate, run: MiningRun) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from skilld.batching.gate import needs_classification
 from skilld.classify import prompt
 from skilld.classify.backends import Spec
 from skilld.classify.backends.completion import Rates
+from skilld.classify.backends.paid_calls import Charge, ModelCall
 from skilld.classify.partial_results import WindowResult
 from skilld.classify.question_jobs import LookUpPrices
 from skilld.clock import rfc3339
@@ -31,30 +32,32 @@ from skilld.worker.spawn import Worker
 
 WINDOW_TURNS = 10  # human turns; the question's own instructions are about 1,100 tokens
 _REPLIES_KEPT = 2  # agent replies before each turn: its offers and questions come last
-_CHARACTERS_PER_TOKEN = 4  # roughly, in any language
-_ANSWER_TOKENS = 150  # tokens
 # Stands in for the skill in the question: an empty one.
 NO_SKILL = SkillDoc(1, "a-skill-to-be-written", "", "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Estimate:
-    """The estimated number and size of the questions about windows."""
+    """The most that the questions of a run may use, and what today's budget leaves, empty if it has no limit."""
 
     sessions: int
     calls: int
     tokens_in: int
     tokens_out: int
+    left: str = ""
 
     @property
     def tokens(self) -> int:
         """Input and output tokens."""
         return self.tokens_in + self.tokens_out
 
-    def told(self) -> str:
-        """Return the estimate in words."""
-        questions, sessions = pluralize(self.calls, "question"), pluralize(self.sessions, "session")
-        return f"{questions} on {sessions}, about {self.tokens} tokens"
+    def told(self, dollars: Callable[[], float | None] | None) -> str:
+        """Return the estimate in words, with its price if `dollars` is given: that returns None if it is not known."""
+        most = [f"at most {pluralize(self.calls, 'call')}", f"{self.tokens:,} tokens"]
+        if dollars is not None:
+            most.append("price unknown" if (usd := dollars()) is None else f"${usd:.2f}")
+        left = f". Today's budget leaves {self.left}" if self.left else ""
+        return f"{', '.join(most)}, for {pluralize(self.sessions, 'session')}{left}"
 
 
 def session_windows(session: Session, model: str) -> list[Window]:
@@ -66,18 +69,6 @@ def session_windows(session: Session, model: str) -> list[Window]:
         parts[-1].append(message)
     found = [_window(session, model, _without_distant_replies(part)) for part in parts]
     return [one for one in found if any(m.by_person and needs_classification(m.text) for m in one.messages)]
-
-
-def estimate(chosen: Sequence[Window]) -> Estimate:
-    """Estimate the questions about these windows by their length."""
-    asked = {window.id: prompt.detection(window.messages, [NO_SKILL]) for window in chosen}
-    tokens = sum(len(one.system) + len(one.user) for one in asked.values()) // _CHARACTERS_PER_TOKEN
-    return Estimate(len({window.session_id for window in chosen}), len(asked), tokens, _ANSWER_TOKENS * len(asked))
-
-
-def estimate_texts(texts: Sequence[str], sessions: int) -> Estimate:
-    """Estimate one question about numbered texts from these sessions."""
-    return Estimate(sessions, 1, sum(map(len, texts)) // _CHARACTERS_PER_TOKEN, _ANSWER_TOKENS)
 
 
 def _without_distant_replies(messages: Sequence[Message]) -> list[Message]:
@@ -118,6 +109,39 @@ class QuestionStats:
     stopped: str = ""
 
 
+LONGEST_ANSWER = 8_000  # tokens that a model may answer with
+
+
+@dataclass(slots=True)
+class Allowance:
+    """What the person agreed to that one run uses at `most`, None if there is no limit but the day's."""
+
+    most: Estimate | None = None
+    used: Usage = field(default_factory=Usage)
+    refused: bool = False
+
+    def grant(self, most: Estimate) -> None:
+        """Begin a run that may use `most`."""
+        self.most, self.used, self.refused = most, Usage(), False
+
+    def charge(self, call: ModelCall, book: Charge) -> str:
+        """Book a call; return why it may not be made. Room for the longest answer is kept."""
+        most = self.most
+        if most is not None and call.used is None:
+            tokens = sum(one.tokens_in + one.tokens_out for one in (self.used, call.expected))
+            self.refused |= self.used.calls >= most.calls or tokens + LONGEST_ANSWER > most.tokens
+        if call.used is None and (why := self.reason() or book(call)):
+            return why
+        if call.used is not None:
+            book(call)
+            self.used += call.used
+        return ""
+
+    def reason(self) -> str:
+        """Return why no further call may be made; empty if one may."""
+        return "the run would use more than you agreed to; the next run continues from here" if self.refused else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """How a model is asked: which one, the daily limits, the time limit, and the worker's environment."""
@@ -128,13 +152,21 @@ class Terms:
     umask: int
     environment: Mapping[str, str]
     wait: Callable[[float], object] = threading.Event().wait
+    allowance: Allowance = field(default_factory=Allowance, compare=False)
 
     def account(self, store: Store, skill: str) -> Account:
         """Return the account for questions about a skill, or what stands in its place."""
         return Account(store, self.limits, skill)
 
+    def charge(self, store: Store) -> Charge:
+        """Return what books the calls of a mining run."""
+        book = self.account(store, BOOKED_AS).charge
+        return lambda call: self.allowance.charge(call, book)
+
     def spent_reason(self, store: Store) -> str | None:
-        """Return why nothing more may be asked today, None if it may."""
+        """Return why nothing more may be asked now, None if it may."""
+        if self.allowance.refused:
+            return self.allowance.reason()
         why = self.account(store, "").spent_limit()
         return f"today's budget is spent: {why}" if why else None
 
@@ -187,7 +219,7 @@ class QuestionRun:
                 self._keep(told, left.pop(told.window))
                 self._progress(self.asked.windows, "")
 
-        charge = self._terms.account(self._store, BOOKED_AS).charge
+        charge = self._terms.charge(self._store)
         with Worker(self._terms.environment) as worker:
             result = worker.do(job, self._terms.seconds * len(chunk), keep, charge=charge)
         self.asked.usage += result.usage

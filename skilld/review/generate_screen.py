@@ -26,7 +26,7 @@ from skilld.review import draw
 from skilld.review.dialogs import CSS as DIALOGS
 from skilld.review.dialogs import KeyBar, KeysApp, NameDialog, Rows, scroll_page
 from skilld.review.edit_dialog import EditDialog
-from skilld.review.generation import Generation, KeptCandidate, Preview, SessionChoice, describe_cost, name_problem
+from skilld.review.generation import Generation, KeptCandidate, Preview, SessionChoice, name_problem
 from skilld.text import pluralize, safe_text
 
 _KEYS = [
@@ -390,7 +390,7 @@ class SessionsStep(Step):
 
     def _ask_person(self, expected: Estimate, dollars: Callable[[], float | None]) -> bool:
         """Ask whether to call the model, from a thread; closing the app means no."""
-        takes = describe_cost(expected, dollars())
+        takes = expected.told(dollars)
         question = f"Ask {self._generating.model}? This takes {takes}.\nAnswer no to use only the built-in rules."
         answer = self.app.ask_yes_no(question)
         if answer is None:

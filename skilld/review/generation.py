@@ -164,12 +164,6 @@ def quoted_parts(candidate: Candidate) -> Iterator[tuple[str, list[str]]]:
         yield safe_text(part.text), [safe_text(one) for one in said]
 
 
-def describe_cost(estimate: Estimate, usd: float | None) -> str:
-    """Describe what the questions to the model will cost."""
-    money = "cost unknown" if usd is None else f"about ${usd:.2f}"
-    return f"{estimate.told()}, {money}"
-
-
 def _session_choice(session: Session) -> SessionChoice:
     said = (fold(own_words(turn.text)) for turn in session.turns)
     title = next((text for text in said if text), "")

@@ -17,7 +17,6 @@ from skilld.review.generation import (
     KeptCandidate,
     Preview,
     SessionChoice,
-    describe_cost,
     name_problem,
     quoted_parts,
 )
@@ -97,7 +96,7 @@ class PlainGenerate:
         return [one for one in kept if one is not None], result
 
     def _ask_person(self, expected: Estimate, dollars: Callable[[], float | None]) -> bool:
-        self._say(f"Ask {self._generating.model}? This takes {describe_cost(expected, dollars())}.")
+        self._say(f"Ask {self._generating.model}? This takes {expected.told(dollars)}.")
         return is_yes(self._ask("y yes, n no (use only the built-in rules), q quit? "))
 
     def _ask_to_keep(self, number: int, one: CandidateResult) -> KeptCandidate | None:

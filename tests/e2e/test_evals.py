@@ -172,6 +172,8 @@ def test_offline_it_says_what_is_needed_and_keeps_the_cases(person: Person) -> N
 def test_the_daily_budget_stops_it_and_the_same_command_continues(person: Person) -> None:
     with StubModel(answers(follows_rule)) as model:
         small = person.asking(model, SKILLD_BUDGET__CALLS="7")
+        planned = small.run(*EVAL, "--without", person.accepted, "--dry-run", "--runs", "6").stdout
+        assert "Today's budget covers 7 of these 18 calls" in " ".join(planned.split())
         first = small.run(*EVAL, "--without", person.accepted, "--yes", "--runs", "6")
         assert "Today's budget covers 7 of these 18 calls" in first.stderr
         assert first.returncode == 1

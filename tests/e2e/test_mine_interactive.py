@@ -190,7 +190,7 @@ def test_a_model_is_asked_only_after_confirmation(program: InProcessProgram, mon
         await _choose_all(screen)
         for key, shown in (("escape", "No questions were asked"), ("n", "2 of 3"), ("y", "2 of 3")):
             await screen.press("enter")
-            await screen.shows("Ask openai/stub?", "1 question on 1 session, about", "tokens, cost unknown.")
+            await screen.shows("Ask openai/stub?", "at most", "tokens, price unknown, for 6 sessions.")
             assert model.bodies == []
             await screen.press(key)
             await screen.shows(shown)

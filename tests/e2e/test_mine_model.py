@@ -425,3 +425,13 @@ def test_s8_without_a_terminal_a_paid_model_is_asked_only_if_requested(home: Pat
         assert program.json("mine", "--dry-run")["stopped"] == "you declined to send the questions"
         assert model.bodies == []
         assert program.json("mine", "--dry-run", "--yes")["calls"] == len(model.bodies) > 0
+
+
+def test_an_edit_of_a_skill_is_made_without_the_model_if_no_questions_may_be_sent(home: Path, project: Project) -> None:
+    _talk(home, project, "Write the release notes for 2.4.0", "Always mention breaking changes first.", skill=True)
+    with StubModel(answer_request) as model:
+        program = program_with(home, model)
+        assert program.run("mine").returncode == 0
+        (proposal,) = program.json("proposals")
+        assert model.bodies == []
+    assert proposal["model"] == "offline"

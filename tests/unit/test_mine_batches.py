@@ -61,10 +61,10 @@ def _draft(number: int) -> Candidate:
 
 def test_every_draft_is_asked_about_a_dozen_at_a_time_and_the_most_frequent_comes_first(run: _Run) -> None:
     drafts = [_draft(number) for number in range(30)]
-    made, left_out, why = word_skills(drafts, run, lambda _: True)
+    made, left_out, why = word_skills(drafts, run, lambda: True)
     assert (run.asked, why, left_out) == ([12, 12, 6], "", [])
     assert [one.saved.sessions for one in made] == [*range(31, 1, -1)]
-    again, _, _ = word_skills(drafts, run, lambda _: False)  # every answer is stored
+    again, _, _ = word_skills(drafts, run, lambda: False)  # every answer is stored
     assert again == made
     assert len(run.asked) == 3
 
@@ -72,15 +72,15 @@ def test_every_draft_is_asked_about_a_dozen_at_a_time_and_the_most_frequent_come
 def test_a_draft_that_may_not_be_asked_about_is_reported_and_the_others_stand(run: _Run) -> None:
     drafts = [_draft(number) for number in range(14)]
     answers = iter([True, False])
-    made, left_out, why = word_skills(drafts, run, lambda _: next(answers))
+    made, left_out, why = word_skills(drafts, run, lambda: next(answers))
     assert (len(made), why) == (12, "")
     assert [one.missed for one in left_out] == ["the model was not asked: you declined to send the questions"] * 2
-    none, _, why = word_skills([_draft(40)], run, lambda _: False)
+    none, _, why = word_skills([_draft(40)], run, lambda: False)
     assert (len(none), why) == (1, "you declined to send the questions")
 
 
 def test_no_two_skills_have_one_name_nor_that_of_an_existing_skill(run: _Run) -> None:
-    made, _, _ = word_skills([_draft(1), _draft(2)], run, lambda _: True)
+    made, _, _ = word_skills([_draft(1), _draft(2)], run, lambda: True)
     same = [replace(one, name="x") for one in made]
-    named, _ = with_titles(same, {"x"}, run, lambda _: False)
+    named, _ = with_titles(same, {"x"}, run, lambda: False)
     assert [one.name for one in named] == ["x-2", "x-3"]

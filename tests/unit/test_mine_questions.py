@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from skilld.classify.backends import Spec
-from skilld.mining.questions import WINDOW_TURNS, QuestionRun, Terms, estimate, session_windows
+from skilld.classify.backends.paid_calls import ModelCall
+from skilld.clock import local_day
+from skilld.mining.consent import budget_left, run_estimate
+from skilld.mining.questions import LONGEST_ANSWER, WINDOW_TURNS, QuestionRun, Terms, session_windows
 from skilld.mining.sessions import Session
 from skilld.protocol import Result, Window
 from skilld.settings import Settings
 from skilld.store import Store
-from skilld.types import Message, Outcome
+from skilld.types import Message, Outcome, Usage
 
 RULE = "Always run the suite with the flag --fast."
 
@@ -51,11 +55,38 @@ def test_a_window_keeps_its_id_as_the_session_grows_but_not_with_other_words_or_
     assert session_windows(_session(RULE), "m")[0].id != session_windows(_session(f"{RULE} Always."), "m")[0].id
 
 
-def test_the_estimate_grows_with_the_text_sent() -> None:
-    one, two = (estimate(session_windows(_session(*[RULE] * n), "m")) for n in (1, WINDOW_TURNS + 1))
-    assert (one.sessions, one.calls, two.sessions, two.calls) == (1, 1, 1, 2)
-    assert 500 < one.tokens_in < 3000
-    assert two.tokens > 2 * one.tokens_in
+def test_the_most_that_a_run_may_use_grows_with_what_there_is_to_ask() -> None:
+    sessions = [_session(RULE), _session(*[RULE] * (WINDOW_TURNS + 1))]
+    one, two = (run_estimate([of], session_windows(of, "m"), proposes=True) for of in sessions)
+    both = run_estimate(sessions, [window for of in sessions for window in session_windows(of, "m")], proposes=True)
+    dry = run_estimate(sessions, [], proposes=False)
+    assert one.calls < two.calls < both.calls
+    assert dry.calls < both.calls
+    assert one.tokens < two.tokens < both.tokens
+
+
+def test_a_run_never_uses_more_than_was_agreed_to(store: Store) -> None:
+    terms = Terms(Spec("openai/stub"), Settings().budget, 1.0, 0o022, {})
+    most = run_estimate([_session(RULE)], session_windows(_session(RULE), "m"), proposes=False)
+    for used in (Usage(1, 1, 1), Usage(1, 1_000, LONGEST_ANSWER)):
+        terms.allowance.grant(most)
+        charge, expected = terms.charge(store), Usage(1, used.tokens_in)
+        spent = Usage()
+        while not charge(ModelCall("m", expected)):
+            charge(ModelCall("m", expected, used))
+            spent += used
+        assert spent == terms.allowance.used
+        assert spent.calls <= most.calls
+        assert spent.tokens_in + spent.tokens_out <= most.tokens
+        assert "more than you agreed to" in (terms.spent_reason(store) or "")
+    assert store.usage.on(local_day(time.time())).calls == terms.allowance.used.calls + most.calls
+
+
+def test_what_the_budget_leaves_is_named_without_limits_that_are_off() -> None:
+    budget = Settings().budget
+    used = Usage(budget.calls - 2, budget.tokens + 5, 0)
+    assert budget_left(used, budget.model_copy(update={"usd": 0.0})) == "2 calls, 0 tokens"
+    assert budget_left(Usage(), budget.model_copy(update={"calls": 0, "tokens": 0, "usd": 0.0})) == ""
 
 
 def _run(store: Store, retry_after: float | None) -> tuple[list[float], list[str], str]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from skilld.evals.stored_cases import CaseToRun
     from skilld.library.rows import LibraryRow
     from skilld.store import Store
-    from skilld.types import Proposal
+    from skilld.types import Proposal, Usage
 
 _NOT_EVALUATED = "The skill was not evaluated"
 _MAX_RUNS = 200
@@ -114,7 +114,9 @@ class _Evaluation:
         if self._arguments.dry_run:
             if not self._arguments.json:
                 cost = expected.describe(console.plain(plan.model))
-                console.line(f"The evaluation would take {cost}. {evaluation_output.describe_power(plan.pairs)}")
+                console.say(f"The evaluation would take {cost}. {evaluation_output.describe_power(plan.pairs)}")
+                if beyond := evaluation_output.budget_shortfall(expected, None, self._spent_today(), self._settings):
+                    console.say(f"{beyond} The rest could be run tomorrow.")
             return self._report(self._stored_outcome(plan), "")
         if not self._confirm(plan, expected, spec):
             return Exit.FAILURE
@@ -218,7 +220,7 @@ class _Evaluation:
         """Check today's budget, print the cost, and return whether the person agrees."""
         from skilld.store.budget import spent_limit
 
-        today = self._store.usage.on(local_day(time.time()))
+        today = self._spent_today()
         if why := spent_limit(today, self._settings.budget):
             raise SkilldError(_NOT_EVALUATED, f"today's budget is spent: {why}", "To see what was spent: skilld cost")
         # Looking up the price takes seconds; --yes need not wait for it, as the day's budget applies anyway.
@@ -236,6 +238,9 @@ class _Evaluation:
         if self._arguments.yes:
             return True
         return terminal.confirm("Send them? [y/N] ", _NOT_EVALUATED, sys.stderr)
+
+    def _spent_today(self) -> Usage:
+        return self._store.usage.on(local_day(time.time()))
 
     def _run(self, plan: Plan, spec: Spec, judge: Spec) -> tuple[EvalOutcome, RunSummary]:
         from skilld.evals.run import EvalRun

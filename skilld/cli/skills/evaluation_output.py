@@ -100,10 +100,11 @@ def budget_shortfall(expected: Estimate, usd: float | None, today: Usage, settin
     """Describe how far today's budget falls short of the expected cost; empty if it does not."""
     limits = settings.budget
     tokens = limits.tokens - today.tokens_in - today.tokens_out
-    if limits.calls and today.calls + expected.calls > limits.calls:
-        return f"Today's budget covers {limits.calls - today.calls} of these {expected.calls} calls (budget.calls)."
+    calls = max(0, limits.calls - today.calls)
+    if limits.calls and calls < expected.calls:
+        return f"Today's budget covers {calls} of these {expected.calls} calls (budget.calls)."
     if limits.tokens and tokens < expected.tokens:
-        return f"Today's budget covers {tokens} of these {expected.tokens} tokens (budget.tokens)."
+        return f"Today's budget covers {max(0, tokens):,} of these {expected.tokens:,} tokens (budget.tokens)."
     if limits.usd and usd is not None and today.usd + usd > limits.usd:
         return f"Today's budget covers ${limits.usd - today.usd:.2f} of these ${usd:.2f} (budget.usd)."
     return ""

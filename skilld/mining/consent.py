@@ -1,0 +1,71 @@
+"""The person's consent to the questions of one run: they are asked once, with the most that it may use.
+
+A run that would use more ends its questions, so what the person agreed to is never exceeded.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from skilld.classify import prompt
+from skilld.clock import local_day
+from skilld.mining.draft_questions import DRAFTS_ASKED, MAX_DRAFTS
+from skilld.mining.kinds import MIN_SESSIONS
+from skilld.mining.questions import LONGEST_ANSWER, NO_SKILL, Estimate
+from skilld.mining.selection import MAX_SKILLS
+from skilld.mining.sessions import Session
+from skilld.mining.values import Hooks, MiningContext
+from skilld.protocol import Window
+from skilld.store.budget import Limits
+from skilld.types import Usage
+
+_CALLS_PER_WINDOW = 2  # half of the windows need no second question about the answer, some need two
+_SPARE_CALLS = 2  # for answers of the later questions that are asked for again
+_CHARACTERS_PER_TOKEN = 3  # a low estimate
+_LATER_TOKENS = 3_000  # of a question about requests, drafts or a skill
+_ANSWER_TOKENS = 700  # on average, with a few thoughts
+
+
+def run_estimate(sessions: Sequence[Session], new: Sequence[Window], *, proposes: bool) -> Estimate:
+    """Return the most that a run may use: questions about its `new` windows, tasks, drafts, titles and edits."""
+    turns = sum(message.by_person for session in sessions for message in session.messages)
+    drafts = min(MAX_DRAFTS, turns // MIN_SESSIONS) if len(sessions) >= MIN_SESSIONS else 0
+    tasks = 1 + 2 * ceil(drafts / DRAFTS_ASKED) if drafts else 0
+    later = tasks + 1 + (min(MAX_SKILLS, turns) if proposes else 0) + _SPARE_CALLS
+    asked = [prompt.detection(window.messages, [NO_SKILL]) for window in new]
+    read = sum(len(one.system) + len(one.user) for one in asked) // _CHARACTERS_PER_TOKEN
+    calls = _CALLS_PER_WINDOW * len(new) + later
+    written = calls * _ANSWER_TOKENS + LONGEST_ANSWER
+    return Estimate(len(sessions), calls, _CALLS_PER_WINDOW * read + later * _LATER_TOKENS, written)
+
+
+def budget_left(today: Usage, limits: Limits) -> str:
+    """Describe what today's budget leaves; empty if it has no limit."""
+    tokens = limits.tokens - today.tokens_in - today.tokens_out
+    left = [f"{max(0, limits.calls - today.calls):,} calls"] if limits.calls else []
+    left += [f"{max(0, tokens):,} tokens"] if limits.tokens else []
+    left += [f"${max(0.0, limits.usd - today.usd):.2f}"] if limits.usd else []
+    return ", ".join(left)
+
+
+@dataclass
+class Consent:
+    """Whether the questions of one run may be sent; the person is asked before the first."""
+
+    world: MiningContext
+    hooks: Hooks
+    expected: Estimate
+    price: Callable[[Estimate], float | None]
+    given: bool | None = None
+
+    def __call__(self) -> bool:
+        """Return whether questions may be sent; ask if this is the first. With a spent budget nothing is asked."""
+        terms, store = self.world.terms, self.world.store
+        if self.given is None and not terms.spent_reason(store):
+            self.expected.left = budget_left(store.usage.on(local_day(time.time())), terms.limits)
+            self.given = self.hooks.agree(self.expected, lambda: self.price(self.expected))
+            terms.allowance.grant(self.expected)
+        return self.given is not False

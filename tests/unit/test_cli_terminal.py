@@ -1,0 +1,33 @@
+"""Questions at a terminal, with a real pseudo-terminal as the person's keyboard."""
+
+from __future__ import annotations
+
+import os
+import pty
+import sys
+from collections.abc import Callable
+from io import StringIO
+from threading import Timer
+
+import pytest
+
+from skilld.cli import terminal
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [lambda: str(terminal.ask_yes_no("Send them? [y/N] ", StringIO())), lambda: str(terminal.ask("Which? "))],
+)
+@pytest.mark.parametrize("ahead", [b"y\n", b"yes\ny\n", b"y"])
+def test_keys_typed_before_a_question_do_not_answer_it(
+    ask: Callable[[], str], ahead: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keyboard, end = pty.openpty()
+    with os.fdopen(end, encoding="utf-8") as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        os.write(keyboard, ahead)
+        answer = Timer(0.3, os.write, (keyboard, b"n\n"))
+        answer.start()
+        assert ask() in {"False", "n"}
+        answer.join()
+    os.close(keyboard)
