@@ -47,7 +47,7 @@ _REVERSAL = re.compile(
       |that)\ (?:out|off)|undo|as\ (?:it|they|we)\ (?:was|were|had)
         |like\ before|after\ all|never\ ?mind|on\ reflection|(?:not|n't)\ worth|(?:are|is)\ fine\ then|let\ it\b
         |weg\ damit|raus|wieder\ weg|vergiss|doch\ (?:nicht|lieber)|wie\ (?:vorher|gehabt|bisher)
-        |lass\w*(?!.*\blaufen\b)
+        |lass\w*(?!.{0,80}\blaufen\b)
         |enl[èe]ve\w*|oubli\w+|finalement|comme\ avant|qu[íi]t(?:a|e)\w*|olv[íi]d\w+|al\ final|mejor\ no
         |togli\w*|come\ (?:non\ detto|prima)|com'er\w+
         |tira\w*|esque[cç]\w+|afinal|melhor\ n[ãa]o|toch\ (?:niet|maar)|vergeet|jednak\ nie|zapomnij|usuń
@@ -66,7 +66,8 @@ _REVERSAL = re.compile(
 _REMINDS = re.compile(
     r"\b(?:do not|don['’]?t|never|not|ne|n['’]|nunca|no|não|nao|non|nie|не)\W+(?:\w+\W+)?"
     r"(?:forget|oubli|olvid|esque|dimentic|zapom|забы)"
-    r"|\bverg(?:iss|eet)\b[^.!?\n]*\b(?:nicht|niet)\b|\b(?:you|u|du|je|tu)\b[^.!?\n]*\bfor[gk]\w+[^.!\n]*\?",
+    r"|\bverg(?:iss|eet)\b[^.!?\n]{0,80}\b(?:nicht|niet)\b"
+    r"|\b(?:you|u|du|je|tu)\b[^.!?\n]{0,60}\bfor[gk]\w+[^.!\n]{0,60}\?",
     re.IGNORECASE,
 )
 # The beginning of an agent's message after removing something: "Removed from all three."
