@@ -34,7 +34,7 @@ PLAIN_VERBS = stems(
 _HANDLING = stems(
     "install add package packages dependency dependencies module requirements txt run command project repository code"
     " everything always never set save most least under up only prefer instead standard"
-    " against store stored everywhere kept"
+    " against store stored everywhere kept indent"
 )
 _REASON = re.compile(r",\s|\s(?:because|so that|since|as)\s|;")
 _NUMBERS = stems(" ".join(NUMBER_WORDS.values()))

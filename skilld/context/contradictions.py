@@ -98,11 +98,6 @@ def rules(text: str, first: int = 1) -> Iterator[Rule]:
                 yield Rule(first + above + block.first, shown, block.text)
 
 
-def contradicted_rules(change: str, text: str, first: int = 1) -> list[Rule]:
-    """Return the rules of a text that an instruction contradicts."""
-    return [rule for rule in rules(text, first) if contradicts_clearly(change, rule.words)]
-
-
 def contradictions(files: Sequence[LoadedFile]) -> list[Contradiction]:
     """Return the contradictions between files that are all in the first request, each pair of lines once."""
     found: list[Contradiction] = []

@@ -1,6 +1,6 @@
 """Finds loaded lines that contradict a proposal, and the edits that make them agree.
 
-Words about one project change no file that applies beyond it. Words for some paths contradict only rules for paths:
+Words about one project change no file that applies beyond it. Words for some files contradict only rules for those:
 a general line that says otherwise is the rule to which they are an exception.
 """
 
@@ -10,12 +10,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from posixpath import basename
 
-from skilld.classify.contradiction import topic_stems
+from skilld.classify.contradiction import contradicts_clearly, topic_stems
 from skilld.classify.conversation_style import is_about_conversation, is_about_project
 from skilld.classify.offline.placement import replacement
 from skilld.classify.verify import VerifiedUpdate
 from skilld.context import Context, LoadedFile, Scope
-from skilld.context.contradictions import Rule, contradicted_rules, rules
+from skilld.context.contradictions import Rule, rules
 from skilld.context.values import within
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
@@ -23,9 +23,9 @@ from skilld.jobs.placing import JobPlaces
 from skilld.pipeline.documents import TargetDocument, load_documents
 from skilld.pipeline.edits import check_edit
 from skilld.targets.find import INSTRUCTION_NAMES, file_refusal
-from skilld.targets.scopes import find_scopes
+from skilld.targets.scopes import find_scopes, names_files, without_files
 from skilld.text import fold, truncate
-from skilld.types import ContradictingLine, Kind, Operation, SkillRef, TargetKind, Update
+from skilld.types import ContradictingLine, Kind, Op, Operation, SkillRef, TargetKind, Update
 
 _MAX_CONFLICTS = 6
 _MAX_LENGTH = 300  # characters of a reported line
@@ -80,15 +80,30 @@ def find_contradictions(
         ]
         personal = text.ref is not None and text.ref.kind is TargetKind.PERSONAL
         if text.ref and text.ref.kind in allowed and (beyond if personal else not talk):
-            operations = _agreeing_operations(updates, text.ref, typed, redact)
+            operations = _agreeing_operations(updates, text, typed=typed, redact=redact, once=bool(target.ref.patterns))
             edits += [(text.ref, operations)] if operations else []
     return Contradictions(tuple(conflicts[:_MAX_CONFLICTS]), tuple(edits))
 
 
-def _contradicted(updates: Sequence[Update], text: str, first: int) -> tuple[Rule, ...]:
-    """Return the rules of a text that updates contradict; rules for some paths are exceptions to them."""
-    found = (rule for update in updates for rule in contradicted_rules(update.change, text, first))
-    return tuple(rule for rule in found if not find_scopes(rule.words))
+def _contradicted(updates: Sequence[Update], text: str, first: int, *, everywhere: bool = False) -> tuple[Rule, ...]:
+    """Return the rules of a text that updates contradict; `everywhere` if the text is loaded whatever the work."""
+    every = list(rules(text, first))
+    return tuple(
+        rule for update in updates for rule in every if _contradicts_rule(update, rule.words, everywhere=everywhere)
+    )
+
+
+def _contradicts_rule(update: Update, rule: str, *, everywhere: bool) -> bool:
+    """Whether an update contradicts a rule; one for some files is an exception to one for all files."""
+    said = f"{update.quote}\n{update.change}"
+    mine, theirs = find_scopes(said), find_scopes(rule)
+    shared = [scope for scope in (*mine, *theirs) if names_files(said, scope) and names_files(rule, scope)]
+    if (theirs or (mine and everywhere)) and not shared:
+        return False
+    change = update.change
+    if contradicts_clearly(change, rule):
+        return True
+    return any(contradicts_clearly(without_files(change, scope), without_files(rule, scope)) for scope in shared)
 
 
 def _skill_texts(skills: Sequence[TargetDocument], updates: Sequence[Update]) -> Iterator[_ComparedText]:
@@ -99,10 +114,12 @@ def _skill_texts(skills: Sequence[TargetDocument], updates: Sequence[Update]) ->
 
 def _file_texts(around: JobPlaces, target: SkillRef, updates: Sequence[Update]) -> Iterator[_ComparedText]:
     context, own = around.places.context, not around.places.why_none
-    general = [update for update in updates if not find_scopes(update.quote)]
     for file in around.loaded:
-        about = updates if file.paths else general
-        against = tuple(rule for segment in file.segments for rule in _contradicted(about, segment.text, segment.line))
+        against = tuple(
+            rule
+            for segment in file.segments
+            for rule in _contradicted(updates, segment.text, segment.line, everywhere=not file.paths)
+        )
         if against and file.real != target.path:
             yield _ComparedText(
                 file.path, against, _describe_owner(file, context), _editable_ref(file, context, own=own)
@@ -137,23 +154,30 @@ def _editable_ref(file: LoadedFile, context: Context, *, own: bool) -> SkillRef 
 
 
 def _agreeing_operations(
-    updates: Sequence[Update], ref: SkillRef, typed: str, redact: Callable[[str], str]
+    updates: Sequence[Update], text: _ComparedText, *, typed: str, redact: Callable[[str], str], once: bool
 ) -> tuple[Operation, ...]:
-    """Return the operations that make a file agree with the updates, line by line, where that is certain."""
-    loaded, _ = load_documents([ref])
+    """Return the operations that make a file agree with the updates, line by line, where that is certain.
+
+    With `once`, a line that would say the same as the target goes, as a rule file for some paths is enough for them.
+    """
+    loaded, _ = load_documents([text.ref] if text.ref else [])
     operations: list[Operation] = []
+    against = {fold(rule.text) for rule in text.against}
     for update in updates if loaded else ():
         for _ in range(_MAX_CONFLICTS):
             try:
-                text = apply(loaded[0].data, operations) if operations else loaded[0].data
-                now = replace(loaded[0], data=text, doc=replace(loaded[0].doc, text=text.decode("utf-8-sig")))
+                data = apply(loaded[0].data, operations) if operations else loaded[0].data
+                now = replace(loaded[0], data=data, doc=replace(loaded[0].doc, text=data.decode("utf-8-sig")))
                 step = replacement(update.change, now.doc.text)
-                if step is None:
+                if step is None or fold(step.anchor) not in against:
                     break
                 mine, theirs = topic_stems(update.change), topic_stems(step.anchor)
                 if not (theirs <= mine or mine <= theirs):  # the old line says something else, too
                     break
-                check_edit([step], [VerifiedUpdate(replace(update, kind=Kind.CHANGE_STEP))], now, typed, redact)
+                kind = Kind.CHANGE_STEP
+                if once and fold(update.change.rstrip(".")) in fold(step.text):
+                    step, kind = replace(step, op=Op.DELETE, text=""), Kind.REMOVE_STEP
+                check_edit([step], [VerifiedUpdate(replace(update, kind=kind))], now, typed, redact)
                 apply(loaded[0].data, [*operations, step])
             except SkilldError:
                 break

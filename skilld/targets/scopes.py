@@ -24,6 +24,7 @@ _ENDINGS_BY_KIND: Mapping[str, tuple[str, ...]] = {
     "typescript": ("ts", "tsx"),
     "yaml": ("yaml", "yml"),
 }
+_ALSO_WORDS = frozenset(("go", "swift", "shell"))  # names of languages only with a capital
 _FOLDER = r"(?P<{}>(?:\./)?[\w.-]+(?:/[\w.-]+)*)/?"
 _ENDING = r"\*?\.(?P<ending>[a-z][a-z0-9]{0,9})"
 _QUOTE = "[`'\"\u201c\u201d]?"
@@ -81,6 +82,26 @@ def _scope(match: re.Match[str]) -> Scope | None:
     if not folder or _DOT_SEGMENT.search(folder) or folder.startswith("."):
         return None
     return Scope(folder.replace("/", "-").lower(), (f"{folder}/**",), folder)
+
+
+def names_files(text: str, scope: Scope) -> bool:
+    """Whether a text names the files of a scope, if only in passing: "indent YAML with tabs"."""
+    return bool(_names(scope).search(text))
+
+
+def without_files(text: str, scope: Scope) -> str:
+    """Return a text without the names of a scope's files: "use tabs" of "use tabs in YAML files"."""
+    own = rf"(?:{_FOR_PHRASE})?(?:{_names(scope).pattern})(?:\s+{_FILES_WORD})?"
+    return re.sub(own, " ", text).strip(" ,:")
+
+
+def _names(scope: Scope) -> re.Pattern[str]:
+    if scope.folder:
+        return re.compile(rf"(?<![\w/-])(?i:{re.escape(scope.folder)})(?:/|\s+(?i:folder|directory)\b)")
+    endings = {pattern.rpartition(".")[2] for pattern in scope.patterns}
+    names = endings.union(kind for kind, own in _ENDINGS_BY_KIND.items() if endings & set(own))
+    known = [re.escape(name.title()) if name in _ALSO_WORDS else f"(?i:{re.escape(name)})" for name in sorted(names)]
+    return re.compile(rf"(?<!\w)(?:\*?\.(?i:{'|'.join(map(re.escape, endings))})|{'|'.join(known)})(?!\w)")
 
 
 def covers(patterns: Sequence[str], scope: Scope) -> bool:

@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 
 from e2e.test_targets import GUIDE, Talk, make_project
+from skilld.classify.verify import VerifiedUpdate
+from skilld.jobs.placing import JobPlaces
+from skilld.pipeline.documents import load_documents
 from skilld.proposals.remarks import current_conflicts, list_contradictions
-from skilld.types import Proposal, State, TargetKind
+from skilld.targets.find import WorkingSession, find_targets
+from skilld.targets.scopes import find_scopes
+from skilld.types import Kind, Proposal, State, TargetKind, Update
 from support.in_process_daemon import InProcessDaemon
 from support.in_process_program import InProcessProgram
 from support.live_project import Project
@@ -184,6 +189,49 @@ def test_a_rule_for_some_paths_does_not_contradict_a_general_line(
     (proposal,) = propose_rule(home, project, daemon, "From now on, in the web folder, always use pnpm, never npm.")
     assert proposal.conflicts == ()
     assert proposal.relpath == ".claude/rules/web.md"
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "name"),
+    [
+        ("Use tabs for indentation in SQL files.", "From now on, use four spaces in SQL files, no tabs.", "sql.md"),
+        ("Indent YAML files with tabs.", "From now on, always use spaces in YAML files, never tabs.", "yaml.md"),
+        ("Use tabs in YAML.", "From now on, use two spaces in YAML files.", "yaml.md"),
+        ("Use single quotes in *.ts files.", "From now on, use double quotes in TypeScript files.", "typescript.md"),
+        ("Use npm in `web/`.", "From now on, in the web folder, always use pnpm, never npm.", "web.md"),
+    ],
+)
+def test_a_new_rule_file_names_the_line_for_the_same_files(  # noqa: PLR0917
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, line: str, said: str, name: str
+) -> None:
+    """The rule is in one place; no other line is touched."""
+    other = "* Use tabs for indentation in C files.\n"
+    project = make_project(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}{other}* {line}\n", "web/a.ts": "1\n"})
+    (proposal,) = propose_rule(home, project, daemon, said)
+    assert proposal.relpath == f".claude/rules/{name}"
+    assert [item.text for item in proposal.conflicts] == [f"* {line}"]
+    assert InProcessProgram(home).run("accept", proposal.id).returncode == 0
+    text = (project.root / "CLAUDE.md").read_text()
+    assert proposal.summary.rstrip(".") not in text
+    assert text in {f"{GUIDE}{other}* {line}\n", f"{GUIDE}{other}"}
+
+
+def test_words_for_all_files_create_no_rule_for_some(home: Path, tmp_path: Path) -> None:
+    """A model may put what was said in passing into the rule file that other words of the turn need."""
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    session = WorkingSession("claude-code", project.root, home, {})
+    found = find_targets(session, tuple(TargetKind), find_scopes("Use four spaces in SQL files."))
+    files, _ = load_documents(found.refs)
+    places = JobPlaces(files, found, str(home))
+    rule = next(one.doc.number for one in files if one.ref.patterns)
+
+    def target(change: str) -> str:
+        update = Update(rule, "", change, "", Kind.PREFERENCE, 1, change, 0.9)
+        number = places.redirect(VerifiedUpdate(update), change).update.skill
+        return next(one.ref.name for one in files if one.doc.number == number)
+
+    assert target("Use four spaces in SQL files.") == ".claude/rules/sql.md"
+    assert target("Write commit messages in the imperative.") == "CLAUDE.md"
 
 
 @pytest.mark.parametrize(

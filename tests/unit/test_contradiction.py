@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skilld.classify.contradiction import contradicts, contradicts_clearly, forbids
+from skilld.classify.offline.placement import replacement
 
 
 @pytest.mark.parametrize(
@@ -70,3 +71,27 @@ def test_a_ban_on_a_special_case_is_an_exception_and_no_contradiction(ban: str, 
 
 def test_a_ban_on_all_of_it_is_a_contradiction() -> None:
     assert contradicts("Never log payments to the audit file.", "Log every payment to the audit file.")
+
+
+@pytest.mark.parametrize(
+    ("said", "line", "after"),
+    [
+        ("Write commit messages in the imperative.", "Write commit messages in the past tense.", "same"),
+        ("Write commit messages in the past tense.", "Write commit messages in the imperative mood.", "same"),
+        ("Sort the list descending.", "Sort the list in ascending order.", "same"),
+        ("Write SQL keywords in lowercase.", "Write SQL keywords in uppercase letters.", "same"),
+        ("Name tables in the plural.", "Name tables with singular nouns.", "same"),
+        ("Write the summary in the passive.", "Write the summary in the active voice.", "same"),
+        ("Write the report in German.", "Write the report in the English language.", "same"),
+        (
+            "Write commits in the imperative.",
+            "Write commits in the past tense, and name the ticket.",
+            None,
+        ),
+        ("Sort in descending order.", "Sort in ascending order by name.", "Sort in descending order by name."),
+        ("Use pnpm.", "Run `npm test` first.", "Run `pnpm test` first."),
+    ],
+)
+def test_a_replaced_line_has_no_words_that_nobody_said(said: str, line: str, after: str | None) -> None:
+    made = replacement(said, f"# R\n\n## Style\n\n- {line}\n")
+    assert (made.text if made else None) == (after and f"- {said if after == 'same' else after}")

@@ -19,6 +19,9 @@ DISTINCTIVE_CHOICES = len(TOPICS["choices"])  # families below this number show 
 _FAMILIES = tuple(frozenset(family.split()) for family in (*TOPICS["choices"], *TOPICS["everyday_choices"]))
 # Families with a common member are about one topic: the number of the first.
 TOPIC_NUMBERS = tuple(min(at for at, other in enumerate(_FAMILIES) if family & other) for family in _FAMILIES)
+_DESCRIBING = frozenset(
+    number for number, family in enumerate(_FAMILIES) if family & frozenset(TOPICS["describing"].split())
+)
 _REFUSAL = re.compile(
     r", (?:and |but |und |et |y |e |en )?(?:not|never|nicht|nie|niemals|pas(?! d[e'’])|jamais|nunca|jamás|não|non|mai"
     r"|niet|nooit)\b"
@@ -105,6 +108,19 @@ def _stems_around(word: re.Pattern[str], text: str) -> tuple[frozenset[str], fro
         return frozenset(), frozenset()
     before, behind = content_stems(text[: found.start()]), content_stems(text[found.end() :])
     return before - behind, behind - before
+
+
+def described_stems(change: str, line: str) -> frozenset[str]:
+    """Return the stems of what another choice than that of `change` describes in `line`: "tense" of "past tense"."""
+    mine, theirs = choices(change), choices(line)
+    found: frozenset[str] = frozenset()
+    for family in _DESCRIBING & mine.keys() & theirs.keys():
+        for old in theirs[family] - mine[family]:
+            for noun in re.findall(rf"(?<![\w-]){re.escape(old)} ([^\W\d_]+)", line, re.IGNORECASE):
+                new = "|".join(map(re.escape, mine[family]))
+                if not re.search(rf"(?<![\w-])(?:{new}) {noun}\b", change, re.IGNORECASE):
+                    found |= content_stems(noun)
+    return found
 
 
 def swap_choice(change: str, line: str) -> str | None:

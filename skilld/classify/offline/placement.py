@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from skilld.classify.contradiction import contradicted_block, replace_numbers, topic_stems
-from skilld.classify.offline.choices import TOPICS, changed_choice, choices, swap_choice
+from skilld.classify.offline.choices import TOPICS, changed_choice, choices, described_stems, swap_choice
 from skilld.classify.offline.detector import Match
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.product import likely_languages
@@ -205,7 +205,10 @@ def replacement(change: str, text: str) -> Operation | None:
     if not _is_unique(old, lines) or len(mine - theirs) > _MAX_OWN_STEMS < len(theirs - mine):
         return None
     block = "\n".join(lines[old.first : old.last + 1])
-    if theirs - mine and not mine - theirs:
+    noun = described_stems(change, block)
+    if noun and theirs - mine - noun:
+        return None
+    if theirs - mine and not mine - theirs and not noun:
         amended = swap_choice(change, replace_numbers(change, block))
         others = (line for at, line in enumerate(lines) if not old.first <= at <= old.last)
         if amended and amended != block and any(changed_choice(change, line) for line in others):
