@@ -373,7 +373,8 @@ def unfit_reason(text: str) -> str | None:
 
 # Paths that differ between machines; not `/api/users`.
 _MACHINE_PATH_PATTERN = re.compile(
-    r"(?<![\w.:/-])(?:~\w*/|\$HOME\b|\$\{HOME\}|/(?:Users|home|root|private|Volumes|tmp|var|opt|mnt|media|srv|usr|etc)(?:/|(?=[\s;&|)\"']|\Z)))"
+    r"(?<![\w.:/-])(?:~\w*/|\$HOME\b|\$\{HOME\}|/(?:Users|home|root|private|Volumes|tmp|var|opt|mnt|media|srv|usr|etc)(?:/|(?=[\s;&|)\"']|\Z))"
+    r"|/[c-h]/(?=\w))"  # a drive, in the bash of Git for Windows
     r"|\b[A-Za-z]:(?:\\|/(?!/))|\bfile:/|%(?:USERPROFILE|APPDATA|LOCALAPPDATA|HOMEPATH)%"
 )
 

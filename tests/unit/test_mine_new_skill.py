@@ -205,7 +205,7 @@ def _forbidden_reason(text: str) -> str:
     [
         "/home/ada/queue", "/Users/ada/queue", "`/tmp/queue/jobs`", "~/queue", "~ada/queue", "$HOME/queue",
         "${HOME}/queue", r"C:\queue\jobs", "D:/queue/jobs", "file:///home/ada/queue", r"%USERPROFILE%\queue",
-        "/home/ada/shop-two/queue",
+        "/home/ada/shop-two/queue", "/d/queue/jobs",
     ],
 )  # fmt: skip
 def test_a_machine_specific_path_is_left_out(place: str) -> None:
@@ -216,7 +216,8 @@ def test_a_machine_specific_path_is_left_out(place: str) -> None:
     "words",
     [
         "the suite takes ~30 seconds", "keep ~ten entries of the log", "queue jobs below src/home/queue",
-        "post jobs to https://example.org/home/queue", "post jobs to /api/users/queue", "a ratio of 1:/2 in the queue",
+        "post jobs to https://example.org/home/queue", "post jobs to /api/users/queue", "post jobs to /a/queue",
+        "a ratio of 1:/2 in the queue",
         "keep the job queue in /home/ada/shop/queue",
     ],
 )  # fmt: skip
