@@ -141,7 +141,7 @@ def _print_preview(membership: Membership, gathered: GatherResult, others: list[
         console.line(f"  not sent, because {console.plain(why)}: {console.plain(rule)}")
     console.line("Later decisions, learnings and repeats are sent once an hour, including your words.")
     if others:
-        console.line(f"Already joined: {', '.join(map(console.plain, others))}.")
+        console.line(f"Your machines there: {', '.join(map(console.plain, others))}.")
 
 
 def leave(arguments: argparse.Namespace) -> int:

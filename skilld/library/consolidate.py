@@ -18,12 +18,11 @@ from math import log, sqrt
 from pathlib import Path
 
 from skilld.classify.backends import OFFLINE
-from skilld.clock import parse_time
 from skilld.errors import SkilldError
 from skilld.library.merge import MERGED_FROM, Merge, Portion, folder_omissions, merged_files
 from skilld.library.merge_sorting import Omission
 from skilld.library.passages import plain_text
-from skilld.library.rows import LibraryRow, changed_at
+from skilld.library.rows import LibraryRow, written_at
 from skilld.markdown.skill_file import join_lines, parse
 from skilld.skills import Skill, Source, opt_out, text
 from skilld.skills.spec import read_front
@@ -383,7 +382,7 @@ def _merge_facts(row: LibraryRow, pinned: bool) -> MergeFacts:  # noqa: FBT001 -
         place=str(row.skill.project or ""),
         pinned=pinned,
         uses=row.uses.number,
-        since=parse_time(metadata.get("skilld-date")) or changed_at(row.path),
+        since=written_at(row.path),
         took=frozenset(map(str, merged_files(row.path, metadata.get(MERGED_FROM, "")))),
         fixed=_fixed_reason(row),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -12,10 +13,12 @@ from pathlib import Path
 
 from skilld.clock import parse_time
 from skilld.errors import SkilldError
+from skilld.git.managed_repos import find_any
 from skilld.ingest.discover import skill_places
 from skilld.library.merge import MERGED_FROM, merged_files
 from skilld.library.patterns import COMPLETED
 from skilld.past import PastSession
+from skilld.paths import places
 from skilld.skills import Skill, Source, find, text
 from skilld.skills.spec import load_fault
 from skilld.store import Store, meta
@@ -300,6 +303,16 @@ def changed_at(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:
         return 0.0
+
+
+def written_at(path: Path) -> float:
+    """Return when a file was first committed, or last changed if git does not track it; 0 if it is gone."""
+    changed = changed_at(path)
+    with suppress(SkilldError, OSError):
+        tracked = find_any(path, places().repositories)
+        commits = tracked.repo.git.lines("rev-list", "--timestamp", "HEAD", "--", tracked.relpath)
+        return min(float(commits[-1].split()[0]), changed) if commits else changed
+    return changed
 
 
 # Marks that a list shows. A merged skill is no longer needed.

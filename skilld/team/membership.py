@@ -73,7 +73,7 @@ def random_name() -> str:
 def check_name(name: str) -> str:
     """Return a name that the person chose, or raise UsageError."""
     if not is_person_name(name):
-        raise UsageError("Invalid name", name, "Use 4 to 40 lowercase letters, digits and single hyphens.")
+        raise UsageError("Invalid name", name, "Use 2 to 40 lowercase letters, digits and single hyphens.")
     return name
 
 

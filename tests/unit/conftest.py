@@ -86,6 +86,7 @@ NOT_QUICK = frozenset(
         "retry_failed_tests",
         "service",
         "settings_cache",
+        "skill_age",
         "statusline",
         "swapped_files",
         "team_membership",
