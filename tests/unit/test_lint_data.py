@@ -49,3 +49,20 @@ def test_real_lasting_statements_are_rarely_flagged_and_never_refused() -> None:
     counts = Counter(bullet_severity(row["text"]) for row in rows("eval/turns.dev.jsonl") if row["label"] == "durable")
     assert counts[Severity.REFUSE] == 0
     assert counts[Severity.FLAG] <= 0.15 * counts.total()
+
+
+@pytest.mark.parametrize(
+    ("typed", "added", "known"),
+    [
+        ("run /skill:software-design-review on it", "Run /skill:software-design-review on the commits.", True),
+        ("run /team:tools:lint on it", "Use `/team:tools:lint`, then go on.", True),
+        ("run /skill:software-design-review on it", "Run /skill:deploy on the commits.", False),
+        ("run /skill:software-design-review on it", "Run /skill:software-design on the commits.", False),
+        ("run /skill on it", "Run /skill:deploy on the commits.", False),
+        ("run it on the commits", "Run /skill:deploy on the commits.", False),
+        ("see /etc/hosts:ro", "See /etc/passwd:ro for it.", False),
+    ],
+)
+def test_a_typed_slash_command_of_a_plugin_is_known_as_a_whole(typed: str, added: str, *, known: bool) -> None:
+    found = lint(b"# T\n\n- Commit it.\n", f"# T\n\n- Commit it.\n- {added}\n".encode(), typed)
+    assert ("foreign-path" in {one.rule for one in found}) is not known
