@@ -8,13 +8,14 @@ together, and nothing of its own, of something that was only read, or of one ses
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from skilld.classify.polarity import seems_reversed
 from skilld.classify.prompt import load_text
 from skilld.classify.support import MIN_OWN_SHARE, MIN_WRITTEN_SHARE, exact_tokens, holds_token
+from skilld.edit.change import Finding
 from skilld.edit.lint import lint
 from skilld.mining.actions import PRIVILEGE_PATTERN, has_machine_path, tokens, unfit_reason
 from skilld.mining.kinds import MIN_SESSIONS
@@ -30,6 +31,7 @@ from skilld.words import (
     matching_words,
     normalize,
     proper_names,
+    stem,
 )
 
 _MIN_FIRST_WORDS = 2  # before the "\u2026" of a command
@@ -37,7 +39,7 @@ _MAX_HOLES = 3  # "\u2026" in a command: comparing takes time exponential in the
 MAX_LENGTH = 240  # characters of a line
 # Words that say nothing without the others: what one does with a text, a file or a list, in which order, to which part.
 # None of them removes, sends, permits or leaves out anything (`classify/prompts/plain_words.txt`).
-_PLAIN_STEMS = content_stems(load_text("plain_words"))
+_PLAIN_STEMS = frozenset(map(stem, re.findall(r"\w+", load_text("plain_words"))))
 _STRONG_STEMS = content_stems(
     """
     delete remove drop kill stop close reset revert undo overwrite replace force skip ignore disable enable allow
@@ -53,12 +55,27 @@ _CONDITIONAL_CLAUSE_PATTERN = re.compile(r"\b(?:if|when|where|until)\b[^,;.]*", 
 _REFUSAL_PATTERN = re.compile(
     r"^\W*(?:no|nope|nah)(?:,\s*|\s+(?=(?:just|only|please|but|wait|actually)\b))", re.IGNORECASE
 )
+# What is wrong as it is, and no ban: "I don't see the commands", "it doesn't do the same", "the tests aren't passing".
+_STATEMENT_PATTERN = re.compile(
+    r"\bI (?:(?:do|did|ca|could)n['\u2019]?t|(?:do|did|can|could) ?not) (?:even |really )?"
+    r"(?:see|find|notice|understand|know)\b"
+    r"|\b(?:does|did|is|are|was|were)(?:n['\u2019]?t| not) (?:even |really |yet )?"
+    r"(?:(?:(?:do )?the same|there|here|visible)\b"
+    r"|(?:work|pass|match|exist|appear|load|compile?)(?:ing\b|\b(?! (?:on|in|to)\b)))",
+    re.IGNORECASE,
+)
+# A reason has a negation of its own: "use one line so I won't have to approve two".
+_REASON_PATTERN = re.compile(r"([^.;,!?\n]*?)\b(?:so(?: that)?|because|since|otherwise)\b", re.IGNORECASE)
 _INSTEAD_PATTERN = re.compile(r"\b(?:instead|rather)\b", re.IGNORECASE)
 _MARKUP_PATTERN = re.compile(r"[<>|#*\[\]\\^~]|https?:|://|\b[0-9a-f]{7,40}\b|\d{3,}|\[REDACTED")
+_CUT_PATTERN = re.compile(r"[/=:@.]\u2026")  # inside a word: "repos/owner/name/issues/\u2026"
+_FOLDER_PATTERN = re.compile(r"cd \S+ && (?=\S)")
 _PATH_PATTERN = re.compile(r"/|\.\w+\Z")
 _SEPARATOR_PATTERN = re.compile(r"[^\w]+|_+")
 # The person sees these flags at the proposal, too.
 _LISTED_RULES = ("steers-content", "foreign-", "joined-command", "runs-script", "contested-topic", "no-instruction")
+# What the person asks for in the same words is theirs to give, such as a screenshot.
+_TYPED_RULES = frozenset({"watches-person"})
 
 
 @dataclass(frozen=True)
@@ -183,21 +200,40 @@ def _is_known_code(span: str, sources: Sources) -> bool:
         return True
     words = tokens(span)
     if len(words) > 1:
-        first = words.index(ELLIPSIS) if ELLIPSIS in words else len(words)
-        fixed = first >= _MIN_FIRST_WORDS and words.count(ELLIPSIS) <= _MAX_HOLES
-        return fixed and sources.holds(lambda one: _runs_like(words, tokens(one)))
+        first = next((at + (word != ELLIPSIS) for at, word in enumerate(words) if ELLIPSIS in word), len(words))
+        fixed = first >= _MIN_FIRST_WORDS and span.count(ELLIPSIS) <= _MAX_HOLES
+        return fixed and sources.holds(lambda one: any(_runs_like(words, tokens(ran)) for ran in _as_run(one, span)))
     alone = span.rstrip("/")
     return sources.holds(lambda one: holds_token(normalize(alone), normalize(one)))
 
 
+def _as_run(text: str, span: str) -> Iterator[str]:
+    """Yield a command, and for the beginning of one also what ran in another folder: "cd src && go test ./..."."""
+    yield text
+    if span.endswith(ELLIPSIS) and (folder := _FOLDER_PATTERN.match(text)):
+        yield text[folder.end() :]
+
+
 def _runs_like(words: Sequence[str], ran: Sequence[str]) -> bool:
-    """Whether a command ran like this: "…" stands for any words, a variable for one."""
+    """Whether a command ran like this: "\u2026" stands for any words or the rest of one, a variable for one word."""
     if not words:
         return not ran
     if words[0] == ELLIPSIS:
         return any(_runs_like(words[1:], ran[at:]) for at in range(len(ran) + 1))
-    same = bool(ran) and (words[0] == ran[0] or (bool(_HOLE_PATTERN.fullmatch(words[0])) and ran[0] != ELLIPSIS))
-    return same and _runs_like(words[1:], ran[1:])
+    if not ran or not _is_same_word(words[0], ran[0]):
+        return False
+    if len(words) == 1 and words[0].endswith(ELLIPSIS):
+        return True  # the beginning is enough
+    return _runs_like(words[1:], ran[1:])
+
+
+def _is_same_word(word: str, ran: str) -> bool:
+    if word == ran:
+        return True
+    if _CUT_PATTERN.search(word) and word.count(ELLIPSIS) == 1:
+        start, _, end = word.partition(ELLIPSIS)
+        return ran.startswith(start) and ran.endswith(end) and len(ran) > len(start) + len(end)
+    return bool(_HOLE_PATTERN.fullmatch(word)) and ran != ELLIPSIS
 
 
 def _foreign_words(plain: str, sources: Sources) -> list[str]:
@@ -226,11 +262,20 @@ def _sense_problem(plain: str, typed: Sequence[str], *, reversal: bool) -> str |
     if has_negation(_CONDITIONAL_CLAUSE_PATTERN.sub(" ", plain)) and not any(map(has_negation, typed)):
         return "it forbids what nobody forbade"
     mine = content_stems(plain)
-    for said in (_REFUSAL_PATTERN.sub("", _CONDITION_PATTERN.sub(" ", one)) for one in typed if reversal):
+    for said in (_as_wish(one) for one in typed if reversal):
         near = matching_share(mine, content_stems(said)) >= MIN_OWN_SHARE
         if near and len(said) <= MAX_LENGTH and not _INSTEAD_PATTERN.search(plain) and seems_reversed(plain, said):
             return "it says the opposite of what was said"
     return None
+
+
+def _as_wish(said: str) -> str:
+    """Return what was said without negations that ban nothing, and with its reasons as clauses of their own."""
+    for pattern in (_CONDITION_PATTERN, _STATEMENT_PATTERN):
+        said = pattern.sub(" ", said)
+    return _REASON_PATTERN.sub(
+        lambda found: found[0] if has_negation(found[1]) else f"{found[1]}. ", _REFUSAL_PATTERN.sub("", said)
+    )
 
 
 def _danger(text: str, typed: Sequence[str]) -> str | None:
@@ -240,8 +285,20 @@ def _danger(text: str, typed: Sequence[str]) -> str | None:
     found = lint(b"", f"# Task\n\n- {bare}\n".encode("utf-8", "replace"), "\n".join([*typed, bare]))
     asked = content_stems("\n".join(typed))
     meant = all(matching_words({word}, asked) for word in content_stems(bare) & _STRONG_STEMS)
-    ignored = (*_LISTED_RULES, *(("deletes",) if meant else ()))  # the person typed it
-    return next((one.sentence for one in found if not one.rule.startswith(ignored)), None)
+    ignored = (*_LISTED_RULES, *(("deletes",) if meant else ()))
+    return next(
+        (one.sentence for one in found if not (one.rule.startswith(ignored) or _is_own(one, bare, typed))), None
+    )
+
+
+def _is_own(found: Finding, text: str, typed: Sequence[str]) -> bool:
+    """Whether a finding is about the person's own words alone, which the text has, too."""
+    if found.rule not in _TYPED_RULES:
+        return False
+    asked = content_stems("\n".join(typed))
+    added = " ".join(word for word in text.split() if not matching_words(content_stems(word), asked))
+    said, rest = (lint(b"", f"# Task\n\n- {one}\n".encode("utf-8", "replace"), one) for one in (" ".join(typed), added))
+    return any(one.rule == found.rule for one in said) and all(one.rule != found.rule for one in rest)
 
 
 def line_doubt(kind: str, text: str, sources: Sequence[Part], sessions: int) -> str | None:

@@ -158,6 +158,95 @@ def test_a_command_in_backticks_ran_like_this_if_only_what_stands_for_the_rest_d
     assert (wording_problem(f"Run it with `{span}`", sources, sources) is None) is known
 
 
+ELSEWHERE = [
+    did("cd src && go test ./{{name}}/...", "a", "b"),
+    did("cd src && golangci-lint run --fix ./pkg", "a"),
+    did("cd src && golangci-lint run --new ./cmd", "b"),
+    did("cd src && just build", "a"),
+    did("gh api repos/ann/shop/issues/12/comments", "a"),
+    did("gh api repos/ann/shop/issues/13 --paginate", "b"),
+    did("gh api repos/ann/shop/pulls/3", "a"),
+    did("docker run --env=prod shop", "a", "b"),
+    did("cat docs/a.md", "a"),
+    did("cat docs/b.md", "b"),
+    did("cd /tmp/x && rm -rf out", "a", "b"),
+]
+
+
+@pytest.mark.parametrize(
+    ("span", "known"),
+    [
+        ("go test \u2026", True),
+        ("golangci-lint run \u2026", True),
+        ("cd src && golangci-lint run \u2026", True),
+        ("cd \u2026 && go test \u2026", False),  # this could be anywhere
+        ("go test ./{{name}}/...", False),  # elsewhere it would be another command
+        ("just build \u2026", False),  # one session
+        ("gh api repos/ann/shop/issues/\u2026", True),
+        ("gh api repos/ann/shop/\u2026", True),
+        ("gh api repos/ann/shop/issues/\u2026 --paginate", False),  # one session
+        ("gh api repos/ann/shop/pulls/\u2026", False),  # one session
+        ("gh api repos/ann/other/\u2026", False),
+        ("gh api repos/ann/sho\u2026", False),  # no whole part of a path
+        ("docker run --env=\u2026 shop", True),
+        ("docker run --env=\u2026 mail", False),
+        ("rm -rf \u2026", False),
+        ("cat docs/\u2026", True),
+    ],
+)
+def test_the_beginning_of_a_command_may_end_within_a_path_or_have_run_in_another_folder(
+    span: str, *, known: bool
+) -> None:
+    sources = Sources([said("run it"), *ELSEWHERE])
+    assert (wording_problem(f"Run it with `{span}`", sources, sources) is None) is known
+
+
+@pytest.mark.parametrize(
+    ("typed", "text", "fits"),
+    [
+        ("I don't see the entire commands in opencode", "Look for the entire commands again", True),
+        ("I can't find the totals of the month", "Find the totals of the month", True),
+        ("it doesn't do the same at the cli e2e tests", "See that it does the same as the cli e2e tests", True),
+        ("the release page isn't working on mobile", "See that the release page is working", True),
+        ("the exported totals do match, the dates do not match", "See that the exported totals match", True),
+        ("combine add and commit so I won't have to approve two", "Combine add and commit", True),
+        ("use one line because two are not approved", "Use one line", True),
+        ("make a branch, so don't push to main", "Push to main", False),
+        ("make a branch so we don't push to main", "Push to main", False),
+        ("don't commit so I can look at the changes", "Commit so that the changes can be seen", False),
+        ("I don't want the entire commands in opencode", "Add the entire commands in opencode", False),
+        ("I didn't ask you to push the branch", "Push the branch", False),
+        ("do not work on the main branch", "Work on the main branch", False),
+        ("the agent does not work on the main branch", "Work on the main branch", False),
+        ("don't see the commands as final", "See the commands as final", False),
+    ],
+)
+def test_what_is_wrong_as_it_is_bans_nothing_and_a_ban_stays_one(typed: str, text: str, *, fits: bool) -> None:
+    sources = Sources([said(typed)])
+    assert (wording_problem(text, sources, sources) is None) is fits
+
+
+@pytest.mark.parametrize(
+    ("typed", "text", "fits"),
+    [
+        ("look at the screenshot first", "Look at the screenshot first", True),
+        ("look at the page first", "Look at the page first with the screenshot", False),
+        ("look at the screenshot first", "Look at the screenshot first with `pbpaste`", False),
+        ("force push with lease", "Force push with lease", False),  # it can lose work
+        ("send the clipboard to me", "Send me the clipboard", True),
+    ],
+)
+def test_the_persons_own_word_for_what_shows_them_is_theirs_to_give(typed: str, text: str, *, fits: bool) -> None:
+    ran = did("pbpaste screenshot", "a", "b")
+    assert (wording_problem(text, Sources([said(typed), ran]), Sources([said(typed), ran])) is None) is fits
+
+
+@pytest.mark.parametrize("word", ["wants", "wrong", "according to", "planned"])
+def test_a_plain_word_counts_in_any_form(word: str) -> None:
+    sources = Sources([said("close the month and post the totals")])
+    assert wording_problem(f"Post the totals of the month {word} here", sources, sources) is None
+
+
 def test_many_gaps_in_a_command_take_no_time() -> None:
     sources = Sources([said("run it"), did("gh run view " + "a " * 190, "a", "b")])
     assert wording_problem("Run it with `gh run" + " \u2026 b" * 60 + "`", sources, sources)
