@@ -28,7 +28,7 @@ from skilld.mining.questions import DECLINED_REASON
 from skilld.mining.requests import Request, requests_with_actions
 from skilld.mining.session_summary import Row
 from skilld.mining.shortlist import shortlist
-from skilld.mining.skill_lines import draft_text, evidence_lines, second_draft_text, worded_skill
+from skilld.mining.skill_lines import Verdict, draft_text, evidence_lines, second_draft_text, worded_skill
 from skilld.mining.values import Candidate, Grouping, RejectedCandidate, ToldTask
 from skilld.protocol import DraftsResult, NumbersResult, PartialResult, Result
 from skilld.text import fold, truncate
@@ -97,15 +97,16 @@ def word_skills(
     first, why = _worded_drafts(drafts, run, may_ask)
     if why and not first:
         return tuple(candidates), [], why
-    again = {one: text for one, answer in first.items() if (text := second_draft_text(one, answer))}
+    made = {one: _worded(one, answer, run) for one, answer in first.items()}
+    again = {one: text for one, (_, told) in made.items() if (text := second_draft_text(one, first[one], told))}
     second, _ = _worded_drafts(again, run, may_ask)  # without an answer the first one stands
-    kept = {
-        one: (second.get(one) and _worded(one, second[one], run)) or _worded(one, first[one], run)
-        if one in first
-        else one
-        for one in candidates
-        if one in first or one not in drafts
-    }
+    kept = {one: made[one][0] if one in made else one for one in candidates if one in made or one not in drafts}
+    for one, answer in second.items():
+        better, _ = _worded(one, answer, run)
+        if not answer.lines:  # seen again, it is no task
+            kept[one] = None
+        elif better and (kept[one] is None or not _refusal(better, run)):
+            kept[one] = better
     dropped = [RejectedCandidate(one.parts[0].text, _NO_TASK_REASON) for one, left in kept.items() if left is None]
     dropped += [
         RejectedCandidate(one.parts[0].text, f"the model was not asked: {why}") for one in drafts if one not in first
@@ -114,16 +115,27 @@ def word_skills(
     return tuple(shown), [*dropped, *covered], ""
 
 
-def _worded(one: Candidate, answer: DraftAnswer, run: MiningRun) -> Candidate | None:
-    """Return a candidate in a model's words; with a request as its title if the proposal could not have the model's."""
-    made, _ = worded_skill(one, answer)
-    if made is None or not made.title:
-        return made
+def _worded(one: Candidate, answer: DraftAnswer, run: MiningRun) -> tuple[Candidate | None, list[Verdict]]:
+    """Return a candidate in a model's words, and the verdicts on them; None if no skill may have them.
+
+    A request is its title if the proposal could not have the model's.
+    """
+    made, verdicts = worded_skill(one, answer)
+    if made is None:
+        return None, verdicts
+    if why := _refusal(made, run):
+        verdicts.append(Verdict("", f"the skill: {why}"))
+        made = worded_skill(one, replace(answer, titles=()))[0] if made.title else made
+    return made, verdicts
+
+
+def _refusal(made: Candidate, run: MiningRun) -> str:
+    """Return why no proposal could have this skill, "" if one could."""
     try:
         check_skill(made, build_skill(made, day=local_day(time.time()), with_sessions=False), run)
-    except SkilldError:
-        return worded_skill(one, replace(answer, titles=()))[0]
-    return made
+    except SkilldError as error:
+        return error.cause or error.title
+    return ""
 
 
 def _worded_drafts(

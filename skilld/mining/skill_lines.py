@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from skilld.classify.draft_lines import DraftAnswer, DraftLine
 from skilld.library.patterns import CHECK_PATTERN
@@ -40,10 +41,22 @@ def evidence_lines(one: Candidate) -> list[Part]:
     titles = [*dict.fromkeys((task.request, *task.wordings))][:_MAX_SHOWN_REQUESTS] if task else []
     asked = one.parts[0].proofs
     requests = [
-        Part(PartKind.REQUEST, title, tuple(proof for proof in asked if proof.quote == title) or asked[:1])
+        Part(PartKind.REQUEST, title, tuple(proof for proof in asked if _is_wording(title, proof.quote)) or asked[:1])
         for title in titles
     ]
     return [*requests, *one.parts[1:], *(task.done if task else ())]
+
+
+def _is_wording(title: str, quote: str) -> bool:
+    """Whether a request, with variables, is what was typed."""
+    first, *rest = _HOLE_PATTERN.sub("{{}}", title).split("{{}}")
+    if not rest:
+        return quote == title
+    at = len(first) if quote.startswith(first) else -1
+    for piece in rest[:-1]:
+        found = quote.find(piece, at + 1) if at >= 0 else -1
+        at = found + len(piece) if found >= 0 else -1
+    return at >= 0 and quote.endswith(rest[-1]) and len(quote) - len(rest[-1]) > at
 
 
 def draft_text(one: Candidate) -> str:
@@ -60,15 +73,28 @@ def draft_text(one: Candidate) -> str:
     return "\n".join(lines)
 
 
-def second_draft_text(one: Candidate, answer: DraftAnswer) -> str:
-    """Return a draft's evidence with what a model gave, and what of it was left out; "" if nothing was."""
-    _, refused = worded_skill(one, answer)
-    if not refused:
+class Verdict(NamedTuple):
+    """Why a text of an answer is left out, or only in `doubt`; without a text it is about the whole skill."""
+
+    text: str
+    why: str
+    doubt: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.text}: {self.why}" if self.text else self.why
+
+
+def second_draft_text(one: Candidate, answer: DraftAnswer, verdicts: Sequence[Verdict]) -> str:
+    """Return a draft's evidence with what a model gave, and the verdicts on it; "" if there are none."""
+    if not verdicts:
         return ""
     lines = [{"kind": line.kind, "text": line.text, "from": line.sources} for line in answer.lines]
     given = json.dumps({"titles": answer.titles, "when": answer.when, "lines": lines}, ensure_ascii=False)
-    left_out = "\n".join(f"- {text}" for text in refused)
-    return f"{draft_text(one)}\n\nYou gave before:\n{given}\n\nLeft out of it, or in doubt:\n{left_out}"
+    told = [draft_text(one), f"You gave before:\n{given}"]
+    for heading, doubt in (("Left out of it:", False), ("In doubt, but still in it:", True)):
+        if found := [f"- {each}" for each in verdicts if each.doubt is doubt]:
+            told.append("\n".join([heading, *found]))
+    return "\n\n".join(told)
 
 
 def _sessions(one: Candidate) -> int:
@@ -77,7 +103,8 @@ def _sessions(one: Candidate) -> int:
 
 def _label(part: Part, one: Candidate, names: Mapping[str, int], *, alone: bool) -> str:
     if part.sort is PartKind.REQUEST:
-        return f"request, session {names.get(part.proofs[0].session, 0)}"
+        asked = sorted({names.get(proof.session, 0) for proof in part.proofs})
+        return f"request, session {', '.join(map(str, asked))}"
     kind = _LINE_KINDS[part.sort]
     if alone:
         return kind
@@ -91,56 +118,66 @@ def _shown(part: Part) -> str:
     return truncate(fold(part.text), _MAX_REQUEST_LENGTH if part.sort is PartKind.REQUEST else _MAX_LINE_LENGTH)
 
 
-def worded_skill(one: Candidate, answer: DraftAnswer) -> tuple[Candidate | None, list[str]]:
-    """Return a candidate with the lines of an answer, None if too little is left; and why texts were not taken."""
+def worded_skill(one: Candidate, answer: DraftAnswer) -> tuple[Candidate | None, list[Verdict]]:
+    """Return a candidate with the lines of an answer, None if too little is left; and the verdicts on its texts."""
     evidence, task = evidence_lines(one), one.recurrence
-    refused: list[str] = []
+    verdicts: list[Verdict] = []
     if task is None or not answer.lines:
-        return None, refused
+        return None, verdicts
     lines: dict[str, tuple[Line, str]] = {}
     for given in answer.lines:
-        for part in _line_parts(given, evidence, one, refused):
+        for part in _line_parts(given, evidence, one, verdicts):
             sources = [evidence[number - 1] for number in given.sources]
-            lines.setdefault(part.text.casefold(), (Line(part, sources), given.kind))
+            if lines.setdefault(part.text.casefold(), (Line(part, sources), given.kind))[0].part is not part:
+                verdicts.append(Verdict(part.text, "another line says the same"))
     check = next((line for line, kind in lines.values() if kind == "check" and _is_check(line.part, task)), None)
     left = in_working_order([line for line, _ in lines.values() if line is not check], check, evidence, task)
     steps = [part for part in left if part.sort in STEPS]
     if len(left) < MIN_LINES or not steps:
-        return None, refused
-    titled = _titled(one, task, answer, evidence, refused)
+        verdicts.append(Verdict("", f"the whole skill: it needs {MIN_LINES} lines, one of them a step"))
+        return None, verdicts
+    titled = _titled(one, task, answer, evidence, verdicts)
     if titled is None:
-        return None, refused
+        verdicts.append(Verdict("", "the whole skill: it has no title"))
+        return None, verdicts
     ends = steps[-1].text if steps[-1].text in {task.check, check.part.text if check else ""} else ""
     saved = replace(one.saved, steps=len(steps))
     recurrence = replace(titled.recurrence or task, check=ends, done=())
     made = replace(titled, parts=(one.parts[0], *left), recurrence=recurrence, saved=saved, dimensions=(saved.why,))
-    return with_plain_variables(made), refused
+    return with_plain_variables(made), verdicts
 
 
-def _line_parts(line: DraftLine, evidence: Sequence[Part], one: Candidate, refused: list[str]) -> Iterator[Part]:
-    """Yield a line as it is worded, or else what its first source says; nothing if neither is fit for a skill."""
+def _line_parts(line: DraftLine, evidence: Sequence[Part], one: Candidate, verdicts: list[Verdict]) -> Iterator[Part]:
+    """Yield a line as it is worded, or else the only line of evidence that can stand for it; nothing if none is fit."""
     parts = [evidence[number - 1] for number in line.sources]
-    literal = [part for part in parts if part.sort is not PartKind.REQUEST and is_literal(part)]
     done = one.recurrence.done if one.recurrence else ()
-    fit = [part for part in literal if part not in done]
+    fit = [part for part in parts if part.sort is not PartKind.REQUEST and is_literal(part) and part not in done]
     same = next((part for part in fit if part.text == line.text), None)
     if not line.text or same:
-        yield from (_as_told(part, line.kind) for part in ([same] if same else fit[:1]))
+        told = [_as_told(part, line.kind) for part in ([same] if same else fit[:1])]
+        if not told:
+            verdicts.append(Verdict(parts[0].text, "only one session shows it: say it in words"))
+        yield from told
         return
     if problem := wording_problem(line.text, Sources(parts), Sources(evidence)):
-        refused.append(f"{line.text}: {problem}")
-        yield from (part for part in fit[:1] if part.observed or len(parts) == 1)
+        stands = fit if len(fit) == 1 and (len(parts) == 1 or (fit[0].observed and line.kind != "rule")) else []
+        instead = f"; the line {stands[0].text!r} stands in its place" if stands else ""
+        verdicts.append(Verdict(line.text, problem + instead))
+        yield from stands
         return
     if doubt := line_doubt(line.kind, line.text, parts, _sessions(one)):
-        refused.append(f"{line.text}: {doubt}")
+        verdicts.append(Verdict(line.text, doubt, doubt=True))
     typed = any(not part.observed for part in parts)
     if line.kind == "pitfall" and not typed:
+        verdicts.append(Verdict(line.text, "a pitfall that nobody typed stands as in its line of evidence"))
         yield from (part for part in fit if part.sort is PartKind.TRAP)
         return
     sort = PartKind.WORDED if line.kind in {"step", "check"} or not typed else PartKind.SAID
     text = f"{line.text[:1].upper()}{line.text[1:]}"
     part = Part(sort, text, _proofs(parts))
-    if part_problem(part, one.target) is None:
+    if problem := part_problem(part, one.target):
+        verdicts.append(Verdict(line.text, problem))
+    else:
         yield part
 
 
@@ -163,19 +200,19 @@ def _proofs(parts: Sequence[Part]) -> tuple[Proof, ...]:
 
 
 def _titled(
-    one: Candidate, task: Recurrence, answer: DraftAnswer, evidence: Sequence[Part], refused: list[str]
+    one: Candidate, task: Recurrence, answer: DraftAnswer, evidence: Sequence[Part], verdicts: list[Verdict]
 ) -> Candidate | None:
     """Return a candidate with the model's title, or a request as its title; None if neither is fit for a skill."""
     every, passed = Sources(evidence), list[str]()
     for title in (one.replace("`", "") for one in answer.titles):
         if problem := title_problem(title, every, _MAX_TITLE):
-            refused.append(f"{title}: {problem}")
+            verdicts.append(Verdict(title, problem))
         else:
             passed.append(title)
     if passed:
         title, when = passed[0], answer.when.replace("`", "").rstrip(" .")
         if when and (problem := title_problem(when, every, _MAX_WHEN)):
-            refused.append(f"{when}: {problem}")
+            verdicts.append(Verdict(when, problem))
             when = ""
         when = when or "Use when asked to do this, in these or other words"
         named = next((one for one in passed if topic_words(one)), title)

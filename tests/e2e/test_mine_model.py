@@ -267,6 +267,52 @@ def test_a_model_words_a_skill_of_what_was_said_and_done_and_why_names_the_sourc
     assert "squash the fixup commits" in why
 
 
+def _wording_once(body: Body) -> Reply | str:
+    """Word a skill, and find no task in it when asked again."""
+    if "You gave before:" not in request_text(body):
+        return _wording(body)
+    return _dropping(body)
+
+
+def test_a_draft_that_a_model_finds_no_task_in_at_its_second_look_is_dropped(home: Path, project: Project) -> None:
+    _work(home, project, "rebase onto main and squash the fixup commits")
+    _work(home, project, "please rebase onto main, then squash the fixup commits")
+    with StubModel(_wording_once) as model:
+        document = program_with(home, model).json("mine", "--yes", "--dry-run")
+        assert sum("You gave before:" in request_text(body) for body in model.bodies) == 1
+    assert document["candidates"] == []
+    assert "no task in it" in document["rejected"][0]["missed"]
+
+
+def _naming_an_option(body: Body) -> Reply | str:
+    """Word a skill whose trigger names an option that is in none of its lines, and not when asked again."""
+    drafts = re.findall(r'<draft number="(\d+)">\n(.*?)\n</draft>', request_text(body), re.DOTALL)
+    if not drafts:
+        return answer_request(body)
+    when = "Use when asked to squash" + ("" if "You gave before:" in request_text(body) else " with --autosquash")
+    answers = []
+    for n, text in drafts:
+        ran = [int(number) for number, kind in _LINE.findall(text) if kind == "ran"]
+        lines = [
+            {"kind": "step", "text": "Rebase onto main.", "from": [1]},
+            {"kind": "check", "text": "", "from": [ran[-1]]},
+        ]
+        answers.append({"draft": int(n), "titles": ["Squash the fixup commits"], "when": when, "lines": lines})
+    return f"<drafts>{json.dumps(answers)}</drafts>"
+
+
+def test_a_skill_that_the_last_check_refuses_is_asked_about_once_more(home: Path, project: Project) -> None:
+    ran = ("make squash --autosquash", "make check")
+    _work(home, project, "rebase onto main and squash the fixup commits", ran)
+    _work(home, project, "please rebase onto main, then squash the fixup commits", ran)
+    with StubModel(_naming_an_option) as model:
+        (made,) = program_with(home, model).json("mine", "--yes", "--dry-run")["candidates"]
+        again = [text for body in model.bodies if "You gave before:" in (text := request_text(body))]
+    assert len(again) == 1
+    assert "- the skill: It adds a command that you never mentioned: --autosquash" in again[0]
+    assert "description: Squash the fixup commits. Use when asked to squash.\n" in made["text"]
+
+
 def test_a_task_of_several_projects_goes_to_the_persons_own_skills(home: Path, project: Project) -> None:
     other = Project(home / "src/other", home, ".claude/skills")
     for place, text in ((project, "tag the release"), (other, "give it a tag, please")):

@@ -13,13 +13,14 @@ from skilld.mining.outline import outline
 from skilld.mining.recurring_tasks import find_recurring_tasks
 from skilld.mining.session_summary import Row, Task
 from skilld.mining.skill_lines import (
+    Verdict,
     draft_text,
     evidence_lines,
     second_draft_text,
     with_plain_variables,
     worded_skill,
 )
-from skilld.mining.values import Candidate, Grouping, Part, PartKind, ToldTask
+from skilld.mining.values import Candidate, Grouping, Part, PartKind, Proof, ToldTask
 from skilld.mining.written_parts import answer_shape, written_parts
 from skilld.types import Span, ToolCall, ToolOutcome, ToolResult
 
@@ -193,7 +194,7 @@ def test_steps_are_worded_from_several_sessions_and_what_nobody_did_twice_stays_
         "",
         "A command from these sessions was left out, because a skill must not run it.",
     ]
-    assert [one.partition(":")[0] for one in refused] == [
+    assert [one.text for one in refused] == [
         "Merge the PR with `gh pr merge \u2026`",
         "Delete `books/old`",
         "Invent a ledger",
@@ -204,13 +205,59 @@ def test_steps_are_worded_from_several_sessions_and_what_nobody_did_twice_stays_
 
 def test_a_model_sees_what_was_left_out_and_why_once_more() -> None:
     one = _candidate()
-    again = second_draft_text(one, _answer(one))
+    _, verdicts = worded_skill(one, _answer(one))
+    again = second_draft_text(one, _answer(one), [*verdicts, Verdict("Post it", "few did", doubt=True)])
     assert again.startswith(draft_text(one))
-    assert "- Delete `books/old`: 'books/old' did not run like this in two sessions" in again
+    out, doubted = again.partition("Left out of it:\n")[2].split("\n\nIn doubt, but still in it:\n")
+    assert "- Delete `books/old`: 'books/old' did not run like this in two sessions" in out
+    assert doubted == "- Post it: few did"
     assert '"titles": ["Invent a ledger", "Close the month"]' in again
-    assert (
-        second_draft_text(one, replace(_answer(one), titles=("Close the month",), lines=_answer(one).lines[:2])) == ""
+    _, none = worded_skill(one, replace(_answer(one), titles=("Close the month",), lines=_answer(one).lines[:2]))
+    assert second_draft_text(one, _answer(one), none) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (("step", "Do it with it", "close the month"), "says nothing without the conversation"),
+        (("step", "Close it", "close the month"), "little sense out of context"),
+        (("step", "", "april.md"), "only one session shows it"),
+        (("step", "Merge the PR", "gh pr merge"), "another line says the same"),
+        (("pitfall", "The totals of the books are open", "Totals"), "nobody typed"),
+    ],
+)
+def test_no_line_is_left_out_without_its_reason(line: tuple[str, str, str], why: str) -> None:
+    one = _candidate()
+    kind, text, about = line
+    given = DraftLine(kind, text, _numbers(one, about)[: None if text else 1])
+    made, verdicts = worded_skill(one, replace(_answer(one), titles=(), lines=(*_answer(one).lines[:4], given)))
+    assert made is not None
+    assert why in str(verdicts[-1])
+
+
+def test_a_line_that_may_not_stand_leaves_no_command_behind_that_nobody_gave() -> None:
+    one = _candidate()
+    shared = [Part(PartKind.COMMAND, text, _proofs_of(one)) for text in ("make books", "make totals")]
+    one = replace(one, parts=(*one.parts, *shared))
+    both, alone = (
+        _numbers(one, "make books") + _numbers(one, "make totals"),
+        _numbers(one, "close the month")[:1] + _numbers(one, "make books"),
     )
+    lines = {kind: DraftLine(kind, "Make the books for kubernetes", both) for kind in ("step", "rule")}
+    for extra, left in (
+        (lines["step"], []),
+        (lines["rule"], []),
+        (DraftLine("rule", "Make the books for kubernetes", alone), []),
+        (DraftLine("step", "Make the books for kubernetes", alone), ["make books"]),
+    ):
+        made, verdicts = worded_skill(one, replace(_answer(one), lines=(*_answer(one).lines[:2], extra)))
+        assert made is not None
+        assert [part.text for part in made.parts if part.text.startswith("make ")] == left
+        assert any(("stands in its place" in told.why) is bool(left) for told in verdicts if told.text == extra.text)
+
+
+def _proofs_of(one: Candidate) -> tuple[Proof, ...]:
+    return tuple(replace(proof, observed=True) for proof in one.parts[0].proofs)
 
 
 def test_a_draft_with_too_little_that_holds_becomes_no_skill() -> None:
@@ -222,7 +269,7 @@ def test_a_draft_with_too_little_that_holds_becomes_no_skill() -> None:
 
 def test_the_evidence_is_numbered_and_says_which_session_did_what() -> None:
     text = draft_text(_candidate())
-    assert "1. (request, session 2) close the month" in text
+    assert "1. (request, session 1, 2) close the month" in text
     assert "In session 1, one after the other:" in text
     assert "(changed) books/april.md: Totals" in text
     assert "rm -rf" not in text
@@ -233,8 +280,8 @@ def test_a_trigger_that_does_not_pass_is_reported_and_not_silently_replaced() ->
     made, refused = worded_skill(one, replace(_answer(one), when="Use when asked for 100 points"))
     assert made is not None
     assert made.description == "Close the month. Use when asked to do this, in these or other words."
-    assert [text for text in refused if text.startswith("Use when asked for 100 points: ")]
-    assert not [text for text in worded_skill(one, replace(_answer(one), when=""))[1] if "other words" in text]
+    assert "Use when asked for 100 points" in [one.text for one in refused]
+    assert not [told for told in worded_skill(one, replace(_answer(one), when=""))[1] if "other words" in told.text]
 
 
 def test_a_skill_whose_title_has_no_latin_words_is_named_after_another_of_its_titles() -> None:
@@ -282,3 +329,14 @@ def test_sessions_are_numbered_by_age() -> None:
     assert sessions == ["bb", "a"]  # the newest first
     text = draft_text(one)
     assert text.index("In session 2, one after the other:") < text.index("In session 1, one after the other:")
+
+
+def test_a_request_with_variables_is_of_the_sessions_that_typed_it() -> None:
+    one = _candidate()
+    first, second = (replace(proof, quote=f"close 2026-0{n}") for n, proof in enumerate(one.parts[0].proofs, 3))
+    other = replace(first, session="cc", quote="what is missing in the month?")
+    assert one.recurrence is not None
+    task = replace(one.recurrence, request="close {{month}}", wordings=("close {{month}}", other.quote))
+    asked = replace(one.parts[0], proofs=(other, first, second))
+    found = evidence_lines(replace(one, parts=(asked, *one.parts[1:]), recurrence=task))
+    assert [part.proofs for part in found[:2]] == [(first, second), (other,)]
