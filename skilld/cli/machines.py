@@ -16,6 +16,7 @@ from skilld.cli.config import write_setting
 from skilld.cli.daemon_job import run_as_job
 from skilld.clock import rfc3339, time_ago
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
+from skilld.files import below_home
 from skilld.git.environment import scrub_environment
 from skilld.text import pluralize, truncate
 
@@ -43,6 +44,7 @@ def add(verbs: common.Verbs) -> None:
         "remote", metavar="REMOTE", help="a private git repository of yours; use the same one on every machine"
     )
     entering.add_argument("--name", metavar="NAME", default="", help="a name for this machine (default: a random one)")
+    entering.add_argument("--as-sent", action="store_true", help="preview each record as the JSON that is sent")
     entering.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     common.verb(actions, "leave", leave, "delete this machine's data from the remote")
     common.verb(actions, "status", status, "list your machines and their rules, as of the last sync", json=True)
@@ -99,7 +101,8 @@ def join(arguments: argparse.Namespace) -> int:
         remedy = "Use a private repository."
         raise RefusedError(_NOT_JOINED, f"anyone can read {hub.membership.place}", remedy)
     found, places = fetch(hub), _places(store)
-    _print_preview(hub.membership, gather(store, places, _outgoing_check(store), found), sorted(found.members))
+    gathered, others = gather(store, places, _outgoing_check(store), found), sorted(found.members)
+    _print_preview(hub.membership, gathered, others, as_sent=arguments.as_sent)
     if not arguments.yes and not terminal.confirm("Join and send this? [y/N] ", _NOT_JOINED):
         console.line(f"{_NOT_JOINED}.")
         return Exit.FAILURE
@@ -126,15 +129,15 @@ def _first_sync(store: Store, hub: Hub) -> None:
     _print_result(done)
 
 
-def _print_preview(membership: Membership, gathered: GatherResult, others: list[str]) -> None:
+def _print_preview(membership: Membership, gathered: GatherResult, others: list[str], *, as_sent: bool) -> None:
     """Show what would be sent, and to whom."""
-    from skilld.team.records import encode
+    from skilld.cli.team import print_record
 
     where, person = console.plain(membership.place), console.paint(membership.person, "bold")
     console.line(f"This machine would send the following as {person}, signed with your SSH key,")
     console.line(f"to {where}, where everyone with access can read it:")
     for record in gathered.records.values():
-        console.line(f"  {console.plain(encode(record).decode())}", style="green")
+        print_record(record, as_sent=as_sent)
     if not gathered.records:
         console.line("  nothing yet: skilld has not proposed or learned anything here")
     for rule, why in gathered.kept_back.items():
@@ -230,10 +233,14 @@ def status(arguments: argparse.Namespace) -> int:
     if known.trouble:
         console.line(f"  the last sync failed: {console.plain(known.trouble)}")
     _print_refused(known)
+    scrub_environment()
+    places = _places(store)
     for group in groups:
+        file = places.path_of(group.best.place)
+        where = below_home(str(file), str(common.home())) if file else group.best.place
         console.line(f"{group.best.said:8}  {console.plain(group.records[0].rule)}")
         said = pluralize(len(group.heard), "session")
-        console.line(f"    {console.plain(group.best.place)}; said in {said}", style="dim")
+        console.line(f"    {console.plain(where)}; said in {said}", style="dim")
     if rest:
         console.line(f"{pluralize(len(rest), 'learning')} without a file (list: skilld learnings)")
     return Exit.OK

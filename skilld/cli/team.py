@@ -63,6 +63,7 @@ def add(verbs: common.Verbs) -> None:
     )
     made["join"].add_argument("--quotes", action="store_true", help="also share the words you used for each rule")
     made["join"].add_argument("--open", action="store_true", help="also share rules that you have not yet decided on")
+    made["join"].add_argument("--as-sent", action="store_true", help="preview each rule as the JSON that is sent")
     made["join"].add_argument("--yes", action="store_true", help="do not ask for confirmation")
     made["sync"].add_argument("--unasked", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
     made["leave"].add_argument("--yes", action="store_true", help=argparse.SUPPRESS)  # nothing is asked
@@ -148,7 +149,7 @@ def join(arguments: argparse.Namespace) -> int:
     membership = Membership(str(repo.toplevel), remote, address, name, arguments.quotes, arguments.open)
     hub = team_hub(repo, membership, removed)
     shared = outgoing(store, repo, membership)
-    _print_preview(membership, shared)
+    _print_preview(membership, shared, as_sent=arguments.as_sent)
     if not arguments.yes and not terminal.confirm("Join and share this? [y/N] ", _NOT_JOINED):
         console.line(f"{_NOT_JOINED}.")
         return Exit.FAILURE
@@ -201,10 +202,8 @@ def _remote_address(repo: Repo, remote: str, removed: Mapping[str, str]) -> str:
     return absolute_address(found[0], repo.toplevel)
 
 
-def _print_preview(membership: Membership, shared: Outgoing) -> None:
+def _print_preview(membership: Membership, shared: Outgoing, *, as_sent: bool) -> None:
     """Print what would be shared, as the others would see it, and what is kept back."""
-    from skilld.team.records import encode
-
     where = console.plain(membership.place)
     console.line(
         f"You would share the following as {console.paint(membership.person, 'bold')}, signed with your SSH key,"
@@ -212,7 +211,7 @@ def _print_preview(membership: Membership, shared: Outgoing) -> None:
     console.line(f"with everyone who can read {where}:")
     for record in shared.records:
         if record.rule:
-            console.line(f"  {console.plain(encode(record).decode())}", style="green")
+            print_record(record, as_sent=as_sent)
     if not any(record.rule for record in shared.records):
         console.line("  nothing yet: you have not accepted any rules here")
     _print_kept_back(shared.kept_back)
@@ -221,6 +220,17 @@ def _print_preview(membership: Membership, shared: Outgoing) -> None:
     console.line(
         f"Rules you accept later will be shared at the next sync. Not shared: {', '.join([*more, 'sessions'])}."
     )
+
+
+def print_record(record: Record, *, as_sent: bool) -> None:
+    """Print a record of a team or of machines: its rule and all that is sent with it, or its JSON."""
+    from skilld.team.records import describe, encode
+
+    if as_sent:
+        console.line(f"  {console.plain(encode(record).decode())}", style="green")
+        return
+    console.say(f"  {console.plain(record.rule)}", 4, style="green")
+    console.say(f"    {console.plain(describe(record))}", 4, style="dim")
 
 
 def _print_kept_back(kept: Sequence[tuple[str, str]]) -> None:

@@ -116,6 +116,13 @@ def encode(record: Record) -> bytes:
     return _JSON.encode(values).encode()
 
 
+def describe(record: Record) -> str:
+    """Return all that a record sends beside its rule, in one line."""
+    values = {name: getattr(record, name) for name in sorted(_FIELDS) if name not in {"what", "rule"}}
+    texts = {name: ", ".join(value) if isinstance(value, tuple) else value for name, value in values.items()}
+    return "; ".join([record.what.value, *(f"{name}: {text}" for name, text in texts.items() if text)])
+
+
 def record_file_name(data: bytes) -> str:
     """Return the file name of a record: it is addressed by its content."""
     return f"{hashlib.sha256(data).hexdigest()[:32]}.json"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -54,7 +55,11 @@ def test_join_shows_what_would_be_sent_and_leave_removes_it(group: SyncGroup) ->
     tower = group.machine("tower")
     tower.say(PNPM)
     result = tower.program.run("machines", "join", str(group.remote), typed="n\n")
-    assert PNPM in result.stdout
+    assert f"  {PNPM}\n    decided; " in result.stdout
+    assert '{"' not in result.stdout
+    assert "quote: " in result.stdout, "all that would be sent is shown"
+    sent = tower.program.run("machines", "join", str(group.remote), "--as-sent", typed="n\n").stdout
+    assert f'"rule":"{PNPM}"' in sent
     assert result.returncode == 5, "there is no terminal to say yes on"
     assert group.refs() == []
     run_machines(tower, "join", str(group.remote), "--name", "tower", "--yes")
@@ -65,6 +70,8 @@ def test_join_shows_what_would_be_sent_and_leave_removes_it(group: SyncGroup) ->
     (rule,) = document["rules"]
     assert (rule["rule"], rule["standing"], rule["sessions"]) == (PNPM, "open", 1)
     assert rule["file"].endswith("/CLAUDE.md")
+    assert tower.program.run("machines", "status").stdout.count("/CLAUDE.md; said in 1 session") == 1
+    assert not re.search(r"[0-9a-f]{16}/CLAUDE", tower.program.run("machines", "status").stdout), "named as people do"
     again = tower.program.run("machines", "join", str(group.remote), "--yes")
     assert "this machine has already joined as tower" in again.stderr
     run_machines(tower, "leave")
