@@ -55,6 +55,7 @@ LITERAL = frozenset(
         "skilld.caller.judge.__init__",
         "skilld.classify.json_answer.find_blocks",
         "skilld.classify.contradiction.replace_numbers",
+        "skilld.classify.offline.choices.described_stems",
         "skilld.classify.offline.choices.swap_choice",
         "skilld.classify.support.holds_token",
         "skilld.edit.operations._find_entry",
@@ -71,6 +72,8 @@ LITERAL = frozenset(
         "skilld.redact.findings.outside_placeholders",
         "skilld.service.systemd._escape",
         "skilld.service.systemd.render",
+        "skilld.targets.scopes._names",
+        "skilld.targets.scopes.without_files",
     }
 )
 
