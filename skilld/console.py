@@ -29,7 +29,7 @@ def encodable(text: str) -> str:
 
 
 def say(text: str, hang: int | None = None, *, style: str = "") -> None:
-    """Print one line, wrapped between words to the width of a terminal; piped output stays one line.
+    """Print lines, wrapped between words to the width of a terminal; piped output is not wrapped.
 
     Further lines are indented by `hang` columns, by default to the start of the text after a label. A command at the
     end is not broken if it fits on a line.
@@ -37,8 +37,9 @@ def say(text: str, hang: int | None = None, *, style: str = "") -> None:
     if hang is None:
         named = _LABEL_PATTERN.match(_ESCAPE_PATTERN.sub("", text))
         hang = named.end() if named else 0
-    for one in wrapped(paint(text, style), _columns(), hang):
-        line(one)
+    for part in text.split("\n"):
+        for one in wrapped(paint(part, style), _columns(), hang):
+            line(one)
 
 
 def warn(text: str, hang: int = 2) -> None:

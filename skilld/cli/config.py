@@ -108,7 +108,7 @@ def _look_up(values: Any, key: str) -> Any:  # noqa: ANN401 - JSON
 def path(arguments: argparse.Namespace) -> int:
     """Print where the settings file is."""
     del arguments
-    console.line(str(common.places().settings_file))
+    console.say(str(common.places().settings_file))
     return 0
 
 
@@ -116,7 +116,7 @@ def set_(arguments: argparse.Namespace) -> int:
     """Change one setting."""
     file = common.places().settings_file
     write_setting(file, arguments.key, arguments.value)
-    console.line(f"Set {arguments.key} in {console.plain(str(file))}. {_when_effective(arguments.key)}")
+    console.say(f"Set {arguments.key} in {console.plain(str(file))}. {_when_effective(arguments.key)}")
     if arguments.key == "model" and not arguments.no_check:
         try_model()
     return 0
@@ -134,7 +134,7 @@ def try_model(*, asks_again: bool = False) -> bool:
         return True
     who = "agent" if settings.model == AGENT else "model"
     if settings.model != "auto":  # auto finds no model, or an Ollama that answers at once
-        console.line(f"Testing whether the {who} can answer ...")
+        console.say(f"Testing whether the {who} can answer ...")
     found = model_facts(settings, os.environ, common.store_or_empty(), time.time(), ask=True)
     trouble = found.missing or (found.answer if isinstance(found.answer, Trouble) else None)
     if found.answer is None and found.agents:
@@ -145,7 +145,7 @@ def try_model(*, asks_again: bool = False) -> bool:
         if not asks_again:
             console.say("The setting was saved, and skilld will try again. To choose another model: skilld setup")
     elif found.answer is not None:
-        console.line(f"The {who} answered a test question{found.answer}.")
+        console.say(f"The {who} answered a test question{found.answer}.")
         for name, one in found.agents:
             console.say(f"{name}: {console.plain(one.what)}")
             console.say(f"  {console.plain(one.remedy)}")
@@ -187,15 +187,15 @@ def edit(arguments: argparse.Namespace) -> int:
         try:
             validate(tomllib.loads(text), "", variables=False)
         except (tomllib.TOMLDecodeError, UsageError) as error:
-            console.line(f"The file is not valid: {error.cause if isinstance(error, UsageError) else error}")
+            console.say(f"The file is not valid: {error.cause if isinstance(error, UsageError) else error}")
             if terminal.ask_yes_no("Edit the file again? [y/N] ", sys.stdout):
                 continue
             raise UsageError("Nothing was changed", "the file you saved is not valid") from None
         _write_file(file, text)
         read_file(file)  # warns if others can read a key in it
-        console.line(f"Wrote {console.plain(str(file))}. A running daemon picks up the change within seconds.")
+        console.say(f"Wrote {console.plain(str(file))}. A running daemon picks up the change within seconds.")
         return 0
-    console.line("Nothing was changed.")
+    console.say("Nothing was changed.")
     return 0
 
 
@@ -210,9 +210,9 @@ def unset(arguments: argparse.Namespace) -> int:
     """Remove one setting from the file."""
     file = common.places().settings_file
     if write_setting(file, arguments.key, None):
-        console.line(f"Removed {arguments.key} from {console.plain(str(file))}. {_when_effective(arguments.key)}")
+        console.say(f"Removed {arguments.key} from {console.plain(str(file))}. {_when_effective(arguments.key)}")
     else:
-        console.line(f"{arguments.key} is not set in {console.plain(str(file))}.")
+        console.say(f"{arguments.key} is not set in {console.plain(str(file))}.")
     return 0
 
 

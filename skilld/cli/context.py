@@ -64,9 +64,9 @@ def run(arguments: argparse.Namespace) -> int:
     for one in found:
         _print_context(one, project, count, most)
     for path in nobodys:
-        console.line(f"No agent here reads {console.plain(short_path(path, project))}.")
+        console.say(f"No agent here reads {console.plain(short_path(path, project))}.")
     if not found:
-        console.line("No coding agent is installed or has been used here. Name one: skilld context --agent claude-code")
+        console.say("No coding agent is installed or has been used here. Name one: skilld context --agent claude-code")
     return 0
 
 

@@ -290,7 +290,7 @@ def _decide_each(
     if as_json:
         common.write_json(rows)
     elif not chosen:
-        console.line("No open proposals.")
+        console.say("No open proposals.")
     return code
 
 

@@ -99,9 +99,9 @@ def _run_over(arguments: argparse.Namespace) -> int:
         _print_outcome(one, complete=False)
     if any(one.effect.state == "unknown" for one in found.rules):
         console.say(_SAMPLE_NOTE, style="dim")
-    console.line(f"{pluralize(found.sessions, 'session')} in the file's project.")
+    console.say(f"{pluralize(found.sessions, 'session')} in the file's project.")
     if found.unreadable:
-        console.line(f"{pluralize(len(found.unreadable), 'transcript')} could not be read.")
+        console.say(f"{pluralize(len(found.unreadable), 'transcript')} could not be read.")
     return 0
 
 

@@ -43,22 +43,22 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return common.write_json(shown)
     session, folder = shown["session_id"] or "with no ID", shown["cwd"] or "an unknown folder"
-    console.line(f"{agent} session {console.plain(session)} in {console.plain(folder)}")
+    console.say(f"{agent} session {console.plain(session)} in {console.plain(folder)}")
     if shown["main_dir"] != shown["cwd"]:
-        console.line(f"most of the session's work was in {console.plain(shown['main_dir'])}")
-    console.line(pluralize(len(shown["turns"]), "human turn"), style="bold")
+        console.say(f"most of the session's work was in {console.plain(shown['main_dir'])}")
+    console.say(pluralize(len(shown["turns"]), "human turn"), style="bold")
     for number, turn in enumerate(shown["turns"], 1):
-        console.line(
+        console.say(
             f"{number:4}  {console.plain(turn['at'] or ''):20}  {turn['how']:9}  {console.plain(turn['text'])[:200]}"
         )
     for skill in shown["skills"]:
-        console.line(
+        console.say(
             f"skill {console.plain(skill['name'])}  {console.plain(str(skill['path'] or 'no path in the transcript'))}"
         )
     tools = ", ".join(_tool_counts(name, counts) for name, counts in shown["tools"].items())
-    console.line(f"tools: {tools or 'none'}")
+    console.say(f"tools: {tools or 'none'}")
     ignored = ", ".join(f"{count} {reason}" for reason, count in shown["ignored"].items())
-    console.line(f"ignored: {ignored or 'nothing'}; malformed lines: {shown['malformed']}")
+    console.say(f"ignored: {ignored or 'nothing'}; malformed lines: {shown['malformed']}")
     return 0
 
 
@@ -70,12 +70,12 @@ def _explain(path: Path, agent: str, *, as_json: bool) -> int:
     found = list(explain(path, ADAPTERS[agent]))
     if as_json:
         return common.write_json({"agent": agent, "records": [each.as_json() for each in found]})
-    console.line(f"{agent}: {pluralize(len(found), 'record')}")
+    console.say(f"{agent}: {pluralize(len(found), 'record')}")
     for each in found:
-        console.line(f"{each.span.start:9}  {console.plain(', '.join(each.taken))}  [{console.plain(each.kind)}]")
-        console.line(f"{'':11}{console.plain(each.why)}" if each.why else "")
+        console.say(f"{each.span.start:9}  {console.plain(', '.join(each.taken))}  [{console.plain(each.kind)}]")
+        console.say(f"{'':11}{console.plain(each.why)}" if each.why else "")
         if each.shape is not None:
-            console.line(f"{'':11}shape: {console.plain(json.dumps(each.shape))}")
+            console.say(f"{'':11}shape: {console.plain(json.dumps(each.shape))}")
     return 0
 
 

@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         console.say(f"    you: \u201c{console.plain(newest.quote)}\u201d")
         often = pluralize(len({one.session_id for one in ask}), "session")
         where = f" in {newest.project}" if newest.project else ""
-        remarks = f"said in {often}{where}; not proposed: {newest.why_kept}"
+        remarks = f"said in {often}{where}; not proposed: {_describe_reason(newest)}"
         console.say(f"    {console.plain(remarks)}", style="dim")
     if asks:
         if any(NO_FILE_REASON in ask[0].why_kept for ask in asks):
@@ -91,7 +91,7 @@ def as_json(ask: Sequence[Learning]) -> dict[str, Any]:
         "sessions": len({one.session_id for one in ask}),
         "said": [one.id for one in ask],
         "place": {"kind": placed.place_kind, "path": placed.place} if placed else None,
-        "why_not": newest.why_kept,
+        "why_not": _describe_reason(newest),
     }
 
 
@@ -103,8 +103,36 @@ def _find_ask(store: Store, name: str) -> list[Learning]:
     if len(found) > 1:
         raise SkilldError("Ambiguous ID", f"{name} matches {len(found)} learnings", "Type more of the ID.")
     if not found:
+        if made := name and _find_proposed(store, name):
+            raise SkilldError("Already proposed", f"this learning is proposal {made}", f"skilld show {made}")
         raise SkilldError("No such learning", name, "List them: skilld learnings")
     return found[0]
+
+
+def _find_proposed(store: Store, name: str) -> str:
+    """Return the ID of the proposal that a learning with this ID or prefix became; "" if there is none."""
+    from skilld.proposals.results import learning_id
+
+    for one in reversed(store.proposals.all()):
+        if one.batch_id.startswith("learning-") and any(
+            learning_id(said.turn, f"{said.quote}{more}").startswith(name)
+            for said in one.evidence
+            for more in ("", f"\n{one.summary}")
+        ):
+            return one.id
+    return ""
+
+
+def _describe_reason(learning: Learning) -> str:
+    """Return why a learning was kept, in the past tense if the person has committed to the project since."""
+    from skilld.git.state import is_own_project
+    from skilld.targets.find import NEVER_COMMITTED_REASON
+
+    here = Path(learning.project or "/")
+    root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
+    if learning.why_kept == NEVER_COMMITTED_REASON and is_own_project(root):
+        return "the project had no commit of yours when you said it"
+    return learning.why_kept
 
 
 def _propose(store: Store, arguments: argparse.Namespace) -> int:

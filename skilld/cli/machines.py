@@ -104,12 +104,12 @@ def join(arguments: argparse.Namespace) -> int:
     gathered, others = gather(store, places, _outgoing_check(store), found), sorted(found.members)
     _print_preview(hub.membership, gathered, others, as_sent=arguments.as_sent)
     if not arguments.yes and not terminal.confirm("Join and send this? [y/N] ", _NOT_JOINED):
-        console.line(f"{_NOT_JOINED}.")
+        console.say(f"{_NOT_JOINED}.")
         return Exit.FAILURE
     _first_sync(store, hub)
-    console.line(f"Joined {console.plain(hub.membership.place)} as {name}.")
-    console.line("  next, on each of your other machines: skilld machines join REMOTE")
-    console.line("  undo: skilld machines leave")
+    console.say(f"Joined {console.plain(hub.membership.place)} as {name}.")
+    console.say("  next, on each of your other machines: skilld machines join REMOTE")
+    console.say("  undo: skilld machines leave")
     return Exit.OK
 
 
@@ -134,17 +134,17 @@ def _print_preview(membership: Membership, gathered: GatherResult, others: list[
     from skilld.cli.team import print_record
 
     where, person = console.plain(membership.place), console.paint(membership.person, "bold")
-    console.line(f"This machine would send the following as {person}, signed with your SSH key,")
-    console.line(f"to {where}, where everyone with access can read it:")
+    console.say(f"This machine would send the following as {person}, signed with your SSH key,")
+    console.say(f"to {where}, where everyone with access can read it:")
     for record in gathered.records.values():
         print_record(record, as_sent=as_sent)
     if not gathered.records:
-        console.line("  nothing yet: skilld has not proposed or learned anything here")
+        console.say("  nothing yet: skilld has not proposed or learned anything here")
     for rule, why in gathered.kept_back.items():
-        console.line(f"  not sent, because {console.plain(why)}: {console.plain(rule)}")
-    console.line("Later decisions, learnings and repeats are sent once an hour, including your words.")
+        console.say(f"  not sent, because {console.plain(why)}: {console.plain(rule)}")
+    console.say("Later decisions, learnings and repeats are sent once an hour, including your words.")
     if others:
-        console.line(f"Your machines there: {', '.join(map(console.plain, others))}.")
+        console.say(f"Your machines there: {', '.join(map(console.plain, others))}.")
 
 
 def leave(arguments: argparse.Namespace) -> int:
@@ -160,9 +160,9 @@ def leave(arguments: argparse.Namespace) -> int:
     write_setting(common.places().settings_file, "machines.remote", None)
     forget(store)
     shutil.rmtree(hub.borrowed.folder, ignore_errors=True)
-    console.line("This machine has left. Its data was deleted from the remote.")
-    console.line(f"  undo: skilld machines join {console.plain(hub.membership.place)}")
-    console.line("  Your other machines keep what they already fetched. All decisions stand.")
+    console.say("This machine has left. Its data was deleted from the remote.")
+    console.say(f"  undo: skilld machines join {console.plain(hub.membership.place)}")
+    console.say("  Your other machines keep what they already fetched. All decisions stand.")
     return Exit.OK
 
 
@@ -199,19 +199,19 @@ def _print_result(done: SyncResult) -> None:
     own = done.membership.person
     others = [name for name in sorted(done.found.members) if name != own]
     sent = "sent this machine's changes" if done.pushed else "nothing new to send"
-    console.line(f"{pluralize(len(others), 'other machine')}; {sent}.")
+    console.say(f"{pluralize(len(others), 'other machine')}; {sent}.")
     for rule, why in done.news.kept_back.items():
-        console.line(f"  not sent, because {console.plain(why)}: {console.plain(rule)}")
+        console.say(f"  not sent, because {console.plain(why)}: {console.plain(rule)}")
     for rule, state in done.applied.decided:
-        console.line(f"  {state.value}, as on another machine: {console.plain(rule)}")
+        console.say(f"  {state.value}, as on another machine: {console.plain(rule)}")
     for warning in done.applied.warnings:
-        console.line(f"  {console.plain(warning)}")
+        console.say(f"  {console.plain(warning)}")
     _print_refused(done.membership)
 
 
 def _print_refused(known: Membership) -> None:
     for name, why in sorted(known.refused.items()):
-        console.line(f"  rejected changes from {console.plain(name)}: {console.plain(why)}")
+        console.say(f"  rejected changes from {console.plain(name)}: {console.plain(why)}")
 
 
 def status(arguments: argparse.Namespace) -> int:
@@ -228,21 +228,21 @@ def status(arguments: argparse.Namespace) -> int:
         return common.write_json(_as_json(known, groups, rest))
     others = [name for name in sorted(known.present) if name != known.person]
     when = time_ago(known.at, time.time())
-    console.line(f"{console.plain(known.place)}: this machine is {known.person}; synced {when}.")
-    console.line(f"  others: {', '.join(map(console.plain, others)) or 'none yet'}")
+    console.say(f"{console.plain(known.place)}: this machine is {known.person}; synced {when}.")
+    console.say(f"  others: {', '.join(map(console.plain, others)) or 'none yet'}")
     if known.trouble:
-        console.line(f"  the last sync failed: {console.plain(known.trouble)}")
+        console.say(f"  the last sync failed: {console.plain(known.trouble)}")
     _print_refused(known)
     scrub_environment()
     places = _places(store)
     for group in groups:
         file = places.path_of(group.best.place)
         where = below_home(str(file), str(common.home())) if file else group.best.place
-        console.line(f"{group.best.said:8}  {console.plain(group.records[0].rule)}")
+        console.say(f"{group.best.said:8}  {console.plain(group.records[0].rule)}")
         said = pluralize(len(group.heard), "session")
-        console.line(f"    {console.plain(where)}; said in {said}", style="dim")
+        console.say(f"    {console.plain(where)}; said in {said}", style="dim")
     if rest:
-        console.line(f"{pluralize(len(rest), 'learning')} without a file (list: skilld learnings)")
+        console.say(f"{pluralize(len(rest), 'learning')} without a file (list: skilld learnings)")
     return Exit.OK
 
 

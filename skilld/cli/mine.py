@@ -67,7 +67,11 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only sessions in this project")
     parser.add_argument(
-        "--from", dest="ids", metavar="ID", nargs="+", help="only these sessions; - reads IDs or JSON with IDs"
+        "--from",
+        dest="ids",
+        metavar="ID",
+        nargs="+",
+        help="only these sessions; a prefix is enough, - reads IDs or JSON with IDs",
     )
     parser.add_argument(
         "--limit", metavar="N", type=common.parse_count, default=100, help="read at most N sessions (default: 100)"
@@ -372,13 +376,13 @@ def _merged_json(merged: MergedResults) -> dict[str, Any]:
 
 
 def _print_merged(merged: MergedResults) -> None:
-    console.line(f"{pluralize(len(merged.rows), 'session')} read from {pluralize(merged.files, 'transcript')}.")
+    console.say(f"{pluralize(len(merged.rows), 'session')} read from {pluralize(merged.files, 'transcript')}.")
     if merged.unreadable:
-        console.line(f"  {pluralize(len(merged.unreadable), 'transcript')} could not be read")
+        console.say(f"  {pluralize(len(merged.unreadable), 'transcript')} could not be read")
     for one in merged.judgement.candidates:
-        console.line(console.paint(f"\n{console.plain(one.name)}", "bold") + f"  {console.plain(one.target)}")
-        console.line(f"  {console.plain('; '.join(one.dimensions))}")
+        console.say(console.paint(f"\n{console.plain(one.name)}", "bold") + f"  {console.plain(one.target)}")
+        console.say(f"  {console.plain('; '.join(one.dimensions))}")
         for text in one.changes:
-            console.line(f"  - {console.plain(text)}")
+            console.say(f"  - {console.plain(text)}")
     for doc in merged.judgement.docs:
-        console.line(f"\n{console.plain(doc.text)}  {console.plain(doc.project)}")
+        console.say(f"\n{console.plain(doc.text)}  {console.plain(doc.project)}")

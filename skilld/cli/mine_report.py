@@ -53,7 +53,7 @@ def print_report(report: Report, named: Collection[str] = (), *, hints: bool = T
     reading, unusable = report.reading, report.asked.unusable
     missing = sorted(set(named) - {one.id for one in reading.sessions})
     names = console.plain(", ".join(missing))
-    console.line(f"{pluralize(len(reading.sessions), 'session')} read.")
+    console.say(f"{pluralize(len(reading.sessions), 'session')} read.")
     for number, what in (
         (len(missing), f"not found, or left out by another option: {names} (to look further back: --since DAYS)"),
         (reading.unreadable, f"{pluralize(reading.unreadable, 'transcript')} could not be read"),
@@ -64,18 +64,18 @@ def print_report(report: Report, named: Collection[str] = (), *, hints: bool = T
         (report.unread, f"{pluralize(report.unread, 'question')} not asked; the built-in rules were used instead"),
     ):
         if number:
-            console.line(f"  {what}")
+            console.say(f"  {what}")
     if report.usage.calls:
         used = report.usage
         calls, tokens = pluralize(used.calls, "call"), used.tokens_in + used.tokens_out
-        console.line(f"  {calls} to {console.plain(report.model)}, {tokens} tokens, ${used.usd:.4f}")
+        console.say(f"  {calls} to {console.plain(report.model)}, {tokens} tokens, ${used.usd:.4f}")
     if report.asked.stopped:
-        console.line(f"  stopped: {console.plain(report.asked.stopped)}", style="yellow")
+        console.say(f"  stopped: {console.plain(report.asked.stopped)}", style="yellow")
     for one in report.became:
         _print_candidate(one, reading)
     for made in report.gathered:
         what = f"{'gather' if made.action == 'create' else made.action} {console.plain(made.name)}"
-        console.line(f"\n{console.paint(what, 'bold')} {console.plain(str(made.project))}")
+        console.say(f"\n{console.paint(what, 'bold')} {console.plain(str(made.project))}")
         _print_outcome(made)
     judged = report.judgement
     _print_list(
@@ -83,53 +83,53 @@ def print_report(report: Report, named: Collection[str] = (), *, hints: bool = T
     )
     _print_list("Not used:", ((one.topic, _MISSED_REASONS.get(one.missed, one.missed)) for one in judged.rejected))
     if report.proposed:
-        console.line(_REVIEW_HINT)
+        console.say(_REVIEW_HINT)
     elif not reading.sessions and not named and hints:
-        console.line(_NO_SESSIONS_HINT)
+        console.say(_NO_SESSIONS_HINT)
     elif reading.sessions and not (report.became or report.gathered or judged.docs or judged.rejected):
-        console.line("There is not enough in these sessions to make a skill.")
+        console.say("There is not enough in these sessions to make a skill.")
 
 
 def print_results(became: Iterable[CandidateResult]) -> None:
     """Print the results for the candidates that were kept in the three steps."""
     proposed = False
     for one in became:
-        console.line(f"{one.candidate.action} {console.plain(one.candidate.name)}")
+        console.say(f"{one.candidate.action} {console.plain(one.candidate.name)}")
         _print_outcome(one)
         proposed = proposed or bool(one.proposal)
     if proposed:
-        console.line(_REVIEW_HINT)
+        console.say(_REVIEW_HINT)
 
 
 def _print_candidate(one: CandidateResult, reading: SessionSet) -> None:
     candidate = one.candidate
     kind = f" ({candidate.kind.value})" if candidate.kind else ""
     target = f" {console.plain(one.path or candidate.target)}"
-    console.line(f"\n{console.paint(f'{candidate.action} {console.plain(candidate.name)}', 'bold')}{kind}{target}")
-    console.line(f"  {console.plain(reason(candidate))}")
+    console.say(f"\n{console.paint(f'{candidate.action} {console.plain(candidate.name)}', 'bold')}{kind}{target}")
+    console.say(f"  {console.plain(reason(candidate))}")
     for part in candidate.parts:
-        console.line(f"  - {console.plain(part.text)}")
+        console.say(f"  - {console.plain(part.text)}")
         for proof in part.proofs:
             where = f"{console.plain(proof.session)}{_BY_HAND_NOTE if reading.is_by_hand(proof.session) else ''}"
             who = "the agent" if proof.observed else "you"
-            console.line(f"    {who}, in {where}: \u201c{console.plain(proof.quote)}\u201d")
+            console.say(f"    {who}, in {where}: \u201c{console.plain(proof.quote)}\u201d")
     _print_outcome(one)
 
 
 def _print_outcome(one: CandidateResult | DomainResult) -> None:
     if one.proposal:
-        console.line(f"  proposed as {one.proposal}: skilld show {one.proposal}")
+        console.say(f"  proposed as {one.proposal}: skilld show {one.proposal}")
     elif one.why_not:
-        console.line(f"  not proposed: {console.plain(one.why_not)}", style="yellow")
+        console.say(f"  not proposed: {console.plain(one.why_not)}", style="yellow")
 
 
 def _print_list(title: str, rows: Iterable[tuple[str, str]]) -> None:
     for number, (text, remark) in enumerate(rows):
         if not number:
-            console.line(f"\n{title}")
+            console.say(f"\n{title}")
         shown = console.plain(remark)
         shown = shown if shown.endswith(")") else f"({shown})"  # a remark may end in an ID in parentheses
-        console.line(f"  - {console.plain(text)}" + console.paint(f"  {shown}", "dim"))
+        console.say(f"  - {console.plain(text)}" + console.paint(f"  {shown}", "dim"))
 
 
 def reason(candidate: Candidate) -> str:

@@ -161,25 +161,25 @@ def _as_json(reading: Reading, results: Sequence[tuple[Outcome, str, str]]) -> d
 def _print_reading(reading: Reading, results: Sequence[tuple[Outcome, str, str]]) -> None:
     from skilld.mining.reviews import links
 
-    console.line(f"{pluralize(reading.comments, 'comment')} read.")
+    console.say(f"{pluralize(reading.comments, 'comment')} read.")
     for sort, what in _LEFT_OUT_KINDS:
         if reading.sorts[sort]:
-            console.line(f"  {reading.sorts[sort]} left out: {what}")
+            console.say(f"  {reading.sorts[sort]} left out: {what}")
     if reading.stopped:
-        console.line(
+        console.say(
             f"  stopped early: {console.plain(reading.stopped)}. Run the command again to continue.", style="yellow"
         )
     for one, name, why in results:
         pulls = pluralize(one.found.pulls, "pull request")
-        console.line(f"\n{console.plain(one.found.change)}", style="bold")
-        console.line(f"  {pulls}, {pluralize(one.found.people, 'person', 'people')}, since {one.found.since}")
+        console.say(f"\n{console.plain(one.found.change)}", style="bold")
+        console.say(f"  {pulls}, {pluralize(one.found.people, 'person', 'people')}, since {one.found.since}")
         for url in links(one.found)[:3]:
-            console.line(f"  {console.plain(url)}")
+            console.say(f"  {console.plain(url)}")
         if why:
-            console.line(f"  not proposed: {console.plain(why)}")
+            console.say(f"  not proposed: {console.plain(why)}")
         elif name:
-            console.line(f"  proposed: skilld show {name}")
+            console.say(f"  proposed: skilld show {name}")
     if not results:
-        console.line("No request came up in three or more pull requests.")
+        console.say("No request came up in three or more pull requests.")
     elif any(name for _, name, _ in results):
-        console.line("\nNothing is live yet. To review: skilld review")
+        console.say("\nNothing is live yet. To review: skilld review")

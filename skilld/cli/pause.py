@@ -44,9 +44,9 @@ def pause(arguments: argparse.Namespace) -> int:
     given = arguments.duration
     until = FOREVER if given is None else time.time() + _parse_duration(given)
     common.store().meta.set(PAUSED_UNTIL, until)
-    console.line(f"Paused {FOREVER}." if given is None else f"Paused for {given}.")
+    console.say(f"Paused {FOREVER}." if given is None else f"Paused for {given}.")
     end = "you resume. To resume" if given is None else "the pause ends. To end it now"
-    console.line(f"What you say in the meantime will be judged when {end}: skilld resume")
+    console.say(f"What you say in the meantime will be judged when {end}: skilld resume")
     return 0
 
 
@@ -58,7 +58,7 @@ def resume(arguments: argparse.Namespace) -> int:
     meta = common.store().meta
     was_paused = meta.paused(time.time())
     meta.delete(PAUSED_UNTIL)
-    console.line("Resumed." if was_paused else "skilld was not paused.")
+    console.say("Resumed." if was_paused else "skilld was not paused.")
     return 0
 
 
@@ -68,10 +68,10 @@ def snooze(arguments: argparse.Namespace) -> int:
 
     if arguments.duration == "off":
         common.store().meta.delete(SNOOZED_UNTIL)
-        console.line("Notifications are on again.")
+        console.say("Notifications are on again.")
         return 0
     common.store().meta.set(SNOOZED_UNTIL, time.time() + _parse_duration(arguments.duration))
-    console.line(f"Notifications are off for {arguments.duration}.")
+    console.say(f"Notifications are off for {arguments.duration}.")
     return 0
 
 
@@ -93,5 +93,5 @@ def retry(arguments: argparse.Namespace) -> int:
     store = common.store()
     store.meta.delete(UNAVAILABLE_JUDGES)
     number = store.batches.retry()
-    console.line(f"{pluralize(number, 'batch', 'batches')} will be retried now.")
+    console.say(f"{pluralize(number, 'batch', 'batches')} will be retried now.")
     return 0

@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     for proposal in found:
         _print_row(store, proposal, applicability.get(proposal.id))
     if not found:
-        console.line("No open proposals." if arguments.state == "open" else "No matching proposals.")
+        console.say("No open proposals." if arguments.state == "open" else "No matching proposals.")
         if begin := common.first_step_hint(store):
             console.say(begin)
     elif any(one.state.value == "open" for one in found) and arguments.state == "open":
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
             if all(_is_mergeable(store, one, applicability) for one in found)
             else ""
         )
-        console.line(f"To decide: skilld review, skilld accept ID or skilld reject ID{merge}")
+        console.say(f"To decide: skilld review, skilld accept ID or skilld reject ID{merge}")
     return 0
 
 
@@ -278,7 +278,7 @@ def _print_commands(commands: Sequence[tuple[str, str]]) -> None:
     width = max((len(command) for command, _ in commands if len(command) <= _MAX_COMMAND_WIDTH), default=0)
     for command, does in commands:
         if len(command) > width:
-            console.line(f"  {command}")
+            console.say(f"  {command}")
         console.say(f"  {command if len(command) <= width else '':{width}}  {does}", width + 4)
 
 

@@ -82,7 +82,7 @@ def record(arguments: argparse.Namespace) -> int:
         return common.write_json(asdict(task))
     kept = "; the result is kept as a learning." if learned else "."
     kept = f"; nothing was learned from it: {doubt.words}." if doubt else kept
-    console.line(f"{task.id} recorded{kept}")
+    console.say(f"{task.id} recorded{kept}")
     return 0
 
 
@@ -105,7 +105,7 @@ def _print_patterns(store: Store, *, as_json: bool) -> int:
     if as_json:
         return common.write_json(found)
     if not found["tasks"]:
-        console.line(
+        console.say(
             "No tasks yet. A session in which the agent used tools is counted by `skilld run` once it is idle; "
             'to record a task yourself: skilld record "fix the login" --qa-passed'
         )
@@ -158,12 +158,12 @@ def feedback(arguments: argparse.Namespace) -> int:
     note = common.redactor()(common.as_text(arguments.note))
     session, store = common.as_text(arguments.session), common.store()
     if session and all(session != one for _, one, _, _ in store.overview.all_sessions()):
-        past_session(session)  # not followed, but its transcript may exist
+        session = past_session(session).id  # a prefix, or not followed, but with a transcript
     found = inventory.find_skill(store, arguments.skill, session)
     path = str(found.path)
     store.records.add_feedback(found.name, path, session, note, rfc3339(time.time()), helpful=arguments.helpful)
     said = "helped" if arguments.helpful else "did not help"
-    console.line(f"Saved: {console.plain(found.name)} {said} ({console.plain(path)}).")
+    console.say(f"Saved: {console.plain(found.name)} {said} ({console.plain(path)}).")
     return 0
 
 

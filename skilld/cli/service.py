@@ -67,12 +67,12 @@ def install_service(manager: ServiceManager, environment: str | None) -> None:
     start = _plan_start(manager, environment)
     written = install(manager, start)
     for path in written:
-        console.line(f"Wrote {console.plain(str(path))}")
+        console.say(f"Wrote {console.plain(str(path))}")
     state = manager.state()
     done = "Installed and running" if written else "Already installed and running; nothing to change"
-    console.line(f"{done}. To check on it: skilld service status, skilld logs -f")
+    console.say(f"{done}. To check on it: skilld service status, skilld logs -f")
     if state.linger is False:
-        console.line(_LINGER_HINT)
+        console.say(_LINGER_HINT)
 
 
 def _plan_start(manager: ServiceManager, consent: str | None) -> StartCommand:
@@ -99,13 +99,13 @@ def _confirm_variables(missing: Mapping[str, str]) -> bool:
                 f"To leave {them} out: --environment leave"
             ),
         )
-    console.line(f"{console.plain(names)} {are} set only in this shell; a service would not see {them}.")
+    console.say(f"{console.plain(names)} {are} set only in this shell; a service would not see {them}.")
     return terminal.ask_yes_no(f"Keep {them} for the service, in a file that only you can read? [y/N] ", sys.stdout)
 
 
 def _print_files(manager: ServiceManager, start: StartCommand) -> None:
     for path, file in manager.files(start).items():
-        console.line(f"# {console.plain(str(path))}", style="bold")
+        console.say(f"# {console.plain(str(path))}", style="bold")
         for text in file.data.decode().splitlines():
             console.line(console.plain(text))
 
@@ -123,11 +123,11 @@ def uninstall(arguments: argparse.Namespace) -> int:
     del arguments
     removed = uninstall(service_manager())
     for path in removed:
-        console.line(f"Removed {console.plain(str(path))}")
+        console.say(f"Removed {console.plain(str(path))}")
     if not removed:
-        console.line("The service is not installed.")
+        console.say("The service is not installed.")
     if process := common.daemon_pid():
-        console.line(f"A daemon is still running: process {process}.")
+        console.say(f"A daemon is still running: process {process}.")
     return 0
 
 
@@ -139,7 +139,7 @@ def start(arguments: argparse.Namespace) -> int:
     _refuse_second_daemon(state)
     if not state.running:
         manager.start()
-    console.line("The service is already running." if state.running else "Started the service.")
+    console.say("The service is already running." if state.running else "Started the service.")
     return 0
 
 
@@ -149,7 +149,7 @@ def stop(arguments: argparse.Namespace) -> int:
     manager = service_manager()
     state = _require_installed(manager)
     manager.stop()  # even if it is not running: it may be about to be restarted
-    console.line("Stopped the service." if state.running else "The service was not running.")
+    console.say("Stopped the service." if state.running else "The service was not running.")
     return 0
 
 
@@ -168,20 +168,20 @@ def status(arguments: argparse.Namespace) -> int:
     if getattr(arguments, "json", False):
         return common.write_json(asdict(state) | {"file": str(state.file)})
     if not state.installed:
-        console.line("The service is not installed. Install it: skilld service install")
+        console.say("The service is not installed. Install it: skilld service install")
         return 0
     running = console.paint("running", "green") if state.running else "not running"
     again = f", restarted {count_times(state.restarts)}" if state.restarts else ""
-    console.line(f"{running}: {console.plain(state.state)}{again}")
+    console.say(f"{running}: {console.plain(state.state)}{again}")
     if state.says:
-        console.line(f"status: {console.plain(state.says)}")
-    console.line(f"{state.manager}: {console.plain(str(state.file))}")
+        console.say(f"status: {console.plain(state.says)}")
+    console.say(f"{state.manager}: {console.plain(str(state.file))}")
     if not state.enabled:
-        console.line("The service does not start when you log in. To fix this: skilld service install")
+        console.say("The service does not start when you log in. To fix this: skilld service install")
     if not Path(state.program).exists():
-        console.line(
+        console.say(
             f"Its program, {console.plain(state.program)}, no longer exists. To fix this: skilld service install"
         )
     if state.linger is False:
-        console.line(_LINGER_HINT)
+        console.say(_LINGER_HINT)
     return 0

@@ -202,7 +202,7 @@ def _print_status(shown: dict[str, Any]) -> None:
     _print_daemon(shown["daemon"] or {}, shown["dead"])
     for drift in shown["drift"][:1]:
         message = f"{console.plain(drift['told'])} (skilld doctor shows a sample)"
-        console.line(f"format    {message}", style="yellow")
+        console.say(f"format    {message}", style="yellow")
     muted = shown["snoozed_until"] and f"off until {shown['snoozed_until']} (turn on: skilld snooze off)"
     if notices := "; ".join(filter(None, (shown["notices"], muted))):
         console.say(f"notices   {console.plain(notices)}")

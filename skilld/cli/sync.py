@@ -101,7 +101,7 @@ def sync(arguments: argparse.Namespace) -> int:
     if not arguments.dry_run and any(one.before != one.after for one in plan):
         _remember_project(project)
     if not whole.body and not arguments.json:
-        console.line(
+        console.say(
             f"{console.plain(str(project))} has no skills to list; personal skills are not listed in a project's files."
         )
     code = _apply_changes(arguments, plan, against)
@@ -149,15 +149,15 @@ def _print_conflicts(project: Path, against: dict[Path, list[Conflict]], left_ou
                 console.plain(truncate(one.text, _MAX_QUOTE_CHARS)),
                 console.plain(truncate(one.skill_text, _MAX_QUOTE_CHARS)),
             )
-            console.line(f"conflict: {where(path, one.line)} says: {mine}")
-            console.line(f"          {where(Path(one.skill), one.skill_line)} says: {theirs}")
+            console.say(f"conflict: {where(path, one.line)} says: {mine}")
+            console.say(f"          {where(Path(one.skill), one.skill_line)} says: {theirs}")
     if any(against.values()):
-        console.line("Agents read both lines. Change one of them, then run skilld sync again.")
+        console.say("Agents read both lines. Change one of them, then run skilld sync again.")
     if left_out:
         names = console.plain(", ".join(left_out))
         what = "it would make" if len(left_out) == 1 else "they would make"
-        console.line(f"Left out {pluralize(len(left_out), 'skill')} because {what} the block too long: {names}")
-        console.line("To choose which to list: skilld sync SKILL...")
+        console.say(f"Left out {pluralize(len(left_out), 'skill')} because {what} the block too long: {names}")
+        console.say("To choose which to list: skilld sync SKILL...")
 
 
 def _remember_project(project: Path) -> None:
@@ -244,7 +244,7 @@ def _apply_changes(
         )
     would = "would be " if arguments.dry_run else ""
     for one in changes:
-        console.line(f"{would}{one.what}: {console.plain(str(one.path))}")
+        console.say(f"{would}{one.what}: {console.plain(str(one.path))}")
     if not changes:
-        console.line("Nothing to change.")
+        console.say("Nothing to change.")
     return 0

@@ -151,13 +151,13 @@ def join(arguments: argparse.Namespace) -> int:
     shared = outgoing(store, repo, membership)
     _print_preview(membership, shared, as_sent=arguments.as_sent)
     if not arguments.yes and not terminal.confirm("Join and share this? [y/N] ", _NOT_JOINED):
-        console.line(f"{_NOT_JOINED}.")
+        console.say(f"{_NOT_JOINED}.")
         return Exit.FAILURE
     pushed = _first_sync(store, hub, shared)
-    console.line(f"Joined the team at {console.plain(membership.place)} as {name}.")
+    console.say(f"Joined the team at {console.plain(membership.place)} as {name}.")
     _print_branch(pushed)
-    console.line("  see its rules: skilld team status")
-    console.line("  undo: skilld team leave")
+    console.say("  see its rules: skilld team status")
+    console.say("  undo: skilld team leave")
     return Exit.OK
 
 
@@ -187,7 +187,7 @@ def _write_joined(store: Store, repositories: list[Path]) -> None:
 def _print_branch(pushed: str) -> None:
     """Print the branch that holds the person's records, if the remote accepts only branches."""
     if (branch := pushed.removeprefix("refs/heads/")) != pushed:
-        console.line(f"  The remote accepts only branches, so your shared rules are on the branch {branch}.")
+        console.say(f"  The remote accepts only branches, so your shared rules are on the branch {branch}.")
 
 
 def _remote_address(repo: Repo, remote: str, removed: Mapping[str, str]) -> str:
@@ -205,19 +205,19 @@ def _remote_address(repo: Repo, remote: str, removed: Mapping[str, str]) -> str:
 def _print_preview(membership: Membership, shared: Outgoing, *, as_sent: bool) -> None:
     """Print what would be shared, as the others would see it, and what is kept back."""
     where = console.plain(membership.place)
-    console.line(
+    console.say(
         f"You would share the following as {console.paint(membership.person, 'bold')}, signed with your SSH key,"
     )
-    console.line(f"with everyone who can read {where}:")
+    console.say(f"with everyone who can read {where}:")
     for record in shared.records:
         if record.rule:
             print_record(record, as_sent=as_sent)
     if not any(record.rule for record in shared.records):
-        console.line("  nothing yet: you have not accepted any rules here")
+        console.say("  nothing yet: you have not accepted any rules here")
     _print_kept_back(shared.kept_back)
     more = [] if membership.quotes else ["the words you used (--quotes)"]
     more += [] if membership.open else ["rules you have not yet decided on (--open)"]
-    console.line(
+    console.say(
         f"Rules you accept later will be shared at the next sync. Not shared: {', '.join([*more, 'sessions'])}."
     )
 
@@ -227,7 +227,7 @@ def print_record(record: Record, *, as_sent: bool) -> None:
     from skilld.team.records import describe, encode
 
     if as_sent:
-        console.line(f"  {console.plain(encode(record).decode())}", style="green")
+        console.say(f"  {console.plain(encode(record).decode())}", style="green")
         return
     console.say(f"  {console.plain(record.rule)}", 4, style="green")
     console.say(f"    {console.plain(describe(record))}", 4, style="dim")
@@ -235,7 +235,7 @@ def print_record(record: Record, *, as_sent: bool) -> None:
 
 def _print_kept_back(kept: Sequence[tuple[str, str]]) -> None:
     for rule, why in kept:
-        console.line(f"  not shared, because {console.plain(why)}: {console.plain(rule)}")
+        console.say(f"  not shared, because {console.plain(why)}: {console.plain(rule)}")
 
 
 @common.with_git_session
@@ -249,9 +249,9 @@ def leave(arguments: argparse.Namespace) -> int:
     _write_joined(store, [one for one in joined(store) if str(one) != hub.membership.repo])
     forget(store, hub.membership.repo)
     shutil.rmtree(hub.borrowed.folder, ignore_errors=True)
-    console.line("You have left the team. The rules you shared were deleted from the remote.")
-    console.line("  undo: skilld team join")
-    console.line("  Teammates may still have copies that they fetched earlier.")
+    console.say("You have left the team. The rules you shared were deleted from the remote.")
+    console.say("  undo: skilld team join")
+    console.say("  Teammates may still have copies that they fetched earlier.")
     return Exit.OK
 
 
@@ -269,7 +269,7 @@ def sync(arguments: argparse.Namespace) -> int:
     ready = team_rules(hub, found)
     _print_kept_back(shared.kept_back)
     people = pluralize(len(found.members), "person", "people")
-    console.line(f"{people} in the team; {'pushed your changes' if pushed else 'nothing new to push'}.")
+    console.say(f"{people} in the team; {'pushed your changes' if pushed else 'nothing new to push'}.")
     _print_branch(pushed)
     print_refused(found)
     _print_ready(ready)
@@ -294,16 +294,16 @@ def status(arguments: argparse.Namespace) -> int:
         return common.write_json(_as_json(membership, seen, found))
     when = time_ago(membership.at, time.time())
     people = pluralize(len(seen.members), "person", "people")
-    console.line(f"{console.plain(membership.place)}: {people}, you are {membership.person}; synced {when}.")
+    console.say(f"{console.plain(membership.place)}: {people}, you are {membership.person}; synced {when}.")
     if membership.trouble:
-        console.line(f"  the last sync failed: {console.plain(membership.trouble)}")
+        console.say(f"  the last sync failed: {console.plain(membership.trouble)}")
     print_refused(seen)
     for one in found:
-        console.line(f"{console.paint(one.id[:8], 'bold')}  {one.standing.value:8}  {console.plain(one.rule)}")
+        console.say(f"{console.paint(one.id[:8], 'bold')}  {one.standing.value:8}  {console.plain(one.rule)}")
         said = f"{pluralize(one.people, 'person', 'people')}, {pluralize(one.sessions, 'session')}, since {one.since}"
-        console.line(f"    {console.plain(f'{said}; {one.why}' if one.why else said)}", style="dim")
+        console.say(f"    {console.plain(f'{said}; {one.why}' if one.why else said)}", style="dim")
     if not found:
-        console.line("No one has shared a rule yet.")
+        console.say("No one has shared a rule yet.")
     _print_ready(found)
     return Exit.OK
 
@@ -339,12 +339,12 @@ def sync_and_save(
 def print_refused(found: ReadResult) -> None:
     """Print the people whose records were rejected, and why."""
     for person, why in sorted(found.refused.items()):
-        console.line(f"  rejected changes from {console.plain(person)}: {console.plain(why)}")
+        console.say(f"  rejected changes from {console.plain(person)}: {console.plain(why)}")
 
 
 def _print_ready(found: Sequence[Candidate]) -> None:
     if ready := sum(one.standing.value == "ready" for one in found):
-        console.line(f"{pluralize(ready, 'rule')} ready for the team's files (to open a pull request: skilld team pr)")
+        console.say(f"{pluralize(ready, 'rule')} ready for the team's files (to open a pull request: skilld team pr)")
 
 
 def _as_json(membership: Membership, seen: ReadResult, found: Sequence[Candidate]) -> dict[str, Any]:

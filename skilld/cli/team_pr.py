@@ -76,7 +76,7 @@ def update_pull_request(
     document["commits"] = [{"subject": commit_subject(one.candidate), "path": one.path} for one in built.commits]
     if not built.commits and not state.rules:
         there = "the team's files already contain all rules that are ready" if picked else "no rule is ready yet"
-        console.line("Nothing was proposed." if built.left_out else f"Nothing to propose: {there}.")
+        console.say("Nothing was proposed." if built.left_out else f"Nothing to propose: {there}.")
         return Exit.OK
     if dry_run:
         return Exit.OK
@@ -94,7 +94,7 @@ def _push(
     from skilld.team.sync import RULES_BRANCH
 
     push_branch(hub, state, built.tip)
-    console.line(f"Pushed {pluralize(len(built.commits), 'commit')} to {RULES_BRANCH}.")
+    console.say(f"Pushed {pluralize(len(built.commits), 'commit')} to {RULES_BRANCH}.")
     return team.sync_and_save(store, hub, [*records, *proposal_records(built.commits, team.today())])
 
 
@@ -129,29 +129,29 @@ def _open_or_update(hub: Hub, found: ReadResult, host: Host, pull: PullRequest |
 
     one = hub.membership
     if host_problem:
-        console.line(f"No pull request was opened: {console.plain(host_problem)}.")
+        console.say(f"No pull request was opened: {console.plain(host_problem)}.")
         link = host.place.link(RULES_BRANCH, one.branch)
-        console.line(
+        console.say(
             f"  open it here: {link}" if link else f"  open one on your Git host, from {RULES_BRANCH} to {one.branch}"
         )
         return None
     text = describe(hub.borrowed.git, one.rules, one.base, team.team_rules(hub, found), tokenizer().count)
     again = pull is not None and pull.state == "open"
     made = host.update(pull.number, text) if pull and again else host.open(RULES_BRANCH, one.branch, TITLE, text)
-    console.line(f"{'Updated' if again else 'Opened'} {console.plain(made.url)}")
+    console.say(f"{'Updated' if again else 'Opened'} {console.plain(made.url)}")
     return made.url
 
 
 def _print_built(built: BranchResult) -> None:
     for one in built.commits:
-        console.line(f"+++ {console.plain(one.path)}", style="bold")
+        console.say(f"+++ {console.plain(one.path)}", style="bold")
         for line in one.added.splitlines():
-            console.line(f"+{console.plain(line)}", style="green")
+            console.say(f"+{console.plain(line)}", style="green")
     for candidate, why in built.left_out:
-        console.line(f"Left out: {console.plain(candidate.rule)}")
-        console.line(f"  {console.plain(why.cause or why.title)}")
+        console.say(f"Left out: {console.plain(candidate.rule)}")
+        console.say(f"  {console.plain(why.cause or why.title)}")
         if why.remedy:
-            console.line(f"  {why.remedy}")
+            console.say(f"  {why.remedy}")
 
 
 def _loaded_by(repo: Repo) -> LoadedFiles:

@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     for found in file_cuts:
         _print_notes(found)
     if not results:
-        console.line(
+        console.say(
             "Nothing can be removed safely." + ("" if arguments.ask else " A model may find more: skilld trim --ask")
         )
     return 0
@@ -255,21 +255,21 @@ def _print_cut(one: PlannedCut, name: str, trouble: str) -> None:
     cut = one.cut
     place = f"{short_path(one.ref.path, Path.cwd())}:{cut.line}"
     linked = console.link(console.plain(place), one.ref.path, cut.line)
-    console.line(f"{linked}  {pluralize(cut.tokens, 'token')}", style="bold")
+    console.say(f"{linked}  {pluralize(cut.tokens, 'token')}", style="bold")
     where = f" ({cut.where})" if cut.where else ""
-    console.line(f"  {console.plain(cut.why.value + where)}")
-    console.line(f"  would be lost: {console.plain(common.redactor()(cut.lost))}")
+    console.say(f"  {console.plain(cut.why.value + where)}")
+    console.say(f"  would be lost: {console.plain(common.redactor()(cut.lost))}")
     said = {
         CutStatus.OPEN: f"already proposed (skilld show {name})",
         CutStatus.REJECTED: "you chose to keep this text; the cut will not be proposed again",
         CutStatus.WAITS: "not proposed until you decide on the others",
     }
     if trouble:
-        console.line(f"  not proposed: {console.plain(trouble)}", style="yellow")
+        console.say(f"  not proposed: {console.plain(trouble)}", style="yellow")
     elif one.status in said:
-        console.line(f"  {said[one.status]}")
+        console.say(f"  {said[one.status]}")
     elif name:
-        console.line(f"  proposed: skilld review {name}")
+        console.say(f"  proposed: skilld review {name}")
 
 
 def _print_notes(found: FileCuts) -> None:
@@ -278,10 +278,10 @@ def _print_notes(found: FileCuts) -> None:
 
     name = short_path(found.file.ref.path, Path.cwd())
     if found.trouble and (found.dead or found.doubts):
-        console.line(f"{console.plain(name)} was left unchanged: {console.plain(found.trouble)}", style="dim")
+        console.say(f"{console.plain(name)} was left unchanged: {console.plain(found.trouble)}", style="dim")
     for one in found.dead:
-        console.line(f"  ! {console.plain(f'{name}:{one.line}: {one.why}')}")
+        console.say(f"  ! {console.plain(f'{name}:{one.line}: {one.why}')}")
     for doubt in found.doubts:
-        console.line(
+        console.say(
             f"  ? {console.plain(f'{name}:{doubt.line}: a model may do this without being told: {doubt.text}')}"
         )

@@ -69,13 +69,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         shown = {"file": str(path), "line": line, "text": line_origin.text, "commit": line_origin.commit}
         return common.write_json(shown | {"proposals": [_why_json(store, one, line_origin.text) for one in found]})
-    console.line(f"  {console.plain(line_origin.text)}")
+    console.say(f"  {console.plain(line_origin.text)}")
     kept = "" if not line_origin.commit or _is_tracked(path) else " in the repository that skilld keeps for this folder"
-    console.line(f"  commit {line_origin.commit[:10]}{kept}" if line_origin.commit else "  not committed", style="dim")
+    console.say(f"  commit {line_origin.commit[:10]}{kept}" if line_origin.commit else "  not committed", style="dim")
     for proposal in found:
         _print_why(store, proposal, line_origin.text)
     if not found:
-        console.line("No proposal added this line.")
+        console.say("No proposal added this line.")
     return 0
 
 

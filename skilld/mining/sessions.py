@@ -446,7 +446,7 @@ def read_sessions(
 def _is_wanted(
     session: Session, wanted: SessionFilter, rates: Callable[[str], Rates | None], reading: SessionSet
 ) -> bool:
-    if len(session.turns) < wanted.turns or (wanted.ids is not None and session.id not in wanted.ids):
+    if len(session.turns) < wanted.turns or (wanted.ids is not None and not session.id.startswith(tuple(wanted.ids))):
         return False
     folders = [Path(folder) for folder in (session.cwd, session.main_dir, session.project) if folder]
     if wanted.project is not None and not any(folder.is_relative_to(wanted.project) for folder in folders):

@@ -63,7 +63,7 @@ def record_result(
     new = [proposal.id for proposal in result.proposals if store.proposals.add(proposal)]
     for made in result.proposals:  # learnings that were only kept until they could be proposed
         for evidence in made.evidence:
-            store.learnings.forget(_learning_id(evidence.turn, evidence.quote))
+            store.learnings.forget(learning_id(evidence.turn, evidence.quote))
     remember_passed_over(store, batch, result, now)
     record_changes(store, result.changes, now)
     return [proposal for name in new if (proposal := store.proposals.get(name)) is not None]
@@ -84,14 +84,15 @@ def learning_ids(result: BatchResult, proposed_now: Sequence[Proposal] = ()) -> 
     proposed = [said for proposal in (*result.proposals, *proposed_now) for said in proposal.evidence]
     first = {(said.turn, said.quote): "" for said in proposed}
     return [
-        _learning_id(item.turn, item.quote)
+        learning_id(item.turn, item.quote)
         if first.setdefault((item.turn, item.quote), item.change) == item.change
-        else _learning_id(item.turn, f"{item.quote}\n{item.change}")
+        else learning_id(item.turn, f"{item.quote}\n{item.change}")
         for item in result.learnings
     ]
 
 
-def _learning_id(turn: str, words: str) -> str:
+def learning_id(turn: str, words: str) -> str:
+    """Return the ID of a learning from a turn, with the words that it quotes."""
     return hashlib.sha256(f"{turn}\n{words}".encode()).hexdigest()[:10]
 
 

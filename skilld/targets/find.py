@@ -33,6 +33,7 @@ _LOCAL_NAME = "CLAUDE.local.md"  # Claude Code's file in the project for the per
 _SHARED_NAME = "AGENTS.md"  # read by most agents
 _NATIVE_NAMES: Mapping[str, str] = {"claude-code": "CLAUDE.md", "gemini-cli": "GEMINI.md", "qwen-code": "QWEN.md"}
 INSTRUCTION_NAMES = frozenset({*_NATIVE_NAMES.values(), _SHARED_NAME})  # of instruction files
+NEVER_COMMITTED_REASON = "the project is a clone that you have never committed to"
 _MIN_SHARE = 0.5  # of the touched files: the work is about a folder or pattern with more than this
 
 
@@ -101,7 +102,7 @@ def project_refusal(session: WorkingSession, context: Context) -> str | None:
         return "the folder of the session does not exist any more"
     if root.stat().st_uid != os.geteuid():
         return "the project belongs to another user"
-    return "the project is a clone that you have never committed to"
+    return NEVER_COMMITTED_REASON
 
 
 def _is_home_in_git(session: WorkingSession, context: Context) -> bool:

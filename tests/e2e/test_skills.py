@@ -249,6 +249,7 @@ def test_a_skill_is_tested_against_a_sessions_statements(library: TaughtProject)
     assert f"the skill says: {RULE_LINES[HOSTS][2:]}" in output
     assert "Judged by the offline rules" in output
     assert library.program.run("skills", "test", "tidy", "--session", session).returncode == 0
+    assert library.program.run("skills", "test", "tidy", "--session", session[:8]).returncode == 0
     assert library.program.run("skills", "test", "tidy", "--session", "nosuch").returncode == 1
     (library.project.root / ".skilld.toml").write_text("enabled = false\n")
     assert library.program.run("skills", "test", "tidy", "--session", session).returncode == 5

@@ -209,6 +209,8 @@ def test_a_learning_can_be_given_a_target_by_hand(home: Path, tmp_path: Path, pr
     (proposal,) = program.json("proposals")
     assert (proposal["relpath"], proposal["target"]) == ("docs/guide.md", {"kind": "instructions", "agents": []})
     assert program.json("learnings") == []
+    again = program.run("learnings", "propose", waits["id"][:6])
+    assert (again.returncode, f"this learning is proposal {proposal['id']}" in again.stderr) == (1, True)
     shown = program.run("show", proposal["id"]).stdout
     assert "loaded by" not in shown
     assert "note: none of the agents you use in this project loads docs/guide.md by itself\n" in shown

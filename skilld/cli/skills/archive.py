@@ -69,8 +69,8 @@ def archive(arguments: argparse.Namespace) -> int:
     where = _archive_folder()
     remove_leftovers(where, time.time())
     made = archive_skill(row.path.parent, where, time.time())
-    console.line(f"Archived {console.plain(row.name)}, which was in {console.plain(str(row.path.parent))}")
-    console.line(f"To bring it back: {console.plain(restore_command(made, where))}")
+    console.say(f"Archived {console.plain(row.name)}, which was in {console.plain(str(row.path.parent))}")
+    console.say(f"To bring it back: {console.plain(restore_command(made, where))}")
     _print_waiting(store, row)
     return 0
 
@@ -79,7 +79,7 @@ def _print_waiting(store: Store, row: LibraryRow) -> None:
     """Name the open proposals for a skill that was moved away, and what can be done with them."""
     if waiting := [one.id for one in store.proposals.open() if one.path == str(row.path)]:
         still = f"Still open: {pluralize(len(waiting), 'proposal')} for it, which can be accepted once it is back"
-        console.line(f"{still}. To discard: skilld reject {' '.join(waiting)}")
+        console.say(f"{still}. To discard: skilld reject {' '.join(waiting)}")
 
 
 def restore(arguments: argparse.Namespace) -> int:
@@ -95,7 +95,7 @@ def restore(arguments: argparse.Namespace) -> int:
     folder = restore_skill(one)
     if arguments.json:
         return common.write_json(_row_json(one) | {"folder": str(folder)})
-    console.line(f"Restored {console.plain(one.name)}: {console.plain(str(folder))}")
+    console.say(f"Restored {console.plain(one.name)}: {console.plain(str(folder))}")
     return 0
 
 
@@ -104,7 +104,7 @@ def _print_archived(there: list[ArchivedSkill], *, as_json: bool) -> int:
         return common.write_json([_row_json(one) for one in there])
     console.table([(console.plain(one.entry.name), one.at, console.plain(str(one.origin))) for one in there])
     if not there:
-        console.line("No archived skills.")
+        console.say("No archived skills.")
     return 0
 
 
@@ -161,10 +161,10 @@ def run_delete(arguments: argparse.Namespace) -> int:
     for_it = f" It has {pluralize(waiting, 'open proposal')}." if waiting else ""
     question = f"Move {console.plain(str(folder))} to the trash?{for_it} [y/N] "
     if not arguments.yes and not terminal.confirm(question, _NOT_DELETED):
-        console.line("Nothing was deleted.")
+        console.say("Nothing was deleted.")
         return Exit.FAILURE
     place = move_to_trash(row.skill, trash_folder(common.home(), common.places().data.parent, sys.platform))
-    console.line(f"Moved to {console.plain(str(place))}.")
-    console.line(f"To get it back: mv {console.plain(shlex.join([str(place), str(folder)]))}")
+    console.say(f"Moved to {console.plain(str(place))}.")
+    console.say(f"To get it back: mv {console.plain(shlex.join([str(place), str(folder)]))}")
     _print_waiting(store, row)
     return Exit.OK

@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace, *, on: bool) -> int:
         paths = [row.path for row in rows if arguments.all or row.skill.source is not Source.PLUGIN]
     changed = set_enabled(store, paths, on=on)
     word = "enabled" if on else "disabled"
-    console.line(f"{pluralize(changed, 'skill')} {word}." if changed else f"Nothing to change: already {word}.")
+    console.say(f"{pluralize(changed, 'skill')} {word}." if changed else f"Nothing to change: already {word}.")
     return 0
 
 
@@ -68,5 +68,5 @@ def run_pin(arguments: argparse.Namespace, *, on: bool) -> int:
     changed = set_pinned(store, row.path, on=on)
     state = "pinned" if on else "not pinned"
     word = "is now pinned" if on else "is no longer pinned"
-    console.line(f"{console.plain(row.name)} {word if changed else f'was already {state}'}.")
+    console.say(f"{console.plain(row.name)} {word if changed else f'was already {state}'}.")
     return 0

@@ -255,7 +255,7 @@ class _Evaluation:
         if self._arguments.json:
             self._write_json(None, why)
         else:
-            console.line(f"Not run: {why}.", style="yellow")
+            console.say(f"Not run: {why}.", style="yellow")
         return Exit.OK if self._arguments.dry_run else Exit.FAILURE
 
     def _report(self, outcome: EvalOutcome | None, stopped: str) -> int:

@@ -45,16 +45,16 @@ def print_cases(found: CaseCollection, chosen: Sequence[CaseToRun], *, dry: bool
     for one in found.cases:
         why = one.case.obstacle or ("" if id(one) in ours else "left out by --case")
         head = f"{console.paint(console.plain(one.case.id), 'bold')}  {console.plain(_shorten(one.case.prompt))}"
-        console.line(head + (console.paint(f"  not run: {console.plain(why)}", "dim") if why else ""))
+        console.say(head + (console.paint(f"  not run: {console.plain(why)}", "dim") if why else ""))
         for statement in one.case.statements:
             by = "a judge" if parse_literal(statement) is None else "code"
-            console.line(f"    {console.plain(statement)}{console.paint(f'  ({by})', 'dim')}")
+            console.say(f"    {console.plain(statement)}{console.paint(f'  ({by})', 'dim')}")
     for line in _describe_new(found, dry=dry):
-        console.line(console.plain(line))
+        console.say(console.plain(line))
     for name, why in found.grown.left_out:
-        console.line(f"No case from {name}: {console.plain(why)}.", style="dim")
+        console.say(f"No case from {name}: {console.plain(why)}.", style="dim")
     if not found.cases:
-        console.line("No cases yet. Each correction you accept for this skill becomes a case.")
+        console.say("No cases yet. Each correction you accept for this skill becomes a case.")
 
 
 def _describe_new(found: CaseCollection, *, dry: bool) -> list[str]:
@@ -116,21 +116,21 @@ def print_outcome(found: EvalOutcome, stopped: str) -> None:
 
     word = found.verdict
     colour = {Comparison.WORSE: "red", Comparison.BETTER: "green"}.get(word, "yellow") if word is not None else "yellow"
-    console.line(found.sentence, style=colour)
+    console.say(found.sentence, style=colour)
     if word is not None:
         low, high = interval(found.tally)
         models = console.plain(f"{found.model}, judged by {found.judge}" if found.judge != found.model else found.model)
-        console.line(f"  difference: {low:+.0%} to {high:+.0%} (95% confidence interval), on these cases with {models}")
+        console.say(f"  difference: {low:+.0%} to {high:+.0%} (95% confidence interval), on these cases with {models}")
     for one in found.cases:
         text = f"{one.tally.with_it} of {one.tally.pairs} passed with, {one.tally.without} of {one.tally.pairs} without"
-        console.line(f"  case {console.plain(one.id)}: {text}")
+        console.say(f"  case {console.plain(one.id)}: {text}")
         if one.failed:
-            console.line(f"    failed with {found.tested}: {console.plain(_shorten(one.failed))}", style="dim")
+            console.say(f"    failed with {found.tested}: {console.plain(_shorten(one.failed))}", style="dim")
     if stopped:
-        console.line(f"Stopped: {console.plain(stopped)}. To continue, run the same command again.", style="yellow")
+        console.say(f"Stopped: {console.plain(stopped)}. To continue, run the same command again.", style="yellow")
     if word is Comparison.WORSE and found.proposal:
         undo = f"skilld revert {found.proposal}" if found.without else f"skilld reject {found.proposal}"
-        console.line(f"To remove the edit: {undo}")
+        console.say(f"To remove the edit: {undo}")
 
 
 def as_json(

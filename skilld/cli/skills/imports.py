@@ -126,12 +126,12 @@ def _print_result(outcome: _ImportResult) -> None:
         return
     if outcome.proposal is None or outcome.imported is None:
         return
-    console.line(f"{console.paint(outcome.proposal.id, 'bold')}  new skill {console.plain(outcome.proposal.skill)}")
+    console.say(f"{console.paint(outcome.proposal.id, 'bold')}  new skill {console.plain(outcome.proposal.skill)}")
     for flag in outcome.imported.flags:
-        console.line(f"  check: {console.plain(flag)}", style="yellow")
+        console.say(f"  check: {console.plain(flag)}", style="yellow")
     for one in outcome.imported.left_out:
-        console.line(f"  left out: {console.plain(one)}", style="dim")
-    console.line(f"  Nothing is live yet. To review: skilld review {outcome.proposal.id}")
+        console.say(f"  left out: {console.plain(one)}", style="dim")
+    console.say(f"  Nothing is live yet. To review: skilld review {outcome.proposal.id}")
 
 
 def _as_json(outcome: _ImportResult) -> dict[str, Any]:

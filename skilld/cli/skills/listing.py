@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     _print_merged(store, shelved, chosen)
     _print_broken(chosen)
     if not chosen:
-        console.line("No skills match." if shelved else "No skills yet.")
+        console.say("No skills match." if shelved else "No skills yet.")
     return 0
 
 
@@ -166,10 +166,10 @@ def run_profile(arguments: argparse.Namespace) -> int:
     facts += [("sessions", found.sessions), ("projects", found.projects)]
     console.table([(name, str(number)) for name, number in facts])
     if newest:
-        console.line(f"Most recent: {newest[:10]}. Highest confidence:")
+        console.say(f"Most recent: {newest[:10]}. Highest confidence:")
     for source in found.top:
         said = f"{console.plain(source.text)}  {source.kind} {source.id}"
-        console.line(f"{confidence_word(source.confidence):6}  {said}")
+        console.say(f"{confidence_word(source.confidence):6}  {said}")
     return 0
 
 

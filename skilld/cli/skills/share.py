@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         return Exit.OK
     if not arguments.yes and not terminal.confirm("Push this? [y/N] ", _NOT_SHARED):
-        console.line(f"{_NOT_SHARED}.")
+        console.say(f"{_NOT_SHARED}.")
         return Exit.FAILURE
     for plan in plans:
         _push_plan(plan, removed)
@@ -100,12 +100,12 @@ def _push_plan(plan: _SharePlan, removed: Mapping[str, str]) -> None:
     except RetryError:
         restore_branch(repo, shared)
         raise
-    console.line(f"Pushed {plan.branch} to {console.plain(without_login(plan.remote))}.")
+    console.say(f"Pushed {plan.branch} to {console.plain(without_login(plan.remote))}.")
     place = without_login(plan.addresses[0])
     others = f"skilld skills import {shlex.quote(place)} --branch {shlex.quote(plan.branch)}"
-    console.line(f"  to import it elsewhere: {console.plain(others)}")
+    console.say(f"  to import it elsewhere: {console.plain(others)}")
     for line in _undo_commands(repo, plan.branch, plan.remote):
-        console.line(f"  undo: {console.plain(line)}")
+        console.say(f"  undo: {console.plain(line)}")
 
 
 def _address_plan(plan: _SharePlan, remote: str, removed: Mapping[str, str]) -> _SharePlan:
@@ -191,11 +191,11 @@ def _print_plan(plan: _SharePlan) -> None:
     from skilld.text import without_login
 
     where = " and ".join(console.plain(without_login(one)) for one in plan.addresses)
-    console.line(f"Branch {console.paint(plan.branch, 'bold')} for {where}, containing only:")
+    console.say(f"Branch {console.paint(plan.branch, 'bold')} for {where}, containing only:")
     for path, text in plan.files.items():
-        console.line(f"+++ {console.plain(path)}", style="bold")
+        console.say(f"+++ {console.plain(path)}", style="bold")
         for line in text.splitlines():
-            console.line(f"+{console.plain(line)}", style="green")
+            console.say(f"+{console.plain(line)}", style="green")
     console.line()
 
 

@@ -52,20 +52,21 @@ def run(arguments: argparse.Namespace) -> int:
     _print_facts(row)
     for proposal in proposals:
         said = console.plain(proposal.summary)
-        console.line(f"{proposal.state.value:10} {console.paint(proposal.id, 'bold')}  {said}")
+        console.say(f"{proposal.state.value:10} {console.paint(proposal.id, 'bold')}  {said}")
         for evidence in proposal.evidence:
-            console.line(f"           you: \u201c{console.plain(evidence.quote)}\u201d")
+            console.say(f"           you: \u201c{console.plain(evidence.quote)}\u201d")
     for learning in learnings:
-        console.line(f"learned    {console.paint(learning.id, 'bold')}  {console.plain(learning.change)}")
+        console.say(f"learned    {console.paint(learning.id, 'bold')}  {console.plain(learning.change)}")
     console.line()
-    console.write_part(text)
+    for line in text.rstrip("\n").split("\n"):
+        console.say(console.plain(line))
     return 0
 
 
 def _print_facts(row: LibraryRow) -> None:
     shown = inventory.row_json(row)
     metadata = row.skill.front.metadata
-    console.line(f"{console.paint(console.plain(row.name), 'bold')}  {console.plain(row.skill.front.description)}")
+    console.say(f"{console.paint(console.plain(row.name), 'bold')}  {console.plain(row.skill.front.description)}")
     lines = [(name, shown[name]) for name in ("path", "source", "kind", "marks", "agents", "uses")]
     kept = f"{row.uses.kept} of {row.uses.judged}" if row.uses.judged else ""
     lines += [("corrections", shown["corrections"]), ("uses without correction", kept)]
@@ -74,7 +75,7 @@ def _print_facts(row: LibraryRow) -> None:
     rows = [(name.replace("_", " "), _format_value(value)) for name, value in lines if value not in (None, "", [], 0)]
     console.table(rows, indent="  ")
     if row.origins:
-        console.line(f"  Learned from {pluralize(row.origins, 'session')}.")
+        console.say(f"  Learned from {pluralize(row.origins, 'session')}.")
 
 
 def _format_value(value: object) -> str:
@@ -131,8 +132,8 @@ def history(arguments: argparse.Namespace) -> int:
     for version in found:
         named = f"  (proposal {', '.join(version.proposals)})" if version.proposals else ""
         head = f"{console.paint(version.commit[:10], 'yellow')}  {rfc3339(version.at)[:10]}"
-        console.line(f"{head}  {console.plain(version.subject)}{console.plain(named)}")
-        console.line(f"            {console.plain(version.author)}", style="dim")
+        console.say(f"{head}  {console.plain(version.subject)}{console.plain(named)}")
+        console.say(f"            {console.plain(version.author)}", style="dim")
     return 0
 
 
@@ -150,7 +151,7 @@ def diff(arguments: argparse.Namespace) -> int:
         lines = _open_history(row).diff(since)
     console.diff(lines)
     if not lines:
-        console.line("No changes since then." if since else "No uncommitted changes.")
+        console.say("No changes since then." if since else "No uncommitted changes.")
     return 0
 
 

@@ -31,7 +31,9 @@ def add(verbs: common.Verbs) -> None:
     text = "check whether a skill covers what you said in a session (exit code 0: it covers everything skilld noticed)"
     parser = common.verb(verbs, "test", run, text, json=True)
     parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
-    parser.add_argument("--session", metavar="ID", required=True, help="the agent's ID for a past session")
+    parser.add_argument(
+        "--session", metavar="ID", required=True, help="the agent's ID for a past session; a prefix is enough"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -77,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         _print_answers(row, answers, examination.elsewhere, unheard)
         offline = "the offline rules, which find only explicit wording"
         judge = offline if backend.name == OFFLINE else console.plain(backend.name)
-        console.line(f"Judged by {judge}.", style="dim")
+        console.say(f"Judged by {judge}.", style="dim")
     return Exit.OK if covered else Exit.FAILURE
 
 
@@ -119,17 +121,27 @@ def _collect_answers(
 
 
 def past_session(wanted: str) -> Session:
-    """Return a past session, read from its transcript. Raises SkilldError with the nearest ID if there is none."""
+    """Return a past session by its ID or a prefix, read from its transcript.
+
+    Raises SkilldError if there is none, with the nearest ID, or more than one.
+    """
     from skilld.mining.sessions import Reader
     from skilld.settings import suggestion
 
     reader = Reader(common.redactor())
     ids: list[str] = []
+    begin: dict[str, Session] = {}
     for transcript in sorted(common.past_transcripts(0.0), key=lambda one: (wanted not in str(one.path), -one.changed)):
         for session in reader.sessions(transcript):
             if session.id == wanted:
                 return session
+            if wanted and session.id.startswith(wanted):
+                begin[session.id] = session
             ids.append(session.id)
+    if len(begin) > 1:
+        raise SkilldError("Ambiguous ID", f"{wanted} matches {len(begin)} sessions", "Type more of the ID.")
+    if begin:
+        return next(iter(begin.values()))
     if not ids:
         raise SkilldError(
             "No such session", "no transcripts of your agents were found here", "To see why: skilld doctor"
@@ -144,14 +156,14 @@ def past_session(wanted: str) -> Session:
 def _print_answers(row: LibraryRow, answers: list[CoverageAnswer], elsewhere: int, unheard: str) -> None:
     for answer in answers:
         word = answer.word.value.replace("_", " ")
-        console.line(f"{console.paint(f'{word:11}', _COLOURS[answer.word])}  {console.plain(answer.change)}")
-        console.line(f"             you: \u201c{console.plain(answer.quote)}\u201d")
+        console.say(f"{console.paint(f'{word:11}', _COLOURS[answer.word])}  {console.plain(answer.change)}")
+        console.say(f"             you: \u201c{console.plain(answer.quote)}\u201d")
         if answer.line:
-            console.line(f"             the skill says: {console.plain(answer.line)}")
+            console.say(f"             the skill says: {console.plain(answer.line)}")
     if unheard:
-        console.line(f"{console.paint('cannot tell', 'yellow')}  {console.plain(unheard)}")
+        console.say(f"{console.paint('cannot tell', 'yellow')}  {console.plain(unheard)}")
     elif not answers:
-        console.line(f"No lasting instruction in that session is about {console.plain(row.name)}.")
+        console.say(f"No lasting instruction in that session is about {console.plain(row.name)}.")
     if elsewhere:
         one = f"{pluralize(elsewhere, 'lasting instruction')} {'seems' if elsewhere == 1 else 'seem'}"
-        console.line(f"{one} to be about something else.", style="dim")
+        console.say(f"{one} to be about something else.", style="dim")
