@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from io import StringIO
 from pathlib import Path
 from typing import TextIO
@@ -35,7 +35,8 @@ def forget_typed_ahead() -> None:
     if sys.stdin.isatty():
         import termios
 
-        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+        with suppress(OSError, termios.error):  # the terminal has gone, or it is a stand-in
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
 def has_screen() -> bool:
