@@ -67,11 +67,7 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only sessions in this project")
     parser.add_argument(
-        "--from",
-        dest="ids",
-        metavar="ID",
-        nargs="+",
-        help="only these sessions; a prefix is enough, - reads IDs or JSON with IDs",
+        "--from", dest="ids", metavar="ID", nargs="+", help="only sessions with these IDs or prefixes; - reads them"
     )
     parser.add_argument(
         "--limit", metavar="N", type=common.parse_count, default=100, help="read at most N sessions (default: 100)"
