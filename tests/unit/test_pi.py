@@ -92,6 +92,30 @@ def test_initial_settings_records_prove_nothing() -> None:
     assert turn_texts(events_of_records(pi, header(), change, user("one", 0.05), user("two", 60))) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    [
+        ("subagent-scout-238936d2-1", ["one"]),
+        ("subagent-code.reviewer-7063d38c-12", ["one"]),
+        ("subagent-work", ["one", "two", "three"]),
+        ("the scout", ["one", "two", "three"]),
+    ],
+)
+def test_in_a_session_of_a_subagent_nobody_types_until_a_person_renames_it(name: str, typed: list[str]) -> None:
+    named = {"type": "session_info", "name": name}
+    change = {"type": "model_change", "modelId": "m"}
+    records = [header(), user("one", 5), named, change, user("two", 60), user("three", 90, taken=95)]
+    assert [text for _, text in turn_texts(events_of_records(pi, *records))] == typed
+    renamed = {"type": "session_info", "name": "mine now"}
+    assert ("typed", "four") in turn_texts(events_of_records(pi, *records, renamed, user("four", 120)))
+
+
+def test_a_session_of_a_subagent_is_one_after_a_restart_too() -> None:
+    state = pi.Presence({})
+    state.update({"type": "session_info", "name": "subagent-scout-238936d2-1"})
+    assert pi.Presence(state.state()).ignored_reason(user("two", 60)) == "subagent"
+
+
 def test_a_turn_copied_into_a_fork_keeps_its_key() -> None:
     prompt = user("hello", 5)
     fork = header(id="other", timestamp="2026-11-03T12:00:00.000Z", parentSession="/x/s.jsonl")

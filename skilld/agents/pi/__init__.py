@@ -23,13 +23,15 @@ from skilld.types import Event, How, Ignored, Reply, SkillUse, Span, ToolCall, T
 # A prompt less than a second after the session's header came from the command line, and is left out. With `-p` it comes
 # at once (0.73.1: after 0.03 to 0.05 s, with a terminal after 0.36 s); then all prompts are left out until an entry
 # that only a terminal writes: a shell command of the person, another model or thinking level, a label, or a prompt
-# typed while the agent was busy. What `-p --continue` adds looks typed.
+# typed while the agent was busy. What `-p --continue` adds looks typed. In the sessions that the extension
+# pi-subagents starts and names, a program writes the prompts, seconds later. A fork has the name after what it copied.
 
 _NO_TERMINAL_SECONDS = 0.15  # a first prompt this soon came without a terminal
 _MIN_TYPING_SECONDS = 1.0  # nobody types faster
 _BUSY_SECONDS = 1.0  # between a prompt and its delivery: 0.015 at most if the agent is idle
 _MAX_TIME_MS = 1 << 48
 _TERMINAL_ENTRIES = frozenset({"model_change", "thinking_level_change", "label"})
+_SUBAGENT_NAME = re.compile(r"subagent-[\w.-]{1,80}-[0-9a-f]{8}-\d{1,4}", re.ASCII)
 
 
 class Presence:
@@ -41,10 +43,16 @@ class Presence:
         self._begun = float(begun) if isinstance(begun, int | float) else None
         self._prompted = state.get("prompted") is True
         self._unattended = state.get("unattended") is True
+        self._delegated = state.get("delegated") is True
 
     def state(self) -> dict[str, Any]:
         """Return the state for a checkpoint."""
-        return {"begun": self._begun, "prompted": self._prompted, "unattended": self._unattended}
+        return {
+            "begun": self._begun,
+            "prompted": self._prompted,
+            "unattended": self._unattended,
+            "delegated": self._delegated,
+        }
 
     def update(self, entry: Mapping[str, Any]) -> None:
         """Update from an entry, after all questions about it."""
@@ -52,6 +60,8 @@ class Presence:
         role = string(mapping(entry.get("message")).get("role"))
         if kind == "session":
             self._begun = parse_time(utc(entry.get("timestamp")))
+        elif kind == "session_info":
+            self._delegated = _SUBAGENT_NAME.fullmatch(string(entry.get("name"))) is not None
         elif role == "user":
             self._prompted = True
         elif role == "bashExecution" or (kind in _TERMINAL_ENTRIES and self._prompted):
@@ -59,6 +69,8 @@ class Presence:
 
     def ignored_reason(self, entry: Mapping[str, Any]) -> str | None:
         """Return why the prompt in this entry does not count, None if it is a person's."""
+        if self._delegated:
+            return "subagent"
         typed = _typed_at(entry)
         if not self._prompted and typed is not None and self._begun is not None:
             passed = typed - self._begun  # negative in a fork, whose header is newer than what it copies
