@@ -56,7 +56,9 @@ def print_findings() -> None:
     if len(rows) > _MAX_FILES:
         console.say(f"  {'':12}  and {len(rows) - _MAX_FILES} more: skilld context")
     if not rows:
-        console.say("  instructions  no CLAUDE.md, AGENTS.md or similar file is loaded in this folder")
+        none = "no CLAUDE.md, AGENTS.md or similar file is loaded in this folder"
+        unknown = "no agent is known here yet; to see what one loads: skilld context --agent NAME"
+        console.say(f"  instructions  {none if used or idle else unknown}")
 
 
 def _instruction_files() -> Iterator[str]:

@@ -261,3 +261,17 @@ def test_instructions_of_subfolders_are_not_reported_as_loaded_here(
         (folder / "CLAUDE.md").write_text("- Be brief.\n")
     monkeypatch.chdir(below.parent)
     assert set(first_steps._instruction_files()) == {"~/shop/CLAUDE.md, about 3 tokens"}
+
+
+def test_setup_says_that_no_agent_is_known(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And not that no file is there, which nobody looked for."""
+    from skilld.cli.first_steps import print_findings
+
+    (tmp_path / "CLAUDE.md").write_text("- Be brief.\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    print_findings()
+    assert "instructions  no agent is known here yet" in capsys.readouterr().out
