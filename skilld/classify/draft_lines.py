@@ -26,17 +26,21 @@ class DraftLine:
 
 @dataclass(frozen=True, slots=True)
 class DraftAnswer:
-    """What a model made of one draft: titles, the best first; without lines it is to be dropped."""
+    """What a model made of one draft: titles, the best first; without lines it is to be dropped.
+
+    `unread` are the texts of lines that are not of the requested form.
+    """
 
     titles: tuple[str, ...] = ()
     when: str = ""
     lines: tuple[DraftLine, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 def parse_drafts(reply: str, evidence: Sequence[int]) -> list[DraftAnswer]:
     """Return what becomes of each draft; `evidence` has the number of its lines of evidence.
 
-    A line that is not of the requested form is left out. Raises BadReplyError if a draft is not judged.
+    Raises BadReplyError if a draft is not judged.
     """
     found: dict[int, DraftAnswer] = {}
     for item in find_array(reply, "drafts", "draft"):
@@ -46,8 +50,10 @@ def parse_drafts(reply: str, evidence: Sequence[int]) -> list[DraftAnswer]:
         lines = item.get("lines")
         if not isinstance(lines, list):
             raise BadReplyError("a draft has no list of lines")
-        read = (_line(one, evidence[number - 1]) for one in lines[:_MAX_LINES])
-        found[number] = DraftAnswer(_titles(item), _text(item, "when"), tuple(filter(None, read)))
+        read = [(one, _line(one, evidence[number - 1])) for one in lines[:_MAX_LINES]]
+        unread = (_text(one, "text") or "a line" for one, line in read if line is None and isinstance(one, dict))
+        good = tuple(line for _, line in read if line)
+        found[number] = DraftAnswer(_titles(item), _text(item, "when"), good, tuple(unread))
     if len(found) < len(evidence):
         raise BadReplyError("it does not judge every draft")
     return [found[number] for number in sorted(found)]
@@ -56,7 +62,7 @@ def parse_drafts(reply: str, evidence: Sequence[int]) -> list[DraftAnswer]:
 def answer_of(stored: Mapping[str, Any]) -> DraftAnswer:
     """Return an answer from its stored form, the result of `dataclasses.asdict`."""
     lines = (DraftLine(one["kind"], one["text"], tuple(one["sources"])) for one in stored["lines"])
-    return DraftAnswer(tuple(stored["titles"]), stored["when"], tuple(lines))
+    return DraftAnswer(tuple(stored["titles"]), stored["when"], tuple(lines), tuple(stored.get("unread", ())))
 
 
 def _line(item: Any, highest: int) -> DraftLine | None:  # noqa: ANN401 - JSON is Any

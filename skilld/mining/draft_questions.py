@@ -103,7 +103,7 @@ def word_skills(
     kept = {one: made[one][0] if one in made else one for one in candidates if one in made or one not in drafts}
     for one, answer in second.items():
         better, _ = _worded(one, answer, run)
-        if not answer.lines:  # seen again, it is no task
+        if not (answer.lines or answer.unread):  # seen again, it is no task
             kept[one] = None
         elif better and (kept[one] is None or not _refusal(better, run)):
             kept[one] = better

@@ -121,7 +121,7 @@ def _shown(part: Part) -> str:
 def worded_skill(one: Candidate, answer: DraftAnswer) -> tuple[Candidate | None, list[Verdict]]:
     """Return a candidate with the lines of an answer, None if too little is left; and the verdicts on its texts."""
     evidence, task = evidence_lines(one), one.recurrence
-    verdicts: list[Verdict] = []
+    verdicts = [Verdict(text, "its kind, or the numbers in its from, are not as asked") for text in answer.unread]
     if task is None or not answer.lines:
         return None, verdicts
     lines: dict[str, tuple[Line, str]] = {}
@@ -151,12 +151,14 @@ def _line_parts(line: DraftLine, evidence: Sequence[Part], one: Candidate, verdi
     """Yield a line as it is worded, or else the only line of evidence that can stand for it; nothing if none is fit."""
     parts = [evidence[number - 1] for number in line.sources]
     done = one.recurrence.done if one.recurrence else ()
-    fit = [part for part in parts if part.sort is not PartKind.REQUEST and is_literal(part) and part not in done]
+    literal = (part for part in parts if part.sort is not PartKind.REQUEST and is_literal(part) and part not in done)
+    fit = [part for part in literal if part_problem(part, one.target) is None]
     same = next((part for part in fit if part.text == line.text), None)
     if not line.text or same:
         told = [_as_told(part, line.kind) for part in ([same] if same else fit[:1])]
         if not told:
-            verdicts.append(Verdict(parts[0].text, "only one session shows it: say it in words"))
+            why = part_problem(parts[0], one.target) or "only one session shows it: say it in words"
+            verdicts.append(Verdict(parts[0].text, why))
         yield from told
         return
     if problem := wording_problem(line.text, Sources(parts), Sources(evidence)):

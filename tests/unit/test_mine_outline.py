@@ -256,6 +256,20 @@ def test_a_line_that_may_not_stand_leaves_no_command_behind_that_nobody_gave() -
         assert any(("stands in its place" in told.why) is bool(left) for told in verdicts if told.text == extra.text)
 
 
+def test_a_line_of_another_form_and_a_path_of_one_machine_are_told_too() -> None:
+    one = _candidate()
+    path = Part(PartKind.COMMAND, "cd /home/ann/shop && make books", _proofs_of(one))
+    one = replace(one, parts=(*one.parts, path))
+    taken = DraftLine("step", "", _numbers(one, "/home/ann"))
+    answer = replace(_answer(one), lines=(*_answer(one).lines[:2], taken), unread=("Post it twice",))
+    made, verdicts = worded_skill(one, answer)
+    assert made is not None
+    assert "/home/ann" not in str([part.text for part in made.parts])
+    told = {verdict.text: verdict.why for verdict in verdicts}
+    assert "not as asked" in told["Post it twice"]
+    assert "specific to this machine" in told[path.text]
+
+
 def _proofs_of(one: Candidate) -> tuple[Proof, ...]:
     return tuple(replace(proof, observed=True) for proof in one.parts[0].proofs)
 

@@ -297,6 +297,7 @@ def test_a_line_has_a_kind_and_sources_that_exist_and_others_are_left_out() -> N
             ("Read it",),
             "Use it.",
             (DraftLine("step", "Read it", (2, 1)), DraftLine("rule", "", (1,))),
+            ("x", "x", "x", "a line", "x", "a line"),  # told in the second question
         ),
     ]
 
@@ -309,7 +310,7 @@ def test_only_the_first_lines_and_titles_of_a_draft_are_read() -> None:
 
 
 def test_an_answer_is_the_same_after_it_was_stored() -> None:
-    answer = DraftAnswer(("One", "Two"), "Use it", (DraftLine("step", "Read it", (2, 1)),))
+    answer = DraftAnswer(("One", "Two"), "Use it", (DraftLine("step", "Read it", (2, 1)),), ("x",))
     assert answer_of(json.loads(json.dumps(asdict(answer)))) == answer
 
 
