@@ -23,6 +23,7 @@ from skilld.classify.contradiction import PLAIN_VERBS, REACH, contradicts, stems
 from skilld.classify.offline.choices import WORD, choices, chosen_part, is_reversed_choice, same_choice
 from skilld.classify.offline.sections import body_lines, sections
 from skilld.classify.opposition import MAX_CHANGE
+from skilld.classify.polarity import EXCEPTION
 from skilld.markdown.structure import is_rule, turns_around
 from skilld.meanings import Words, terms
 from skilld.skills.spec import read_front
@@ -47,6 +48,7 @@ _SYNONYMS = tuple(
         ("below", "under"),
         ("above", "over"),
         ("written", "write"),
+        ("beside|alongside", "next to"),
     )
 )
 
@@ -187,11 +189,28 @@ _CLAUSE_END = re.compile(r"(?<=[.;!?])\s|[()]")
 def _same_polarity(asked: str, wanted: frozenset[str], line: str, covered: float, *, in_full: bool) -> bool:
     """Whether a line has the polarity of `asked`, judged by the clause that says all of it, if any ("pnpm. No npm.").
 
-    With `in_full` the refused part of the line counts too.
+    With `in_full` the refused part of the line counts too, and if it has most of the words.
     """
     told = max(_CLAUSE_END.split(line), key=lambda one: len(wanted & _stems(one)))
     told = told if len(wanted & _stems(told)) >= covered * len(wanted) else line
-    return has_negation(asked) == has_negation(told if in_full else chosen_part(told))
+    chosen = chosen_part(told)
+    in_full = in_full or len(wanted & _stems(chosen)) * 2 < len(wanted & _stems(told))
+    return has_negation(asked) == has_negation(told if in_full else chosen) and _same_force(asked, told)
+
+
+_NEEDLESS = re.compile(
+    r"\b(?:(?:not|never|no longer|\w+n['\u2019]?t) (?:have to|need|(?:be )?(?:required?|necessary))\b"
+    r"|need(?: not|n['\u2019]t)\b|no need\b|no (?:\w+ ){1,3}(?:needed|necessary|required)\b|not needed\b)",
+    re.IGNORECASE,
+)
+
+
+def _same_force(one: str, other: str) -> bool:
+    """Whether two rules both order, both ban or both let go of something: "without" alone makes no ban."""
+    if bool(_NEEDLESS.search(one)) != bool(_NEEDLESS.search(other)):
+        return False
+    excepted = EXCEPTION.search(one) and EXCEPTION.search(other)
+    return not excepted or has_negation(EXCEPTION.sub(" ", one)) == has_negation(EXCEPTION.sub(" ", other))
 
 
 _NO = re.compile(r"\b(?:do not|don'?t|dont|never|not|no|avoid)\b", re.IGNORECASE)
@@ -224,12 +243,17 @@ def find_same_ban(change: str, text: str) -> str | None:
         for one in filter(has_negation, _SENTENCE.split(line)):
             own, ban = _stems(REACH.sub("", one)) - PLAIN_VERBS, _ban_text(one)
             if (
-                (wanted.startswith("no ") and f" {wanted} " in f" {ban} ")
+                (wanted.startswith("no ") and f" {wanted} " in f" {ban} " and _same_exception(change, one))
                 or ban == thing
                 or (foreign and _share_terms(asked, own) and numbers(change) <= numbers(one))
             ):
                 return line
     return None
+
+
+def _same_exception(change: str, ban: str) -> bool:
+    """Whether a ban has no exceptions if the change has none: "never push" is more than "never push without asking"."""
+    return bool(EXCEPTION.search(change)) or not EXCEPTION.search(ban)
 
 
 def _ban_text(text: str) -> str:
@@ -248,7 +272,7 @@ def _share_terms(asked: frozenset[str], own: frozenset[str]) -> bool:
 _MIN_MEANT = 0.6  # share of the weight of a change, and of a clause of a line, that the other must have
 _MIN_MET = 2  # shared terms: many rules share a single one
 _AGENT_STEMS = frozenset(map(stem, ("agent", "assistant", "claude", "bot")))  # every rule addresses the agent
-_PLACE_WORD = re.compile(r"\b(?:first|last|top|bottom|start|end|beginning|ask|tell|show|say)\b", re.IGNORECASE)
+_PLACE_WORD = re.compile(r"\b(?:first|last|top|bottom|start|end|beginning|next to|ask|tell|show|say)\b", re.IGNORECASE)
 _REASON = re.compile(
     r"(?<=\w{3}),? (?:so|because|cuz|since|otherwise|damit|sonst|weil|pour que|parce que|sinon|para que|porque)\b.*",
     re.IGNORECASE,
@@ -280,6 +304,8 @@ def find_same_meaning(change: str, text: str) -> str | None:
             and _directions(asked) == _directions(line)
             and _place_words(asked) <= _place_words(line)
             and numbers(asked) <= numbers(line)
+            and _same_force(asked, line)
+            and _same_files(asked, line)
             and wanted.asked & CHOICE_STEMS <= choice_members(line)
             and same_choice(asked, line)
             and not is_reversed_choice(asked, line)
@@ -293,6 +319,21 @@ def find_same_meaning(change: str, text: str) -> str | None:
     return None
 
 
+_FILE = re.compile(r"(?:[\w.-]+/)+[\w.*-]*|[\w-]+\.[a-z]\w{0,5}\b")
+_PLACED = re.compile(rf"\b(?:in|into|to|under|at|inside|next to) `?({_FILE.pattern})", re.IGNORECASE)
+
+
+def _same_files(asked: str, line: str) -> bool:
+    """Whether `line` names the files and folders of `asked`, and `asked` those in which `line` puts something."""
+    chosen = chosen_part(asked)
+    wanted, places = _FILE.findall(chosen), _PLACED.findall(chosen_part(line))
+    return all(_has_name(one, line) for one in wanted) and (not places or any(_has_name(one, asked) for one in places))
+
+
+def _has_name(path: str, text: str) -> bool:
+    return path.strip("/.").rpartition("/")[2].casefold() in text.casefold()
+
+
 def _is_same_meaning(wanted: Content, told: Content, about: Words) -> bool:
     known = Words(told.words)
     said = [
@@ -304,11 +345,16 @@ def _is_same_meaning(wanted: Content, told: Content, about: Words) -> bool:
         return False
     for part in (*told.parts, ContentPart(told.words, told.asked, told.codes, told.denies)):
         weights = term_weights([one for one in part.words if one.stem not in _AGENT_STEMS or one in Words(said)], said)
-        nearest = max(wanted.parts, key=lambda one: sum(term_weights(one.words, part.words).values()))
+        nearest = _nearest(wanted, part)
         enough = weight_share(weights) >= _MIN_MEANT and sum(map(bool, weights.values())) >= _MIN_MET
-        if enough and nearest.denies == part.denies:
+        if enough and nearest.denies == part.denies == _nearest(told, nearest).denies:
             return True
     return False
+
+
+def _nearest(content: Content, part: ContentPart) -> ContentPart:
+    """Return the part of a text that shares most with a part of another."""
+    return max(content.parts, key=lambda one: sum(term_weights(one.words, part.words).values()))
 
 
 _IMPORTS = re.compile(r"\s*(?:[-*+]\s+)?(?:@[^\s@]+\s*)+")
