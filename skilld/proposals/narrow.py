@@ -7,7 +7,7 @@ by their words; in case of doubt they are kept, so that no part lacks a quote th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from skilld.classify.said_already import says_already
@@ -18,6 +18,7 @@ from skilld.types import Evidence, Proposal, Update
 from skilld.words import content_stems, matching_share
 
 _MIN_SHARE = 0.4  # two texts that share fewer of their words are about different things
+_MIN_SAID = 0.6  # share of a line's words in another from which that one still says it
 _NEAR_BEST_SHARE = 0.8  # share of the best match from which another one counts as equal
 
 
@@ -50,21 +51,46 @@ def part_reasons(proposal: Proposal, pieces: Sequence[Part]) -> list[str]:
 def narrow_to_text(proposal: Proposal, before: bytes, after: bytes, text: bytes) -> Proposal:
     """Return the proposal with what justifies those of its lines that are in the person's own `text` of the file.
 
-    A line that they reworded keeps its quotes. If they added lines of their own, which no update says, all updates are
-    removed.
+    A line that they moved or reworded keeps its quotes. If they added lines of their own, which no update says, all
+    updates are removed.
     """
     removed, added = line_diff.signature(before, after)
+    changes = [(_text_lines(hunk.removed), _text_lines(hunk.added)) for hunk in line_diff.hunks(after, text)]
+    outs, news = (Counter(line for change in changes for line in change[side]) for side in (0, 1))
+    left_out, left_new = outs & news, outs & news  # moved: neither removed nor the person's own
     gone, own = Counter[str](), Counter[str]()
-    for hunk in line_diff.hunks(after, text):
-        out, new = ([line.strip() for line in lines if line.strip()] for lines in (hunk.removed, hunk.added))
+    for taken, put in changes:
+        out, new = _take_away(taken, left_out), _take_away(put, left_new)
         gone += Counter(_removed_lines(out, new))
         own += Counter(new)
+    gone = Counter({line: count for line, count in gone.items() if not _is_said_in(line, own)})
     groups = [_LineGroup((line,), kept=not own[line]) for line in removed]
     for line in added:
-        groups.append(_LineGroup((line,), kept=not gone[line]))
+        groups.append(_LineGroup((line,), kept=gone[line] <= 0))
         gone[line] -= 1
     narrowed = _narrow(proposal, groups)
     return narrowed if own <= Counter(removed) else replace(narrowed, updates=())
+
+
+def _text_lines(lines: Sequence[str]) -> list[str]:
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _take_away(lines: Sequence[str], moved: Counter[str]) -> list[str]:
+    """Return the lines that are not among the moved ones, which are counted down."""
+    kept = []
+    for line in lines:
+        if moved[line] > 0:
+            moved[line] -= 1
+        else:
+            kept.append(line)
+    return kept
+
+
+def _is_said_in(line: str, own: Iterable[str]) -> bool:
+    """Whether the person's own lines have most words of a line: it was reworded elsewhere, or joined with others."""
+    stems = content_stems(line)
+    return any(matching_share(stems, content_stems(one)) >= _MIN_SAID for one in own)
 
 
 def _removed_lines(out: Sequence[str], new: Sequence[str]) -> list[str]:

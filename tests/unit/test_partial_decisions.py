@@ -13,6 +13,7 @@ import pytest
 
 from skilld.cli import common
 from skilld.cli import decide as cli_decide
+from skilld.edit.move import move_to_section
 from skilld.errors import RefusedError, SkilldError
 from skilld.proposals.amend import accept_edited, decide_parts, restore, stage_and_store, stage_on_branch
 from skilld.proposals.decide import Decision, accepting, decide, rejecting, reverting
@@ -168,6 +169,41 @@ def test_an_edit_beside_a_secret_says_which_line_to_mend(person: Person, store: 
 def test_a_text_replacing_two_unrelated_lines_keeps_both_quotes(store: Store, made: Proposal) -> None:
     accept_edited(store, made, _proposal_text(made).replace("\n".join(LINES[:2]), "- Ask Kim."), {})
     assert _quotes(get_proposal(store, made.id)) == [quote for quote, *_ in SAID]
+
+
+@pytest.mark.parametrize("title", ["Release", "Notes"])
+def test_moving_a_proposal_keeps_its_quotes(person: Person, store: Store, made: Proposal, title: str) -> None:
+    text = _proposal_text(made)
+    accept_edited(store, made, move_to_section(TEXT, text, title), {}, text)
+    message = person.git("log", "-1", "--format=%B")
+    assert all(f'"{quote}"' in message for quote, *_ in SAID)
+    proposal = get_proposal(store, made.id)
+    assert _quotes(proposal) == [quote for quote, *_ in SAID]
+    assert [update.change for update in proposal.updates] == [change for _, change, _ in SAID]
+
+
+BETWEEN = "Keep the changelog short."
+
+
+@pytest.mark.parametrize(
+    ("moved", "left", "has_updates"),
+    [
+        (LINES[:2], {0, 1, 2}, True),
+        (LINES[1::-1], {0, 1, 2}, True),
+        ([LINES[1]], {1, 2}, True),
+        (["* Run the linter before each tag.", LINES[1]], {0, 1, 2}, False),
+        (["- Run the linter before tagging; sign the tag with the release key."], {0, 1, 2}, False),
+        (["- Sign every tag with the release key."], {1, 2}, False),
+    ],
+)
+def test_lines_moved_or_joined_elsewhere_keep_their_quotes(
+    store: Store, made: Proposal, moved: list[str], left: set[int], *, has_updates: bool
+) -> None:
+    text = _proposal_text(made).replace("\n".join(LINES[:2]) + "\n", "").replace(BETWEEN, "\n".join([BETWEEN, *moved]))
+    accept_edited(store, made, text, {})
+    proposal = get_proposal(store, made.id)
+    assert _quotes(proposal) == [SAID[number][0] for number in sorted(left)]
+    assert bool(proposal.updates) == has_updates
 
 
 @pytest.mark.parametrize(("chosen", "has_updates"), [({0}, True), ({1}, True), ({0, 2}, True), ({0, 2}, False)])
