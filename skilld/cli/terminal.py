@@ -24,14 +24,17 @@ def confirm(question: str, title: str, stream: TextIO | None = None) -> bool:
 
 def ask_yes_no(question: str, stream: TextIO) -> bool:
     """Print a question, which ends in `[y/N] `; return whether the answer is yes."""
+    forget_typed_ahead()
     stream.write(question)
     stream.flush()
-    forget_typed_ahead()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
 def forget_typed_ahead() -> None:
-    """Drop the keys that were typed before a question was shown: they cannot be its answer."""
+    """Drop the keys that were typed before a question is shown: they cannot be its answer.
+
+    Called before it is written: whoever answers as soon as it can be read, as a script does, must be heard.
+    """
     if sys.stdin.isatty():
         import termios
 
@@ -46,9 +49,9 @@ def has_screen() -> bool:
 
 def ask(question: str) -> str | None:
     """Ask a question and return the answer's line, or None at the end of the input."""
+    forget_typed_ahead()
     sys.stdout.write(question)
     sys.stdout.flush()
-    forget_typed_ahead()
     line = sys.stdin.readline()
     if not sys.stdin.isatty():
         console.line()

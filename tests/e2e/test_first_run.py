@@ -120,8 +120,10 @@ def test_the_judge_is_asked_for_once_and_the_answer_is_stored(home: Path) -> Non
     assert screen.count("sent to: ") == 2
     assert "sent to: openai" in screen
     assert screen.count("costs: ") == 3
+    terminal.shown = ""
     terminal.type("x")
     terminal.read_until("'x' is not one of the choices.")
+    terminal.read_until("Type a letter")
     terminal.type("c")
     terminal.read_until("Following your agents.")
     assert terminal.stop() == 130
@@ -138,6 +140,7 @@ def test_enter_accepts_the_first_choice(home: Path) -> None:
     terminal.read_until(ASKED)
     terminal.type("")
     terminal.read_until("The agent cannot answer yet: Could not ask Codex: it exited without an answer")
+    terminal.read_until("Press Enter to keep agent anyway")
     terminal.type("")
     screen = terminal.read_until("Following your agents.")
     assert "Judge        agent: each agent judges its own sessions" in screen
