@@ -113,6 +113,7 @@ class Analysis:
         self._cause: Obstacle | None = None
         self.refused: list[str] = []
         self._dropped: list[str] = []
+        self._lost: list[tuple[Update, str]] = []
 
     def run(self) -> None:
         """Judge the batch, unless an earlier try did, and stage the proposals."""
@@ -171,6 +172,7 @@ class Analysis:
         self.refused += judge.unusable
         self.refused += [f"The model's answer was not used: {why}" for why in verdict.faults]
         self._dropped += verdict.dropped
+        self._lost = [one for one in verdict.lost if one[0] not in dict(verdict.already_said)]
         for update, line in verdict.already_said:
             self._note_already_said(update, line)
         self._keep_learned(verdict)
@@ -179,9 +181,8 @@ class Analysis:
             self.keep_learnings(GONE_REASON, [key for key in self._batch.turns if key not in read])
         if judge.unusable or verdict.faults:
             judged = {item.update.turn for item in verdict.proposed} | {update.turn for update, _ in verdict.learned}
-            self.keep_learnings(
-                UNUSABLE_REASON, [m.turn_key for m in self._messages if m.turn_key and m.turn not in judged]
-            )
+            rest = [m.turn_key for m in self._messages if m.turn_key and m.turn not in judged]
+            self.keep_learnings(UNUSABLE_REASON, rest)
         if self._backend.name == OFFLINE:
             self._find_unwanted_repeats({item.update.turn for item in verdict.proposed})
         made = []
@@ -490,7 +491,7 @@ class Analysis:
             cause=self._cause,
             supported=tuple(self._supported),
             taken_back=tuple(find_taken_back(self._job, self._messages)),
-            passed_over=tuple(find_passed_over(self._job, self._messages)),
+            passed_over=tuple(find_passed_over(self._job, self._messages, self._lost)),
             changes=self._staged.changes(),
         )
 

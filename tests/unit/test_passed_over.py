@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.offline.detector import find_lasting
 from skilld.classify.offline.passed_over import passed_over
+from skilld.jobs.passed_over import find_passed_over
+from skilld.protocol import AnalyseBatch, BatchJob
+from skilld.types import Kind, Message, Update
 
 PRODUCT, REPORTED = "it seems to say what a product does", "somebody else seems to say it"
 UNKNOWN = "its wording is not one that the offline judge knows"
@@ -60,3 +66,38 @@ def test_what_is_not_heard_is_named_with_the_reason(text: str, quote: str, why: 
 )
 def test_what_was_heard_asked_pasted_or_long_is_not_named(text: str) -> None:
     assert list(passed_over(text)) == []
+
+
+def _find(*turns: str, lost: tuple[tuple[Update, str], ...] = ()) -> list[tuple[str, str]]:
+    keys = tuple(f"t{number}" for number in range(1, len(turns) + 1))
+    job = AnalyseBatch(batch=BatchJob(cwd="/p", turns=keys), closed_at="", backend=Spec(OFFLINE))
+    messages = [Message(text, number, f"t{number}") for number, text in enumerate(turns, 1)]
+    return [(one.quote, one.why_kept) for one in find_passed_over(job, messages, lost)]
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        ("Always use single quotes. no wait, forget that, double quotes are fine",),
+        ("Please always add a trailing slash. Actually no, forget it, django does that",),
+        ("never cache errors. scratch that", "ok"),
+        ("immer mit Tabs einrücken. ach nein, vergiss das",),
+        ("always show the date", "hm, forget that"),
+        ("look", "pls no emojis here", "actually scratch that"),
+    ],
+)
+def test_what_was_taken_back_is_not_named(turns: tuple[str, ...]) -> None:
+    assert _find(*turns) == []
+
+
+def test_only_what_was_taken_back_is_left_out() -> None:
+    kept = ("always show the date", UNKNOWN)
+    assert _find("always show the date", "pls no emojis here. no wait, forget that") == [kept]
+    assert _find("always show the date", "from now on always sign", "scratch that") == [kept]
+
+
+def test_what_was_heard_and_not_used_is_named_with_its_reason() -> None:
+    update = Update(1, "", "Sign it.", "", Kind.PREFERENCE, 1, "always sign it")
+    assert _find("ok", "always sign it", lost=((replace(update, turn=2), "it is refused"),)) == [
+        ("always sign it", "it is refused")
+    ]
