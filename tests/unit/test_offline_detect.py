@@ -91,6 +91,24 @@ def test_a_retracted_wish_is_gone() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("turns", "left"),
+    [
+        (("Always date the notes. Always use headings per team. no wait, forget that last one.",), True),
+        (("Always date the notes.", "Always use single quotes. no wait, forget that, double quotes are fine"), True),
+        (("Always date the notes.", "Use tabs, always. hm forget that, spaces are fine"), True),
+        (("Always date the notes.", "Always squash. On second thought, scratch that."), True),
+        (("Always date the notes.", "Always sort the lines by team.", "scratch that"), True),
+        (("Always date the notes. add a title. forget that",), True),
+        (("Always date the notes. hmm, that is ugly. forget that",), False),
+        (("Always date the notes.", "look, nobody sees it. forget that"), False),
+        (("Always date the notes.", "hm, forget it, no dates"), False),
+    ],
+)
+def test_what_is_taken_back_is_the_nearest_sentence_before(turns: tuple[str, ...], *, left: bool) -> None:
+    assert [update.change for update in detect(*turns, skills=())] == ["Always date the notes."] * left
+
+
 def test_retracting_one_wish_leaves_the_others() -> None:
     updates = detect(
         "always put the ticket number first", "never list merge commits in the notes", "forget the ticket number"
