@@ -13,6 +13,7 @@ from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import TOPICS
 from skilld.classify.offline.detector import MODEST_STRENGTH, Match, find_lasting, find_retractions
 from skilld.classify.offline.grammar import Cue, languages
+from skilld.classify.offline.passed_over import passed_over
 from skilld.classify.offline.phrasing import phrase
 from skilld.classify.offline.product import likely_languages
 from skilld.classify.offline.restated import restates
@@ -326,10 +327,9 @@ def _last_order(text: str) -> Match | None:
     last = told[-1] if told else None
     if last and not last.question and not any(one.start + len(one.quote) > last.start for one in said):
         bare = fold(last.text)
-        for one in found:
-            lasts = one.sounds_lasting.match(bare) is not None
-            if lasts or (len(found) == 1 and _TASK.match(bare) and one.commands.match(bare)):
-                return Match(bare, bare, last.start, question=False, language=one, cue=Cue.PRACTICE, strength=lasts)
+        lasts = any(quote in bare for quote, _ in passed_over(text))
+        if lasts or (len(found) == 1 and _TASK.match(bare) and found[0].commands.match(bare)):
+            return Match(bare, bare, last.start, question=False, language=found[0], cue=Cue.PRACTICE, strength=lasts)
     return said[-1] if said else None
 
 
