@@ -21,6 +21,7 @@ from skilld.classify.offline.choices import (
 )
 from skilld.classify.offline.sections import BlockKind, ProseBlock, sections
 from skilld.classify.opposition import MAX_CHANGE, opposes
+from skilld.classify.outright_bans import bans_outright, excepts
 from skilld.words import NUMBER_WORDS, has_negation, numbers_by_unit, stem
 from skilld.words import stems as stems_of
 
@@ -97,9 +98,9 @@ def contradicts_clearly(change: str, other: str) -> bool:
     "Rebase your own branch" and "never rebase shared branches" are compatible, and so are a rule and its exception.
     Strict, for contradictions shown to a person, who loses trust with each false one.
     """
-    if opposes(change, other):
-        return True
-    if not contradicts(change, other):
+    if opposes(change, other) or bans_outright(change, other):
+        return not excepts(change, other)
+    if not contradicts(change, other) or excepts(change, other):
         return False
     if _is_opposite(change, other):
         return True

@@ -95,3 +95,45 @@ def test_a_ban_on_all_of_it_is_a_contradiction() -> None:
 def test_a_replaced_line_has_no_words_that_nobody_said(said: str, line: str, after: str | None) -> None:
     made = replacement(said, f"# R\n\n## Style\n\n- {line}\n")
     assert (made.text if made else None) == (after and f"- {said if after == 'same' else after}")
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ("Always use global variables for flags.", "No global variables."),
+        ("No more type hints, please.", "Use type hints in every public function."),
+        ("You don't have to use pnpm any more.", "Use pnpm, not npm."),
+        ("No need to use pnpm.", "Use pnpm, not npm."),
+        ("Always use raw SQL for reports.", "Never use raw SQL in this project, except in migrations."),
+        ("Always use inline styles in emails.", "No inline styles."),
+        ("No need to write changelog entries.", "Write a changelog entry for each pull request."),
+        ("Always use classes for services.", "Avoid classes."),
+        ("Never use pytest.", "Use pytest, not unittest."),
+        ("You don't have to sort imports any more.", "Sort imports with isort."),
+        ("Always cache errors for a minute.", "Never cache errors."),
+    ],
+)
+def test_an_outright_ban_contradicts_every_order_for_its_thing(change: str, line: str) -> None:
+    assert contradicts_clearly(change, line)
+    assert contradicts_clearly(line, change)
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ("No type hints in tests.", "Use type hints in every public function."),
+        ("Always use raw SQL in migrations.", "Never use raw SQL in this project, except in migrations."),
+        ("Never use npm.", "Use pnpm, not npm."),
+        ("Always use Tailwind for spacing.", "No Tailwind plugins."),
+        ("No inline styles.", "Use inline code for names."),
+        ("Use inline code for names.", "No inline."),
+        ("Always use tests for flags.", "No tests without assertions."),
+        ("Use semicolons in SQL.", "No semicolons in Python."),
+        ("Use raw SQL only in migrations.", "No raw SQL."),
+        ("No need to run the linter on docs.", "Run the linter before each commit."),
+        ("No more comments in code, please.", "Answer comments in reviews."),
+    ],
+)
+def test_a_ban_of_less_or_of_something_else_contradicts_no_order(change: str, line: str) -> None:
+    assert not contradicts_clearly(change, line)
+    assert not contradicts_clearly(line, change)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from skilld.classify.offline.choices import chosen_part, refused_part
 from skilld.classify.offline.grammar import STRENGTH, Cue
 from skilld.classify.offline.phrasing import as_sentence
 from skilld.classify.offline.provenance import own_words
@@ -11,7 +12,7 @@ from skilld.classify.offline.retraction import Release, releases
 from skilld.classify.offline.sections import BlockKind, ProseBlock, body_lines, sections
 from skilld.text import fold
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update
-from skilld.words import has_negation
+from skilld.words import content_stems, has_negation
 
 
 def with_removals(updates: Sequence[Update], messages: Sequence[Message], skills: Sequence[SkillDoc]) -> list[Update]:
@@ -66,7 +67,13 @@ def _released(clause: Release, text: str) -> tuple[str, ProseBlock] | None:
         for block in section.blocks
         if block.kind is not BlockKind.OTHER
         and clause.lasting
-        and clause.fits(block.text)
-        and not (clause.of_order and has_negation(block.text))
+        and (_asks_for_it(clause, block.text) if clause.of_order else clause.fits(block.text))
     ]
     return named[0] if len(named) == 1 else None
+
+
+def _asks_for_it(clause: Release, text: str) -> bool:
+    """Whether a rule asks for what a clause lets go of: "use pnpm, not npm" asks for pnpm."""
+    chosen = chosen_part(text)
+    refused = content_stems(refused_part(text)) - content_stems(chosen)
+    return not has_negation(chosen) and clause.fits(chosen) and not refused & content_stems(clause.clause)
