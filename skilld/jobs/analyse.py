@@ -458,15 +458,14 @@ class Analysis:
         places = self._places or loaded_places(self._job, self._skills)
         if unread := places.unread_target(line):
             self._keep(update, unread[1], unread[0])
-        elif found := places.find_line(line):
+        elif found := places.describe_line(line, self._redact):
             self._notes.append(self._build_note(update, *found))
 
-    def _build_note(self, update: Update, ref: SkillRef, number: int) -> Proposal:
+    def _build_note(self, update: Update, ref: SkillRef, note: str) -> Proposal:
         file = TargetDocument(ref, b"", SkillDoc(0, ref.name, ref.path, ""))
         blank = self._build_proposal(file, CheckedEdit((), b"", (), (VerifiedUpdate(update),)))
         name = hashlib.sha256(f"{blank.id}\n{update.change}".encode()).hexdigest()[:8]
-        note, at = f"{ref.name}:{number} already says this", self._job.closed_at
-        return replace(blank, id=name, state=State.SAID, note=note, decided_at=at)
+        return replace(blank, id=name, state=State.SAID, note=note, decided_at=self._job.closed_at)
 
     def _evidence_of(self, update: Update) -> Evidence:
         return Evidence(self._turn_key(update.turn), update.quote)

@@ -24,6 +24,7 @@ from skilld.targets.find import TargetFiles, WorkingSession, find_targets, proje
 from skilld.targets.route import choose_target, ordered_files
 from skilld.targets.scopes import find_scopes
 from skilld.targets.session_work import session_work
+from skilld.text import Redact, fold, truncate
 from skilld.types import Evidence, Message, SkillDoc, SkillRef, TargetKind, Update
 from skilld.types import Kind as Change
 from skilld.words import content_stems, is_about
@@ -32,6 +33,7 @@ from skilld.words import content_stems, is_about
 _SKILL_MENTIONS = ("using {}", "skill {}", "{} skill", "`{}`", "/{}")
 _MAX_LINES = 100  # of an item, a paragraph or a table
 _MAX_NAMED = 2  # lines in flags
+_MAX_SHOWN = 200  # characters of a line in a remark
 _SENTENCE = re.compile(r"[.!?;\n。！？]+")
 _KIND_BY_SCOPE = {
     Scope.RULE: TargetKind.RULES,
@@ -141,6 +143,14 @@ class JobPlaces:
             if found and file.real == found[0].path and file.path in cut and found[1] > _last_line(file):
                 title = ADAPTERS[context.agent].INFO.title
                 return found[0], f"{found[0].name}:{found[1]} says this, but {title} does not read that far"
+        return None
+
+    def describe_line(self, line: str, redact: Redact) -> tuple[SkillRef, str] | None:
+        """Return the file that has a line, and a remark with its place and its words, without secrets."""
+        if found := self.find_line(line):
+            ref, number = found
+            said = truncate(fold(redact(line)).lstrip("-*+ "), _MAX_SHOWN)
+            return ref, f"{ref.name}:{number} already says this: {said}"
         return None
 
     def find_line(self, line: str) -> tuple[SkillRef, int] | None:

@@ -96,7 +96,10 @@ def test_a_rule_goes_into_claude_md_with_everything_a_skill_rule_has(
     assert teach(home, project, program, "Use pnpm in this repository, always!", PNPM) == []
     assert ", 1 said again (skilld proposals --state said); " in " ".join(program.run("status").stdout.split())
     note = program.json("proposals", "--state", "said")[0]
-    assert (note["note"], note["commit"]) == ("CLAUDE.md:9 already says this", "")
+    assert (note["note"], note["commit"]) == (
+        "CLAUDE.md:9 already says this: Always use pnpm, never npm, in this repository.",
+        "",
+    )
     (rule,) = program.json("effect")["rules"]  # reads the session at once, as the daemon does when it has time
     assert "Use pnpm in this repository, always!" in [evidence["quote"] for evidence in rule["evidence"]]
     (again,) = [check for check in program.json("doctor")["checks"] if check["name"] == "repeats"]

@@ -140,7 +140,7 @@ def test_an_already_written_learning_is_a_note_and_one_without_a_file_knows_its_
     daemon.store.learnings.add(old_learning(bare, 2, SAID[1]))
     assert daemon.run() == []
     assert [proposal.note for proposal in daemon.store.proposals.in_states([State.SAID])] == [
-        "CLAUDE.md:4 already says this"
+        "CLAUDE.md:4 already says this: Always use pnpm in this repository."
     ]
     (waits,) = daemon.store.learnings.all()
     assert (waits.turn_key, waits.place_kind, waits.place) == (
