@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from skilld.classify.backends import OFFLINE
-from skilld.classify.offline.detector import find_lasting
-from skilld.classify.offline.passed_over import instruction, passed_over
+from skilld.classify.offline.detector import find_lasting, is_order
+from skilld.classify.offline.passed_over import PRODUCT, instruction, passed_over
+from skilld.classify.offline.product_talk import ProductTalk
 from skilld.classify.offline.retraction import without_retracted
 from skilld.protocol import AnalyseBatch, NewLearning
 from skilld.text import truncate
@@ -30,6 +31,7 @@ def find_passed_over(
     for one, why in lost:
         yield NewLearning(job.batch.turns[one.turn - 1], *_told(one), _CONFIDENCE, None, why)
     before: list[str] = []
+    talk = ProductTalk()
     said: list[Update] = []
     reasons: dict[int, tuple[str, str]] = {}  # of those passed over: the turn's key and why
     for message in messages:
@@ -37,7 +39,9 @@ def find_passed_over(
             before.append(message.text)
         elif message.turn is not None:
             found = [*passed_over(message.text, before)]
-            found += [(one.quote, "") for one in find_lasting(message.text, before)]
+            heard = find_lasting(message.text, before)
+            kept = talk.without(message.text, heard)
+            found += [(one.quote, PRODUCT if one not in kept and is_order(one) else "") for one in heard]
             for quote, why in sorted(found, key=lambda one: message.text.find(one[0])):
                 change = instruction(quote)
                 said.append(Update(1, "", change, why, Kind.PREFERENCE, message.turn, quote, _STATED))

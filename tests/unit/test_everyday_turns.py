@@ -114,6 +114,23 @@ def test_a_project_rule_is_no_talk_about_the_product() -> None:
     assert told == ["Photos must always be square in this project.", "Always name photos after the recipe."]
 
 
+@pytest.mark.parametrize(
+    ("said", "change"),
+    [
+        ("From now on, please prefer pipes over temp files.", "Prefer pipes over temp files."),
+        ("Going forward, keep functions under 40 lines.", "Keep functions under 40 lines."),
+        ("From now on, name helpers after what they do.", "Name helpers after what they do."),
+        ("please never shadow err", "Never shadow err."),
+        ("from now on show the price in red", ""),
+        ("from now on the price must be red", ""),
+        ("never more than three", ""),
+    ],
+)
+def test_what_is_expressly_for_the_future_is_no_talk_about_the_product(said: str, change: str) -> None:
+    heard = Offline().detect([Message("the loader should always close the file", turn=1), Message(said, turn=2)], [])
+    assert [update.change for update in heard] == ([change] if change else [])
+
+
 def test_stories_product_talk_retractions_and_single_occasions_make_no_rule() -> None:
     for text in table_texts("everyday_turns", "stories, products, what is taken back, occasions"):
         assert find_changes(*text.split(" >> ")) == []

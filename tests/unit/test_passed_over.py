@@ -101,3 +101,9 @@ def test_what_was_heard_and_not_used_is_named_with_its_reason() -> None:
     assert _find("ok", "always sign it", lost=((replace(update, turn=2), "it is refused"),)) == [
         ("always sign it", "it is refused")
     ]
+
+
+@pytest.mark.parametrize("rule", ["Never shadow err.", "Never catch bare exceptions."])
+def test_an_order_dropped_as_talk_about_the_product_is_named(rule: str) -> None:
+    assert _find(rule) == []
+    assert (rule, PRODUCT) in _find("the loader should always close the file", rule)

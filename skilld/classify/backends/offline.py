@@ -18,7 +18,6 @@ from skilld.classify.offline.detector import (
     find_lasting,
     find_practices,
     find_statements,
-    is_order,
     join_previous,
     with_context,
     with_parts,
@@ -38,13 +37,8 @@ from skilld.classify.offline.placement import (
     replacement,
     section_for,
 )
-from skilld.classify.offline.product import (
-    is_about_work,
-    is_specification,
-    likely_languages,
-    opens_with_product,
-    states_demand,
-)
+from skilld.classify.offline.product import likely_languages
+from skilld.classify.offline.product_talk import STANDING_CUES, ProductTalk
 from skilld.classify.offline.removals import removal, with_removals
 from skilld.classify.offline.restated import restates
 from skilld.classify.offline.retraction import without_retracted
@@ -75,13 +69,8 @@ _REASONS = {
 }
 
 
-# Cues that can also describe a product: "never more than three", after "the form should ask for a number".
-_PRODUCT_CUES = frozenset({Cue.ADVERB, Cue.PRACTICE, Cue.PREFERENCE, Cue.TAKEN_UP})
-_OUTRIGHT_CUES = frozenset(Cue) - _PRODUCT_CUES
-_STANDING_CUES = frozenset({Cue.LASTING, Cue.ADVERB, Cue.MEMORY})  # may refer to words before: "do that from now on"
 _MAX_LEANING_STEMS = 3  # of words that may only say that the words before them are lasting
 _MAX_WORK_MESSAGES = 3  # last messages of the agent, which show the present work
-_PRODUCT_TALK_TURNS = 2  # turns for which talk about the product continues
 
 
 class Offline:
@@ -100,7 +89,7 @@ class Offline:
         """
         rules_are_loaded = bool(skills or instructions)
         updates: list[Update] = []
-        product_talk = 0  # further turns for which talk about the product may continue
+        talk = ProductTalk()
         for i, message in enumerate(messages):
             if message.turn is None:
                 continue
@@ -119,11 +108,7 @@ class Offline:
             matches = [
                 one for one in matches if _is_about_text(one, skills, message) or not is_about_single_thing(one, skills)
             ]
-            if product_talk:
-                kept = [one for one in matches if not _continues_product_talk(one)]
-                product_talk, matches = (_PRODUCT_TALK_TURNS if len(kept) < len(matches) else product_talk - 1), kept
-            if _speaks_of_product(message.text):
-                product_talk = _PRODUCT_TALK_TURNS
+            matches = talk.without(message.text, matches)
             # With one skill in use, an objection is certainly about its work.
             answered = skills[0] if len(skills) == 1 and agent else None
             updates += [
@@ -170,21 +155,6 @@ def _without_overlaps(found: Sequence[Match], matches: Sequence[Match]) -> list[
         if not any(one.quote in other.quote or other.quote in one.quote for other in (*matches, *kept)):
             kept.append(one)
     return kept
-
-
-def _speaks_of_product(text: str) -> bool:
-    """Whether a turn says what a product must do, and states no explicit rule."""
-    return is_specification(text) or (
-        opens_with_product(text) and not any(one.cue in _OUTRIGHT_CUES for one in find_lasting(text))
-    )
-
-
-def _continues_product_talk(match: Match) -> bool:
-    """Whether a match after talk about the product is part of that talk."""
-    of_it = match.cue in _PRODUCT_CUES or (
-        match.cue in _STANDING_CUES and (states_demand(match.quote) or not is_order(match))
-    )
-    return of_it and not is_about_work(match.quote)
 
 
 def skills_by_use(skills: Sequence[SkillDoc], turn: int) -> list[SkillDoc]:
@@ -266,7 +236,7 @@ def _make_update(
     said = phrase(match)
     if (
         not said.clear
-        and match.cue in _STANDING_CUES
+        and match.cue in STANDING_CUES
         and (match.cue is not Cue.LASTING or len(stems(said.text)) <= _MAX_LEANING_STEMS)
     ):
         meant = ((one, phrased) for one in with_context(match, message.text) if (phrased := phrase(one)).clear)

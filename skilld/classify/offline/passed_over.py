@@ -22,7 +22,7 @@ _MAX_LENGTH = 200  # characters of a clause
 _MAX_TURN = 2000  # characters: a longer turn is a description or a paste
 _REPORTED = "somebody else seems to say it"
 _ONCE = "it seems to hold only this once, or to be in doubt"
-_PRODUCT = "it seems to say what a product does"
+PRODUCT = "it seems to say what a product does"
 _TELLS = "it seems to tell only what is or will be"
 _UNKNOWN = "its wording is not one that the offline judge knows"
 
@@ -67,5 +67,5 @@ def _reason(bare: str, found: Sequence[Language]) -> str:
     if any(one.vetoes.search(bare) or one.hedges.search(bare) for one in found):
         return _ONCE
     if is_about_product(bare, found) or any(describes_product(after_opener(bare, one), one, found) for one in found):
-        return _PRODUCT
+        return PRODUCT
     return _TELLS if any(only_tells(after_opener(bare, one), one) for one in found) else _UNKNOWN

@@ -1,0 +1,64 @@
+"""Follows talk about what a product does: what sounds lasting in it is no rule for the agent. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from skilld.classify.offline.detector import Match, find_lasting, is_order
+from skilld.classify.offline.grammar import Cue
+from skilld.classify.offline.phrasing import phrase
+from skilld.classify.offline.product import (
+    is_about_product,
+    is_about_work,
+    is_specification,
+    opens_with_product,
+    states_demand,
+)
+from skilld.text import fold
+
+# Cues that can also describe a product: "never more than three", after "the form should ask for a number".
+_PRODUCT_CUES = frozenset({Cue.ADVERB, Cue.PRACTICE, Cue.PREFERENCE, Cue.TAKEN_UP})
+_OUTRIGHT_CUES = frozenset(Cue) - _PRODUCT_CUES
+STANDING_CUES = frozenset({Cue.LASTING, Cue.ADVERB, Cue.MEMORY})  # may refer to words before: "do that from now on"
+_MAX_TURNS = 2  # for which talk about the product continues
+_PLEASE = re.compile(
+    r"\b(?:please|pls|plz|bitte|por favor|per favore|s['\u2019]il (?:te|vous) pla[iî]t|alsjeblieft|proszę|prosím)\b",
+    re.IGNORECASE,
+)
+
+
+class ProductTalk:
+    """The talk about a product up to a turn."""
+
+    def __init__(self) -> None:
+        self._turns = 0  # further ones for which it may continue
+
+    def without(self, text: str, matches: Sequence[Match]) -> list[Match]:
+        """Return the matches in the next turn that are not part of the talk about the product."""
+        kept = [one for one in matches if not self._turns or not _continues(one)]
+        self._turns = _MAX_TURNS if len(kept) < len(matches) or _speaks_of_product(text) else max(0, self._turns - 1)
+        return kept
+
+
+def _speaks_of_product(text: str) -> bool:
+    """Whether a turn says what a product must do, and states no explicit rule."""
+    return is_specification(text) or (
+        opens_with_product(text) and not any(one.cue in _OUTRIGHT_CUES for one in find_lasting(text))
+    )
+
+
+def _continues(match: Match) -> bool:
+    """Whether a match after talk about the product is part of that talk."""
+    of_it = match.cue in _PRODUCT_CUES or (
+        match.cue in STANDING_CUES and (states_demand(match.quote) or not is_order(match))
+    )
+    return of_it and not is_about_work(match.quote) and not _addresses_agent(match)
+
+
+def _addresses_agent(match: Match) -> bool:
+    """Whether a match orders something expressly for the future, or asks for it: "from now on, ...", "please ..."."""
+    said = fold(phrase(match).text)
+    expressly = match.cue in _OUTRIGHT_CUES or bool(_PLEASE.search(match.quote))
+    orders = match.language.commands.match(said) and not states_demand(said)
+    return expressly and bool(orders) and not is_about_product(said, [match.language])
