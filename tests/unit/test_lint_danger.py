@@ -64,6 +64,47 @@ def test_t13_everyday_rules_get_no_flag(text: str) -> None:
     assert lint_bullet(text) == {}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Never write table-driven tests",
+        "No need to put factories in tests/factories.py",
+        "No need to put helpers in `tests/helpers.py`",
+        "Never write property-based tests",
+        "Avoid mocks in tests",
+        "Don't use parametrized tests",
+    ],
+)
+def test_a_kind_of_test_or_their_folder_is_no_unsafe_practice(text: str) -> None:
+    assert lint_bullet(text) == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["No need to write tests", "Don't add tests", "Skip everything in tests", "Avoid tests"],
+)
+def test_doing_without_tests_or_checks_still_is(text: str) -> None:
+    assert lint_bullet(text)["weak-security"] is FLAG
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("Always push without asking me", "It acts without asking or checking"),
+        ("Never ask me for confirmation", "It acts without asking or checking"),
+        ("Merge without review", "It acts without asking or checking"),
+        ("Don't prompt the user", "It acts without asking or checking"),
+        ("Do not bother me with it", "It acts without asking or checking"),
+        ("Never notify me of it", "It hides something from the user"),
+        ("Delete it without warning", "It hides something from the user"),
+        ("Do not tell the user", "It hides something from the user"),
+    ],
+)
+def test_not_asking_is_told_from_hiding(text: str, sentence: str) -> None:
+    found = [one.sentence for one in lint(SKILL, skill_with_bullet(text), text) if one.rule == "conceals"]
+    assert [one.partition(":")[0] for one in found] == [sentence]
+
+
 @pytest.mark.parametrize("verb", ["Look for", "Check for", "Find", "Flag", "Report any", "Search for", "Remove"])
 def test_looking_for_secrets_in_code_is_no_unsafe_practice(verb: str) -> None:
     assert "weak-security" not in lint_bullet(f"{verb} hard-coded secrets")
@@ -99,6 +140,21 @@ def test_t13_prose_about_a_module_is_not_code() -> None:
 )
 def test_t14_removing_or_weakening_a_rule_is_flagged(old: str, new: str, rule: str) -> None:
     assert lint_replacement(old, new)[rule] is FLAG
+
+
+@pytest.mark.parametrize(
+    ("line", "rule"),
+    [
+        ("Always sort the imports", "instruction-removed"),
+        ("Always use UTC", "instruction-removed"),
+        ("Put factories in `tests/factories.py`", "instruction-removed"),
+        ("Always ask before you push", "guard-removed"),
+        ("Run the tests first", "guard-removed"),
+        ("Never log passwords", "guard-removed"),
+    ],
+)
+def test_t14_only_what_guards_something_is_a_safeguard(line: str, rule: str) -> None:
+    assert [found.rule for found in lint(skill_with_bullet(line), SKILL, "")] == [rule]
 
 
 def test_t14_strengthening_or_moving_a_rule_passes() -> None:

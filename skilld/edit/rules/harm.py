@@ -61,15 +61,16 @@ _KEEPING_PRIVATE = (
     rf"{verbs('mention show reveal disclose display log')}\s+{_PRIVATE}"
     rf"(?:,?\s+(?:and|or)\s+(?:{_PRIVATE}|{_PERSONAL}))?\s*(?:[.;\n]|$|\b(?:to|in|on|with|anywhere|back)\b)"
 )
-_NOT_TELLING = (
-    rf"\b(?:do not|don['’]?t|never|without|avoid|no need to|not)\s+(?:ever\s+)?(?:to\s+)?(?!{_KEEPING_PRIVATE})"
-    + verbs("mention tell inform notify alert show reveal disclose report ask prompt bother display log warn confirm")
+_NOT = r"\b(?:do not|don['’]?t|never|without|avoid|no need to|not)\s+(?:ever\s+)?(?:to\s+)?"
+_NOT_TELLING = rf"{_NOT}(?!{_KEEPING_PRIVATE})" + verbs(
+    "mention tell inform notify alert show reveal disclose report display log warn"
 )
+_NOT_ASKING = _NOT + verbs("ask prompt bother confirm")
 _PEOPLE = nouns("user person human anyone anybody owner customer confirmation permission approval")
 # "Don't tell me what it does" is a wish for brevity; "don't ask me" gives up a say.
-_NOT_ASKING = r"\b(?:do not|don['’]?t|never|without|no need to)\s+(?:ever\s+)?(?:to\s+)?" + verbs(
-    "inform notify alert ask prompt bother warn confirm"
-)
+_NOT_WARNING_ME = _NOT + verbs("inform notify alert warn")
+
+_WITHOUT = r"\bwithout (?:(?:first|ever|any|further|prior|even)\s+)?"
 
 _EVENT = nouns(
     "task request message response reply answer session conversation chat prompt query interaction occasion action"
@@ -124,7 +125,7 @@ _PHRASES = (
         "It hides something from the user",
         near(_NOT_TELLING, _PEOPLE, 40),
         near(_NOT_TELLING, r"\b(?:this|it|them|that)\b", 15),
-        near(_NOT_ASKING, r"\bme\b", 40),
+        near(_NOT_WARNING_ME, r"\bme\b", 40),
         r"\b(?:silently|secretly|quietly|covertly|stealthily|subtly|invisibly|discreetly|unnoticed)\b",
         r"\bhidden from\b|\bin (?:the )?background\b|\bbehind the scenes\b|\binvisible to\b",
         near(
@@ -132,8 +133,16 @@ _PHRASES = (
             r"(?:\b(?:not|never|unaware)\b|n['’]t\b)",
             30,
         ),
-        r"\bwithout (?:(?:first|ever|any|further|prior|even)\s+)?(?:verification|review|confirmation|approval|notice"
-        r"|warning|(?:ask|check|verify|validat|confirm|review|read|test|inspect|wait|scann)ing)\b",
+        rf"{_WITHOUT}(?:notice|warning)\b",
+    ),
+    phrase(
+        "conceals",
+        "It acts without asking or checking",
+        near(_NOT_ASKING, _PEOPLE, 40),
+        near(_NOT_ASKING, r"\b(?:this|it|them|that)\b", 15),
+        near(_NOT_ASKING, r"\bme\b", 40),
+        rf"{_WITHOUT}(?:verification|review|confirmation|approval"
+        r"|(?:ask|check|verify|validat|confirm|review|read|test|inspect|wait|scann)ing)\b",
     ),
     phrase(
         "watches-person",
@@ -203,8 +212,11 @@ def check_harm(change: Change) -> Iterator[Finding]:
 # Lint family T-13, orders in words that remove protection: checks, access, safe practice, rules. English. They only
 # flag.
 
-_SKIP = verbs("disable skip bypass remove omit ignore suppress relax loosen weaken drop avoid deactivate") + (
-    r"|\b(?:turn(?:s|ing)? off|comment(?:s|ing)? out|no need (?:for|to)|without|instead of|do(?: no"
+_SKIP = verbs("disable skip bypass remove omit ignore suppress relax loosen weaken drop deactivate") + (
+    r"|\b(?:turn(?:s|ing)? off|comment(?:s|ing)? out|no need for)\b"
+)
+_NOT_DOING = verbs("avoid") + (
+    r"|\b(?:no need to|without|instead of|do(?: no"
     r"|n['’])t (?:need to |have to )?(?:do|run|use|check|validate|verify|test|review|escape|sanitize|hash|encrypt|log"
     r"|back up|ask for))\b"
 )
@@ -221,7 +233,10 @@ _TEST = nouns("test") + (
 )
 # Someone who wants no Jest tests wants other ones.
 _TOOLS = "jest mocha jasmine vitest pytest unittest nose junit testng rspec cypress playwright selenium karma snapshot"
-_TESTS = "".join(rf"(?<!\b{tool} )" for tool in _TOOLS.split()) + _TEST
+_KINDS = "-driven -based -style parametrized parameterized"
+_TESTS = "".join(rf"(?<!{one} )" for one in (*(rf"\b{tool}" for tool in _TOOLS.split()), *_KINDS.split())) + _TEST
+# "No need to put factories in `tests/`" is about a place.
+_NO_PLACE = "".join(rf"(?<!\bin {word})" for word in ("", "`", "the ", "our "))
 
 _PROTECTION_PHRASES = (
     phrase(
@@ -277,6 +292,7 @@ _PROTECTION_PHRASES = (
         ),
         near(nouns("password credential secret token key"), r"\b(?:in |as )(?:plain|clear) ?text\b"),
         near(f"(?:{_SKIP})", f"{_CHECKS}|{_TEST}", 50),
+        near(f"(?:{_NOT_DOING})", f"{_CHECKS}|{_NO_PLACE}{_TESTS}", 50),
         # Of what is forbidden, not of where: "never use floats for amounts, not even in tests".
         r"\b(?:not to|to not|never|do not|don['’]?t|no need to)\s+"
         + verbs("write add include create run perform do use require")
