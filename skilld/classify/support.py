@@ -112,6 +112,14 @@ def is_empty_request(change: str) -> bool:
     return rest != change and not any(word.content for word in content_words(rest, ""))
 
 
+# "Never use var": short names in code are common words elsewhere.
+_NAMES_THING = re.compile(
+    r"(?:please )?(?:always|never|do not|don['\u2019]?t) (?:ever )?use "
+    r"(?!(?:it|that|this|them|these|those|one|some|so|both|everything|anything)\b)\S+",
+    re.IGNORECASE,
+)
+
+
 def check_support(change: str, typed: str, skill: str, *, offer: str = "") -> Support:
     """Judge whether the turn `typed` supports `change` to a skill with the text `skill`.
 
@@ -127,7 +135,8 @@ def check_support(change: str, typed: str, skill: str, *, offer: str = "") -> Su
     wanted = content_stems(others)
     if not wanted:
         bare = fold_case(change).rstrip(".!")
-        says = bool(bare) and bare in fold_case(typed) and not offer  # a bare assent alone says nothing
+        says = bool(bare) and bare in fold_case(typed)
+        says = says and (not offer or bool(_NAMES_THING.fullmatch(bare)))  # a bare assent alone says nothing
         return Support() if says else Support("it says nothing worth remembering")
     if _share(others, typed) >= MIN_OWN_SHARE and _share(others, f"{typed}\n{skill}") >= MIN_KNOWN_SHARE:
         return Support()

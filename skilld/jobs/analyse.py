@@ -170,7 +170,7 @@ class Analysis:
         if judge.unusable and not (verdict.proposed or verdict.learned):
             raise BadReplyError(judge.unusable[0])
         self.refused += judge.unusable
-        self.refused += [f"The model's answer was not used: {why}" for why in verdict.faults]
+        self.refused += [f"An instruction was not used: {why}" for why in verdict.faults]
         self._dropped += verdict.dropped
         self._lost = [one for one in verdict.lost if one[0] not in dict(verdict.already_said)]
         for update, line in verdict.already_said:

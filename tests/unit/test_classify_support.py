@@ -328,3 +328,11 @@ def test_the_labelled_batches_score_as_documented() -> None:
     assert (own_count, other_count) == (46, 184)
     assert own >= 41
     assert other <= 7, "two of them are one gist, said again in another turn"
+
+
+@pytest.mark.parametrize(
+    "said", ["Never use var.", "Never use let.", "Don't use any.", "Always use it.", "Never use that."]
+)
+def test_a_short_name_in_code_is_content_and_a_pronoun_is_none(said: str) -> None:
+    named = not said.endswith(("it.", "that."))
+    assert check_support(said, said, SKILL, offer="Done. The tests pass.").ok is named

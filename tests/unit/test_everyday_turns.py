@@ -131,6 +131,24 @@ def test_what_is_expressly_for_the_future_is_no_talk_about_the_product(said: str
     assert [update.change for update in heard] == ([change] if change else [])
 
 
+@pytest.mark.parametrize(
+    ("said", "change"),
+    [
+        ("Here, always keep imports sorted.", "Always keep imports sorted."),
+        ("Here, never use panic.", "Never use panic."),
+        ("Here always use snake case.", "Always use snake case."),
+        ("In here, never log with print.", "Never log with print."),
+        ("ok, here always run the linter first", "Always run the linter first."),
+        ("Here, it always crashes.", ""),
+        ("Here always the same error.", ""),
+        ("here never works", ""),
+    ],
+)
+def test_an_order_that_begins_with_here_is_heard(said: str, change: str) -> None:
+    heard = Offline().detect([Message(said, turn=1)], [])
+    assert [update.change for update in heard] == ([change] if change else [])
+
+
 def test_stories_product_talk_retractions_and_single_occasions_make_no_rule() -> None:
     for text in table_texts("everyday_turns", "stories, products, what is taken back, occasions"):
         assert find_changes(*text.split(" >> ")) == []
