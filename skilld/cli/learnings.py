@@ -125,12 +125,17 @@ def _find_proposed(store: Store, name: str) -> str:
 
 def _describe_reason(learning: Learning) -> str:
     """Return why a learning was kept, in the past tense if the person has committed to the project since."""
-    from skilld.git.state import is_own_project
     from skilld.targets.find import NEVER_COMMITTED_REASON
 
+    if learning.why_kept != NEVER_COMMITTED_REASON:
+        return learning.why_kept
+    from skilld.git.environment import scrub_environment
+    from skilld.git.state import is_own_project
+
+    scrub_environment()
     here = Path(learning.project or "/")
     root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
-    if learning.why_kept == NEVER_COMMITTED_REASON and is_own_project(root):
+    if is_own_project(root):
         return "the project had no commit of yours when you said it"
     return learning.why_kept
 

@@ -94,7 +94,7 @@ def _apply_attribute(attribute: str, state: bool, macros: set[str]) -> bool:  # 
 _OTHER_TOKENS = r"|\*|\[[!^]?\]?[^\]]*\]|\\.|."
 _TOKEN_PATTERN = re.compile(r"(?<=/)\*\*/|(?<=/)\*\*$" + _OTHER_TOKENS, re.DOTALL)
 # What two stars mean after letters depends on how git splits the pattern: in doubt, anything.
-_LOOSE_TOKEN_PATTERN = re.compile(r"\*\*+/?" + _OTHER_TOKENS, re.DOTALL)
+_LOOSE_TOKEN_PATTERN = re.compile(r"(?<=/)\*\*/|\*\*+/?" + _OTHER_TOKENS, re.DOTALL)
 _FOLDERS, _REST, _STAR = "**/", "**", "*"
 
 
@@ -111,10 +111,11 @@ def _matches(pattern: str, relpath: str, *, sets: bool) -> bool:
     pattern = "/" + pattern.removeprefix("/")
     if sets:
         pattern, target = pattern.lower(), target.lower()
-    tokens = (_LOOSE_TOKEN_PATTERN if sets else _TOKEN_PATTERN).findall(pattern)
+    tokens = [*(_LOOSE_TOKEN_PATTERN if sets else _TOKEN_PATTERN).finditer(pattern)]
     places: dict[str, int] = defaultdict(int)
     for i, token in enumerate(tokens):
-        places[_REST if sets and token.startswith(_REST) else token] |= 1 << i
+        loose = sets and token[0].startswith(_REST) and (token[0] != _FOLDERS or pattern[token.start() - 1] != "/")
+        places[_REST if loose else token[0]] |= 1 << i
     classes = [token for token in places if token.startswith("[")]
     if len(classes) > _MAX_CLASSES or not all(map(_compile_class, classes)):
         return sets

@@ -163,7 +163,7 @@ def _line_parts(line: DraftLine, evidence: Sequence[Part], one: Candidate, verdi
         return
     if problem := wording_problem(line.text, Sources(parts), Sources(evidence)):
         stands = fit if len(fit) == 1 and (len(parts) == 1 or (fit[0].observed and line.kind != "rule")) else []
-        instead = f"; the line {stands[0].text!r} stands in its place" if stands else ""
+        instead = f"; this line replaces it: {stands[0].text!r}" if stands else ""
         verdicts.append(Verdict(line.text, problem + instead))
         yield from stands
         return
@@ -171,7 +171,7 @@ def _line_parts(line: DraftLine, evidence: Sequence[Part], one: Candidate, verdi
         verdicts.append(Verdict(line.text, doubt, doubt=True))
     typed = any(not part.observed for part in parts)
     if line.kind == "pitfall" and not typed:
-        verdicts.append(Verdict(line.text, "a pitfall that nobody typed stands as in its line of evidence"))
+        verdicts.append(Verdict(line.text, "nobody typed it: a pitfall is worded as in its line of evidence"))
         yield from (part for part in fit if part.sort is PartKind.TRAP)
         return
     sort = PartKind.WORDED if line.kind in {"step", "check"} or not typed else PartKind.SAID

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from skilld.context.patterns import matches
 
@@ -64,13 +65,14 @@ class Scope:
         return tuple(pattern.replace("**", "a").replace("*", "a") for pattern in self.patterns[:_MAX_EXAMPLES])
 
 
-def find_scopes(text: str) -> list[Scope]:
+@lru_cache(maxsize=1024)  # the words of one update are compared with each rule
+def find_scopes(text: str) -> tuple[Scope, ...]:
     """Return the files that a text is about; none if it is about all files."""
     found: dict[tuple[str, ...], Scope] = {}
     for match in _SCOPE_PATTERN.finditer(text[:_MAX_LENGTH]):
         if (scope := _scope(match)) is not None:
             found.setdefault(scope.patterns, scope)
-    return list(found.values())[:_MAX_SCOPES]
+    return tuple(found.values())[:_MAX_SCOPES]
 
 
 def _scope(match: re.Match[str]) -> Scope | None:

@@ -36,6 +36,8 @@ class Terminal:
         )
         os.close(slave)
         self.shown = ""
+        self._poll = select.poll()  # takes any descriptor, unlike select
+        self._poll.register(self._master, select.POLLIN)
         self._decoder = codecs.getincrementaldecoder("utf-8")()  # a read may end within a character
 
     def read_until(self, text: str) -> str:
@@ -43,7 +45,7 @@ class Terminal:
         end = time.monotonic() + LIMIT
         while text not in self.shown:
             assert time.monotonic() < end, f"waited for {text!r}; shown so far:\n{self.shown}"
-            if select.select([self._master], [], [], 0.2)[0]:
+            if self._poll.poll(200):
                 self.shown += self._decoder.decode(os.read(self._master, 65536))
         return self.shown
 

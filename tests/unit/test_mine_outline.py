@@ -253,7 +253,7 @@ def test_a_line_that_may_not_stand_leaves_no_command_behind_that_nobody_gave() -
         made, verdicts = worded_skill(one, replace(_answer(one), lines=(*_answer(one).lines[:2], extra)))
         assert made is not None
         assert [part.text for part in made.parts if part.text.startswith("make ")] == left
-        assert any(("stands in its place" in told.why) is bool(left) for told in verdicts if told.text == extra.text)
+        assert any(("this line replaces it" in told.why) is bool(left) for told in verdicts if told.text == extra.text)
 
 
 def test_a_line_of_another_form_and_a_path_of_one_machine_are_told_too() -> None:
