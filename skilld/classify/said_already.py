@@ -319,7 +319,7 @@ def find_same_meaning(change: str, text: str) -> str | None:
     return None
 
 
-_FILE = re.compile(r"(?:[\w.-]+/)+[\w.*-]*|[\w-]+\.[a-z]\w{0,5}\b")
+_FILE = re.compile(r"(?<![\w./-])(?:[\w.-]+/)+[\w.*-]*|(?<![\w-])[\w-]+\.[a-z]\w{0,5}\b")
 _PLACED = re.compile(rf"\b(?:in|into|to|under|at|inside|next to) `?({_FILE.pattern})", re.IGNORECASE)
 
 

@@ -65,7 +65,9 @@ _STATEMENT_PATTERN = re.compile(
     re.IGNORECASE,
 )
 # A reason has a negation of its own: "use one line so I won't have to approve two".
-_REASON_PATTERN = re.compile(r"([^.;,!?\n]*?)\b(?:so(?: that)?|because|since|otherwise)\b", re.IGNORECASE)
+_REASON_PATTERN = re.compile(r"\b(?:so(?: that)?|because|since|otherwise)\b", re.IGNORECASE)
+_CLAUSE_END_PATTERN = re.compile(rf"[.;,!?\n]|{_REASON_PATTERN.pattern}", re.IGNORECASE)
+_MAX_CLAUSE = 300  # characters before a reason
 _INSTEAD_PATTERN = re.compile(r"\b(?:instead|rather)\b", re.IGNORECASE)
 _MARKUP_PATTERN = re.compile(r"[<>|#*\[\]\\^~]|https?:|://|\b[0-9a-f]{7,40}\b|\d{3,}|\[REDACTED")
 _CUT_PATTERN = re.compile(r"[/=:@.]\u2026")  # inside a word: "repos/owner/name/issues/\u2026"
@@ -273,9 +275,13 @@ def _as_wish(said: str) -> str:
     """Return what was said without negations that ban nothing, and with its reasons as clauses of their own."""
     for pattern in (_CONDITION_PATTERN, _STATEMENT_PATTERN):
         said = pattern.sub(" ", said)
-    return _REASON_PATTERN.sub(
-        lambda found: found[0] if has_negation(found[1]) else f"{found[1]}. ", _REFUSAL_PATTERN.sub("", said)
-    )
+    return _REASON_PATTERN.sub(_as_clause, _REFUSAL_PATTERN.sub("", said))
+
+
+def _as_clause(reason: re.Match[str]) -> str:
+    """Return what to put for the word that begins a reason: a full stop, unless the clause before it bans something."""
+    before = reason.string[max(0, reason.start() - _MAX_CLAUSE) : reason.start()]
+    return reason[0] if has_negation(_CLAUSE_END_PATTERN.split(before)[-1]) else ". "
 
 
 def _danger(text: str, typed: Sequence[str]) -> str | None:
