@@ -6,6 +6,7 @@ import os
 import sys
 from contextlib import closing
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -111,8 +112,10 @@ def test_in_a_terminal_it_lists_the_places_and_asks(
         monkeypatch.setattr(sys, "stdin", stdin)
         batch = accept_all.choose(store, everywhere=True)
         for typed in (b"\n", b"n\n", b"y\n"):
-            keys.write(typed)
+            answer = Timer(0.3, keys.write, (typed,))  # once it is asked: what is typed before does not count
+            answer.start()
             answers.append(accept_all.confirm(batch))
+            answer.join()
     assert answers == [False, False, True]
     shown = capsys.readouterr().out
     assert f"   2  {first.root} (main)\n   1  {second.root} (main)\n" in shown
