@@ -91,8 +91,8 @@ BASE_TIMEOUT_SECONDS = 3.0
 def find_base(repo: Repo, relpaths: Sequence[str], absent: Sequence[str] = ()) -> Base:
     """Return the base: the first of three candidates whose files equal HEAD's.
 
-    They are the newest commit that changed any of the files (skipped without files, and if the walk takes too long),
-    the merge base with the default branch, and HEAD. All files must be in HEAD, and none of the `absent` ones.
+    They are the newest commit that changed any of the files, or deleted an `absent` one (skipped if the walk takes too
+    long), the merge base with the default branch, and HEAD. HEAD must have all files, and none of the absent ones.
     """
 
     def has_same(rest: Base | None) -> bool:
@@ -102,7 +102,7 @@ def find_base(repo: Repo, relpaths: Sequence[str], absent: Sequence[str] = ()) -
             and not any(objects.read_objects(repo.git, [f"{rest.commit}:{relpath}" for relpath in absent]))
         )
 
-    rest = _newest_change(repo, relpaths) if relpaths else None
+    rest = _newest_change(repo, [*relpaths, *absent]) if relpaths or absent else None
     if not has_same(rest):
         rest = _merge_base(repo)
     return rest if rest is not None and has_same(rest) else describe_base(repo, repo.head)

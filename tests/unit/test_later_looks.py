@@ -178,6 +178,25 @@ def test_it_is_accepted_where_it_was_not_undone(life: ProposalLife) -> None:
     assert life.observe()[0] == "reverted"
 
 
+@pytest.mark.parametrize("beside", [True, False])
+@pytest.mark.parametrize("on", ["main", "side"])
+def test_a_new_skill_is_accepted_where_it_was_not_undone(life: ProposalLife, on: str, *, beside: bool) -> None:
+    if beside:
+        life.offer("p2")
+    if on == "side":
+        life.person.git("switch", "--quiet", "--create", "side")
+    new = "---\nname: extra\ndescription: Use for more.\n---\n\n# Extra\n"
+    life.propose("p1", Operation(Op.CREATE, "", new), path=life.person.root / "skills/extra/SKILL.md")
+    life.accept()
+    life.person.git("branch", "feature")
+    life.undo()
+    assert life.observe() == ("open", "")
+    life.person.git("switch", "--quiet", "feature")
+    assert life.observe()[0] == "accepted"
+    life.person.git("switch", "--quiet", on)
+    assert life.observe() == ("accepted", "committed; now only on the branch feature")
+
+
 def test_it_is_reverted_where_its_undoing_is_merged(life: ProposalLife) -> None:
     life.offer()
     life.offer("p2", "Keep the changelog short.", "- Write the news.")
