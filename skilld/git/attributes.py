@@ -109,8 +109,6 @@ def _matches(pattern: str, relpath: str, *, sets: bool) -> bool:
         return sets
     target = "/" + (relpath if "/" in pattern else relpath.rpartition("/")[2])
     pattern = "/" + pattern.removeprefix("/")
-    if sets:
-        pattern, target = pattern.lower(), target.lower()
     tokens = [*(_LOOSE_TOKEN_PATTERN if sets else _TOKEN_PATTERN).finditer(pattern)]
     places: dict[str, int] = defaultdict(int)
     for i, token in enumerate(tokens):
@@ -119,24 +117,29 @@ def _matches(pattern: str, relpath: str, *, sets: bool) -> bool:
     classes = [token for token in places if token.startswith("[")]
     if len(classes) > _MAX_CLASSES or not all(map(_compile_class, classes)):
         return sets
-    return _follow(places, classes, target) >> len(tokens) & 1 == 1
+    letters = [(one, one.swapcase()) if sets else (one,) for one in target]
+    return _follow(places, classes, letters) >> len(tokens) & 1 == 1
 
 
-def _follow(places: Mapping[str, int], classes: Iterable[str], target: str) -> int:
-    """Return the places in a pattern, as bits, that are reached after the target; `places` are those of each token."""
+def _follow(places: Mapping[str, int], classes: Iterable[str], target: Iterable[tuple[str, ...]]) -> int:
+    """Return the places in a pattern, as bits, that are reached after the target, of which each letter may be several.
+
+    `places` are those of each token.
+    """
     folders, rest, star = (places.get(kind, 0) for kind in (_FOLDERS, _REST, _STAR))
     at, before = _skip(1, folders | rest | star), "/"
-    for letter in target:
-        hit = places.get(letter, 0) | places.get(f"\\{letter}", 0)
-        stay = folders | rest
-        if letter != "/":
+    for letters in target:
+        hit, stay = 0, folders | rest
+        for letter in letters:
+            hit |= places.get(letter, 0) | places.get(f"\\{letter}", 0)
+        if letters[0] != "/":
             hit |= places.get("?", 0)
             stay |= star
             for token in classes:
                 pattern = _compile_class(token)
-                hit |= places[token] if pattern and pattern.match(letter) else 0
+                hit |= places[token] if pattern and any(map(pattern.match, letters)) else 0
         at = (at & hit) << 1 | at & stay
-        before = letter
+        before = letters[0]
         at = _skip(at, rest | star | (folders if before == "/" else 0))
     return at
 
