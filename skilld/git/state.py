@@ -47,7 +47,7 @@ def check_regular(top: Path) -> None:
     for name in _READ_WHOLE:
         _check_regular(git_dir / name)
         _check_regular(common_dir / name)
-    folders = [common_dir / "refs"]
+    folders = [common_dir / "refs", git_dir / "refs"]
     while folders:
         with suppress(OSError), os.scandir(folders.pop()) as entries:  # git says why it cannot be read
             for entry in entries:

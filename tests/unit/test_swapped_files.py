@@ -111,11 +111,14 @@ def test_a_repository_with_such_a_file_is_refused(harness: Harness, name: str, s
 def test_a_linked_work_tree_has_files_of_its_own(harness: Harness) -> None:
     linked = harness.person.root.with_name("linked")
     harness.person.git("worktree", "add", "--quiet", str(linked))
-    head = harness.person.root / ".git/worktrees/linked/HEAD"
+    own = harness.person.root / ".git/worktrees/linked"
+    (own / "refs/bisect").mkdir(parents=True)
     check_regular(linked)
-    head.unlink()
-    _pipe(head)
-    assert isinstance(_answer(lambda: check_regular(linked)), RepoRefusedError)
+    for path in (own / "refs/bisect/bad", own / "HEAD"):
+        path.unlink(missing_ok=True)
+        _pipe(path)
+        assert isinstance(_answer(lambda: check_regular(linked)), RepoRefusedError)
+        path.unlink()
 
 
 @pytest.mark.slow
