@@ -151,12 +151,8 @@ def find_candidates(reading: SessionSet, options: Options, world: MiningContext,
     asks = report.model != OFFLINE
     windows = [one for session in reading.sessions for one in session_windows(session, report.model)] if asks else []
     new = [one for one in windows if world.store.mining.get(one.id) is None]
-    consent = Consent(
-        world,
-        hooks,
-        run_estimate(reading.sessions, new, proposes=not options.dry_run),
-        lambda expected: _dollars(expected, world.terms),
-    )
+    most = run_estimate(reading.sessions, new, proposes=not options.dry_run)
+    consent = Consent(world.terms, hooks, most, lambda: _dollars(most, world.terms))
     report.asked = _ask_model(new, world, hooks, consent)
     report.rows, report.unread = session_rows(
         reading.sessions, (lambda session: session_windows(session, report.model)) if asks else None, world.store
@@ -169,7 +165,7 @@ def find_candidates(reading: SessionSet, options: Options, world: MiningContext,
     if asks:
 
         def may_ask() -> bool:
-            return not report.asked.stopped and consent()
+            return not report.asked.stopped and consent(world.store)
 
         report.judgement, why_not = _with_choices(report, options, world, run, may_ask)
         report.asked.stopped = report.asked.stopped or why_not
@@ -261,7 +257,7 @@ def _ask_model(new: Sequence[Window], world: MiningContext, hooks: Hooks, consen
     """Ask about the windows without an answer, if the person agrees."""
     if not new:
         return QuestionStats()
-    if not consent():
+    if not consent(world.store):
         return QuestionStats(stopped=DECLINED_REASON)
 
     def progress(done: int, waits: str) -> None:

@@ -14,11 +14,12 @@ from skilld.classify import prompt
 from skilld.clock import local_day
 from skilld.mining.draft_questions import DRAFTS_ASKED, MAX_DRAFTS
 from skilld.mining.kinds import MIN_SESSIONS
-from skilld.mining.questions import LONGEST_ANSWER, NO_SKILL, Estimate
+from skilld.mining.questions import LONGEST_ANSWER, NO_SKILL, Estimate, Terms
 from skilld.mining.selection import MAX_SKILLS
 from skilld.mining.sessions import Session
-from skilld.mining.values import Hooks, MiningContext
+from skilld.mining.values import Hooks
 from skilld.protocol import Window
+from skilld.store import Store
 from skilld.store.budget import Limits
 from skilld.types import Usage
 
@@ -53,19 +54,21 @@ def budget_left(today: Usage, limits: Limits) -> str:
 
 @dataclass
 class Consent:
-    """Whether the questions of one run may be sent; the person is asked before the first."""
+    """Whether the questions of one run, which begins with it, may be sent; the person is asked before the first."""
 
-    world: MiningContext
+    terms: Terms
     hooks: Hooks
     expected: Estimate
-    price: Callable[[Estimate], float | None]
+    price: Callable[[], float | None]
     given: bool | None = None
 
-    def __call__(self) -> bool:
+    def __post_init__(self) -> None:
+        self.terms.allowance.grant(None)
+
+    def __call__(self, store: Store) -> bool:
         """Return whether questions may be sent; ask if this is the first. With a spent budget nothing is asked."""
-        terms, store = self.world.terms, self.world.store
-        if self.given is None and not terms.spent_reason(store):
-            self.expected.left = budget_left(store.usage.on(local_day(time.time())), terms.limits)
-            self.given = self.hooks.agree(self.expected, lambda: self.price(self.expected))
-            terms.allowance.grant(self.expected)
+        if self.given is None and not self.terms.spent_reason(store):
+            self.expected.left = budget_left(store.usage.on(local_day(time.time())), self.terms.limits)
+            self.given = self.hooks.agree(self.expected, self.price)
+            self.terms.allowance.grant(self.expected)
         return self.given is not False

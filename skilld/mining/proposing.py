@@ -63,7 +63,7 @@ class MiningRun:
     transcripts: Transcripts
     redact: Callable[[str], str]
     spent: list[Usage] = field(default_factory=list)
-    may_ask: Callable[[], bool] = lambda: True
+    may_ask: Callable[[Store], bool] = lambda _: True
 
     def ask(self, work: Question | ExtendSkill, keep: Keep = ignore_plan) -> Result:
         """Return the result of a question to the model, within the day's budget."""
@@ -213,7 +213,7 @@ def extension_proposal(candidate: Candidate, run: MiningRun) -> Proposal:
     spec = run.terms.spec
     if spec.model != OFFLINE and (why := run.terms.spent_reason(run.store)):
         raise SkilldError("Could not make the edit", why)
-    if spec.model != OFFLINE and not run.may_ask():
+    if spec.model != OFFLINE and not run.may_ask(run.store):
         spec = Spec(OFFLINE)
     messages, updates, parts = _evidence_batch(candidate, run.transcripts)
     work = ExtendSkill(spec, SkillRef(candidate.name, candidate.target), tuple(messages), tuple(updates))

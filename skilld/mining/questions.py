@@ -120,7 +120,7 @@ class Allowance:
     used: Usage = field(default_factory=Usage)
     refused: bool = False
 
-    def grant(self, most: Estimate) -> None:
+    def grant(self, most: Estimate | None) -> None:
         """Begin a run that may use `most`."""
         self.most, self.used, self.refused = most, Usage(), False
 

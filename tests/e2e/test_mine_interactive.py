@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from textual.widgets import TextArea
 
-from support.generation_pilot import run_generation
+from skilld.mining.questions import Estimate
+from skilld.review.generation import KeptCandidate
+from support.generation_pilot import generation_steps, run_generation
 from support.in_process_program import InProcessProgram
 from support.live_project import Project
 from support.mining_model import answer_request
@@ -203,6 +205,29 @@ def test_a_model_is_asked_only_after_confirmation(program: InProcessProgram, mon
         assert run_generation(story) == []
         assert model.bodies
     assert program.json("proposals") == []
+
+
+def test_the_edit_is_the_first_question_where_every_answer_is_stored(
+    program: InProcessProgram, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Estimate] = []
+
+    def agree(expected: Estimate, _: object) -> bool:
+        asked.append(expected)
+        return True
+
+    with StubModel(answer_request) as model:
+        monkeypatch.setenv("SKILLD_MODEL", "openai/stub")
+        monkeypatch.setenv("SKILLD_MODEL_BASE_URL", model.base_url)
+        for times in (1, 0):
+            asked.clear()
+            steps = generation_steps()
+            result = steps.find(steps.choices(lambda *_: None), agree, lambda *_: None)
+            assert len(asked) == times
+        kept = [KeptCandidate(one.candidate, one.candidate.name) for one in result.previews if not one.text]
+        (made,) = steps.save(kept, result, lambda *_: None)
+    assert (made.candidate.name, made.why_not, len(asked)) == ("release-notes", "", 1)
+    assert [proposal["id"] for proposal in program.json("proposals")] == [made.proposal]
 
 
 def _answer(program: InProcessProgram, *answers: str, **variables: str) -> str:

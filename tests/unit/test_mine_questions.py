@@ -11,9 +11,10 @@ import pytest
 from skilld.classify.backends import Spec
 from skilld.classify.backends.paid_calls import ModelCall
 from skilld.clock import local_day
-from skilld.mining.consent import budget_left, run_estimate
-from skilld.mining.questions import LONGEST_ANSWER, WINDOW_TURNS, QuestionRun, Terms, session_windows
+from skilld.mining.consent import Consent, budget_left, run_estimate
+from skilld.mining.questions import LONGEST_ANSWER, WINDOW_TURNS, Estimate, QuestionRun, Terms, session_windows
 from skilld.mining.sessions import Session
+from skilld.mining.values import Hooks
 from skilld.protocol import Result, Window
 from skilld.settings import Settings
 from skilld.store import Store
@@ -80,6 +81,24 @@ def test_a_run_never_uses_more_than_was_agreed_to(store: Store) -> None:
         assert spent.tokens_in + spent.tokens_out <= most.tokens
         assert "more than you agreed to" in (terms.spent_reason(store) or "")
     assert store.usage.on(local_day(time.time())).calls == terms.allowance.used.calls + most.calls
+
+
+def test_the_next_run_of_a_process_asks_again_although_one_would_have_used_more(store: Store) -> None:
+    terms = Terms(Spec("openai/stub"), Settings().budget, 1.0, 0o022, {})
+    asked: list[Estimate] = []
+
+    def agree(expected: Estimate, _: object) -> bool:
+        asked.append(expected)
+        return True
+
+    for number in (1, 2):
+        most = run_estimate([_session(RULE)], [], proposes=False)
+        consent = Consent(terms, Hooks(agree, str, print), most, lambda: None)
+        assert consent(store)
+        assert consent(store)
+        assert asked[number - 1 :] == [most]
+        assert terms.charge(store)(ModelCall("m", Usage(1, most.tokens)))
+        assert terms.spent_reason(store)
 
 
 def test_what_the_budget_leaves_is_named_without_limits_that_are_off() -> None:
