@@ -109,7 +109,7 @@ def word_skills(
             kept[one] = better
     dropped = [RejectedCandidate(one.parts[0].text, _NO_TASK_REASON) for one, left in kept.items() if left is None]
     dropped += [
-        RejectedCandidate(one.parts[0].text, f"the model was not asked: {why}") for one in drafts if one not in first
+        RejectedCandidate(one.parts[0].text, f"the model did not word it: {why}") for one in drafts if one not in first
     ]
     shown, covered = shortlist([one for one in kept.values() if one is not None])
     return tuple(shown), [*dropped, *covered], ""

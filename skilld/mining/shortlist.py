@@ -40,12 +40,11 @@ _Deeds = tuple[Sequence[_Deed], Sequence[_Deed]]
 def shortlist(made: Sequence[Candidate]) -> tuple[list[Candidate], list[RejectedCandidate]]:
     """Return the skills to show, the best first, without those that another one covers; and these with the reason."""
     deeds = {one: _deeds(one) for one in made}
-    covered = {
-        one: other
-        for one in made
-        for other in made
-        if one.recurrence and other.recurrence and one is not other and _is_covered(one, other, deeds)
-    }
+    covered: dict[Candidate, Candidate] = {}
+    for one in made:
+        others = (other for other in made if one is not other and other not in covered and other.recurrence)
+        if one.recurrence and (cover := next((other for other in others if _is_covered(one, other, deeds)), None)):
+            covered[one] = cover
     kept = [one for one in made if one not in covered]
     left_out = [
         RejectedCandidate(one.title or one.name, f"{other.name} has its steps") for one, other in covered.items()

@@ -74,7 +74,7 @@ def test_a_draft_that_may_not_be_asked_about_is_reported_and_the_others_stand(ru
     answers = iter([True, False])
     made, left_out, why = word_skills(drafts, run, lambda: next(answers))
     assert (len(made), why) == (12, "")
-    assert [one.missed for one in left_out] == ["the model was not asked: you declined to send the questions"] * 2
+    assert [one.missed for one in left_out] == ["the model did not word it: you declined to send the questions"] * 2
     none, _, why = word_skills([_draft(40)], run, lambda: False)
     assert (len(none), why) == (1, "you declined to send the questions")
 

@@ -67,3 +67,15 @@ def test_the_most_frequent_comes_first_if_as_much_of_it_is_sure() -> None:
     often = skill("often", 12, "gh pr list", "gh issue list")
     generic = skill("generic", 7, *COMMIT, "git push")
     assert shown(generic, loose, sure, often) == ["often", "sure", "generic", "loose"]
+
+
+def test_of_skills_that_cover_each_other_in_a_circle_one_stays() -> None:
+    steps = [f"tool{number} run" for number in range(1, 8)]
+    one = skill("one", 5, *steps[:4], "!Ask me first", "!Keep it short")
+    part = skill("part", 4, *steps[:3], "!Ask me first", "!Keep it short", "!Name the owner")
+    large = skill("large", 5, *steps[1:], "!Ask me first")
+    assert shown(one, part, large) == ["large"]
+    assert [left_out.missed for left_out in shortlist([one, part, large])[1]] == [
+        "part has its steps",
+        "large has its steps",
+    ]
