@@ -45,7 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action:
         return _propose(store, arguments)
     if arguments.forget:
-        forget_ask(store, _find_ask(store, common.as_text(arguments.forget)))
+        with store.transaction():
+            forget_ask(store, _find_ask(store, common.as_text(arguments.forget)))
         console.say("Deleted.")
         return 0
     asks = group_learnings(_matching_learnings(store, arguments))

@@ -34,7 +34,7 @@ def remember_passed_over(store: Store, batch: StoredBatch, result: BatchResult, 
 
 
 def forget_ask(store: Store, ask: Sequence[Learning]) -> None:
-    """Delete these, whether they are learnings or were passed over."""
+    """Delete these, whether they are learnings or were passed over; call it in a transaction."""
     for one in ask:
         store.learnings.forget(one.id)
     known, ids = _load(store), {one.id for one in ask}

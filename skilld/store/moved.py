@@ -33,6 +33,7 @@ _META_KEYS = (
     meta.TEAMS,
     meta.ROOT_COMMITS,
     meta.FOLDER_IDS,
+    meta.PASSED_OVER,
 )
 
 

@@ -7,7 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -16,11 +16,12 @@ from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.git.state import git_dir_of, move_own_repository
 from skilld.paths import places
 from skilld.proposals.follow import follow_moved_folders
+from skilld.proposals.passed_over import load_passed_over
 from skilld.proposals.poll import PollSchedule, record_observation
 from skilld.proposals.reconcile import observe
 from skilld.store import Store
 from skilld.store.learnings import Learning
-from skilld.store.meta import FOLDER_IDS, MOVED_TEAMS, SYNCED_PROJECTS, TEAMS
+from skilld.store.meta import FOLDER_IDS, MOVED_TEAMS, PASSED_OVER, SYNCED_PROJECTS, TEAMS
 from skilld.types import Op, Operation
 from support.proposal_life import DRY, ProposalLife
 from support.repos import SKILL, TEXT, Person, isolate_git, new_repo
@@ -188,6 +189,7 @@ def test_what_else_is_known_of_it_moves_along(life: ProposalLife) -> None:
     )  # fmt: skip
     store.learnings.add(learning)
     store.learnings.add(replace(learning, id="l2", project=beside, place=f"{beside}/CLAUDE.md"))
+    store.meta.set(PASSED_OVER, [asdict(learning)])
     store.meta.set(SYNCED_PROJECTS, [str(root), beside])
     store.meta.set(TEAMS, {str(root): {"repo": str(root), "name": "pat"}})
     life.observe()
@@ -195,6 +197,7 @@ def test_what_else_is_known_of_it_moves_along(life: ProposalLife) -> None:
     at(life, new).observe()
     found = {one.id: (one.project, one.place) for one in store.learnings.all()}
     assert found == {"l1": (str(new), f"{new}/CLAUDE.md"), "l2": (beside, f"{beside}/CLAUDE.md")}
+    assert [one.project for one in load_passed_over(store, 0)] == [str(new)]
     assert store.meta.get(SYNCED_PROJECTS) == [str(new), beside]
     assert store.meta.get(TEAMS) == {str(new): {"repo": str(new), "name": "pat"}}
     assert store.meta.get(MOVED_TEAMS) == {str(root): str(new)}
