@@ -80,9 +80,7 @@ def refit_to_head(proposal: Proposal, tracked: TrackedFile, made_for: bytes | No
         after = edit(seen) if own else None
         if proposal.commit and (after is None or section):
             committed = objects.read_blob(git, proposal.commit, relpath)
-            if committed is not None and (
-                after is None or sorted(line_diff.split_lines(after)) == sorted(line_diff.split_lines(committed))
-            ):
+            if committed is not None and (after is None or _has_same_lines(after, committed)):
                 after = committed
         if after is None or (fits and seen == current and after == edit(current)):
             return proposal

@@ -15,7 +15,7 @@ from skilld.cli import common
 from skilld.cli import decide as cli_decide
 from skilld.edit.move import move_to_section
 from skilld.errors import RefusedError, SkilldError
-from skilld.proposals.amend import accept_edited, decide_parts, restore, stage_and_store, stage_on_branch
+from skilld.proposals.amend import accept_edited, decide_parts, restore, select_parts, stage_and_store, stage_on_branch
 from skilld.proposals.decide import Decision, accepting, decide, rejecting, reverting
 from skilld.proposals.explain import diff, list_parts, read_versions
 from skilld.proposals.narrow import part_reasons
@@ -465,3 +465,15 @@ def test_accepting_a_rejected_part_says_it_was_rejected(store: Store, made: Prop
 def test_each_part_has_its_own_reason(made: Proposal) -> None:
     assert part_reasons(made, list_parts(made)) == [why for *_, why in SAID]
     assert part_reasons(replace(made, updates=made.updates[:2]), list_parts(made)) == []
+
+
+def test_a_reason_of_the_whole_stays_where_no_line_has_one_of_its_own(made: Proposal) -> None:
+    """So it is with a skill from past sessions."""
+    updates = tuple(replace(one, reason="") for one in made.updates)
+    part = select_parts(replace(made, updates=updates, reason="It came up in 3 sessions."), {0})
+    assert (part.updates, part.reason) == (updates[:1], "It came up in 3 sessions.")
+
+
+def test_an_edited_section_has_the_words_that_were_typed(made: Proposal, store: Store, person: Person) -> None:
+    accept_edited(store, made, _proposal_text(made).replace("## Preferences", "## Never"), {})
+    assert "## Never\n" in person.show()
