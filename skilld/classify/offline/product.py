@@ -54,7 +54,9 @@ def likely_languages(text: str) -> list[Language]:
         if language.marks
     }
     highest = max(counts.values(), default=0)
-    found = dict.fromkeys(("en", *(code for code, count in counts.items() if count and count == highest)))
+    # One word that English has too says nothing: "create a PR", "go on".
+    tied = highest > 1 or not counts["en"]
+    found = dict.fromkeys(("en", *(code for code, count in counts.items() if tied and count and count == highest)))
     return [by_code[code] for code in found]
 
 
