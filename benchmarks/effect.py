@@ -36,6 +36,7 @@ def measure(scale: Scale) -> dict[str, Figure]:
         def tell() -> float:
             kept = (
                 rule_repeats.match_keys,
+                rule_repeats.demand_clauses,
                 rule_repeats._correcting_stretches,  # noqa: SLF001 - a process starts without them
                 content.content_of,
                 content.content_terms,

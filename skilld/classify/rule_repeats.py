@@ -99,11 +99,12 @@ def complains(quote: str) -> bool:
     return any(said.tone >= _Tone.COMPLAINT for said in _correcting_stretches(quote[: 2 * MAX_QUOTE]))
 
 
-def demand_clauses(quote: str) -> list[str]:
+@lru_cache(maxsize=1024)  # each quote is compared with every rule
+def demand_clauses(quote: str) -> tuple[str, ...]:
     """Return the clauses of a quote that say what is wanted, without complaints, questions and talk."""
     typed = typed_part(quote[: 2 * MAX_QUOTE], ())
     clauses = [fold(one.text) for one in clauses_of(typed, likely_languages(typed)) if not one.question]
-    return _demands((*clauses, *(piece for clause in clauses for piece in _COMMA.split(clause))))
+    return tuple(_demands((*clauses, *(piece for clause in clauses for piece in _COMMA.split(clause)))))
 
 
 def demand_sentences(quote: str) -> list[str]:
@@ -147,13 +148,13 @@ def repeats_rule(quote: str, rule: str) -> bool:
     """Whether a quote says the same as a rule, as a correction or a demand."""
     if len(rule) > _MAX_RULE or match_keys(rule).isdisjoint(match_keys(quote)):
         return False
+    wanted, tools = _content_of_rule(rule), frozenset(stem(one.lower()) for one in _COMMAND.findall(rule))
+    if not any(_is_repeat(said, wanted, tools) for said in _correcting_stretches(quote[: 2 * MAX_QUOTE])):
+        return False
     if any(forbids_what_is_wanted(said, rule) for said in split_sentences(quote)):
         return False
     turned = is_reversed_choice(quote, rule) or any(opposes(said, rule) for said in demand_clauses(quote))
-    if turned and not complains(quote):  # a complaint names what was done wrong
-        return False
-    wanted, tools = _content_of_rule(rule), frozenset(stem(one.lower()) for one in _COMMAND.findall(rule))
-    return any(_is_repeat(said, wanted, tools) for said in _correcting_stretches(quote[: 2 * MAX_QUOTE]))
+    return not turned or complains(quote)  # a complaint names what was done wrong
 
 
 @lru_cache(maxsize=8192)
