@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import re
+import shlex
+
 from skilld.errors import RefusedError, RetryError, SkilldError
+
+_LOCK_PATTERN = re.compile(r"Unable to create '(.+\.lock)': File exists")
+
+
+_DISK_ERRORS = tuple(os.strerror(number) for number in (errno.ENOSPC, errno.EDQUOT, errno.EROFS))
+_DISK_REMEDY = "Check the repository's permissions and its disk."
+
+
+def known_remedy(stderr: str) -> str:
+    """Return what to do about an error of git's: a lock that it could not take, a disk; empty if unknown."""
+    if lock := _LOCK_PATTERN.search(stderr):
+        return f"If no other git process is running, delete the lock: rm {shlex.quote(lock[1])}"
+    return _DISK_REMEDY if any(words in stderr for words in _DISK_ERRORS) else ""
 
 
 class GitMissingError(SkilldError):
@@ -16,7 +34,7 @@ class GitFailedError(RetryError):
     """
 
     def __init__(self, title: str, status: int, stderr: str) -> None:
-        super().__init__(title, stderr)
+        super().__init__(title, stderr, known_remedy(stderr))
         self.status = status
         self.stderr = stderr
 
@@ -30,16 +48,17 @@ class LostRaceError(RetryError):
 
 
 class RefLockedError(RetryError):
-    """Another program holds the lock of one of our refs, and did not release it in time."""
+    """Another program holds the lock of one of our refs, or of the index, and did not release it in time."""
+
+    def __init__(self, title: str, what: str, stderr: str) -> None:
+        super().__init__(title, f"another program holds {what}", known_remedy(stderr), after=60)
 
 
 class RepoUnreadableError(RetryError):
     """A file of a repository exists but cannot be read now; this may be temporary."""
 
     def __init__(self, path: str, why: str) -> None:
-        super().__init__(
-            "Cannot read the repository", f"{path}: {why}", "Check the repository's permissions and its disk."
-        )
+        super().__init__("Cannot read the repository", f"{path}: {why}", _DISK_REMEDY)
 
 
 class RepoRefusedError(RefusedError):

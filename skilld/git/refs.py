@@ -105,7 +105,7 @@ def move_refs(git: Git, common_dir: Path, changes: Sequence[RefChange], note: st
         if ".lock': File exists" not in result.err:
             break
         if wait is None:
-            raise RefLockedError("Could not write the proposal", "another program holds a lock on a ref", after=60)
+            raise RefLockedError("Could not update the refs", "a lock on a ref", result.err)
         time.sleep(wait)
     if any(word in result.err for word in _RACE_MESSAGES):
         raise LostRaceError("The staging branch moved in the meantime", result.err)

@@ -295,12 +295,12 @@ def _locate_error(folder: Path, err: str, *, bare: bool) -> Exception:
         require_absent(folder)
         return NotTrackedError("no-repository", f"{folder} is not in a git repository")
     if "dubious ownership" in err:
-        named = _OWNERSHIP_PATTERN.search(err)  # the folder that git does not trust
-        trusted = shell_quoted(Path(named[1]) if named else folder)
+        named = _OWNERSHIP_PATTERN.search(err)
+        distrusted = Path(named[1]) if named else folder
         return RepoRefusedError(
             "Cannot use this repository",
-            f"git says that {folder} belongs to another user",
-            f"If you trust the repository: git config --global --add safe.directory {trusted}",
+            f"git says that {distrusted} belongs to another user",
+            f"If you trust the repository: git config --global --add safe.directory {shell_quoted(distrusted)}",
         )
     if bare or "cannot use bare repository" in err or "must be run in a work tree" in err:
         return RepoRefusedError(
@@ -308,8 +308,16 @@ def _locate_error(folder: Path, err: str, *, bare: bool) -> Exception:
         )
     if is_temporary(sentence):
         return RepoUnreadableError(str(folder), sentence)
+    cause, remedy = sentence, f"Check with: git -C {shell_quoted(folder)} status"
+    if not os.path.lexists(folder):
+        cause, remedy = f"{folder} does not exist", "Restore that folder."
+    elif nowhere := sentence.removeprefix("not a git repository: ").removeprefix(sentence):
+        cause = f"{folder} is in a work tree whose .git file points to {nowhere}, where no repository is"
+        remedy = "If it was moved, run in its new place: git worktree repair"
+    elif "unknown repository extension" in sentence or "git repo version" in sentence:
+        remedy = "Install a newer version of git."
     return RepoRefusedError(
-        "Cannot use this repository", sentence or f"git cannot tell which repository {folder} is in"
+        "Cannot use this repository", cause or f"git cannot tell which repository {folder} is in", remedy
     )
 
 
@@ -324,11 +332,13 @@ def _check_pointers(toplevel: Path, git_dir: Path, common_dir: Path) -> None:
             _leads_back(git_dir / "gitdir", dot_git) or (common_dir == git_dir and _is_work_tree(git_dir, toplevel))
         )
     if not honest:
+        here = shell_quoted(toplevel)  # a linked work tree's configuration is that of all
+        setting = f"git --git-dir {shell_quoted(git_dir)} config core.worktree {here}"
+        command = setting if git_dir == common_dir else f"git -C {here} worktree repair"
         raise RepoRefusedError(
             "Cannot use this repository",
             f"{toplevel} is not the work tree of {git_dir}",
-            f"To make it the work tree: git --git-dir {shell_quoted(git_dir)} "
-            f"config core.worktree {shell_quoted(toplevel)}",
+            f"To make it the work tree: {command}",
         )
 
 
@@ -356,7 +366,7 @@ def find_for_new(path: Path) -> TrackedFile:
     """
     found = find_in_repo(existing_parent(path), path)
     repo, relpath = found.repo, found.relpath
-    if (repo.toplevel / ".git").is_file() and repo.git_dir == repo.common_dir:
+    if (repo.toplevel / ".git").is_file() and repo.git_dir == repo.common_dir and "modules" in repo.git_dir.parts:
         raise _creation_error(f"{repo.toplevel} is a submodule of another repository")
     if found.entry is not None:
         return found

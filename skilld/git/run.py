@@ -22,6 +22,7 @@ from pathlib import Path
 from subprocess import PIPE
 from typing import Any, NoReturn, TypeVar
 
+from skilld.files import shell_quoted
 from skilld.git.environment import (
     SILENT_OPTIONS,
     SILENT_VARIABLES,
@@ -31,7 +32,7 @@ from skilld.git.environment import (
     repository_variables,
     terminal_variables,
 )
-from skilld.git.errors import GitFailedError, GitTimeoutError
+from skilld.git.errors import GitFailedError, GitTimeoutError, RepoRefusedError
 from skilld.text import safe_text, without_login
 
 # On import, GitPython runs git twice for its version. With a program that cannot be run, this saves 2 processes; it
@@ -217,12 +218,12 @@ class Git:
         self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None, seconds: float = GIT_SECONDS
     ) -> bytes:
         """Run an allowed subcommand and return its output; raises GitFailedError for any status but 0."""
-        return _check(self.call(*args, stdin=stdin, env=env, seconds=seconds), args[0])
+        return _check(self.call(*args, stdin=stdin, env=env, seconds=seconds), args[0], self.folder)
 
     def lines(self, *args: str) -> list[str]:
         """Run an allowed subcommand and return the lines of its output, as `run` does."""
         result = self.call(*args)
-        _check(result, args[0])
+        _check(result, args[0], self.folder)
         return result.lines
 
     def settings(self, pattern: str, *options: str) -> dict[str, str]:
@@ -336,7 +337,7 @@ class PersonGit:
 
     def run(self, *args: str, stdin: bytes | None = None) -> bytes:
         """Run a subcommand and return its output; raises GitFailedError for any status but 0."""
-        return _check(self.call(*args, stdin=stdin), args[0])
+        return _check(self.call(*args, stdin=stdin), args[0], self.folder)
 
 
 def command_line(folder: Path, *args: str, settings: Iterable[str] = ()) -> list[str]:
@@ -349,7 +350,11 @@ def _timeout(seconds: float, folder: Path) -> GitTimeoutError:
     return GitTimeoutError("Git did not respond", f"still running after {seconds:g} s in {folder}")
 
 
-def _check(result: Result, command: str) -> bytes:
+def _check(result: Result, command: str, folder: Path) -> bytes:
+    if "from promisor remote" in result.err:
+        fetch = f"To fetch it: git -C {shell_quoted(folder)} fetch --refetch --no-filter"
+        cause = f"{folder} is a partial clone that lacks some of its history"
+        raise RepoRefusedError("Cannot use this repository", cause, fetch)
     if result.status != 0:
         raise GitFailedError(f"git {command} failed", result.status, result.err)
     return result.out

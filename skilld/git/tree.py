@@ -189,7 +189,7 @@ def update_index(git: Git, changes: Mapping[str, Entry | None]) -> None:
         "update-index", "-z", "--index-info", stdin=orders.encode("utf-8", "surrogateescape"), env=_without_filters(git)
     )
     if "index.lock': File exists" in result.err:
-        raise RefLockedError("Could not write the index", "another program holds its lock", after=60)
+        raise RefLockedError("Could not write the index", "its lock", result.err)
     if result.status != 0:
         raise GitFailedError("git update-index failed", result.status, result.err)
 

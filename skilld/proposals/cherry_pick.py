@@ -67,8 +67,8 @@ def try_git_command(work_tree: Worktree, *args: str) -> DecisionCommit | None:
     _abort(work_tree, args[0])
     for relpath, path in paths.items():
         _restore_file(work_tree, relpath, path, before[relpath])
-    if not had_message:
-        message.unlink(missing_ok=True)
+    if not had_message and message.exists():
+        message.unlink()
     return DecisionCommit(work_tree.repo.head, CommitMethod.NOTHING) if empty else None
 
 
@@ -95,16 +95,14 @@ def _restore_file(work_tree: Worktree, relpath: str, path: Path, before: bytes |
     """
     if not work_tree.person.run("status", "--porcelain=v1", "-z", "--untracked-files=no", "--", relpath):
         return
-    tree.update_index(work_tree.repo.git, {relpath: tree.read_entry(work_tree.repo.git, work_tree.repo.head, relpath)})
     found = worktree.read_file(path) if os.path.lexists(path) else None
-    if found == before:
-        return
     if before is None and found is not None:
         worktree.remove_file(path, found, work_tree.repo.toplevel)
     elif before is not None and found is None:
         worktree.create_file(path, before)
-    elif before is not None and found is not None:
+    elif before is not None and found is not None and found != before:
         worktree.replace_file(path, found, before)
+    tree.update_index(work_tree.repo.git, {relpath: tree.read_entry(work_tree.repo.git, work_tree.repo.head, relpath)})
 
 
 # Adding or removing a whole skill where git's own command fails, for example because other work is staged.
@@ -117,8 +115,10 @@ def commit_new_file(work_tree: Worktree, data: bytes, message: bytes, author: Id
 
     def take_away() -> list[str]:
         found = worktree.read_file(work_tree.path)
-        tree.update_index(git, {relpath: None})
-        worktree.remove_file(work_tree.path, found, work_tree.repo.toplevel)
+        try:
+            tree.update_index(git, {relpath: None})
+        finally:  # another program may hold the index
+            worktree.remove_file(work_tree.path, found, work_tree.repo.toplevel)
         return [] if found == data else store_hook_text(work_tree, found)
 
     try:
@@ -251,6 +251,9 @@ def accept_worktree(proposal: Proposal, apply: Apply) -> bool:
         worktree.create_file(path, apply(b""))
         _write_side_edits(proposal)
         return True
+    if not os.path.lexists(path):
+        again = f"Restore it, then: skilld accept --worktree {proposal.id}"
+        raise RefusedError(_TITLE, f"{path} does not exist", again)
     old = worktree.read_file(path)
     try:
         new = apply(old)

@@ -6,6 +6,7 @@ hand.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -18,13 +19,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from skilld.errors import RefusedError, SkilldError
+from skilld.errors import RefusedError, SkilldError, cause_of
 from skilld.files import read_regular, read_whole, write_atomically
 from skilld.git import line_diff, objects, refs, state, tree
-from skilld.git.errors import GitFailedError, NotTrackedError
+from skilld.git.errors import GitFailedError, NotTrackedError, known_remedy
 from skilld.git.managed_repos import person_git, track_in_managed
 from skilld.git.objects import Commit, Ident, merges_cleanly
-from skilld.git.repo import Repo, TrackedFile, find_for_new, find_tracked, open_repo
+from skilld.git.repo import Repo, TrackedFile, existing_parent, find_for_new, find_tracked, open_repo
 from skilld.git.run import PersonGit
 from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.git.state import repo_lock
@@ -47,6 +48,13 @@ def read_file(path: Path) -> bytes:
         raise RefusedError("Could not change the file", f"{path} {str(error).removeprefix('it ')}") from error
 
 
+def _write_failure(verb: str, path: Path, error: OSError) -> tuple[str, str, str]:
+    """Return title, cause and remedy of a change to a file that the system refused."""
+    full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+    remedy = "Free some space there." if full else f"Make the folder writable: {path.parent}"
+    return f"Could not {verb} the file", f"{path} cannot be {verb}d: {cause_of(error)}", remedy
+
+
 def replace_file(path: Path, old: bytes, new: bytes) -> None:
     """Replace a file's bytes, keeping its mode.
 
@@ -60,7 +68,7 @@ def replace_file(path: Path, old: bytes, new: bytes) -> None:
     try:
         write_atomically(path, new, stat.S_IMODE(path.lstat().st_mode), unchanged)
     except OSError as error:
-        raise RefusedError("Could not change the file", f"{path} cannot be written: {error.strerror}") from error
+        raise RefusedError(*_write_failure("change", path, error)) from error
 
 
 def create_file(path: Path, data: bytes) -> None:
@@ -82,7 +90,7 @@ def create_file(path: Path, data: bytes) -> None:
         write_atomically(path, data, stat.S_IMODE(path.parent.stat().st_mode) & 0o666, free)
     except OSError as error:
         _remove_empty(missing)
-        raise RefusedError("Could not create the file", f"{path} cannot be written: {error.strerror}") from error
+        raise RefusedError(*_write_failure("create", path, error)) from error
     except RefusedError:
         _remove_empty(missing)
         raise
@@ -95,7 +103,7 @@ def remove_file(path: Path, data: bytes, top: Path) -> None:
     try:
         path.unlink()
     except OSError as error:
-        raise RefusedError("Could not remove the file", f"{path} cannot be removed: {error.strerror}") from error
+        raise RefusedError(*_write_failure("remove", path, error)) from error
     _remove_empty(folder for folder in path.parents if folder != top and folder.is_relative_to(top))
 
 
@@ -108,7 +116,6 @@ def _remove_empty(folders: Iterable[Path]) -> None:
             return
 
 
-_LOCK_PATTERN = re.compile(r"^\w+: Unable to create '(.+\.lock)': File exists", re.MULTILINE)
 _ERROR_PREFIX = re.compile(r"^(?:error|fatal): ")
 _SIGNING_ERROR = re.compile(r"failed to sign|signingkey|load public key|ssh-keygen")
 
@@ -232,12 +239,29 @@ def _check_ready(work_tree: Worktree) -> Worktree:
     tracked, (cause, first) = work_tree.tracked, find_obstacle(work_tree.repo)
     if cause:
         raise work_tree.refused(cause, first)
+    _require_room(work_tree)
     limits = "--porcelain=v1", "-z", "--untracked-files=no"
     for relpath in (tracked.relpath, *work_tree.also):
         if work_tree.person.run("status", *limits, "--", relpath):
             raise work_tree.refused(f"{relpath} has uncommitted changes", "Commit or stash it")
         _require_no_hidden_changes(work_tree, relpath)
     return work_tree
+
+
+_FREE_BYTES = 1 << 20  # git needs far less for a commit of one file, and to take that back
+
+
+def _require_room(work_tree: Worktree) -> None:
+    """Refuse what git could neither finish nor take back, since a disk is full or a folder cannot be written."""
+    repo = work_tree.repo
+    index = repo.git_dir / "index"
+    needed = _FREE_BYTES + 2 * (index.stat().st_size if index.exists() else 0)  # it is written anew each time
+    for folder in (repo.common_dir / "objects", repo.git_dir, existing_parent(work_tree.path)):
+        if not os.access(folder, os.W_OK):
+            raise work_tree.refused(f"{folder} cannot be written", "Make it writable")
+        facts = os.statvfs(folder)
+        if facts.f_bavail * facts.f_frsize < needed:
+            raise work_tree.refused(f"the disk of {folder} is full", "Free some space there")
 
 
 def _require_no_hidden_changes(work_tree: Worktree, relpath: str) -> None:
@@ -353,13 +377,11 @@ def commit_file(
             return DecisionCommit(current_head(work_tree), CommitMethod.ANCHORS)
         hook = _failed_hook(trace)
     lines = [line for line in result.err.splitlines() if line.strip()] or ["it did not say why"]
-    cause, remedy = lines[0] if result.err else "git commit failed", ""
+    cause, remedy = lines[0] if result.err else "git commit failed", known_remedy(result.err)
     if hook:
         cause, remedy = f"the {hook} hook refused the commit: {lines[-1]}", f"Fix that, then: {work_tree.retry_command}"
     elif "identity unknown" in result.err:
         remedy = "git config --global user.name NAME; git config --global user.email ADDRESS"
-    elif lock := _LOCK_PATTERN.search(result.err):
-        remedy = f"If no other git process is running, delete the lock: rm {shlex.quote(lock[1])}"
     elif _SIGNING_ERROR.search(result.err):
         cause = f"git cannot sign the commit: {_ERROR_PREFIX.sub('', lines[0]).rstrip(':?')}"
         remedy = f"Set a key: git config user.signingkey KEY, then: {work_tree.retry_command}"
@@ -370,7 +392,8 @@ def _failed_hook(trace: Path) -> str:
     """Return the name of the hook whose failure ended a command, from git's trace; empty if none did."""
     events = [json.loads(line) for line in trace.read_bytes().splitlines()] if trace.exists() else []
     own = [event for event in events if event["sid"] == events[0]["sid"]]  # not those of git processes run by a hook
-    hooks = {event["child_id"]: event["hook_name"] for event in own if "hook_name" in event}
+    named = {event["child_id"]: event["hook_name"] for event in own if "hook_name" in event}
+    hooks = {child: name for child, name in named.items() if not name.startswith("post-")}  # git ignores those
     ends = (event for event in own if event["event"] == "child_exit" and event["code"])
     return next((hooks[event["child_id"]] for event in ends if event["child_id"] in hooks), "")
 

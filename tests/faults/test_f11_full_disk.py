@@ -15,6 +15,7 @@ import pytest
 
 from faults import apart
 from faults.disk import MOUNT, PROBE, TRIED, fill, has_read
+from faults.model import teach
 from skilld.notify.notice import CANNOT_STORE
 from support.live_project import Project
 from support.notifications import notification_server
@@ -88,6 +89,36 @@ def test_f11_no_room_for_the_database(home: Path, project: Project, program: Pro
         )
         assert "full" in error["message"]
         assert len(apart.json_inside(process, program, "proposals")) == 1
+    assert project.fingerprint() == before
+
+
+TMPFS = f"cp -a {{root}} {{root}}.kept; {MOUNT.format(size='3m', folder='{root}')}; cp -a {{root}}.kept/. {{root}}"
+READ_ONLY = "mount --bind {root} {root}; mount -o remount,bind,ro {root}"
+
+
+@pytest.mark.parametrize(("mount", "words"), [(TMPFS, "Free some space"), (READ_ONLY, "Make it writable")])
+def test_f11_a_decision_that_git_could_not_finish_is_refused_before_it_starts(
+    home: Path, project: Project, program: Program, mount: str, words: str
+) -> None:
+    apart.skip_unless(PROBE)
+    program.run("run", "--once")
+    teach(home, project)
+    program.run("run", "--once")
+    (proposal,) = program.json("proposals")
+    with apart.mount_point(program, mount.format(root=project.root)) as root:
+        inside = Path(f"{root}{project.root}")
+        skill, before = inside / project.skill_path.relative_to(project.root), project.fingerprint()
+        filler = fill(inside) if mount == TMPFS else None
+        refused = program.run("accept", proposal["id"])
+        assert refused.returncode == 5
+        assert words in refused.stderr
+        assert program.run("accept", "--worktree", proposal["id"]).returncode == 5
+        assert skill.read_bytes() == project.skill_path.read_bytes()
+        assert not (inside / ".git/CHERRY_PICK_HEAD").exists()
+        if filler is not None:
+            filler.unlink()
+            assert program.run("accept", proposal["id"]).returncode == 0
+            assert skill.read_bytes() != project.skill_path.read_bytes()
     assert project.fingerprint() == before
 
 

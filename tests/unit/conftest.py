@@ -57,6 +57,7 @@ NOT_QUICK = frozenset(
         "isolation",
         "limits",
         "later_looks",
+        "life_in_states",
         "left_behind",
         "lockfile",
         "logs_verb",
