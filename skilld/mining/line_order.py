@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from skilld.library.patterns import CHECK_PATTERN
 from skilld.mining.actions import tokens
 from skilld.mining.values import STEPS, Part, PartKind, Recurrence
+from skilld.mining.wording import CODE_PATTERN
 
-_CODE_PATTERN = re.compile(r"`([^`\n]+)`")
 _START_WORDS = 3  # that say what a command does
 _ADD_PATTERN = re.compile(r"\A(?:git|hg|jj) (?:-C \S+ )?add\b")
 _COMMIT_PATTERN = re.compile(r"\b(?:git|hg|jj) (?:-C \S+ )?commit\b")
@@ -36,7 +36,7 @@ class Line:
         """The commands in it."""
         if self.part.sort is PartKind.COMMAND:
             return [self.part.text]
-        spans = _CODE_PATTERN.findall(self.part.text) if self.part.sort is PartKind.WORDED else []
+        spans = CODE_PATTERN.findall(self.part.text) if self.part.sort is PartKind.WORDED else []
         return [span for span in spans if len(tokens(span)) > 1]
 
     @property

@@ -126,8 +126,7 @@ def find_recurring_tasks(
     told = grouping or Grouping()
     groups = _word_groups(requests) if grouping is None else _told_groups(requests, told)
     on_tasks = frozenset(chain.from_iterable((*task.requests, *task.continued) for task in told.tasks))
-    acted = frozenset(one.place for one in requests if one.done)  # a mere question ends nothing
-    gate = _Gate(chosen, grouping is not None, (acted & frozenset(told.asked)) - on_tasks, Later(rows))
+    gate = _Gate(chosen, grouping is not None, frozenset(told.asked) - on_tasks, Later(rows))
     found = _build_tasks(groups, [(group, None) for group in groups], denied, gate)
     # A task that is part of another one does not end any task.
     tasks = [
@@ -148,7 +147,7 @@ def _told_groups(requests: Sequence[Request], told: Grouping) -> list[_Group]:
         _Group([one for one in requests if one.place in task.requests], frozenset(task.continued))
         for task in told.tasks
     ]
-    return [group for group in groups if group.sessions >= MIN_SESSIONS and any(one.done for one in group.requests)]
+    return [group for group in groups if group.sessions >= MIN_SESSIONS]
 
 
 def _word_groups(requests: Sequence[Request]) -> list[_Group]:

@@ -5,19 +5,19 @@ The surest and most useful come first. What only does a part of another one, or 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skilld.mining.actions import is_generic, tokens
 from skilld.mining.kinds import MIN_SESSIONS
-from skilld.mining.values import STEPS, Candidate, Part, PartKind, RejectedCandidate
+from skilld.mining.line_order import Line
+from skilld.mining.values import STEPS, Candidate, PartKind, RejectedCandidate
+from skilld.mining.wording import CODE_PATTERN
 from skilld.words import content_stems, matching_share
 
 _MIN_PART_SHARE, _MIN_SAME_SHARE = 2 / 3, 1 / 2  # of the steps
 _MIN_WORD_SHARE = 0.75  # of a step without a command
 _VERB_PLACE = 2  # words that say what a command does
-_CODE_PATTERN = re.compile(r"`([^`\n]+)`")
 _RULES = frozenset({PartKind.RULE, PartKind.PITFALL, PartKind.SAID, PartKind.FACT})
 
 
@@ -56,7 +56,7 @@ def _worth(one: Candidate) -> float:
     """Return the rank of a skill: how often it was asked for, times how much of it is sure and says something."""
     steps = [part for part in one.parts[1:] if part.sort in STEPS]
     sure = sum(len({proof.session for proof in part.proofs}) >= MIN_SESSIONS for part in steps)
-    own = sum(not all(map(is_generic, _commands(part))) or not _commands(part) for part in steps)
+    own = any(not runs or not all(map(is_generic, runs)) for runs in (Line(part).commands for part in steps))
     told = sum(part.sort in _RULES for part in one.parts[1:])
     share = (sure + 1) / (len(steps) + 2)
     return one.saved.sessions * share * (1 if own else 1 / 2) * (1 + told / 4)
@@ -89,20 +89,13 @@ def _deeds(one: Candidate) -> _Deeds:
     for part in one.parts[1:]:
         if part.sort not in STEPS:
             continue
-        spans = [part.text] if part.sort in {PartKind.EDIT, PartKind.READ} else _commands(part)
-        spans = spans or (_CODE_PATTERN.findall(part.text) if part.sort is PartKind.WORDED else [])
+        spans = [part.text] if part.sort in {PartKind.EDIT, PartKind.READ} else Line(part).commands
+        spans = spans or (CODE_PATTERN.findall(part.text) if part.sort is PartKind.WORDED else [])
         for span in spans:
             (generic if is_generic(span) else own)[_Deed(_name(span))] = None
         if not spans:
             own[_Deed((), content_stems(part.text))] = None
     return [*own], [*generic]
-
-
-def _commands(part: Part) -> list[str]:
-    if part.sort is PartKind.COMMAND:
-        return [part.text]
-    spans = _CODE_PATTERN.findall(part.text) if part.sort is PartKind.WORDED else []
-    return [span for span in spans if len(tokens(span)) > 1]
 
 
 def _name(span: str) -> tuple[str, ...]:

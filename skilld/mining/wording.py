@@ -35,7 +35,6 @@ from skilld.words import (
 )
 
 _MIN_FIRST_WORDS = 2  # before the "\u2026" of a command
-_MAX_HOLES = 3  # "\u2026" in a command: comparing takes time exponential in them
 MAX_LENGTH = 240  # characters of a line
 # Words that say nothing without the others: what one does with a text, a file or a list, in which order, to which part.
 # None of them removes, sends, permits or leaves out anything (`classify/prompts/plain_words.txt`).
@@ -48,7 +47,7 @@ _STRONG_STEMS = content_stems(
     """
 )
 _HOLE_PATTERN = re.compile(r"\{\{\w{1,40}\}\}")
-_CODE_PATTERN = re.compile(r"`([^`\n]+)`")
+CODE_PATTERN = re.compile(r"`([^`\n]+)`")
 _CONDITION_PATTERN = re.compile(r"\bif (?:not?|none|nothing)\b", re.IGNORECASE)
 _CONDITIONAL_CLAUSE_PATTERN = re.compile(r"\b(?:if|when|where|until)\b[^,;.]*", re.IGNORECASE)
 # An answer before an order, and no ban: "no just commit it".
@@ -157,10 +156,10 @@ def wording_problem(text: str, sources: Sources, task: Sources, *, is_title: boo
     """
     if not sources.supported:
         return "only one session shows it, and nobody said it"
-    plain = _CODE_PATTERN.sub(" ", _HOLE_PATTERN.sub(" ", text))
+    plain = CODE_PATTERN.sub(" ", _HOLE_PATTERN.sub(" ", text))
     if problem := _form_problem(text, plain):
         return problem
-    for span in _CODE_PATTERN.findall(text):
+    for span in CODE_PATTERN.findall(text):
         if not _is_known_code(span, task):
             return f"{span!r} did not run like this in two sessions, and nobody typed it"
     if any(not task.holds(lambda one, hole=hole: hole in one) for hole in _HOLE_PATTERN.findall(text)):  # type: ignore[misc]
@@ -203,8 +202,9 @@ def _is_known_code(span: str, sources: Sources) -> bool:
     words = tokens(span)
     if len(words) > 1:
         first = next((at + (word != ELLIPSIS) for at, word in enumerate(words) if ELLIPSIS in word), len(words))
-        fixed = first >= _MIN_FIRST_WORDS and span.count(ELLIPSIS) <= _MAX_HOLES
-        return fixed and sources.holds(lambda one: any(_runs_like(words, tokens(ran)) for ran in _as_run(one, span)))
+        return first >= _MIN_FIRST_WORDS and sources.holds(
+            lambda one: any(_runs_like(words, tokens(ran)) for ran in _as_run(one, span))
+        )
     alone = span.rstrip("/")
     return sources.holds(lambda one: holds_token(normalize(alone), normalize(one)))
 
@@ -218,15 +218,13 @@ def _as_run(text: str, span: str) -> Iterator[str]:
 
 def _runs_like(words: Sequence[str], ran: Sequence[str]) -> bool:
     """Whether a command ran like this: "\u2026" stands for any words or the rest of one, a variable for one word."""
-    if not words:
-        return not ran
-    if words[0] == ELLIPSIS:
-        return any(_runs_like(words[1:], ran[at:]) for at in range(len(ran) + 1))
-    if not ran or not _is_same_word(words[0], ran[0]):
-        return False
-    if len(words) == 1 and words[0].endswith(ELLIPSIS):
-        return True  # the beginning is enough
-    return _runs_like(words[1:], ran[1:])
+    places = {0}  # in `ran`, up to which it is like the words so far
+    for word in words:
+        if word == ELLIPSIS and places:
+            places = {*range(min(places), len(ran) + 1)}
+        else:
+            places = {at + 1 for at in places if at < len(ran) and _is_same_word(word, ran[at])}
+    return bool(places) if words[-1].endswith(ELLIPSIS) else len(ran) in places  # the beginning may be enough
 
 
 def _is_same_word(word: str, ran: str) -> bool:
@@ -316,7 +314,7 @@ def line_doubt(kind: str, text: str, sources: Sequence[Part], sessions: int) -> 
     seen = _sessions(sources)
     if kind == "rule" and all(part.observed or part.sort is PartKind.REQUEST for part in sources) and seen == 1:
         return "only one request asks for it: say it again only if it holds whenever the task is done"
-    paths = [span for span in _CODE_PATTERN.findall(text) if len(tokens(span)) == 1 and _PATH_PATTERN.search(span)]
+    paths = [span for span in CODE_PATTERN.findall(text) if len(tokens(span)) == 1 and _PATH_PATTERN.search(span)]
     if kind in {"step", "check"} and 2 * seen < sessions and not _CONDITIONAL_CLAUSE_PATTERN.search(text):
         strong = content_stems(text) & _STRONG_STEMS
         if paths or strong:

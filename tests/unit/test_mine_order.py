@@ -24,6 +24,8 @@ ADD, COMMIT, PUSH = ran("git add \u2026"), ran('git commit -m "{{message}}"'), r
 DOCS = worded("Update `docs/usage.md` for the change", EDITED)
 PR = ran('gh pr create --title "{{title}}" --body "{{body}}"')
 PROBLEM = worded("Start the body with the problem", CREATED)
+FORMAT = worded("Format it with `prettier --write docs`", EDITED)
+FAILED = Part(PartKind.TRAP, "it failed", (Proof("a", "t", "gh", observed=True),))
 
 
 @pytest.mark.parametrize(
@@ -36,6 +38,8 @@ PROBLEM = worded("Start the body with the problem", CREATED)
         ([DOCS, COMMIT], [DOCS, COMMIT]),
         ([COMMIT, PUSH, PR, PROBLEM], [COMMIT, PUSH, PROBLEM, PR]),
         ([PROBLEM, PR], [PROBLEM, PR]),
+        ([COMMIT, FORMAT], [COMMIT, FORMAT]),  # it may be about what was committed
+        ([PR, worded("Ask before", CREATED, FAILED)], [PR, worded("Ask before")]),  # perhaps after it failed
         ([PR, worded("Tell it with `gh pr view \u2026`", CREATED)], [PR, worded("Tell it with `gh pr view \u2026`")]),
     ],
 )

@@ -281,6 +281,18 @@ def test_a_draft_with_too_little_that_holds_becomes_no_skill() -> None:
     assert worded_skill(one, replace(answer, lines=answer.lines[4:]))[0] is None
 
 
+@pytest.mark.parametrize(
+    ("title", "typed", "session"),
+    [("tag {{name}} now", "tag it now", "3"), ("tag {{name}} now", "tag now", "4"), ("tag {{a}}{{b}}", "tag it", "3")],
+)
+def test_a_request_is_of_the_sessions_in_which_it_was_typed(title: str, typed: str, session: str) -> None:
+    one = _candidate()
+    asked = replace(one.parts[0], proofs=(Proof("x", "t", "close it"), Proof("y", "t", typed), *one.parts[0].proofs))
+    assert one.recurrence
+    text = draft_text(replace(one, parts=(asked, *one.parts[1:]), recurrence=replace(one.recurrence, request=title)))
+    assert f"1. (request, session {session}) " in text
+
+
 def test_the_evidence_is_numbered_and_says_which_session_did_what() -> None:
     text = draft_text(_candidate())
     assert "1. (request, session 1, 2) close the month" in text

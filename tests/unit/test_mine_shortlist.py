@@ -61,12 +61,30 @@ def test_tests_and_commits_that_all_work_has_do_not_make_two_tasks_one() -> None
     assert set(shown(logs, review)) == {"logs", "review"}
 
 
+def test_two_tasks_of_one_program_are_two() -> None:
+    merge, tell = skill("merge", 3, "gh pr view", "gh pr merge"), skill("tell", 5, "gh pr list", "gh pr comment")
+    assert set(shown(merge, tell)) == {"merge", "tell"}
+
+
+def test_how_much_of_all_work_is_in_it_tells_no_two_tasks_apart() -> None:
+    taught = skill("taught", 3, "ledger post", "ledger close", "!Name the month")
+    plain = skill("plain", 5, "ledger post", "ledger close", *COMMIT, "go build ./...", "go test ./...", "git push")
+    assert shown(taught, plain) == ["taught"]
+
+
+def test_files_are_the_same_in_whatever_words_they_are_named() -> None:
+    bump = skill("bump", 3, "=Add a line to `CHANGELOG.md`", "=Raise the number in `pyproject.toml`")
+    release = skill("release", 5, "=Write the news in `CHANGELOG.md`", "=Set `pyproject.toml`", "twine upload dist")
+    assert shown(bump, release) == ["release"]
+
+
 def test_the_most_frequent_comes_first_if_as_much_of_it_is_sure() -> None:
     sure = skill("sure", 6, "gh pr view \u2026", "gh api \u2026", "!I handle communication")
     loose = skill("loose", 6, "ledger post", "ledger close", "ledger mail", seen=1)
     often = skill("often", 12, "gh pr list", "gh issue list")
-    generic = skill("generic", 7, *COMMIT, "git push")
-    assert shown(generic, loose, sure, often) == ["often", "sure", "generic", "loose"]
+    plain = skill("plain", 7, "gh label list", "gh release list")
+    generic = skill("generic", 8, *COMMIT, "git push")
+    assert shown(generic, loose, plain, sure, often) == ["often", "sure", "plain", "generic", "loose"]
 
 
 def test_of_skills_that_cover_each_other_in_a_circle_one_stays() -> None:

@@ -129,6 +129,7 @@ RUNS = [
     did("docker compose -f dev.yml up shop", "a"),
     did("docker compose -f test.yml up mail", "b"),
     did("git push --force origin main", "a"),
+    did("gh pr merge \u2026", "a", "b"),
     did("just release", "a"),
     did("just release", "b"),
 ]
@@ -141,6 +142,7 @@ RUNS = [
         ("gh run view {{number}} --log-failed", True),
         ("gh run view \u2026", True),
         ("gh run view", False),  # not all of it
+        ("gh run view {{number}} --log-failed \u2026", True),
         ("gh run view \u2026 --web", False),
         ("gh run \u2026 --log-failed", True),
         ("gh \u2026 --log-failed", False),  # this could be anything
@@ -148,7 +150,7 @@ RUNS = [
         ("docker compose -f \u2026 up shop", False),  # one session
         ("git push \u2026 main", False),
         ("just release", True),  # two sessions, one line each
-        ("gh run view" + " \u2026 x" * 4, False),
+        ("gh pr merge {{number}}", False),  # any words came there
     ],
 )
 def test_a_command_in_backticks_ran_like_this_if_only_what_stands_for_the_rest_differs(
@@ -190,6 +192,7 @@ ELSEWHERE = [
         ("gh api repos/ann/sho\u2026", False),  # no whole part of a path
         ("docker run --env=\u2026 shop", True),
         ("docker run --env=\u2026 mail", False),
+        ("docker run --env=\u2026=prod shop", False),
         ("rm -rf \u2026", False),
         ("cat docs/\u2026", True),
     ],
@@ -213,7 +216,7 @@ def test_the_beginning_of_a_command_may_end_within_a_path_or_have_run_in_another
         ("use one line because two are not approved", "Use one line", True),
         ("make a branch, so don't push to main", "Push to main", False),
         ("make a branch so we don't push to main", "Push to main", False),
-        ("don't commit so I can look at the changes", "Commit so that the changes can be seen", False),
+        ("don't squash since I look at each commit", "Squash since I look at each commit", False),
         ("I don't want the entire commands in opencode", "Add the entire commands in opencode", False),
         ("I didn't ask you to push the branch", "Push the branch", False),
         ("do not work on the main branch", "Work on the main branch", False),
@@ -231,13 +234,14 @@ def test_what_is_wrong_as_it_is_bans_nothing_and_a_ban_stays_one(typed: str, tex
     [
         ("look at the screenshot first", "Look at the screenshot first", True),
         ("look at the page first", "Look at the page first with the screenshot", False),
-        ("look at the screenshot first", "Look at the screenshot first with `pbpaste`", False),
+        ("look at the screenshot first", "Look at the screenshot first with pbpaste", False),
+        ("look at the location first", "Look at the home location first", False),
         ("force push with lease", "Force push with lease", False),  # it can lose work
         ("send the clipboard to me", "Send me the clipboard", True),
     ],
 )
 def test_the_persons_own_word_for_what_shows_them_is_theirs_to_give(typed: str, text: str, *, fits: bool) -> None:
-    ran = did("pbpaste screenshot", "a", "b")
+    ran = did("pbpaste screenshot home", "a", "b")
     assert (wording_problem(text, Sources([said(typed), ran]), Sources([said(typed), ran])) is None) is fits
 
 
