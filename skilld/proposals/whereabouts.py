@@ -30,7 +30,7 @@ from skilld.proposals.model import (
 )
 from skilld.proposals.refit import Edit
 from skilld.proposals.worktree import read_own_commit
-from skilld.types import BODY_OPS, Op, Proposal, State
+from skilld.types import Op, Proposal, State
 
 _STASH = "refs/stash"
 _MAX_STASHES = "--max-count=100"
@@ -134,15 +134,13 @@ def read_change(repo: Repo, proposal: Proposal) -> Change:
 def _read_uncommitted(repo: Repo, proposal: Proposal) -> tuple[bytes | None, bytes | None]:
     """Return the file before and after the edit of a proposal that was decided before it had a commit.
 
-    If the version that it was made for was not committed either, only the lines of the edit; None if it has none.
+    If the version that it was made for was not committed either, only the lines of the edit.
     """
     if proposal.creates:
         return b"", proposal.operations[0].text.encode()
     base = objects.read_blob(repo.git, proposal.base, proposal.relpath) if proposal.base else None
     with suppress(SkilldError):
         return base, Edit(proposal)(base or b"")
-    if any(one.op not in BODY_OPS for one in proposal.operations):
-        return None, None
     old = [one.anchor for one in proposal.operations]
     new = [text for one in proposal.operations for text in (one.anchor if one.op is Op.INSERT_AFTER else "", one.text)]
     return "\n".join(filter(None, old)).encode(), "\n".join(filter(None, new)).encode()

@@ -164,6 +164,15 @@ def test_nothing_is_followed_into_another_folder(life: ProposalLife, instead: st
     assert life.get("p2").repo == str(root)
 
 
+def test_a_copy_that_is_a_project_of_its_own_is_not_the_moved_one(life: ProposalLife) -> None:
+    root = life.person.root
+    copy = shutil.copytree(root, root.with_name("copy"))
+    life.store.meta.set(SYNCED_PROJECTS, [str(copy)])
+    life.observe()
+    shutil.rmtree(root)
+    assert life.observe("p2") == ("stale", GONE)
+
+
 @pytest.mark.parametrize("person", ["code/work"], indirect=True)
 def test_a_folder_that_may_not_be_entered_stops_nothing(life: ProposalLife) -> None:
     """The daemon looks for the project, as for one that is gone; a lost network disk answers in the same way."""

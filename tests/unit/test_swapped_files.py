@@ -121,6 +121,16 @@ def test_a_linked_work_tree_has_files_of_its_own(harness: Harness) -> None:
         path.unlink()
 
 
+def test_a_call_that_was_given_little_time_takes_none_from_others(harness: Harness) -> None:
+    git = Git(harness.person.root)
+    _pipe(harness.person.root / ".git/refs/heads/x")
+    with shared_git():
+        with pytest.raises(GitTimeoutError):
+            git.call("for-each-ref", seconds=0.2)
+        with git._limited() as seconds:
+            assert seconds == GIT_SECONDS
+
+
 @pytest.mark.slow
 def test_a_repository_in_which_git_waits_is_given_little_more_time(harness: Harness) -> None:
     git = Git(harness.person.root)

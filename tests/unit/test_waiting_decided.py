@@ -97,3 +97,24 @@ def test_a_rejected_one_that_the_person_makes_later_is_accepted(life: ProposalLi
     assert life.observe()[0] == "rejected"
     life.person.commit("mine", {SKILL: WITH_DRY})
     assert life.observe()[0] == "accepted"
+
+
+def test_an_edit_of_a_line_that_was_not_committed_yet_is_known_by_its_lines(life: ProposalLife) -> None:
+    own = TEXT.replace("- Push the tag.", "- Push the tag.\n- Wait.")
+    life.person.skill.write_text(own)
+    life.propose("p1", Operation(Op.INSERT_AFTER, "- Wait.", "- Never on a Friday."))
+    life.reject()
+    assert life.get().commit == ""
+    life.person.git("switch", "--quiet", "--force", "feature")
+    life.person.commit("mine", {SKILL: own})
+    assert life.observe()[0] == "rejected"
+    life.person.commit("then that", {SKILL: own.replace("- Wait.", "- Wait.\n- Never on a Friday.")})
+    assert life.observe()[0] == "accepted"
+
+
+def test_one_whose_path_an_older_skilld_did_not_store_stops_nothing(life: ProposalLife) -> None:
+    wait(life, "a line")
+    life.reject()
+    life.store._db.execute("UPDATE proposals SET relpath = '' WHERE id = 'p1'")
+    life.person.git("cherry-pick", life.get("p0").commit)
+    assert life.observe("p0")[0] == "accepted"
