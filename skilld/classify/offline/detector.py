@@ -109,7 +109,12 @@ class _Turn:
 
 def find_lasting(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
     """Return the lasting things that `text`, one turn, says; `agent_texts` are the agent's messages before it."""
-    turn = _read_turn(text, tuple(agent_texts))
+    return list(_find_lasting(text, tuple(agent_texts)))
+
+
+@lru_cache(maxsize=16)  # a turn's are looked for by what hears, takes back and passes over
+def _find_lasting(text: str, agent_texts: tuple[str, ...]) -> tuple[Match, ...]:
+    turn = _read_turn(text, agent_texts)
     described = turn.long or turn.ordered
     heard = [
         replace(found, before=tuple(_context_parts(before, turn)))
@@ -122,7 +127,7 @@ def find_lasting(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
     sure = [one for one in heard if (one.cue in _EXPLICIT_CUES or not described) and not _is_spec(one, turn)]
     if turn.long or turn.listed:
         sure = [replace(one, strength=min(one.strength, _LONG_TURN_STRENGTH)) for one in sure]
-    return _both_ends(sure, _MAX_MATCHES)
+    return tuple(_both_ends(sure, _MAX_MATCHES))
 
 
 def find_practices(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:

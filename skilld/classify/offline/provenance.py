@@ -9,6 +9,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from skilld.classify.offline.reported import announced_quotation
 from skilld.text import fold
@@ -248,6 +249,11 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
     `agent_texts` are the agent's messages before: a line copied from one of them is a quotation too. A line below a log
     line belongs to the log, unless it begins in lower case, as people type and programs do not.
     """
+    return _own_words(text, tuple(agent_texts))
+
+
+@lru_cache(maxsize=16)  # the turns of one batch are looked at by each check
+def _own_words(text: str, agent_texts: tuple[str, ...]) -> str:
     theirs: list[str] = []  # filled only if a line may be copied, which is rare
     kept: list[str] = []
     compared = 0
