@@ -131,7 +131,7 @@ def _decisions_on_other_machines(store: Store) -> list[PastDecision]:
     """Return what the person rejected on other machines, in the words they used there."""
     return [
         PastDecision(path, State(said), (rule,), (fold_case(quote),), "")
-        for path, said, rule, quote in store.machine_records.rejections()
+        for path, said, rule, quote, _ in store.machine_records.rejections()
     ]
 
 

@@ -24,7 +24,7 @@ from skilld.store.proposals import OTHER_MACHINE as OTHER
 from skilld.team.records import MACHINE_TYPES, MAX_HEARD, Record, RecordType, decode, refusal_reason, rule_key
 from skilld.team.refs import MACHINES_LAYOUT
 from skilld.text import fold, one_line, truncate
-from skilld.types import Proposal, State, TargetKind, Update
+from skilld.types import OBSERVED_TURN, Proposal, State, TargetKind, Update
 
 ELSEWHERE_PREFIX = "elsewhere-"  # of the ID of a session reported by another machine
 STATE_NAMES = {
@@ -61,8 +61,16 @@ def list_rules(store: Store, places: Places) -> list[ProposedRule]:
         if proposal.target is TargetKind.EVALS or proposal.batch_id.startswith((REMEDY_PREFIX, EVALS_PREFIX)):
             continue
         if place := places.name_of(Path(proposal.path)):
-            found += [ProposedRule(proposal, one, one_line(one.change), place) for one in said_updates(proposal)]
+            updates = *said_updates(proposal), *_mined_request(proposal)
+            found += [ProposedRule(proposal, one, one_line(one.change), place) for one in updates]
     return found
+
+
+def _mined_request(proposal: Proposal) -> list[Update]:
+    """Return the request that a skill was made for from past sessions, in the person's words; none for another one."""
+    is_mined = proposal.creates and any(one.turn == OBSERVED_TURN for one in proposal.updates)
+    quotes = [one.quote for one in proposal.evidence if is_mined][:1]
+    return [Update(None, "", _shorten_quote(quote), "", proposal.kind, 1, quote) for quote in quotes]
 
 
 def state_mark(proposal: Proposal) -> str:

@@ -47,7 +47,7 @@ from skilld.skills import Skill, text
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import NAME_PATTERN
 from skilld.store import Store
-from skilld.types import State, Usage
+from skilld.types import Evidence, Kind, Proposal, State, Usage
 
 # Judging the rows of sessions. Candidates whose evidence does not hold are left out.
 
@@ -202,6 +202,29 @@ def _unused_words(found: Judgement, kept: Sequence[Candidate]) -> Iterator[Doc]:
                 yield Doc(one.target, part.text, part.proofs)
 
 
+def _declined_elsewhere(store: Store) -> list[Proposal]:
+    """Return what the person rejected or reverted on other machines, as proposals: only their words are known here."""
+    return [
+        Proposal(
+            id="on another machine",
+            batch_id="",
+            state=State(said),
+            skill="",
+            path=path,
+            operations=(),
+            summary=rule,
+            reason="",
+            kind=Kind.FACT,
+            evidence=(Evidence("", quote),),
+            confidence=1.0,
+            model="",
+            created_at=at,
+            decided_at=at,
+        )
+        for path, said, rule, quote, at in store.machine_records.rejections()
+    ]
+
+
 def judge_against_known(
     rows: Sequence[Row],
     transcripts: Transcripts,
@@ -218,7 +241,7 @@ def judge_against_known(
     folders = {folder for place in places for folder in folders_around(place)}
     skills = world.skills(sorted(folders - {world.host.home}))
     proposals = world.store.proposals.in_states([*State])
-    proposed = ProposalHistory(proposals)
+    proposed = ProposalHistory([*proposals, *_declined_elsewhere(world.store)])
     names = {one.skill for one in proposals if one.creates and one.state is State.OPEN} | {one.name for one in skills}
     judgement = judge_rows(
         rows,

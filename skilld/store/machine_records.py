@@ -35,14 +35,14 @@ class MachineRecords(Table):
         self._db.execute("DELETE FROM elsewhere")
         self._db.executemany("INSERT INTO elsewhere VALUES (?, ?, ?, ?, ?)", map(astuple, rows))
 
-    def rejections(self) -> list[tuple[str, str, str, str]]:
-        """Return (path, state, rule, quote) of what another machine rejected or reverted and this one never had."""
+    def rejections(self) -> list[tuple[str, str, str, str, str]]:
+        """Return (path, state, rule, quote, time) of what only another machine rejected or reverted."""
         rows = self._db.execute(
             "SELECT path, record FROM elsewhere WHERE what = 'decided' AND path != '' AND here = ''"
         )
         found = [(row["path"], json.loads(row["record"])) for row in rows]
         return [
-            (path, one["said"], one["rule"], one.get("quote", ""))
+            (path, one["said"], one["rule"], one.get("quote", ""), one.get("at", ""))
             for path, one in found
             if one["said"] in {"rejected", "reverted"}
         ]

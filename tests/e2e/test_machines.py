@@ -12,7 +12,7 @@ import pytest
 
 from skilld.errors import SkilldError
 from skilld.proposals.decide import accepting, rejecting, reverting
-from skilld.types import OBSERVED_TURN, Kind, State, Update
+from skilld.types import OBSERVED_TURN, Evidence, Kind, Op, Operation, State, TargetKind, Update
 from support.machines import Machine, SyncGroup
 from support.repos import isolate_git
 
@@ -103,9 +103,9 @@ def test_a_machine_joining_later_knows_earlier_decisions_even_if_the_other_is_go
     third = group.machine("third")
     third.store.transcripts.record_activity("codex", "s1", cwd=str(third.clone.root), activity=1.0)
     third.sync()
-    assert third.store.machine_records.rejections() == [
-        (str(third.clone.root / "CLAUDE.md"), "rejected", PNPM, f"from now on: {PNPM}")
-    ]
+    (rejection,) = third.store.machine_records.rejections()
+    assert rejection[:4] == (str(third.clone.root / "CLAUDE.md"), "rejected", PNPM, f"from now on: {PNPM}")
+    assert rejection[4] == tower.find(PNPM).decided_at
 
 
 @pytest.mark.parametrize("seed", range(1, 1 + min(SEEDS, 40)))
@@ -143,6 +143,33 @@ def _states(one: Machine, other: Machine) -> dict[str, State]:
     """Return how the rules stand on a machine that both have."""
     both = [{proposal.summary for proposal in each.store.proposals.in_states(list(State))} for each in (one, other)]
     return {rule: one.state(rule) for rule in sorted(both[0] & both[1])}
+
+
+def test_a_rejected_mined_skill_is_known_on_the_other_machine_by_its_request(group: SyncGroup) -> None:
+    tower, laptop = group.machine("tower"), group.machine("laptop")
+    request, text = (
+        "rebase onto main and squash the fixups",
+        "---\nname: squash\ndescription: Use to squash.\n---\n\n# Squash\n",
+    )
+    path = tower.clone.root / ".claude/skills/squash/SKILL.md"
+    tower.say(
+        "Use to squash.",
+        path=str(path),
+        skill="squash",
+        target=TargetKind.SKILL,
+        operations=(Operation(Op.CREATE, "", text),),
+        updates=(
+            Update(None, "", "Run `make squash`", "observed in 2 sessions", Kind.ADD_STEP, OBSERVED_TURN, "make"),
+        ),
+        evidence=(Evidence("claude-code:1", request), Evidence("claude-code:2", f"please {request}")),
+    )
+    tower.decide("new skill: Use to squash.", rejecting())
+    laptop.store.transcripts.record_activity("codex", "s1", cwd=str(laptop.clone.root), activity=1.0)
+    quiet(tower, laptop)
+    assert [json.loads(one)["rule"] for one in laptop.known()] == [request], "nothing that was only observed"
+    (rejection,) = laptop.store.machine_records.rejections()
+    assert rejection[0] == str(laptop.clone.root / ".claude/skills/squash/SKILL.md")
+    assert rejection[1:4] == ("rejected", request, request)
 
 
 def test_what_was_only_observed_in_sessions_is_no_rule(group: SyncGroup) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from skilld.store.machine_records import MachineRecord
 from support.in_process_program import InProcessProgram
 from support.live_project import Project
+from support.new_store import new_store
 from support.past_tasks import (
     Task,
     draft_commands,
@@ -87,6 +90,25 @@ def test_why_names_the_sources_of_each_line(home: Path, project: Project) -> Non
         again["candidates"],
         [candidate for candidate in again["rejected"] if "already" not in candidate["missed"]],
     ) == ([], [])
+
+
+@pytest.mark.parametrize(("said", "found"), [("rejected", 0), ("accepted", 1)])
+def test_what_was_rejected_on_another_machine_is_not_mined_here(
+    home: Path, project: Project, said: str, found: int
+) -> None:
+    Session(home, project).work("rebase onto main and squash the fixup commits", *SQUASHING)
+    Session(home, project).work("please rebase onto main, then squash the fixup commits", *SQUASHING)
+    request = "could you rebase onto main and squash my fixup commits"
+    record = json.dumps({"said": said, "rule": request, "at": "2099-01-01T00:00:00Z"})
+    state = home / ".local/state/skilld"
+    state.mkdir(mode=0o700, parents=True)
+    store = new_store(state / "skilld.db")
+    store.machine_records.replace([MachineRecord("key", "decided", record, str(project.root / "other/SKILL.md"))])
+    store.close()
+    answer = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).json("mine")
+    assert len(answer["candidates"]) == found
+    reasons = [one["missed"] for one in answer["rejected"]]
+    assert ("you rejected it (on another machine)" in reasons) is not bool(found)
 
 
 def test_the_sources_of_a_new_skill_are_shown_in_the_original_words(home: Path, project: Project) -> None:
