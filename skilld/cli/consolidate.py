@@ -14,6 +14,7 @@ from skilld.cli import common, inventory
 from skilld.clock import rfc3339
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from skilld.library.consolidate import ComparedSkill, Pair, PairStatus
@@ -65,20 +66,23 @@ def run(arguments: argparse.Namespace) -> int:
     scrub_environment()
     store = common.store_or_empty() if arguments.dry_run else common.store()
     refresh(store)
-    found = find_merges(store, common.resolve_folder(arguments.project) if arguments.project else None, arguments.names)
+    project = common.resolve_folder(arguments.project) if arguments.project else None
+    found, compared = find_merges(store, project, arguments.names)
     if not arguments.dry_run:
         found = [_propose(store, one) for one in found]
     if arguments.json:
         return common.write_json([_as_json(one, dry_run=arguments.dry_run) for one in found])
+    if not arguments.names:
+        whose = f"of {console.message(str(project))}" if project else "of your own and of every project you have used"
+        none = "" if found else " No two of them are for the same task."
+        console.say(f"Compared {pluralize(compared, 'skill')} {whose}.{none}")
     for one in found:
         _print_offer(one, dry_run=arguments.dry_run)
-    if not found:
-        console.say("No two of these skills are for the same task.")
     return 0
 
 
-def find_merges(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[MergeOffer]:
-    """Return the pairs of similar skills: of one project if given, or those that are named."""
+def find_merges(store: Store, project: Path | None, names: Sequence[str] = ()) -> tuple[list[MergeOffer], int]:
+    """Return the pairs of similar skills, of a project if given, or those named; and how many were compared."""
     from skilld.library.consolidate import PairStatus, comparable_skills, pair_key_of_batch, plan, similar_pairs
     from skilld.library.rows import pinned_skills
     from skilld.types import State
@@ -110,7 +114,7 @@ def find_merges(store: Store, project: Path | None, names: Sequence[str] = ()) -
             _merge_pair(pair, mine, batches.get(_key(pair), ()), merges, known)
     waiting = {key: tuple(one for one in made if one.state is State.OPEN) for key, made in batches.items()}
     refused = {key: tuple(one for one in made if one.state in no) for key, made in batches.items()}
-    return [
+    offers = [
         MergeOffer(
             pair,
             merges.get(key),
@@ -120,6 +124,7 @@ def find_merges(store: Store, project: Path | None, names: Sequence[str] = ()) -
         )
         for pair, key in ((pair, _key(pair)) for pair in planned)
     ]
+    return offers, len(mine)
 
 
 def _merge_pair(
@@ -213,6 +218,8 @@ def _print_offer(found: MergeOffer, *, dry_run: bool) -> None:
     pair = found.pair
     keep, away = console.plain(pair.keep.name), console.plain(pair.away.name)
     console.say(f"{console.paint(f'{away} -> {keep}', 'bold')}  {console.plain(pair.match.why)}")
+    into, from_ = (console.message(str(Path(one.key).parent)) for one in (pair.keep, pair.away))
+    console.say(f"  {from_} -> {into}", style="dim")
     archive = f"skilld skills archive {console.plain(found.typed)}"
     said = {
         PairStatus.OPEN: f"proposed, waiting for your decision: {', '.join(one.id for one in found.proposals)}",
@@ -225,7 +232,7 @@ def _print_offer(found: MergeOffer, *, dry_run: bool) -> None:
     elif found.merge is not None:
         _print_merge(found, found.merge, archive, dry_run=dry_run)
     if found.trouble:
-        console.say(f"  not proposed: {console.plain(found.trouble)}", style="yellow")
+        console.say(f"  not proposed: {console.message(found.trouble)}", style="yellow")
 
 
 def _undo_advice(refused: Sequence[Proposal]) -> str:

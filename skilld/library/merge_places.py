@@ -168,9 +168,10 @@ def _nested(wanted: Wanted, ground: Ground) -> Spot | None:
 def _with_nested(own: Passage, other: Passage) -> list[str]:
     """Return the lines nested in an item, and behind them what only another one has nested in it."""
     lines, said = list(own.nested), SaidIn(nested_passages(own))
+    is_same_list = any(one.is_step and said.find_literal(one, one.head) for one in nested_passages(other))
     for one in nested_passages(other):
         same = next((mine for mine in nested_passages(own) if mine.is_item and mine.head == one.head), None)
-        raw = _with_marker_of(own, other.nested[one.first - 1 : one.behind - 1])
+        raw = _with_marker_of(own, other.nested[one.first - 1 : one.behind - 1], steps=is_same_list)
         if one.kind is BlockKind.OTHER:
             lines += [] if said.find_block(one.lines) else raw
         elif same is None:
@@ -181,22 +182,22 @@ def _with_nested(own: Passage, other: Passage) -> list[str]:
     return lines
 
 
-def _with_marker_of(item: Passage, lines: Sequence[str]) -> list[str]:
-    """Return nested lines with the bullets that an item has nested in it."""
+def _with_marker_of(item: Passage, lines: Sequence[str], *, steps: bool) -> list[str]:
+    """Return nested lines with the bullets that an item has nested in it, with `steps` also in place of numbers."""
     bullet = next((one.marker for one in nested_passages(item) if one.is_item and not one.is_step), "")
     kinds = roles([Line(line, "\n") for line in lines])
     return [
         line.replace(found.marker, bullet, 1)
-        if bullet and kind is Role.TEXT and (found := list_item(line)) and not found.marker[0].isdigit()
+        if bullet and kind is Role.TEXT and (found := list_item(line)) and (steps or not found.marker[0].isdigit())
         else line
         for line, kind in zip(lines, kinds, strict=True)
     ]
 
 
 def _among_steps(wanted: Wanted, ground: Ground) -> Spot | None:
-    """Put a step behind the nearest step before it that the skill has, else before the nearest one behind it."""
+    """Put a step behind the nearest one before it that the skill has, else before the nearest one behind it."""
     one = wanted.passage
-    if not one.is_step:
+    if not (one.is_step or one.ordered):
         return None
     for after, row in ((True, wanted.before), (False, wanted.behind)):
         for other in row:

@@ -104,6 +104,16 @@ class SaidIn:
         most = groups.most_common(1)
         return frozenset({most[0][0]}) if most and 2 * most[0][1] > len(steps) else frozenset()
 
+    def bullet_for(self, steps: Sequence[Passage]) -> str:
+        """Return the bullet of the list that has more than half of these steps as its items; "" if they are steps."""
+        if self.steps_like(steps):
+            return ""
+        found = [{one.group for one in self.find_literal(step, step.head) if one.is_item} for step in steps]
+        most = Counter(group for groups in found for group in groups).most_common(1)
+        if not most or 2 * most[0][1] <= len(steps):
+            return ""
+        return next((one.marker for one in self._passages if one.group == most[0][0] and not one.is_step), "")
+
     def _says_step(self, step: Passage) -> list[_Unit]:
         plain, own = plain_text(step.head), content_stems(unify_words(step.head))
         return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -66,7 +67,9 @@ def sort_passages(own: str, source: str, redact: Redact, decided: frozenset[str]
     held = heading_paths([(one.level, one.heading) for one in sections(own)])
     paths = map_paths(heading_paths(theirs), held, title_of(source), title_of(own))
     rows = [Row(replace(one, path=paths[one.path])) for one in passages]
-    sorter = _Sorter(own, SaidIn(mine), redact, Sorted(rows))
+    said = SaidIn(mine)
+    _join_bullets(rows, said)
+    sorter = _Sorter(own, said, redact, Sorted(rows))
     for row in rows:
         sorter.sort(row)
     sorter.settle_leads()
@@ -76,6 +79,15 @@ def sort_passages(own: str, source: str, redact: Redact, decided: frozenset[str]
         if path and path not in filled and paths[path] not in held:
             sorter.result.left.append(Omission(f"{'#' * level} {title}", EMPTY_HEADING))
     return sorter.result
+
+
+def _join_bullets(rows: Sequence[Row], said: SaidIn) -> None:
+    """Turn steps into bullets where the kept skill has most of them as the bullets of one list, and as no steps."""
+    for group in dict.fromkeys(row.passage.group for row in rows if row.passage.is_step):
+        steps = [row for row in rows if row.passage.is_step and row.passage.group == group]
+        if bullet := said.bullet_for([row.passage for row in steps]):
+            for row in steps:
+                row.passage = replace(row.passage, marker=bullet, ordered=True)
 
 
 class _Sorter:

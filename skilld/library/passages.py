@@ -27,7 +27,7 @@ class Passage:
 
     The first `own` lines are the passage itself, the others are nested in it. `path` has the headings above it without
     the skill's title. Items of one list have the same `group`. `close`: there is no blank line above. `columns`: the
-    first line of the table that the lines are rows of.
+    first line of the table that the lines are rows of. `ordered`: its place among the items of its list matters.
     """
 
     path: tuple[str, ...]
@@ -42,6 +42,7 @@ class Passage:
     close: bool = False
     group: int = 0
     columns: str = ""
+    ordered: bool = False
 
     @property
     def text(self) -> str:

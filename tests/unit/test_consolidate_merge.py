@@ -82,6 +82,27 @@ def test_the_same_rule_in_other_everyday_words_is_not_doubled(line: str, other: 
         assert carried_lines(merge(f"# Other\n\n- {two}\n", keep=f"{KEEP}\n- {one}\n")) == []
 
 
+def test_steps_that_are_bullets_in_the_other_skill_are_not_doubled() -> None:
+    """Where most steps of a list are bullets of one list, the others join them, each behind the one before it."""
+    own = ["Run `make build`.", "Push the image.", "Run `make deploy`."]
+    keep = "---\nname: k\ndescription: Deploy.\n---\n\n# K\n\n" + "".join(f"- {one}\n" for one in own)
+    more = [own[0], "Run the smoke tests.", *own[1:], "Check the dashboard."]
+    steps = "".join(f"{number}. {one}\n" for number, one in enumerate(more, 1))
+    for title in ("# K\n\n", "# K\n\n## Steps\n\n"):
+        text = merged_text(merge(title + steps, keep=keep), keep)
+        assert text.endswith("# K\n\n" + "".join(f"- {one}\n" for one in more))
+    few = "".join(f"{number}. {one}\n" for number, one in enumerate([own[0], "Ask.", "Wait.", own[2]], 1))
+    assert "1. Run `make build`.\n2. Ask.\n3. Wait.\n4. Run `make deploy`.\n" in merged_text(
+        merge(few, keep=keep), keep
+    ), "a procedure of its own stays whole"
+
+
+def test_steps_nested_in_an_item_join_the_bullets_that_it_has() -> None:
+    keep = f"{KEEP}\n- Choose a kind:\n  - Add\n  - Fix\n"
+    text = merged_text(merge("- Choose a kind:\n  1. Add\n  2. Change\n", keep=keep), keep)
+    assert text.endswith("- Choose a kind:\n  - Add\n  - Fix\n  - Change\n")
+
+
 def test_rules_that_differ_in_one_word_are_both_kept() -> None:
     for one, two in (("below", "over"), ("under 72", "under 50"), ("never under", "under")):
         found = merge(f"# Other\n\n- Keep it {two} 60 characters.\n", keep=f"{KEEP}\n- Keep it {one} 60 characters.\n")
