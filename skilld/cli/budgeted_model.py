@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from skilld import console
 from skilld.cli import common
+from skilld.clock import local_day
 from skilld.errors import SkilldError
+from skilld.text import format_usd, pluralize
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Spec
     from skilld.protocol import Result, Work
     from skilld.settings import Settings
     from skilld.store import Store
+
+
+def announce(store: Store, settings: Settings, spec: Spec, what: str) -> None:
+    """Print on standard error which model is about to be asked, what, and what today's budget leaves, if anything."""
+    from skilld.mining.consent import budget_left
+    from skilld.store.budget import spent_limit
+
+    today = store.usage.on(local_day(time.time()))
+    if spent_limit(today, settings.budget):
+        return
+    left = budget_left(today, settings.budget)
+    rest = f" Today's budget leaves {left}." if left else ""
+    console.warn(f"Asking {console.plain(spec.model)}{what}.{rest}")
 
 
 class BudgetedModel:
@@ -23,7 +41,7 @@ class BudgetedModel:
         from skilld.settings import choose_back_end
         from skilld.store.budget import Account
 
-        self._settings = settings
+        self._store, self._settings = store, settings
         self._account = Account(store, settings.budget, purpose)
         self.spec: Spec = choose_back_end(settings, os.environ, in_job=False).spec
         self.model = self.spec.model
@@ -35,6 +53,17 @@ class BudgetedModel:
     def spent_limit(self) -> str | None:
         """Return the limit of today's budget that has been reached, or None."""
         return self._account.spent_limit()
+
+    def announce(self, sizes: Sequence[int]) -> None:
+        """Print how many questions are about to be asked and what they may cost, given the tokens of each."""
+        from skilld.classify.backends.agent_cli.clients import PREFIX
+        from skilld.mining.questions import model_rates
+
+        most = [pluralize(len(sizes), "call"), f"about {pluralize(sum(sizes), 'token')}"]
+        if not self.model.startswith(PREFIX):  # otherwise its own plan or credits pay
+            rates = model_rates([self.model], common.terms(self.spec, self._settings))[self.model]
+            most.append(f"about {format_usd(rates.of(sum(sizes), 0))}" if rates else "price unknown")
+        announce(self._store, self._settings, self.spec, f": {', '.join(most)}")
 
     def ask(self, work: Work) -> tuple[Result | None, str]:
         """Return the model's result, or None and the reason."""

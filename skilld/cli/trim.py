@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.cli.budgeted_model import BudgetedModel
+from skilld.cli.progress import Progress
 from skilld.clock import rfc3339
 from skilld.errors import SkilldError
 from skilld.files import read_whole
@@ -116,9 +117,15 @@ def find_cuts(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -
     model = _TrimModel(store, settings, "trim") if arguments.ask else None
     finder = _CutFinder(store, unused, Project(str(root), Disk()), counter, model)
     file_cuts = []
-    for one in files:
-        others = {Path(path).name: parsed_files[path] for path in one.loaded_with if path in parsed_files}
-        if one.ref.path in parsed_files:
+    readable = [one for one in files if one.ref.path in parsed_files]
+    sizes = [_sent_tokens(parsed_files[one.ref.path], counter) for one in readable if not one.why_not]
+    if model and any(sizes):
+        model.announce([*filter(None, sizes)])
+    step = "Files read by the model" if model else "Files read"
+    with Progress(step) as progress:
+        for number, one in enumerate(readable):
+            progress(step, number, len(readable))
+            others = {Path(path).name: parsed_files[path] for path in one.loaded_with if path in parsed_files}
             file_cuts.append(finder.find_in(one, parsed_files[one.ref.path], others))
     return file_cuts, model.model if model else ""
 
@@ -177,6 +184,12 @@ def _own_lines(store: Store, path: str) -> frozenset[str]:
     return frozenset(fold_case(line.strip().lstrip("-*+ ")) for line in lines if line.strip())
 
 
+def _sent_tokens(parsed: ParsedFile, counter: Tokenizer) -> int:
+    """Return how many tokens of a file the model would be sent: none if it says nothing or is too long."""
+    size = counter.count(parsed.file.data.decode("utf-8", "replace")) if parsed.units else 0
+    return size if size <= _MAX_SENT_TOKENS else 0
+
+
 class _TrimModel(BudgetedModel):
     """The configured model, asked what a file says twice or at length."""
 
@@ -188,10 +201,9 @@ class _TrimModel(BudgetedModel):
         from skilld.protocol import RedundancyResult
         from skilld.trim.model_cuts import PieceAnswer, cuts_from_answers, numbered_texts
 
-        text = parsed.file.data.decode("utf-8", "replace")
         if why := self.spent_limit():
             return [], f"the model was not asked because today's budget is spent ({why})"
-        if not parsed.units or counter.count(text) > _MAX_SENT_TOKENS:
+        if not _sent_tokens(parsed, counter):
             return [], "the model was not asked because the file is too long" if parsed.units else ""
         pieces = numbered_texts(parsed)
         work = FindRedundancy(self.spec, tuple(number for number, _ in pieces), tuple(part for _, part in pieces))
@@ -265,7 +277,7 @@ def _print_cut(one: PlannedCut, name: str, trouble: str) -> None:
         CutStatus.WAITS: "not proposed until you decide on the others",
     }
     if trouble:
-        console.say(f"  not proposed: {console.plain(trouble)}", style="yellow")
+        console.say(f"  not proposed: {console.message(trouble)}", style="yellow")
     elif one.status in said:
         console.say(f"  {said[one.status]}")
     elif name:
@@ -278,7 +290,7 @@ def _print_notes(found: FileCuts) -> None:
 
     name = short_path(found.file.ref.path, Path.cwd())
     if found.trouble and (found.dead or found.doubts):
-        console.say(f"{console.plain(name)} was left unchanged: {console.plain(found.trouble)}", style="dim")
+        console.say(f"{console.plain(name)} was left unchanged: {console.message(found.trouble)}", style="dim")
     for one in found.dead:
         console.say(f"  ! {console.plain(f'{name}:{one.line}: {one.why}')}")
     for doubt in found.doubts:

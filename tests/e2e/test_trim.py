@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -167,7 +168,10 @@ def test_a_model_answers_with_numbers_and_is_billed(world: World, home: Path) ->
     with StubModel(decide) as model:
         world.program = program_with(home, model)
         assert world.trim()["cuts"] == [], "not asked without --ask"
-        echo, short = world.trim("--ask")["cuts"]
+        result = world.program.run("trim", "--ask", "--json", "--project", str(world.root))
+        echo, short = json.loads(result.stdout)["cuts"]
+    left = "Today's budget leaves 60 calls, 400,000 tokens, $1.00."
+    assert result.stderr == f"Asking openai/stub: 1 call, about 43 tokens, price unknown. {left}\n"
     assert len(seen) == 1
     assert '{"number": 4, "text": "- You should really never push anything at all on Fridays."}' in seen[0]
     assert (echo["line"], echo["what"], echo["lost"]) == (3, "propose", f"{twice}.")

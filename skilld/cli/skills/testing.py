@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory
+from skilld.cli.budgeted_model import announce
 from skilld.errors import Exit, RefusedError, SkilldError
 from skilld.text import pluralize
 
 if TYPE_CHECKING:
-    from skilld.classify.backends import Backend
+    from skilld.classify.backends import Backend, Spec
     from skilld.library.recommend import CoverageAnswer, CoverageExam
     from skilld.library.rows import LibraryRow
     from skilld.mining.sessions import Session
@@ -28,7 +29,7 @@ _COLOURS = {"covered": "green", "not_covered": "yellow", "contradicts": "red", "
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    text = "check whether a skill covers what you said in a session (exit code 0: it covers everything skilld noticed)"
+    text = "have your judge check whether a skill covers what you said in a session (exit code 0: it covers all of it)"
     parser = common.verb(verbs, "test", run, text, json=True)
     parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
     parser.add_argument(
@@ -50,9 +51,10 @@ def run(arguments: argparse.Namespace) -> int:
     row = _skill_used_in(session, store, arguments.name) or inventory.find_skill(store, arguments.name, session.id)
     if why := session_opt_out(session.cwd or None) or opt_out(row.path, row.name):
         raise RefusedError("The skill was not tested", why)
-    backend = make_backend(choose_back_end(settings, os.environ, session.agent, in_job=False).spec)
+    spec = choose_back_end(settings, os.environ, session.agent, in_job=False).spec
+    backend = make_backend(spec)
     examination = CoverageExam(backend, row.name, row.path, inventory.skill_text(row.skill), common.redactor())
-    answers = _collect_answers(examination, session, store, settings)
+    answers = _collect_answers(examination, session, store, settings, spec)
     # What was said while the skill was in use may be about it without naming it.
     unsure = row.name in {use.name for use in session.uses} or not examination.elsewhere
     unheard = _unheard_reason(backend, session, row.name, examination.elsewhere) if unsure and not answers else ""
@@ -103,16 +105,20 @@ def _unheard_reason(backend: Backend, session: Session, name: str, elsewhere: in
 
 
 def _collect_answers(
-    examination: CoverageExam, session: Session, store: Store, settings: Settings
+    examination: CoverageExam, session: Session, store: Store, settings: Settings, spec: Spec
 ) -> list[CoverageAnswer]:
     """Return the answers for the whole session, within the day's budget."""
+    from skilld.classify.backends import OFFLINE
     from skilld.classify.backends.paid_calls import BudgetSpentError, charged_to
     from skilld.library.recommend import message_batches
     from skilld.store.budget import Account
 
     answers: list[CoverageAnswer] = []
+    batches = list(message_batches(session.messages, settings.batch.turns))
+    if batches and spec.model != OFFLINE:
+        announce(store, settings, spec, " about what you said in that session")
     with charged_to(Account(store, settings.budget, examination.name).charge):
-        for messages in message_batches(session.messages, settings.batch.turns):
+        for messages in batches:
             try:
                 answers += examination.answers(messages)
             except BudgetSpentError as error:
