@@ -116,7 +116,7 @@ def set_(arguments: argparse.Namespace) -> int:
     """Change one setting."""
     file = common.places().settings_file
     write_setting(file, arguments.key, arguments.value)
-    console.say(f"Set {arguments.key} in {console.plain(str(file))}. {_when_effective(arguments.key)}")
+    console.say(f"Set {arguments.key} in {console.message(str(file))}. {_when_effective(arguments.key)}")
     if arguments.key == "model" and not arguments.no_check:
         try_model()
     return 0
@@ -193,7 +193,7 @@ def edit(arguments: argparse.Namespace) -> int:
             raise UsageError("Nothing was changed", "the file you saved is not valid") from None
         _write_file(file, text)
         read_file(file)  # warns if others can read a key in it
-        console.say(f"Wrote {console.plain(str(file))}. A running daemon picks up the change within seconds.")
+        console.say(f"Wrote {console.message(str(file))}. A running daemon picks up the change within seconds.")
         return 0
     console.say("Nothing was changed.")
     return 0
@@ -210,9 +210,9 @@ def unset(arguments: argparse.Namespace) -> int:
     """Remove one setting from the file."""
     file = common.places().settings_file
     if write_setting(file, arguments.key, None):
-        console.say(f"Removed {arguments.key} from {console.plain(str(file))}. {_when_effective(arguments.key)}")
+        console.say(f"Removed {arguments.key} from {console.message(str(file))}. {_when_effective(arguments.key)}")
     else:
-        console.say(f"{arguments.key} is not set in {console.plain(str(file))}.")
+        console.say(f"{arguments.key} is not set in {console.message(str(file))}.")
     return 0
 
 
@@ -272,9 +272,10 @@ def _check_model_name(model: str, values: Mapping[str, Any]) -> None:
     from skilld.classify.backends.names import find_problem
     from skilld.settings import BUILT_IN_MODELS
 
-    if model in BUILT_IN_MODELS or model.startswith(PREFIX) or values.get("model_base_url") or _has_own_server():
+    if model in BUILT_IN_MODELS or model.startswith(PREFIX):
         return
-    if (found := find_problem(model)) and found.certain:
+    found = find_problem(model, own_server=bool(values.get("model_base_url")) or _has_own_server())
+    if found and found.certain:
         raise UsageError("Invalid value for model", found.what, found.remedy)
     if found:
         sys.stderr.write(f"skilld: {found.what}; if the model is new, ignore this warning\n")

@@ -26,26 +26,29 @@ class NameProblem:
     certain: bool = True
 
 
-def find_problem(model: str) -> NameProblem | None:
-    """Return the problem with a model's name at its provider's own endpoint, or None."""
+def find_problem(model: str, *, own_server: bool = False) -> NameProblem | None:
+    """Return the problem with a model's name at its provider's own endpoint, or at a server of the person's own."""
     found = _load_lists()
     if found is None:
         return None
     modes, providers = found
     provider, slash, name = model.partition("/")
+    if own_server:
+        known = provider in providers if slash else model in modes
+        remedy = f"If your server answers as OpenAI's does, and most do: openai/{model}"
+        return None if known else NameProblem(f"{model!r} does not name the API that your server speaks", remedy)
     if slash and provider not in providers:
         near = _suggestion(provider, providers)
         return NameProblem(
-            f"unknown provider {provider!r}{near}", "To use a server of your own, set model_base_url first."
+            f"unknown provider {provider!r}{near}",
+            "For your own server, set model_base_url, then: openai/NAME",
         )
     if model in modes:
         if modes[model] in _CHAT_MODES:
             return None
         return NameProblem(f"{model} is a model for {modes[model].replace('_', ' ')}; it cannot answer questions", "")
     if not slash:
-        remedy = (
-            "Prefix it with the provider, as in openai/NAME. To use a server of your own, set model_base_url first."
-        )
+        remedy = "Prefix it with the provider, as in openai/NAME; for your own server, set model_base_url first."
         return NameProblem(f"unknown model {model!r}{_suggestion(model, modes)}", remedy)
     of_provider = [one.removeprefix(f"{provider}/") for one in modes if one.startswith(f"{provider}/")]
     if name in modes or not of_provider or provider in _CUSTOM_MODEL_PROVIDERS:
