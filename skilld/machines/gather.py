@@ -132,8 +132,8 @@ def _add_decisions(
         key = groups.find(one.rule, one.place) or groups.add(_new_record(one))
         newest[key] = one
         said, of = heard.setdefault(key, set()), one.proposal
-        if of.session_id:
-            said.add(session_tag(_normalize_time(of.created_at), of.agent, of.session_id))
+        when = _normalize_time(of.created_at)
+        said |= {session_tag(when, of.agent, name) for name in _sessions_of(store, one)}
     for key, one in newest.items():
         group, last = groups.get(key), known.of(one.rule, one.place)
         assert group is not None  # noqa: S101 - it was made above
@@ -149,6 +149,14 @@ def _add_decisions(
         at = (key, RecordType.DECIDED.value)
         record = replace(record, heard=tuple(sorted({*record.heard, *heard[key]})[-MAX_HEARD:]))
         found.records[at] = combine(found.records.get(at, record), record)
+
+
+def _sessions_of(store: Store, one: ProposedRule) -> set[str]:
+    """Return the sessions in which a rule was said; of several in one proposal, each by its own quote."""
+    proposal = one.proposal
+    is_only = len(said_updates(proposal)) == 1
+    turns = (said.turn for said in proposal.evidence if is_only or said.quote == one.update.quote)
+    return (store.overview.sessions_of(turns) | {proposal.session_id}) - {""}
 
 
 def is_new_decision(store: Store, proposal: Proposal, marked: str) -> bool:

@@ -20,7 +20,7 @@ from skilld.store.learnings import Learning
 from skilld.team import refs
 from skilld.team.records import Record, RecordType, rule_key
 from skilld.team.sync import Hub, make_signer
-from skilld.types import Outcome, State
+from skilld.types import Evidence, How, Outcome, Span, State, Turn
 from skilld.verb_jobs import SyncMachines
 from skilld.worker.spawn import VerbWorker
 from support.machines import Machine, SyncGroup
@@ -80,6 +80,21 @@ def test_join_shows_what_would_be_sent_and_leave_removes_it(group: SyncGroup) ->
     assert tower.known() == []
     assert not [*(tower.home / ".local/state/skilld/machines").iterdir()]
     assert "remote" not in (tower.home / ".config/skilld/config.toml").read_text()
+
+
+def test_a_rule_said_in_two_sessions_of_one_machine_counts_both(group: SyncGroup) -> None:
+    tower = group.machine("tower")
+    proposal = tower.say(PNPM)
+    path = tower.home / "later.jsonl"
+    path.touch()
+    file = tower.store.transcripts.add_file("claude-code", str(path), path.stat(), baseline=0)
+    turn = Turn("claude-code:later", "claude-code", "later", PNPM, proposal.created_at, How.TYPED, Span(0, 9))
+    tower.store.transcripts.record_activity("claude-code", "later", cwd=None, activity=1.0)
+    tower.store.transcripts.add_turn(turn, file.id, counts=True, lasting=True)
+    tower.store.proposals.add_evidence(proposal.id, Evidence(turn.key, f"again: {PNPM}"))
+    run_machines(tower, "join", str(group.remote), "--name", "tower", "--yes")
+    (rule,) = tower.program.json("machines", "status")["rules"]
+    assert rule["sessions"] == 2
 
 
 def test_the_daemon_adopts_decisions_made_elsewhere(group: SyncGroup) -> None:
