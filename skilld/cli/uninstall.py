@@ -121,8 +121,8 @@ def _repository_removals(store: Store) -> tuple[list[Removal], list[str]]:
             troubles.append(f"{repo}: {error}")
             continue
         troubles += [f"{repo}: {ref.removeprefix('refs/heads/')}, because {why}" for ref, why in planned.kept.items()]
-        if planned.refs:
-            parts.append(Removal("refs", f"{repo}: {', '.join(planned.refs)}", partial(remove_refs, repo, made)))
+        if left := ", ".join(filter(None, (*planned.refs, planned.folder))):
+            parts.append(Removal("refs", f"{repo}: {left}", partial(remove_refs, repo, made)))
     return parts, troubles
 
 
@@ -183,7 +183,7 @@ def run(arguments: argparse.Namespace) -> int:
     services = service_removals()
     if not arguments.dry_run and not services:  # an installed service will be stopped
         _refuse_while_running()
-    _warn_of_open_proposals()
+    _warn_of_undecided()
     known, troubles = stored_removals()
     shown, more = status_line_removals()
     parts, troubles = [*services, *_link_removals(), *known, *shown], troubles + more
@@ -212,24 +212,30 @@ def run(arguments: argparse.Namespace) -> int:
     return code
 
 
-def _warn_of_open_proposals() -> None:
+def _warn_of_undecided() -> None:
+    from skilld.types import State
+
     try:
-        waiting = common.store_or_empty().proposals.open()
+        proposals = common.store_or_empty().proposals
+        undecided = {
+            f"{state.value} proposal": (proposals.in_states([state]), verb)
+            for state, verb in ((State.OPEN, "accept"), (State.DROPPED, "restore"))
+        }
     except SkilldError:
         return  # reported by stored_removals
-    if waiting:
-        console.say(
-            f"{pluralize(len(waiting), 'open proposal')} will be lost. To keep one: skilld accept ID", style="bold"
-        )
-    for proposal in waiting:
-        console.say(f"  {proposal.id}  {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
+    for what, (those, verb) in undecided.items():
+        if those:
+            remedy = f"will be lost. To keep one: skilld {verb} ID"
+            console.say(f"{pluralize(len(those), what)} {remedy}", style="bold")
+        for proposal in those:
+            console.say(f"  {proposal.id}  {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
 
 
 def _print_plan(parts: list[Removal], troubles: list[str]) -> None:
     for part in parts:
-        console.say(f"{part.kind:9} {console.plain(part.what)}")
+        console.say(f"{part.kind:9} {console.message(part.what)}")
     for trouble in troubles:
-        console.say(f"{'stays':9} {console.plain(trouble)}", style="yellow")
+        console.say(f"{'stays':9} {console.message(trouble)}", style="yellow")
     if not parts:
         console.say("Nothing to remove.")
 
@@ -254,7 +260,7 @@ def _remove(parts: list[Removal]) -> int:
             part.remove()
         except (SkilldError, OSError) as error:
             code = code or (error.code if isinstance(error, SkilldError) else Exit.FAILURE)
-            sys.stderr.write(f"skilld: {console.plain(part.what)}: {console.plain(str(error))}\n")
+            sys.stderr.write(f"skilld: {console.message(part.what)}: {console.message(str(error))}\n")
         else:
-            console.say(f"removed   {console.plain(part.what)}")
+            console.say(f"removed   {console.message(part.what)}")
     return code

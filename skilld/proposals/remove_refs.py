@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,10 +21,11 @@ _SHARE_REFS = SHARE_REFS.rstrip("/")
 
 @dataclass(frozen=True, slots=True)
 class RefRemoval:
-    """The names of the refs to delete. `kept` gives the reason for each branch that stays."""
+    """The names of the refs to delete, or of their empty folder. `kept` gives the reason for each branch that stays."""
 
     refs: tuple[str, ...]
     kept: Mapping[str, str]
+    folder: str = ""
 
 
 @shared_git()
@@ -45,7 +48,16 @@ def remove_refs(address: Path, shared: Collection[str] = ()) -> RefRemoval:
         tips = _tips(repo)
         planned = _build_plan(repo, tips, shared)
         refs.move_refs(repo.git, repo.common_dir, [refs.RefChange(name, None, tips[name]) for name in planned.refs])
+        _remove_empty_folders(repo.common_dir)
     return planned
+
+
+def _remove_empty_folders(git_dir: Path) -> None:
+    """Remove the folders of our refs and of their logs, which git leaves behind, if they are empty."""
+    for top in (git_dir / _OWN_REFS, git_dir / "logs" / _OWN_REFS):
+        for folder, _, _ in () if top.is_symlink() else os.walk(top, topdown=False):
+            with suppress(OSError):  # not empty, or not ours to remove
+                Path(folder).rmdir()
 
 
 def _tips(repo: Repo) -> dict[str, str]:
@@ -55,7 +67,8 @@ def _tips(repo: Repo) -> dict[str, str]:
 def _build_plan(repo: Repo, tips: Mapping[str, str], shared: Collection[str]) -> RefRemoval:
     branches = [name for name in tips if name == STAGING_REF or name.startswith(SHARE_REFS)]
     kept = {name: why for name in branches if (why := _reason_to_keep(repo, name, tips[name], shared))}
-    return RefRemoval(tuple(name for name in tips if name not in kept), kept)
+    gone = tuple(name for name in tips if name not in kept)
+    return RefRemoval(gone, kept, _OWN_REFS if not gone and (repo.common_dir / _OWN_REFS).is_dir() else "")
 
 
 def _reason_to_keep(repo: Repo, ref: str, tip: str, shared: Collection[str]) -> str | None:

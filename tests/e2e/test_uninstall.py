@@ -80,7 +80,7 @@ def test_everything_is_listed_and_removed_except_the_settings_unless_purged(
         "skilld.service",
         str(installed.notes),
         f"{installed.project.root}: refs/heads/skilld/staging",
-        str(installed.home / ".local/state/skilld"),
+        "folder    ~/.local/state/skilld: ",
     ):
         assert named in output
     assert installed.refs()
@@ -91,7 +91,8 @@ def test_everything_is_listed_and_removed_except_the_settings_unless_purged(
     assert installed.project.fingerprint() == installed.before
     assert installed.notes.read_bytes() == NOTES
     assert installed.homely() == installed.home_before | {".config/skilld/config.toml"}
-    assert [path for path in (installed.project.root / ".git").rglob("*skilld*") if not path.is_dir()] == []
+    left = (installed.project.root / ".git").rglob("*skilld*")
+    assert [path for path in left if not path.is_dir() or "refs/skilld" in str(path)] == []
     assert "disable --quiet --now skilld.service" in systemctl.requests()
 
     assert "config.toml" in installed.uninstall("--purge", "--yes")
@@ -106,13 +107,23 @@ def test_agents_and_a_running_daemon_prevent_it(installed: Installation) -> None
     assert installed.program.run("uninstall").returncode == 4, "it asks first"
     output = installed.uninstall("--dry-run")
     assert "This was a dry run: nothing was removed.\nskilld is running: stop it before" in output
-    assert f"{installed.settings}: your settings (to remove them too: skilld uninstall --purge)\n" in output
+    assert "~/.config/skilld/config.toml: your settings (to remove them too: skilld uninstall --purge)\n" in output
     lock.release()
     installed.program.environment["CLAUDECODE"] = "1"
     assert "coding agent" in installed.check_refused(5)
     del installed.program.environment["CLAUDECODE"]
     assert installed.program.run("uninstall").returncode == 5
     assert installed.refs()
+
+
+def test_a_dropped_proposal_that_could_be_restored_is_named(installed: Installation) -> None:
+    (proposal,) = installed.proposals
+    installed.project.git("branch", "--quiet", "-D", "skilld/staging")
+    installed.skilld("proposals")
+    assert installed.program.json("show", proposal["id"])["state"] == "dropped"
+    output = installed.uninstall("--dry-run")
+    told = "1 dropped proposal will be lost. To keep one: skilld restore ID\n"
+    assert output.startswith(f"{told}  {proposal['id']}  release-notes: ")
 
 
 def test_a_commit_of_the_persons_on_the_staging_branch_is_kept(installed: Installation) -> None:
