@@ -102,7 +102,7 @@ def confirm(batch: Batch) -> bool:
     for one in batch.chosen:
         by_repo.setdefault(one.repo, []).append(one)
     for those in by_repo.values():
-        console.say(console.plain(f"{len(those):4}  {_describe_place(those[0])}"), 6)
+        console.say(console.message(f"{len(those):4}  {_describe_place(those[0])}"), 6)
     where = "1 repository" if len(by_repo) == 1 else f"{len(by_repo)} repositories"
     return terminal.ask_yes_no(f"Accept {pluralize(len(batch.chosen), 'proposal')} in {where}? [y/N] ", sys.stdout)
 
@@ -110,8 +110,9 @@ def confirm(batch: Batch) -> bool:
 def _describe_place(one: Proposal) -> str:
     """Return where a proposal would be committed: the top of the work tree, and the branch checked out there."""
     from skilld.git.managed_repos import open_any
+    from skilld.proposals.model import top_folder
 
-    top = one.path.removesuffix(f"/{one.relpath}") if one.relpath else str(Path(one.path).parent)
+    top = str(top_folder(one))
     with suppress(SkilldError, OSError):
         branch = open_any(Path(one.repo), common.places().repositories).branch if one.repo else None
         if branch:

@@ -269,9 +269,12 @@ def _ring_bell() -> None:
 
 def _print_news(proposals: list[Proposal], waiting: int = 0) -> None:
     """Print what was proposed, applied by auto mode or said again, and how many learnings now wait for a file."""
+    from skilld.proposals.model import top_folder
+
     for proposal in proposals:
         done, then = _describe_news(proposal)
-        console.say(f"{done}: {console.plain(proposal.summary)}")
+        where = console.message(str(top_folder(proposal)))
+        console.say(f"{done} ({where}): {console.plain(proposal.summary)}")
         console.say(f"  {then} {proposal.id}")
     if waiting:
         from skilld.notify.notice import about_waiting
@@ -282,7 +285,7 @@ def _print_news(proposals: list[Proposal], waiting: int = 0) -> None:
 
 def _print_setback(why: str) -> None:
     """Print why a batch could not be judged."""
-    console.say(console.plain(why), style="yellow")
+    console.say(console.message(why), style="yellow")
     sys.stdout.flush()
 
 

@@ -32,6 +32,12 @@ Refit = Callable[[bytes, bytes, bytes], bytes]
 """From a SKILL.md before and after an edit, and another version, to that version edited; raises SkilldError."""
 
 
+def top_folder(proposal: Proposal) -> Path:
+    """Return the top of the work tree that a proposal's file is in; for a file that git does not track, its folder."""
+    top = proposal.path.removesuffix(f"/{proposal.relpath}") if proposal.relpath else proposal.path
+    return Path(top) if top != proposal.path else Path(top).parent
+
+
 def said_updates(proposal: Proposal) -> list[Update]:
     """Return what the person said, of what a proposal writes; nothing that was only observed in sessions."""
     plain = Update(None, "", proposal.summary, "", proposal.kind, 1, "")

@@ -16,7 +16,7 @@ from skilld.clock import parse_time, time_ago
 from skilld.daemon.job_builder import current_sources
 from skilld.errors import SkilldError
 from skilld.evals.results import result_lines
-from skilld.files import file_stamp
+from skilld.files import below_home, file_stamp
 from skilld.ingest.discover import Host
 from skilld.jobs import relocation
 from skilld.library.archive import move_to_trash
@@ -187,6 +187,10 @@ class ReviewSession:
     def home(self) -> Path:
         """The person's home folder."""
         return self._context.home
+
+    def short_path(self, path: str | Path) -> str:
+        """Return a path as people write it: with `~` for their home folder."""
+        return below_home(path, self.home)
 
     def proposals(self, ids: Collection[str] = ()) -> list[Proposal]:
         """Return open proposals, newest first, then restorable ones; with `ids`, those and their successors."""

@@ -14,18 +14,19 @@ from skilld.clock import parse_time
 from skilld.files import below_home
 from skilld.library.rows import LibraryRow
 from skilld.mining.proposing import CandidateResult
+from skilld.proposals.model import top_folder
 from skilld.review.controller import Excerpt, ProposalView
 from skilld.review.diff import DiffRow
 from skilld.review.generation import KeptCandidate, SessionChoice, quoted_parts
 from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession
-from skilld.text import pluralize
+from skilld.text import format_usd, pluralize
 from skilld.text import safe_text as safe
 from skilld.types import Proposal, State
 
 AGE = "age"
-PROPOSAL_COLUMNS = (("ID", 9), ("file or skill", 14), (AGE, 4), ("", 2), ("what", 160))
-SKILL_COLUMNS = (("skill", 20), ("from", 9), ("uses", 5), ("corrected", 10), ("kept", 5), ("edited", 7), ("where", 160))
+PROPOSAL_COLUMNS = (("ID", 9), ("file or skill", 14), ("project", 10), (AGE, 4), ("", 2), ("what", 160))
+SKILL_COLUMNS = (("skill", 20), ("from", 9), ("uses", 5), ("edits", 5), ("well", 4), ("edited", 7), ("where", 160))
 WAITING_COLUMNS = (("said", 5), ("project", 14), ("what", 160))
 SESSION_COLUMNS = (("agent", 12), ("project", 20), ("turns", 6), ("state", 7), ("last", 6), ("skills", 80))
 
@@ -44,6 +45,7 @@ def proposal_cells(proposal: Proposal, now: float) -> list[Content]:
     return [
         Content(proposal.id),
         Content(truncate(proposal.skill, 13)),
+        Content(truncate(top_folder(proposal).name, 9)),
         proposal_age(proposal, now),
         Content.styled("!" if proposal.flags else "", "bold yellow"),
         Content(safe("".join(_summary_prefix(proposal)) + proposal.summary)),
@@ -66,12 +68,11 @@ def _summary_prefix(proposal: Proposal) -> Iterator[str]:
 def skill_cells(skill: LibraryRow, home: Path, now: float) -> list[Content]:
     """Return the row of a skill; `home` is the person's."""
     marks = (*skill.marks, *([f"from {pluralize(skill.origins, 'session')}"] if skill.origins else []))
-    rate = f"{skill.corrections} ({skill.rate:.1f})" if skill.uses.number else str(skill.corrections or "")
     return [
         Content(truncate(skill.name, 19)),
         Content.styled(skill.group, "cyan"),
         Content(str(skill.uses.number or "")),
-        Content(rate),
+        Content(str(skill.corrections or "")),
         Content("" if skill.uses.success is None else f"{skill.uses.success:.0%}"),
         Content(age(skill.edited_at or None, now)),
         Content.styled(safe(", ".join((*marks, below_home(skill.path, home)))), "dim"),
@@ -205,7 +206,7 @@ def checkbox(chosen: bool) -> Content:  # noqa: FBT001 - it is what is drawn
 
 def money(cost: float | None) -> Content:
     """Return what a session cost; empty if that is not known."""
-    return Content("" if cost is None else f"${cost:.2f}")
+    return Content("" if cost is None else format_usd(cost))
 
 
 def choice_cells(choice: SessionChoice, cost: float | None, *, chosen: bool) -> list[Content]:

@@ -166,7 +166,9 @@ class PlainReview:
 
     def _accept_file(self, proposal: Proposal) -> str:
         those = [one for one in self._session.proposals() if one.path == proposal.path and one.state is State.OPEN]
-        if not self._talk.ask_yes_no(f"Accept {pluralize(len(those), 'proposal')} for {proposal.path}?"):
+        if not self._talk.ask_yes_no(
+            f"Accept {pluralize(len(those), 'proposal')} for {self._session.short_path(proposal.path)}?"
+        ):
             return _CONTINUE
         self._print_report(self._session.accept_all(those[::-1]))
         return "done"
@@ -235,7 +237,7 @@ class PlainReview:
         age = time_ago(parse_time(proposal.created_at), time.time())
         kind = "skill " if proposal.target is TargetKind.SKILL else ""
         self._say("", f"{proposal.id}, {kind}{proposal.skill}, {age}, confidence {proposal.confidence:.2f}")
-        self._say(f"  {Path(proposal.path).parent}", f"  {proposal.summary}")
+        self._say(f"  {self._session.short_path(Path(proposal.path).parent)}", f"  {proposal.summary}")
         if proposal.reason:
             self._say(f"  why: {proposal.reason}")
         for number, evidence in enumerate(proposal.evidence):

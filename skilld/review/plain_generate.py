@@ -21,7 +21,7 @@ from skilld.review.generation import (
     quoted_parts,
 )
 from skilld.review.plain_tabs import Conversation, chosen_letter, is_yes, type_one_of
-from skilld.text import pluralize, safe_text, truncate
+from skilld.text import format_usd, pluralize, safe_text, truncate
 
 _MAX_TITLE_CHARS = 100
 _SESSIONS_QUESTION = "which sessions (such as 1,3-5 or all; /words to filter; q to quit)? "
@@ -79,7 +79,7 @@ class PlainGenerate:
         for number, one in shown:
             cost = self._generating.cost(one)
             facts = [f"{number}. {one.day}", one.session.agent, one.project, pluralize(len(one.session.turns), "turn")]
-            facts += [] if cost is None else [f"${cost:.2f}"]
+            facts += [] if cost is None else [format_usd(cost)]
             self._say(f"{', '.join(facts)}: {truncate(one.title, _MAX_TITLE_CHARS)}")
 
     def _review(self, chosen: Sequence[SessionChoice]) -> tuple[list[KeptCandidate], Preview]:

@@ -12,7 +12,7 @@ from skilld.errors import SkilldError
 from skilld.library.rows import LibraryRow, matches_search
 from skilld.report.lines import report_lines
 from skilld.review.controller import ReviewSession, forget_question, no_skills_text
-from skilld.text import count_times, pluralize, safe_text
+from skilld.text import pluralize, safe_text
 
 TAB_NAMES: Mapping[str, str] = {"2": "your skills", "3": "sessions", "4": "learnings", "5": "the report"}
 _SKILL_QUESTION = "which skill (a number; /words to search; n: new skills from past sessions; q: back)? "
@@ -133,7 +133,7 @@ class PlainTabs:
             collected = f"{one.waiting} not judged yet (judged after {self._turns}, or when the session ends)"
             until = "ended" if one.ended else "all judged" if one.judged else collected
             facts = one.agent, pluralize(one.turns, "turn"), until, time_ago(one.last_activity, now), skills
-            self._say(", ".join(facts), f"  {one.cwd or 'unknown folder'}")
+            self._say(", ".join(facts), f"  {self._session.short_path(one.cwd or 'unknown folder')}")
         if not found:
             self._say("No sessions in the last day.")
 
@@ -159,15 +159,15 @@ class PlainTabs:
         for number, one in enumerate(shown, 1):
             facts = [f"{number}. {one.name}", one.group, *one.marks]
             facts += [pluralize(one.uses.number, "use")] if one.uses.number else []
-            facts += [f"corrected {count_times(one.corrections)}"] if one.corrections else []
-            facts += [] if one.uses.success is None else [f"{one.uses.success:.0%} without corrections"]
+            facts += [f"{pluralize(one.corrections, 'edit')} from what you said"] if one.corrections else []
+            facts += [] if one.uses.success is None else [f"went well {one.uses.success:.0%} of the time"]
             facts += [f"edited {time_ago(one.edited_at, now)}"] if one.edited_at else []
             self._say(", ".join(facts))
         if not shown:
             self._say(no_skills_text(has_any=has_any))
 
     def _open_skill(self, skill: LibraryRow) -> None:
-        self._say(f"{skill.name}: to use it, type {skill.invocation}", f"  {skill.path}")
+        self._say(f"{skill.name}: to use it, type {skill.invocation}", f"  {self._session.short_path(skill.path)}")
         try:
             match self._talk.ask_letter(_SKILL_ACTIONS, _SKILL_WORDS):
                 case "e":
@@ -184,8 +184,8 @@ class PlainTabs:
             self._talk.show_error(error)
 
     def _delete(self, skill: LibraryRow) -> None:
-        self._say(f"Move {skill.path.parent} to the trash? Nothing will be committed.")
+        self._say(f"Move {self._session.short_path(skill.path.parent)} to the trash? Nothing will be committed.")
         if self._talk.ask_line(f"type {skill.name} to confirm: ") == skill.name:
-            self._say(f"Moved to {self._session.delete_skill(skill)}.")
+            self._say(f"Moved to {self._session.short_path(self._session.delete_skill(skill))}.")
         else:
             self._say("Nothing was moved.")

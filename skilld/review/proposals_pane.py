@@ -18,7 +18,6 @@ from textual.worker import get_current_worker
 
 from skilld.edit.move import move_to_section, section_titles
 from skilld.errors import SkilldError
-from skilld.files import below_home
 from skilld.proposals.decide import DecisionReport
 from skilld.review import draw
 from skilld.review.controller import ProposalView, ReviewSession, borrowed_lines_note, has_words
@@ -152,7 +151,10 @@ class ProposalsPane(Pane):
             for item in found.values():
                 table.add(draw.proposal_cells(item, now), key=item.id)
         place = {name: number for number, name in enumerate(found)}
-        near = (place[name] for name in (*before[row:], *before[:row][::-1]) if name in place)
+        # Of a proposal of which parts were decided on, the rest is a proposal of its own.
+        batch = {self._items[name].batch_id for name in before[row : row + 1] if name in gone}
+        rest = [name for name, item in found.items() if item.batch_id in batch and name not in before]
+        near = (place[name] for name in (*rest, *before[row:], *before[:row][::-1]) if name in place)
         moved = {name for name, item in found.items() if item != self._items.get(name)}
         self._views = {name: view for name, view in self._views.items() if name in found and name not in moved}
         self._items = found
@@ -220,7 +222,7 @@ class ProposalsPane(Pane):
             return
         path = proposal.path
         those = [one for one in self._items.values() if one.path == path and one.state is State.OPEN][::-1]
-        file = below_home(path, self._session.home)
+        file = self._session.short_path(path)
         question = f"Accept {pluralize(len(those), 'proposal')} for {file}?"
         accept = partial(self._session.accept_all, those)
         self.app.push_screen(YesNoDialog(question), on_yes(lambda: self._decide(accept)))
