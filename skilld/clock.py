@@ -28,6 +28,11 @@ def local_day(at: float) -> str:
     return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d")
 
 
+def local_minute(at: float) -> str:
+    """Return the local time of a Unix time as YYYY-MM-DD HH:MM."""
+    return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
 def minute_of_day(at: float) -> int:
     """Return the minute of the local day at a Unix time, 0 to 1439."""
     local = datetime.fromtimestamp(at).astimezone()

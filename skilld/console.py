@@ -87,6 +87,13 @@ def plain(text: str) -> str:
     return safe_text(text)
 
 
+def message(text: str) -> str:
+    """Make a message safe for the terminal, on one line, with `~` for the home folder where a path begins."""
+    home = os.environ.get("HOME", "").rstrip("/")
+    whole = rf"(?<![^\s(]){re.escape(home)}(?![\w.-])"
+    return plain(re.sub(whole, "~", text) if home else text)
+
+
 def paint(text: str, style: str) -> str:
     """Return `text` in a colour if standard output is a terminal and NO_COLOR is not set."""
     return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if style and is_coloured() else text

@@ -87,9 +87,9 @@ def _report_bug(error: Exception) -> Exit:
 
 
 def _print_error(error: SkilldError) -> None:
-    from skilld.console import plain, warn
+    from skilld.console import message, warn
 
     between = " " if error.title.endswith("?") else ": "
-    warn(f"skilld: {between.join(filter(None, [plain(error.title), plain(error.cause)]))}")
+    warn(f"skilld: {between.join(filter(None, [message(error.title), message(error.cause)]))}")
     if error.remedy:
-        warn(f"  {plain(error.remedy)}")
+        warn(f"  {message(error.remedy)}")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
 Redact = Callable[[str], str]
+SMALL_USD = 0.1  # below it, more decimals are shown
 _SENTENCE_STOPS = (".", "!", "?", ":", ";", "…", "。", "！", "？")
 _SENTENCE_END_PATTERN = re.compile(
     r"(?<=[.!;])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bz\.B\.)\s+(?=\S)|(?<=[。！；])\s*(?=\S)"
@@ -69,13 +70,18 @@ def without_login(text: str) -> str:
 
 def pluralize(number: float, singular: str, plural: str = "") -> str:
     """Return a number with its noun: `singular` for 1, otherwise `plural` or `singular` with an s."""
-    amount = f"{number:g}" if isinstance(number, float) else number
+    amount = f"{number:g}" if isinstance(number, float) else f"{number:,}"
     return f"{amount} {singular if number == 1 else plural or singular + 's'}"
+
+
+def format_usd(usd: float) -> str:
+    """Return an amount of US dollars: to the cent, or to a hundredth of a cent if it is less than ten cents."""
+    return f"${usd:.4f}" if 0 < usd < SMALL_USD and round(usd, 2) != usd else f"${usd:,.2f}"
 
 
 def count_times(number: int) -> str:
     """Return "once" or the number of times."""
-    return "once" if number == 1 else f"{number} times"
+    return "once" if number == 1 else f"{number:,} times"
 
 
 def join_sentences(texts: Sequence[str]) -> str:

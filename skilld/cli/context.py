@@ -127,27 +127,26 @@ def _print_context(context: Context, project: Path, tokenizer: Tokenizer, limit:
 
     known = _SOURCE_NOTES.get(
         context.source,
-        f"its first request includes {_tokens_at_start(context, tokenizer)} tokens from these files "
+        f"its first request includes {pluralize(_tokens_at_start(context, tokenizer), 'token')} from these files "
         f"(counted as {tokenizer.name})",
     )
-    name = f"{context.agent} {context.version}".strip()
+    agent = f"{context.agent} {context.version}".strip()
     if context.is_assumed:
-        name = f"{context.agent} (version not found; assuming {context.version})"
-    console.say(console.paint(name, "bold") + f": {known}")
+        agent = f"{context.agent} (version not found; assuming {context.version})"
+    console.say(console.paint(agent, "bold") + f": {known}")
     rows = []
     for file in context.files:
         if file.scope is Scope.SKILL:
             continue
         why = f"imported by {short_path(file.via, project)}" if file.via else ""
         why = f"for {', '.join(file.paths)}" if file.paths else why
-        rows.append(
-            (file.loaded.value, file.scope.value, str(tokenizer.count(file.text)), short_path(file.path, project), why)
-        )
+        tokens, name = f"{tokenizer.count(file.text):,}", short_path(file.path, project)
+        rows.append((file.loaded.value, file.scope.value, tokens, name, why))
     head = [("loaded", "from", "tokens", "file", "")] if rows else []
     console.table([tuple(map(console.plain, row)) for row in (*head, *rows)], indent="  ")
     if skills := [file for file in context.files if file.scope is Scope.SKILL]:
-        tokens = sum(tokenizer.count(file.text) for file in skills)
-        console.say(f"  of these, one line per skill: {pluralize(len(skills), 'skill')}, {tokens} tokens")
+        listed = pluralize(sum(tokenizer.count(file.text) for file in skills), "token")
+        console.say(f"  of these, one line per skill: {pluralize(len(skills), 'skill')}, {listed}")
     for file, one, has in _exceeded_limits(context, tokenizer, limit):
         words = f"{has:,} {one.unit.value} (limit {one.limit:,}): {one.effect}"
         console.say(f"  ! {console.plain(short_path(file.path, project))}: {words}")

@@ -307,10 +307,10 @@ def _as_json(now: Proposal, report: DecisionReport | None, error: SkilldError | 
 
 def _print_report(proposal: Proposal, report: DecisionReport | None, error: SkilldError | None) -> None:
     if error is not None:
-        console.warn(f"skilld: {proposal.id}: {console.plain(str(error))}")
+        console.warn(f"skilld: {proposal.id}: {console.message(str(error))}")
         if error.remedy:
-            console.warn(f"  {console.plain(error.remedy)}")
+            console.warn(f"  {console.message(error.remedy)}")
     for line in report.lines if report else ():
-        console.say(console.plain(line))
+        console.say(console.message(line))
     for warning in report.warnings if report else ():
-        console.warn(f"skilld: {console.plain(warning)}")
+        console.warn(f"skilld: {console.message(warning)}")

@@ -92,6 +92,6 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
 
 def _print_check(check: Check) -> None:
     verdict = console.paint(f"{check.verdict.value:4}", _COLOURS[check.verdict.value])
-    console.say(f"{verdict}  {check.name:18} {console.plain(check.detail)}", _DETAIL_COLUMN)
+    console.say(f"{verdict}  {check.name:18} {console.message(check.detail)}", _DETAIL_COLUMN)
     if check.remedy:
-        console.say(f"{'':{_DETAIL_COLUMN - 1}} -> {console.plain(check.remedy)}", _DETAIL_COLUMN + 3)
+        console.say(f"{'':{_DETAIL_COLUMN - 1}} -> {console.message(check.remedy)}", _DETAIL_COLUMN + 3)

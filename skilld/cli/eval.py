@@ -15,6 +15,7 @@ from skilld import console
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
+from skilld.text import format_usd
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Backend
@@ -153,7 +154,7 @@ def _score_batches(asked: argparse.Namespace) -> Scores:
             if not one.judged.answered:
                 sys.stderr.write(console.plain(f"skilld eval: {one.case.id}: {one.judged.why_not[0]}") + "\n")
             if asked.usd is not None and len(scored) < len(cases) and batches.total_usd(scored) >= asked.usd:
-                stopped = f"${asked.usd:g} has been spent"
+                stopped = f"{format_usd(asked.usd)} has been spent"
                 break
     except KeyboardInterrupt:
         stopped = "interrupted"

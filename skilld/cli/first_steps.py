@@ -7,7 +7,6 @@ import os
 import time
 from collections import Counter
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
@@ -70,10 +69,9 @@ def _instruction_files() -> Iterator[str]:
     home = common.home()
     for context in contexts(common.current_folder(), home, os.environ):
         for file in context.files:
-            path = Path(file.path)
             if file.loaded is LoadTime.START and file.scope not in {Scope.SKILL, Scope.MEMORY}:
-                shown = f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
-                yield f"{console.plain(shown)}, about {ESTIMATE.count(file.text):,} tokens"
+                tokens = pluralize(ESTIMATE.count(file.text), "token")
+                yield f"{console.message(file.path)}, about {tokens}"
 
 
 def offer_link() -> None:
@@ -89,9 +87,9 @@ def offer_link() -> None:
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(common.own_executable())
     except OSError as error:
-        console.say(f"Could not create {console.plain(str(link))}: {cause_of(error)}.")
+        console.say(f"Could not create {console.message(str(link))}: {cause_of(error)}.")
     else:
-        console.say(f"Created the link {console.plain(str(link))}.")
+        console.say(f"Created the link {console.message(str(link))}.")
 
 
 def offer_service(answer: str | None, environment: str | None, *, asks: bool) -> str:

@@ -52,9 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
             f"{number:4}  {console.plain(turn['at'] or ''):20}  {turn['how']:9}  {console.plain(turn['text'])[:200]}"
         )
     for skill in shown["skills"]:
-        console.say(
-            f"skill {console.plain(skill['name'])}  {console.plain(str(skill['path'] or 'no path in the transcript'))}"
-        )
+        shown_path = console.message(str(skill["path"] or "no path in the transcript"))
+        console.say(f"skill {console.plain(skill['name'])}  {shown_path}")
     tools = ", ".join(_tool_counts(name, counts) for name, counts in shown["tools"].items())
     console.say(f"tools: {tools or 'none'}")
     ignored = ", ".join(f"{count} {reason}" for reason, count in shown["ignored"].items())

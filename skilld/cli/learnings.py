@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
+from skilld.clock import parse_time, time_ago
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
 from skilld.text import pluralize
@@ -57,12 +58,13 @@ def run(arguments: argparse.Namespace) -> int:
         return common.write_json([*found, *(as_json([one]) | {"relied_on": 0.0, "taken": False} for one in missed)])
     for ask in asks:
         newest = ask[0]
-        console.say(f"{console.paint(newest.id, 'bold')}  {newest.created_at}  {console.plain(newest.change)}")
+        when = time_ago(parse_time(newest.created_at), time.time())
+        console.say(f"{console.paint(newest.id, 'bold')}  {when}  {console.plain(newest.change)}")
         console.say(f"    you: \u201c{console.plain(newest.quote)}\u201d")
         often = pluralize(len({one.session_id for one in ask}), "session")
         where = f" in {newest.project}" if newest.project else ""
         remarks = f"said in {often}{where}; not proposed: {_describe_reason(newest)}"
-        console.say(f"    {console.plain(remarks)}", style="dim")
+        console.say(f"    {console.message(remarks)}", style="dim")
     if asks:
         if any(NO_FILE_REASON in ask[0].why_kept for ask in asks):
             console.say(

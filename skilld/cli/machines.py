@@ -16,7 +16,6 @@ from skilld.cli.config import write_setting
 from skilld.cli.daemon_job import run_as_job
 from skilld.clock import rfc3339, time_ago
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
-from skilld.files import below_home
 from skilld.git.environment import scrub_environment
 from skilld.text import pluralize, truncate
 
@@ -107,7 +106,7 @@ def join(arguments: argparse.Namespace) -> int:
         console.say(f"{_NOT_JOINED}.")
         return Exit.FAILURE
     _first_sync(store, hub)
-    console.say(f"Joined {console.plain(hub.membership.place)} as {name}.")
+    console.say(f"Joined {console.message(hub.membership.place)} as {name}.")
     console.say("  next, on each of your other machines: skilld machines join REMOTE")
     console.say("  undo: skilld machines leave")
     return Exit.OK
@@ -133,7 +132,7 @@ def _print_preview(membership: Membership, gathered: GatherResult, others: list[
     """Show what would be sent, and to whom."""
     from skilld.cli.team import print_record
 
-    where, person = console.plain(membership.place), console.paint(membership.person, "bold")
+    where, person = console.message(membership.place), console.paint(membership.person, "bold")
     console.say(f"This machine would send the following as {person}, signed with your SSH key,")
     console.say(f"to {where}, where everyone with access can read it:")
     for record in gathered.records.values():
@@ -161,7 +160,7 @@ def leave(arguments: argparse.Namespace) -> int:
     forget(store)
     shutil.rmtree(hub.borrowed.folder, ignore_errors=True)
     console.say("This machine has left. Its data was deleted from the remote.")
-    console.say(f"  undo: skilld machines join {console.plain(hub.membership.place)}")
+    console.say(f"  undo: skilld machines join {console.message(hub.membership.place)}")
     console.say("  Your other machines keep what they already fetched. All decisions stand.")
     return Exit.OK
 
@@ -228,19 +227,19 @@ def status(arguments: argparse.Namespace) -> int:
         return common.write_json(_as_json(known, groups, rest))
     others = [name for name in sorted(known.present) if name != known.person]
     when = time_ago(known.at, time.time())
-    console.say(f"{console.plain(known.place)}: this machine is {known.person}; synced {when}.")
+    console.say(f"{console.message(known.place)}: this machine is {known.person}; synced {when}.")
     console.say(f"  others: {', '.join(map(console.plain, others)) or 'none yet'}")
     if known.trouble:
-        console.say(f"  the last sync failed: {console.plain(known.trouble)}")
+        console.say(f"  the last sync failed: {console.message(known.trouble)}")
     _print_refused(known)
     scrub_environment()
     places = _places(store)
     for group in groups:
         file = places.path_of(group.best.place)
-        where = below_home(str(file), str(common.home())) if file else group.best.place
+        where = str(file or group.best.place)
         console.say(f"{group.best.said:8}  {console.plain(group.records[0].rule)}")
         said = pluralize(len(group.heard), "session")
-        console.say(f"    {console.plain(where)}; said in {said}", style="dim")
+        console.say(f"    {console.message(where)}; said in {said}", style="dim")
     if rest:
         console.say(f"{pluralize(len(rest), 'learning')} without a file (list: skilld learnings)")
     return Exit.OK

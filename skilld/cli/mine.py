@@ -260,7 +260,7 @@ def _transcripts(arguments: argparse.Namespace) -> list[Transcript]:
             there = transcripts_below(path, 0.0)
             recent = [one for one in there if one.changed >= since]
             if not recent:
-                console.warn(f"skilld: {console.plain(common.as_text(str(path)))}: {_NO_TRANSCRIPTS[bool(there)]}")
+                console.warn(f"skilld: {console.message(common.as_text(str(path)))}: {_NO_TRANSCRIPTS[bool(there)]}")
             found += recent
         return [replace(one, by_hand=not any(place.contains(one.path) for place in places)) for one in found]
     return common.past_transcripts(since)
@@ -376,9 +376,9 @@ def _print_merged(merged: MergedResults) -> None:
     if merged.unreadable:
         console.say(f"  {pluralize(len(merged.unreadable), 'transcript')} could not be read")
     for one in merged.judgement.candidates:
-        console.say(console.paint(f"\n{console.plain(one.name)}", "bold") + f"  {console.plain(one.target)}")
+        console.say(console.paint(f"\n{console.plain(one.name)}", "bold") + f"  {console.message(one.target)}")
         console.say(f"  {console.plain('; '.join(one.dimensions))}")
         for text in one.changes:
             console.say(f"  - {console.plain(text)}")
     for doc in merged.judgement.docs:
-        console.say(f"\n{console.plain(doc.text)}  {console.plain(doc.project)}")
+        console.say(f"\n{console.plain(doc.text)}  {console.message(doc.project)}")

@@ -13,7 +13,7 @@ from skilld.mining.proposing import CandidateResult
 from skilld.mining.session_summary import MAX_TEXT_LENGTH, Row
 from skilld.mining.sessions import SessionSet
 from skilld.mining.values import REPEATABLE, Candidate, Proof
-from skilld.text import pluralize, truncate
+from skilld.text import format_usd, pluralize, truncate
 
 _NO_SESSIONS_HINT = "Look further back with --since DAYS, or name transcripts or folders: skilld mine PATH"
 _BY_HAND_NOTE = ", from a file you specified"
@@ -67,15 +67,16 @@ def print_report(report: Report, named: Collection[str] = (), *, hints: bool = T
             console.say(f"  {what}")
     if report.usage.calls:
         used = report.usage
-        calls, tokens = pluralize(used.calls, "call"), used.tokens_in + used.tokens_out
-        console.say(f"  {calls} to {console.plain(report.model)}, {tokens} tokens, ${used.usd:.4f}")
+        calls, tokens = pluralize(used.calls, "call"), pluralize(used.tokens_in + used.tokens_out, "token")
+        console.say(f"  {calls} to {console.plain(report.model)}, {tokens}, {format_usd(used.usd)}")
     if report.asked.stopped:
-        console.say(f"  stopped: {console.plain(report.asked.stopped)}", style="yellow")
+        why = console.message(report.asked.stopped)
+        console.say(f"  no further questions were asked, because {why}", style="yellow")
     for one in report.became:
         _print_candidate(one, reading)
     for made in report.gathered:
         what = f"{'gather' if made.action == 'create' else made.action} {console.plain(made.name)}"
-        console.say(f"\n{console.paint(what, 'bold')} {console.plain(str(made.project))}")
+        console.say(f"\n{console.paint(what, 'bold')} {console.message(str(made.project))}")
         _print_outcome(made)
     judged = report.judgement
     _print_list(
@@ -104,7 +105,7 @@ def print_results(became: Iterable[CandidateResult]) -> None:
 def _print_candidate(one: CandidateResult, reading: SessionSet) -> None:
     candidate = one.candidate
     kind = f" ({candidate.kind.value})" if candidate.kind else ""
-    target = f" {console.plain(one.path or candidate.target)}"
+    target = f" {console.message(one.path or candidate.target)}"
     console.say(f"\n{console.paint(f'{candidate.action} {console.plain(candidate.name)}', 'bold')}{kind}{target}")
     console.say(f"  {console.plain(reason(candidate))}")
     for part in candidate.parts:
@@ -120,7 +121,7 @@ def _print_outcome(one: CandidateResult | DomainResult) -> None:
     if one.proposal:
         console.say(f"  proposed as {one.proposal}: skilld show {one.proposal}")
     elif one.why_not:
-        console.say(f"  not proposed: {console.plain(one.why_not)}", style="yellow")
+        console.say(f"  not proposed: {console.message(one.why_not)}", style="yellow")
 
 
 def _print_list(title: str, rows: Iterable[tuple[str, str]]) -> None:

@@ -101,11 +101,11 @@ def _print_row(store: Store, proposal: Proposal, applicability: Applicability | 
     )
     now = time.time()
     when = time_ago(parse_time(proposal.created_at), now)
-    where = console.link(console.plain(str(Path(proposal.path).parent)), proposal.path)
+    where = console.link(console.message(str(Path(proposal.path).parent)), proposal.path)
     unfit = applicability.obstacle if applicability is not None else ""
     remarks = [*describe_decision(store, proposal), proposal.note, describe_standing(store, proposal, now), unfit]
     remarks += [*list_contradictions(store, proposal), *evaluated(store, proposal)]
-    shown = [console.plain(when), where, *map(console.plain, remarks)]
+    shown = [console.plain(when), where, *map(console.message, remarks)]
     console.say("    " + "; ".join(one for one in shown if one), style="dim")
     for flag in filter(None, (*proposal.flags[:_MAX_FLAGS], more)):
         console.say(f"    note: {console.plain(flag)}", style="yellow")
@@ -238,15 +238,15 @@ def print_proposal(
     for said in _quotes(proposal):
         console.say(f"  {said}")
     console.say(
-        f"  {describe_origin(proposal)}, proposed {proposal.created_at}, "
+        f"  {describe_origin(proposal)}, proposed {time_ago(parse_time(proposal.created_at), time.time())}, "
         f"{describe_judge(proposal)}, confidence {proposal.confidence:.2f}",
         style="dim",
     )
-    where = console.link(console.plain(str(Path(proposal.path).parent)), proposal.path)
+    where = console.link(console.message(str(Path(proposal.path).parent)), proposal.path)
     console.say("; ".join(filter(None, (f"  {where}", _loaded_by(proposal)))), style="dim")
     for said in (proposal.note, *remarks, *proposal.flags):
         if said:
-            console.say(f"  note: {console.plain(said)}", style="yellow")
+            console.say(f"  note: {console.message(said)}", style="yellow")
     console.line()
     console.diff(lines)
     if len(parts) > 1:

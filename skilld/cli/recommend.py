@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
-from skilld.files import below_home
 from skilld.text import pluralize
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     for one in found:
         name = console.paint(console.plain(one.skill) if one.skill else "(not in a skill yet)", "bold")
         verdict = f"{'fits well' if confidence_word(one.confidence) == 'high' else 'may fit':9}"
-        console.say(f"{verdict}  {name}  {console.plain(below_home(one.path, common.home()))}".rstrip())
+        console.say(f"{verdict}  {name}  {console.message(str(one.path))}".rstrip())
         for because in one.because:
             sure = f"{because.kind} {because.id}, {confidence_word(because.confidence)} confidence"
             console.say(f"           you said: {console.plain(because.text)}  ({sure})", style="dim")

@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return common.write_json(asdict(report))
     if arguments.html is not None:
-        console.say(f"Wrote {console.plain(common.as_text(str(arguments.html)))}")
+        console.say(f"Wrote {console.message(common.as_text(str(arguments.html)))}")
         return 0
     width = min(get_terminal_size().columns - 2, _MAX_WIDTH)
     for line in report_lines(report, str(common.home()), max(width, _MIN_WIDTH)):

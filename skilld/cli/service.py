@@ -67,7 +67,7 @@ def install_service(manager: ServiceManager, environment: str | None) -> None:
     start = _plan_start(manager, environment)
     written = install(manager, start)
     for path in written:
-        console.say(f"Wrote {console.plain(str(path))}")
+        console.say(f"Wrote {console.message(str(path))}")
     state = manager.state()
     done = "Installed and running" if written else "Already installed and running; nothing to change"
     console.say(f"{done}. To check on it: skilld service status, skilld logs -f")
@@ -105,7 +105,7 @@ def _confirm_variables(missing: Mapping[str, str]) -> bool:
 
 def _print_files(manager: ServiceManager, start: StartCommand) -> None:
     for path, file in manager.files(start).items():
-        console.say(f"# {console.plain(str(path))}", style="bold")
+        console.say(f"# {console.message(str(path))}", style="bold")
         for text in file.data.decode().splitlines():
             console.line(console.plain(text))
 
@@ -123,7 +123,7 @@ def uninstall(arguments: argparse.Namespace) -> int:
     del arguments
     removed = uninstall(service_manager())
     for path in removed:
-        console.say(f"Removed {console.plain(str(path))}")
+        console.say(f"Removed {console.message(str(path))}")
     if not removed:
         console.say("The service is not installed.")
     if process := common.daemon_pid():
@@ -175,7 +175,7 @@ def status(arguments: argparse.Namespace) -> int:
     console.say(f"{running}: {console.plain(state.state)}{again}")
     if state.says:
         console.say(f"status: {console.plain(state.says)}")
-    console.say(f"{state.manager}: {console.plain(str(state.file))}")
+    console.say(f"{state.manager}: {console.message(str(state.file))}")
     if not state.enabled:
         console.say("The service does not start when you log in. To fix this: skilld service install")
     if not Path(state.program).exists():

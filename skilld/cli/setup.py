@@ -292,6 +292,6 @@ def _save_judge(file: Path, model: str, *, quiet: bool = False) -> None:
 
 
 def _print_saved(file: Path, model: str, *, answers: bool = True) -> None:
-    console.say(f"Judge: {console.plain(model)}, saved in {console.plain(str(file))}. To change it: skilld setup")
+    console.say(f"Judge: {console.plain(model)}, saved in {console.message(str(file))}. To change it: skilld setup")
     if not answers:
         console.say("It cannot answer yet; skilld will try again. To test it: skilld doctor --ask")

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
-from skilld.clock import local_day, parse_time, rfc3339, time_ago
+from skilld.clock import local_day, local_minute, parse_time, rfc3339, time_ago
 from skilld.errors import Exit, UsageError
 from skilld.git.staging_branch import STAGING_BRANCH
-from skilld.text import count_times, pluralize
+from skilld.text import count_times, format_usd, pluralize
 
 if TYPE_CHECKING:
     from skilld.daemon.settings_cache import BudgetLimits
@@ -41,9 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     shown = collect()
     if arguments.json:
         return common.write_json(shown)
-    if begin := common.first_step_hint(common.store_or_empty()):
-        console.say(begin)
-    _print_status(shown)
+    _print_status(shown, common.first_step_hint(common.store_or_empty()))
     return 0
 
 
@@ -64,7 +62,7 @@ def _check(*, as_json: bool) -> int:
         return code
     for one in needs:
         remedy = f" -> {one['remedy']}" if one["remedy"] else ""
-        console.say(console.plain(f"{one['what']}: {one['detail']}{remedy}"))
+        console.say(console.message(f"{one['what']}: {one['detail']}{remedy}"))
     if not needs:
         console.say("Nothing needs your attention.")
     return code
@@ -172,15 +170,17 @@ def _spending(store: Store, budget: BudgetLimits, now: float) -> dict[str, Any]:
     }
 
 
-def _print_status(shown: dict[str, Any]) -> None:
+def _print_status(shown: dict[str, Any], begin: str) -> None:
+    """Print the status; `begin` says how to begin if skilld has never run here."""
     now = time.time()
     running = console.paint("running", "green") if shown["running"] else "not running (start it: skilld run)"
-    paused = f", paused {'until ' if shown['paused_until'] and ':' in shown['paused_until'] else ''}"
-    console.say(f"skilld is {running}" + (f"{paused}{shown['paused_until']}" if shown["paused"] else ""))
+    ends = parse_time(shown["paused_until"])
+    pause = f", paused {f'until {local_minute(ends)}' if ends else shown['paused_until']}" if shown["paused"] else ""
+    console.say(f"{begin}{pause}" if begin else f"skilld is {running}{pause}")
     console.say(f"judge     {shown['backend']['name']}: {shown['backend']['why']}")
     for one in shown["backend"]["agents"]:
         remedy = f". {one['remedy']}" if one["remedy"] else ""
-        console.say(f"          {one['agent']}: {console.plain(one['why'])}{remedy}", style="yellow")
+        console.say(f"          {one['agent']}: {console.message(one['why'])}{remedy}", style="yellow")
     for found in shown["backend"]["found"]:
         console.say(f"          {found}")
     _print_agents(shown["agents"], now)
@@ -193,25 +193,26 @@ def _print_status(shown: dict[str, Any]) -> None:
     for parked in shown["parked"]:
         detail = parked["detail"] or ""
         then = _failure_remedy(detail, shown["daemon"]) or "try again: skilld retry"
-        console.say(f"          failed {parked['id']}: {console.plain(detail)}; {then[0].lower()}{then[1:]}")
+        console.say(f"          failed {parked['id']}: {console.message(detail)}; {then[0].lower()}{then[1:]}")
     _print_proposals(shown)
     spent = shown["spend_today"]
     console.say(f"today     {_describe_today(**spent)}")
     if why := shown["budget"]["spent"]:
-        console.say(f"budget    spent: {why}; the rest is on hold until tomorrow", style="yellow")
+        console.say(f"budget    {_describe_spent(why)}", style="yellow")
     _print_daemon(shown["daemon"] or {}, shown["dead"])
     for drift in shown["drift"][:1]:
         message = f"{console.plain(drift['told'])} (skilld doctor shows a sample)"
         console.say(f"format    {message}", style="yellow")
-    muted = shown["snoozed_until"] and f"off until {shown['snoozed_until']} (turn on: skilld snooze off)"
-    if notices := "; ".join(filter(None, (shown["notices"], muted))):
+    muted = parse_time(shown["snoozed_until"])
+    off = f"off until {local_minute(muted)} (turn on: skilld snooze off)" if muted else ""
+    if notices := "; ".join(filter(None, (shown["notices"], off))):
         console.say(f"notices   {console.plain(notices)}")
     if rebuilt := shown["rebuilt"]:
         when = time_ago(parse_time(rebuilt["at"]), now)
-        console.say(f"database  rebuilt {when} from {rebuilt['from']}: {console.plain(rebuilt['why'])}")
+        console.say(f"database  rebuilt {when} from {rebuilt['from']}: {console.message(rebuilt['why'])}")
     if error := shown["last_error"]:
         when = time_ago(parse_time(error["at"]), now)
-        console.say(f"last error, {when}: {console.plain(error['message'])}", style="yellow")
+        console.say(f"last error, {when}: {console.message(error['message'])}", style="yellow")
 
 
 def _failure_remedy(detail: str, daemon: dict[str, Any] | None) -> str:
@@ -236,15 +237,21 @@ def _print_delays(shown: dict[str, Any], now: float) -> None:
     for one in shown["delayed"]:
         if not any(why and why in one["why"] for why in told):
             delay = Delay(**one | {"next_try": parse_time(one["next_try"]) or now})
-            console.say(f"          {console.plain(delay.describe(now, goes_on=goes_on))}", 10, style="yellow")
+            console.say(f"          {console.message(delay.describe(now, goes_on=goes_on))}", 10, style="yellow")
 
 
 def _describe_today(calls: int, tokens: int, usd: float, tests: int) -> str:
     """Describe today's cost and how much of it was test questions; without dollars if no price is known."""
-    money = f", {_format_usd(usd)}" if usd or not tokens else ""
+    money = f", {format_usd(usd)}" if usd or not tokens else ""
     which = "all of them" if tests == calls else f"{tests} of them"
     tested = f" ({which} to test the judge)" if tests else ""
-    return f"{pluralize(calls, 'model call')}{tested}, {tokens:,} tokens{money}"
+    return f"{pluralize(calls, 'model call')}{tested}, {pluralize(tokens, 'token')}{money}"
+
+
+def _describe_spent(why: str) -> str:
+    from skilld.store.budget import raise_command
+
+    return f"spent: {why}; the rest is on hold until tomorrow. To raise it: {raise_command(why)}"
 
 
 def _print_turns(turns: dict[str, int], judge: str) -> None:
@@ -252,16 +259,17 @@ def _print_turns(turns: dict[str, int], judge: str) -> None:
     from skilld.classify.backends import OFFLINE
 
     missed = turns["judged"] - turns["taught"]
-    if turns["judged"]:
-        text = f"{turns['judged']} judged: {turns['taught']} with a lasting instruction, {missed} without"
-        console.say(f"turns     {text}")
+    fates = {
+        "judged": f"judged: {turns['taught']:,} with a lasting instruction, {missed:,} without",
+        "opted_out": "skipped because their project opted out",
+        "waiting": "waiting for the session to continue or end",
+    }
+    lines = [f"{turns[fate]:,} {text}" for fate, text in fates.items() if turns[fate]]
+    for label, text in zip(("turns", *[""] * len(lines)), lines, strict=False):
+        console.say(f"{label:10}{text}", 10)
     if missed and judge == OFFLINE:
         hint = 'missing a rule? Say it again with "from now on", or choose a model: skilld setup'
         console.say(f"          {hint}", 10, style="dim")
-    if opted_out := turns["opted_out"]:
-        console.say(f"turns     {opted_out} skipped because their project opted out")
-    if waiting := turns["waiting"]:
-        console.say(f"turns     {waiting} waiting for the session to continue or end")
 
 
 def _print_proposals(shown: dict[str, Any]) -> None:
@@ -280,7 +288,7 @@ def _print_proposals(shown: dict[str, Any]) -> None:
     for item in shown["said_again"]:
         console.say(f"          {item['id']} {item['told']}", 10, style="yellow")
     for repo, warning in shown["rests_on"].items():
-        console.say(f"          {console.plain(repo)}: {STAGING_BRANCH} {warning}", style="yellow")
+        console.say(f"          {console.message(repo)}: {STAGING_BRANCH} {warning}", style="yellow")
         console.say("          Do not merge that branch: use skilld accept, which works on any branch.")
     for unrated in shown["unrated"][:1]:
         skill, session = console.plain(unrated["skill"]), console.plain(unrated["session_id"])
@@ -289,7 +297,7 @@ def _print_proposals(shown: dict[str, Any]) -> None:
 
 
 def _print_agents(agents: dict[str, Any], now: float) -> None:
-    """Print what was read of each agent, and in one line how many have no sessions."""
+    """Print what was read of each agent, and in one line how many others there are."""
     rows = [
         (
             name,
@@ -300,17 +308,16 @@ def _print_agents(agents: dict[str, Any], now: float) -> None:
         for name, facts in agents.items()
         if facts["files"]
     ]
-    console.table(rows)
-    if absent := [name for name, facts in agents.items() if not facts["files"]]:
-        number = pluralize(len(absent), "other agent")
-        text = f"{number} without sessions here (list: skilld doctor)" if rows else "no sessions read yet"
-        console.say(f"agents    {text}")
+    console.table([(label, *row) for label, row in zip(("agents  ", *[""] * len(rows)), rows, strict=False)])
+    if absent := len(agents) - len(rows):
+        others = f"          {pluralize(absent, 'other')} without sessions here (list: skilld doctor)"
+        console.say(others if rows else "agents    no sessions read yet", 10)
 
 
 def _print_daemon(said: dict[str, Any], dead: str) -> None:
     """Print why nothing is learned, where changes are not watched, and problems with the settings and files."""
     if dead:
-        console.say(f"learning  nothing judged for a day: {console.plain(dead)}", style="yellow")
+        console.say(f"learning  nothing judged for a day: {console.message(dead)}", style="yellow")
     if unwatched := said.get("unwatched"):
         console.say(
             f"watching  the kernel's watch limit is reached: polling {pluralize(unwatched, 'folder')} every 30 s"
@@ -318,11 +325,11 @@ def _print_daemon(said: dict[str, Any], dead: str) -> None:
     if overflows := said.get("overflows"):
         console.say(f"watching  events were lost {count_times(overflows)}, so everything was rescanned")
     for folder in said.get("silent") or ():
-        console.say(f"watching  no events from {console.plain(folder)}; it is polled every 30 s")
+        console.say(f"watching  no events from {console.message(folder)}; it is polled every 30 s")
     if settings := said.get("settings"):
-        console.say(f"settings  {console.plain(settings)}", style="yellow")
+        console.say(f"settings  {console.message(settings)}", style="yellow")
     for path, why in (said.get("unreadable") or {}).items():
-        console.say(f"cannot read {console.plain(path)}: {console.plain(why)}")
+        console.say(f"cannot read {console.message(path)}: {console.message(why)}")
 
 
 # `skilld cost`: calls, tokens and dollars per day, model and skill; the budget; batches that needed no call.
@@ -337,9 +344,9 @@ def run_cost(arguments: argparse.Namespace) -> int:
         (
             row["day"],
             row["model"],
-            row["skill"],
+            row["skill"] or "(no skill)",
             pluralize(row["calls"], "call"),
-            f"{row['tokens']} tokens",
+            pluralize(row["tokens"], "token"),
             _format_price(**row),
         )
         for row in shown["days"]
@@ -349,7 +356,7 @@ def run_cost(arguments: argparse.Namespace) -> int:
         console.say("No model calls yet.")
     budget = shown["budget"]
     most = _describe_budget(budget)
-    reached = f"Spent today: {budget['spent']}." if budget["spent"] else "Not reached yet today."
+    reached = f"Today it is {_describe_spent(budget['spent'])}" if budget["spent"] else "Not reached yet today."
     console.say(f"Daily budget: {most}. {reached}" if most else "Daily budget: no limit.")
     if shown["waiting"]:
         console.say(f"{pluralize(shown['waiting'], 'batch', 'batches')} waiting to be judged.")
@@ -364,8 +371,8 @@ def _describe_budget(budget: dict[str, Any]) -> str:
     """Describe the daily limits (0: no limit); empty if there are none."""
     limits = (
         (budget["calls"], pluralize(budget["calls"], "call")),
-        (budget["tokens"], f"{budget['tokens']:,} tokens"),
-        (budget["usd"], _format_usd(budget["usd"])),
+        (budget["tokens"], pluralize(budget["tokens"], "token")),
+        (budget["usd"], format_usd(budget["usd"])),
     )
     return ", ".join(text for limit, text in limits if limit)
 
@@ -392,8 +399,4 @@ def collect_cost() -> dict[str, Any]:
 
 def _format_price(model: str, tokens: int, usd: float, **_: object) -> str:
     """Format what a model's tokens cost: $0 means that the price is unknown, unless the model runs on this machine."""
-    return "price unknown" if tokens and not usd and not model.startswith("ollama") else _format_usd(usd)
-
-
-def _format_usd(usd: float) -> str:
-    return f"${usd:.4f}" if 0 < usd < 1 else f"${usd:.2f}"
+    return "price unknown" if tokens and not usd and not model.startswith("ollama") else format_usd(usd)

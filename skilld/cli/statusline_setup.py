@@ -81,7 +81,7 @@ def install_status_line(name: str) -> None:
     if name == NONE:
         for one in removals():
             one.write()
-            console.say(f"Removed skilld's status line from {console.plain(str(one.path))}.")
+            console.say(f"Removed skilld's status line from {console.message(str(one.path))}.")
         return
     from skilld.store.meta import STATUSLINES
 
@@ -89,7 +89,9 @@ def install_status_line(name: str) -> None:
     path = host.path().resolve()  # people link their settings to a repository
     before = _read_text(path)
     if before is not None and host.remove_from(before) != before:
-        console.say(f"{host.title} already shows how many proposals are waiting (set up in {console.plain(str(path))})")
+        console.say(
+            f"{host.title} already shows how many proposals are waiting (set up in {console.message(str(path))})"
+        )
         return
     try:
         after = host.add_to(before)
@@ -99,7 +101,7 @@ def install_status_line(name: str) -> None:
     # Stored before writing, so that nothing is forgotten; `created`, so that a new file is removed again.
     meta.set(STATUSLINES, {**meta.get(STATUSLINES, {}), str(path): {"place": name, "created": before is None}})
     FileChange(path, _encode(before), _encode(after)).write()
-    console.say(f"{host.title} now shows how many proposals are waiting (set up in {console.plain(str(path))})")
+    console.say(f"{host.title} now shows how many proposals are waiting (set up in {console.message(str(path))})")
     console.say(f"To undo: skilld setup --statusline {NONE}")
 
 

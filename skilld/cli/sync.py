@@ -101,9 +101,8 @@ def sync(arguments: argparse.Namespace) -> int:
     if not arguments.dry_run and any(one.before != one.after for one in plan):
         _remember_project(project)
     if not whole.body and not arguments.json:
-        console.say(
-            f"{console.plain(str(project))} has no skills to list; personal skills are not listed in a project's files."
-        )
+        none = "has no skills to list; personal skills are not listed in a project's files."
+        console.say(f"{console.message(str(project))} {none}")
     code = _apply_changes(arguments, plan, against)
     if not arguments.json:
         _print_conflicts(project, against, [one.name for one in whole.left_out])
@@ -141,7 +140,7 @@ def _print_conflicts(project: Path, against: dict[Path, list[Conflict]], left_ou
     """Print the lines that contradict skills, and the skills for which there was no room."""
 
     def where(path: Path, line: int) -> str:
-        return f"{console.plain(str(path.relative_to(project)))}:{line}"
+        return f"{console.message(str(path.relative_to(project)))}:{line}"
 
     for path, found in against.items():
         for one in found:
@@ -244,7 +243,7 @@ def _apply_changes(
         )
     would = "would be " if arguments.dry_run else ""
     for one in changes:
-        console.say(f"{would}{one.what}: {console.plain(str(one.path))}")
+        console.say(f"{would}{one.what}: {console.message(str(one.path))}")
     if not changes:
         console.say("Nothing to change.")
     return 0

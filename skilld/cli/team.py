@@ -154,7 +154,7 @@ def join(arguments: argparse.Namespace) -> int:
         console.say(f"{_NOT_JOINED}.")
         return Exit.FAILURE
     pushed = _first_sync(store, hub, shared)
-    console.say(f"Joined the team at {console.plain(membership.place)} as {name}.")
+    console.say(f"Joined the team at {console.message(membership.place)} as {name}.")
     _print_branch(pushed)
     console.say("  see its rules: skilld team status")
     console.say("  undo: skilld team leave")
@@ -204,7 +204,7 @@ def _remote_address(repo: Repo, remote: str, removed: Mapping[str, str]) -> str:
 
 def _print_preview(membership: Membership, shared: Outgoing, *, as_sent: bool) -> None:
     """Print what would be shared, as the others would see it, and what is kept back."""
-    where = console.plain(membership.place)
+    where = console.message(membership.place)
     console.say(
         f"You would share the following as {console.paint(membership.person, 'bold')}, signed with your SSH key,"
     )
@@ -294,9 +294,9 @@ def status(arguments: argparse.Namespace) -> int:
         return common.write_json(_as_json(membership, seen, found))
     when = time_ago(membership.at, time.time())
     people = pluralize(len(seen.members), "person", "people")
-    console.say(f"{console.plain(membership.place)}: {people}, you are {membership.person}; synced {when}.")
+    console.say(f"{console.message(membership.place)}: {people}, you are {membership.person}; synced {when}.")
     if membership.trouble:
-        console.say(f"  the last sync failed: {console.plain(membership.trouble)}")
+        console.say(f"  the last sync failed: {console.message(membership.trouble)}")
     print_refused(seen)
     for one in found:
         console.say(f"{console.paint(one.id[:8], 'bold')}  {one.standing.value:8}  {console.plain(one.rule)}")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
 from skilld.cli.proposals import describe_judge, describe_origin, refresh_or_warn
+from skilld.clock import parse_time, time_ago
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
 from skilld.text import truncate
@@ -221,7 +223,8 @@ def _print_why(store: Store, proposal: Proposal, line: str) -> None:
 
     update = _update_behind(proposal, line)
     accepted = store.proposals.accepted_at(proposal.id)
-    when = f"accepted {accepted}" if accepted else f"proposed {proposal.created_at}"
+    ago = time_ago(parse_time(accepted or proposal.created_at), time.time())
+    when = f"{'accepted' if accepted else 'proposed'} {ago}"
     console.say(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
     console.say(f"  {console.plain(update.change if update else proposal.summary)}")
     if update is not None and update.turn == OBSERVED_TURN:

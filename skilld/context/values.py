@@ -5,13 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-_PER_TOKEN = 4  # characters, as everywhere
-
-
-def tokens_of(text: str) -> int:
-    """Return an estimate of a text's tokens: characters divided by four."""
-    return -(-len(text) // _PER_TOKEN)
-
 
 class LoadTime(StrEnum):
     """When a file enters the conversation."""
@@ -83,11 +76,6 @@ class LoadedFile:
         return self.segments[0].text + rest if self.segments else ""
 
     @property
-    def tokens(self) -> int:
-        """How many tokens it takes."""
-        return tokens_of(self.text)
-
-    @property
     def depth(self) -> int:
         """The depth of the folder that it applies to."""
         return self.base.removesuffix("/.claude").removesuffix("/.github").count("/")
@@ -120,11 +108,6 @@ class Context:
     files: tuple[LoadedFile, ...] = ()
     surprises: tuple[Surprise, ...] = ()
     is_assumed: bool = False
-
-    @property
-    def tokens(self) -> int:
-        """How many tokens the first request takes."""
-        return sum(file.tokens for file in self.files if file.loaded is not LoadTime.ON_USE)
 
     @property
     def nearest(self) -> LoadedFile | None:

@@ -107,7 +107,7 @@ class Estimate:
         """Return the estimate as a text."""
         judge = f" and {pluralize(self.judged, 'question')} to the judge" if self.judged else ""
         calls = f"{pluralize(self.calls, 'call')} to {model}"
-        return f"{pluralize(self.runs, 'run')}{judge}, {calls}, about {self.tokens} tokens"
+        return f"{pluralize(self.runs, 'run')}{judge}, {calls}, about {self.tokens:,} tokens"
 
 
 def estimate(plan: Plan, pairs: Sequence[TrialPair]) -> Estimate:

@@ -26,6 +26,7 @@ from skilld.health.values import (
     Verdict,
 )
 from skilld.service.values import ServiceState, failure_remedy, give_key_remedy
+from skilld.store.budget import raise_command
 from skilld.text import count_times, pluralize
 from skilld.types import Cause
 
@@ -201,7 +202,7 @@ def budget(spent: str | None) -> Check:
             "budget",
             Verdict.WARN,
             f"spent for today: {spent}; the rest is on hold until tomorrow",
-            "skilld config set budget.calls NUMBER",
+            raise_command(spent),
         )
     return Check("budget", Verdict.OK, "not reached")
 

@@ -19,7 +19,7 @@ from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, parse_mo
 from skilld.classify.backends.choose import PROVIDERS
 from skilld.classify.backends.names import find_problem
 from skilld.classify.question_jobs import TestBackend
-from skilld.clock import local_day, parse_time, rfc3339
+from skilld.clock import local_day, local_minute, parse_time
 from skilld.daemon.judges import judge_problems
 from skilld.daemon.lock import is_held
 from skilld.errors import SkilldError
@@ -39,6 +39,7 @@ from skilld.store.budget import TEST_QUESTION, Account, spent_limit
 from skilld.store.connection import is_remote
 from skilld.store.corruption import missing_reason
 from skilld.store.meta import DAEMON, DRIFT, FOREVER, INSTALLED_AT, LAST_ERROR, LAST_REBUILD, NOTICE_ERROR, PAUSED_UNTIL
+from skilld.text import pluralize
 from skilld.types import Cause, Outcome, State
 from skilld.worker.spawn import Worker
 
@@ -246,7 +247,7 @@ def _ask_model(spec: Spec, settings: Settings, env: Mapping[str, str], account: 
     with Worker(env) as worker:
         result = worker.do(Job(TestBackend(spec), 0o077), settings.worker.seconds, charge=account.charge)
     if result.outcome is Outcome.NOTHING:
-        return f" ({result.usage.tokens_in + result.usage.tokens_out} tokens)"
+        return f" ({pluralize(result.usage.tokens_in + result.usage.tokens_out, 'token')})"
     return Trouble(result.detail, result.remedy or _RETRY_REMEDY)
 
 
@@ -403,7 +404,7 @@ def _describe_pause(store: Store, now: float) -> str:
     until = store.meta.get(PAUSED_UNTIL)
     if until is None or not store.meta.paused(now):
         return ""
-    return FOREVER if until == FOREVER else f"until {rfc3339(float(until))}"
+    return FOREVER if until == FOREVER else f"until {local_minute(float(until))}"
 
 
 def _service_facts(context: HealthContext, settings: Settings | None) -> Service:

@@ -21,6 +21,7 @@ from skilld.mining.values import Hooks
 from skilld.protocol import Window
 from skilld.store import Store
 from skilld.store.budget import Limits
+from skilld.text import format_usd, pluralize
 from skilld.types import Usage
 
 _CALLS_PER_WINDOW = 2  # half of the windows need no second question about the answer, some need two
@@ -46,9 +47,9 @@ def run_estimate(sessions: Sequence[Session], new: Sequence[Window], *, proposes
 def budget_left(today: Usage, limits: Limits) -> str:
     """Describe what today's budget leaves; empty if it has no limit."""
     tokens = limits.tokens - today.tokens_in - today.tokens_out
-    left = [f"{max(0, limits.calls - today.calls):,} calls"] if limits.calls else []
-    left += [f"{max(0, tokens):,} tokens"] if limits.tokens else []
-    left += [f"${max(0.0, limits.usd - today.usd):.2f}"] if limits.usd else []
+    left = [pluralize(max(0, limits.calls - today.calls), "call")] if limits.calls else []
+    left += [pluralize(max(0, tokens), "token")] if limits.tokens else []
+    left += [format_usd(max(0.0, limits.usd - today.usd))] if limits.usd else []
     return ", ".join(left)
 
 

@@ -21,7 +21,7 @@ from skilld.mining.sessions import Session
 from skilld.protocol import PROCESSOR_SECONDS, ExtractUpdates, Job, PartialResult, PriceResult, Result, Window
 from skilld.store import Store
 from skilld.store.budget import Account, Limits
-from skilld.text import pluralize
+from skilld.text import format_usd, pluralize
 from skilld.types import Message, Outcome, SkillDoc, Usage
 from skilld.worker.spawn import Worker
 
@@ -55,7 +55,7 @@ class Estimate:
         """Return the estimate in words, with its price if `dollars` is given: that returns None if it is not known."""
         most = [f"at most {pluralize(self.calls, 'call')}", f"{self.tokens:,} tokens"]
         if dollars is not None:
-            most.append("price unknown" if (usd := dollars()) is None else f"${usd:.2f}")
+            most.append("price unknown" if (usd := dollars()) is None else format_usd(usd))
         left = f". Today's budget leaves {self.left}" if self.left else ""
         return f"{', '.join(most)}, for {pluralize(self.sessions, 'session')}{left}"
 

@@ -37,6 +37,7 @@ from skilld.report.values import (
 from skilld.report.weight import weigh_files
 from skilld.store import Store
 from skilld.store.learnings import Learning
+from skilld.text import SMALL_USD
 from skilld.types import Proposal, State, TargetKind, Usage
 
 WAITING = "waiting"
@@ -45,7 +46,6 @@ _DECIDED = (State.ACCEPTED, State.REJECTED, State.REVERTED)
 _WEEKS_AROUND = 8  # before and after the week in which a rule was added
 _WEEK, _DAY = 7 * 86400.0, 86400.0
 _MAX_LESSONS = 30
-_SMALL_USD = 0.1  # below it, more decimals are shown
 # Repeated rules first, then those about which most is known.
 _STATE_ORDER = (RuleState.REPEATED, RuleState.HOLDS, RuleState.UNKNOWN, RuleState.UNUSED)
 
@@ -87,13 +87,14 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
     tree = cache(main_path)
     loaded = Counter(path for one in inside for path in dict.fromkeys(map(tree, one.loaded)))
     accepted, project = sum(one.state == State.ACCEPTED for one in recent), cache(project_of)
+    fates = store.transcripts.turn_outcomes()
     return Report(
         made_at=rfc3339(now),
         since=rfc3339(weeks.first_moment(times, now)),
         weeks=weeks.mondays,
         words=words,
         sessions=len(sessions_in_period),
-        taught=replace(_count_taught(counted, weeks), unjudged=store.transcripts.turn_outcomes()["pending"]),
+        taught=replace(_count_taught(counted, weeks), unjudged=fates["pending"] + fates["waiting"]),
         decided=_count_decisions([one for one in recent if one.where not in {WAITING, State.SAID}]),
         again=_count_repeats(effects, weeks, words=words, unread=bool(store.past.next_unread(now))),
         weight=weigh_files(loaded, weeks),
@@ -294,4 +295,4 @@ def _max_per_week(per_week: Mapping[str, Week]) -> int:
 
 def round_usd(usd: float) -> float:
     """Round dollars for display: to the cent, or to a hundredth of a cent if there are only a few."""
-    return round(usd, 2 if usd >= _SMALL_USD else 4)
+    return round(usd, 2 if usd >= SMALL_USD else 4)

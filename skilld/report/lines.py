@@ -23,8 +23,7 @@ def report_lines(report: Report, home: str, width: int = WIDTH) -> list[str]:
 
 
 def _lines(report: Report, home: str, width: int) -> Iterator[str]:
-    weeks = f" ({pluralize(report.weeks_since, 'week')})" if report.weeks_since > 1 else ""
-    yield f"{wording.period(report)}{weeks}: {pluralize(report.sessions, 'session')}"
+    yield f"{wording.period(report)}: {pluralize(report.sessions, 'session')}"
     if not report.has_news:
         yield from wrap(wording.nothing_to_show(report, ""), width)
         return
@@ -33,7 +32,7 @@ def _lines(report: Report, home: str, width: int) -> Iterator[str]:
     yield from _labelled(width, "decided", wording.decided(report), ", ".join(states))
     yield from _labelled(width, "repeated", wording.repeats(report), *_repeat_lines(report, home))
     files = (
-        f"{wording.short_path(one.path, home)}: {number(one.now)} tokens"
+        f"{wording.short_path(one.path, home)}: {pluralize(one.now, 'token')}"
         + (f" ({wording.change(one.change)})" * bool(one.change))
         for one in report.weight[:_MAX_ROWS]
     )

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from skilld.context.values import tokens_of
+from skilld.context.tokenizer import ESTIMATE
 from skilld.errors import SkilldError
 from skilld.files import read_regular
 from skilld.git.managed_repos import find_any
@@ -37,7 +37,7 @@ def _tokens_of_file(path: str) -> int | None:
 
 
 def _count_tokens(data: bytes) -> int:
-    return tokens_of(data.decode("utf-8", "replace"))
+    return ESTIMATE.count(data.decode("utf-8", "replace"))
 
 
 def _file_weight(path: str, sessions: int, now: int, weeks: Weeks) -> FileWeight:

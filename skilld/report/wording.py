@@ -7,7 +7,7 @@ from datetime import date
 from skilld.effect.figures import MIN_SESSIONS
 from skilld.files import below_home
 from skilld.report.values import Report, Share
-from skilld.text import pluralize, truncate
+from skilld.text import format_usd, pluralize, truncate
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 DESTINATIONS = {
@@ -39,7 +39,7 @@ def amount(given: float, unit: str) -> str:
     """Return an amount of money, or of tokens where no price is known."""
     if unit == "tokens":
         return f"{given:,.0f} tokens"
-    return f"${given:,.2f}" if round(given, 2) == given else f"${given:.4f}"
+    return format_usd(given)
 
 
 def change(given: int) -> str:
@@ -78,7 +78,8 @@ def taught(report: Report) -> str:
         f" {pluralize(unjudged, 'message is', 'messages are')} not judged yet (why: skilld doctor)." if unjudged else ""
     )
     if not report.taught.total:
-        found = f"skilld found no lasting instructions in {sessions}.{more}" if report.sessions else NO_SESSION
+        yet = " yet" if unjudged else ""
+        found = f"skilld has found no lasting instructions in {sessions}{yet}.{more}" if report.sessions else NO_SESSION
         return nothing_to_show(report, found)
     return f"skilld found {pluralize(report.taught.total, 'lasting instruction')} in {sessions}.{more}"
 
@@ -156,7 +157,7 @@ def cost(report: Report) -> str:
     if not spent.calls:
         return nothing_to_show(report, "no model was used; judging offline costs nothing.")
     total = f"{amount(spent.usd, 'usd')}, " if spent.unit == "usd" else ""
-    text = f"{total}{number(spent.tokens)} tokens in {pluralize(spent.calls, 'model call')}"
+    text = f"{total}{pluralize(spent.tokens, 'token')} in {pluralize(spent.calls, 'model call')}"
     if not spent.accepted:
         return f"{text}; nothing has been accepted yet."
     if spent.per_accepted is None:  # calls that were not answered cost nothing

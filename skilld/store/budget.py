@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from skilld.classify.backends.paid_calls import ModelCall
 from skilld.clock import local_day
 from skilld.store.connection import Table
+from skilld.text import format_usd
 from skilld.types import Usage
 
 if TYPE_CHECKING:
@@ -31,16 +32,25 @@ class Limits(Protocol):
         """US dollars."""
 
 
+# How a spent limit is told, by the name of its setting.
+_SPENT_WORDS = {"calls": "model calls used", "tokens": "tokens used", "usd": "spent"}
+
+
 def spent_limit(today: Usage, limits: Limits) -> str | None:
     """Return which limit today's usage has reached, as a clause for the person; None if none has."""
-    if limits.calls and today.calls >= limits.calls:
-        return f"{today.calls} of {limits.calls} model calls used"
-    tokens = today.tokens_in + today.tokens_out
-    if limits.tokens and tokens >= limits.tokens:
-        return f"{tokens} of {limits.tokens} tokens used"
-    if limits.usd and today.usd >= limits.usd:
-        return f"${today.usd:.2f} of ${limits.usd:.2f} spent"
+    used = {"calls": today.calls, "tokens": today.tokens_in + today.tokens_out, "usd": today.usd}
+    for name, words in _SPENT_WORDS.items():
+        limit: float = getattr(limits, name)
+        if limit and used[name] >= limit:
+            shown = [format_usd(one) if name == "usd" else f"{one:,}" for one in (used[name], limit)]
+            return f"{shown[0]} of {shown[1]} {words}"
     return None
+
+
+def raise_command(spent: str) -> str:
+    """Return the command that raises the limit that `spent_limit` says is reached."""
+    name = next(name for name, words in _SPENT_WORDS.items() if spent.endswith(words))
+    return f"skilld config set budget.{name} NUMBER"
 
 
 TEST_QUESTION = "(test question)"  # booked in place of a skill when it is checked that the judge answers

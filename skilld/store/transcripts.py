@@ -354,8 +354,8 @@ class Transcripts(Files):
     def turn_outcomes(self, since: str = "") -> dict[str, int]:
         """Return how many turns count, and how many are judged, pending, waiting, chatter and opted out: the sum.
 
-        `taught` are the judged turns in which something lasting was found, wherever it went. With `since` (RFC 3339),
-        only turns after it or still to be judged.
+        `taught` are the judged turns in which something lasting was found, wherever it went; the request that a mined
+        skill is for is not. With `since` (RFC 3339), only turns after it or still to be judged.
         """
         row = self._db.execute(
             """WITH fates AS (SELECT CASE
@@ -365,7 +365,10 @@ class Transcripts(Files):
                    THEN 'chatter'
                  WHEN batches.outcome = 'nothing' AND batches.detail LIKE '/% opts out of skilld' THEN 'opted_out'
                  ELSE 'judged' END AS fate, turns.key IN (SELECT turn_key FROM learnings UNION ALL
-                   SELECT json_extract(one.value, '$[0]') FROM proposals, json_each(evidence) AS one) AS taught
+                   SELECT json_extract(one.value, '$[0]') FROM proposals, json_each(evidence) AS one
+                   WHERE batch_id NOT LIKE 'mine-%' OR updates = '[]' OR json_extract(one.value, '$[1]') IN
+                     (SELECT json_extract(said.value, '$[6]') FROM json_each(updates) AS said
+                      WHERE json_extract(said.value, '$[5]') != 0)) AS taught
                FROM turns LEFT JOIN batches ON batches.id = turns.batch_id WHERE turns.batch_id IS NOT ? AND
                (batches.state != 'done' OR coalesce(batches.created_at, turns.at, '0') > ?))
                SELECT count(*) AS seen, coalesce(sum(fate = 'judged'), 0) AS judged,

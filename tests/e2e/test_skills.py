@@ -84,8 +84,8 @@ def test_each_skill_is_listed_once_with_its_counts(library: TaughtProject) -> No
         ["user", "greet"],
         ["user", "tidy"],
     ]
-    assert "2 uses, last" in output
-    assert "2 corrections (1.0 a use)" in output
+    assert "used in 2 sessions, last" in output
+    assert "went well 0 of 2 times  2 edits from what you said" in output
 
 
 def test_a_list_can_be_filtered_and_sorted(library: TaughtProject) -> None:
@@ -123,7 +123,7 @@ def test_the_folder_tells_two_skills_of_one_name_apart(library: TaughtProject) -
     mine = _skill(library.home / ".claude/skills/release-notes", "---\nname: release-notes\n---\n\nMine.\n")
     result = library.program.run("skills", "show", "release-notes")
     assert result.returncode == 2
-    assert f"{mine} (user)" in result.stderr
+    assert "; ~/.claude/skills/release-notes (user)" in result.stderr
     assert f"{library.project.skill_path.parent} (project)" in result.stderr
     assert library.program.json("skills", "show", str(mine))["text"].endswith("Mine.\n")
     assert library.program.run("skills", "show", "nosuch").returncode == 1
@@ -292,10 +292,14 @@ def test_a_model_is_asked_within_the_budget_and_billed(library: TaughtProject) -
         bare, whole = (request_text(body) for body in model.bodies)
         assert ("Past tense" in bare, "Past tense" in whole) == (False, True)
         assert (tested["calls"], tested["tokens"]) == (2, 220)
+        model.queue(nothing, nothing)
+        said = library.program.run("skills", "test", "release-notes", "--session", session).stderr
+        assert said.startswith("Asking openai/stub about what you said in that session. Today's budget leaves 58 calls")
         library.program.environment["SKILLD_BUDGET__CALLS"] = "2"
         result = library.program.run("skills", "test", "release-notes", "--session", session)
-        assert (result.returncode, len(model.bodies)) == (1, 2)
+        assert (result.returncode, len(model.bodies)) == (1, 4)
         assert "today's budget is spent" in result.stderr
+        assert "Asking" not in result.stderr
 
 
 def test_a_profile_summarizes_everything_taught(library: TaughtProject) -> None:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
+import time
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 
+from skilld.cli import common, status
 from skilld.cli.run import _describe_cost
 from skilld.cli.status import _describe_today, _format_price
+from skilld.clock import local_day
+from skilld.health import checks
 from skilld.settings import Settings
+from skilld.store.budget import spent_limit
+from skilld.types import Usage
 
 
 @pytest.mark.parametrize(("calls", "said"), [(60, "at most 60 model calls a day"), (0, "no limit on model calls")])
@@ -14,6 +24,30 @@ def test_a_disabled_limit_is_not_shown_as_zero(calls: int, said: str) -> None:
     settings = Settings()
     settings = settings.model_copy(update={"budget": settings.budget.model_copy(update={"calls": calls})})
     assert said in _describe_cost("litellm/any", settings)
+
+
+@pytest.mark.parametrize(
+    ("used", "why", "setting"),
+    [
+        (Usage(60, 10, 10, 0.1), "60 of 60 model calls used", "budget.calls"),
+        (Usage(5, 400_000, 1200, 0.1), "401,200 of 400,000 tokens used", "budget.tokens"),
+        (Usage(5, 10, 10, 1.234), "$1.23 of $1.00 spent", "budget.usd"),
+    ],
+)
+def test_a_spent_budget_names_the_setting_that_raises_it(
+    home: Path, capsys: pytest.CaptureFixture[str], used: Usage, why: str, setting: str
+) -> None:
+    (home / ".local/state/skilld").mkdir(parents=True, mode=0o700)
+    with closing(common.store()) as store:
+        store.usage.add(local_day(time.time()), "openai/gpt-5-mini", "", used)
+    remedy = f"the rest is on hold until tomorrow. To raise it: skilld config set {setting} NUMBER\n"
+    status.run(argparse.Namespace(check=False, json=False))
+    assert f"\nbudget    spent: {why}; {remedy}" in capsys.readouterr().out
+    status.run_cost(argparse.Namespace(json=False))
+    told = capsys.readouterr().out
+    assert f" Today it is spent: {why}; {remedy}" in told
+    assert "  (no skill)  " in told
+    assert checks.budget(spent_limit(used, Settings().budget)).remedy == f"skilld config set {setting} NUMBER"
 
 
 def test_an_agents_login_is_billed_by_its_plan() -> None:
@@ -27,5 +61,5 @@ def test_test_questions_are_listed_apart_and_no_price_is_invented() -> None:
     assert _format_price("openai/own", 30, 0.0) == "price unknown"
     assert (_format_price("ollama_chat/a", 30, 0.0), _format_price("openai/gpt-5-mini", 30, 0.2)) == (
         "$0.00",
-        "$0.2000",
+        "$0.20",
     )

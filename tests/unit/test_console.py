@@ -113,3 +113,10 @@ def test_piped_output_has_no_hyperlinks(monkeypatch: pytest.MonkeyPatch) -> None
     assert console.link("AGENTS.md", "/p/AGENTS.md", 3) == "AGENTS.md"
     monkeypatch.setenv("CLICOLOR_FORCE", "1")
     assert "/p/AGENTS.md#3" in console.link("AGENTS.md", "/p/AGENTS.md", 3)
+
+
+def test_a_message_shortens_the_home_folder_only_where_a_path_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/ada")
+    assert console.message("/home/ada/app: in use (/home/ada)") == "~/app: in use (~)"
+    for kept in ("'/home/ada/a b'", "/home/adam/x", "--to=/home/ada/x", "/mnt/home/ada/x"):
+        assert console.message(kept) == kept

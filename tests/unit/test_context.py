@@ -260,7 +260,6 @@ def test_listed_and_unlisted_skills_are_told_apart(repo: Path) -> None:
     listed = [file.text for file in found.files if file.loaded is LoadTime.LISTING]
     assert listed[0] == "- same: mine"
     assert listed[-1] == "- s8"
-    assert found.tokens == sum(file.tokens for file in found.files)
     assert [name for name, _ in shown_files(found, Kind.UNLISTED)] == ["SKILL.md"] * 3
     assert [one.by for one in found.of(Kind.HIDDEN)] == [str(repo.parent / "home/.claude/skills/same/SKILL.md")]
     assert "unquoted colon" in shown_files(context("pi", repo), Kind.UNLISTED)[0][1]
@@ -389,3 +388,15 @@ def test_an_unknown_version_is_assumed_and_reported(
 )
 def test_a_fence_is_closed_by_one_of_its_kind_that_is_no_shorter(line: str, above: str, below: str) -> None:
     assert fence_after(line, above) == below
+
+
+def test_a_file_that_two_agents_load_has_one_size(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(repo, {"AGENTS.md": "x" * 352 + "\n"})
+    monkeypatch.setenv("HOME", str(repo.parent / "home"))
+    for agent in ("claude-code", "codex", "gemini-cli"):
+        main_arguments = ["context", "--agent", agent, "--project", str(repo)]
+        assert main(main_arguments) == 0
+    told = capsys.readouterr().out
+    assert told.count("88 tokens") == 2

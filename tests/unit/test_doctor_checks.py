@@ -57,7 +57,7 @@ def test_a_healthy_machine_gets_no_remedy() -> None:
 @pytest.mark.parametrize(
     ("facts", "name", "verdict", "detail", "remedy"),
     [
-        (replace(MACHINE, folders=9000), "watches", "warn", "9000 folders; the kernel allows 8,192",
+        (replace(MACHINE, folders=9000), "watches", "warn", "9,000 folders; the kernel allows 8,192",
             "max_user_watches=524288"),
         (replace(MACHINE, folders=600000), "watches", "warn", "the kernel allows 8,192", "max_user_watches=1200000"),
         (replace(MACHINE, remote=(Path("/nfs"),)), "watches", "warn", "polling /nfs", ""),

@@ -109,6 +109,12 @@ def test_config_lists_unset_values_of_all_agents_in_one_row(home: Path) -> None:
     assert "AGENT is one of claude-code, opencode, " in rows[1]
 
 
+def test_before_the_first_run_the_status_says_once_that_nothing_runs(home: Path) -> None:
+    first, second = Program(home).run("status").stdout.splitlines()[:2]
+    assert first == "skilld has not run here yet. To begin: skilld run"
+    assert second.startswith("judge     ")
+
+
 def test_cost_omits_limits_that_are_not_set(home: Path) -> None:
     output = Program(home).run("cost").stdout
     assert output == "No model calls yet.\nDaily budget: 60 calls, 400,000 tokens, $1.00. Not reached yet today.\n"

@@ -46,7 +46,7 @@ from skilld.report.values import (
     Weeks,
 )
 from skilld.store.learnings import Learning
-from skilld.types import Kind, State, Update, Usage
+from skilld.types import How, Kind, Span, State, Turn, Update, Usage
 from support.in_process_program import InProcessProgram
 from support.new_store import new_store
 from support.proposals import make_proposal
@@ -205,7 +205,7 @@ def test_a_report_starts_with_the_first_thing_to_tell() -> None:
     told = report_lines(
         replace(REPORT, weeks=("2026-02-23", *REPORT.weeks), cost=replace(REPORT.cost, per_week=(0, *WEEK))), HOME
     )
-    assert told[0] == "4 Mar 2026 to 18 Mar 2026 (3 weeks): 12 sessions"
+    assert told[0] == "4 Mar 2026 to 18 Mar 2026: 12 sessions"
     assert [one.strip() for one in told if "█" in one][-1] == "by week: ▅█"
     told = report_lines(replace(REPORT, since="2026-03-18T08:45:00Z"), HOME)
     assert told[0] == "18 Mar 2026: 12 sessions"
@@ -335,7 +335,7 @@ def test_a_year_is_reported_with_file_history_from_git_and_changes_nothing(
         size = subprocess.run(
             ["git", "-C", f"{home}/infra", "cat-file", "-s", name.strip()], check=True, capture_output=True
         )
-        assert file.per_week[week] == -(-int(size.stdout) // 4)
+        assert file.per_week[week] == -(-(int(size.stdout) - 1) // 4), "without its last line break"
     (home / "infra/CLAUDE.md").write_text("x" * 41)
     (file,) = [one for one in gather(store, NOW).weight if one.path == path]
     assert (file.now, file.per_week[-1]) == (11, 11)
@@ -392,6 +392,21 @@ def test_an_import_alone_is_something_to_report(tmp_path: Path) -> None:
     told = " ".join(" ".join(report_lines(gather(store, NOW), HOME)).split())
     assert "taught Nothing to show, because skilld has not read any sessions yet." in told
     assert "Of the proposals you decided on, 100% were accepted" in told
+
+
+def test_while_messages_wait_it_is_not_said_that_nothing_was_found(tmp_path: Path) -> None:
+    store = new_store(tmp_path / "skilld.db")
+    path = tmp_path / "s1.jsonl"
+    path.touch()
+    file = store.transcripts.add_file("codex", str(path), path.stat(), baseline=0)
+    store.transcripts.record_activity("codex", "s1", cwd=None, activity=NOW)
+    turn = Turn("t1", "codex", "s1", "words", "2026-10-01T09:00:00Z", How.TYPED, Span(0, 10))
+    store.transcripts.add_turn(turn, file.id, counts=True, lasting=True)
+    told = " ".join(" ".join(report_lines(gather(store, NOW), HOME)).split())
+    none = (
+        "skilld has found no lasting instructions in 1 session yet. 1 message is not judged yet (why: skilld doctor)."
+    )
+    assert none in told
 
 
 def test_quotes_appear_only_if_requested(tmp_path: Path) -> None:

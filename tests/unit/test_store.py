@@ -21,7 +21,7 @@ from skilld.store.connection import Connection, DamagedError, StoreError
 from skilld.store.learnings import Learning
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
 from skilld.store.transcripts import BEFORE_SKILLD
-from skilld.types import ClosedBy, Evidence, How, SkillUse, Span, State, Turn, Usage
+from skilld.types import ClosedBy, Evidence, How, Kind, SkillUse, Span, State, Turn, Update, Usage
 from support.proposals import COMMIT_FIELDS, make_proposal
 
 AT = "2026-03-02T09:00:00Z"
@@ -265,6 +265,18 @@ def test_a_judged_turn_with_a_result_is_told_apart_from_one_without(store: Store
     store.proposals.add(replace(PROPOSAL, evidence=(Evidence("t1", "always b"), Evidence("t1", "never c"))))
     fates = store.transcripts.turn_outcomes()
     assert (fates["judged"], fates["taught"]) == (3, 1)
+
+
+def test_the_request_behind_a_mined_skill_counts_as_nothing_lasting(store: Store, tmp_path: Path) -> None:
+    _add_turns(store, _file(store, tmp_path), "asked", "said")
+    store.batches.add(BATCH, ["asked", "said"])
+    store.batches.next_due(0.0)
+    store.batches.finish(BATCH.id, "proposed", "", AT)
+    words = (Evidence("asked", "release it"), Evidence("said", "always tag it"))
+    said = Update(None, "", "Always tag it.", "", Kind.ADD_STEP, 1, "always tag it")
+    observed = Update(None, "", "`make`", "observed in 1 session: s1", Kind.ADD_STEP, 0, "release it")
+    store.proposals.add(replace(PROPOSAL, batch_id="mine-x", evidence=words, updates=(said, observed)))
+    assert store.transcripts.turn_outcomes()["taught"] == 1
 
 
 def test_a_turn_without_a_usable_answer_is_not_judged(store: Store, tmp_path: Path) -> None:

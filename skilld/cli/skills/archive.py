@@ -69,7 +69,7 @@ def archive(arguments: argparse.Namespace) -> int:
     where = _archive_folder()
     remove_leftovers(where, time.time())
     made = archive_skill(row.path.parent, where, time.time())
-    console.say(f"Archived {console.plain(row.name)}, which was in {console.plain(str(row.path.parent))}")
+    console.say(f"Archived {console.plain(row.name)}, which was in {console.message(str(row.path.parent))}")
     console.say(f"To bring it back: {console.plain(restore_command(made, where))}")
     _print_waiting(store, row)
     return 0
@@ -95,14 +95,14 @@ def restore(arguments: argparse.Namespace) -> int:
     folder = restore_skill(one)
     if arguments.json:
         return common.write_json(_row_json(one) | {"folder": str(folder)})
-    console.say(f"Restored {console.plain(one.name)}: {console.plain(str(folder))}")
+    console.say(f"Restored {console.plain(one.name)}: {console.message(str(folder))}")
     return 0
 
 
 def _print_archived(there: list[ArchivedSkill], *, as_json: bool) -> int:
     if as_json:
         return common.write_json([_row_json(one) for one in there])
-    console.table([(console.plain(one.entry.name), one.at, console.plain(str(one.origin))) for one in there])
+    console.table([(console.plain(one.entry.name), one.at, console.message(str(one.origin))) for one in there])
     if not there:
         console.say("No archived skills.")
     return 0
@@ -159,12 +159,12 @@ def run_delete(arguments: argparse.Namespace) -> int:
     folder = row.path.parent
     waiting = sum(one.path == str(row.path) for one in store.proposals.open())
     for_it = f" It has {pluralize(waiting, 'open proposal')}." if waiting else ""
-    question = f"Move {console.plain(str(folder))} to the trash?{for_it} [y/N] "
+    question = f"Move {console.message(str(folder))} to the trash?{for_it} [y/N] "
     if not arguments.yes and not terminal.confirm(question, _NOT_DELETED):
         console.say("Nothing was deleted.")
         return Exit.FAILURE
     place = move_to_trash(row.skill, trash_folder(common.home(), common.places().data.parent, sys.platform))
-    console.say(f"Moved to {console.plain(str(place))}.")
+    console.say(f"Moved to {console.message(str(place))}.")
     console.say(f"To get it back: mv {console.plain(shlex.join([str(place), str(folder)]))}")
     _print_waiting(store, row)
     return Exit.OK

@@ -17,6 +17,7 @@ from skilld.cli.skills.evaluation_output import CaseCollection
 from skilld.clock import local_day
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 from skilld.git.environment import scrub_environment
+from skilld.text import format_usd
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Spec
@@ -229,7 +230,7 @@ class _Evaluation:
             if self._arguments.yes
             else evaluation_output.estimate_usd(expected, plan, common.terms(spec, self._settings))
         )
-        money = ", price unknown" if usd is None else f", about ${usd:.2f}"
+        money = ", price unknown" if usd is None else f", about {format_usd(usd)}"
         money = "" if self._arguments.yes else money
         sys.stderr.write(f"Questions for the model: {expected.describe(console.plain(plan.model))}{money}.\n")
         sys.stderr.write(f"{evaluation_output.describe_power(plan.pairs)}\n")

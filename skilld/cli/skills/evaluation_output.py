@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
-from skilld.text import fold, pluralize, truncate
+from skilld.text import fold, format_usd, pluralize, truncate
 
 if TYPE_CHECKING:
     from skilld.evals.case_file import Case
@@ -102,11 +102,11 @@ def budget_shortfall(expected: Estimate, usd: float | None, today: Usage, settin
     tokens = limits.tokens - today.tokens_in - today.tokens_out
     calls = max(0, limits.calls - today.calls)
     if limits.calls and calls < expected.calls:
-        return f"Today's budget covers {calls} of these {expected.calls} calls (budget.calls)."
+        return f"Today's budget covers {calls:,} of these {expected.calls:,} calls (budget.calls)."
     if limits.tokens and tokens < expected.tokens:
         return f"Today's budget covers {max(0, tokens):,} of these {expected.tokens:,} tokens (budget.tokens)."
     if limits.usd and usd is not None and today.usd + usd > limits.usd:
-        return f"Today's budget covers ${limits.usd - today.usd:.2f} of these ${usd:.2f} (budget.usd)."
+        return f"Today's budget covers {format_usd(limits.usd - today.usd)} of these {format_usd(usd)} (budget.usd)."
     return ""
 
 

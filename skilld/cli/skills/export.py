@@ -134,7 +134,7 @@ def _write_files(files: list[_NewFile]) -> None:
             path = file.path
             if file in todo:
                 file.write()
-            console.say(f"{'Wrote' if file in todo else 'Unchanged:'} {console.plain(str(path))}")
+            console.say(f"{'Wrote' if file in todo else 'Unchanged:'} {console.message(str(path))}")
     except FileNotFoundError as error:
         remedy = f"Create the folder first: mkdir -p {shell_quoted(path.parent)}"
         raise SkilldError("Could not write the file", f"{path}: {cause_of(error)}", remedy) from error

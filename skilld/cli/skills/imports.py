@@ -119,7 +119,7 @@ def _import_skill(store: Store, found: SourceSkill, arguments: argparse.Namespac
 def _print_result(outcome: _ImportResult) -> None:
     where = console.plain(outcome.where)
     if outcome.error is not None:
-        sys.stderr.write(f"skilld: {where}: {console.plain(str(outcome.error))}\n")
+        sys.stderr.write(f"skilld: {where}: {console.message(str(outcome.error))}\n")
         if remedy := outcome.error.remedy:  # of several skills, one is named alone
             remedy = remedy.replace("--name ", f"--only {shlex.quote(outcome.where)} --name ")
             sys.stderr.write(f"  {console.plain(remedy)}\n")

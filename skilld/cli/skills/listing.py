@@ -13,7 +13,6 @@ from skilld import console
 from skilld.cli import common, inventory
 from skilld.clock import rfc3339, time_ago
 from skilld.errors import UsageError
-from skilld.files import below_home
 from skilld.text import pluralize
 
 if TYPE_CHECKING:
@@ -126,17 +125,16 @@ def _relevance(row: LibraryRow, words: str) -> float:
 def _cells(row: LibraryRow) -> tuple[str, ...]:
     uses = row.uses
     used = (
-        f"{pluralize(uses.number, 'use')}, last {time_ago(uses.last or None, time.time())}"
+        f"used in {pluralize(uses.number, 'session')}, last {time_ago(uses.last or None, time.time())}"
         if uses.number
-        else "no use seen"
+        else "no session seen"
     )
-    kept = f"{uses.kept} of {uses.judged} without a correction" if uses.judged else ""
-    rate = f" ({row.rate:.1f} a use)" if uses.number else ""  # uses in unread sessions are not known
-    corrected = f"{pluralize(row.corrections, 'correction')}{rate}" if row.corrections else ""
+    kept = f"went well {uses.kept} of {pluralize(uses.judged, 'time')}" if uses.judged else ""
+    corrected = f"{pluralize(row.corrections, 'edit')} from what you said" if row.corrections else ""
     kind = "" if row.kind == "skill" else row.kind
     marks = " ".join((kind, *row.marks)).strip()
-    place = console.paint(console.plain(below_home(row.path.parent, common.home())), "dim")
-    return row.group, console.plain(row.name), used, corrected, kept, console.plain(marks), place
+    place = console.paint(console.message(str(row.path.parent)), "dim")
+    return row.group, console.plain(row.name), used, kept, corrected, console.plain(marks), place
 
 
 # `skilld skills profile`: how much you have taught, and what has the highest confidence.
