@@ -29,7 +29,13 @@ def remember_passed_over(store: Store, batch: StoredBatch, result: BatchResult, 
         return
     known = load_passed_over(store, now)
     ids = {one.id for one in known}
-    found = [_build(item, batch, now) for item in result.passed_over if not _is_heard(store, item, result)]
+    found = [
+        build_learning(
+            hashlib.sha256(f"passed over\n{item.turn}\n{item.quote}".encode()).hexdigest()[:10], item, batch, now
+        )
+        for item in result.passed_over
+        if not _is_heard(store, item, result)
+    ]
     _save(store, [*(one for one in reversed(found) if one.id not in ids), *known][:_MAX_KEPT])
 
 
@@ -43,9 +49,10 @@ def forget_ask(store: Store, ask: Sequence[Learning]) -> None:
         _save(store, rest)
 
 
-def _build(item: NewLearning, batch: StoredBatch, now: float) -> Learning:
+def build_learning(name: str, item: NewLearning, batch: StoredBatch, now: float) -> Learning:
+    """Return the learning of a batch with this ID, kept at a Unix time."""
     return Learning(
-        id=hashlib.sha256(f"passed over\n{item.turn}\n{item.quote}".encode()).hexdigest()[:10],
+        id=name,
         turn_key=item.turn,
         quote=item.quote,
         change=item.change,
@@ -53,10 +60,12 @@ def _build(item: NewLearning, batch: StoredBatch, now: float) -> Learning:
         agent=batch.agent,
         session_id=batch.session_id,
         project=batch.job.cwd,
-        skill=None,
+        skill=item.skill,
         why_kept=item.why_kept,
         confidence=item.confidence,
         created_at=rfc3339(now),
+        place_kind=item.place_kind or "",
+        place=item.place,
     )
 
 

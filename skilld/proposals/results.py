@@ -9,13 +9,12 @@ from dataclasses import replace
 from skilld.classify.backends import OFFLINE
 from skilld.clock import rfc3339
 from skilld.proposals.model import REPO_GONE_NOTE, without_remark
-from skilld.proposals.passed_over import remember_passed_over
+from skilld.proposals.passed_over import build_learning, remember_passed_over
 from skilld.proposals.remarks import DECIDED_STATES, who_decided
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import BatchJob, BatchResult
 from skilld.store import Store
 from skilld.store.batches import REMAKE_PREFIX, StoredBatch
-from skilld.store.learnings import Learning
 from skilld.store.meta import ACTIVE_SETTINGS, COMMON_GIT_DIRS, MERGE_WARNINGS
 from skilld.types import Changes, ClosedBy, Proposal, SkillRef, State, StateChange
 
@@ -36,24 +35,7 @@ def record_result(
         for item in result.learnings[:1]:
             store.learnings.set_target(one.id, item.place_kind or "", item.place, item.why_kept)
     for name, item in () if known else zip(learning_ids(result, proposed_now), result.learnings, strict=True):
-        store.learnings.add(
-            Learning(
-                id=name,
-                turn_key=item.turn,
-                quote=item.quote,
-                change=item.change,
-                kind=item.kind,
-                agent=batch.agent,
-                session_id=batch.session_id,
-                project=batch.job.cwd,
-                skill=item.skill,
-                why_kept=item.why_kept,
-                confidence=item.confidence,
-                created_at=rfc3339(now),
-                place_kind=item.place_kind or "",
-                place=item.place,
-            )
-        )
+        store.learnings.add(build_learning(name, item, batch, now))
     for said in result.supported:
         store.proposals.add_evidence(said.proposal, said.evidence)
     for said_back in result.taken_back:

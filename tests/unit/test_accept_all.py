@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
+from dataclasses import replace
 from io import StringIO
 
 import pytest
 
-from skilld.cli import accept_all
+from skilld.cli import accept_all, decide
 from skilld.paths import places
 from skilld.store import Store
-from skilld.types import State, TargetKind
+from skilld.types import SideEdit, State, TargetKind
+from support.proposal_life import ProposalLife
 from support.proposals import COMMIT_FIELDS, make_proposal
 from support.repos import Person
 
@@ -65,6 +68,35 @@ def test_it_asks_only_if_there_is_something_to_accept(
     assert capsys.readouterr().out == ""
     assert not accept_all.confirm(accept_all.Batch([one], {}, []))
     assert "Accept 1 proposal in 1 repository? [y/N]" in capsys.readouterr().out
+
+
+def test_a_script_is_not_asked_about_all_repositories(
+    store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert store
+    asked: list[accept_all.Batch] = []
+    monkeypatch.setattr(accept_all, "confirm", lambda batch: asked.append(batch) is not None)
+    ways = ({"json": True, "yes": False}, {"json": False, "yes": True}, {"json": False, "yes": False})
+    codes = [decide._accept_all(Namespace(all_repositories=True, worktree=False, **way)) for way in ways]
+    assert (codes, len(asked)) == ([0, 0, 1], 1)
+    assert "Nothing was accepted." in capsys.readouterr().out
+
+
+def test_only_an_accepted_proposal_of_one_file_is_taken_for_this_work_tree(
+    person: Person, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    life = ProposalLife(person, store)
+    life.offer()
+    life.accept()
+    other = person.root.parent / "other"
+    person.git("worktree", "add", "--quiet", "-b", "other", str(other))
+    monkeypatch.chdir(other)
+    made = life.get()
+    side = SideEdit(str(person.root / "README.md"), (), "README.md")
+    for kept in (replace(made, state=State.REVERTED), replace(made, also=(side,))):
+        assert decide._as_in_this_work_tree(store, kept) == kept
+    assert life.get() == made
+    assert decide._as_in_this_work_tree(store, made).repo == str(other)
 
 
 def test_one_command_undoes_several_the_newest_first(store: Store) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 from pathlib import Path
@@ -149,3 +150,21 @@ def test_a_message_costs_no_look_at_all_files(checkout: _Checkout, monkeypatch: 
     monkeypatch.setattr(os, "lstat", look)
     checkout.check()
     assert len(looks) == 4, looks  # the lock, the database, __init__.py and the index
+
+
+def test_a_folder_that_cannot_be_listed_is_no_upgrade(checkout: _Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    scandir = os.scandir
+
+    def failing(path: str) -> object:
+        if Path(path).name == "cli":
+            raise OSError(errno.EIO, "the disk does not answer")
+        return scandir(path)
+
+    checkout.now += 86400
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "scandir", failing)
+        checkout.check()
+    (checkout.package / "cli/run.py").unlink()
+    checkout.now += 86400
+    with pytest.raises(SkilldError, match="it was upgraded or removed"):
+        checkout.check()

@@ -267,6 +267,17 @@ def test_a_judged_turn_with_a_result_is_told_apart_from_one_without(store: Store
     assert (fates["judged"], fates["taught"]) == (3, 1)
 
 
+def test_turns_of_a_project_that_opted_out_are_not_judged(store: Store, tmp_path: Path) -> None:
+    _add_turns(store, _file(store, tmp_path), "t0", "t1")
+    for number, why in enumerate(("/p/.skilld.toml opts out of skilld", "I read that /p opts out of skilld")):
+        one = replace(BATCH, id=f"b{number}")
+        store.batches.add(one, [f"t{number}"])
+        store.batches.next_due(0.0)
+        store.batches.finish(one.id, "nothing", why, "2026-03-02T09:00:09Z")
+    fates = store.transcripts.turn_outcomes()
+    assert (fates["opted_out"], fates["judged"]) == (1, 1)
+
+
 def test_the_request_behind_a_mined_skill_counts_as_nothing_lasting(store: Store, tmp_path: Path) -> None:
     _add_turns(store, _file(store, tmp_path), "asked", "said")
     store.batches.add(BATCH, ["asked", "said"])
