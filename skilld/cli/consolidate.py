@@ -45,7 +45,7 @@ def add(verbs: common.Verbs) -> None:
         type=Path,
         nargs="?",
         const=Path(),
-        help="only the skills of the project in FOLDER (FOLDER defaults to the current one)",
+        help="only the skills of the project in FOLDER (without FOLDER: the current one)",
     )
     parser.add_argument("--dry-run", action="store_true", help="show what would be proposed without proposing it")
     parser.add_argument(

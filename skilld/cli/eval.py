@@ -36,7 +36,7 @@ _PROGRESS_SECONDS = 5.0  # between two lines of progress
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "eval", run, "score the detector, redactor or guard on labelled cases", json=True)
+    parser = common.verb(verbs, "eval", run, "score how well skilld judges and redacts, on labelled cases", json=True)
     parser.add_argument("kind", choices=tuple(_SCORERS), metavar="KIND", help=", ".join(_SCORERS))
     parser.add_argument(
         "--data",

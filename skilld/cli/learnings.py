@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(
-        verbs, "learnings", run, "list learnings that are not in a file yet, or propose one", json=True
-    )
+    parser = common.verb(verbs, "learnings", run, "list what you said that is in no file yet, or propose it", json=True)
     parser.add_argument("action", nargs="?", choices=["propose"], help="propose: turn a learning into a proposal")
     parser.add_argument("id", nargs="?", metavar="ID", help="ID of the learning to propose; a prefix is enough")
     parser.add_argument("--to", metavar="PATH", type=Path, help="with propose: the file to put the learning in")

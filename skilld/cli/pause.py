@@ -34,7 +34,7 @@ def add(verbs: common.Verbs) -> None:
         default="1h",
         help="how long to mute, such as 30m, 1h30m, 1d or 2w (default: 1h); off to unmute",
     )
-    common.verb(verbs, "retry", retry, "retry failed or delayed work now")
+    common.verb(verbs, "retry", retry, "try again now to judge what failed or was delayed")
 
 
 def pause(arguments: argparse.Namespace) -> int:

@@ -37,7 +37,7 @@ class Offer:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "setup", run, "get started: pick a judge, install the service, look back a week")
+    parser = common.verb(verbs, "setup", run, "get started: choose a judge, start at login, read your last week")
     parser.add_argument(
         "model", metavar="MODEL", nargs="?", help="agent, offline, auto, or the name of a model; skips the question"
     )

@@ -24,7 +24,7 @@ _WEEK_SECONDS = 7 * 86400.0
 
 def add(verbs: common.Verbs) -> None:
     """Add the verbs."""
-    parser = common.verb(verbs, "status", run, "show the daemon, judge, agents, proposals and today's cost", json=True)
+    parser = common.verb(verbs, "status", run, "show what runs, who judges, what waits, and today's cost", json=True)
     parser.add_argument(
         "--check",
         action="store_true",

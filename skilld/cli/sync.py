@@ -74,9 +74,9 @@ def add(verbs: common.Verbs) -> None:
             choices=sorted(INSTRUCTION_FILES),
             metavar="AGENT",
             default=[],
-            help=f"{', '.join(sorted(INSTRUCTION_FILES))}; repeatable",
+            help=f"only this agent's file: {', '.join(sorted(INSTRUCTION_FILES))}; repeatable",
         )
-        chosen.add_argument("--all", action="store_true", help="every agent")
+        chosen.add_argument("--all", action="store_true", help="the files of all these agents")
         common.add_project_option(parser)
         parser.add_argument("--dry-run", action="store_true", help="show what would change without changing it")
         if name == "sync":

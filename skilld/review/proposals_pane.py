@@ -152,8 +152,9 @@ class ProposalsPane(Pane):
                 table.add(draw.proposal_cells(item, now), key=item.id)
         place = {name: number for number, name in enumerate(found)}
         # Of a proposal of which parts were decided on, the rest is a proposal of its own.
-        batch = {self._items[name].batch_id for name in before[row : row + 1] if name in gone}
-        rest = [name for name, item in found.items() if item.batch_id in batch and name not in before]
+        here = before[row : row + 1]
+        split = {(one.batch_id, one.path) for name, one in self._items.items() if name in gone and name in here}
+        rest = [name for name, item in found.items() if (item.batch_id, item.path) in split]
         near = (place[name] for name in (*rest, *before[row:], *before[:row][::-1]) if name in place)
         moved = {name for name, item in found.items() if item != self._items.get(name)}
         self._views = {name: view for name, view in self._views.items() if name in found and name not in moved}

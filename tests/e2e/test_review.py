@@ -86,6 +86,22 @@ def test_new_proposals_appear_and_the_cursor_stays(world: TaughtProject, monkeyp
     assert world.states() == {world.one: "open", world.two: "accepted"}
 
 
+def test_after_parts_were_accepted_the_cursor_is_on_the_rest(world: TaughtProject) -> None:
+    scrub_environment()
+
+    async def story(screen: Screen) -> None:
+        await screen.press("down")
+        await screen.read()
+        assert screen.pane.chosen
+        assert screen.pane.chosen.id == world.two
+        await screen.press("p", "space", "enter")
+        await screen.until("a part to be accepted", lambda: world.two not in screen.open and len(screen.open) == 2)
+        assert screen.pane.chosen.id not in {world.one, world.two}
+        assert screen.text.count(f" {world.project.root.name[:9]} ") == 3, "the project of each, below a heading"
+
+    review(review_session(world.home), story)
+
+
 def test_a_proposal_changed_since_it_was_shown_is_not_decided(world: TaughtProject) -> None:
     at = review_session(world.home)
     seen = next(proposal for proposal in at.proposals() if proposal.id == world.two)
@@ -298,7 +314,7 @@ def test_skills_are_listed_copied_and_moved_to_the_trash_only_after_confirmation
         await screen.press("2")
         await screen.shows("evolving", "user", "my-own", "d Delete", "q Quit")
         line = next(line for line in screen.text.splitlines() if "release-notes" in line)
-        assert line.split()[:6] == ["release-notes", "evolving", "2", "2", "(1.0)", "0%"]
+        assert line.split()[:5] == ["release-notes", "evolving", "2", "2", "0%"]
         await screen.press("slash", *"own", "enter")
         await screen.until("one row", lambda: "release-notes" not in screen.text)
         await screen.press("c")

@@ -75,7 +75,7 @@ def test_a_script_is_not_asked_about_all_repositories(
 ) -> None:
     assert store
     asked: list[accept_all.Batch] = []
-    monkeypatch.setattr(accept_all, "confirm", lambda batch: asked.append(batch) is not None)
+    monkeypatch.setattr(accept_all, "confirm", lambda batch: bool(asked.append(batch)))  # type: ignore[func-returns-value]
     ways = ({"json": True, "yes": False}, {"json": False, "yes": True}, {"json": False, "yes": False})
     codes = [decide._accept_all(Namespace(all_repositories=True, worktree=False, **way)) for way in ways]
     assert (codes, len(asked)) == ([0, 0, 1], 1)

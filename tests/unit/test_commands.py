@@ -275,7 +275,7 @@ def test_everything_about_notices_is_on_one_line(capsys: pytest.CaptureFixture[s
     opened.meta.set(SNOOZED_UNTIL, 4102444800.0)
     assert _run("status") == 0
     told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("notices")]
-    snoozed = "off until 2100-01-01T00:00:00Z (turn on: skilld snooze off)"
+    snoozed = "off until 2100-01-01 00:00 (turn on: skilld snooze off)"
     assert told == [f"notices   no notification service; {snoozed}"]
 
 

@@ -54,7 +54,7 @@ def add(verbs: common.Verbs) -> None:
         nargs="?",
         type=Path,
         const=Path(),
-        help="import into the project in FOLDER (FOLDER defaults to the current one)",
+        help="import into the project in FOLDER (without FOLDER: the current one)",
     )
     place.add_argument("--user", action="store_true", help="import into your personal skills (the default)")
 

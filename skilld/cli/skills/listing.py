@@ -26,7 +26,9 @@ _SORTS = ("group", "recency", "uses", "relevance")
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "list", run, "list your skills with their source, uses and corrections", json=True)
+    parser = common.verb(
+        verbs, "list", run, "list your skills, how often they were used and how well they went", json=True
+    )
     parser.add_argument("--type", metavar="KIND", dest="kind", help="only this kind: workflow, prompt-template, ...")
     parser.add_argument(
         "--tag", metavar="TAG", action="append", default=[], help="only skills with this tag; repeatable"
