@@ -205,7 +205,7 @@ def test_a_new_rule_file_names_the_line_for_the_same_files(  # noqa: PLR0917
     home: Path, tmp_path: Path, daemon: InProcessDaemon, line: str, said: str, name: str
 ) -> None:
     """The rule is in one place; no other line is touched."""
-    other = "* Use tabs for indentation in C files.\n"
+    other = "* Use tabs for indentation in C files.\n* Use tabs.\n"
     project = make_project(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}{other}* {line}\n", "web/a.ts": "1\n"})
     (proposal,) = propose_rule(home, project, daemon, said)
     assert proposal.relpath == f".claude/rules/{name}"

@@ -95,6 +95,7 @@ def test_doing_without_tests_or_checks_still_is(text: str) -> None:
         ("Merge without review", "It acts without asking or checking"),
         ("Don't prompt the user", "It acts without asking or checking"),
         ("Do not bother me with it", "It acts without asking or checking"),
+        ("Do it and don't ask about it", "It acts without asking or checking"),
         ("Never notify me of it", "It hides something from the user"),
         ("Delete it without warning", "It hides something from the user"),
         ("Do not tell the user", "It hides something from the user"),

@@ -31,6 +31,18 @@ def test_added_items_go_to_the_end_of_the_section_in_its_style(added: str) -> No
     assert moved == BEFORE.replace("2. Send.\n", f"2. Send.\n3. Sign it.\n{gap}   Always.\n4. No dates.\n")
 
 
+@pytest.mark.parametrize(
+    ("added", "moved"),
+    [
+        ("- Sign it.\n  - With your name.\n- No dates.\n", "- Sign it.\n  - With your name.\n- No dates.\n"),
+        ("- Sign it,\nalways.\n", "- Sign it,\n  always.\n"),
+        ("Preferences:\n- Sign it.\n", "- Sign it.\n"),
+    ],
+)
+def test_an_item_keeps_all_of_its_lines_but_no_label(added: str, moved: str) -> None:
+    assert move_to_section(BEFORE, BEFORE + added, "Tone") == BEFORE.replace("- Short.\n", f"- Short.\n{moved}")
+
+
 def test_an_item_takes_the_full_stop_and_the_marker_of_the_section() -> None:
     before = "# A\n\n## Tone\n\n- Kind\n- Short\n\n## Steps\n\n1. Write.\n2. Send.\n"
     assert "- Short\n- Sign it\n\n" in move_to_section(before, before + "3. Sign it.\n", "Tone")
