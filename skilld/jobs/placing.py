@@ -81,30 +81,21 @@ class JobPlaces:
 
     def redirect(self, item: VerifiedUpdate, typed: str) -> VerifiedUpdate:
         """Redirect an update of a skill that is never edited, or one for all files that would create a rule."""
-        skill = self.overlaid.get(item.update.skill or 0)
-        if skill is None:
-            return self._redirect_general(item)
-        ref = choose_target(typed, [one.ref for one in self.files if one.ref.kind is not TargetKind.SKILL])
+        update, skill = item.update, self.overlaid.get(item.update.skill or 0)
+        named = next((one.ref for one in self.files if one.doc.number == update.skill), None)
+        if skill is None and not (named and named.absent and named.patterns):
+            return item
+        said, change = typed if skill else f"{update.quote}\n{update.change}", update.change
+        ref = choose_target(said, [one.ref for one in self.files if one.ref.kind is not TargetKind.SKILL])
         doc = next((one.doc for one in self.files if one.ref is ref), None)
-        name, change = skill.ref.name, item.update.change
-        if not any(form.format(name).casefold() in change.casefold() for form in _SKILL_MENTIONS):
+        if skill is None and (doc is None or ref is named):
+            return item
+        name = skill.ref.name if skill else ""
+        if skill and not any(form.format(name).casefold() in change.casefold() for form in _SKILL_MENTIONS):
             change = f"When using {name}: {change[:1].lower()}{change[1:]}"
         section = target_section(change, doc.text).heading if doc is not None and doc.text.strip() else ""
         number = None if doc is None else doc.number
-        return replace(item, update=replace(item.update, skill=number, section=section, change=change))
-
-    def _redirect_general(self, item: VerifiedUpdate) -> VerifiedUpdate:
-        update = item.update
-        named = next((one for one in self.files if one.doc.number == update.skill), None)
-        said = f"{update.quote}\n{update.change}"
-        if named is None or not (named.ref.absent and named.ref.patterns) or find_scopes(said):
-            return item
-        ref = choose_target(said, [one.ref for one in self.files if one.ref.kind is not TargetKind.SKILL])
-        doc = next((one.doc for one in self.files if one.ref is ref), None)
-        if doc is None:
-            return item
-        section = target_section(update.change, doc.text).heading if doc.text.strip() else ""
-        return replace(item, update=replace(update, skill=doc.number, section=section))
+        return replace(item, update=replace(update, skill=number, section=section, change=change))
 
     def earlier_evidence(self, updates: Sequence[Update]) -> list[Evidence]:
         """Return evidence from other sessions that said what these updates say."""

@@ -50,7 +50,7 @@ def _near_proposals(job: AnalyseBatch) -> list[Proposal]:
 
 
 def _rules(proposal: Proposal) -> Sequence[Update]:
-    """Return what the person asked for with a proposal; nothing if it is not based on their words."""
+    """Return what a proposal asks for, with the person's words; nothing if neither is known."""
     said = " ".join(one.quote for one in proposal.evidence)
     return proposal.updates or ([Update(None, "", proposal.summary, "", proposal.kind, 1, said)] if said else [])
 

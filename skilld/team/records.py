@@ -103,7 +103,7 @@ def rule_key(rule: str, place: str) -> str:
 
 
 def is_person_name(name: str) -> bool:
-    """Whether a text can be a person's name here: 4 to 40 lower-case letters, digits and hyphens."""
+    """Whether a text can be a person's name here: 2 to 40 lower-case letters, digits and hyphens."""
     return bool(_PERSON_PATTERN.fullmatch(name)) and "--" not in name
 
 

@@ -216,6 +216,9 @@ def test_a_new_rule_file_names_the_line_for_the_same_files(  # noqa: PLR0917
     assert text in {f"{GUIDE}{other}* {line}\n", f"{GUIDE}{other}"}
 
 
+TYPED = "Use four spaces in SQL files. Write commit messages in the imperative."
+
+
 def test_words_for_all_files_create_no_rule_for_some(home: Path, tmp_path: Path) -> None:
     """A model may put what was said in passing into the rule file that other words of the turn need."""
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
@@ -227,11 +230,19 @@ def test_words_for_all_files_create_no_rule_for_some(home: Path, tmp_path: Path)
 
     def target(change: str) -> str:
         update = Update(rule, "", change, "", Kind.PREFERENCE, 1, change, 0.9)
-        number = places.redirect(VerifiedUpdate(update), change).update.skill
+        number = places.redirect(VerifiedUpdate(update), TYPED).update.skill
         return next(one.ref.name for one in files if one.doc.number == number)
 
     assert target("Use four spaces in SQL files.") == ".claude/rules/sql.md"
     assert target("Write commit messages in the imperative.") == "CLAUDE.md"
+    place = project.root / ".claude/rules/sql.md"
+    place.parent.mkdir(parents=True)
+    place.write_text('---\npaths: ["**/*.sql"]\n---\n\n- Use tabs.\n')
+    found = find_targets(session, tuple(TargetKind), find_scopes("Use four spaces in SQL files."))
+    files, _ = load_documents(found.refs)
+    places = JobPlaces(files, found, str(home))
+    rule = next(one.doc.number for one in files if one.ref.patterns)
+    assert target("Write commit messages in the imperative.") == ".claude/rules/sql.md", "it is not created for them"
 
 
 @pytest.mark.parametrize(

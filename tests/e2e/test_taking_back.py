@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from e2e.test_contradictions import propose_rule
-from e2e.test_targets import GUIDE, make_project
+from e2e.test_targets import GUIDE, Talk, make_project
 from skilld.types import Kind, Proposal
 from support.in_process_daemon import InProcessDaemon
 from support.in_process_program import InProcessProgram
+from support.session import CHATTER
 
 RULE = "From now on always run prettier before every commit."
 LINE = "Always run prettier before every commit."
@@ -57,8 +58,9 @@ def test_an_accepted_line_is_proposed_for_removal(
     assert (project.root / "CLAUDE.md").read_text() == GUIDE
 
 
+@pytest.mark.parametrize("where", [".", "..", "src"])
 def test_a_personal_proposal_is_marked_only_where_its_rule_was_said(
-    home: Path, tmp_path: Path, daemon: InProcessDaemon
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, where: str
 ) -> None:
     (home / ".claude").mkdir(exist_ok=True)
     (home / ".claude/CLAUDE.md").write_text("# Me\n\n- Be brief.\n")
@@ -67,6 +69,6 @@ def test_a_personal_proposal_is_marked_only_where_its_rule_was_said(
     assert one.path == str(home / ".claude/CLAUDE.md")
     other = make_project(home, tmp_path / "elsewhere", **{"CLAUDE.md": GUIDE})
     assert flags(propose_rule(home, other, daemon, "Vergiss das mit prettier.")) == []
-    assert flags(propose_rule(home, shop, daemon, "Vergiss das mit prettier.")) == [
-        "you may have taken this back since: “Vergiss das mit prettier.”"
-    ]
+    (shop.root / "src").mkdir()
+    Talk(home, (shop.root / where).resolve()).type("Vergiss das mit prettier.", *CHATTER[:4])
+    assert flags(daemon.run()) == ["you may have taken this back since: “Vergiss das mit prettier.”"]

@@ -59,8 +59,8 @@ def test_a_window_keeps_its_id_as_the_session_grows_but_not_with_other_words_or_
 def test_the_most_that_a_run_may_use_grows_with_what_there_is_to_ask() -> None:
     sessions = [_session(RULE), _session(*[RULE] * (WINDOW_TURNS + 1))]
     one, two = (run_estimate([of], session_windows(of, "m"), proposes=True) for of in sessions)
-    both = run_estimate(sessions, [window for of in sessions for window in session_windows(of, "m")], proposes=True)
-    dry = run_estimate(sessions, [], proposes=False)
+    windows = [window for of in sessions for window in session_windows(of, "m")]
+    both, dry = (run_estimate(sessions, windows, proposes=proposes) for proposes in (True, False))
     assert one.calls < two.calls < both.calls
     assert dry.calls < both.calls
     assert one.tokens < two.tokens < both.tokens

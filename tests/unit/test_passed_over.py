@@ -68,9 +68,11 @@ def test_what_was_heard_asked_pasted_or_long_is_not_named(text: str) -> None:
     assert list(passed_over(text)) == []
 
 
-def _find(*turns: str, lost: tuple[tuple[Update, str], ...] = ()) -> list[tuple[str, str]]:
+def _find(
+    *turns: str, lost: tuple[tuple[Update, str], ...] = (), kind: str = "analyse", model: str = OFFLINE
+) -> list[tuple[str, str]]:
     keys = tuple(f"t{number}" for number in range(1, len(turns) + 1))
-    job = AnalyseBatch(batch=BatchJob(cwd="/p", turns=keys), closed_at="", backend=Spec(OFFLINE))
+    job = AnalyseBatch(batch=BatchJob(cwd="/p", turns=keys, kind=kind), closed_at="", backend=Spec(model))
     messages = [Message(text, number, f"t{number}") for number, text in enumerate(turns, 1)]
     return [(one.quote, one.why_kept) for one in find_passed_over(job, messages, lost)]
 
@@ -94,6 +96,12 @@ def test_only_what_was_taken_back_is_left_out() -> None:
     kept = ("always show the date", UNKNOWN)
     assert _find("always show the date", "pls no emojis here. no wait, forget that") == [kept]
     assert _find("always show the date", "from now on always sign", "scratch that") == [kept]
+
+
+def test_nothing_is_named_where_a_model_judges_or_learnings_are_judged_again() -> None:
+    assert _find("never cache errors here again")
+    assert not _find("never cache errors here again", kind="waiting")
+    assert not _find("never cache errors here again", model="openai/stub")
 
 
 def test_what_was_heard_and_not_used_is_named_with_its_reason() -> None:

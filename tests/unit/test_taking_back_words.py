@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.offline import Offline
 from skilld.classify.offline.removals import removal
-from skilld.types import Kind, Message, Op, SkillDoc
+from skilld.classify.verify import Verdict
+from skilld.jobs.taken_back import without_taking_back
+from skilld.protocol import AnalyseBatch, BatchJob
+from skilld.types import Evidence, Kind, Message, Op, SkillDoc, Update
+from support.proposals import make_proposal
 
 LINES = {
     "en": "Always run prettier before every commit.",
@@ -100,3 +105,15 @@ def test_words_that_may_mean_several_lines_remove_none() -> None:
 def test_a_ban_is_no_removal() -> None:
     heard = Offline().detect(_batch("no more prettier before commits"), [_skill(LINES["en"])])
     assert [(one.change, one.kind) for one in heard] == [("No more prettier before commits.", Kind.CORRECTION)]
+
+
+def test_words_that_only_take_back_an_open_proposal_are_no_learning() -> None:
+    rule = Evidence("t1", "from now on always run prettier before every commit")
+    one = make_proposal(path="/p/CLAUDE.md", repo="/p", summary=LINES["en"], evidence=(rule,))
+    batch = BatchJob(batch="b2", cwd="/p", home="/h", turns=("t2", "t3"))
+    job = AnalyseBatch(batch=batch, closed_at="", backend=Spec(OFFLINE), open=(one,))
+    back = Update(None, "", "Leave prettier out.", "", Kind.PREFERENCE, 1, "leave prettier out from now on")
+    other = Update(None, "", "Sign the tag.", "", Kind.PREFERENCE, 2, "always sign the tag")
+    verdict = without_taking_back(Verdict(learned=((back, "no file"), (other, "no file"))), job)
+    assert verdict.learned == ((other, "no file"),)
+    assert verdict.dropped == ("it only takes back what an open proposal asks for",)
