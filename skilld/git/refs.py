@@ -98,13 +98,14 @@ def move_refs(git: Git, common_dir: Path, changes: Sequence[RefChange], note: st
     check_no_links(common_dir, [change.ref for change in changes])
     orders = "".join(_update_line(change) for change in changes).encode()
     why = ["-m", note] if note else []
+    deadline = time.monotonic() + sum(_RETRY_SECONDS)  # git itself waits a second for packed-refs
     for wait in (*_RETRY_SECONDS, None):
         result = git.call("update-ref", "--no-deref", *why, "--stdin", stdin=orders)
         if result.status == 0:
             return
         if ".lock': File exists" not in result.err:
             break
-        if wait is None:
+        if wait is None or time.monotonic() > deadline:
             raise RefLockedError("Could not update the refs", "a lock on a ref", result.err)
         time.sleep(wait)
     if any(word in result.err for word in _RACE_MESSAGES):

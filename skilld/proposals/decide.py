@@ -262,7 +262,8 @@ def rebuild_branch(store: Store, repo: str, bases: Collection[str] = ()) -> Deci
     try:
         held = restage(repo, still_open, staged, store.proposals.closed_ids(), bases=bases)
     except SkilldError as error:
-        return DecisionReport(warnings=(f"the staging branch was not updated: {error}",))
+        warning = f"the staging branch was not updated: {error}"
+        return DecisionReport(warnings=(f"{warning}. {error.remedy}" if error.remedy else warning,))
     with store.transaction():
         record_changes(store, staged.changes(), time.time())
     lines = [f"{one.proposal} is now {one.after}: {one.note}" for one in staged.decisions]

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import multiprocessing
 import os
 import random
 import signal
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -118,7 +120,7 @@ def test_a_held_lock_is_awaited(person: Person, repo: Repo, monkeypatch: pytest.
         if len(waited) == 4:
             lock.unlink()
 
-    monkeypatch.setattr(refs, "time", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr(refs, "time", SimpleNamespace(sleep=sleep, monotonic=time.monotonic))
     move(repo, RefChange(REF, person.tip(), None))
     assert waited == [*refs._RETRY_SECONDS[:4]]
     assert refs.read_tip(repo.git, REF) == person.tip()
@@ -130,6 +132,20 @@ def test_a_lock_that_stays_is_reported_and_kept(person: Person, repo: Repo, monk
     with pytest.raises(RefLockedError):
         move(repo, RefChange(REF, person.tip(), None))
     assert lock.exists()
+
+
+def test_a_lock_that_git_itself_waits_for_is_not_awaited_eight_times(
+    person: Person, repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    move(repo, RefChange(REF, person.tip(), None))
+    lock = person.write(".git/packed-refs.lock", "")
+    waited: list[float] = []
+    clock = SimpleNamespace(sleep=waited.append, monotonic=itertools.count(0.0, 1.1).__next__)
+    monkeypatch.setattr(refs, "time", clock)
+    with pytest.raises(RefLockedError) as error:
+        move(repo, RefChange(REF, None, person.tip()))
+    assert waited == [*refs._RETRY_SECONDS[:2]]
+    assert error.value.remedy == f"If no other git process is running, delete the lock: rm {lock}"
 
 
 def test_only_our_own_stale_locks_are_removed(person: Person, repo: Repo) -> None:

@@ -317,6 +317,17 @@ def test_without_a_commit_the_files_and_the_index_are_as_before(
     assert life.observe(name) == ("open", "")
 
 
+def test_a_lock_that_keeps_the_staging_branch_as_it_is_comes_with_its_remedy(person: Person, store: Store) -> None:
+    life = ProposalLife(person, store)
+    propose_all(life)
+    lock = person.write(".git/packed-refs.lock", "")
+    (warning,) = life.reject("p2").warnings
+    assert warning.startswith("the staging branch was not updated: ")
+    assert warning.endswith(f"delete the lock: rm {lock}")
+    lock.unlink()
+    assert life.observe("p2") == ("rejected", "")
+
+
 def test_a_file_that_is_gone_is_not_written(person: Person, store: Store) -> None:
     life = ProposalLife(person, store)
     life.offer()
