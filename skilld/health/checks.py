@@ -286,7 +286,7 @@ def _check_disk(disks: Sequence[Disk]) -> Check:
     if not disks:
         return Check("disk", Verdict.SKIP, "free space unknown")
     least = min(disks, key=lambda disk: disk.free)
-    detail = f"{least.free >> 20} MB free at {least.folder}, where skilld writes {least.what}"
+    detail = f"{least.free >> 20:,} MB free at {least.folder}, where skilld writes {least.what}"
     if least.free < _MIN_FREE:
         remedy = "Free some space there. Nothing is lost: skilld will try again."
         return Check("disk", Verdict.FAIL, detail, remedy)

@@ -117,7 +117,7 @@ def waiting_cells(ask: Sequence[Learning]) -> list[Content]:
 def waiting_detail(ask: Sequence[Learning]) -> Content:
     """Return why a learning was not proposed, and each time that it was said."""
     lines = [Content.styled(safe(ask[0].change), "bold"), Content(safe(f"not proposed: {ask[0].why_kept}"))]
-    lines += [_draw_person("", one.quote, f"  ({one.created_at})") for one in ask]
+    lines += [_draw_person("", one.quote, f"  ({one.created_at[:10]})") for one in ask]
     return Content("\n").join(lines)
 
 
@@ -150,7 +150,7 @@ def proposal_detail(proposal: Proposal, view: ProposalView | None, home: Path) -
         lines += [*_draw_excerpts(excerpts)] if excerpts else [_draw_person("", evidence.quote, "")]
     if proposal.reason:
         lines.append(Content(f"why:   {safe(proposal.reason)}"))
-    facts = (proposal.id, proposal.agent, proposal.created_at, proposal.model, f"confidence {proposal.confidence:.2f}")
+    facts = (proposal.id, proposal.agent, proposal.model, f"confidence {proposal.confidence:.2f}")
     lines.append(Content.styled(safe("  ".join(facts)), "dim"))
     return Content("\n").join(lines)
 

@@ -77,7 +77,7 @@ def test_a_rule_added_to_a_skill_by_a_proposal_is_tracked(home: Path, project: P
     assert (rule["before"]["repeats"], rule["after"]["repeats"]) == (1, 1)
     (row,) = program.json("skills", "list")
     assert row["success_rate"] == 0.0
-    assert "0 of 2 without a correction" in program.run("skills", "list").stdout
+    assert "went well 0 of 2 times" in program.run("skills", "list").stdout
     assert program.json("effect", "nothing-like-it")["rules"] == []
 
 

@@ -62,7 +62,7 @@ def test_a_skill_that_cannot_be_read_is_named_with_the_reason(program: Program, 
     wrong = _odd(skills)
     _add(skills, "tidy")
     for name, why in wrong.items():
-        file = skills / name / "SKILL.md"
+        file = f"~/.claude/skills/{name}/SKILL.md"
         for given in (name, str(skills / name)):
             result = program.run("skills", "show", given)
             assert (result.returncode, result.stderr) == (1, f"skilld: Cannot read the skill: {file}: {why}\n")
@@ -99,7 +99,8 @@ def test_the_remedy_for_a_linked_skill_removes_it_from_the_agents_view(program: 
     for _ in range(2):
         result = program.run("skills", "delete", "tidy", "--yes")
         assert result.returncode == 5
-        subprocess.run(shlex.split(result.stderr.splitlines()[1].rpartition(": ")[2]), check=True)
+        remedy = result.stderr.splitlines()[1].rpartition(": ")[2]
+        subprocess.run(["sh", "-c", remedy], env={**os.environ, "HOME": str(program.home)}, check=True)
     assert program.json("skills", "list") == []
     assert (elsewhere / "SKILL.md").is_file()
 
@@ -140,7 +141,7 @@ def test_a_trash_that_cannot_be_used_is_named_and_the_skill_stays(program: Progr
     result = program.run("skills", "delete", "tidy", "--yes")
     assert (result.returncode, result.stderr) == (
         1,
-        f"skilld: The skill was not deleted: {trash}/files: Not a directory\n",
+        "skilld: The skill was not deleted: ~/.local/share/Trash/files: Not a directory\n",
     )
     trash.unlink()
     trash.mkdir()
@@ -148,7 +149,7 @@ def test_a_trash_that_cannot_be_used_is_named_and_the_skill_stays(program: Progr
     result = program.run("skills", "delete", "tidy", "--yes")
     assert (result.returncode, result.stderr) == (
         1,
-        f"skilld: The skill was not deleted: {trash}/info: File exists\n",
+        "skilld: The skill was not deleted: ~/.local/share/Trash/info: File exists\n",
     )
     assert folder_contents(skills / "tidy") == before
 

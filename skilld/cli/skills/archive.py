@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory, terminal
+from skilld.clock import parse_time, time_ago
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 from skilld.git.environment import scrub_environment
 from skilld.text import pluralize
@@ -102,7 +103,9 @@ def restore(arguments: argparse.Namespace) -> int:
 def _print_archived(there: list[ArchivedSkill], *, as_json: bool) -> int:
     if as_json:
         return common.write_json([_row_json(one) for one in there])
-    console.table([(console.plain(one.entry.name), one.at, console.message(str(one.origin))) for one in there])
+    now = time.time()
+    rows = [(one.entry.name, time_ago(parse_time(one.at), now), str(one.origin)) for one in there]
+    console.table([tuple(map(console.message, row)) for row in rows])
     if not there:
         console.say("No archived skills.")
     return 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory
-from skilld.clock import rfc3339
+from skilld.clock import local_day, rfc3339
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
 from skilld.text import pluralize
@@ -131,7 +131,7 @@ def history(arguments: argparse.Namespace) -> int:
         return common.write_json([asdict(version) | {"at": rfc3339(version.at)} for version in found])
     for version in found:
         named = f"  (proposal {', '.join(version.proposals)})" if version.proposals else ""
-        head = f"{console.paint(version.commit[:10], 'yellow')}  {rfc3339(version.at)[:10]}"
+        head = f"{console.paint(version.commit[:10], 'yellow')}  {local_day(version.at)}"
         console.say(f"{head}  {console.plain(version.subject)}{console.plain(named)}")
         console.say(f"            {console.plain(version.author)}", style="dim")
     return 0
