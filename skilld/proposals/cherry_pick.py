@@ -169,6 +169,7 @@ def accept(
 def _apply_commit(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: Refit | None) -> DecisionCommit:
     edited = _edited_commit(work_tree, proposal)
     commit = edited or read_own_commit(work_tree.repo, proposal.id, proposal.commit)
+    commit = commit or _earlier_landing(work_tree, proposal, apply)
     if commit is None:
         cause = "its commit is no longer in the repository"
         raise RefusedError(
@@ -199,6 +200,16 @@ def _apply_commit(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: 
         if work_tree.tracked.entry is None:
             return commit_new_file(work_tree, change(b""), commit.message, commit.author)
         return commit_by_lines(work_tree, change, commit.message, commit.author)
+
+
+def _earlier_landing(work_tree: Worktree, proposal: Proposal, apply: Apply) -> Commit | None:
+    """Return the commit of HEAD that brought in exactly this edit before; git may have pruned the proposal's own."""
+    landing = _find_landing_commit(work_tree, proposal)
+    if landing is not None:
+        before, after = read_versions(work_tree, landing)
+        with suppress(SkilldError):
+            return landing if apply(before) == after else None
+    return None
 
 
 def _sides_merge(work_tree: Worktree, commit: Commit, *, back: bool = False) -> bool:

@@ -328,6 +328,64 @@ def test_a_lock_that_keeps_the_staging_branch_as_it_is_comes_with_its_remedy(per
     assert life.observe("p2") == ("rejected", "")
 
 
+def collect_garbage(person: Person) -> None:
+    git(person, "reflog expire --expire=now --all", "gc --quiet --prune=now")
+
+
+@pytest.mark.parametrize("name", ["p1", "p4"])
+def test_collected_garbage_between_all_decisions_loses_nothing(person: Person, store: Store, name: str) -> None:
+    life = ProposalLife(person, store)
+    propose_all(life)
+    propose_new(life)
+    tree = person.git("rev-parse", "HEAD^{tree}")
+    collect_garbage(person)
+    life.accept(name)
+    accepted = person.git("rev-parse", "HEAD^{tree}")
+    collect_garbage(person)
+    life.revert(name)
+    assert person.git("rev-parse", "HEAD^{tree}") == tree
+    collect_garbage(person)
+    life.accept(name)
+    assert person.git("rev-parse", "HEAD^{tree}") == accepted
+    assert life.observe(name)[0] == "accepted"
+    git(person, "branch --delete --force skilld/staging")
+    collect_garbage(person)
+    assert life.observe("p2")[0] == "dropped"
+    life.accept("p2")
+    assert life.observe("p2")[0] == "accepted"
+
+
+def test_what_the_person_added_to_its_commit_does_not_return_with_it(person: Person, store: Store) -> None:
+    life = ProposalLife(person, store)
+    life.offer()
+    life.accept()
+    person.skill.write_text(person.skill.read_text() + "\nMine.\n")
+    git(person, "commit --quiet --all --amend --no-edit")
+    assert life.observe()[0] == "accepted"
+    git(person, "revert --no-edit HEAD")
+    assert life.observe()[0] == "reverted"
+    collect_garbage(person)
+    with pytest.raises(RefusedError, match="no longer in the repository"):
+        life.accept()
+    assert person.skill.read_text() == TEXT
+
+
+def test_two_homes_share_a_repository(person: Person, store: Store, tmp_path: Path) -> None:
+    here, there = ProposalLife(person, store), ProposalLife(person, new_store(tmp_path / "other.db"))
+    here.offer("a1", text="- A one.")
+    there.offer("b1", text="- B one.")
+    here.offer("a2", "- Push the tag.", "- A two.")
+    there.offer("b2", "- Push the tag.", "- B two.")
+    here.accept("a1")
+    there.reject("b1")
+    there.accept("b2")
+    assert [here.observe("a1")[0], here.observe("a2")[0]] == ["accepted", "open"]
+    assert [there.observe("b1")[0], there.observe("b2")[0]] == ["rejected", "accepted"]
+    assert person.log("skilld/staging", "-1") == ["skilld(release): say a2"]
+    lines = TEXT.replace("- Tag", "- A one.\n- Tag").replace("- Push the tag.\n", "- Push the tag.\n- B two.\n")
+    assert person.skill.read_text() == lines
+
+
 def test_a_file_that_is_gone_is_not_written(person: Person, store: Store) -> None:
     life = ProposalLife(person, store)
     life.offer()
