@@ -116,7 +116,7 @@ def apply_allowed(
             if other.id not in {one.proposal for one in staged.applied}
         ]
         try:
-            restage(proposal.repo, others, staged, [proposal.id], bases=[proposal.base])
+            restage(proposal.repo, others, staged, [proposal.id])
         except SkilldError:
             continue  # the next look at git takes it off the branch
 

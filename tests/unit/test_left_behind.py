@@ -178,10 +178,9 @@ def test_the_last_open_one_takes_the_commit_below_along(life: ProposalLife, belo
     life.person.git("reset", "--quiet", "--hard", "HEAD~1")
     if how == "picked":
         life.person.git("cherry-pick", life.get("p2").commit)
-    elif how == "accepted":
-        life.accept("p2")
     else:
-        life.reject("p2")
+        report = life.accept("p2") if how == "accepted" else life.reject("p2")
+        assert (report.warnings, life.person.tip(STAGING)) == ((), "")
     assert life.observe("p2")[0] == ("rejected" if how == "rejected" else "accepted")
     assert life.person.tip(STAGING) == ""
     if below == "an accepted one":

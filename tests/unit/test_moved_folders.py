@@ -98,8 +98,9 @@ def into_another_parent(root: Path) -> Path:
 
 
 def copied_and_deleted(root: Path) -> Path:
-    """Move it as `mv` does to another file system."""
+    """Move it as `mv` does to another file system, where a link leads to it, too."""
     new = Path(shutil.copytree(root, root.with_name("copy"), symlinks=True))
+    root.with_name("link").symlink_to(new)
     shutil.rmtree(root)
     return new
 

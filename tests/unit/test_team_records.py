@@ -83,7 +83,7 @@ def test_a_record_skilld_would_not_write_is_refused(data: bytes, why: str) -> No
 @pytest.mark.parametrize(
     ("name", "fine"),
     [
-        *((name, True) for name in ("quiet-otter-3f2a", "ada1")),
+        *((name, True) for name in ("quiet-otter-3f2a", "ada1", "jo")),
         *((name, False) for name in ("a", "-ada", "ada-", "a--b", "Ada1", "../x", "a" * 41, "ada.lock")),
     ],
 )
