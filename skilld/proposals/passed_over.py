@@ -25,8 +25,6 @@ def load_passed_over(store: Store, now: float) -> list[Learning]:
 
 def remember_passed_over(store: Store, batch: StoredBatch, result: BatchResult, now: float) -> None:
     """Store what a batch passed over, unless it is part of a learning or proposal; delete what is old."""
-    if not result.passed_over:
-        return
     known = load_passed_over(store, now)
     ids = {one.id for one in known}
     found = [
@@ -36,7 +34,9 @@ def remember_passed_over(store: Store, batch: StoredBatch, result: BatchResult, 
         for item in result.passed_over
         if not _is_heard(store, item, result)
     ]
-    _save(store, [*(one for one in reversed(found) if one.id not in ids), *known][:_MAX_KEPT])
+    kept = [*(one for one in reversed(found) if one.id not in ids), *known][:_MAX_KEPT]
+    if kept != _load(store):
+        _save(store, kept)
 
 
 def forget_ask(store: Store, ask: Sequence[Learning]) -> None:

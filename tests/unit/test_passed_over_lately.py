@@ -45,6 +45,8 @@ def test_the_newest_twenty_are_kept_for_two_weeks_each_once(store: Store) -> Non
     assert load_passed_over(store, NOW + 15 * DAY) == []
     _record(store, _said("t99", "never again"), at=NOW + 15 * DAY)
     assert [one.quote for one in load_passed_over(store, NOW + 10)] == ["never again"], "old ones are deleted"
+    _record(store, at=NOW + 30 * DAY)
+    assert load_passed_over(store, NOW + 10) == [], "also where nothing was passed over"
 
 
 def test_words_of_a_learning_or_proposal_are_not_passed_over(store: Store) -> None:
