@@ -17,12 +17,6 @@ _PRONOUN = re.compile(
         (?!'|\ (?:is|was|has|should|a\ \w+)\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
-# "All new files need it": the noun before the verb cannot be what is meant.
-_OWNED_PRONOUN = re.compile(
-    r"""\W*(?:all|every|each|any|new|our)\ [\w/-]+(?:\ [\w/-]+){0,3}
-        \ (?:needs?|gets?|ha(?:s|ve)|(?:must|should)\ have|wants?)\ (?P<it>it|them)\W*$""",
-    re.IGNORECASE | re.VERBOSE,
-)
 _FOREIGN_PRONOUN = re.compile(
     r"""^\W*(?:(?:siempre|nunca|sempre|mai|jamais|immer|nie|toujours|por\ favor|bitte|всегда|никогда|请|以后|总是)
         \W*){0,3}(?:
@@ -49,10 +43,6 @@ _STOP_WORDS = frozenset(
     who when where if before after below above under over behind into onto again too now here there still not never
     always only first last instead please
     """.split()  # noqa: SIM905 - a list of so many words is read more easily as text
-)
-# "I don't like comments that explain the obvious, always leave them out": the thing just said to be wanted or not.
-_OBJECT = re.compile(
-    r"\b(?:like|love|hate|want|need)\s+((?P<noun>[a-z]+s)(?:\s+(?:that|which)\s+[^,;:()]+)?)\W*\Z", re.IGNORECASE
 )
 _MAX_WORDS = 3  # of a thing's name
 _MAX_SENTENCES_BACK = 2
@@ -118,13 +108,11 @@ def fill_pronoun(change: str, before: str) -> str | None:
     """Return a change with its pronoun filled from `before`; None if its subject cannot be known."""
     if _FOREIGN_PRONOUN.match(change):
         return None
-    leans = _PRONOUN.match(change) or _OWNED_PRONOUN.match(change)
+    leans = _PRONOUN.match(change)
     if leans is None:
         return change
     plural = leans["it"].lower() == "them"
     said = [sentence for sentence in _SENTENCES.split(before) if sentence.strip()]
-    if plural and (wanted := _OBJECT.search(before)) and _is_plural(wanted["noun"]):
-        return f"{change[: leans.start('it')]}{wanted[1].rstrip()}{change[leans.end('it') :]}"
     for sentence in reversed(said[-_MAX_SENTENCES_BACK:]):
         things = [thing for thing in _things(sentence) if _is_plural(thing) == plural]
         if things:

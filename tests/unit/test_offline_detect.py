@@ -97,9 +97,6 @@ def test_a_retracted_wish_is_gone() -> None:
         (("Always date the notes. Always use headings per team. no wait, forget that last one.",), True),
         (("Always date the notes.", "Always use single quotes. no wait, forget that, double quotes are fine"), True),
         (("Always date the notes.", "Use tabs, always. hm forget that, spaces are fine"), True),
-        (("Always date the notes.", "Always squash. On second thought, scratch that."), True),
-        (("Always date the notes.", "Always sort the lines by team.", "scratch that"), True),
-        (("Always date the notes. add a title. forget that",), True),
         (("Always date the notes. hmm, that is ugly. forget that",), False),
         (("Always date the notes.", "look, nobody sees it. forget that"), False),
         (("Always date the notes.", "hm, forget it, no dates"), False),
@@ -134,8 +131,8 @@ def test_a_wish_said_twice_is_one_update() -> None:
     ("said", "changes"),
     [
         (
-            "Every endpoint needs an entry in docs/api.md, and in general I'd rather see a plan before you write code",
-            ["Every endpoint needs an entry in docs/api.md.", "Show me a plan before you write code."],
+            "Always put the ticket number first, and in general I'd rather see a plan before you write code",
+            ["Always put the ticket number first.", "Show me a plan before you write code."],
         ),
         (
             "Escribe siempre los tests primero, y en general prefiero funciones cortas",
@@ -360,41 +357,7 @@ def test_a_further_step_becomes_the_next_number_of_the_procedure(said: str) -> N
     assert operation == Operation(Op.INSERT_AFTER, "2. List the commits since then.", "3. Sign the notes.")
 
 
-MINUTES = SkillDoc(
-    1, "call-minutes", "/s/SKILL.md", "---\ndescription: Write the minutes of a call.\n---\n\n- Be kind.\n"
-)
 DEPLOY = SkillDoc(1, "deploy", "/s/SKILL.md", "---\ndescription: Deploy the service.\n---\n\n- Be kind.\n")
-
-
-@pytest.mark.parametrize(
-    ("said", "change"),
-    [
-        ("From now on put the author at the end of each line.", "Put the author at the end of each line."),
-        ("In the summary, always put the risks first.", "In the summary, always put the risks first."),
-        ("The table should always have a total row.", "The table should always have a total row."),
-        ("From now on every entry must have a link.", "Every entry must have a link."),
-        ("Ab jetzt immer den Autor am Ende jeder Zeile nennen.", "Immer den Autor am Ende jeder Zeile nennen."),
-        ("以后每行结尾都加作者。", "每行结尾都加作者。"),
-    ],
-)
-def test_a_rule_about_a_part_of_a_text_belongs_to_the_skill_that_writes_it(said: str, change: str) -> None:
-    messages = [Message("Fertig."), Message(said, 1)]
-    (update,) = Offline().detect(messages, [MINUTES])
-    assert (update.change, update.skill, update.confidence > 0.5) == (change, 1, True)
-
-
-@pytest.mark.parametrize(
-    ("said", "skill"),
-    [
-        ("From now on put the author at the end of each line.", DEPLOY),
-        ("Always put a comment at the end of each line of code.", MINUTES),
-        ("The table should be longer.", MINUTES),
-        ("The page should always load in under two seconds.", MINUTES),
-    ],
-)
-def test_a_rule_about_another_text_or_a_product_does_not(said: str, skill: SkillDoc) -> None:
-    messages = [Message("Done."), Message(said, 1)]
-    assert all(update.confidence < 0.5 for update in Offline().detect(messages, [skill]))
 
 
 def test_a_learning_says_that_its_rule_is_not_about_the_skill() -> None:

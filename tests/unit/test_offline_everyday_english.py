@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from skilld.classify.backends.offline import Offline
-from skilld.classify.subject import fill_pronoun
 from skilld.types import Message, Update
 
 HEARD = """
@@ -23,7 +22,6 @@ dates are ISO everywhere => Dates are ISO everywhere.
 put new components in src/ui, not src/components => Put new components in src/ui, not src/components.
 if the build fails, don't retry, tell me => If the build fails, don't retry, tell me.
 I told you already: no default exports => No default exports.
-you put the helper in utils again. shared helpers belong in lib/ => Shared helpers belong in lib/.
 when you touch an endpoint, update the openapi file too => When you touch an endpoint, update the openapi file too.
 when writing a test, name it after the behaviour => When writing a test, name it after the behaviour.
 when adding a dependency, explain why in the PR => When adding a dependency, explain why in the PR.
@@ -211,13 +209,13 @@ don't add functions that the tests don't cover in this PR
 don't leave files that are open
 """
 
-# A correction replaces the rule before it; what says no whole rule only ends it.
+# A correction ends the rule before it; other words do not.
 CORRECTED = """
-from now on use tabs. no wait, spaces. => Use spaces.
-from now on use yarn. actually no, pnpm. => Use pnpm.
+from now on use tabs. no wait, spaces. =>
+from now on use yarn. actually no, pnpm. =>
 always use tabs - no, actually use spaces => Use spaces.
-always use tabs. no, spaces. => Always use spaces.
-always run make lint. sorry, make check. => Always run make check.
+always use tabs. no, spaces. =>
+always run make lint. sorry, make check. =>
 from now on use single quotes. no wait, double =>
 never commit to main. wait no, to develop. =>
 from now on write the docs in english, or rather in german =>
@@ -251,7 +249,7 @@ def test_everyday_wishes_are_heard_and_become_instructions(line: str) -> None:
 
 
 @pytest.mark.parametrize("line", _lines(CORRECTED))
-def test_a_correction_replaces_the_rule_before_it(line: str) -> None:
+def test_a_correction_ends_the_rule_before_it(line: str) -> None:
     said, _, rule = line.partition(" =>")
     assert [one.change for one in _hear(said)] == ([rule.strip()] if rule else [])
     assert all(one.quote in said for one in _hear(said))
@@ -265,9 +263,3 @@ def test_wishes_that_may_be_for_once_are_kept(said: str) -> None:
 @pytest.mark.parametrize("said", _lines(LEFT_ALONE))
 def test_tasks_products_and_reports_in_like_words_are_left_alone(said: str) -> None:
     assert not _hear(said)
-
-
-def test_a_pronoun_at_the_end_of_a_rule_is_filled() -> None:
-    change = fill_pronoun("All new files need it.", "you forgot the license header again. ")
-    assert change == "All new files need the license header."
-    assert fill_pronoun("All new files need it.", "hello. ") is None

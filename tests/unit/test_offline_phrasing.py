@@ -4,7 +4,6 @@ import pytest
 
 from skilld.classify.offline.detector import find_lasting
 from skilld.classify.offline.phrasing import phrase
-from skilld.classify.offline.recast import recast
 
 
 @pytest.mark.parametrize(
@@ -20,42 +19,15 @@ from skilld.classify.offline.recast import recast
         ("never again use any in TypeScript, seriously", "Never use any in TypeScript."),
         ("always use single quotes, my friend", "Always use single quotes."),
         ("from now on use vitest and never jest", "Use vitest and never jest."),
-        ("von jetzt an will ich, dass du immer kurze Sätze schreibst", "Immer kurze Sätze schreiben."),
-        ("ab jetzt möchte ich, dass du immer das Datum nennst", "Immer das Datum nennen."),
-        ("ab sofort möchte ich, dass du jede Funktion dokumentierst", "Jede Funktion dokumentieren."),
-        ("ab sofort möchte ich, dass du die Punkte kurz zusammenfasst", "Die Punkte kurz zusammenfassen."),
-        ("ab sofort möchte ich, dass du nur pnpm benutzt", "Nur pnpm benutzen."),
         ("ich möchte, dass du mich ab jetzt duzt", "Ich möchte, dass du mich duzt."),
-        ("Denk bitte immer daran, die Tests auszuführen", "Immer die Tests ausführen."),
         ("von nun an bitte keine Abkürzungen mehr, ja?", "Keine Abkürzungen mehr."),
         ("always put the newest entry on top, thanks man", "Always put the newest entry on top."),
         ("acuérdate siempre de cerrar la conexión", "Siempre cerrar la conexión."),
         ("pense toujours à mettre à jour la doc", "Toujours mettre à jour la doc."),
         ("麻烦以后注释都用英文写，多谢啦", "注释都用英文写。"),
-        ("hör auf, Kommentare zu löschen", "Kommentare nicht löschen."),
-        ("hör auf, Emojis hinzuzufügen", "Emojis nicht hinzufügen."),
         ("in Zukunft verwende bitte keine Emojis", "Verwende keine Emojis."),
         ("Verwende ab sofort nur noch pnpm, danke", "Verwende nur noch pnpm."),
-        ("a partir de ahora quiero que pongas la fecha en formato ISO", "Pon la fecha en formato ISO."),
-        ("a partir de ahora quiero que uses comillas simples", "Usa comillas simples."),
-        ("a partir de ahora quiero que nunca borres los tests", "Nunca borres los tests."),
-        ("a partir de ahora quiero que empieces por los tests", "Empieza por los tests."),
-        ("a partir de ahora quiero que marques los cambios", "Marca los cambios."),
-        ("a partir de ahora quiero que agregues un enlace", "Agrega un enlace."),
-        ("dorénavant je veux que tu finisses par les tests", "Finis par les tests."),
-        ("a partir de ahora quiero que corrijas los acentos", "Corrige los acentos."),
-        ("a partir de ahora quiero que sigas el estilo del archivo", "Sigue el estilo del archivo."),
-        ("a partir de ahora quiero que traigas los datos primero", "Trae los datos primero."),
-        ("ab jetzt will ich, dass du jedes Datum oben einträgst", "Jedes Datum oben eintragen."),
-        ("ab jetzt will ich, dass du lange Kommentare weglässt", "Lange Kommentare weglassen."),
-        ("ab jetzt will ich, dass du jede Datei vorher öffnest", "Jede Datei vorher öffnen."),
-        ("ab jetzt will ich, dass du jede Meldung verbesserst", "Jede Meldung verbessern."),
-        ("hör auf damit, Kommentare zu löschen", "Kommentare nicht löschen."),
-        ("deja de añadir comentarios obvios", "No añadir comentarios obvios."),
         ("désormais, mets toujours la date en haut s'il te plaît", "Mets toujours la date en haut."),
-        ("dorénavant je veux que tu écrives les commits en anglais", "Écris les commits en anglais."),
-        ("dorénavant je veux que tu ne supprimes jamais les tests", "Ne supprime jamais les tests."),
-        ("arrête de mettre des commentaires", "Ne pas mettre de commentaires."),
         ("以后请一律用单引号，谢谢", "一律用单引号。"),
         ("请以后不要使用缩写变量名", "不要使用缩写变量名。"),
         ("永远不要直接推送到 main", "永远不要直接推送到 main。"),
@@ -140,8 +112,6 @@ from skilld.classify.offline.recast import recast
         ("à chaque fois que tu pousses, lance le linter", "À chaque fois que tu pousses, lance le linter."),
         ("from now, NOTE that DO NOT REMOVE env files", "DO NOT REMOVE env files."),
         ("recuerda que nunca debes tocar el lockfile", "Nunca debes tocar el lockfile."),
-        ("rename the helper in the billing module, lint after each change from now on", "Lint after each change."),
-        ("arregla el login del panel de la tienda, usa pnpm a partir de ahora", "Usa pnpm."),
         ("write docs in English, keep each entry short, from now on", "Write docs in English, keep each entry short."),
         ("use tabs, write docs from now on", "Use tabs, write docs."),
         ("siempre escribe tests en español, usa vi a partir de ahora", "Siempre escribe tests en español, usa vi."),
@@ -171,21 +141,6 @@ from skilld.classify.offline.recast import recast
 def test_a_clause_becomes_an_instruction_in_its_own_words(said: str, change: str) -> None:
     made = phrase(find_lasting(said)[0])
     assert (made.text, made.clear) == (change, True)
-
-
-@pytest.mark.parametrize(
-    "wish",
-    [
-        "quiero que todas las fechas estén en ISO",
-        "quiero que antes de cada commit corras los tests",
-        "quiero que propongas algo",
-        "je veux que tu les mettes dans src",
-        "je veux que tu puisses lire les logs",
-        "ich will, dass du das vorher weißt",
-    ],
-)
-def test_a_wish_whose_order_is_not_known_stays(wish: str) -> None:
-    assert recast(wish) == wish
 
 
 @pytest.mark.parametrize(

@@ -21,11 +21,6 @@ SKILL = SkillDoc(1, "notes", "/p/SKILL.md", "# Release notes\n\n- Past tense.\n"
             "our commit title is too long, ",
             "Keep our commit title under 60 characters.",
         ),
-        (
-            "Always leave them out.",
-            "I don't like comments that explain the obvious, ",
-            "Always leave comments that explain the obvious out.",
-        ),
         ("Do not put it in bold.", "I moved an image caption. ", "Do not put the image caption in bold."),
     ],
 )

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from skilld.classify.backends import OFFLINE
 from skilld.classify.contradiction import chooses_differently, contradicted_block, stems, topic_stems
-from skilld.classify.conversation_style import PROJECT_SCOPE, is_about_project
+from skilld.classify.conversation_style import PROJECT_SCOPE
 from skilld.classify.offline.choices import refused_part
 from skilld.classify.offline.detector import (
     Match,
@@ -23,14 +23,11 @@ from skilld.classify.offline.detector import (
     with_parts,
 )
 from skilld.classify.offline.grammar import Cue
-from skilld.classify.offline.output import find_demands, names_part, writes_text
-from skilld.classify.offline.phrasing import is_complaint, phrase, phrase_joined
+from skilld.classify.offline.phrasing import phrase, phrase_joined
 from skilld.classify.offline.placement import (
-    asks_for_step,
     fits_description,
     is_about_line,
     is_about_output,
-    is_about_single_thing,
     is_objection,
     is_related,
     refers_to_rule_file,
@@ -40,7 +37,6 @@ from skilld.classify.offline.placement import (
 from skilld.classify.offline.product import likely_languages
 from skilld.classify.offline.product_talk import STANDING_CUES, ProductTalk
 from skilld.classify.offline.removals import removal, with_removals
-from skilld.classify.offline.restated import restates
 from skilld.classify.offline.retraction import without_retracted
 from skilld.classify.offline.sentences import clauses
 from skilld.classify.subject import fill_pronoun, text_before_quote
@@ -94,20 +90,14 @@ class Offline:
             if message.turn is None:
                 continue
             agent = [earlier.text for earlier in messages[:i] if not earlier.by_person]
-            lasting = (part for one in find_lasting(message.text, agent) for part in _split_halves(one))
-            heard = [*lasting]
+            heard = find_lasting(message.text, agent)
             reminded = (_with_reminded(one, message.text, heard) for one in heard)
-            stating = (one for one in reminded if one is not None and not is_complaint(one))
-            matches = [one for one in stating if not (rules_are_loaded and refers_to_rule_file(one))]
+            matches = [one for one in reminded if one and not (rules_are_loaded and refers_to_rule_file(one))]
             if skills:
                 practices = (_clearest(one, matches, skills, agent) for one in find_practices(message.text, agent))
                 matches += [one for one in practices if one is not None]
                 stated = [one for one in find_statements(message.text, agent) if is_about_line(one, skills, agent[-1:])]
                 matches += _without_overlaps(stated, matches)
-                matches += _without_overlaps(_demands_of_output(message, agent, skills), matches)
-            matches = [
-                one for one in matches if _is_about_text(one, skills, message) or not is_about_single_thing(one, skills)
-            ]
             matches = talk.without(message.text, matches)
             # With one skill in use, an objection is certainly about its work.
             answered = skills[0] if len(skills) == 1 and agent else None
@@ -115,7 +105,7 @@ class Offline:
                 _make_update(one, message, agent, skills, answered if is_objection(one, message.text) else None)
                 for one in matches
             ]
-        standing = without_retracted(_deduplicate(updates), messages) if updates else []
+        standing = without_retracted(updates, messages) if updates else []
         return with_removals(standing, messages, skills) if skills else standing
 
     def edit(self, update: Update, skill: SkillDoc) -> list[Operation]:
@@ -135,17 +125,6 @@ def _clearest(match: Match, matches: Sequence[Match], skills: Sequence[SkillDoc]
         return None
     clear = (one for one in with_parts(match) if phrase(one).clear and _is_relevant(one, matches, skills, agent))
     return next(clear, match)
-
-
-def _split_halves(match: Match) -> tuple[Match, ...]:
-    """Return the two halves of a match if both are clear on their own, otherwise the whole."""
-    return match.halves if match.halves and all(phrase(one).clear for one in match.halves) else (match,)
-
-
-def _demands_of_output(message: Message, agent: Sequence[str], skills: Sequence[SkillDoc]) -> list[Match]:
-    """Return what the turn demands of a part of a text, if the skill used last writes texts."""
-    last = skills_by_use(skills, message.turn or 0)[0]
-    return find_demands(message.text, agent) if writes_text(last) else []
 
 
 def _without_overlaps(found: Sequence[Match], matches: Sequence[Match]) -> list[Match]:
@@ -248,11 +227,7 @@ def _make_update(
     quote = match.quote.replace("-", " ").lower()
     named = [doc for doc in skills if doc.name.replace("-", " ").lower() in quote]
     in_use = sorted(skills_by_use(skills, message.turn or 0), key=lambda doc: not is_about(quote, subject_stems(doc)))
-    lasting_step = match.cue is Cue.LASTING and asks_for_step(match.quote)
-    asked = match.quote if lasting_step else said.text  # the word "step" shows that it is about the skill's steps
-    skill = next((doc for doc in named or in_use if _is_about(match, asked, doc, skills, agent[-last:])), answered)
-    if skill is None and _is_about_text(match, skills, message):
-        skill = skills_by_use(skills, message.turn or 0)[0]
+    skill = next((doc for doc in named or in_use if _is_about(match, said.text, doc, skills, agent[-last:])), answered)
     target = skill or (in_use[0] if in_use else None)
     confidence = match.strength if said.clear else min(match.strength, _UNCLEAR_CONFIDENCE)
     if target and not skill and not PROJECT_SCOPE.search(match.quote):  # project rules go to other files
@@ -269,34 +244,11 @@ def _make_update(
     )
 
 
-def _is_about_text(match: Match, skills: Sequence[SkillDoc], message: Message) -> bool:
-    """Whether a match is about a part of the text that the skill used last writes: "at the end of each line"."""
-    if not skills or not names_part(match.quote) or is_about_project(match.quote):
-        return False
-    return writes_text(skills_by_use(skills, message.turn or 0)[0])
-
-
 def _update_kind(match: Match, change: str, target: SkillDoc | None) -> Kind:
     if target and replacement(change, target.text):
         return Kind.CHANGE_STEP
     if match.cue in {Cue.STOP, Cue.REMINDER, Cue.CONSENT, Cue.CONDUCT, Cue.CORRECTION, Cue.TAKEN_UP}:
         return Kind.CORRECTION
-    if match.cue is Cue.MEMORY or asks_for_step(match.quote):
+    if match.cue is Cue.MEMORY:
         return Kind.ADD_STEP
     return Kind.FACT if match.cue is Cue.CONVENTION else Kind.PREFERENCE
-
-
-def _deduplicate(updates: Sequence[Update]) -> list[Update]:
-    """Return `updates` without repeated asks; of each the fuller words are kept, with the highest confidence."""
-    kept: list[Update] = []
-    for update in updates:
-        twin = next((i for i, other in enumerate(kept) if restates(update.change, other.change)), None)
-        if twin is None:
-            kept.append(update)
-            continue
-        other = kept[twin]
-        unclear = min(update.confidence, other.confidence) <= _UNCLEAR_CONFIDENCE
-        rank = (lambda one: one.confidence) if unclear else (lambda one: len(one.change))
-        fuller = update if rank(update) > rank(other) else other
-        kept[twin] = replace(fuller, confidence=max(update.confidence, other.confidence))
-    return kept

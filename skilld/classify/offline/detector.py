@@ -23,7 +23,7 @@ from skilld.classify.offline.product import (
 )
 from skilld.classify.offline.provenance import own_words, tagged_text, without_quotations
 from skilld.classify.offline.reported import tells_of_others, without_reported
-from skilld.classify.offline.sentences import Clause, clauses, halves, parts
+from skilld.classify.offline.sentences import Clause, clauses, parts
 from skilld.classify.offline.stories import begins_negated, without_echoes, without_stories
 from skilld.text import fold
 from skilld.words import count_words, has_negation
@@ -51,7 +51,6 @@ _QUESTION_CUES = frozenset({Cue.REMINDER, *_EXPLICIT_CUES})  # count even in a q
 _ITEM = re.compile(r"^[^\S\n]*(?:(?:[-*•]|\d{1,2}[.)])[^\S\n]+|\d{1,2}[、．])\S", re.MULTILINE)
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LETTERS = re.compile(r"[^\W\d_]+")
-_TAKING = frozenset({"use", "run", "prefer", "nimm", "nutze", "benutze", "utilise", "usa"})  # verbs with an alternative
 _COMMA = re.compile(r"(?<!\s)\s?(?:, | [-–—]{1,2} |; | (?=because\b|weil\b|parce que\b|porque\b|perché\b))")
 # A consequence of what was just said is about the present task: "then two runs is what we have".
 _CONSEQUENCE = re.compile(
@@ -71,8 +70,8 @@ class Match:
 
     `quote` is the clause as typed, `said` the same without its introduction, `strength` is 0 to 1. `narrower` are parts
     that are lasting by themselves: start, quote and said. `demands`: it says what a thing must do, maybe a product.
-    `halves` are the two rules of a clause whose second rule is a general one. `before` is the clause that it may refer
-    to ("..., do that from now on") and its parts, the last first, with their starts.
+    `before` is the clause that it may refer to ("..., do that from now on") and its parts, the last first, with their
+    starts.
     """
 
     quote: str
@@ -85,7 +84,6 @@ class Match:
     demands: bool = False
     before: tuple[tuple[int, str], ...] = ()
     narrower: tuple[tuple[int, str, str], ...] = ()
-    halves: tuple[Match, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +117,8 @@ def _find_lasting(text: str, agent_texts: tuple[str, ...]) -> tuple[Match, ...]:
     heard = [
         replace(found, before=tuple(_context_parts(before, turn)))
         for before, clause in pairwise([None, *turn.clauses])
-        for found in (_match_halves(clause, turn) or _match_after_reproach(before, clause, turn) if clause else ())
+        if clause and (found := _match_clause(clause, turn)) and not _is_corrected(found, turn)
     ]
-    heard = [one for match in heard for one in _corrected(match, turn)]
     headers = {clause.header.rstrip(":： ") for clause in turn.clauses}
     heard = [one for one in heard if one.quote not in headers or not one.language.announces(one.quote)]
     sure = [one for one in heard if (one.cue in _EXPLICIT_CUES or not described) and not _is_spec(one, turn)]
@@ -232,7 +229,6 @@ def _match_practice(clause: Clause, turn: _Turn) -> Match | None:
 
 def _match_practice_part(clause: Clause, turn: _Turn) -> Match | None:
     bare = fold(clause.text)
-    before: Clause | None = None
     found: list[Match] = []
     if _is_demand(clause, turn):
         return None
@@ -244,10 +240,8 @@ def _match_practice_part(clause: Clause, turn: _Turn) -> Match | None:
             said_of = _practice_cue(rest, language, whole=part is clause, led=led)
             built = (rest,) if language.code == "en" else (rest, up_to_it)
             if said_of and not any(names_product(one, turn.languages) for one in built):
-                meant = _span_from(before, part, clause) if before and language.back.match(rest) else part
-                one = _make_match(meant, turn.text, language, said_of, MODEST_STRENGTH)
+                one = _make_match(part, turn.text, language, said_of, MODEST_STRENGTH)
                 found.append(replace(one, demands=is_about_product(rest, turn.languages)))
-        before = None if part is clause else part
     if found:
         return replace(found[0], narrower=tuple((one.start, one.quote, one.said) for one in found[1:]))
     for language in turn.languages:
@@ -258,33 +252,11 @@ def _match_practice_part(clause: Clause, turn: _Turn) -> Match | None:
     return None
 
 
-def _match_after_reproach(before: Clause | None, clause: Clause, turn: _Turn) -> list[Match]:
-    """Return the practice that a clause states after "you put it in utils again": it was to be known already."""
-    if before is None or not any(one.reproaches.search(fold(before.text)) for one in turn.languages):
-        return []
-    found = _match_practice(clause, turn)
-    known = found and found.cue is Cue.PRACTICE and not found.demands
-    return [replace(found, cue=Cue.PREFERENCE, strength=STRENGTH[Cue.REMINDER])] if found and known else []
-
-
-def _corrected(match: Match, turn: _Turn) -> list[Match]:
-    """Return a match as the next clause corrects it: "use tabs. No wait, spaces."; none if that says no whole rule."""
-    behind = next((one for one in turn.clauses if one.start >= match.start + len(match.quote)), None)
-    found = behind and next((seen for one in turn.languages if (seen := one.corrects.match(behind.text))), None)
-    if behind is None or not found:
-        return [match]
-    meant = behind.text[found.end() :]
-    if not meant or behind.question or any(one.retracts.match(meant) for one in turn.languages):
-        return []
-    begins, words = match.said.rstrip(" .!").split(), meant.rstrip(" .!").split()
-    verb = len(begins) - len(words) - 1  # "use tabs", "spaces": the object is what is corrected
-    if verb >= 0 and begins[verb].lower() in _TAKING and words[0].lower() not in _TAKING:
-        quote = turn.text[match.start : behind.start + len(behind.text)]
-        return [replace(match, quote=quote, said=" ".join([*begins[: verb + 1], *words]), narrower=())]
-    if len(words) == 1 or not match.language.commands.match(fold(meant)):
-        return []
-    start = behind.start + found.end()
-    return [replace(match, quote=turn.text[start : start + len(meant)], said=meant, start=start, narrower=())]
+def _is_corrected(match: Match, turn: _Turn) -> bool:
+    """Whether the next clause corrects a match: "use tabs. No wait, spaces."."""
+    behind = next((one.text for one in turn.clauses if one.start >= match.start + len(match.quote)), "")
+    found = next((seen for one in turn.languages if (seen := one.corrects.match(behind))), None)
+    return found is not None and not any(one.retracts.match(behind[found.end() :]) for one in turn.languages)
 
 
 def _is_demand(clause: Clause, turn: _Turn) -> bool:
@@ -296,12 +268,6 @@ def _is_demand(clause: Clause, turn: _Turn) -> bool:
         if one.code != "en" and one.theirs.match(fold(part.text))
     )
     return any(built) and not any(one.work.search(fold(clause.text)) for one in turn.languages)
-
-
-def _span_from(before: Clause, part: Clause, clause: Clause) -> Clause:
-    """Return the stretch of `clause` from one part to the end of the other: "in brackets, that is our way"."""
-    end = part.start + len(part.text) - clause.start
-    return replace(part, text=clause.text[before.start - clause.start : end], start=before.start)
 
 
 def _practice_cue(rest: str, language: Language, *, whole: bool, led: bool) -> Cue | None:
@@ -345,20 +311,6 @@ def find_retractions(text: str) -> list[str]:
         for clause in _both_ends([one for one in clauses(typed) if len(one.text) <= _MAX_LENGTH], _MAX_CLAUSES)
         if any(language.retracts.search(clause.text) for language in found)
     ]
-
-
-def _match_halves(clause: Clause, turn: _Turn) -> list[Match]:
-    """Return the match of a clause, with two halves if it has two rules, or only the rule next to a task."""
-    whole = _match_clause(clause, turn)
-    split = () if turn.long or turn.listed or turn.ordered else halves(clause)
-    said = ((half, _match_clause(half, turn) or _match_practice(half, turn)) for half in split)
-    heard = {half: one for half, one in said if one and one.cue is not Cue.CORRECTION}
-    lasts = any(one.cue is not Cue.PRACTICE for one in heard.values())
-    beside_task = any(half not in heard and turn.main.commands.match(fold(half.text)) for half in split)
-    if not lasts or len(heard) + beside_task < len(split):
-        return [] if whole is None else [whole]
-    sure = {half: replace(one, strength=max(one.strength, STRENGTH[Cue.PREFERENCE])) for half, one in heard.items()}
-    return list(heard.values()) if beside_task or whole is None else [replace(whole, halves=tuple(sure.values()))]
 
 
 def _match_clause(clause: Clause, turn: _Turn) -> Match | None:

@@ -13,7 +13,6 @@ from typing import Any
 
 from skilld.classify.offline.detector import Match
 from skilld.classify.offline.grammar import Cue, compiled
-from skilld.classify.offline.recast import recast
 from skilld.text import fold
 from skilld.words import content_stems, has_negation, stems
 
@@ -21,7 +20,6 @@ _MAX_LENGTH = 280  # characters
 _MAX_INPUT = 1000  # characters considered of a match
 _MIN_COUNT = 2  # stems: "always do it" is no rule
 _MIN_WORDS = 4  # "always keep a backup"
-_MIN_TASK_WORDS = 5  # "use tabs, write docs from now on" is two rules
 _MAX_HEADS = 3  # openings in a row, as in "please make sure you don't"
 
 _DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -109,7 +107,7 @@ def phrase(match: Match) -> Phrase:
     text = _without_frame(carried or said, match)
     text = _YOU_DO_NOT.sub("do not ", text) if match.cue is Cue.LASTING else text
     text = _as_command(_carried_rule(text) or text)
-    order = _ASIDE.sub(r"\1 ", recast(text))
+    order = _ASIDE.sub(r"\1 ", text)
     text = order if _says_enough(order) else text
     for own_sake in () if match.cue is Cue.TAKEN_UP else _OWN_SAKES:  # the reason may be the only rejection
         shorter = own_sake.sub("", text)
@@ -126,11 +124,6 @@ def begins_with_order(text: str) -> bool:
     """Whether the first word is a verb that orders begin with."""
     first = re.match(r"\W*([^\W\d_]+)", text)
     return first is not None and first[1].lower() in _ORDERS
-
-
-def is_complaint(match: Match) -> bool:
-    """Whether a match only says that something was said before, and not what."""
-    return not _COMPLAINT.sub("", fold(match.said)).strip(" ,.;:!?，。；：！？")
 
 
 def phrase_joined(match: Match) -> Phrase:
@@ -186,7 +179,6 @@ def _without_frame(text: str, match: Match) -> str:
     text = _without_announcement(text, match)
     for kind in _FUTURE_KINDS:
         text = kind.sub(r"\1", text)
-    text = _lasting_half(text, match)
     cut = match.language.frames.sub(_cut_frame, text).replace(" ,", ",")
     cut = cut if text.endswith(" .") else cut.removesuffix(" .")
     without = _COLON_COMMA.sub(":", cut).strip(" ,:–—-，、：")
@@ -211,23 +203,6 @@ def _without_announcement(text: str, match: Match) -> str:
     others = content_stems(match.language.frames.sub(" ", head)) - match.language.saying
     announces = framed and not says_what and not others
     return rest if colon and announces and _says_enough(rest) else text
-
-
-def _lasting_half(text: str, match: Match) -> str:
-    """Return the part that a final "from now on" applies to: the last order, if a separate task is before it.
-
-    "fix the login test of the API, use fixtures from now on"; after "and" or a comma it applies to both.
-    """
-    end = next((one for one in match.language.frames.finditer(text) if one.end() >= len(text.rstrip(" .!"))), None)
-    if end is None or "," in end[0]:
-        return text
-    for comma in reversed(list(_COMMA.finditer(text, 0, end.start()))):
-        first, task = text[comma.end() :].split(maxsplit=1)[0], text[: comma.start()].split()
-        if first.lower() in _ORDERS:
-            is_task = len(task) >= _MIN_TASK_WORDS and task[0].lower() in _ORDERS
-            lasts = any(pattern.search(" ".join(task)) for _, _, pattern in match.language.cue_patterns)
-            return text[comma.end() :] if is_task and not lasts else text
-    return text
 
 
 def _as_command(text: str) -> str:

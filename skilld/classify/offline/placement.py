@@ -312,22 +312,6 @@ def is_about_output(said: str, skill: SkillDoc) -> bool:
     return bool(about & stems(skill.name.replace("-", " ")))
 
 
-_SINGLE_THING = re.compile(
-    r"\W*(?:please |pls )?(?:(?:for|in|on) the|(?:für|auf|bei|in) d(?:en|ie|as|em)|(?:pour|dans|sur) l[ea]"
-    r"|(?:para|en) (?:el|la|o)"
-    r"|per (?:il|la|lo)|voor (?:de|het)) (?!next|rest|future|other|first|last|nächste|rest)([^\W\d_]{4,})",
-    re.IGNORECASE,
-)
-
-
-def is_about_single_thing(match: Match, skills: Sequence[SkillDoc]) -> bool:
-    """Whether a match is about a single thing that no skill in use mentions: "for the printout no links"."""
-    named = None if match.cue in {Cue.LASTING, Cue.MEMORY} else _SINGLE_THING.match(match.said)
-    return bool(
-        named and skills and not any(_shares_topic(stems(named[1]), stems(f"{doc.name} {doc.text}")) for doc in skills)
-    )
-
-
 def is_objection(match: Match, turn: str) -> bool:
     """Whether a match is in the first line of a turn that begins by objecting to what the agent just did."""
     return bool(_OBJECTION.match(turn)) and "\n" not in turn[: match.start].strip()

@@ -114,22 +114,7 @@ def only_tells(rest: str, language: Language) -> bool:
 
 def is_specification(text: str) -> bool:
     """Whether `text`, one turn, is announced as a specification: "ABC-12: ...", "new ticket from sales: ..."."""
-    begins = fold(text)[:_BEGINNING_CHARACTERS]
-    if _TICKET.match(begins):
-        return True
-    heads = [(one, head.strip()) for one in likely_languages(text) for head in _SENTENCE_BREAK.split(begins)]
-    return any(one.spec.match(head) or one.spec.match(after_opener(head, one)) for one, head in heads)
-
-
-def states_demand(text: str) -> bool:
-    """Whether `text` says what something other than the agent must do."""
-    found, bare = likely_languages(text), fold(text)
-    for one in found:
-        rest = after_opener(bare, one)
-        frame = one.frames.match(rest)
-        if one.requires.match(rest[frame.end() if frame else 0 :]) or one.musts.search(rest):
-            return True
-    return False
+    return bool(_TICKET.match(fold(text)[:_BEGINNING_CHARACTERS]))
 
 
 def opens_with_product(text: str) -> bool:

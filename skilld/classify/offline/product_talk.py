@@ -13,7 +13,6 @@ from skilld.classify.offline.product import (
     is_about_work,
     is_specification,
     opens_with_product,
-    states_demand,
 )
 from skilld.text import fold
 
@@ -50,9 +49,7 @@ def _speaks_of_product(text: str) -> bool:
 
 def _continues(match: Match) -> bool:
     """Whether a match after talk about the product is part of that talk."""
-    of_it = match.cue in _PRODUCT_CUES or (
-        match.cue in STANDING_CUES and (states_demand(match.quote) or not is_order(match))
-    )
+    of_it = match.cue in _PRODUCT_CUES or (match.cue in STANDING_CUES and not is_order(match))
     return of_it and not is_about_work(match.quote) and not _addresses_agent(match)
 
 
@@ -60,5 +57,5 @@ def _addresses_agent(match: Match) -> bool:
     """Whether a match orders something expressly for the future, or asks for it: "from now on, ...", "please ..."."""
     said = fold(phrase(match).text)
     expressly = match.cue in _OUTRIGHT_CUES or bool(_PLEASE.search(match.quote))
-    orders = match.language.commands.match(said) and not states_demand(said)
+    orders = match.language.commands.match(said)
     return expressly and bool(orders) and not is_about_product(said, [match.language])

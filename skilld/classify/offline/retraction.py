@@ -11,14 +11,10 @@ from pathlib import Path
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import TOPICS
-from skilld.classify.offline.detector import MODEST_STRENGTH, Match, find_lasting, find_retractions
-from skilld.classify.offline.grammar import Cue, languages
-from skilld.classify.offline.passed_over import passed_over
-from skilld.classify.offline.phrasing import phrase
+from skilld.classify.offline.detector import MODEST_STRENGTH, find_retractions
+from skilld.classify.offline.grammar import languages
 from skilld.classify.offline.product import likely_languages
-from skilld.classify.offline.restated import restates
-from skilld.classify.offline.sentences import clauses
-from skilld.text import fold, split_sentences
+from skilld.text import split_sentences
 from skilld.types import Message, Update
 from skilld.words import content_stems, has_negation, has_unspaced, is_other_language, matching_words, stem, stems
 
@@ -27,14 +23,6 @@ _MAX_TURNS_UNTIL_UNDONE = 4  # between a rule and its retraction
 _MAX_LENGTH = 400  # characters considered of a turn that retracts a rule
 _MIN_COMPOUND_PART = 5  # letters
 _MAX_BARE_CLAUSE = 40  # characters of a clause that retracts the last thing said, whatever it was
-# Refers to what was said and names nothing; what follows is another sentence: "forget that, spaces are fine".
-_BARE = re.compile(
-    r"\b(?:that|it|this|das|es|ça|cela|eso|esto|lo|isso|isto|quello|dat|to|это)(?: last| one| please)*"
-    r"(?=\s*(?:[,;.!\u2013\u2014]|- |\Z))",
-    re.IGNORECASE,
-)
-# Not "look, nobody sees it" or "hm, that is ugly", which are reasons.
-_TASK = re.compile(r"(?:please )?[a-z]+ (?!.*\b(?:is|are|was|were|looks?|seems?)\b)", re.IGNORECASE)
 _TALK_STEMS = frozenset(map(stem, TOPICS["talk"].split()))
 _DEICTIC = re.compile(
     r"\b(?:that|it|this|eso|esto|lo|isso|isto|ça|cela|quello|das|это|to)\b|那|这|這|刚才|剛才|それ|さっき|아까|算了|やっぱ|취소|"
@@ -110,7 +98,7 @@ def without_retracted(updates: Sequence[Update], messages: Sequence[Message]) ->
         for clause in find_retractions(message.text):
             if _is_for_now(clause):
                 continue
-            standing = _remove_retracted(standing, messages, message, clause)
+            standing = _remove_retracted(standing, message, clause)
     standing = [
         update
         for update in standing
@@ -280,9 +268,7 @@ def _is_for_now(text: str) -> bool:
     return any(language.meanwhile.search(text) for language in languages().values())
 
 
-def _remove_retracted(
-    updates: list[Update], messages: Sequence[Message], message: Message, clause: str
-) -> list[Update]:
+def _remove_retracted(updates: list[Update], message: Message, clause: str) -> list[Update]:
     turn, begins = message.turn or 0, message.text.find(clause)
     earlier = [
         update
@@ -290,58 +276,15 @@ def _remove_retracted(
         if update.turn < turn
         or (update.turn == turn and 0 <= message.text.find(update.quote) <= begins - len(update.quote))
     ]
-    bare = _BARE.search(clause)
-    target = _last_order(message.text[:begins])
-    if bare and target and not (named := _named(clause[: bare.end()], earlier)):
-        named = _saying(target, turn, earlier)
-    elif not (named := _named(clause, earlier)) and (
-        _DEICTIC.search(clause) or (begins == 0 and len(clause) <= _MAX_BARE_CLAUSE)
-    ):
-        near = [update for update in earlier if turn - update.turn <= _MAX_TURNS_BACK]
-        # An objection in the same turn is the reason: "all boxes on screen, unreadable. back to English".
-        whys = [update for update in near if update.turn == turn and update.confidence <= MODEST_STRENGTH]
-        named = [*_last_said(near[: len(near) - len(whys)], messages, turn), *whys]
+    named = _named(clause, earlier)
+    if not named and (_DEICTIC.search(clause) or (begins == 0 and len(clause) <= _MAX_BARE_CLAUSE)):
+        named = [update for update in earlier if turn - update.turn <= _MAX_TURNS_BACK][-1:]
     return [update for update in updates if update not in named]
 
 
 def _named(clause: str, earlier: Sequence[Update]) -> list[Update]:
     topic = stems(clause) - _TALK_STEMS
     return [update for update in earlier if topic & stems(update.quote)]
-
-
-def _last_said(near: Sequence[Update], messages: Sequence[Message], turn: int) -> list[Update]:
-    """Return the last update, or none if the person gave another order after it that is no update."""
-    for message in reversed(messages):
-        if message.turn and message.turn < turn and near and message.turn > near[-1].turn:
-            rule = _last_order(message.text)
-            if rule and rule.strength > MODEST_STRENGTH:
-                return _saying(rule, message.turn, near)
-    return [*near[-1:]]
-
-
-def _last_order(text: str) -> Match | None:
-    """Return the last thing that a text asks for, lasting or only once."""
-    said = [one for one in find_lasting(text) if one.strength > MODEST_STRENGTH]
-    found = likely_languages(text)
-    told = [one for one in clauses(text) if not any(language.retracts.search(one.text) for language in found)]
-    last = told[-1] if told else None
-    if last and not last.question and not any(one.start + len(one.quote) > last.start for one in said):
-        bare = fold(last.text)
-        lasts = any(quote in bare for quote, _ in passed_over(text))
-        if lasts or (len(found) == 1 and _TASK.match(bare) and found[0].commands.match(bare)):
-            return Match(bare, bare, last.start, question=False, language=found[0], cue=Cue.PRACTICE, strength=lasts)
-    return said[-1] if said else None
-
-
-def _saying(order: Match, turn: int, updates: Sequence[Update]) -> list[Update]:
-    """Return the updates that come from an order, or that say the same."""
-    told = phrase(order).text
-    return [
-        one
-        for one in updates
-        if (one.turn == turn and (one.quote in order.quote or order.quote in one.quote))
-        or (order.strength and restates(told, one.change))
-    ]
 
 
 def _is_reversed(update: Update, messages: Sequence[Message], rules_in: Collection[int]) -> bool:

@@ -85,6 +85,8 @@ _SECOND_RULE = re.compile(
             |для|при)\s++
             (?:tod[oa]s?|cada|tou(?:te)?s|chaque|nous|jede[rsmn]?|alle[nr]?|uns|ogni|tutt[ie]|elke?|ons|każd\w++
             |nas|нас|кажд\w++|все[хм]))\b)
+      | (?<!\s)\s*+(?:,\s++)?+(?<=\s)(?P<general>and|but|also|plus|y|e|et)\s++
+        (?=(?:in\s++general|generally|overall|en\s++g[ée]n[ée]ral|por\s++lo\s++general|em\s++geral|in\s++generale)\b)
       | (?<!\s)\s*+(?:,\s++)?+(?<=\s)(?P<again>et|y|e)\s++
         (?=(?:ne\s++|n')\w++\s++(?:jamais|plus)\b|n[oã]o?\s++\w++\s++nunca\b|non\s++\w++\s++mai\b)
       | (?<!\s)\s*+(?:,\s++)?+(?<=\s)(?:and\s++|but\s++|oh\s++)?+(?:by\s++the\s++way|btw),?+\s++(?=\w++\s++\w++\s++\w)
@@ -162,18 +164,6 @@ _CONDITION = re.compile(
     r"|to (?:start|begin|finish|end|conclude|close|wrap|round))\b",
     re.IGNORECASE,
 )
-_HALF_SEAM = re.compile(r"[,:]\s|\b(?:needs?|must|should|gets?|has|have|is|are|goes|belongs?)\b")
-# The beginning of a general rule, after a rule about something else.
-_GENERAL_RULE = re.compile(
-    r"""(?<!\s)\s*+(?:,\s++)?+(?<=\s)(?:(?:and|but|also|plus)\s++
-        (?=(?:in\s++general|generally|overall|as\s++an?\s++(?:general\s++)?rule|i(?:'d|\s++would)\s++(?:\w++\s++)?rather
-            |i\s++(?:\w++\s++)?(?:prefer|like|love|hate|dislike))\b)
-      | (?:und|et|y|e|en)\s++
-        (?=(?:generell|grunds[äa]tzlich|(?:im|ganz)\s++allgemein\w*+|en\s++g[ée]n[ée]ral|de\s++mani[èe]re\s++g[ée]n[ée]rale
-            |por\s++lo\s++general|em\s++geral|no\s++geral|in\s++gener(?:al)?e|over\s++het\s++algemeen
-            |ich\s++(?:mag|bevorzuge|hasse)|je\s++pr[ée]f[èe]re|j'aime|prefiero|me\s++gustan?|preferisco|prefiro)\b))""",
-    re.VERBOSE | re.IGNORECASE,
-)
 
 
 def clauses(text: str) -> Iterator[Clause]:
@@ -204,17 +194,6 @@ def parts(clause: Clause) -> Iterator[Clause]:
         if least <= last - first < len(clause.text):
             yield replace(clause, text=clause.text[first:last], start=clause.start + first)
         begin = seam.end() if seam else end
-
-
-def halves(clause: Clause) -> tuple[Clause, ...]:
-    """Return the two rules of a clause whose second rule is a general one; none if it is one rule."""
-    seam = _GENERAL_RULE.search(clause.text)
-    if seam is None or seam.start() < _MIN_LENGTH or len(clause.text) - seam.end() < _MIN_LENGTH:
-        return ()
-    first, second = clause.text[: seam.start()], clause.text[seam.end() :]
-    if _CONDITION.match(first) and not _HALF_SEAM.search(first):
-        return ()  # "when you write docs, and in general"
-    return replace(clause, text=first), replace(clause, text=second, start=clause.start + seam.end(), lead=first)
 
 
 def _line_clauses(line: str, offset: int, begin: int) -> Iterator[Clause]:
@@ -256,6 +235,8 @@ def _is_separate_rule(line: str, begin: int, rule: re.Match[str]) -> bool:
         return False  # "we never hide errors, always show them"
     if _NEVER_OTHER.match(line, rule.end()) and _HABIT_WORD.search(line, begin, rule.start()):
         return False  # "always use pnpm here, never npm", "we split by time, never at random"
+    if rule["general"]:
+        return not _CONDITION.match(line, begin, rule.start())  # "when you write docs, and in general"
     if rule["again"]:  # after "désormais, utilise pnpm" it is the other half of the rule
         return not _LASTS.search(line, begin, rule.start())
     if not (rule["comma"] or rule["colon"]):

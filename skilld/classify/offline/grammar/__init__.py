@@ -85,7 +85,6 @@ class Language:
     comes_back = _word_list("comes_back")  # the end of such a story
     always = _word_list("adverb")  # "always", "never"
     tells = _word_list("tells")  # what is, was or will be, beside words of time: no rule
-    reproaches = _word_list("reproaches")  # what was done once more against the person's wish
     musts = _word_list("must")  # somebody or something other than the agent must
 
     @cached_property
@@ -205,11 +204,6 @@ class Language:
         return self._words("finite", _ANYTHING)
 
     @cached_property
-    def back(self) -> re.Pattern[str]:
-        """Words that call the part before them a practice."""
-        return self._listed("back", "^", self._bound)
-
-    @cached_property
     def practice(self) -> re.Pattern[str]:
         """Statements about a whole kind of things."""
         return self._any_of(Cue.PRACTICE, kept=False)
@@ -218,11 +212,6 @@ class Language:
     def requires(self) -> re.Pattern[str]:
         """Words for what a thing must do; it is a product if no word of the work is near."""
         return self._listed("required", "", "")
-
-    @cached_property
-    def spec(self) -> re.Pattern[str]:
-        """The announcement of a product's specification."""
-        return self._listed("spec", r"^\W*", "")
 
     def announces(self, text: str) -> bool:
         """Whether a text only says how long what follows it holds: "From now on:"."""
