@@ -83,7 +83,7 @@ def test_learnings_are_searched_by_text_and_project(program: Program, folder: st
     assert program.run("record").returncode == 2
     assert program.run("learnings", "--search", "nosuch").stdout == "No learnings match.\n"
     program.run("record", "three", "--result", "Run the linter first.", "--qa-passed")
-    assert "said in 1 session in /" in program.run("learnings", "--search", "linter").stdout
+    assert "said in 1 session in ~" in program.run("learnings", "--search", "linter").stdout
 
 
 def test_a_session_starts_with_the_projects_skills_and_statements(program: Program, folder: str) -> None:

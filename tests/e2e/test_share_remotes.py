@@ -100,7 +100,7 @@ def test_what_is_no_remote_is_refused_with_a_remedy(program: FromFolder, project
     fresh.write_text("---\nname: fresh\ndescription: New.\n---\n\nDo it.\n")
     wrong = {
         ("tidy", ""): "an empty text is not a remote",
-        ("tidy", "origin"): f"git does not track {program.home}/.claude/skills/tidy/SKILL.md",
+        ("tidy", "origin"): "git does not track ~/.claude/skills/tidy/SKILL.md",
         (str(fresh.parent), "origin"): f"git does not track {fresh}",
         ("tidy", "ext::sh -c date"): "this kind of URL runs a program",
     }
