@@ -35,6 +35,9 @@ class FakeSession:
         del ids
         return self._open
 
+    def short_path(self, path: object) -> str:
+        return str(path)
+
     def view(self, proposal: object) -> ProposalView:
         del proposal
         return ProposalView((), (), (), (), (), TEXT, (), BEFORE)
