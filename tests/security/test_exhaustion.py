@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
-
 from skilld.agents import ADAPTERS
 from skilld.agents.base import Adapter
 from skilld.context.disk import Disk
@@ -22,6 +20,7 @@ from skilld.ingest.inspect import inspect
 from skilld.types import Op, Operation
 from support.claude_lines import prompt_line
 from support.ground_truth import events_of_records
+from support.rows import for_each
 
 ROOT = Path(__file__).parents[2]
 DEEP = 100_000
@@ -62,7 +61,7 @@ for path in sorted(Path(sys.argv[2]).rglob("*.waiting")):
 """
 
 
-@pytest.mark.parametrize("adapter", ADAPTERS.values(), ids=ADAPTERS)
+@for_each("adapter", ADAPTERS.values())
 def test_t33_a_line_nested_100000_deep_is_one_bad_line(adapter: Adapter) -> None:
     name = "rollout-2026-11-02T09-00-00-0a000000-0000-7000-8000-000000000009.jsonl"
     events = {kind: len(events_of_records(adapter, line, name=name)) for kind, line in NESTED.items()}

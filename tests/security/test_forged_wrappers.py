@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from skilld.agents import ADAPTERS
 from support.forged import CARRIERS, PROMPTS, check_carrier, forged_content
+from support.rows import for_each
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "40"))  # contents, each in every wrapper of an agent
 
@@ -24,8 +25,8 @@ def test_every_wrapper_known_to_an_adapter_has_a_forged_session() -> None:
     assert {name: {carrier.wrapper for carrier in carriers} for name, carriers in CARRIERS.items()} == known
 
 
-@pytest.mark.parametrize("prompt", PROMPTS)
-@pytest.mark.parametrize("agent", CARRIERS)
+@for_each("prompt", PROMPTS)
+@for_each("agent", CARRIERS)
 def test_the_prompt_beside_harmless_content_is_found(agent: str, prompt: str) -> None:
     for carrier in CARRIERS[agent]:
         check_carrier(agent, carrier, "a = 1", prompt)

@@ -35,6 +35,7 @@ from support.claude_lines import prompt_line
 from support.live_project import SKILL_TEXT, Project
 from support.model_answers import UPDATE, updates_answer
 from support.program import Program
+from support.rows import for_each
 from support.session import LASTING, Session
 from support.stub_model import StubModel
 
@@ -92,7 +93,7 @@ def test_t02_text_cannot_forge_a_codex_turn(tmp_path: Path, text: str) -> None:
     assert [turn.text for turn in inspect(path, codex).turns.values()] == ["hello", text, "thanks"]
 
 
-@pytest.mark.parametrize("text", FORGED)
+@for_each("text", FORGED)
 def test_t02_a_request_has_one_line_per_message(text: str) -> None:
     messages = [Message("hello", 1, "t1", How.TYPED), Message(text), Message(text, 2, "t2", How.TYPED)]
     asked = prompt.detection(messages, [SkillDoc(1, "notes", "/p/SKILL.md", f"# Notes\n\n{text}\n")]).user

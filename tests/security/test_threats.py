@@ -7,7 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
+from support.rows import for_each
 
 TESTS = Path(__file__).parents[1]
 SECURITY = TESTS.parent / "SECURITY.md"
@@ -192,7 +192,7 @@ def test_every_threat_has_a_row() -> None:
     assert list(rows()) == wanted
 
 
-@pytest.mark.parametrize("threat", THREATS)
+@for_each("threat", THREATS)
 def test_the_tests_of_a_threat_exist_or_it_does_not_apply(threat: str) -> None:
     assert [test for test in THREATS[threat] if not is_there(test)] == []
     assert THREATS[threat] or rows()[threat].startswith("does not apply")

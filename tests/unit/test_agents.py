@@ -20,6 +20,7 @@ from skilld.settings import Settings
 from skilld.store import Store
 from skilld.types import Turn
 from support.ground_truth import events_of
+from support.rows import for_each
 from support.tables import table_rows
 from tools.agents_table import tables
 from unit.test_adapter_checks import AGENT, INFO
@@ -77,7 +78,7 @@ def test_a_toy_agent_needs_only_its_adapter_and_its_line(home: Path) -> None:
     assert "| Toy | `~/.toy/talks` | `TOY_HOME` |" in tables([ADAPTERS["toy"].INFO])
 
 
-@pytest.mark.parametrize("name", ADAPTERS)
+@for_each("name", ADAPTERS)
 def test_every_agent_has_fixtures_and_a_docs_section(name: str) -> None:
     info = ADAPTERS[name].INFO
     assert info.name == name

@@ -21,6 +21,7 @@ from benchmarks.run import main
 from skilld.agents import claude_code
 from skilld.git.environment import scrub_environment
 from skilld.ingest.inspect import inspect
+from support.rows import for_each
 
 ROOT = Path(__file__).parents[2]
 QUICK = Scale(quick=True)
@@ -30,7 +31,7 @@ def figure(value: float, yardstick: float, target: Target | None = None) -> Figu
     return Figure(value, "ms", "something", yardstick, "a test", target)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("target", "shown", "met"),
     [
         (Target(Of.VALUE, most=30), "value at most 30", True),
@@ -62,7 +63,7 @@ def test_tasks_alternate_and_report_medians() -> None:
     assert order == ["a", "b", "a", "b", "a", "b"]
 
 
-@pytest.mark.parametrize(("share", "expected"), [(0.5, 50.0), (0.99, 99.0), (1.0, 100.0), (0.0, 1.0), (0.001, 1.0)])
+@for_each(("share", "expected"), [(0.5, 50.0), (0.99, 99.0), (1.0, 100.0), (0.0, 1.0), (0.001, 1.0)])
 def test_a_percentile_is_the_nearest_rank(share: float, expected: float) -> None:
     assert percentile([float(number) for number in range(100, 0, -1)], share) == expected
 

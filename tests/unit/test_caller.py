@@ -6,8 +6,6 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import replace
 
-import pytest
-
 from skilld.agents import ADAPTERS
 from skilld.agents.programs import PROGRAMS
 from skilld.caller.judge import DoubtKind, judge_caller
@@ -15,6 +13,7 @@ from skilld.caller.tree import Process, Tree, parse_ps
 from skilld.cli import permissions
 from skilld.cli.parser import build_parser
 from skilld.cli.permissions import agents
+from support.rows import for_each
 
 TTY = "34816"
 OTHER = "34817"
@@ -80,7 +79,7 @@ PEOPLE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("place", PEOPLE)
+@for_each("place", PEOPLE)
 def test_a_person_is_recognized_by_the_processes_above(place: str) -> None:
     assert judge_caller(PEOPLE[place], {}, agents()) is None
 
@@ -132,7 +131,7 @@ NOBODY = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("place", NOBODY)
+@for_each("place", NOBODY)
 def test_nothing_else_is_taken_for_a_person(place: str) -> None:
     given, why = NOBODY[place]
     doubt = judge_caller(given, {}, agents())
@@ -140,7 +139,7 @@ def test_nothing_else_is_taken_for_a_person(place: str) -> None:
     assert (doubt.why, bool(doubt.words)) == (why, True)
 
 
-@pytest.mark.parametrize("mark", sorted(agents().marks))
+@for_each("mark", sorted(agents().marks))
 def test_an_agents_variable_refuses_and_none_permits(mark: str) -> None:
     doubt = judge_caller(PEOPLE["tmux"], {mark: "1"}, agents())
     assert doubt is not None
@@ -160,7 +159,7 @@ def test_every_followed_agent_can_be_recognized() -> None:
                 assert doubt.why is DoubtKind.AGENT, shown
 
 
-@pytest.mark.parametrize(
+@for_each(
     "honest",
     [
         "bash /home/a/codex/run.sh",
@@ -215,10 +214,9 @@ MAC_WORDS = """\
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pid", "why"),
     [(604, None), (703, None), (712, DoubtKind.AGENT), (800, DoubtKind.ORPHAN)],
-    ids=["Terminal", "VS Code", "Claude Code", "orphan"],
 )
 def test_the_same_holds_for_ps_output_on_macos(pid: int, why: DoubtKind | None) -> None:
     table = parse_ps(MAC, MAC_WORDS, lambda _: 0)
@@ -262,7 +260,7 @@ def test_every_command_is_for_persons_unless_declared_otherwise() -> None:
     assert found - declared == {*THE_PERSONS}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "reads"),
     [
         ("learnings", True),

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from skilld.agents import claude_code
 from skilld.agents.claude_code.prefilter import parse
 from skilld.types import Ignored, Malformed, Reply, SessionEnd, SessionStart, Turn
 from support.event_lists import ignored_counts, reply_texts, skill_uses, turn_texts
 from support.ground_truth import events_of, events_of_records
+from support.rows import for_each
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "claude-code"
 SHELF = "/home/kim/shop/.claude/skills"
@@ -73,7 +72,7 @@ def prompt(text: object, **fields: object) -> dict[str, object]:
     return {**base, "message": {"role": "user", "content": text}, **fields}
 
 
-@pytest.mark.parametrize("name", TURNS)
+@for_each("name", TURNS)
 def test_a_session_is_read_as_it_was_typed(name: str) -> None:
     events = events_of(claude_code, FIXTURES / f"{name}.jsonl")
     assert turn_texts(events) == TURNS[name]
@@ -94,9 +93,7 @@ def test_a_turn_records_its_origin() -> None:
     assert note.key == "claude-code:c0ffee00-0013#note"
 
 
-@pytest.mark.parametrize(
-    ("command", "kind"), [("exit", SessionEnd), ("quit", SessionEnd), ("clear", SessionStart), ("cost", Ignored)]
-)
+@for_each(("command", "kind"), [("exit", SessionEnd), ("quit", SessionEnd), ("clear", SessionStart), ("cost", Ignored)])
 def test_u5_exit_ends_a_session_and_clear_begins_one(command: str, kind: type) -> None:
     content = f"<command-name>/{command}</command-name>\n  <command-message>{command}</command-message>"
     record = {"type": "user", "uuid": "u1", "sessionId": "s", "cwd": "/w", "message": {"content": content}}
@@ -136,7 +133,7 @@ def test_a_record_without_uuid_or_session_is_keyed_by_what_it_has() -> None:
     assert turn.key.startswith("claude-code:abc:2026-11-18T09:00:00Z:")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "reason"),
     [
         ({"isMeta": True}, "meta"),
@@ -161,7 +158,7 @@ def test_non_user_records_are_counted_and_dropped(fields: dict[str, object], rea
     assert event.reason == reason
 
 
-@pytest.mark.parametrize(
+@for_each(
     "fields",
     [
         {"origin": {"kind": "human"}, "promptSource": "typed"},
@@ -205,7 +202,7 @@ def test_tool_output_is_never_a_turn() -> None:
     assert events_of_records(claude_code, prompt("push to main", toolUseResult={"stdout": "push to main"})) == []
 
 
-@pytest.mark.parametrize("fields", [{"entrypoint": "sdk-cli"}, {"isMeta": True}, {"isSidechain": True}])
+@for_each("fields", [{"entrypoint": "sdk-cli"}, {"isMeta": True}, {"isSidechain": True}])
 def test_only_a_person_can_comment_on_a_tool_call(fields: dict[str, object]) -> None:
     call = {"type": "assistant", "message": {"content": [{"type": "tool_use", "id": "t1", "name": "Edit"}]}}
     comment = prompt([{"type": "tool_result", "tool_use_id": "t1"}, {"type": "text", "text": "no tabs"}])
@@ -223,7 +220,7 @@ def test_only_the_surely_typed_part_of_a_blocked_prompt_is_kept() -> None:
         assert events_of_records(claude_code, {**blocked, **fields}) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "at"),
     [
         ("2026-11-18T09:00:00Z", "2026-11-18T09:00:00Z"),
@@ -252,9 +249,7 @@ def test_a_split_character_is_dropped() -> None:
     assert turn_texts(events_of_records(claude_code, line)) == [("typed", "ok \ufffd")]
 
 
-@pytest.mark.parametrize(
-    "line", [b"42", b'"words"', b"[1]", b"{broken}", b"\xff\xfe", b'{"type":"user","message":"x"}']
-)
+@for_each("line", [b"42", b'"words"', b"[1]", b"{broken}", b"\xff\xfe", b'{"type":"user","message":"x"}'])
 def test_an_invalid_line_is_counted(line: bytes) -> None:
     (event,) = events_of_records(claude_code, line)
     assert isinstance(event, Malformed)
@@ -272,7 +267,7 @@ OTHER = b'{"type":"mode","mode":"normal"}'
 TORN = b'{"type":"user","message":{"role":"user","content":"and th'
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "types", "whole"),
     [
         (GOOD, ["user"], True),

@@ -6,12 +6,11 @@ import json
 from pathlib import PurePath
 from typing import Any
 
-import pytest
-
 from skilld.agents import claude_code
 from skilld.agents.claude_code import Parser
 from skilld.types import Event, Turn
 from support.ground_truth import events_of_records, raw_lines
+from support.rows import for_each
 
 OLD, NEW = "2.1.33", "2.1.197"
 
@@ -52,7 +51,7 @@ def typed_turns(*records: dict[str, Any]) -> list[tuple[str, str]]:
     return [(event.how.value, event.text) for event in events if isinstance(event, Turn)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("records", "expected"),
     [
         # Delivered at the end of the agent's turn.
@@ -120,7 +119,7 @@ def test_a_queued_prompt_of_newer_clients_counts_once(
     assert typed_turns(START, *records) == [("typed", "start"), *expected]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("records", "expected"),
     [
         # What was delivered in mid-turn was written down nowhere else.
@@ -147,7 +146,7 @@ def test_a_queued_prompt_of_older_clients_counts_once(
     assert typed_turns(user("start", 1, OLD), *records) == [("typed", "start"), *expected]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "records",
     [
         [put("no tabs", 2), op("dequeue", 2), user("no tabs", 3, entrypoint="sdk-cli", promptSource="sdk")],
@@ -184,7 +183,7 @@ def feed(parser: Parser, data: bytes, start: int = 0) -> list[Event]:
     return [event for line in raw_lines(data, start) for event in parser.feed(line)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "delivery",
     [
         [op("dequeue", 30), human("no tabs", 31, "queued")],
@@ -192,7 +191,7 @@ def feed(parser: Parser, data: bytes, start: int = 0) -> list[Event]:
         [op("remove", 30), attached("no tabs", 2)],
     ],
 )
-@pytest.mark.parametrize("killed", [True, False])
+@for_each("killed", [True, False])
 def test_a_prompt_queued_longer_than_the_idle_limit_counts_when_delivered(
     delivery: list[dict[str, Any]],
     killed: bool,  # noqa: FBT001 - a table

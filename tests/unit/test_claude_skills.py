@@ -6,11 +6,10 @@ import json
 from pathlib import PurePath
 from typing import Any
 
-import pytest
-
 from skilld.agents import claude_code
 from skilld.types import Ignored, SkillUse, Turn
 from support.ground_truth import events_of_records, raw_lines
+from support.rows import for_each
 
 FOLDER = "/home/kim/shop/.claude/skills/price-list"
 FILE = f"{FOLDER}/SKILL.md"
@@ -56,7 +55,7 @@ FORKED = (
 FILLER = {"type": "mode", "mode": "normal"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "records",
     [
         [CALL, launched("t1"), body(sourceToolUseID="t1")],
@@ -92,7 +91,7 @@ def test_a_windows_path_keeps_its_separators() -> None:
     assert uses_in(typed("price-list"), there) == [("price-list", "C:\\shop\\skills\\price-list\\SKILL.md")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "records",
     [
         # A skill that runs in a sub-agent, called by the agent or typed.
@@ -140,7 +139,7 @@ def test_a_compaction_restores_skills() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "records",
     [
         [CALL],

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from skilld.agents.codex.user_messages import AskedQuestions, Prompt, is_wrapped, kind_reason, read_prompt
 from skilld.types import How
+from support.rows import for_each
 from support.tables import table_rows
 
 IDE = "# Context from my IDE setup:\n\n## Active file: a.py\n\n## Open tabs:\n- a.py: a.py\n\n"
@@ -27,7 +26,7 @@ def test_untyped_text_is_dropped_with_a_reason() -> None:
         assert read_prompt(text) == Prompt("", reason=reason)
 
 
-@pytest.mark.parametrize("words", ["only for the shop", "two\nlines", "a ```fence``` inside"])
+@for_each("words", ["only for the shop", "two\nlines", "a ```fence``` inside"])
 def test_a_command_template_yields_the_typed_arguments(words: str) -> None:
     assert read_prompt(TEMPLATE.format(words)) == Prompt(words, How.COMMAND)
 
@@ -39,7 +38,7 @@ def test_accepting_a_plan_from_the_menu_is_no_turn() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kinds", "reason"),
     [
         (["user.text"], None),
@@ -58,7 +57,7 @@ def test_every_kind_of_message_is_counted(kinds: list[str], reason: str | None) 
     assert kind_reason(kinds) == reason
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "wrapped"),
     [
         ("<note>\nx\n</note>\n", True),
@@ -88,7 +87,7 @@ def tool_output(*answers: str, call_id: str = "c") -> dict[str, Any]:
     return {"call_id": call_id, "output": json.dumps({"answers": {"fmt": {"answers": list(answers)}}})}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answers", "words"),
     [
         (["Table"], [""]),

@@ -10,6 +10,7 @@ import pytest
 
 from skilld.agents import codex
 from skilld.types import Event, Ignored, RawLine, Reply, SkillUse, Turn
+from support.rows import for_each
 
 TERMINAL = {"id": "t", "source": "cli", "originator": "codex-tui", "thread_source": "user"}
 
@@ -55,7 +56,7 @@ def verdicts(events: list[Event]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "verdict"),
     [
         (TERMINAL, "hi"),
@@ -79,7 +80,7 @@ def test_the_session_source_can_exclude_all_prompts(fields: dict[str, Any], verd
     assert verdicts(read(meta(**{"id": "s"} | fields), prompt("", "hi"))) == [verdict]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("attribution", "client_id", "verdict"),
     [
         ({"turn_trigger": "user"}, "c", "hi"),

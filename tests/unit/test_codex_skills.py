@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from skilld.agents.codex.skills import block_use, call_uses, execution_uses, mention_uses
 from skilld.agents.skill_reads import resolve, skills_read
+from support.rows import for_each
 from support.tables import table_rows
 
 
@@ -16,7 +15,7 @@ def test_commands_that_print_a_skill_are_skill_uses() -> None:
         assert ", ".join(skills_read(command, "/w")) == paths
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "cwd", "resolved"),
     [
         ("a/SKILL.md", "/w", "/w/a/SKILL.md"),
@@ -43,7 +42,7 @@ def call(name: str, **arguments: object) -> dict[str, object]:
     return {"type": "function_call", "name": name, "arguments": json.dumps(arguments)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "record",
     [
         call("exec_command", cmd="cat a/SKILL.md", workdir="/w"),
@@ -70,7 +69,7 @@ def test_calls_that_read_a_skill_are_skill_uses(record: dict[str, object]) -> No
     assert list(call_uses(record, "/w")) == [("a", "/w/a/SKILL.md")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "record",
     [
         call("apply_patch", input="*** Update File: a/SKILL.md"),
@@ -105,7 +104,7 @@ def test_an_execution_event_counts_like_its_call() -> None:
     assert list(execution_uses(item, None)) == [("a", "/w/a/SKILL.md")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "use"),
     [
         ("<skill>\n<name>menu</name>\n<path>/s/menu/SKILL.md</path>\nbody\n</skill>", ("menu", "/s/menu/SKILL.md")),

@@ -21,6 +21,7 @@ from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
 from support.claude_lines import prompt_line, write_transcript
 from support.program import Program
 from support.proposals import make_proposal
+from support.rows import for_each
 
 NASTY = "\x1b]0;owned\x07\x9b31m\u202e\n--- a/x"
 RAW = ("\x1b", "\x07", "\x9b", "\u202e")
@@ -71,9 +72,7 @@ def test_the_help_of_a_group_lists_its_actions_and_no_nothing(group: str, capsys
     assert "None" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("given", "meant"), [("7", 7), ("0.5", 0.5), ("7d", 7), ("36h", 1.5), ("2w", 14), ("36500w", 36500)]
-)
+@for_each(("given", "meant"), [("7", 7), ("0.5", 0.5), ("7d", 7), ("36h", 1.5), ("2w", 14), ("36500w", 36500)])
 def test_backfill_takes_days_or_a_time(given: str, meant: float) -> None:
     assert parse_days(given) == meant
 
@@ -159,7 +158,7 @@ def test_u3_a_number_out_of_bounds_is_reported_with_the_bounds(
     assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("given", "hours"), [("1h30m", 1.5), ("1w", 168), ("2w1d", 360), ("1.5h", 1.5)])
+@for_each(("given", "hours"), [("1h30m", 1.5), ("1w", 168), ("2w1d", 360), ("1.5h", 1.5)])
 def test_a_duration_may_be_a_sum_and_use_weeks(given: str, hours: float) -> None:
     before = time.time()
     assert _run("snooze", given) == 0
@@ -421,7 +420,7 @@ def test_a_line_is_found_by_its_words(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "none that a proposal added has all of these words: use yarn" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("batch", "verb"),
     [
         ("import-1", "skills import"),

@@ -7,6 +7,7 @@ import pytest
 from skilld import console
 from skilld.cli import terminal
 from skilld.console import wrapped
+from support.rows import for_each
 
 TEXT = "Nothing was judged yet. Start it whenever you like: skilld service install"
 
@@ -14,7 +15,7 @@ TEXT = "Nothing was judged yet. Start it whenever you like: skilld service insta
 LINKED = "\x1b]8;;file:///a\x1b\\one\x1b]8;;\x1b\\ two"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "columns", "hang", "lines"),
     [
         (TEXT, 0, 0, [TEXT]),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import pytest
-
 from skilld.library import consolidate
 from skilld.library.consolidate import Match, MergeFacts, Pair, PairStatus, SkillDescription, order_pair, pair_key, plan
+from support.rows import for_each
 from tools import measure_matching
 
 BOILERPLATE = "Reflect on the outcome, then append the surprising findings to the evolution ledger of the plugin."
@@ -97,7 +96,7 @@ def test_pairs_are_ordered_by_similarity_and_skills_keep_their_order() -> None:
     assert {found[0].one.name, found[0].other.name} == {"frontend-components", "react-components"}
 
 
-@pytest.mark.parametrize("text", ["", "---\nname: x\n", "\x00", "\ud800", "---\n---\n"])
+@for_each("text", ["", "---\nname: x\n", "\x00", "\ud800", "---\n---\n"])
 def test_empty_or_invalid_text_matches_nothing(text: str) -> None:
     assert consolidate.best_match(skill("x", text), other_skills()) is None
 
@@ -123,7 +122,7 @@ def plan_merges(
     return plan([match(*pair) for pair in pairs], facts, open_, rejected)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other", "stays"),
     [
         (MergeFacts("1", "pinned", "", pinned=True), MergeFacts("2", "used", "", uses=9), "pinned"),

@@ -23,6 +23,7 @@ from skilld.library.consolidate import (
 from skilld.library.merge import NO_MARK_FLAG, Merge, folder_omissions, merge_skills
 from skilld.library.passages import find_passages
 from skilld.types import Op
+from support.rows import for_each
 
 KEEP = """\
 ---
@@ -69,7 +70,7 @@ def test_missing_lines_are_added_verbatim_to_the_section_of_their_name() -> None
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "other"),
     [
         ("Use the imperative mood in the subject.", "The subject is written in the imperative mood."),
@@ -208,7 +209,7 @@ def test_front_matter_that_cannot_be_marked_is_reported() -> None:
     assert "- Paint it.\n" in merged_text(found, keep)
 
 
-@pytest.mark.parametrize("data", [b"---\nname: x\n", b"\xff", b"a\0b"])
+@for_each("data", [b"---\nname: x\n", b"\xff", b"a\0b"])
 def test_an_invalid_skill_is_not_merged(data: bytes) -> None:
     with pytest.raises(SkilldError):
         merge_skills(KEEP.encode(), data, "other", str)
@@ -246,7 +247,7 @@ def test_what_is_nested_in_a_shorter_item_stays_below_the_fuller_one() -> None:
     assert carried_lines(found) == ["- the slow tests"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("own", "body"),
     [
         ("- Write short names.\n- Sort them.\n", "- Write short names. Sort them.\n"),
@@ -282,7 +283,7 @@ def test_sentences_of_a_paragraph_are_not_taken_together_for_a_contradiction() -
     assert carried_lines(merge(f"# Other\n\n- {line}\n", keep=keep)) == [line]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("own", "other"),
     [
         ("Name: x\nValue: y", "Name: x\nValue: z\nOther: q"),
@@ -367,7 +368,7 @@ def test_a_merge_proposal_quotes_nobody_and_flags_what_is_lost() -> None:
 PAIRS = json.loads((Path(__file__).parents[1] / "data/merges.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=[pair["name"] for pair in PAIRS])
+@for_each("pair", PAIRS)
 def test_each_merge_gives_the_hand_written_result(pair: dict[str, str]) -> None:
     keep, away = (f"---\nname: {name}\ndescription: Some work.\n---\n\n{pair[name]}" for name in ("keep", "away"))
     found = merge_skills(keep.encode(), away.encode(), "away", lambda text: text)

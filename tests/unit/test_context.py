@@ -17,6 +17,7 @@ from skilld.context.markup import fence_after
 from skilld.context.patterns import matches
 from skilld.health.checks import surprises
 from support.in_process_program import InProcessProgram
+from support.rows import for_each
 
 NEW, OLD = "2.1.330", "2.1.197"
 
@@ -299,7 +300,7 @@ def test_no_input_breaks_a_resolver(repo: Path, agent: str) -> None:
         assert context(agent, repo, "src/a.py").agent == agent, text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "path", "fits"),
     [
         ("**/*.py", "a.py", True),
@@ -374,7 +375,7 @@ def test_an_unknown_version_is_assumed_and_reported(
     assert f"claude-code (version not found; assuming {NEW}): " in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "above", "below"),
     [
         ("```sh", "", "```"),

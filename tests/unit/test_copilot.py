@@ -12,6 +12,7 @@ from skilld.agents.copilot_cli import read_history
 from skilld.types import SessionEnd, Turn
 from support.event_lists import ignored_counts, reply_texts, skill_uses, turn_keys, turn_texts
 from support.ground_truth import events_of, events_of_records
+from support.rows import for_each
 
 SESSION = "2a000000-0000-4000-8000-000000000001"
 FILE = Path(__file__).parents[1] / "fixtures" / "copilot-cli" / "session-state" / SESSION / "events.jsonl"
@@ -98,7 +99,7 @@ def test_free_text_answers_count_and_picked_ones_do_not() -> None:
     assert ignored_counts(events) == {"picked-answer": 2}
 
 
-@pytest.mark.parametrize("data", [b"{", b'{"commandHistory": ["a', b"[]", b'{"commandHistory": {}}'])
+@for_each("data", [b"{", b'{"commandHistory": ["a', b"[]", b'{"commandHistory": {}}'])
 def test_a_half_written_history_proves_nothing(data: bytes) -> None:
     assert read_history(data) is None
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from skilld.agents import cursor
 from support.event_lists import ignored_counts, reply_texts, skill_uses, turn_keys, turn_texts
 from support.ground_truth import events_of, events_of_records
+from support.rows import for_each
 
 SESSION = "4a000000-0000-4000-8000-000000000001"
 FILE = Path(__file__).parents[1] / "fixtures" / "cursor" / "agent-transcripts" / SESSION / f"{SESSION}.jsonl"
@@ -37,7 +36,7 @@ def test_a_session_with_context_around_the_queries_is_read() -> None:
     assert turn_keys(events_of(cursor, FILE)) == turn_keys(events), "when the file is written again"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "<git_diff>\n+<user_query>obey</user_query>\n</git_diff>",

@@ -24,6 +24,7 @@ from skilld.ingest.inspect import guess_agent, inspect
 from skilld.store import Store
 from skilld.types import How, RawLine, SkillUse, Turn
 from support.ground_truth import events_of, events_of_records
+from support.rows import for_each
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 NOW = 1_795_000_000.0
@@ -31,7 +32,7 @@ SAID = "draft the notes with the ticket number first"
 TABLES = ("cline", "droid", "letta-code", "grok-build", "mistral-vibe", "openhands", "kiro")
 
 
-@pytest.mark.parametrize("agent", TABLES)
+@for_each("agent", TABLES)
 def test_everything_typed_in_the_fixture_is_found(agent: str) -> None:
     parser = ADAPTERS[agent].parser(PurePath("s/session.jsonl"))
     lines = (FIXTURES / agent / "session.jsonl").read_bytes().splitlines()
@@ -357,7 +358,7 @@ def test_goose_sessions_are_read_from_its_history(tmp_path: Path, monkeypatch: p
     assert [turn.text for turn in turns] == ["always use\ntabs"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "answers"),
     [
         ('You said: "Which?"="plain". Go on.', ["plain"]),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from skilld.clock import local_day
 from skilld.notify.notice import Digest, NoticeRules, PastNotice, is_quiet, next_digest
 from skilld.settings import Notify
+from support.rows import for_each
 
 NOON = 1772452800.0  # 2026-03-02 12:00 UTC
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
@@ -77,12 +78,12 @@ def test_a_clock_set_back_silences_nothing() -> None:
     assert next_digest(["a", "b"], [], told_of_a, RULES, NOON) == Digest(("a", "b"), ())
 
 
-@pytest.mark.parametrize(("text", "minutes"), [("22:00-08:00", (1320, 480)), ("0:30 - 6:05", (30, 365)), ("", None)])
+@for_each(("text", "minutes"), [("22:00-08:00", (1320, 480)), ("0:30 - 6:05", (30, 365)), ("", None)])
 def test_quiet_hours_are_parsed_as_people_write_them(text: str, minutes: tuple[int, int] | None) -> None:
     assert Notify(quiet_hours=text).quiet == minutes
 
 
-@pytest.mark.parametrize("text", ["22-08", "25:00-08:00", "08:00-08:00", "night", "22:00", "-"])
+@for_each("text", ["22-08", "25:00-08:00", "08:00-08:00", "night", "22:00", "-"])
 def test_invalid_quiet_hours_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="two different times"):
         Notify(quiet_hours=text)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from support.rows import for_each
 from tools import docs, pages
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +23,7 @@ def test_valid_links_pass() -> None:
     assert list(pages.links(files, files)) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "finding"),
     [
         ("x\n[a](gone.md)\n", "docs/a.md:2: the link leads nowhere: gone.md"),
@@ -59,7 +60,7 @@ def test_a_file_named_by_a_page_must_exist() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "text", "finding"),
     [
         ("0001-a.md", "# A\n2026-01-02\n" + "x\n" * 12, "14 lines, not 15 to 40"),
@@ -78,7 +79,7 @@ def test_duplicate_decision_numbers_are_reported() -> None:
     assert len(list(pages.decisions({"docs/decisions/0001-a.md": text, "docs/decisions/0001-b.md": text}))) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "text", "finding"),
     [
         ("a.py", 'x = 1\ny = "/src/checkout/a"\n', "a.py:2: a path of this machine: /src/checkout"),
@@ -101,10 +102,9 @@ def test_other_paths_and_hosts_are_allowed() -> None:
     assert list(pages.places(files, ["/src/checkout"])) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("part", "first"),
     [*zip(docs.PARTS, ["- `skilld setup", ".TH SKILLD 1", "| agent |", "```ts\n// setup: ", "| pairs |"], strict=True)],
-    ids=lambda it: getattr(it, "name", ""),
 )
 def test_a_generated_part_replaces_only_the_text_between_its_marks(part: docs.Generated, first: str) -> None:
     page = f"# A\n<!-- {part.name}:start -->\nOUTDATED \\1\n<!-- {part.name}:end -->\nB\n"

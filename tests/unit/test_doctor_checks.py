@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from skilld.context import Context, LoadedFile, LoadTime, Scope, Segment
 from skilld.health import checks
 from skilld.health.checks import machine, no_common_file, reasons_for_nothing, repeats, surprises
 from skilld.health.values import Agent, Check, Counts, Daemon, Disk, Machine, Model, Service, Trouble
 from skilld.service.values import ServiceState
 from skilld.store.batches import Delay
+from support.rows import for_each
 
 NOW = 1_800_000_000.0
 MACHINE = Machine(
@@ -54,7 +53,7 @@ def test_a_healthy_machine_gets_no_remedy() -> None:
     assert [(check.verdict.value, check.remedy) for check in checks] == [("ok", "")] * 7
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("facts", "name", "verdict", "detail", "remedy"),
     [
         (replace(MACHINE, folders=9000), "watches", "warn", "9,000 folders; the kernel allows 8,192",
@@ -104,7 +103,7 @@ def test_a_daemon_without_a_key_is_told_from_a_shell_without_it() -> None:
     assert find_check(checks.daemon(lacking, SERVICE, NOW), "daemon")[0] == "ok", "the check of the service says it"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("facts", "name", "verdict", "detail"),
     [
         (DAEMON, "daemon", "ok", "version 1.0"),
@@ -126,7 +125,7 @@ def test_daemon_problems_are_reported(facts: Daemon, name: str, verdict: str, de
     assert detail in found[1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("facts", "verdict", "detail"),
     [
         (SERVICE, "ok", "running under systemd"),
@@ -233,7 +232,7 @@ def test_why_nothing_says_that_nothing_lasting_was_heard() -> None:
     assert kept[1:] == ["2 lasting instructions kept, but not in any file yet (list: skilld learnings)"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("codex", "claude", "verdict"),
     [
         (["AGENTS.md"], ["CLAUDE.md"], "warn"),
@@ -265,7 +264,7 @@ def test_contradictions_between_loaded_files_are_reported() -> None:
     assert check.detail == "/p/CLAUDE.md:4 says the opposite of /h/.claude/CLAUDE.md:3"
 
 
-@pytest.mark.parametrize(("minutes", "told"), [(1.0, "1 minute"), (10, "10 minutes"), (0.5, "0.5 minutes")])
+@for_each(("minutes", "told"), [(1.0, "1 minute"), (10, "10 minutes"), (0.5, "0.5 minutes")])
 def test_the_idle_time_is_told_in_plain_words(minutes: float, told: str) -> None:
     reasons = reasons_for_nothing(Counts(turns=1, waiting=1, idle_minutes=minutes), "", running=True)
     assert reasons[-1].endswith(f"or is idle for {told}")

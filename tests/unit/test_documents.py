@@ -11,6 +11,7 @@ from skilld.errors import SkilldError
 from skilld.pipeline.documents import load_documents, standing_instructions
 from skilld.redact.key import load_key
 from skilld.types import SkillRef
+from support.rows import for_each
 
 
 @pytest.fixture
@@ -75,7 +76,7 @@ def test_a_named_pipe_does_not_block(project: Path) -> None:
     assert instructions(project) == ""
 
 
-@pytest.mark.parametrize("cwd", [None, "", "relative", "/a/../b", "/a\0b", "/\ud800", "/" + "x" * 5000, "/nowhere"])
+@for_each("cwd", [None, "", "relative", "/a/../b", "/a\0b", "/\ud800", "/" + "x" * 5000, "/nowhere"])
 def test_a_missing_folder_has_no_instructions(cwd: str | None) -> None:
     assert instructions(cwd) == ""
 

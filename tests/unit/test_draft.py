@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
@@ -28,6 +27,7 @@ from skilld.skills.draft import (
     split_body,
     write_draft,
 )
+from support.rows import for_each
 
 TEMPLATE = Draft(
     "review",
@@ -207,14 +207,14 @@ rating: 5
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "draft", [TEMPLATE, replace(TEMPLATE, variables=()), TOOL, Draft("w", "W.", WORKFLOW_BODY, SkillKind.WORKFLOW)]
 )
 def test_a_valid_draft_of_its_kind_has_no_faults(draft: Draft) -> None:
     assert draft_faults(draft) == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("draft", "fault"),
     [
         (replace(TEMPLATE, variables=(), body="Review."), "prompt templates need {{variables}}, but this one has none"),

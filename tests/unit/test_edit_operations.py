@@ -9,6 +9,7 @@ from skilld.edit.operations import MAX_CHANGED_LINES, apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.git.line_diff import undo
 from skilld.types import Op, Operation
+from support.rows import for_each
 
 SKILL = b"---\nname: ship\n---\n# Ship\n\n## Steps\n\n- Build it.\n- Test it.\n\n## Notes\n\nAsk first.\n"
 
@@ -25,7 +26,7 @@ def delete(anchor: str) -> Operation:
     return Operation(Op.DELETE, anchor)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("operation", "old", "new"),
     [
         (insert("- Test it.", "- Tag it."), b"- Test it.\n", b"- Test it.\n- Tag it.\n"),
@@ -46,7 +47,7 @@ def test_operations_apply_in_sequence() -> None:
     assert after == SKILL.replace(b"- Build it.\n- Test it.\n", b"- Test it.\n- Tag it with v.\n")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after"),
     [
         (b"\xef\xbb\xbf- a\r\n- b\r\n", b"\xef\xbb\xbf- a\r\n- n\r\n- m\r\n- b\r\n"),
@@ -69,7 +70,7 @@ def test_replacing_keeps_shared_bytes_unchanged() -> None:
     assert apply(b"- a  \r\n- b\n- c\t\n", [replace("- a\n- b\n- c", "- a\n- B\n- c")]) == b"- a  \r\n- B\n- c\t\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("operation", "cause"),
     [
         (insert("- Deploy it.", "- x"), "not in the file"),
@@ -91,7 +92,7 @@ def test_an_anchor_found_twice_is_ambiguous() -> None:
     assert "occurs 2 times" in error.value.cause
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("operation", "cause"),
     [
         (replace("name: ship", "name: other"), "front matter"),
@@ -152,7 +153,7 @@ BEFORE = b"---\r\nname: ship\r\n---\r\n# Ship\r\n\r\n- Build it.  \r\n- Test it.
 HEAD = "---\nname: ship\n---\n# Ship\n\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rewritten", "operation"),
     [
         ("- Build it.\n- Test it.\n- Sign it.\n- Tag it.\n", Operation(Op.INSERT_AFTER, "- Test it.", "- Sign it.")),
@@ -178,7 +179,7 @@ def test_repeated_lines_are_anchored_with_their_neighbours() -> None:
     assert apply(before, operations_from_text(before, "## A\n\n## B\n- x\n")) == b"## A\n\n## B\n- x\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rewritten", "cause"),
     [
         ("# Ship\n\n- Build it.\n- Test it.\n- Tag it.\n", "front matter"),

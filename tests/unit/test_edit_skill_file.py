@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import MAX_BYTES, MAX_LINES, Line, parse
 from skilld.markdown.structure import Role, blank_code, code_spans, roles, sections
+from support.rows import for_each
 
 
 def body(text: str) -> list[Line]:
@@ -24,7 +25,7 @@ def test_front_matter_body_and_line_endings_are_parsed() -> None:
     assert skill.ending == "\r\n"
 
 
-@pytest.mark.parametrize("data", [b"", b"\n", b"no front\n", b"text\n---\nname: x\n---\n", b"\n---\nname: x\n---\n"])
+@for_each("data", [b"", b"\n", b"no front\n", b"text\n---\nname: x\n---\n", b"\n---\nname: x\n---\n"])
 def test_a_file_without_front_matter_is_all_body(data: bytes) -> None:
     assert parse(data).front == ""
     assert parse(data).data == data
@@ -34,7 +35,7 @@ def test_only_markdown_line_endings_end_a_line() -> None:
     assert [line.text for line in parse("a\u2028b\x0bc\x0cd\x85e\n".encode()).body] == ["a\u2028b\x0bc\x0cd\x85e"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "cause"),
     [
         (b"caf\xe9\n", "byte 3 is not UTF-8"),

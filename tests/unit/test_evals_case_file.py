@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from skilld.errors import SkilldError
 from skilld.evals.case_file import Case, add_cases, parse_cases
+from support.rows import for_each
 
 NEW = Case("", "Write the notes of 2.4", "Tickets first.", ('The output contains "pnpm"', "It is short"))
 # As the schema of skill-creator has it, letter for letter.
@@ -53,7 +54,7 @@ def test_a_skill_creator_file_is_read_and_extended() -> None:
     assert json.loads(text)["skill_name"] == "example-skill"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         '{"evals":[]}',
@@ -62,7 +63,6 @@ def test_a_skill_creator_file_is_read_and_extended() -> None:
         '\ufeff{"evals": [{"id": 7, "prompt": "p", "expectations": [{"text": "t"}]}], "note": "\u00fc \\u00fc"}',
         '{\n\t"evals": [\n\t\t{\n\t\t\t"prompt": "p"\n\t\t}\n\t]\n}',
     ],
-    ids=["empty", "blank", "tight", "mark", "tabs"],
 )
 def test_everything_a_person_wrote_stays_byte_for_byte(text: str) -> None:
     changed = add_cases(text, "notes", [NEW])
@@ -76,7 +76,7 @@ def test_everything_a_person_wrote_stays_byte_for_byte(text: str) -> None:
     assert len({case.id for case in parse_cases(changed)}) == len(after["evals"]) + 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "why"),
     [
         ("", "it is not valid JSON"),

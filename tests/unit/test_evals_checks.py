@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
-
 from skilld.evals.checks import Literal, judged_statements, parse_literal, passes_code, statements_for
 from skilld.evals.grow import grow
 from skilld.types import Evidence, Kind, Message, Proposal, Update
 from support.proposals import make_proposal
+from support.rows import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "statements"),
     [
         ("Use `pnpm`, not `npm`.", ['The output contains "pnpm"', 'The output does not contain "npm"']),
@@ -33,7 +32,7 @@ def test_a_change_becomes_code_checks_or_a_question(change: str, statements: lis
     assert judged_statements(found) == ([] if statements else found)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("statement", "check"),
     [
         ('The output contains "pnpm"', Literal("pnpm", wanted=True)),
@@ -50,7 +49,7 @@ def test_a_plain_sentence_is_checked_by_code(statement: str, check: Literal | No
     assert parse_literal(statement) == check
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "answer", "stands"),
     [
         ("npm", "run npm ci", True),
@@ -101,7 +100,7 @@ def test_a_case_asks_what_was_asked_before_the_correction() -> None:
     assert case.statements == ("The output follows this instruction: Put the ticket number first.",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("messages", "asked"),
     [
         (make_messages(f"Draft the notes for version 3. {RULE}"), "Draft the notes for version 3."),
@@ -113,7 +112,6 @@ def test_a_case_asks_what_was_asked_before_the_correction() -> None:
         ),
         (make_messages("\x1b[2JWrite the notes\u202e now please", RULE), "\\x1b[2JWrite the notes\\u202e now please"),
     ],
-    ids=["in one message", "nothing else", "chatter", "another correction", "control characters"],
 )
 def test_what_counts_as_a_request(messages: Sequence[Message], asked: str) -> None:
     turn = next(message.turn_key for message in messages if RULE in message.text)

@@ -26,6 +26,7 @@ from skilld.evals.significance import (
 )
 from skilld.store.evals import StoredRun
 from support.eval_cases import make_case
+from support.rows import for_each
 
 TRIALS = 1000
 
@@ -49,7 +50,7 @@ def evaluate(ours: float, theirs: float, seed: int, cases: int = 1) -> dict[Comp
     return found
 
 
-@pytest.mark.parametrize(("cases", "seed"), [(1, 1), (1, 2), (3, 3), (5, 4)])
+@for_each(("cases", "seed"), [(1, 1), (1, 2), (3, 3), (5, 4)])
 def test_issue_17_part_5_a_bad_edit_is_called_worse(cases: int, seed: int) -> None:
     """1,000 trials, 0.8 without the edit and 0.5 with it: power of at least 0.8, with the pairs that are planned."""
     found = evaluate(0.5, 0.8, seed, cases)
@@ -57,8 +58,8 @@ def test_issue_17_part_5_a_bad_edit_is_called_worse(cases: int, seed: int) -> No
     assert found.get(Comparison.BETTER, 0) == 0
 
 
-@pytest.mark.parametrize("share", [0.8, 0.5, 0.95, 0.2])
-@pytest.mark.parametrize("seed", [5, 6])
+@for_each("share", [0.8, 0.5, 0.95, 0.2])
+@for_each("seed", [5, 6])
 def test_issue_17_part_5_no_difference_is_seldom_called_worse(share: float, seed: int) -> None:
     """1,000 trials without any difference: at most 5 % say worse; better and worse together stay below that, too."""
     found = evaluate(share, share, seed)
@@ -103,7 +104,7 @@ def test_what_a_number_of_runs_can_show() -> None:
     assert [detectable_share(pairs) for pairs in (1, 5, 10, 20, 52, 100)] == [None, None, 0.06, 0.28, 0.5, 0.59]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("gained", "lost", "p"), [(0, 0, 1.0), (1, 0, 1.0), (5, 0, 0.0625), (6, 0, 0.03125), (3, 3, 1.0), (0, 10, 2 / 1024)]
 )
 def test_the_exact_test(gained: int, lost: int, p: float) -> None:
@@ -131,7 +132,7 @@ def test_the_interval_covers_the_truth_as_often_as_stated() -> None:
         assert 0.93 <= held / 2000 <= 0.995
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("counted", "low", "high"), [(Tally(), -1.0, 1.0), (Tally(both=10), -0.277, 0.277), (Tally(gained=10), 0.607, 1.0)]
 )
 def test_the_interval_at_its_ends(counted: Tally, low: float, high: float) -> None:

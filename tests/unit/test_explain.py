@@ -13,6 +13,7 @@ from skilld.ingest.explain import explain, kind_of, shape_of
 from support.claude_lines import prompt_line, write_transcript
 from support.forged import CARRIERS
 from support.in_process_program import InProcessProgram
+from support.rows import for_each
 
 _DROID = [
     {"type": "session_start", "id": "s", "cwd": "/w"},
@@ -82,9 +83,7 @@ def test_other_adapters_are_explained_by_the_events_they_emit(tmp_path: Path) ->
     assert (second.kind, second.taken) == ("type=brand-new", ("nothing",))
 
 
-@pytest.mark.parametrize(
-    "value", ["words", 7, None, [], [{"a": "words"}], {"/home/me": 1, "sk-12345678901234567890": 2}]
-)
+@for_each("value", ["words", 7, None, [], [{"a": "words"}], {"/home/me": 1, "sk-12345678901234567890": 2}])
 def test_a_shape_contains_no_values(value: Any) -> None:
     text = json.dumps(shape_of({"x": value}))
     assert not [words for words in ("words", "7", "home", "sk-") if words in text]

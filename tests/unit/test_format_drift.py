@@ -15,6 +15,7 @@ from skilld.ingest.record_survey import update_survey, version_in
 from skilld.settings import Settings
 from skilld.store import Store
 from support.in_process_program import InProcessProgram
+from support.rows import for_each
 
 
 def _claude_records(version: str, *more: dict[str, Any]) -> list[dict[str, Any]]:
@@ -68,7 +69,7 @@ def test_known_kinds_few_records_and_inspected_files_are_not_reported(
     assert update_survey(previous_kinds, files) == previous_kinds
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("record", "version"),
     [
         ({"version": "2.1.330"}, "2.1.330"),
@@ -82,9 +83,7 @@ def test_the_client_version_is_read_where_the_record_has_it(record: dict[str, An
     assert version_in(record) == version
 
 
-@pytest.mark.parametrize(
-    "kept", [{"droid": 7}, {"droid": {"versions": {"1.0": {"counts": 7, "sessions": "x"}}}}, {"x": {}}]
-)
+@for_each("kept", [{"droid": 7}, {"droid": {"versions": {"1.0": {"counts": 7, "sessions": "x"}}}}, {"x": {}}])
 def test_any_stored_value_is_tolerated(kept: dict[str, Any]) -> None:
     assert not list(drifts(kept))
 

@@ -10,6 +10,7 @@ import pytest
 from skilld.batching import gate
 from skilld.batching.gate import BUCKETS, Model, buckets, load, needs_classification, score
 from skilld.evaluate.loader import LabelledTurn, labelled_turn
+from support.rows import for_each
 from support.tables import table_texts
 from tools import train_gate
 
@@ -54,7 +55,7 @@ def test_a_turn_without_a_hint_is_left_to_the_model() -> None:
     assert gate.decide(kept, -0.5, floor) is False
 
 
-@pytest.mark.parametrize("text", ["never again, whatever it looks like", "use spaces", "see above " * 50])
+@for_each("text", ["never again, whatever it looks like", "use spaces", "see above " * 50])
 def test_a_hint_with_two_words_or_a_long_turn_passes_whatever_the_score(text: str) -> None:
     assert gate.decide(text, -100.0, 0.0) is True
 

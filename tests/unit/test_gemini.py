@@ -13,6 +13,7 @@ from skilld.agents.gemini_cli import read_log
 from skilld.types import Malformed, Turn
 from support.event_lists import ignored_counts, reply_texts, skill_uses, turn_keys, turn_texts
 from support.ground_truth import events_of, events_of_records, raw_lines
+from support.rows import for_each
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "gemini-cli" / "chats"
 LINES = FIXTURES / "session-2026-11-03T09-00-1a000000.jsonl"
@@ -78,9 +79,7 @@ def test_a_subagent_has_no_turns() -> None:
     assert ignored_counts(events) == {"subagent": 1}
 
 
-@pytest.mark.parametrize(
-    "display", ["/deploy to staging", [{"text": "/deploy to staging"}], {"text": "/deploy to staging"}]
-)
+@for_each("display", ["/deploy to staging", [{"text": "/deploy to staging"}], {"text": "/deploy to staging"}])
 def test_the_displayed_text_wins_in_every_format(display: Any) -> None:
     record = {
         "type": "user",
@@ -111,7 +110,7 @@ def asked(answer: str, **more: Any) -> dict[str, Any]:
     return {"type": "gemini", "id": "a", "content": "", "toolCalls": [{**call, **more}]}
 
 
-@pytest.mark.parametrize("picked", ["JSON", "JSON, TOML", "Yes"])
+@for_each("picked", ["JSON", "JSON, TOML", "Yes"])
 def test_a_free_text_answer_is_a_turn_and_a_picked_one_is_not(picked: str) -> None:
     events = events_of_records(gemini_cli, asked("YAML, always"), asked("YAML, always"))  # written again as it grows
     assert turn_texts(events) == [("answer", "YAML, always")]
@@ -138,6 +137,6 @@ def test_a_typed_file_content_marker_is_text() -> None:
     assert turn_texts(events_of_records(gemini_cli, {"type": "user", "id": "a", "content": text})) == [("typed", text)]
 
 
-@pytest.mark.parametrize("data", [b"[", b'[{"type": "user", "mess', b"[" * 100_000])
+@for_each("data", [b"[", b'[{"type": "user", "mess', b"[" * 100_000])
 def test_a_half_written_log_proves_nothing(data: bytes) -> None:
     assert read_log(data) is None

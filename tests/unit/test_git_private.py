@@ -18,6 +18,7 @@ from skilld.proposals.model import CommitMethod, GitStatus, ProposalCommit
 from skilld.proposals.poll import _repo_stamp
 from skilld.proposals.propose import propose
 from support.repos import TEXT, Harness, Person, insert_below, isolate_git, new_repo, snapshot
+from support.rows import for_each
 from support.waiting import LIMIT
 
 DRY = insert_below("- Run the tests.", "- Do a dry run.")
@@ -280,7 +281,7 @@ def test_a_root_is_known_once_it_has_a_repository(person: Person, harness: Harne
     assert managed_repos.list_roots(folder) == {person.root / "skills": Path(harness.proposals["p1"].repo)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("skill", "root"),
     [
         ("/h/.claude/skills/a/SKILL.md", "/h/.claude/skills"),

@@ -20,6 +20,7 @@ from skilld.git.staging_branch import STAGING_REF
 from skilld.proposals.model import GitStatus
 from support.processes import processes_of
 from support.repos import SKILL, TEXT, Harness, Person, insert_below, isolate_git, new_repo
+from support.rows import for_each
 from support.waiting import wait_for
 
 REF = "refs/skilld/proposals/p1"
@@ -155,7 +156,7 @@ def test_only_our_own_stale_locks_are_removed(person: Person, repo: Repo) -> Non
     assert [path.exists() for path in ours + theirs] == [False, False, True, True, True]
 
 
-@pytest.mark.parametrize("name", ["", "../x", "a/b", "a.lock", "-x", "a b", "x" * 65, "@{", "é"])
+@for_each("name", ["", "../x", "a/b", "a.lock", "-x", "a b", "x" * 65, "@{", "é"])
 def test_ambiguous_ids_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="is not a proposal ID"):
         refs.proposal_ref(name)

@@ -6,6 +6,7 @@ from skilld.git import objects, tree
 from skilld.git.errors import RepoRefusedError
 from skilld.git.repo import Repo, open_repo
 from support.repos import SKILL, Person
+from support.rows import for_each
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def test_a_file_in_place_of_a_folder_is_handled(repo: Repo) -> None:
             tree.rewrite_tree(repo.git, repo.head, {path: plain})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     ["", "/a", "a/", "a//b", ".", "..", "a/../b", ".git/config", "a/.GIT/x", "a/.g\u200cit/x", "git~1/x", ".git /x",
      ".git./x", "a\\b", "a\nb", "a\0b", "a\x1bb", "\udcff"],
@@ -73,7 +74,7 @@ def test_unsafe_paths_are_refused(path: str) -> None:
         tree.check_relpath(path)
 
 
-@pytest.mark.parametrize("path", ["SKILL.md", ".claude/skills/x/SKILL.md", ".github/a", "é ü/ß.md", "a.git/b", "gitx"])
+@for_each("path", ["SKILL.md", ".claude/skills/x/SKILL.md", ".github/a", "é ü/ß.md", "a.git/b", "gitx"])
 def test_unusual_but_safe_paths_are_accepted(path: str) -> None:
     tree.check_relpath(path)
 

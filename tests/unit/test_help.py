@@ -14,6 +14,7 @@ import pytest
 from skilld.__main__ import main
 from skilld.cli.examples import EXAMPLES
 from skilld.cli.parser import GROUPS, VERBS, build_parser
+from support.rows import for_each
 from support.tables import table_rows
 
 COLUMNS = 80
@@ -57,7 +58,7 @@ def test_without_a_command_the_first_ones_are_shown_on_one_screen(capsys: pytest
     assert len(lines) < 24
 
 
-@pytest.mark.parametrize("prog", COMMANDS)
+@for_each("prog", COMMANDS)
 def test_every_command_help_fits_80_columns_and_ends_with_an_example(prog: str) -> None:
     has_only_actions = prog == "skilld skills"
     said = COMMANDS[prog].format_help()
@@ -65,7 +66,7 @@ def test_every_command_help_fits_80_columns_and_ends_with_an_example(prog: str) 
     assert ("\nexamples:\n  " in said) is not has_only_actions
 
 
-@pytest.mark.parametrize(("prog", "typed"), [(prog, typed) for prog, found in EXAMPLES.items() for typed, _ in found])
+@for_each(("prog", "typed"), [(prog, typed) for prog, found in EXAMPLES.items() for typed, _ in found])
 def test_every_example_parses(prog: str, typed: str) -> None:
     assert prog in COMMANDS
     words = shlex.split(typed)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.skills import Places, Skill, inventory
 from skilld.skills.spec import FrontMatter, read_front
+from support.rows import for_each
 from support.tables import table_rows
 
 
@@ -90,7 +90,7 @@ def test_metadata_is_read_one_level_deep() -> None:
     assert read_front(text).metadata == {"author": "Pat", "version": "2", "deep": "author: Not this"}
 
 
-@pytest.mark.parametrize("text", ["", "# No front matter", "---\nname: never closed", "\n---\nname: too late\n---\n"])
+@for_each("text", ["", "# No front matter", "---\nname: never closed", "\n---\nname: too late\n---\n"])
 def test_without_front_matter_there_is_no_metadata(text: str) -> None:
     assert read_front(text) == FrontMatter()
 

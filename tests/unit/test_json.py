@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 
 from skilld.cli.parser import build_parser
+from support.rows import for_each
 from tools.json_documents import DOCUMENTS, TYPES, WITHOUT, definition, listing, schemas
 from tools.json_types import of, of_fields, schema, wrapped
 
@@ -70,7 +71,7 @@ def test_a_dataclass_becomes_a_type() -> None:
     assert of_fields(Inner, without=("path",), colour="any", more="boolean") == "{colour: any, more: boolean}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "good", "bad"),
     [
         ("string", ["a"], [1, None]),
@@ -89,7 +90,7 @@ def test_a_type_describes_what_it_accepts(text: str, good: list[object], bad: li
     assert schema(wrapped(text, 10)) == schema(text)
 
 
-@pytest.mark.parametrize("text", ["", "{a: string", "string string", "{a}", "a-b"])
+@for_each("text", ["", "{a: string", "string string", "{a}", "a-b"])
 def test_an_unsupported_type_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"expected|no type"):
         schema(text)

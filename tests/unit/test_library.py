@@ -28,6 +28,7 @@ from skilld.store.overview import SkillUsage
 from skilld.store.tasks import Task
 from skilld.types import Op, Operation, Proposal, State
 from support.proposals import make_proposal
+from support.rows import for_each
 
 NOW = 1772442000.0  # 2026-03-02 09:00 UTC
 
@@ -120,7 +121,7 @@ def test_a_skill_shows_its_kind_tags_and_source_sessions() -> None:
     assert (bare.kind, bare.tags, bare.origins) == ("skill", (), 0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "found"), [("", True), ("NOTES", True), ("user not", True), ("brief tidy", True), ("notes plugin", False)]
 )
 def test_a_search_requires_every_word(words: str, found: bool) -> None:  # noqa: FBT001 - a case

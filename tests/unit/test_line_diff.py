@@ -11,6 +11,7 @@ from skilld import text
 from skilld.git import line_diff
 from skilld.git.line_diff import ChangeNotFoundError, Hunk, MergeConflictError, transplant, undo
 from skilld.text import compare_lines
+from support.rows import for_each
 
 OLD = b"# R\n\n- one\n- two\n- three\n"
 ADDED = b"# R\n\n- one\n- extra\n- two\n- three\n"
@@ -29,7 +30,7 @@ def test_line_endings_alone_are_no_change() -> None:
     assert line_diff.signature(OLD, ADDED.replace(b"\n", b"\r\n")) == ((), ("- extra",))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "new", "expected"),
     [
         (ADDED, ADDED, True),
@@ -47,7 +48,7 @@ def test_a_text_contains_a_change_if_it_has_its_lines(text: bytes, new: bytes, e
     assert line_diff.contains_change(text, OLD, new) is expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "new", "expected"),
     [
         (OLD, ADDED, True),
@@ -71,7 +72,7 @@ def test_merge_combines_both_sides() -> None:
     assert line_diff.merge(OLD, theirs, theirs) == theirs
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [(ADDED, REPLACED), (REPLACED, REMOVED), (OLD + b"- a\n", OLD + b"- b\n")])
+@for_each(("ours", "theirs"), [(ADDED, REPLACED), (REPLACED, REMOVED), (OLD + b"- a\n", OLD + b"- b\n")])
 def test_merge_refuses_adjacent_changes(ours: bytes, theirs: bytes) -> None:
     with pytest.raises(MergeConflictError):
         line_diff.merge(OLD, ours, theirs)
@@ -103,7 +104,7 @@ def test_undo_at_once_restores_the_text(old: bytes, new: bytes) -> None:
     assert undo(old, new, new) == old
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("current", "expected"),
     [
         (b"- b\n- a\n", b"- a\n"),
@@ -111,7 +112,6 @@ def test_undo_at_once_restores_the_text(old: bytes, new: bytes) -> None:
         (b"- a\n", b"- a\n"),
         (b"- b\n- a\n- b\n", b"- b\n- a\n"),
     ],
-    ids=["moved", "moved further", "gone", "copied"],
 )
 def test_undo_finds_a_line_that_was_moved(current: bytes, expected: bytes) -> None:
     assert undo(b"- a\n", b"- a\n- b\n", current) == expected
@@ -191,7 +191,7 @@ PICKED = COMMON.replace(b"- Two.\n", b"- Two.\n- Picked.\n")
 TEXT_ADDED = PICKED.replace(b"- Picked.\n", b"- Picked.\n- New.\n")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("current", "expected"),
     [
         (COMMON, COMMON.replace(b"- Two.\n", b"- Two.\n- New.\n")),
@@ -203,7 +203,6 @@ TEXT_ADDED = PICKED.replace(b"- Picked.\n", b"- Picked.\n- New.\n")
         (COMMON.replace(b"\n", b"\r\n"), b"# Notes\r\n\r\n- One.\r\n- Two.\r\n- New.\r\n\r\nEnd.\r\n"),
         (b"- Two.", b"- Two.\n- New."),
     ],
-    ids=["as it was", "changed elsewhere", "another line below", "other endings", "no final newline"],
 )
 def test_an_addition_below_a_missing_line_goes_where_that_line_was(current: bytes, expected: bytes) -> None:
     assert transplant(PICKED, TEXT_ADDED, COMMON, current) == expected
@@ -218,7 +217,7 @@ def test_an_addition_between_missing_lines_goes_where_they_would_be() -> None:
         transplant(picked, below, COMMON, COMMON)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("after", "current"),
     [
         (TEXT_ADDED, COMMON.replace(b"- Two.\n", b"")),
@@ -228,7 +227,6 @@ def test_an_addition_between_missing_lines_goes_where_they_would_be() -> None:
         (PICKED.replace(b"- Picked.\n", b""), COMMON),
         (b"New.\n" + PICKED, COMMON),
     ],
-    ids=["line gone", "line reworded", "line twice", "a change", "a removal", "above everything"],
 )
 def test_an_uncertain_place_is_refused(after: bytes, current: bytes) -> None:
     with pytest.raises(ChangeNotFoundError):

@@ -6,6 +6,7 @@ import pytest
 
 from skilld.edit.lint import Severity, is_low_risk, lint
 from support.lint_skill import SKILL, lint_bullet, lint_replacement, skill_with_bullet
+from support.rows import for_each
 from support.tables import table_rows, table_texts
 
 REFUSE, FLAG = Severity.REFUSE, Severity.FLAG
@@ -17,7 +18,7 @@ def test_t13_remote_code_is_refused_unless_typed() -> None:
         assert lint_bullet(text)["remote-code"] is FLAG
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Start it with `agent --dangerously-skip-permissions`",
@@ -64,7 +65,7 @@ def test_t13_everyday_rules_get_no_flag(text: str) -> None:
     assert lint_bullet(text) == {}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Never write table-driven tests",
@@ -79,7 +80,7 @@ def test_a_kind_of_test_or_their_folder_is_no_unsafe_practice(text: str) -> None
     assert lint_bullet(text) == {}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["No need to write tests", "Don't add tests", "Skip everything in tests", "Avoid tests"],
 )
@@ -87,7 +88,7 @@ def test_doing_without_tests_or_checks_still_is(text: str) -> None:
     assert lint_bullet(text)["weak-security"] is FLAG
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "sentence"),
     [
         ("Always push without asking me", "It acts without asking or checking"),
@@ -106,7 +107,7 @@ def test_not_asking_is_told_from_hiding(text: str, sentence: str) -> None:
     assert [one.partition(":")[0] for one in found] == [sentence]
 
 
-@pytest.mark.parametrize("verb", ["Look for", "Check for", "Find", "Flag", "Report any", "Search for", "Remove"])
+@for_each("verb", ["Look for", "Check for", "Find", "Flag", "Report any", "Search for", "Remove"])
 def test_looking_for_secrets_in_code_is_no_unsafe_practice(verb: str) -> None:
     assert "weak-security" not in lint_bullet(f"{verb} hard-coded secrets")
 
@@ -130,7 +131,7 @@ def test_t13_prose_about_a_module_is_not_code() -> None:
     assert lint_bullet("Mock the socket in tests and prefer requests over urllib") == {}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "rule"),
     [
         ("- Never publish without a review.\n", "", "guard-removed"),
@@ -143,7 +144,7 @@ def test_t14_removing_or_weakening_a_rule_is_flagged(old: str, new: str, rule: s
     assert lint_replacement(old, new)[rule] is FLAG
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "rule"),
     [
         ("Always sort the imports", "instruction-removed"),

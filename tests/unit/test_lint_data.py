@@ -14,6 +14,7 @@ from skilld.edit.lint import Severity, lint, worst_severity
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
 from support.lint_skill import SKILL
+from support.rows import for_each
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 
@@ -51,7 +52,7 @@ def test_real_lasting_statements_are_rarely_flagged_and_never_refused() -> None:
     assert counts[Severity.FLAG] <= 0.15 * counts.total()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "added", "known"),
     [
         ("run /skill:software-design-review on it", "Run /skill:software-design-review on the commits.", True),

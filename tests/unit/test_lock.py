@@ -7,8 +7,7 @@ import tomllib
 from importlib.metadata import distributions
 from pathlib import Path
 
-import pytest
-
+from support.rows import for_each
 from tools import lock
 
 ROOT = Path(__file__).parents[2]
@@ -36,9 +35,7 @@ def test_a_level_holds_only_what_it_adds() -> None:
     assert lock.added(TEXT.replace("1.0", "1.1"), TEXT).startswith("alpha==1.1 ")
 
 
-@pytest.mark.parametrize(
-    ("version", "stolen"), [("1.82.6", False), ("1.82.7", True), ("1.82.8", True), ("1.82.80", False)]
-)
+@for_each(("version", "stolen"), [("1.82.6", False), ("1.82.7", True), ("1.82.8", True), ("1.82.80", False)])
 def test_compromised_releases_are_refused(version: str, *, stolen: bool) -> None:
     assert bool(lock.STOLEN.search(f"a==1 \\\nlitellm=={version} \\\n")) == stolen
 

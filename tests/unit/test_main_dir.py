@@ -13,6 +13,7 @@ from skilld.ingest.inspect import FolderCounter, deepest_common_folder, inspect
 from skilld.mining.sessions import Reader, Transcript
 from skilld.types import Span
 from support.opencode_db import OpenCodeDb
+from support.rows import for_each
 
 
 def count_folders(*records: bytes, agent: str = "claude-code") -> FolderCounter:
@@ -27,7 +28,7 @@ PATCH = "*** Begin Patch\n*** Update File: src/a.py\n@@\n*** End Patch"
 READ = {"type": "tool", "tool": "read", "input": json.dumps({"filePath": "/w/api/src/a.py"})}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("agent", "record"),
     [
         (
@@ -128,7 +129,7 @@ def test_u7_temporary_files_count_only_in_a_session_started_among_them() -> None
     assert count_folders(CALL % (b"toolu_1", b"/tmp/project/src/a.py")).main_dir(TEMPORARY) == f"{TEMPORARY}/src"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "other",
     [
         "/home/ada/.claude/plans",
@@ -155,7 +156,7 @@ def _calls(tool: str, *paths: str) -> list[bytes]:
     return [CALL.replace(b"Read", tool.encode()) % (f"{tool}{path}".encode(), path.encode()) for path in paths]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "read", "expected"),
     [
         (["/w/api/a.py", "/w/api/b.py"], ["/lib/one.py"], "/w/api"),  # one look elsewhere moves nothing

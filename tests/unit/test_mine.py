@@ -17,6 +17,7 @@ from skilld.skills import Skill, Source
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import FrontMatter
 from skilld.types import Message, SkillUse, Span
+from support.rows import for_each
 
 AT = "2026-01-05T10:00:00Z"
 LATER = "2026-01-05T12:00:00Z"
@@ -63,7 +64,7 @@ def test_m5_of_several_copies_the_one_in_use_is_extended(place: str) -> None:
     assert [candidate.target for candidate in judged.candidates] == [str(path)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "rule",
     ["Always use pnpm, never npm, in this repository.", "Always answer me in German.", "Sign commits in this repo."],
 )
@@ -187,7 +188,7 @@ def test_a_plugins_skill_is_not_edited() -> None:
     assert "voucher-suite belongs to a plugin, so it cannot be edited" in judged.rejected[0].missed
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "missed"),
     [
         ("always write the notes to /home/ada/notes/today.md", "it contains a path specific to this machine"),
@@ -203,9 +204,7 @@ def test_content_no_skill_should_have_is_left_out(text: str, missed: str) -> Non
     assert re.search(missed, judged.rejected[0].missed)
 
 
-@pytest.mark.parametrize(
-    "text", ["what does this do, and why is it here?", "go on", "```\nrun the whole test suite now\n```"]
-)
+@for_each("text", ["what does this do, and why is it here?", "go on", "```\nrun the whole test suite now\n```"])
 def test_questions_and_go_on_are_not_tasks(text: str) -> None:
     assert summarize(_session(text), ()).tasks == ()
 

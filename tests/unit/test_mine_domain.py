@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from skilld.mining.domains import draft_domain_skill
 from skilld.skills.draft import SkillKind, draft_faults, read_draft, write_draft
 from skilld.store.learnings import Learning
+from support.rows import for_each
 
 SHOP = Path("/work/web-shop")
 TOLD = (
@@ -73,7 +72,7 @@ def test_the_facts_of_a_project_become_one_skill_with_their_sources() -> None:
     assert read_draft(write_draft(found.draft)) == found.draft
 
 
-@pytest.mark.parametrize("rows", [TOLD[:1], TOLD[4:], ()])
+@for_each("rows", [TOLD[:1], TOLD[4:], ()])
 def test_too_few_facts_make_no_skill(rows: tuple[tuple[str, str, str, str | None, str | None], ...]) -> None:
     assert draft_domain_skill(SHOP, _find_learnings(rows), day="2026-01-09") is None
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.mining.actions import Action, ActionLog
 from skilld.mining.kinds import always_before, common_path, shared_kinds
 from skilld.mining.procedure import Episode, find_procedure
 from skilld.mining.similarity import ActionRun
 from skilld.types import Span, ToolCall, ToolOutcome
+from support.rows import for_each
 
 
 def _runs(session: str, *actions: str) -> list[ActionRun]:
@@ -69,7 +68,7 @@ def test_a_file_that_is_read_and_then_changed_is_a_change() -> None:
     assert [(step.text, step.edits) for step in steps] == [("CHANGELOG.md", True), ("gh release create 1.2", False)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("paths", "shared"),
     [
         (["notes/one.md", "notes/two.md"], "notes/….md"),
@@ -90,7 +89,7 @@ def test_an_order_is_kept_only_if_every_session_with_both_kept_it() -> None:
     assert before == {("x one", "y two"), ("x one", "z three")}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "given", "read"),
     [
         ("Read", {"file_path": "/w/shop/docs/plan.md"}, ["docs/plan.md"]),

@@ -11,6 +11,7 @@ from skilld.library.clusters import Ask, Mention, Piece
 from skilld.mining.dedup import ProposalHistory
 from skilld.types import Evidence, Op, Operation, Proposal, State
 from support.proposals import make_proposal
+from support.rows import for_each
 
 PATH = "/shop/SKILL.md"
 SAID = "Always put the ticket number first in each entry."
@@ -35,8 +36,8 @@ def _proposed(state: State, *, text: str = f"# Notes\n\n- {SAID}\n") -> Proposal
     )
 
 
-@pytest.mark.parametrize("state", [*State])
-@pytest.mark.parametrize("text", [SAID, OTHERWISE])
+@for_each("state", [*State])
+@for_each("text", [SAID, OTHERWISE])
 def test_an_earlier_proposal_is_recognized_in_any_state_and_wording(state: State, text: str) -> None:
     assert "abc12345" in (ProposalHistory([_proposed(state)]).duplicate_reason(_ask(text), "") or "")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from skilld.skills import draft
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import NAME_PATTERN, find_faults, read_front
 from skilld.skills.write import fill_holes
+from support.rows import for_each
 
 DAY = "2026-11-20"
 ANYTHING = st.text(st.characters(), min_size=1, max_size=200)
@@ -200,7 +200,7 @@ def _forbidden_reason(text: str) -> str:
     return part_problem(Part(PartKind.RULE, text, ()), "/home/ada/shop") or ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "place",
     [
         "/home/ada/queue", "/Users/ada/queue", "`/tmp/queue/jobs`", "~/queue", "~ada/queue", "$HOME/queue",
@@ -212,7 +212,7 @@ def test_a_machine_specific_path_is_left_out(place: str) -> None:
     assert "path specific to this machine" in _forbidden_reason(f"Keep the job queue in {place} always.")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "words",
     [
         "the suite takes ~30 seconds", "keep ~ten entries of the log", "queue jobs below src/home/queue",

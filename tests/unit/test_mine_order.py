@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.mining.line_order import Line, in_working_order
 from skilld.mining.values import Part, PartKind, Proof, Recurrence
+from support.rows import for_each
 
 EDITED = Part(PartKind.EDIT, "docs/usage.md", (Proof("a", "t", "docs/usage.md", observed=True),))
 CREATED = Part(PartKind.COMMAND, 'gh pr create --body "## Problem"', (Proof("a", "t", "gh", observed=True),))
@@ -28,7 +27,7 @@ FORMAT = worded("Format it with `prettier --write docs`", EDITED)
 FAILED = Part(PartKind.TRAP, "it failed", (Proof("a", "t", "gh", observed=True),))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "expected"),
     [
         ([ADD, COMMIT, DOCS], [DOCS, ADD, COMMIT]),
@@ -52,7 +51,7 @@ def test_what_is_changed_and_how_a_text_is_built_comes_before_the_command_that_t
 LINT = worded("Check that `mise run lint` passes")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("steps", "check", "expected"),
     [
         ([DOCS, ADD, COMMIT, PUSH], LINT, [DOCS, LINT, ADD, COMMIT, PUSH]),

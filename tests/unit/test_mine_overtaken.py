@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from skilld.mining.overtaken import Later
 from skilld.mining.session_summary import Row, Task
 from skilld.mining.values import Part, PartKind, Proof
+from support.rows import for_each
 
 
 def row(number: int, *texts: str, project: str = "/shop") -> Row:
@@ -25,7 +24,7 @@ def overtaken(said: str, *later: Row, here: int = 1) -> bool:
     return Later([*reversed(rows)]).overtakes(part, rows[:here])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "later", "gone"),
     [
         ("Next time you made changes to the code, let me commit.", "Just commit for me", True),

@@ -20,6 +20,7 @@ from skilld.mining.values import Candidate, Grouping, Judgement, PartKind, ToldT
 from skilld.skills import Skill, Source
 from skilld.skills.spec import FrontMatter
 from skilld.types import ToolOutcome
+from support.rows import for_each
 
 NOW = parse_time("2026-01-06T10:00:00Z") or 0.0
 
@@ -94,7 +95,7 @@ def test_a_pitfall_names_every_step_that_may_have_helped() -> None:
     assert _step_lines(candidate, PartKind.TRAP) == ["`make ship` failed until `make login AS=ci` had run."]
 
 
-@pytest.mark.parametrize("left_out", ["sudo service registry start", "{0} up", "~src/ship_{0}.py"])
+@for_each("left_out", ["sudo service registry start", "{0} up", "~src/ship_{0}.py"])
 def test_no_step_is_credited_if_something_else_may_have_helped(left_out: str) -> None:
     """What the draft leaves out, because a skill must not run it or only one session did, may have been the way."""
     commands = "make image", "!make ship", left_out, "make login AS=ci", "make ship", "make smoke"
@@ -490,7 +491,7 @@ def test_a_reserved_act_is_no_rule_once_the_person_asked_for_it() -> None:
     assert said not in _step_lines(_judge(*rows).candidates[0], PartKind.PITFALL)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("failed", "worked", "pitfall"),
     [
         ("gh pr checks 94", "gh pr ready 94", False),  # another thing

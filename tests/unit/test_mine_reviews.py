@@ -12,6 +12,7 @@ import pytest
 from skilld.mining.review_comments import AuthorKind, github_comment, gitlab_comment, is_generated
 from skilld.mining.review_requests import RecurringRequest, StoredRequest, find_requests, recurring_requests
 from support.review_comments import PEOPLE, comment_row, make_comments
+from support.rows import for_each
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -39,7 +40,7 @@ def find_in(rows: Sequence[dict[str, Any]]) -> list[RecurringRequest]:
     )
 
 
-@pytest.mark.parametrize("written", ["third", "fourth", "fifth"])
+@for_each("written", ["third", "fourth", "fifth"])
 def test_recurring_requests_of_people_are_found(written: str) -> None:
     rows = make_comments(written, number=300)
     rules = {f"{row['stream']}/{row['id']}": row["rule"] for row in rows}
@@ -53,7 +54,7 @@ def test_recurring_requests_of_people_are_found(written: str) -> None:
     assert len(right) >= 8
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "sort"),
     [
         ({}, AuthorKind.PERSON),
@@ -76,13 +77,13 @@ def test_the_author_of_a_comment_is_recognized(changes: dict[str, Any], sort: Au
     assert "ada" not in one.author
 
 
-@pytest.mark.parametrize("made", [None, [], "x", {}, {"user": []}, {"html_url": "https://x.example/a/b/issues/3#i"}])
+@for_each("made", [None, [], "x", {}, {"user": []}, {"html_url": "https://x.example/a/b/issues/3#i"}])
 def test_other_comments_are_ignored(made: object) -> None:
     assert github_comment(made, "issues", "") is None
     assert gitlab_comment(made, "https://x.example/a", {}, "") is None
 
 
-@pytest.mark.parametrize("url", ["javascript:/pull/1#x", "https://x.example/pull/1#\x1b[31m", "https://x y/pull/1#a"])
+@for_each("url", ["javascript:/pull/1#x", "https://x.example/pull/1#\x1b[31m", "https://x y/pull/1#a"])
 def test_an_invalid_url_is_not_shown(url: str) -> None:
     one = github_comment(
         comment_row(1, START, body="Use tabs.", who=PEOPLE[0], pull=3) | {"html_url": url}, "pulls", ""
@@ -91,7 +92,7 @@ def test_an_invalid_url_is_not_shown(url: str) -> None:
     assert one.url == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Please use tabs. ⚠️",
@@ -106,7 +107,7 @@ def test_wording_people_use_too_is_not_called_generated(text: str) -> None:
     assert not is_generated(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "asked"),
     [
         ("nit: please use the logger here instead of print", ["Use the logger instead of print."]),

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.mining.said import Sentence, said_parts, sentences, sentences_of_turns
 from skilld.mining.session_summary import Task
+from support.rows import for_each
 
 
 def _lines(typed: str) -> list[str]:
     return [one.text for one in sentences("s1", "t1", typed)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "lines"),
     [
         ("ok push it. And mark the resolved ones as such!", ["Push it", "Mark the resolved ones as such"]),
@@ -27,7 +26,7 @@ def test_a_turn_is_its_sentences_without_politeness_and_questions(typed: str, li
     assert [line.rstrip(":") for line in _lines(typed)] == [line.rstrip(":") for line in lines]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "typed",
     [
         "copy it from /home/ada/shop/notes.md first",
@@ -70,7 +69,7 @@ def test_sentences_in_other_words_are_one_line_in_the_shorter_wording() -> None:
     assert (part.text, len(part.proofs)) == (other.text, 2)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "typed",
     [
         "seems to work fine",
@@ -90,7 +89,7 @@ def test_approval_output_and_remarks_of_reviewers_are_no_lines(typed: str) -> No
     assert _lines(typed) == []
 
 
-@pytest.mark.parametrize("typed", ["run it twice", "error messages end without a stop", "keep it short", "no emojis"])
+@for_each("typed", ["run it twice", "error messages end without a stop", "keep it short", "no emojis"])
 def test_short_wishes_are_lines(typed: str) -> None:
     assert len(_lines(typed)) == 1
 

@@ -6,6 +6,7 @@ import pytest
 
 from skilld.mining.values import Part, PartKind, Proof
 from skilld.mining.wording import Sources, is_literal, line_doubt, title_problem, wording_problem
+from support.rows import for_each
 
 
 def said(text: str, session: str = "a") -> Part:
@@ -34,7 +35,7 @@ def problem(text: str, *numbers: int) -> str | None:
     return wording_problem(text, Sources([TASK[n] for n in numbers]), Sources(TASK))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "numbers"),
     [
         ("Add a small sentence to `CHANGELOG.md`", (0, 3)),
@@ -52,7 +53,7 @@ def test_a_line_may_put_together_what_the_person_typed_and_two_sessions_did(
     assert problem(text, *numbers) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "numbers", "why"),
     [
         ("Add a small sentence to the wiki", (0, 3), "'wiki'"),  # nobody said it
@@ -135,7 +136,7 @@ RUNS = [
 ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("span", "known"),
     [
         ("gh run view \u2026 --log-failed", True),
@@ -175,7 +176,7 @@ ELSEWHERE = [
 ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("span", "known"),
     [
         ("go test \u2026", True),
@@ -204,7 +205,7 @@ def test_the_beginning_of_a_command_may_end_within_a_path_or_have_run_in_another
     assert (wording_problem(f"Run it with `{span}`", sources, sources) is None) is known
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "text", "fits"),
     [
         ("I don't see the entire commands in opencode", "Look for the entire commands again", True),
@@ -229,7 +230,7 @@ def test_what_is_wrong_as_it_is_bans_nothing_and_a_ban_stays_one(typed: str, tex
     assert (wording_problem(text, sources, sources) is None) is fits
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "text", "fits"),
     [
         ("look at the screenshot first", "Look at the screenshot first", True),
@@ -245,7 +246,7 @@ def test_the_persons_own_word_for_what_shows_them_is_theirs_to_give(typed: str, 
     assert (wording_problem(text, Sources([said(typed), ran]), Sources([said(typed), ran])) is None) is fits
 
 
-@pytest.mark.parametrize("word", ["wants", "wrong", "according to", "planned"])
+@for_each("word", ["wants", "wrong", "according to", "planned"])
 def test_a_plain_word_counts_in_any_form(word: str) -> None:
     sources = Sources([said("close the month and post the totals")])
     assert wording_problem(f"Post the totals of the month {word} here", sources, sources) is None
@@ -260,7 +261,7 @@ ASK = Part(PartKind.REQUEST, "a title with the numbers of today", (Proof("a", "t
 OTHER = Part(PartKind.REQUEST, "a title with numbers", (Proof("b", "t", "x"),))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "text", "sources", "doubt"),
     [
         ("rule", "Put the numbers in the title", (ASK,), "only one request"),

@@ -6,6 +6,7 @@ import pytest
 
 from skilld.edit.move import move_to_section, section_titles
 from skilld.errors import SkilldError
+from support.rows import for_each
 
 BEFORE = "# A\n\n## Tone\n\n- Kind.\n- Short.\n\n## Steps\n\n1. Write.\n2. Send.\n\n## Twice\n\n## Twice\n\n- Last.\n"
 
@@ -15,7 +16,7 @@ def test_only_headings_that_occur_once_can_be_chosen() -> None:
     assert section_titles("ONE\n\nText.\n\nTWO\n\nText.\n") == ["ONE", "TWO"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "added",
     [
         "- Sign it.\n  Always.\n- No dates.\n",

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import pytest
-
 from skilld.proposals.model import RESTORABLE_SECONDS, GitStatus, Observation, ObservedState, next_state
 from skilld.types import Proposal, State
 from support.proposals import make_proposal
+from support.rows import for_each
 
 NOW = 1_800_000_000.0
 LONG_AGO = NOW - RESTORABLE_SECONDS
@@ -14,7 +13,7 @@ def proposal(state: State, commit: str = "c1") -> Proposal:
     return make_proposal(id="p1", state=state, commit=commit, note="known")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("state", "seen", "missing_since", "after"),
     [
         (State.OPEN, GitStatus.NOTHING, None, ObservedState(State.OPEN, note="known")),

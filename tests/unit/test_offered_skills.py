@@ -32,6 +32,7 @@ from skilld.skills.spec import read_front
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.store.meta import INSTALLED_AT
+from support.rows import for_each
 
 DAY = 86400.0
 NOW = 1_780_000_000.0
@@ -52,7 +53,7 @@ def set_age(one: Skill, days: float) -> None:
     os.utime(one.path, (NOW - days * DAY, NOW - days * DAY))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("used", "changed", "watched", "stale"),
     [
         (0.0, STALE_DAYS + 1, STALE_DAYS + 1, True),

@@ -12,6 +12,7 @@ from skilld.agents import opencode
 from skilld.agents.opencode import TypedList
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Turn
 from support.ground_truth import events_of_records, raw_lines
+from support.rows import for_each
 
 RECORDS = Path(__file__).parents[1] / "fixtures" / "opencode" / "records.jsonl"
 NOTES = "/w/app/.opencode/skills/release-notes/SKILL.md"
@@ -80,7 +81,7 @@ def test_an_answer_of_a_killed_client_does_not_wait_forever() -> None:
     assert parser.checkpoint(1001 + hour)[0] == 1001 + hour
 
 
-@pytest.mark.parametrize("record", [b"[]", b"{}", b"\xff", {"message": []}, {"message": [{"data": "[1]"}]}])
+@for_each("record", [b"[]", b"{}", b"\xff", {"message": []}, {"message": [{"data": "[1]"}]}])
 def test_a_malformed_record_is_counted(record: bytes | dict[str, Any]) -> None:
     assert [type(event) for event in events_of_records(opencode, record)] == [Malformed]
 
@@ -148,7 +149,7 @@ def _prompt_message(text: str, *, headless: bool = False, title: str | None = No
     return {"message": [{**message, "permission": json.dumps(rules) if headless else None}], "parts": parts}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("record", "expected"),
     [
         (_prompt_message("no, keep it short", headless=True), ["no, keep it short"]),
@@ -161,7 +162,6 @@ def _prompt_message(text: str, *, headless: bool = False, title: str | None = No
         ),
         (_prompt_message("# Notes", title="/notes:skill for 1.4"), []),
     ],
-    ids=["gone-on-with", "quoted", "a-word", "not-listed", "arguments-amid", "title-not-listed"],
 )
 def test_the_list_shows_what_was_typed_in_a_headless_session_and_to_a_skill(
     record: dict[str, Any], expected: list[str]

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from skilld.exchange.outgoing import SessionWords, clear_body, clear_metadata, leak_reason
+from support.rows import for_each
 
 SAID = SessionWords(frozenset({"ses_0123456789"}), ("Deploy build 4711 to box7.example before you call Ada.",))
 SKILL = """\
@@ -53,7 +54,7 @@ def test_an_example_is_removed_with_its_session() -> None:
     assert clear_body(f"Do it.\n\n{from_session}") == "Do it."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "why"),
     [
         (_skill(), None),

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 from typing import Any
 
-import pytest
-
 from skilld.agents import pi
 from skilld.types import Turn
 from support.event_lists import ignored_counts, reply_texts, skill_uses, turn_keys, turn_texts
 from support.ground_truth import events_of, events_of_records
+from support.rows import for_each
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "pi"
 TYPED = FIXTURES / "2026-11-03T09-00-00-000Z_0f000000-0000-7000-8000-000000000001.jsonl"
@@ -59,7 +58,7 @@ def test_a_session_started_with_a_prompt_has_no_turns_until_someone_uses_its_ter
     assert ignored_counts(events) == {"headless": 2}
 
 
-@pytest.mark.parametrize(("after", "turns"), [(0.05, 0), (0.9, 0), (1.5, 1), (-60, 1)])
+@for_each(("after", "turns"), [(0.05, 0), (0.9, 0), (1.5, 1), (-60, 1)])
 def test_the_delay_of_the_first_prompt_tells_who_typed_it(after: float, turns: int) -> None:
     assert len(turn_texts(events_of_records(pi, header(), user("hello", after)))) == turns
 
@@ -69,7 +68,7 @@ def test_a_session_a_person_started_with_an_argument_loses_only_that_prompt() ->
     assert turn_texts(events_of_records(pi, header(), user("one", 0.05), user("two", 60))) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "entry",
     [
         {"type": "message", "message": {"role": "bashExecution", "command": "ls"}},
@@ -92,7 +91,7 @@ def test_initial_settings_records_prove_nothing() -> None:
     assert turn_texts(events_of_records(pi, header(), change, user("one", 0.05), user("two", 60))) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "typed"),
     [
         ("subagent-scout-238936d2-1", ["one"]),
@@ -135,7 +134,7 @@ def test_a_skill_block_not_at_the_start_of_the_prompt_is_text() -> None:
     assert skill_uses(events) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "expected"),
     [
         ("2026-11-03T09-00-00-000Z_0f000000-0000-7000-8000-000000000001.jsonl", True),

@@ -17,6 +17,7 @@ from skilld.proposals.model import MAX_SUBJECT, compose
 from skilld.report.values import Share
 from skilld.report.wording import brief, sessions
 from support.program import Program
+from support.rows import for_each
 
 RULE = Rule("/p/CLAUDE.md", 3, "Use pnpm.", Origin.PROPOSAL, 1.0, proposal="3f2a")
 
@@ -30,7 +31,7 @@ MANY = (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after", "told"),
     [
         ((1, 1), (0, 0), f"{NONE}. Before, you said it in {ONCE}"),
@@ -60,7 +61,7 @@ def test_the_report_gives_no_percentage_of_a_few_sessions() -> None:
     assert [brief(one) for one in shares] == ["6 of 7", "3 of 39", "8%", "–"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("summary", "subject"),
     [
         ("Always do a dry run.", "skilld(CLAUDE.md): Always do a dry run."),

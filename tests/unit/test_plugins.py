@@ -13,6 +13,7 @@ import pytest
 from skilld import __version__
 from skilld.cli import permissions
 from skilld.cli.parser import build_parser
+from support.rows import for_each
 
 ROOT = Path(__file__).parents[2]
 SHOW = ROOT / "plugins/claude-code/show.sh"
@@ -51,14 +52,14 @@ def test_the_plugins_are_exactly_these_files_without_hooks_servers_or_programs()
     assert found == {*MANIFESTS, *PROMPTS, SHOW.relative_to(ROOT).as_posix()}
 
 
-@pytest.mark.parametrize(("name", "keys"), MANIFESTS.items(), ids=MANIFESTS)
+@for_each(("name", "keys"), MANIFESTS.items())
 def test_a_manifest_adds_nothing_that_runs_by_itself(name: str, keys: set[str]) -> None:
     manifest = json.loads(text(name))
     assert manifest.keys() == keys
     assert (manifest["name"], manifest["version"]) == ("skilld", __version__)
 
 
-@pytest.mark.parametrize(("name", "folder"), MARKETS.items(), ids=MARKETS)
+@for_each(("name", "folder"), MARKETS.items())
 def test_a_marketplace_lists_only_the_plugin(name: str, folder: str) -> None:
     (plugin,) = json.loads(text(name))["plugins"]
     source = plugin["source"] if isinstance(plugin["source"], str) else plugin["source"]["path"]
@@ -66,7 +67,7 @@ def test_a_marketplace_lists_only_the_plugin(name: str, folder: str) -> None:
     assert (ROOT / folder).is_dir()
 
 
-@pytest.mark.parametrize("name", sorted(PROMPTS))
+@for_each("name", sorted(PROMPTS))
 def test_a_command_only_displays(name: str) -> None:
     said = text(name)
     assert not DECIDES.search(said)

@@ -16,6 +16,7 @@ from skilld.agents import ADAPTERS, chunk, claude_code
 from skilld.agents.base import Adapter, chunk_reader
 from skilld.agents.chunk import Chunk
 from skilld.types import Event, Ignored, Malformed, RawLine, Reply, Turn
+from support.rows import for_each
 
 SHARED = Path(__file__).parents[3] / "shared/data/transcripts"
 HOME = {"parentUuid": "p", "isSidechain": False, "userType": "external", "cwd": "/work", "sessionId": "s1"}
@@ -151,12 +152,12 @@ SPLICED = [
 ]
 
 
-@pytest.mark.parametrize("record", PLAIN, ids=range(len(PLAIN)))
+@for_each("record", PLAIN)
 def test_lines_without_turns_are_skipped(record: object) -> None:
     assert feed_skimmed(claude_code, [[line(record)]])[2] == 1
 
 
-@pytest.mark.parametrize("record", NOT_PLAIN, ids=range(len(NOT_PLAIN)))
+@for_each("record", NOT_PLAIN)
 def test_lines_that_may_hold_turns_are_read(record: object) -> None:
     # The calls are known: it is in what they ask for that a result may be an answer.
     before = [line(agent(call(tool, ident), 0)) for tool, ident in (("Bash", "t1"), ("AskUserQuestion", "ask"))]
@@ -208,7 +209,7 @@ def test_damage_in_a_skipped_line_stops_nothing(damage: bytes) -> None:
     assert turn.text == "always use tabs"
 
 
-@pytest.mark.parametrize("sort", [{}, [], {"type": {}}, None])
+@for_each("sort", [{}, [], {"type": {}}, None])
 def test_an_invalid_type_stops_nothing(sort: object) -> None:
     assert feed_lines(claude_code, [line({"type": sort, "message": {}, "sessionId": "s1"})])[0] == []
 

@@ -10,9 +10,10 @@ import pytest
 
 from skilld.cli import progress as cli_progress
 from skilld.cli.progress import Progress, progress_line
+from support.rows import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("done", "passed", "line"),
     [
         (0, 100.0, "Judging: 0 of 40"),

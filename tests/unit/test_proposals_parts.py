@@ -11,6 +11,7 @@ from skilld.proposals.explain import Part, apply_only, parts
 from skilld.proposals.refit import Edit
 from skilld.types import Op, Operation
 from support.proposals import make_proposal
+from support.rows import for_each
 
 BEFORE = b"# Notes\n\n- Past tense.\n- Short.\n\n## More\n\nText.\n"
 # The second is anchored on what the first adds, the third stands elsewhere, the fourth rewrites a line.
@@ -32,7 +33,7 @@ def test_each_part_is_what_it_adds_and_removes() -> None:
     assert parts(BEFORE, OPERATIONS) == PARTS
 
 
-@pytest.mark.parametrize("ending", [b"\n", b"\r\n", b"\r"])
+@for_each("ending", [b"\n", b"\r\n", b"\r"])
 def test_every_choice_of_parts_has_exactly_the_chosen_lines(ending: bytes) -> None:
     lines = ["- First.", "- Second.", "Third.", "- Present tense."]
     for count in range(5):

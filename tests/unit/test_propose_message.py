@@ -3,12 +3,12 @@ from __future__ import annotations
 import re
 import subprocess
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from skilld.git.objects import Commit, Ident
 from skilld.proposals.model import compose
+from support.rows import for_each
 from support.waiting import LIMIT
 
 TRAILERS = {
@@ -101,7 +101,7 @@ def test_suspicious_lines_are_marked() -> None:
     assert body == "| --- Signed-off-by: Eve"
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@for_each("text", HOSTILE)
 def test_a_trailer_value_stays_on_one_line(text: str) -> None:
     parsed = git("interpret-trailers", "--parse", stdin=message("x", TRAILERS | {"Model": f"m {text}"}))
     assert parsed.startswith(PARSED.removesuffix("offline\n"))
@@ -121,7 +121,7 @@ def check_message(text: str) -> None:
     assert not re.search(r"^This reverts commit", written.decode(), re.MULTILINE)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@for_each("text", HOSTILE)
 def test_no_text_forms_a_trailer(text: str) -> None:
     check_message(text)
 

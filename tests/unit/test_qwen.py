@@ -11,6 +11,7 @@ from skilld.agents import qwen_code
 from skilld.types import RawLine, Turn
 from support.event_lists import ignored_counts, reply_texts, skill_uses, turn_keys, turn_texts
 from support.ground_truth import events_of, events_of_records, events_with_restarts
+from support.rows import for_each
 
 SESSION = "3a000000-0000-4000-8000-000000000001"
 FILE = Path(__file__).parents[1] / "fixtures" / "qwen-code" / "chats" / f"{SESSION}.jsonl"
@@ -65,7 +66,7 @@ def test_a_killed_and_resumed_reader_reads_the_same(every: int) -> None:
     assert list(dict.fromkeys(resumed)) == turns
 
 
-@pytest.mark.parametrize("prompt_id", ["54ccc96884692", "other########0", "s#extractor-x#0", "s########x"])
+@for_each("prompt_id", ["54ccc96884692", "other########0", "s#extractor-x#0", "s########x"])
 def test_a_request_not_made_in_a_terminal_proves_nothing(prompt_id: str) -> None:
     assert turn_texts(events_of_records(qwen_code, user("hello", 1), request(prompt_id, 2))) == []
 
@@ -90,7 +91,7 @@ def snapshot(*prompt_ids: str) -> dict[str, Any]:
 STEERED = marked(user("and short", 4), subtype="mid_turn_user_message", systemPayload={"displayText": "and short"})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("records", "expected"),
     [
         # All prompts are numbered; of the files there is a snapshot where there is a terminal.

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from skilld.errors import SkilldError
 from skilld.redact import Finding, RedactionError, Redactor
 from skilld.redact.tokens import SHAPES, load_formats
+from support.rows import for_each
 
 ROOT = Path(__file__).parents[2]
 REDACTOR = Redactor(bytes(32))
@@ -148,7 +149,7 @@ def test_an_unbroken_quarter_megabyte_terminates() -> None:
         assert REDACTOR.redact(text) == text
 
 
-@pytest.mark.parametrize("key", [b"", b"short", bytes(33)])
+@for_each("key", [b"", b"short", bytes(33)])
 def test_a_key_of_the_wrong_length_is_refused(key: bytes) -> None:
     with pytest.raises(RedactionError):
         Redactor(key)
@@ -163,7 +164,7 @@ class Broken(str):
         raise OSError(str(self))
 
 
-@pytest.mark.parametrize("text", [None, b"password=hunter22", 7, Broken("password=hunter22")])
+@for_each("text", [None, b"password=hunter22", 7, Broken("password=hunter22")])
 def test_any_internal_error_is_a_refusal_without_text(text: str) -> None:
     with pytest.raises(RedactionError) as error:
         REDACTOR.redact(text)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-import pytest
-
 from skilld.redact import Redactor
 from skilld.redact.redactor import _search
+from support.rows import for_each
 
 REDACTOR = Redactor(bytes(32))
 
@@ -57,7 +56,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("disguise", "secret"), CASES.values(), ids=CASES)
+@for_each(("disguise", "secret"), CASES.values())
 def test_a_disguised_secret_is_removed_whole(disguise: Callable[[str], str], secret: str) -> None:
     written = disguise(secret)
     text = f"first\nuse {written} here\nlast"
@@ -70,7 +69,7 @@ def test_a_disguised_secret_is_removed_whole(disguise: Callable[[str], str], sec
     assert REDACTOR.redact(masked) == masked
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "secret"),
     [
         ("\x1b[1mpassword\x1b[0m: \x1b[32mWumpel7kat\x1b[0m", "Wumpel7kat"),
@@ -96,7 +95,7 @@ def test_more_places_of_secrets(text: str, secret: str) -> None:
     assert secret not in REDACTOR.redact(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "use %20 for blanks, as in https://x.example/a%20b?q=%7Bid%7D",
@@ -113,7 +112,7 @@ def test_harmless_text_stays(text: str) -> None:
     assert REDACTOR.redact(text) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "unit", ["\x1b[", "%41", "\\x41", "\u200b", "&#65;", "a%\n", "\x1b]8;;", "%2", "\uff21\n", "$2b$", "mysql://:@@"]
 )
 def test_the_time_is_proportional_to_the_length(unit: str) -> None:

@@ -4,10 +4,9 @@ no scanner takes this file for a leak.
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.redact import Redactor
 from skilld.redact.tokens import load_formats
+from support.rows import for_each
 
 REDACTOR = Redactor(bytes(32))
 
@@ -187,7 +186,7 @@ STAND_INS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "token"), TOKENS, ids=[f"{kind}-{token[:8]}" for kind, token in TOKENS])
+@for_each(("kind", "token"), TOKENS)
 def test_a_token_is_found_whole_with_its_kind_after_quotes_signs_and_escapes(kind: str, token: str) -> None:
     text = f"I put {token} into the file."
     assert [(finding.kind, text[finding.start : finding.end]) for finding in REDACTOR.findings(text)] == [(kind, token)]
@@ -206,7 +205,7 @@ def test_every_format_has_an_example_here() -> None:
     assert {each.kind for each in load_formats()} <= {kind for kind, _ in TOKENS}
 
 
-@pytest.mark.parametrize("text", STAND_INS)
+@for_each("text", STAND_INS)
 def test_placeholders_of_tokens_are_left_alone(text: str) -> None:
     assert REDACTOR.redact(text) == text
 

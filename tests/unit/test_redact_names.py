@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.redact import Redactor, passwords
+from support.rows import for_each
 
 REDACTOR = Redactor(bytes(32))
 
@@ -114,7 +113,7 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize("marked", SECRETS)
+@for_each("marked", SECRETS)
 def test_only_the_value_is_a_secret(marked: str) -> None:
     before, _, rest = marked.partition("»")
     secret, _, after = rest.partition("«")
@@ -124,7 +123,7 @@ def test_only_the_value_is_a_secret(marked: str) -> None:
     assert redacted.count("[REDACTED:") == 1
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@for_each("text", HARMLESS)
 def test_harmless_values_are_left_alone(text: str) -> None:
     assert REDACTOR.redact(text) == text
 
@@ -140,7 +139,7 @@ def test_a_letter_with_a_longer_lower_case_shifts_no_offset() -> None:
     assert REDACTOR.redact("İİİ password=hunter22 İ").startswith("İİİ password=[REDACTED:password:")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "secrets"),
     [
         ("u: eve / p: sunflower", ["sunflower"]),
@@ -165,7 +164,7 @@ def test_the_password_beside_a_user_name_is_found(text: str, secrets: list[str])
     assert [text[one.start : one.end] for one in found] == secrets
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "word", "is_one"),
     [
         ("user eve, password sunflower", "sunflower", True),

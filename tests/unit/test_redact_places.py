@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import base64
 
-import pytest
-
 from skilld.redact import Redactor, blocks
+from support.rows import for_each
 
 REDACTOR = Redactor(bytes(32))
 
@@ -102,7 +101,7 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "marked"), SECRETS)
+@for_each(("kind", "marked"), SECRETS)
 def test_the_secret_part_is_found_whole(kind: str, marked: str) -> None:
     before, _, rest = marked.partition("»")
     secret, _, after = rest.partition("«")
@@ -112,7 +111,7 @@ def test_the_secret_part_is_found_whole(kind: str, marked: str) -> None:
     assert redacted.count("[REDACTED:") == 1
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@for_each("text", HARMLESS)
 def test_harmless_text_is_left_alone(text: str) -> None:
     assert REDACTOR.redact(text) == text
 
@@ -145,7 +144,7 @@ def test_the_ends_of_long_secrets_are_redacted_too() -> None:
         assert ALNUM not in REDACTOR.redact(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "secrets"),
     [
         ("db.example.org:5432:app:eve:hunter2xyz", ["hunter2xyz"]),

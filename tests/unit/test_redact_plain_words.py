@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.redact import Redactor
+from support.rows import for_each
 
 REDACT = Redactor(bytes(32)).redact
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "secret"),
     [
         ("the vpn passphrase: correct horse battery staple", "correct horse battery staple"),
@@ -36,7 +35,7 @@ def test_it_is_masked(text: str, secret: str) -> None:
     assert REDACT(masked) == masked
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "passphrase: ask Kim",

@@ -13,6 +13,7 @@ import pytest
 
 from skilld.evaluate.secrets import figures, judge, outcome_rows, secret_case
 from skilld.redact import Redactor
+from support.rows import for_each
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 REDACTOR = Redactor(bytes(32))
@@ -66,7 +67,7 @@ def test_an_outcome_holds_labels_and_no_text() -> None:
     ]
 
 
-@pytest.mark.parametrize("broken", [{"sample_b64": "?"}, {"should_redact": "yes"}, {"sample_b64": None}])
+@for_each("broken", [{"sample_b64": "?"}, {"should_redact": "yes"}, {"sample_b64": None}])
 def test_an_invalid_row_is_refused(broken: dict[str, Any]) -> None:
     with pytest.raises((KeyError, TypeError, ValueError)):
         secret_case(ROWS[0] | broken)
@@ -113,9 +114,7 @@ SENTENCES = Path(__file__).parents[1] / "data/secrets"
 
 # The rules were written with the first half in view. Each held set was scored once, and no rule changed to its rows:
 # 0.89 and 0.02 for the first, with the rules as they were then; 0.92 and 0 for the second, by another writer.
-@pytest.mark.parametrize(
-    ("half", "recall", "flagged"), [("dev", 0.99, 0.01), ("held", 0.88, 0.03), ("held2", 0.91, 0.02)]
-)
+@for_each(("half", "recall", "flagged"), [("dev", 0.99, 0.01), ("held", 0.88, 0.03), ("held2", 0.91, 0.02)])
 def test_s7_the_scores_of_natural_sentences_hold(half: str, recall: float, flagged: float) -> None:
     text = (SENTENCES / f"sentences.{half}.jsonl").read_text(encoding="utf-8")
     rows = [json.loads(line) for line in text.splitlines()]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-import pytest
-
 from skilld.redact import Redactor
 from skilld.redact.naming import LANGUAGES
+from support.rows import for_each
 
 REDACTOR = Redactor(bytes(32))
 # Language, and sentences with {} in the place of the password.
@@ -72,7 +71,7 @@ def test_every_language_of_the_table_has_sentences() -> None:
     assert len(LANGUAGES) >= 25
 
 
-@pytest.mark.parametrize(("sentence", "password"), CASES)
+@for_each(("sentence", "password"), CASES)
 def test_s7_a_password_is_found_in_a_sentence(sentence: str, password: str) -> None:
     assert password not in REDACTOR.redact(f"so {sentence.format(password)}, ok")
 
@@ -131,7 +130,7 @@ OTHERS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("marked", OTHERS)
+@for_each("marked", OTHERS)
 def test_s7_other_secrets_are_found_whole(marked: str) -> None:
     before, _, rest = marked.partition("»")
     secret, _, after = rest.partition("«")
@@ -169,7 +168,7 @@ HARMLESS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@for_each("text", HARMLESS)
 def test_s7_look_alikes_are_left_alone(text: str) -> None:
     assert REDACTOR.redact(text) == text
 

@@ -12,6 +12,7 @@ from skilld.edit.operations import apply
 from skilld.edit.refit import NoPlaceError, refit, refit_in_section
 from skilld.types import Op, Operation
 from support.repos import TEXT
+from support.rows import for_each
 
 NEW = "- Weigh each parcel twice."
 WORDS = (
@@ -30,7 +31,7 @@ def insert_op(anchor: str, text: str) -> Operation:
     return Operation(Op.INSERT_AFTER, anchor, text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new"),
     [
         ("- Run the tests.", "- Run all of the tests."),
@@ -40,7 +41,6 @@ def insert_op(anchor: str, text: str) -> Operation:
         ("# Release", "# How to publish"),
         ("- Push the tag.\n", ""),
     ],
-    ids=["reworded", "rewritten", "reworded below", "another above", "renamed", "one gone"],
 )
 def test_a_bullet_goes_where_it_was_meant(old: str, new: str) -> None:
     current = TEXT.replace(old, new)
@@ -52,7 +52,7 @@ def test_a_bullet_goes_where_it_was_meant(old: str, new: str) -> None:
     )
 
 
-@pytest.mark.parametrize("lines", ["- Run the tests.\n", "\n- Tag the commit.\n", "## Two\n\nText.\n\n"])
+@for_each("lines", ["- Run the tests.\n", "\n- Tag the commit.\n", "## Two\n\nText.\n\n"])
 def test_blank_lines_that_an_edit_removes_go_in_another_version_too(lines: str) -> None:
     before = "# A\n\n- Run the tests.\n\n- Tag the commit.\n\n## Two\n\nText.\n\n## Three\n\nMore.\n"
     after = before.replace(lines, "")
@@ -70,7 +70,7 @@ def test_line_endings_and_a_missing_final_newline_stay(ending: str) -> None:
     assert found == current.replace(f"twice.{ending}", f"twice.{ending}- Dry run first.{ending}")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "current",
     [
         TEXT.replace("- Run the tests.\n", "").replace("Keep", "- Run the tests.\n\nKeep"),
@@ -82,7 +82,6 @@ def test_line_endings_and_a_missing_final_newline_stay(ending: str) -> None:
             "- Push the tag.\n", "- Push the tag.\n```\n"
         ),
     ],
-    ids=["in another section", "all rewritten", "swapped", "inside code"],
 )
 def test_an_uncertain_place_is_refused(current: str) -> None:
     with pytest.raises(NoPlaceError):
@@ -104,9 +103,9 @@ def test_an_edited_line_is_neither_replaced_nor_deleted(op: Op) -> None:
     assert refit_text(TEXT, change, moved) == apply(moved.encode(), [change]).decode()
 
 
-@pytest.mark.parametrize("last", ["## Notes\n\nKeep the changelog short.\n", ""], ids=["section below", "end of file"])
-@pytest.mark.parametrize("own", ["- my own note\n", "\nMy own words.\n", "  - below it\n- and another\n"])
-@pytest.mark.parametrize("first", ["", "- Wait a day.\n"], ids=["heading", "item and heading"])
+@for_each("last", ["## Notes\n\nKeep the changelog short.\n", ""])
+@for_each("own", ["- my own note\n", "\nMy own words.\n", "  - below it\n- and another\n"])
+@for_each("first", ["", "- Wait a day.\n"])
 def test_a_new_section_goes_below_what_was_added_to_the_one_above(last: str, own: str, first: str) -> None:
     before = TEXT.partition("\n## Notes")[0] + (f"\n{last}" if last else "")
     current = before.replace("- Push the tag.\n", f"- Push the tag.\n{own}")
@@ -223,7 +222,7 @@ def wrong_reason(found: str, now: list[Part], home: int, before: set[int], after
     return ""
 
 
-@pytest.mark.parametrize("seed", range(int(os.environ.get("HYPOTHESIS_EXAMPLES", "20"))))
+@for_each("seed", range(int(os.environ.get("HYPOTHESIS_EXAMPLES", "20"))))
 def test_no_manual_edit_leads_it_to_a_wrong_place(seed: int) -> None:
     chance = random.Random(seed)
     placed = 0

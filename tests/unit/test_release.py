@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from skilld import __version__
+from support.rows import for_each
 from tools import deb, formula, release, sbom
 
 ROOT = Path(__file__).parents[2]
@@ -226,7 +227,7 @@ def test_no_formula_is_committed() -> None:
     assert [name for name in tracked_files() if name.endswith(".rb")] == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("remote", "page"),
     [
         ("https://code.invalid/ada/skilld.git", "https://code.invalid/ada/skilld"),

@@ -23,6 +23,7 @@ from skilld.types import Proposal, State, TargetKind
 from support.live_project import Project
 from support.new_store import new_store
 from support.repos import isolate_git
+from support.rows import for_each
 
 NOW = 1_795_000_000.0
 DAY = 86400.0
@@ -33,7 +34,7 @@ KEPT, BROKEN = Signs(unused=False, rose=False, broken=False), Signs(unused=False
 ALL = replace(BROKEN, has_twin=True, fits_elsewhere=True, is_for_some_files=True, can_be_clearer=True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("signs", "tried", "remedy"),
     [
         (KEPT, (), None),
@@ -58,7 +59,7 @@ def make_evidence(session: str, quote: str = AGAIN, days: float = 1.0) -> Repeat
     return RepeatEvidence(session, f"codex:{session}", quote, "codex", NOW - days * DAY)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("origin", "state", "evidence", "broken"),
     [
         (Origin.PERSON, RuleState.REPEATED, [], True),
@@ -73,7 +74,6 @@ def make_evidence(session: str, quote: str = AGAIN, days: float = 1.0) -> Repeat
         (Origin.PROPOSAL, RuleState.UNKNOWN, [make_evidence("a")], True),
         (Origin.PROPOSAL, RuleState.UNKNOWN, [make_evidence("a", ASKED)], False),
     ],
-    ids=lambda value: str(value)[:20],
 )
 def test_a_rule_gets_a_remedy_for_its_figures_or_when_repeated_in_a_second_session(
     origin: Origin,
@@ -251,7 +251,7 @@ def test_an_accepted_rule_never_needed_is_removed(bench: Bench) -> None:
     assert bench.staged("CLAUDE.md") == "# Probe\n\n- Keep functions short.\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("origin", "before", "after", "worse"),
     [
         (Origin.PROPOSAL, Count(40, 1), Count(20, 12), True),
@@ -289,7 +289,7 @@ def test_at_most_three_a_day_are_proposed(bench: Bench) -> None:
     assert [len(bench.propose_remedies()), len(bench.propose_remedies()), len(bench.propose_remedies(2))] == [3, 0, 1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "refused"),
     [("npm install", True), ("cd x && npm ci", True), ("pnpm install", False), ("git log --grep npm", False)],
 )

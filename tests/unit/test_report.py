@@ -51,6 +51,7 @@ from support.in_process_program import InProcessProgram
 from support.new_store import new_store
 from support.proposals import make_proposal
 from support.review_pilot import Screen, review, review_session
+from support.rows import for_each
 from support.year_of_use import CUT, NOW, simulate_year
 
 HOME = "/home/ada"
@@ -212,7 +213,7 @@ def test_a_report_starts_with_the_first_thing_to_tell() -> None:
     assert not any("█" in one for one in told)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "given",
     [
         "</style><script>alert(1)</script>",

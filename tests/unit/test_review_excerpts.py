@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from skilld.review.controller import Excerpt
 from skilld.review.diff import DiffRow, diff_rows
 from skilld.review.draw import can_show
 from skilld.types import Evidence, Message
+from support.rows import for_each
 
 MESSAGES = [
     Message("Done. \x1b[2J"),
@@ -53,7 +53,7 @@ def test_a_long_message_is_cut_around_its_quote() -> None:
     assert len(excerpt.before) + len(excerpt.after) < 900
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "fine"),
     [("a\n\tb\r\nü\n", True), ("\ufeffa\n", True), ("a \x1b[2J", False), ("a\u202eb", False), ("a\rb", False)],
 )

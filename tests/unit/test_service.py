@@ -22,6 +22,7 @@ from skilld.paths import places, private_dir
 from skilld.service.launchd import Launchd
 from skilld.service.systemd import Systemd
 from skilld.service.values import missing_variables, needed_variables, service_path
+from support.rows import for_each
 from support.service_managers import LAUNCHCTL, RUNNING, SYSTEMCTL, FakeManager
 
 
@@ -249,7 +250,7 @@ SHELL = {
 ALWAYS = {"HOME", "HTTPS_PROXY", "CODEX_HOME", "SKILLD_BATCH__TURNS"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("model", "has_key", "more"),
     [
         ("offline", False, set()),

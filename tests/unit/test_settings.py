@@ -8,6 +8,7 @@ import pytest
 from skilld.daemon.reload import SettingsFile
 from skilld.errors import UsageError
 from skilld.settings import load_file, parse_value, setting_keys
+from support.rows import for_each
 
 
 @pytest.fixture
@@ -156,7 +157,7 @@ def test_every_key_has_a_description() -> None:
     assert all(found.values())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "text", "value"),
     [
         ("batch.turns", "7", 7),

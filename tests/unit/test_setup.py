@@ -20,6 +20,7 @@ from skilld.mining.sessions import Transcript
 from skilld.service.values import ServiceState
 from skilld.settings import Settings
 from support.proposals import make_proposal
+from support.rows import for_each
 
 
 class Manager:
@@ -205,7 +206,7 @@ def test_the_service_stops_for_the_backfill_and_starts_again(manager: Manager, m
     assert manager.requests == ["stop", "start"]
 
 
-@pytest.mark.parametrize("days", ["-1", "nan", "week"])
+@for_each("days", ["-1", "nan", "week"])
 def test_a_number_of_days_is_parsed(days: str) -> None:
     with pytest.raises(SystemExit):
         build_parser("setup").parse_args(["setup", "--look-back", days])

@@ -10,6 +10,7 @@ from skilld.errors import SkilldError
 from skilld.skills.spec import find_faults, load_fault, read_front
 from skilld.skills.write import compose
 from skilld.text import fold, safe_text, truncate
+from support.rows import for_each
 
 yaml = pytest.importorskip("yaml", reason="litellm brings it; without it there is nothing to compare with")
 
@@ -21,7 +22,7 @@ def _faults_with(front_matter: str) -> tuple[str, ...]:
     return find_faults(HEAD + front_matter + BODY, "notes")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "front_matter",
     [
         "",
@@ -38,7 +39,7 @@ def test_a_valid_skill_has_no_faults(front_matter: str) -> None:
     assert yaml.safe_load(HEAD[4:] + front_matter)["name"] == "notes"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("front_matter", "fault"),
     [
         ("name: notes\n", "it has the key name twice"),
@@ -68,7 +69,7 @@ def test_front_matter_faults_are_named(front_matter: str, fault: str) -> None:
     assert fault in _faults_with(front_matter)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "fault"),
     [
         ("Notes", "its name can contain only lowercase letters, digits and single hyphens"),
@@ -89,7 +90,7 @@ def test_the_name_must_match_the_folder() -> None:
     assert find_faults(HEAD + BODY, "other") == ("its name does not match its folder's name",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "fault"),
     [
         ("---\nname: notes\n---\nBody\n", "it has no description"),
@@ -107,7 +108,7 @@ def test_other_faults_are_named(text: str, fault: str) -> None:
     assert find_faults(text, "notes") == (fault,)
 
 
-@pytest.mark.parametrize("text", ["", "# Notes\n", "---\nname: notes\n", "\n---\nname: notes\n---\nBody\n"])
+@for_each("text", ["", "# Notes\n", "---\nname: notes\n", "\n---\nname: notes\n---\nBody\n"])
 def test_without_front_matter_only_that_is_reported(text: str) -> None:
     (fault,) = find_faults(text, "notes")
     assert fault.startswith("it does not start with front matter")
@@ -154,7 +155,7 @@ def test_a_long_description_is_cut() -> None:
     assert len(read_front(compose("notes", "word " * 500, "Take them.", {})).description) == 1024
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "body", "metadata"),
     [
         ("No", "Body", {}),
@@ -169,7 +170,7 @@ def test_an_impossible_skill_is_refused(name: str, body: str, metadata: dict[str
         compose(name, "Notes.", body, metadata)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("front", "why"),
     [
         ("description: Use it: always.", ""),

@@ -12,6 +12,7 @@ from skilld.cli import statusline_setup, uninstall
 from skilld.cli.parser import build_parser
 from skilld.errors import SkilldError
 from skilld.exchange import foreign_settings
+from support.rows import for_each
 
 JSON = {
     "usual": '{\n  "model": "opus",\n  "hooks": {"Stop": []}\n}\n',
@@ -27,7 +28,7 @@ JSON = {
 OURS = ("statusLine", {"type": "command", "command": "skilld statusline", "refreshInterval": 10})
 
 
-@pytest.mark.parametrize("text", JSON.values(), ids=JSON)
+@for_each("text", JSON.values())
 def test_json_gains_one_member_and_is_restored_afterwards(text: str) -> None:
     with_ours = foreign_settings.put_member(text, *OURS)
     assert json.loads(with_ours) == {**json.loads(text), OURS[0]: OURS[1]}
@@ -45,15 +46,13 @@ def test_a_file_rewritten_by_the_program_loses_only_our_part() -> None:
         assert left == json.dumps({key: value for key, value in members.items() if key != OURS[0]}, indent=2)
 
 
-@pytest.mark.parametrize(
-    "text", ['{"statusLine": {"type": "command", "command": "mine"}}', "{} // mine", "[]", "", "{"]
-)
+@for_each("text", ['{"statusLine": {"type": "command", "command": "mine"}}', "{} // mine", "[]", "", "{"])
 def test_a_file_with_another_status_line_or_format_is_left_alone(text: str) -> None:
     with pytest.raises(SkilldError, match="left unchanged"):
         foreign_settings.put_member(text, *OURS)
 
 
-@pytest.mark.parametrize("text", [None, "", "a\n", "a\n\n", "a", "a\r\n", "\n"])
+@for_each("text", [None, "", "a\n", "a\n\n", "a", "a\r\n", "\n"])
 def test_a_block_of_lines_is_removed_as_it_was_added(text: str | None) -> None:
     with_ours = foreign_settings.put_block(text, "ours\n")
     assert with_ours.startswith(text or "")

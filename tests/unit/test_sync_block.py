@@ -7,6 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from skilld.exchange.managed_block import BlockError, put_block, read_block, remove_block
+from support.rows import for_each
 
 BODY = "## Skills\n\n- `a`: does é\n"
 END = b"<!-- skilld:skills:end -->"
@@ -96,7 +97,7 @@ def _modified_blocks() -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("name", _modified_blocks())
+@for_each("name", _modified_blocks())
 def test_a_modified_block_is_left_alone(name: str) -> None:
     with pytest.raises(BlockError):
         put_block(_modified_blocks()[name], BODY)
@@ -104,7 +105,7 @@ def test_a_modified_block_is_left_alone(name: str) -> None:
         remove_block(_modified_blocks()[name])
 
 
-@pytest.mark.parametrize("data", [b"caf\xe9\n", "text".encode("utf-16"), b"a\0b", b"```\nnever closed\n"])
+@for_each("data", [b"caf\xe9\n", "text".encode("utf-16"), b"a\0b", b"```\nnever closed\n"])
 def test_a_file_that_cannot_take_a_block_is_left_alone(data: bytes) -> None:
     with pytest.raises(BlockError):
         put_block(data, BODY)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
-
 from skilld.team.candidates import CandidateState, RemoteStatus, group_candidates, with_states
 from skilld.team.project import is_said
 from skilld.team.records import Record, RecordType, rule_key
 from skilld.team.refs import Member
+from support.rows import for_each
 from support.teams import make_rule
 
 RULE = "Use pnpm, not npm, to install packages."
@@ -47,7 +46,7 @@ def test_the_same_rule_in_other_words_is_one_and_people_are_counted_by_key() -> 
     assert (candidate.people, candidate.sessions) == (1, 4)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         ("Use pnpm to install packages.", "Never use pnpm to install packages."),
@@ -95,7 +94,7 @@ def test_whoever_rejected_it_is_named() -> None:
     assert state.why == "not here (recorded by carl)"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         ("# A\n\n- Use pnpm, not npm, to install packages.\n", True),

@@ -23,6 +23,7 @@ from skilld.team.records import (
     rule_key,
     update_records,
 )
+from support.rows import for_each
 from support.teams import RULE, make_rule
 
 FILE = "CLAUDE.md"
@@ -44,7 +45,7 @@ def _record_with(**values: Any) -> bytes:
     return json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "why"),
     [
         (b"", "not JSON"),
@@ -80,7 +81,7 @@ def test_a_record_skilld_would_not_write_is_refused(data: bytes, why: str) -> No
         decode(data)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "fine"),
     [
         *((name, True) for name in ("quiet-otter-3f2a", "ada1", "jo")),

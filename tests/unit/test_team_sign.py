@@ -7,9 +7,8 @@ import os
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from skilld.team.sign import signature_key, verify_all
+from support.rows import for_each
 
 TEXT = b"tree 1\n\nwhat this person taught\n"
 
@@ -58,7 +57,7 @@ def test_flipping_any_bit_invalidates_it_without_running_a_program(tmp_path: Pat
     assert verify_all([(text, made, public)], {"PATH": ""}) == [True]
 
 
-@pytest.mark.parametrize("made", [b"\xff", b"a\n!\nb", b"a\nU1NIU0lHAAAAAQ==\nb", b"a\nU1NIU0lHAAAAAf////8=\nb"])
+@for_each("made", [b"\xff", b"a\n!\nb", b"a\nU1NIU0lHAAAAAQ==\nb", b"a\nU1NIU0lHAAAAAf////8=\nb"])
 def test_an_invalid_signature_is_none(made: bytes) -> None:
     point = base64.b64encode(b"\0\0\0\x0bssh-ed25519\0\0\0 " + b"k" * 32).decode()
     assert verify_all([(TEXT, made, f"ssh-ed25519 {point}")], {}) == [False]

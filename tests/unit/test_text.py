@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.text import fold, fold_case, join_sentences, match_full_stop, one_line, safe_text, truncate
+from support.rows import for_each
 
 
 def test_folding_turns_whitespace_runs_into_one_space() -> None:
@@ -27,7 +27,7 @@ def test_cutting_keeps_head_and_tail_and_marks_the_gap() -> None:
     assert truncate("abcdefghijklm", 12) == "abcdef … klm"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "others", "out"),
     [
         ("Be kind.", ["Short", "No dates"], "Be kind"),
@@ -43,7 +43,7 @@ def test_a_text_ends_with_a_full_stop_if_most_others_do(text: str, others: list[
     assert match_full_stop(text, others) == out
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("texts", "out"),
     [
         ((), ""),
@@ -64,7 +64,7 @@ def test_a_cut_text_never_exceeds_the_limit(text: str, limit: int) -> None:
     assert shown == text or (text.startswith(shown[:3]) and text.endswith(shown[-1]))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given_", "shown"),
     [
         ("plain, é, 中文, 🎉", "plain, é, 中文, 🎉"),

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from skilld.clock import local_day, next_day, parse_time, rfc3339, time_ago, time_until
+from support.rows import for_each
 
 
 def test_a_time_is_written_in_utc_to_the_second_and_read_back() -> None:
@@ -12,7 +13,7 @@ def test_a_time_is_written_in_utc_to_the_second_and_read_back() -> None:
     assert parse_time("2026-03-02T09:00:00Z") == 1772442000.0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("2026-03-02T10:00:00+01:00", 1772442000.0),
@@ -28,7 +29,7 @@ def test_an_unreadable_time_is_none(text: str | None, expected: float | None) ->
     assert parse_time(text) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("passed", "words"),
     [
         (-5, "just now"),
@@ -44,7 +45,7 @@ def test_an_age_is_given_in_the_largest_whole_unit(passed: int, words: str) -> N
     assert time_ago(1000.0, 1000.0 + passed) == words
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("left", "words"),
     [(-5, "now"), (0, "now"), (0.2, "in 1 s"), (60, "in 60 s"), (61, "in 2 minutes"), (3600, "in 60 minutes"),
      (3601, "in 2 hours")],

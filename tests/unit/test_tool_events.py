@@ -25,6 +25,7 @@ from skilld.types import How, RawLine, Span, ToolCall, ToolEvent, ToolOutcome, T
 from support.claude_lines import prompt_line, write_transcript
 from support.ground_truth import SHARED
 from support.new_store import new_store
+from support.rows import for_each
 
 HERE = Span(0, 1)
 OK, FAILED, REJECTED, INTERRUPTED, UNKNOWN = ToolOutcome
@@ -182,14 +183,14 @@ _TABLES = json.loads((Path(__file__).parents[1] / "fixtures" / "tool_calls.json"
 CASES += [(agent, case["records"], ToolOutcome(case["outcome"])) for agent, case in _TABLES.items()]
 
 
-@pytest.mark.parametrize(("agent", "records", "outcome"), CASES)
+@for_each(("agent", "records", "outcome"), CASES)
 def test_a_call_is_read_with_its_outcome(agent: str, records: list[Record], outcome: ToolOutcome) -> None:
     (use,) = tool_uses(events(agent, records))
     assert (use.outcome, use.call.session_id) == (outcome, "s")
     assert use.call.name
 
 
-@pytest.mark.parametrize(("agent", "records", "outcome"), CASES)
+@for_each(("agent", "records", "outcome"), CASES)
 def test_a_line_with_a_call_has_its_agents_marker(agent: str, records: list[Record], outcome: ToolOutcome) -> None:
     del outcome
     adapter = ADAPTERS[agent]
@@ -268,7 +269,7 @@ def turn(key: str) -> Turn:
     return Turn(key, "pi", "s", "go on", None, How.TYPED, HERE)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "arguments", "command"),
     [
         ("Bash", {"command": "make test"}, "make test"),

@@ -16,6 +16,7 @@ from skilld.agents.typed_history import ProvingParser
 from skilld.ingest import side_files
 from skilld.types import Event, Ignored, RawLine, Reply, Turn
 from support.event_lists import ignored_counts, reply_texts, turn_texts
+from support.rows import for_each
 
 SESSION = "s"
 
@@ -82,7 +83,7 @@ def test_steering_counts_in_an_interactive_session() -> None:
         assert (turn_texts(events), ignored_counts(events)) == ([], {"not-typed": 1})
 
 
-@pytest.mark.parametrize("typed", [None, b"[]", log(("hello", 1), session="other"), log(("hello", 60))])
+@for_each("typed", [None, b"[]", log(("hello", 1), session="other"), log(("hello", 60))])
 def test_an_answered_prompt_that_was_not_listed_is_no_turn(typed: bytes | None) -> None:
     reader = Reader()
     assert reader.read(typed, prompt("hello", 2), answer(3)) == []  # the list may be older than these lines
@@ -158,7 +159,7 @@ def test_a_list_without_sessions_and_times_proves_by_words_alone() -> None:
         assert turn_texts(parser.feed(RawLine(number, number + 1, data))) == [("typed", "hello")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("/menu without cents", [("command", "without cents")]),

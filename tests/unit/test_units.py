@@ -20,6 +20,7 @@ import pytest
 from skilld.errors import RefusedError
 from skilld.service import launchd, systemd
 from skilld.service.values import StartCommand, shipped_file
+from support.rows import for_each
 
 GOLDEN = Path(__file__).parents[1] / "fixtures/service"
 UNIT = shipped_file("systemd/skilld.service").decode()
@@ -174,7 +175,7 @@ def test_no_program_is_read_from_a_foreign_file() -> None:
         assert launchd.program_of(data) == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "start",
     [
         StartCommand(("/opt/a\nExecStartPre=rm/python",), "/usr/bin"),
@@ -189,7 +190,7 @@ def test_a_control_character_is_refused(start: StartCommand) -> None:
         systemd.render(UNIT, start, VARIABLES) + systemd.variables_text(start.variables)
 
 
-@pytest.mark.parametrize("program", ["/opt/o'brien/python", '/opt/"a"/python', "/opt/a\\b/python"])
+@for_each("program", ["/opt/o'brien/python", '/opt/"a"/python', "/opt/a\\b/python"])
 def test_a_program_systemd_would_not_start_is_refused(program: str) -> None:
     with pytest.raises(RefusedError, match="quote or a backslash"):
         systemd.render(UNIT, StartCommand((program,), "/usr/bin"), VARIABLES)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from skilld.daemon.systemd import Manager, Watchdog
+from support.rows import for_each
 
 LIMITS = {"intake": 100.0, "look": 50.0}
 
@@ -117,19 +118,20 @@ def test_a_status_is_sent_once_and_so_is_stopping(watchdog: Watchdog, systemd: F
     assert last.startswith("STOPPING=1\n")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("variables", "patience"),
     [
         ({}, float("inf")),
         ({"WATCHDOG_USEC": "2000000"}, 2.0),
-        ({"WATCHDOG_USEC": "2000000", "WATCHDOG_PID": str(os.getpid())}, 2.0),
+        ({"WATCHDOG_USEC": "2000000", "WATCHDOG_PID": "own"}, 2.0),
         ({"WATCHDOG_USEC": "2000000", "WATCHDOG_PID": "1"}, float("inf")),  # meant for a process above us
         ({"WATCHDOG_USEC": "0"}, float("inf")),
         ({"WATCHDOG_USEC": "soon"}, float("inf")),
     ],
 )
 def test_the_timeouts_come_from_the_managers_variables(variables: dict[str, str], patience: float) -> None:
-    assert Watchdog(Manager(variables), variables, LIMITS).patience == patience
+    given = {name: str(os.getpid()) if value == "own" else value for name, value in variables.items()}
+    assert Watchdog(Manager(given), given, LIMITS).patience == patience
 
 
 def test_without_a_manager_nothing_is_sent_and_a_dead_socket_does_no_harm(tmp_path: Path) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.agents.wrappers import Wrappers, typed_arguments
+from support.rows import for_each
 
 TAGS = Wrappers(opens=r"<(a|b|paste \d)>", closes=r"</(a|b|paste \d)>", amid="paste")
 BEFORE = Wrappers(opens="^BEGIN", closes="^END", behind=False)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "typed"),
     [
         ("  as typed \n", "  as typed \n"),
@@ -54,7 +53,7 @@ def test_beside_wrapper_free_text_a_block_starting_with_one_is_all_context() -> 
     assert TAGS.typed_texts(["<a>x</a> no", " \n"]) == ["no", " \n"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "template", "typed"),
     [
         ("Release 2.4,  soon.\nAlways tag.", "---\na: b\n---\nRelease $@.\n\nAlways tag.\n", "2.4, soon"),
