@@ -35,15 +35,15 @@ demo: ## a bundled session in a temporary home, offline, ending in a proposal
 
 test: ## all tests but the live and the slow ones (ARGS="tests/unit -k tail")
 	$(install) test
-	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not live and not slow" --durations=10 $(ARGS)
+	@$(BIN)/python -m pytest -q --forks auto -m "not live and not slow" --durations=10 $(ARGS)
 
 test-quick: ## unit tests that start no process, in less than a minute
 	$(install) test
-	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m quick tests/unit $(ARGS)
+	@$(BIN)/python -m pytest -q --forks auto -m quick tests/unit $(ARGS)
 
 test-faults: ## faults built for real, the slow ones too: kills, full disks, clocks, a whole day
 	$(install) test
-	@$(BIN)/python -m pytest -q -n auto --dist worksteal tests/faults $(ARGS)
+	@$(BIN)/python -m pytest -q --forks auto tests/faults $(ARGS)
 
 test-live: ## real agent clients in a terminal, a real desktop, a real service manager; needs npm and tmux
 	$(install) test

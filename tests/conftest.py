@@ -18,17 +18,16 @@ import socket
 import sys
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
-from _pytest.assertion import rewrite
 
-from support import git_clock, no_sync, warm
+from support import git_clock, no_sync, warm, warm_server
 from support.fake_callers import terminal_process_tree
+from support.forks import Forks
 
 if TYPE_CHECKING:
     from support.in_process_daemon import InProcessDaemon
@@ -37,9 +36,7 @@ ROOT = Path(__file__).resolve().parents[1]
 MEMORY = Path("/dev/shm")  # noqa: S108 - each test has a folder of its own in it
 MEMORY_ROOM = 1 << 30  # bytes; the tests have a fifth of it at a time
 MONTH = 30 * 24 * 3600
-SECONDS_A_TEST = {"e2e": 0.5, "faults": 0.7, "security": 0.2, "unit": 0.05}  # of processor time
 GIT_FOLDER = pytest.StashKey[Path]()
-WARM = pytest.StashKey[Path]()
 _HOMES = itertools.count()
 KEPT = {
     "PATH",
@@ -155,9 +152,9 @@ def furnish(home: Path) -> None:
     (home / ".gitconfig").write_text(user + branch + git_clock.NO_TIDYING, encoding="utf-8")
 
 
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Return two more than there are processors, as all but the quick tests spend much of their time waiting."""
-    return (os.cpu_count() or 1) + (0 if config.option.markexpr == "quick" else 2)
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--forks`."""
+    parser.addoption("--forks", default="0", help="processes for the tests; auto: by the processors")
 
 
 def keep_files_in_memory() -> None:
@@ -172,59 +169,9 @@ def keep_files_in_memory() -> None:
         os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    """Tell an xdist worker where the shared servers are."""
-    folder = node.config.stash.get(WARM, None)
-    if folder is None:
-        folder, close = warm.share()
-        node.config.stash[WARM] = folder
-        node.config.add_cleanup(close)
-    node.workerinput["skilld_shared"] = str(folder)
-
-
-def rewrite_a_share(config: pytest.Config, number: int, count: int) -> None:
-    """Write pytest's bytecode for every `count`th module: in a fresh clone each process spent 3.5 s on all of it."""
-    state = config.stash[rewrite.assertstate_key]
-    modules = sorted(path for each in config.args for path in (ROOT / each).rglob("test_*.py"))
-    for path in modules[number::count]:
-        cached = rewrite.get_cache_dir(path) / f"{path.stem}{rewrite.PYC_TAIL}"
-        if not cached.exists() and rewrite.try_makedirs(cached.parent):
-            source_hash, code = rewrite._rewrite_test(path, config)
-            rewrite._write_pyc(state, code, source_hash, cached)
-
-
-def share_out(items: list[pytest.Item], count: int) -> list[pytest.Item]:
-    """Order tests so that each of `count` processes starts with an equal share of the slow ones, neighbours together.
-
-    xdist gives each process an equal number of tests in this order; a process that has finished takes over some of
-    another's last ones, so those must be short, or one process runs alone at the end.
-    """
-    slow, quick = defaultdict[Path, list[pytest.Item]](list), list[pytest.Item]()
-    for item in items:
-        (quick if item.get_closest_marker("quick") else slow[item.path]).append(item)
-    costs = {path: len(own) * SECONDS_A_TEST.get(path.parent.name, 1) for path, own in slow.items()}
-    shares = [list[pytest.Item]() for _ in range(count)]
-    before = 0.0
-    for path, own in slow.items():
-        shares[int(count * before / sum(costs.values()))] += own
-        before += costs[path]
-    ordered: list[pytest.Item] = []
-    for number, share in enumerate(shares):
-        room = max((len(items) - len(ordered)) // (count - number) - len(share), 0)
-        ordered += share + quick[:room]
-        del quick[:room]
-    return ordered + quick
-
-
 def pytest_configure(config: pytest.Config) -> None:
     """Isolate collection too: test modules import libraries that look around when imported."""
     gc.disable()  # until all are collected
-    worker = getattr(config, "workerinput", {})
-    if shared := worker.get("skilld_shared"):
-        warm.shared_in = Path(shared)
-        if not sys.dont_write_bytecode:
-            rewrite_a_share(config, int(worker["workerid"].removeprefix("gw")), worker["workercount"])
     if not any("tests/live" in each or "tests/packages" in each for each in config.args):
         keep_files_in_memory()
     home = Path(tempfile.mkdtemp(prefix="skilld-home-"))
@@ -247,13 +194,6 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave no slow test for the end of the run."""
-    if worker := getattr(config, "workerinput", None):
-        items[:] = share_out(items, worker["workercount"])
-
-
 def pytest_collection_finish() -> None:
     """Collect garbage from here on, but never among the collected tests, which stay; git readers need no clock."""
     gc.freeze()
@@ -261,6 +201,33 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000)  # by default it is looked for every 700 things, which took an eighth of all time
     if "skilld.git.run" in sys.modules:
         git_clock.use_real_git_for_readers()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """Run the tests in forks, if asked to."""
+    config, asked = session.config, session.config.option.forks
+    if asked == "0" or config.option.collectonly or session.testsfailed or sys.platform == "darwin":
+        return None  # macOS: its frameworks do not bear a fork
+    is_quick = config.option.markexpr == "quick"  # all others spend much of their time waiting
+    count = (os.cpu_count() or 1) + (0 if is_quick else 2) if asked == "auto" else int(asked)
+    base = config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
+    if not is_quick:
+        warm.shared_in, close = warm.share()
+        config.add_cleanup(close)
+        warm_server.load_skilld()
+        gc.freeze()
+        gc.enable()
+
+    def begin(number: int) -> None:
+        own = config._tmp_path_factory._basetemp = base / f"fork{number}"  # type: ignore[attr-defined]
+        own.mkdir(mode=0o700)
+        config.stash[GIT_FOLDER] = own / f"{git_clock.PREFIX}clock"
+        git_clock.install(config.stash[GIT_FOLDER])
+        git_clock.restart(config.stash[GIT_FOLDER], int(time.time()))
+
+    Forks(session, count, begin).run()
+    return True
 
 
 @pytest.fixture(autouse=True)

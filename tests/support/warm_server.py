@@ -438,7 +438,14 @@ class _Imported(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def load() -> None:
-    """Import skilld and what its verbs import, but for what only a few of them need.
+    """Load skilld as `load_skilld` does, and settle as what is forked from now on."""
+    load_skilld()
+    importlib.import_module("git_clock").use_real_git_for_readers()  # it lies beside this script
+    _settle()
+
+
+def load_skilld() -> None:
+    """Import skilld and what its verbs import, but for what only a few of them need; collect no garbage from then on.
 
     What the program makes once and keeps is made too: the offline detector's expressions and the table of meanings took
     most of a `run` that judges one batch.
@@ -465,8 +472,6 @@ def load() -> None:
     verify(Offline().detect(said, [skill]), said, [skill])
     choice_members("Sort the entries.")
     Redactor(bytes(32)).redact("It runs on 2 servers.")
-    importlib.import_module("git_clock").use_real_git_for_readers()  # it lies beside this script
-    _settle()
 
 
 def load_litellm() -> None:

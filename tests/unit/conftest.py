@@ -42,6 +42,7 @@ NOT_QUICK = frozenset(
         "exchange_share",
         "exchange_sources",
         "file_identity",
+        "forks",
         "format_drift",
         "git_attributes",
         "git_canaries",
