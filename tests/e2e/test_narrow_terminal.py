@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import subprocess
-import sys
 from contextlib import suppress
 
 from support.taught_project import TaughtProject
@@ -33,6 +31,7 @@ def test_no_line_breaks_inside_a_word(world: TaughtProject) -> None:
     )
     (there / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {description}\n---\n\n# Notes\n\n- Be brief.\n")
     given = {"skill": name, "home": str(world.home), "one": world.one, "two": world.two}
+    world.program.environment |= {"COLUMNS": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb", "PAGER": "cat"}
     broken = {
         verb: long
         for verb in VERBS
@@ -44,19 +43,14 @@ def test_no_line_breaks_inside_a_word(world: TaughtProject) -> None:
 def _lines(world: TaughtProject, *arguments: str) -> list[str]:
     """Return what a verb prints on a terminal, and its errors."""
     ours, theirs = pty.openpty()
-    environment = world.program.environment | {"COLUMNS": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb", "PAGER": "cat"}
-    command = [sys.executable, "-m", "skilld", *arguments]
-    place = world.project.root
-    with subprocess.Popen(
-        command, cwd=place, env=environment, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs
-    ) as child:
-        os.close(theirs)
-        parts: list[bytes] = []
-        with suppress(OSError):  # the end of a terminal is an error
-            while part := os.read(ours, 65536):
-                parts.append(part)
-        os.close(ours)
-        child.wait()
+    child = world.program.start(*arguments, output=theirs, folder=world.project.root)
+    os.close(theirs)
+    parts: list[bytes] = []
+    with suppress(OSError):  # the end of a terminal is an error
+        while part := os.read(ours, 65536):
+            parts.append(part)
+    os.close(ours)
+    child.wait()
     return b"".join(parts).decode().splitlines()
 
 

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import gc
 import io
+import logging
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
+
+import structlog
+
+from support import warm
+from support.fake_callers import terminal_process_tree
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPROF)
 
 
 def run_in_process(
@@ -22,9 +34,11 @@ def run_in_process(
 
     out, err = _Stream(), _Stream()
     with (
+        _Stream(typed) as stdin,
         _stores_closed(),
+        _process_as_before(),
         patch.dict(os.environ, environment, clear=True),
-        patch.object(sys, "stdin", io.StringIO(typed)),
+        patch.object(sys, "stdin", stdin),
         patch.object(sys, "argv", ["skilld", *arguments]),
         chdir(folder),
         redirect_stdout(out),
@@ -35,6 +49,35 @@ def run_in_process(
         except SystemExit as end:  # argparse's own way out
             code = int(str(end.code or 0))
     return subprocess.CompletedProcess(["skilld", *arguments], code, out.text(), err.text())
+
+
+@contextmanager
+def _process_as_before() -> Iterator[None]:
+    """Have a person be the caller and workers be forks; put back the umask, signals, collector and log afterwards."""
+    from skilld.cli import permissions
+    from skilld.worker import spawn
+
+    forks = SimpleNamespace(Popen=warm.start_worker, PIPE=subprocess.PIPE, DEVNULL=subprocess.DEVNULL)
+    umask = os.umask(0o022)
+    os.umask(umask)
+    handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+    log, configured, is_collecting = logging.getLogger("skilld"), structlog.get_config(), gc.isenabled()
+    kept = log.handlers[:], log.level, log.propagate
+    try:
+        with (
+            patch.object(permissions, "process_tree", terminal_process_tree),
+            patch.object(spawn, "subprocess", forks),
+        ):
+            yield
+    finally:
+        os.umask(umask)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for log_file in set(log.handlers) - set(kept[0]):
+            log_file.close()
+        log.handlers[:], log.level, log.propagate = kept
+        structlog.configure(**configured)
+        (gc.enable if is_collecting else gc.disable)()
 
 
 @contextmanager
@@ -59,14 +102,17 @@ def _stores_closed() -> Iterator[None]:
 
 
 class _Stream(io.TextIOWrapper):
-    """A stream of UTF-8, as a program's output is where LANG says so."""
+    """A stream of UTF-8 with a descriptor, as a program's is where LANG says so."""
 
-    def __init__(self) -> None:
-        super().__init__(io.BytesIO(), encoding="utf-8", errors="surrogateescape", newline="")
+    def __init__(self, typed: str = "") -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `text`
+        self._file.write(typed.encode())
+        self._file.seek(0)
+        super().__init__(self._file, encoding="utf-8", errors="surrogateescape", newline="")
 
     def text(self) -> str:
-        """Return what was written."""
+        """Return what was written, and close it."""
         self.flush()
-        written = self.buffer
-        assert isinstance(written, io.BytesIO)
-        return written.getvalue().decode("utf-8", "surrogateescape")
+        self._file.seek(0)
+        with self:
+            return self._file.read().decode("utf-8", "surrogateescape")

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import Any
 
 from support import warm
@@ -17,8 +18,11 @@ from support.fake_callers import in_terminal
 from support.in_process import run_in_process
 from support.processes import processes_of
 from support.waiting import LIMIT, wait_for
+from support.warm_server import is_large
 
 _SKILLD = (sys.executable, "-m", "skilld")
+# Starts processes, keeps what it read from a home, takes signals, or has a screen or a protocol on its streams.
+_OWN_PROCESS = ("run", "demo", "mcp", "review")
 _LOOKS = ("proposals", "show", "learnings", "status")  # how tests look at what other programs did
 
 
@@ -56,6 +60,8 @@ class Program:
         self, arguments: Sequence[str], typed: str, variables: Mapping[str, str]
     ) -> subprocess.CompletedProcess[str]:
         environment = {**self.environment, **variables}
+        if self._can_be_ours(arguments, environment, typed):
+            return run_in_process(arguments, self.home, environment, typed)
         if self._is_plain(environment, typed):
             return warm.run(("skilld", *arguments), self.home, environment, typed=typed, timeout=3 * LIMIT)
         return subprocess.run(
@@ -68,6 +74,12 @@ class Program:
             timeout=3 * LIMIT,  # `run --once` does all that there is to do
             check=False,
         )
+
+    def _can_be_ours(self, arguments: Sequence[str], environment: Mapping[str, str], typed: str) -> bool:
+        is_ours = environment["PYTHONPATH"] == str(warm.REPOSITORY) and current_thread() is main_thread()
+        verb = arguments[0] if arguments else ""
+        asks = is_large({"command": arguments, "environment": environment})
+        return is_ours and verb not in _OWN_PROCESS and not asks and self._is_plain(environment, typed)
 
     def _is_plain(self, environment: Mapping[str, str] | None = None, typed: str = "") -> bool:
         fits = warm.fits(environment or self.environment, typed)
@@ -107,16 +119,18 @@ class Program:
                 process.kill()
                 raise AssertionError(f"skilld run did not end {LIMIT:g} s after SIGTERM\n{self.output()}") from late
 
-    def start(self, *arguments: str, output: int = subprocess.DEVNULL, anew: bool = False) -> warm.Process:
-        """Start a verb that nobody types, and return at once; what it prints goes to `output`.
+    def start(
+        self, *arguments: str, output: int = subprocess.DEVNULL, anew: bool = False, folder: Path | None = None
+    ) -> warm.Process:
+        """Start a verb that nobody types, in the home or `folder`; what it prints goes to `output`. Returns at once.
 
         With `anew` it is no fork, where what it imports and the memory that it takes are looked at.
         """
         if not (anew or self.before) and warm.fits(self.environment):
-            return warm.start(("skilld", *arguments), self.home, self.environment, output)
+            return warm.start(("skilld", *arguments), folder or self.home, self.environment, output)
         return subprocess.Popen(
             [*self.before, *_SKILLD, *arguments],
-            cwd=self.home,
+            cwd=folder or self.home,
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=output,
