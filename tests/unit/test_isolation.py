@@ -81,7 +81,7 @@ def test_a_clock_inside_another_starts_the_real_git(tmp_path: Path, monkeypatch:
     monkeypatch.setenv(git_clock.CHOSEN, "seconds")
     outer, inner = (tmp_path / f"{git_clock.PREFIX}{name}" for name in ("outer", "inner"))
     git_clock.install(outer)
-    git_clock.install(inner)  # as in a process of xdist
+    git_clock.install(inner)  # as in a fork of pytest
     assert os.environ["PATH"].count(git_clock.PREFIX) == 1
     assert git_clock.PREFIX not in (inner / "git").read_text().splitlines()[-1]
     assert git_clock.PREFIX not in git_clock.unclocked_git(str(inner / "git"), ["status"])
