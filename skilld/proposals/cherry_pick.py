@@ -314,15 +314,15 @@ def revert_worktree(proposal: Proposal, private: Path | None = None) -> None:
     """
     repo = open_any(Path(proposal.repo), private)
     change = read_change(repo, proposal)
-    if change.own is None or change.before is None or change.after is None:
+    if change.before is None or change.after is None:
         raise RefusedError(_REVERT_TITLE, "its commit is no longer in the repository", _by_hand(proposal))
-    oids = change.own.parents[0], change.own.oid
     old = worktree.read_file(Path(proposal.path)) if os.path.lexists(proposal.path) else None
     if old is None or not (proposal.creates or change.is_in(old)):
         _require_on_no_other_branch(repo, proposal, change)
     if old is not None:
         _take_out_of_file(proposal, change.before, change.after, old)
-    for one in proposal.also:
+    oids = (change.own.parents[0], change.own.oid) if change.own else ()
+    for one in proposal.also if oids else ():
         before, after = (text or b"" for text in objects.read_texts(repo.git, [f"{oid}:{one.relpath}" for oid in oids]))
         with suppress(SkilldError):
             other = worktree.read_file(Path(one.path))

@@ -24,6 +24,7 @@ from skilld.proposals.model import (
     WRITTEN_NOTE,
     GitStatus,
     Observation,
+    is_only_written,
     is_repo_gone,
     is_undecided,
     put_away_note,
@@ -115,7 +116,7 @@ def read_change(repo: Repo, proposal: Proposal) -> Change:
     own, relpath = read_own_commit(repo, proposal.id, proposal.commit), proposal.relpath
     before = objects.read_blob(repo.git, own.parents[0], relpath) if own and own.parents else None
     after = objects.read_blob(repo.git, own.oid, relpath) if own else None
-    if not own and not proposal.commit:
+    if not own and (not proposal.commit or is_only_written(proposal)):  # git prunes the commit of a written one
         before, after = _read_uncommitted(repo, proposal)
     return Change(
         proposal.id,

@@ -355,6 +355,27 @@ def test_collected_garbage_between_all_decisions_loses_nothing(person: Person, s
     assert life.observe("p2")[0] == "accepted"
 
 
+@pytest.mark.parametrize("name", ["p1", "p4"])
+@pytest.mark.parametrize("how", ["revert", "thrown away"])
+def test_what_was_only_written_is_taken_out_after_its_commit_was_collected(
+    person: Person, store: Store, name: str, how: str
+) -> None:
+    life = ProposalLife(person, store)
+    propose_all(life)
+    propose_new(life)
+    life.accept(name, worktree=True)
+    collect_garbage(person)
+    assert life.observe(name) == ("accepted", "written to the file, not committed")
+    if how == "revert":
+        life.revert(name)
+        assert life.observe(name)[0] == "reverted"
+    else:
+        git(person, "checkout --quiet -- skills", "clean --quiet --force -d")
+        assert life.observe(name)[0] == "open"
+    assert person.skill.read_text() == TEXT
+    assert not (person.root / EXTRA).exists()
+
+
 def test_what_the_person_added_to_its_commit_does_not_return_with_it(person: Person, store: Store) -> None:
     life = ProposalLife(person, store)
     life.offer()
