@@ -34,6 +34,7 @@ __all__ = [
     "context_of",
     "contradictions",
     "find_duplicates",
+    "personal_file",
 ]
 
 RESOLVERS: Mapping[str, tuple[Callable[[Workspace], Resolution], str]] = {
@@ -45,6 +46,15 @@ RESOLVERS: Mapping[str, tuple[Callable[[Workspace], Resolution], str]] = {
     "pi": (pi.resolve, pi.NEWEST),
     "qwen-code": (gemini_cli.resolve_qwen, gemini_cli.QWEN_NEWEST),
 }
+_PERSONAL_NAMES: Mapping[str, str] = {
+    "claude-code": "CLAUDE.md",
+    "codex": "AGENTS.md",
+    "opencode": "AGENTS.md",
+    "gemini-cli": "GEMINI.md",
+    "copilot-cli": "copilot-instructions.md",
+    "pi": "AGENTS.md",
+    "qwen-code": "QWEN.md",
+}  # in the agent's own folder
 _DISK = Disk()
 
 
@@ -97,6 +107,14 @@ def agent_folder(agent: str, home: Path, environment: Mapping[str, str]) -> str:
     if agent == "opencode":  # ADAPTERS has its data folder
         return join(environment.get("XDG_CONFIG_HOME") or join(str(home), ".config"), "opencode")
     return str(agent_homes(ADAPTERS[agent].INFO, home, environment)[0]) if agent in ADAPTERS else ""
+
+
+def personal_file(agent: str, home: Path, environment: Mapping[str, str]) -> str:
+    """Return the path of the person's own instruction file, loaded in every project; "" if none is known."""
+    if agent in _PERSONAL_FILES:
+        return join(str(home), _PERSONAL_FILES[agent])
+    name = _PERSONAL_NAMES.get(agent)
+    return join(agent_folder(agent, home, environment), name) if name else ""
 
 
 def _personal_skills(agent: str, where: Workspace) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -69,14 +70,15 @@ def propose_learning(
 ) -> Proposal:
     """Propose learnings that say the same (the newest first) instead of keeping them.
 
-    They go to the file that the person names, or to the best one. Raises SkilldError if it cannot be edited.
+    They go to the file that the person names, else to the one they were kept for. Raises SkilldError if it cannot be
+    edited.
     """
     newest = ask[0]
     quotes = {newest.turn_key: newest.quote}
     update = Update(1, "", newest.change, "", Kind(newest.kind), 1, newest.quote, newest.confidence)
     kinds = set(TargetKind) if to else allowed
     session, found = _find_session_places(store, newest.agent, newest.project, host, allowed=kinds, quotes=quotes)
-    ref = _named_file(to, found.refs, session) if to else choose_target(newest.quote, found.refs)
+    ref = _named_file(to, found.refs, session) if to else _recorded_file(ask, found.refs)
     if ref is None:
         remedy = f"Name a file: skilld learnings propose {newest.id} --to PATH"
         raise SkilldError(_TITLE, found.refusal or "no suitable file was found", remedy)
@@ -252,6 +254,20 @@ def _unread_note(ref: SkillRef) -> str:
     if ref.agents or ref.kind is TargetKind.SKILL:
         return ""
     return f"none of the agents you use in this project loads {ref.name} by itself"
+
+
+def _recorded_file(ask: Sequence[Learning], refs: Sequence[SkillRef]) -> SkillRef | None:
+    """Return the file that learnings were kept for, or another that is as private; the best one if none is recorded."""
+    newest = ask[0]
+    kept = next((one for one in ask if one.place and one.place_kind != TargetKind.SKILL.value), None)
+    if kept is None:
+        return choose_target(newest.quote, refs)
+    real = os.path.realpath(kept.place)
+    if (same := next((ref for ref in refs if real == os.path.realpath(ref.path)), None)) is not None:
+        return same
+    own = kept.place_kind == TargetKind.PERSONAL.value
+    fitting = [ref for ref in refs if (ref.kind is TargetKind.PERSONAL) == own and ref.kind is not TargetKind.SKILL]
+    return choose_target(newest.quote, fitting) or next((ref for ref in fitting if not ref.patterns), None)
 
 
 def _named_file(to: Path, refs: Sequence[SkillRef], session: WorkingSession) -> SkillRef:

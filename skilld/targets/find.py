@@ -13,7 +13,7 @@ from pathlib import Path
 from posixpath import basename, dirname, join, normpath
 
 from skilld.agents import ADAPTERS
-from skilld.context import Context, LoadedFile, agent_folder, context_of
+from skilld.context import Context, LoadedFile, context_of, personal_file
 from skilld.context import Scope as FileScope
 from skilld.context.disk import Disk, FileText
 from skilld.context.markup import split_front_matter, without_comments
@@ -364,14 +364,15 @@ class _DiskWithFile(Disk):
 
 def _personal_targets(session: WorkingSession, context: Context) -> list[SkillRef]:
     found = [one for one in context.files if one.scope is FileScope.PERSONAL and not one.via]
-    named = [one for one in found if basename(one.path) in INSTRUCTION_NAMES]
+    usual = personal_file(session.agent, session.home, session.environment)
+    named = [one for one in found if one.path == usual or basename(one.path) in INSTRUCTION_NAMES]
     refs = _editable_refs(named, TargetKind.PERSONAL, session.home, session.agent, {})
     if refs:
         return refs[:1]
-    if found or session.agent not in ADAPTERS:
+    if found or not usual:
         return []
-    own = Path(agent_folder(session.agent, session.home, session.environment))
-    path = own / _NATIVE_NAMES.get(session.agent, _SHARED_NAME)
+    path = Path(usual)
+    own = path.parent
     there, name = os.path.lexists(path), _display_name(str(path), session.home, "~/")
     real = _blank_file(path, session.home.resolve()) if there else str(own.resolve() / path.name)
     if not own.is_dir() or real is None:

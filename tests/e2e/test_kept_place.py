@@ -1,0 +1,104 @@
+"""A learning is proposed for the file it was kept for, and an agent's personal file is one that it loads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from skilld.context import RESOLVERS, Scope, context_of, personal_file
+from skilld.store.learnings import Learning
+from skilld.targets.find import WorkingSession, find_targets
+from skilld.types import TargetKind
+from support.in_process_daemon import InProcessDaemon
+from support.in_process_program import InProcessProgram
+from support.live_project import Project
+
+OURS = "Always answer me in short sentences."  # sounds personal
+MINE = "Always run the linter before a commit."  # sounds like the project's
+
+
+def _learning(root: Path, text: str, kind: str, place: Path, agent: str) -> Learning:
+    return Learning(
+        id=f"{kind[:4]}{agent[:6]}".replace("-", "0"),
+        turn_key=f"{agent}:{kind}",
+        quote=text,
+        change=text,
+        kind="preference",
+        agent=agent,
+        session_id="s1",
+        project=str(root),
+        skill=None,
+        why_kept=f"you have said it in only one session, and there is no {place}",
+        confidence=0.85,
+        created_at="2999-01-01T00:00:00Z",
+        place_kind=kind,
+        place=str(place),
+    )
+
+
+@pytest.mark.parametrize("agent", sorted(RESOLVERS))
+def test_it_goes_where_it_was_kept_for_whatever_its_wording(
+    daemon: InProcessDaemon, home: Path, tmp_path: Path, agent: str
+) -> None:
+    root = Project(tmp_path / "bare", home, ".elsewhere").root
+    own = Path(personal_file(agent, home, {}))
+    own.parent.mkdir(parents=True, exist_ok=True)
+    session = WorkingSession(agent, root, home, {})
+    (team,) = find_targets(session, [TargetKind.INSTRUCTIONS]).refs
+    daemon.store.learnings.add(_learning(root, OURS, "instructions", Path(team.path), agent))
+    daemon.store.learnings.add(_learning(root, MINE, "personal", own, agent))
+    skilld = InProcessProgram(home)
+    made = {one["text"]: skilld.json("learnings", "propose", one["id"]) for one in skilld.json("learnings")}
+    assert (made[OURS]["target"]["kind"], made[OURS]["path"]) == ("instructions", team.path)
+    assert (made[MINE]["target"]["kind"], made[MINE]["path"]) == ("personal", str(own))
+
+
+def test_a_personal_one_never_goes_into_a_shared_file(daemon: InProcessDaemon, home: Path, tmp_path: Path) -> None:
+    """Its own file can no longer be edited: it stays a learning."""
+    root = Project(tmp_path / "bare", home, ".elsewhere").root
+    own = Path(personal_file("gemini-cli", home, {}))
+    own.parent.mkdir(parents=True)
+    own.write_bytes(b"\xff\xfe not text")
+    daemon.store.learnings.add(_learning(root, MINE, "personal", own, "gemini-cli"))
+    skilld = InProcessProgram(home)
+    (kept,) = skilld.json("learnings")
+    refused = skilld.run("learnings", "propose", kept["id"])
+    assert (refused.returncode, "--to PATH" in refused.stderr) == (1, True)
+    assert (skilld.json("proposals"), len(skilld.json("learnings"))) == ([], 1)
+
+
+def test_one_without_a_recorded_file_goes_to_the_best_one(daemon: InProcessDaemon, home: Path, tmp_path: Path) -> None:
+    root = Project(tmp_path / "bare", home, ".elsewhere").root
+    (home / ".claude").mkdir(exist_ok=True)
+    bare = replace(_learning(root, MINE, "", Path(), "claude-code"), id="abc", place="")
+    daemon.store.learnings.add(bare)
+    made = InProcessProgram(home).json("learnings", "propose", "abc")
+    assert made["path"] == str(root / "CLAUDE.md")
+
+
+@pytest.mark.parametrize("text", ["", "- Be brief.\n"])
+@pytest.mark.parametrize("agent", [*sorted(RESOLVERS), "droid", "mistral-vibe", "antigravity"])
+def test_the_personal_file_that_is_offered_is_one_that_the_agent_loads(
+    home: Path, tmp_path: Path, agent: str, text: str
+) -> None:
+    root = Project(tmp_path / "plain", home, ".elsewhere").root
+    own = Path(personal_file(agent, home, {}))
+    own.parent.mkdir(parents=True, exist_ok=True)
+    if text:
+        own.write_text(text)
+    (ref,) = find_targets(WorkingSession(agent, root, home, {}), [TargetKind.PERSONAL]).refs
+    assert (ref.path, ref.absent) == (str(own), not text)
+    own.write_text("- Be brief.\n")
+    loaded = context_of(agent, "", root, home).files
+    assert str(own) in {one.path for one in loaded if one.scope is Scope.PERSONAL and one.entered}
+
+
+@pytest.mark.parametrize("agent", ["cursor", "cline"])
+def test_no_personal_file_is_offered_for_an_agent_that_is_not_known_to_load_one(
+    home: Path, tmp_path: Path, agent: str
+) -> None:
+    root = Project(tmp_path / "plain", home, ".elsewhere").root
+    (home / f".{agent}").mkdir()
+    assert find_targets(WorkingSession(agent, root, home, {}), [TargetKind.PERSONAL]).refs == ()
