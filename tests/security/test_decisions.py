@@ -153,7 +153,7 @@ def test_t34_settings_writable_or_keys_readable_by_others_are_refused(
     result = program.run("status")
     assert result.returncode == (2 if why else 0), result.stderr
     assert why in result.stderr
-    assert not why or f"chmod 600 {config}" in result.stderr
+    assert not why or "chmod 600 ~/.config/skilld/config.toml" in result.stderr
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")

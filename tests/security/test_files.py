@@ -316,8 +316,9 @@ def test_t21_state_open_to_others_is_refused_with_the_remedy(
     path.chmod(mode)
     result = program.run("run", "--once")
     assert result.returncode == 1
-    assert f"{path} is accessible to other users" in result.stderr
-    assert f"{path}\n" in result.stderr.split("chmod", 1)[1]
+    shown = f"~/{path.relative_to(home)}"
+    assert f"{shown} is accessible to other users" in result.stderr
+    assert f"{shown}\n" in result.stderr.split("chmod", 1)[1]
 
 
 @as_root
