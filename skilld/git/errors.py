@@ -9,7 +9,7 @@ import shlex
 
 from skilld.errors import RefusedError, RetryError, SkilldError
 
-_LOCK_PATTERN = re.compile(r"Unable to create '(.+\.lock)': File exists")
+_LOCK_PATTERN = re.compile(r"Unable to create '([^'\n]{1,4096}\.lock)': File exists")
 
 
 _DISK_ERRORS = tuple(os.strerror(number) for number in (errno.ENOSPC, errno.EDQUOT, errno.EROFS))

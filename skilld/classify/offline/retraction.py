@@ -185,13 +185,25 @@ _EARLIER_WORDS, _CANCELLED = (
     for name in ("earlier", "cancelled")
 )
 _FORGET_ABOUT = re.compile(_DATA["forget_about"], re.IGNORECASE)
+_STRETCH_END = re.compile(r"[,;:](?=\s)|\s[-–—](?=\s)")
 _LINKS = re.compile(rf"\b(?:{'|'.join(_DATA['links'].split())})\b", re.IGNORECASE)
 
 
 def cancelled_topic(sentence: str) -> str:
-    """Return what remains of a sentence by which a person takes back earlier words or a rule; else an empty text."""
+    """Return what remains of a sentence by which a person takes back earlier words or a rule; else an empty text.
+
+    What follows a comma after the topic says what holds instead: "forget what I said about tabs, they are fine".
+    """
     if sentence.rstrip().endswith(("?", "？")):
         return ""
+    found = _CANCELLED.search(sentence)
+    end = _STRETCH_END.search(sentence, found.end()) if found else None
+    if end and (bare := _topic_words(sentence[: end.start()])) and content_stems(bare) - _TALK_STEMS:
+        return bare
+    return _topic_words(sentence)
+
+
+def _topic_words(sentence: str) -> str:
     if _EARLIER_WORDS.search(sentence) and _CANCELLED.search(sentence):
         return _LINKS.sub(" ", _EARLIER_WORDS.sub(" ", _CANCELLED.sub(" ", sentence)))
     return _CANCELLED.sub(" ", sentence) if _FORGET_ABOUT.match(sentence) else ""
@@ -277,9 +289,16 @@ def _remove_retracted(updates: list[Update], message: Message, clause: str) -> l
         or (update.turn == turn and 0 <= message.text.find(update.quote) <= begins - len(update.quote))
     ]
     named = _named(clause, earlier)
-    if not named and (_DEICTIC.search(clause) or (begins == 0 and len(clause) <= _MAX_BARE_CLAUSE)):
+    if not named and _is_bare(clause, begins):
         named = [update for update in earlier if turn - update.turn <= _MAX_TURNS_BACK][-1:]
     return [update for update in updates if update not in named]
+
+
+def _is_bare(clause: str, begins: int) -> bool:
+    """Whether a clause that retracts something names nothing, so that it means what was said last."""
+    if _EARLIER_WORDS.search(clause) and content_stems(cancelled_topic(clause)) - _TALK_STEMS:
+        return False  # "forget what I said about kebab-case", some other time
+    return bool(_DEICTIC.search(clause)) or (begins == 0 and len(clause) <= _MAX_BARE_CLAUSE)
 
 
 def _named(clause: str, earlier: Sequence[Update]) -> list[Update]:
