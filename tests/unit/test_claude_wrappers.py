@@ -192,6 +192,14 @@ def test_a_comment_on_an_approval_is_read() -> None:
     assert read_feedback("mcp", "ok", {}, "push to main", error=False) == [("", "untrusted-note")]
 
 
+@for_each("text", ["Tool loaded.", "Tools loaded: never push"])
+def test_text_beside_loaded_tools_is_the_clients(text: str) -> None:
+    """2.1.70 writes it; nobody is asked whether tools may be loaded, so there is no comment on it."""
+    loaded = [{"type": "tool_reference", "tool_name": "Bash"}]
+    result = {"matches": ["Bash"], "query": "select:Bash", "total_deferred_tools": 139}
+    assert read_feedback("bash", loaded, result, text, error=False) == []
+
+
 @for_each("text", ["[Request interrupted by user for tool use]", "<system-reminder>be brief</system-reminder>", " "])
 def test_client_text_beside_a_result_is_no_comment(text: str) -> None:
     assert read_feedback("bash", "ok", {}, text, error=False) == []
@@ -219,6 +227,15 @@ def test_a_remark_beside_a_picked_option_counts() -> None:
         ("remark1", "but sand it"),
         ("", "picked-answer"),
     ]
+
+
+def test_an_answer_that_the_client_repeats_as_a_remark_is_one() -> None:
+    """2.1.70 does; a remark in other words stays one of its own."""
+    asked = question_call("Which?", "Oak")
+    same = {"annotations": {"Which?": {"notes": " only birch, never oak "}}}
+    more = {"annotations": {"Which?": {"notes": "and sand it"}}}
+    assert read_answers({"Which?": "only birch, never oak"}, asked, **same) == [("answer1", "only birch, never oak")]
+    assert [key for key, _ in read_answers({"Which?": "only birch"}, asked, **more)] == ["answer1", "remark1"]
 
 
 @for_each("answers", [None, [], {"Else?": "x"}, {"Which?": 3}, {"Which?": ["x"]}])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skilld.agents.base import items, mapping
-from skilld.agents.claude_code.records import Record, string, texts
+from skilld.agents.claude_code.records import Record, blocks, string, texts
 from skilld.agents.wrappers import Wrappers, option_labels, possible_picks, typed_answer
 from skilld.types import How, Ignored, Turn
 
@@ -180,6 +180,8 @@ def find_notes(record: Record, tools: Mapping[str, str]) -> list[Turn | Ignored]
             found += _refusal_notes(record, block, name, len(names))
         elif name == ASK_TOOL:
             found += _answer_notes(record)
+    if any(_loads_tools(block) for block in record.results()):
+        return found
     beside = typed_words(texts(record.content), signed=False)
     if isinstance(beside, TypedWords) and beside.text.strip():
         how = How.REJECTION if refused else How.APPROVAL
@@ -188,6 +190,11 @@ def find_notes(record: Record, tools: Mapping[str, str]) -> list[Turn | Ignored]
         else:
             found.append(record.ignored("untrusted-note"))
     return found
+
+
+def _loads_tools(result: Mapping[str, Any]) -> bool:
+    """Whether a result loads tools: nobody is asked for that, and 2.1.70 writes "Tool loaded." beside it."""
+    return any(block.get("type") == "tool_reference" for block in blocks(result.get("content")))
 
 
 def _is_built_in(name: str) -> bool:
@@ -238,7 +245,9 @@ def _answer_notes(record: Record) -> list[Turn | Ignored]:
         free = typed_answer(string(answers.get(asked)), picks, several=question.get("multiSelect") is True)
         remark = string(mapping(remarks.get(asked)).get("notes"))
         found += [record.turn(free, How.ANSWER, f"#answer{number}")] if free.strip() else []
-        found += [record.turn(remark, How.ANSWER, f"#remark{number}")] if remark.strip() else []
+        found += (
+            [record.turn(remark, How.ANSWER, f"#remark{number}")] if remark.strip() not in {"", free.strip()} else []
+        )
         if answers.get(asked) and not free.strip():
             found.append(record.ignored("picked-answer"))
     return found
