@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from skilld.library.patterns import CHECK_PATTERN
 from skilld.mining.actions import tokens
+from skilld.mining.kinds import MIN_SESSIONS
+from skilld.mining.similarity import ELLIPSIS
 from skilld.mining.values import STEPS, Part, PartKind, Recurrence
-from skilld.mining.wording import CODE_PATTERN
+from skilld.mining.wording import CODE_PATTERN, MAX_LENGTH
 
 _START_WORDS = 3  # that say what a command does
-_ADD_PATTERN = re.compile(r"\A(?:git|hg|jj) (?:-C \S+ )?add\b")
+_ADD_PATTERN = re.compile(r"\A(?:git|hg|jj) (?:-C \S+ )?(?:add|stage)\b")
 _COMMIT_PATTERN = re.compile(r"\b(?:git|hg|jj) (?:-C \S+ )?commit\b")
+# Without `-a`, which adds by itself.
+_BARE_COMMIT_PATTERN = re.compile(r"\bgit (?:-C \S+ )?commit\b(?!(?: [^`\s]+)*? (?:-[a-z]*a[a-z]*|--all)\b)")
 _HANDOVER_PATTERN = re.compile(r"\b(?:(?:git|hg|jj) (?:-C \S+ )?(?:commit|push)|gh pr create|glab mr create)\b")
 # Their checks are of what was handed over: a run in CI, a deployment.
 _REMOTE_PROGRAMS = frozenset(
@@ -50,12 +54,37 @@ class Line:
         return any(map(pattern.search, self.commands))
 
 
+def with_added_files(lines: Sequence[Line], evidence: Sequence[Part]) -> list[Line]:
+    """Return the lines with `git add` before a commit that has none, if two sessions added files before theirs."""
+    if any(map(_ADD_PATTERN.search, (run for line in lines for run in line.commands))):
+        return [*lines]
+    adds = [part for part in evidence if part.sort is PartKind.COMMAND and _ADD_PATTERN.search(part.text)]
+    proofs = tuple({proof.session: proof for part in adds for proof in part.proofs}.values())
+    at = next((at for at, line in enumerate(lines) if any(map(_BARE_COMMIT_PATTERN.search, line.commands))), None)
+    if at is None or len(proofs) < MIN_SESSIONS:
+        return [*lines]
+    told = lines[at].part
+    add = f"git add {ELLIPSIS}"
+    longer = _BARE_COMMIT_PATTERN.sub(lambda commit: f"{add}` and `{commit[0]}", told.text, count=1)
+    if told.sort is PartKind.WORDED and len(longer) <= MAX_LENGTH:
+        line = replace(
+            lines[at],
+            part=replace(told, text=longer, proofs=(*told.proofs, *proofs)),
+            sources=(*lines[at].sources, *adds),
+        )
+        return [*lines[:at], line, *lines[at + 1 :]]
+    return [*lines[:at], Line(Part(PartKind.COMMAND, add, proofs), adds), *lines[at:]]
+
+
 def in_working_order(
     lines: Sequence[Line], check: Line | None, evidence: Sequence[Part], task: Recurrence
 ) -> list[Part]:
     """Return the lines in the order in which they can be done; a check of the work comes before it is handed over."""
     kept = _in_a_kept_order(lines, evidence, task)
     kept = _each_before(kept, lambda line: line.changes_file, _COMMIT_PATTERN, last=True)
+    kept = _each_before(
+        kept, lambda line: all(map(_ADD_PATTERN.match, line.commands or ("",))), _COMMIT_PATTERN, last=True
+    )
     kept = _details_first(kept)
     if check is not None:
         kept = [*kept, check]

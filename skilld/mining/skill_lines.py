@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from skilld.classify.draft_lines import DraftAnswer, DraftLine
 from skilld.library.patterns import CHECK_PATTERN
-from skilld.mining.line_order import Line, in_working_order
+from skilld.mining.line_order import Line, in_working_order, with_added_files
 from skilld.mining.new_skill import part_problem, task_name, topic_words
 from skilld.mining.values import STEPS, Candidate, Part, PartKind, Proof, Recurrence
 from skilld.mining.wording import Sources, is_literal, line_doubt, title_problem, wording_problem
@@ -131,7 +131,8 @@ def worded_skill(one: Candidate, answer: DraftAnswer) -> tuple[Candidate | None,
             if lines.setdefault(part.text.casefold(), (Line(part, sources), given.kind))[0].part is not part:
                 verdicts.append(Verdict(part.text, "another line says the same"))
     check = next((line for line, kind in lines.values() if kind == "check" and _is_check(line.part, task)), None)
-    left = in_working_order([line for line, _ in lines.values() if line is not check], check, evidence, task)
+    kept = with_added_files([line for line, _ in lines.values() if line is not check], evidence)
+    left = in_working_order(kept, check, evidence, task)
     steps = [part for part in left if part.sort in STEPS]
     if len(left) < MIN_LINES or not steps:
         verdicts.append(Verdict("", f"the whole skill: it needs {MIN_LINES} lines, one of them a step"))
@@ -167,8 +168,6 @@ def _line_parts(line: DraftLine, evidence: Sequence[Part], one: Candidate, verdi
         verdicts.append(Verdict(line.text, problem + instead))
         yield from stands
         return
-    if doubt := line_doubt(line.kind, line.text, parts, _sessions(one)):
-        verdicts.append(Verdict(line.text, doubt, doubt=True))
     typed = any(not part.observed for part in parts)
     if line.kind == "pitfall" and not typed:
         verdicts.append(Verdict(line.text, "nobody typed it: a pitfall is worded as in its line of evidence"))
@@ -179,8 +178,10 @@ def _line_parts(line: DraftLine, evidence: Sequence[Part], one: Candidate, verdi
     part = Part(sort, text, _proofs(parts))
     if problem := part_problem(part, one.target):
         verdicts.append(Verdict(line.text, problem))
-    else:
-        yield part
+        return
+    if doubt := line_doubt(line.kind, line.text, parts, _sessions(one)):
+        verdicts.append(Verdict(line.text, doubt, doubt=True))
+    yield part
 
 
 def _as_told(part: Part, kind: str) -> Part:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, takewhile
 
 from skilld.classify.polarity import seems_reversed
 from skilld.classify.prompt import load_text
@@ -34,7 +35,7 @@ from skilld.words import (
     stem,
 )
 
-_MIN_FIRST_WORDS = 2  # before the "\u2026" of a command
+_MIN_FIRST_WORDS = 2  # before the "\u2026" of a command whose second word says what it does
 MAX_LENGTH = 240  # characters of a line
 # Words that say nothing without the others: what one does with a text, a file or a list, in which order, to which part.
 # None of them removes, sends, permits or leaves out anything (`classify/prompts/plain_words.txt`).
@@ -67,9 +68,27 @@ _STATEMENT_PATTERN = re.compile(
 _REASON_PATTERN = re.compile(r"\b(?:so(?: that)?|because|since|otherwise)\b", re.IGNORECASE)
 _CLAUSE_END_PATTERN = re.compile(rf"[.;,!?\n]|{_REASON_PATTERN.pattern}", re.IGNORECASE)
 _MAX_CLAUSE = 300  # characters before a reason
+# What is found or left, and no ban: "it has no complaints", "say which ones you did not fix".
+_OUTCOME_PATTERN = re.compile(
+    r"\b(?:has|have|is|are|be|with|shows|finds|gives|prints) no (?:(?:more|further|new|other|open|remaining) )?"
+    r"(?:complaints?|errors?|warnings?|failures?|findings?|problems?|issues?|conflicts?|regressions?|differences?)\b"
+    r"|\b(?:(?:ones?|those|anything|everything) (?:that|which|who)|what|which(?: ones?)?) (?:\w+ ){0,2}?"
+    r"(?:did|do|does|is|are|was|were|has|have|could|can)(?: not|n['\u2019]t)\b",
+    re.IGNORECASE,
+)
+_STOP_PATTERN = re.compile(r"\bstop\b(?! \w+ing\b)(?![^,;.]* from\b)", re.IGNORECASE)
 _INSTEAD_PATTERN = re.compile(r"\b(?:instead|rather)\b", re.IGNORECASE)
 _MARKUP_PATTERN = re.compile(r"[<>|#*\[\]\\^~]|https?:|://|\b[0-9a-f]{7,40}\b|\d{3,}|\[REDACTED")
 _CUT_PATTERN = re.compile(r"[/=:@.]\u2026")  # inside a word: "repos/owner/name/issues/\u2026"
+_SUBCOMMAND_PATTERN = re.compile(r"[a-z][\w:-]*")  # "commit" in "git commit"
+_PROGRAM_PATTERN = re.compile(r"[a-z][\w.-]*")
+_TOOL_PATTERN = re.compile(r"mcp__\w+|[A-Z][A-Za-z]+")  # an agent's own: its name says what it does
+# Their names alone do not say what is done, or they remove, change or send whatever comes behind.
+_OPEN_PROGRAM_PATTERN = re.compile(
+    r"(?:ba|z|da|fi)?sh|python[\d.]*|node|deno|bun|ruby|perl|php|lua|Rscript|npx|bunx|uvx|pipx|xargs|env|eval|exec|source"
+    r"|time|timeout|nohup|watch|rm|rmdir|unlink|shred|dd|truncate|mv|cp|ln|find|sed|awk|tee|tar|unzip|rsync|scp|sftp|ssh|nc"
+    r"|curl|wget|http|mail|sendmail|psql|mysql|sqlite3|mongosh|redis-cli|crontab|at|cd|pushd|make|just|task|.*/.*"
+)
 _FOLDER_PATTERN = re.compile(r"cd \S+ && (?=\S)")
 _PATH_PATTERN = re.compile(r"/|\.\w+\Z")
 _SEPARATOR_PATTERN = re.compile(r"[^\w]+|_+")
@@ -77,6 +96,27 @@ _SEPARATOR_PATTERN = re.compile(r"[^\w]+|_+")
 _LISTED_RULES = ("steers-content", "foreign-", "joined-command", "runs-script", "contested-topic", "no-instruction")
 # What the person asks for in the same words is theirs to give, such as a screenshot.
 _TYPED_RULES = frozenset({"watches-person"})
+_ONE_SENTENCE_RULES = frozenset({"sends-data"})  # theirs to give, too, if one thing that they typed says all of it
+# Short forms that people type; the long one is no other word.
+_LONG_FORMS = {
+    "app": "application",
+    "auth": "authentication",
+    "config": "configuration",
+    "db": "database",
+    "deps": "dependencies",
+    "dev": "development",
+    "dir": "directory",
+    "docs": "documentation",
+    "env": "environment",
+    "func": "function",
+    "info": "information",
+    "lib": "library",
+    "msg": "message",
+    "param": "parameter",
+    "perf": "performance",
+    "prod": "production",
+    "repo": "repository",
+}
 
 
 @dataclass(frozen=True)
@@ -143,8 +183,9 @@ def _sessions(parts: Iterable[Part]) -> int:
 
 
 def _spread(text: str) -> str:
-    """Return a command or path with its words apart: "docs/release-notes.md" is about release notes."""
-    return f"{text} {_SEPARATOR_PATTERN.sub(' ', text)}"
+    """Return a command or path with its words apart, and written out: "docs/notes.md" is about documentation."""
+    apart = _SEPARATOR_PATTERN.sub(" ", text)
+    return f"{text} {apart} {' '.join(_LONG_FORMS.get(word.casefold(), '') for word in apart.split())}"
 
 
 def wording_problem(text: str, sources: Sources, task: Sources, *, is_title: bool = False) -> str | None:
@@ -168,7 +209,9 @@ def wording_problem(text: str, sources: Sources, task: Sources, *, is_title: boo
         return f"no two sessions and no words of the person have {', '.join(map(repr, foreign[:3]))}"
     if problem := _source_problem(text, sources):
         return problem
-    return _sense_problem(plain, sources.typed, reversal=not is_title) or _danger(text, sources.typed)
+    commands = [span for span in CODE_PATTERN.findall(text) if "stop" in tokens(span)]
+    sense = _STOP_PATTERN.sub(" ", plain) if commands else plain
+    return _sense_problem(sense, sources.typed, reversal=not is_title) or _danger(text, sources.typed)
 
 
 def _source_problem(text: str, sources: Sources) -> str | None:
@@ -202,11 +245,37 @@ def _is_known_code(span: str, sources: Sources) -> bool:
     words = tokens(span)
     if len(words) > 1:
         first = next((at + (word != ELLIPSIS) for at, word in enumerate(words) if ELLIPSIS in word), len(words))
-        return first >= _MIN_FIRST_WORDS and sources.holds(
-            lambda one: any(_runs_like(words, tokens(ran)) for ran in _as_run(one, span))
-        )
+        first = next((at + (word != ELLIPSIS) for at, word in enumerate(words) if ELLIPSIS in word), len(words))
+        least = 1 if "&&" not in words and _is_telling_program(words[0], sources) else _MIN_FIRST_WORDS
+        if first < least:
+            return False
+        if _has_run(words, span, sources):
+            return True
+        # Once as it is, and otherwise with something behind it: "lat check" and "lat check --fix".
+        whole = any(span in (part.text, *(proof.quote for proof in part.proofs)) for part in sources.parts)
+        return whole and _has_run([*words, ELLIPSIS], f"{span} {ELLIPSIS}", sources)
     alone = span.rstrip("/")
     return sources.holds(lambda one: holds_token(normalize(alone), normalize(one)))
+
+
+def _has_run(words: Sequence[str], span: str, sources: Sources) -> bool:
+    return sources.holds(lambda one: any(_runs_like(words, tokens(ran)) for ran in _as_run(one, span)))
+
+
+def _is_telling_program(name: str, sources: Sources) -> bool:
+    """Whether a program's name says what it does: no bare word chose that in any run, and no shared line says more."""
+    own = bool(_TOOL_PATTERN.fullmatch(name))
+    if not own and (_OPEN_PROGRAM_PATTERN.fullmatch(name) or not _PROGRAM_PATTERN.fullmatch(name)):
+        return False
+    runs = [tokens(_FOLDER_PATTERN.sub("", text)) for text in chain(sources.shared, *sources.single.values())]
+    mine = [[*takewhile(_is_argument, ran[1:])] for ran in runs if ran[:1] == (name,)]
+    if any(tokens(text)[:1] == (name,) and ELLIPSIS not in text and len(tokens(text)) > 1 for text in sources.shared):
+        return False
+    return own or not any(_SUBCOMMAND_PATTERN.fullmatch(word) for ran in mine for word in ran)
+
+
+def _is_argument(word: str) -> bool:
+    return word[0] not in "|&;<>" and not word.startswith("2>")
 
 
 def _as_run(text: str, span: str) -> Iterator[str]:
@@ -259,7 +328,8 @@ def _foreign_words(plain: str, sources: Sources) -> list[str]:
 
 def _sense_problem(plain: str, typed: Sequence[str], *, reversal: bool) -> str | None:
     """Return what is wrong with the direction of a text: it forbids what nobody forbade, or says the opposite."""
-    if has_negation(_CONDITIONAL_CLAUSE_PATTERN.sub(" ", plain)) and not any(map(has_negation, typed)):
+    bans = _OUTCOME_PATTERN.sub(" ", _CONDITIONAL_CLAUSE_PATTERN.sub(" ", plain))
+    if has_negation(bans) and not any(map(has_negation, typed)):
         return "it forbids what nobody forbade"
     mine = content_stems(plain)
     for said in (_as_wish(one) for one in typed if reversal):
@@ -297,12 +367,23 @@ def _danger(text: str, typed: Sequence[str]) -> str | None:
 
 def _is_own(found: Finding, text: str, typed: Sequence[str]) -> bool:
     """Whether a finding is about the person's own words alone, which the text has, too."""
+    if found.rule in _ONE_SENTENCE_RULES:
+        return any(_says_all(one, text, found.rule) for one in typed)
     if found.rule not in _TYPED_RULES:
         return False
     asked = content_stems("\n".join(typed))
     added = " ".join(word for word in text.split() if not matching_words(content_stems(word), asked))
     said, rest = (lint(b"", f"# Task\n\n- {one}\n".encode("utf-8", "replace"), one) for one in (" ".join(typed), added))
     return any(one.rule == found.rule for one in said) and all(one.rule != found.rule for one in rest)
+
+
+def _says_all(typed: str, text: str, rule: str) -> bool:
+    """Whether one text that was typed says all of a line outside of its conditions, and is found the same."""
+    words = content_stems(_CONDITIONAL_CLAUSE_PATTERN.sub(" ", text))
+    if not words or len(matching_words(words, content_stems(typed))) < len(words):
+        return False
+    found = lint(b"", f"# Task\n\n- {typed}\n".encode("utf-8", "replace"), typed)
+    return any(one.rule == rule for one in found)
 
 
 def line_doubt(kind: str, text: str, sources: Sequence[Part], sessions: int) -> str | None:

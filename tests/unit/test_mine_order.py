@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skilld.mining.line_order import Line, in_working_order
+from skilld.mining.line_order import Line, in_working_order, with_added_files
 from skilld.mining.values import Part, PartKind, Proof, Recurrence
 from support.rows import for_each
 
@@ -74,3 +74,50 @@ def test_a_check_that_always_followed_the_commit_stays_behind_it() -> None:
     task = Recurrence("do it", order=frozenset({(COMMIT.part.text, "make check")}))
     assert in_working_order([COMMIT], check, (), task) == [COMMIT.part, check.part]
     assert in_working_order([COMMIT], check, (), TASK) == [check.part, COMMIT.part]
+
+
+def added(text: str, session: str) -> Part:
+    return Part(PartKind.COMMAND, text, (Proof(session, "t", text, observed=True),))
+
+
+TWO = [added("git add docs", "a"), added("git add src/x.py", "b")]
+SHIP = worded('If asked, commit with `git commit -m "{{message}}"` and run `git push`')
+
+
+@for_each(
+    ("lines", "evidence", "expected"),
+    [
+        ([DOCS, COMMIT], TWO, [DOCS.part.text, "git add \u2026", COMMIT.part.text]),
+        ([SHIP], TWO, ['If asked, commit with `git add \u2026` and `git commit -m "{{message}}"` and run `git push`']),
+        (
+            [worded("Commit with `git commit -m \u2026`" + " as asked" * 25)],
+            TWO,
+            ["git add \u2026", "Commit with `git commit -m \u2026`" + " as asked" * 25],
+        ),
+        ([ADD, COMMIT], TWO, [ADD.part.text, COMMIT.part.text]),
+        (
+            [worded("Use `git add \u2026` and `git commit -m \u2026`")],
+            TWO,
+            ["Use `git add \u2026` and `git commit -m \u2026`"],
+        ),
+        ([COMMIT], TWO[:1], [COMMIT.part.text]),  # one session did
+        ([COMMIT], [TWO[0], added("git add src", "a")], [COMMIT.part.text]),  # the same one twice
+        ([ran("git commit -am x")], TWO, ["git commit -am x"]),  # adds by itself
+        ([ran("git commit --all -m x")], TWO, ["git commit --all -m x"]),
+        ([worded("Commit the work")], TWO, ["Commit the work"]),
+        ([DOCS, PUSH], TWO, [DOCS.part.text, PUSH.part.text]),
+    ],
+)
+def test_a_commit_comes_with_the_files_that_sessions_added(
+    lines: list[Line], evidence: list[Part], expected: list[str]
+) -> None:
+    made = with_added_files(lines, evidence)
+    assert [line.part.text for line in made] == expected
+    if len({text for text in expected if "git add" in text}) > sum("git add" in line.part.text for line in lines):
+        proofs = next(line.part.proofs for line in made if "git add" in line.part.text)
+        assert {("a", "git add docs"), ("b", "git add src/x.py")} <= {(one.session, one.quote) for one in proofs}
+
+
+def test_files_are_added_before_the_commit() -> None:
+    assert in_working_order([DOCS, COMMIT, ADD], None, (), TASK) == [one.part for one in (DOCS, ADD, COMMIT)]
+    assert in_working_order([DOCS, COMMIT, PUSH, ADD, COMMIT], None, (), TASK)[3] == ADD.part

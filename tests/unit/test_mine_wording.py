@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.mining.values import Part, PartKind, Proof
 from skilld.mining.wording import Sources, is_literal, line_doubt, title_problem, wording_problem
 from support.rows import for_each
@@ -82,7 +80,7 @@ def test_nothing_else_comes_in(text: str, numbers: tuple[int, ...], why: str) ->
     assert why in (problem(text, *numbers) or "")
 
 
-@pytest.mark.parametrize("text", ["Delete the branch", "Delete the old branch of the feature"])
+@for_each("text", ["Delete the branch", "Delete the old branch of the feature"])
 def test_what_deletes_needs_the_persons_own_word(text: str) -> None:
     ran = [did("git branch -D feature/x", "a"), did("git branch -D feature/y", "b")]
     asked = said("delete the old feature branch")
@@ -90,7 +88,7 @@ def test_what_deletes_needs_the_persons_own_word(text: str) -> None:
     assert wording_problem(text, Sources(ran), Sources([said("clean up the old feature branch"), *ran]))
 
 
-@pytest.mark.parametrize(("typed", "same"), [("No just commit the change", True), ("No commit of the change", False)])
+@for_each(("typed", "same"), [("No just commit the change", True), ("No commit of the change", False)])
 def test_a_refusal_before_an_order_is_no_ban(typed: str, *, same: bool) -> None:
     sources = Sources([said(typed)])
     assert (wording_problem("Just commit the change", sources, sources) is None) is same
@@ -282,3 +280,117 @@ def test_what_one_request_or_few_sessions_had_is_in_doubt(
     found = line_doubt(kind, text, sources, 5) or ""
     assert found.startswith(doubt)
     assert bool(found) is bool(doubt)
+
+
+BEGUN = [
+    did("lsof -i :3013", "a"),
+    did("lsof -ti :3099 2>/dev/null || echo free", "b"),
+    did("file-review docs/plan.md", "a"),
+    did("file-review docs/other.md --open", "b"),
+    did("Agent Explore \u2026", "a"),
+    did("Agent general-purpose \u2026", "b"),
+    did("mcp__shop__read_query branch=main", "a"),
+    did("mcp__shop__read_query branch=dev", "b"),
+    did("mcp__shop__list_orders shop=main", "a", "b"),
+    did("docker run mail", "a"),
+    did("docker -H host stop mail", "b"),
+    did("git -C shop push", "a"),
+    did("git -C mail commit", "b"),
+    did("python -m ledger", "a"),
+    did("python -V", "b"),
+    did("rm -rf out", "a"),
+    did("rm -r dist", "b"),
+    did("cd src && lint-it -x", "a"),
+    did("cd out && lint-it -y", "b"),
+    did("scripts/deploy.sh -p", "a"),
+    did("scripts/deploy.sh -d", "b"),
+    did("lat check", "a"),
+    did("lat check \u2026", "b"),
+    did("go test ./pkg/...", "a"),
+    did("go test ./pkg/... -race", "b"),
+    did("just ship", "a"),
+    did("make all -j2", "a"),
+    did("make all -j4", "b"),
+]
+
+
+@for_each(
+    ("span", "known"),
+    [
+        ("lsof \u2026", True),
+        ("file-review \u2026", True),
+        ("Agent \u2026", True),
+        ("mcp__shop__read_query \u2026", True),
+        ("mcp__shop__list_orders \u2026", False),  # a line that both share says more
+        ("docker \u2026", False),  # the second word says what it does
+        ("git \u2026", False),
+        ("python \u2026", False),  # this could be anything
+        ("rm \u2026", False),
+        ("cd \u2026", False),
+        ("scripts/deploy.sh \u2026", False),
+        ("lint-it \u2026", True),
+        ("lat check", True),  # once as it is, once with more behind it
+        ("go test ./pkg/...", True),
+        ("go test", False),  # nobody ran it like this
+        ("just ship", False),  # one session
+        ("make all", False),  # always with more behind it
+    ],
+)
+def test_one_word_tells_a_command_unless_the_next_one_says_what_it_does(span: str, *, known: bool) -> None:
+    sources = Sources([said("run it"), *BEGUN])
+    assert (wording_problem(f"Run it with `{span}`", sources, sources) is None) is known
+
+
+@for_each(
+    ("text", "fits"),
+    [
+        ("See that the check has no complaints", True),
+        ("See that the check is there with no errors", True),
+        ("Say which comments you did not fix", True),
+        ("Say the reason for the ones that you did not fix", True),
+        ("Stop it with `docker stop \u2026`", True),
+        ("Make sure that the check has no comments", False),
+        ("Make sure that you do not fix the comments", False),
+        ("Report no complaints", False),
+        ("Do not fix the comments", False),
+        ("Stop the reports of the comments", False),
+        ("Stop fixing comments with `docker stop \u2026`", False),
+        ("Stop it from the check with `docker stop \u2026`", False),
+    ],
+)
+def test_what_is_found_or_stopped_forbids_nothing(text: str, *, fits: bool) -> None:
+    words = said("run the check, fix the comments, report the complaints and errors with the reason")
+    sources = Sources([words, did("docker stop mail", "a"), did("docker stop shop", "b")])
+    problem = wording_problem(text, sources, sources)
+    assert problem in ((None,) if fits else ("it forbids what nobody forbade",))
+
+
+@for_each(
+    ("typed", "text", "fits"),
+    [
+        ("check the db", "Check the database", True),
+        ("look at the config of the repo", "Look at the configuration of the repository", True),
+        ("check the deb", "Check the database", False),
+        ("check the db", "Check the schema", False),
+    ],
+)
+def test_a_short_form_is_its_long_one(typed: str, text: str, *, fits: bool) -> None:
+    sources = Sources([said(typed)])
+    assert (wording_problem(text, sources, sources) is None) is fits
+
+
+@for_each(
+    ("typed", "text", "fits"),
+    [
+        (
+            ["copy over the local folder so that you can run the dev server"],
+            "Copy the local folder to the dev server",
+            True,
+        ),
+        (["copy over the local folder", "run the dev server"], "Copy the local folder to the dev server", False),
+        (["run the dev server of the local folder"], "Copy the local folder to the dev server", False),
+    ],
+)
+def test_what_one_sentence_of_the_person_sends_is_theirs_to_give(typed: list[str], text: str, *, fits: bool) -> None:
+    sources = Sources([*map(said, typed), did("copy it", "a", "b")])
+    assert (wording_problem(text, sources, sources) is None) is fits
