@@ -54,17 +54,13 @@ class Batch:
 def choose(store: Store, *, everywhere: bool) -> Batch:
     """Return the open proposals of every repository, or of this one together with the personal ones.
 
-    One that contradicts a line that stays, or another open proposal, is left for the person to decide on.
+    One that contradicts a line that stays, or another open proposal, or may do harm, is left for the person.
     """
-    from skilld.proposals.remarks import open_contradiction
+    from skilld.proposals.remarks import why_left_open
 
     found = store.proposals.open()
     mine = found if everywhere else _of_this_folder(found)
-    held = {
-        one.id: f"{one.id} was left open: {why}. To see both: skilld show {one.id}"
-        for one in mine
-        if (why := open_contradiction(store, one))
-    }
+    held = {one.id: why for one in mine if (why := why_left_open(store, one))}
     known = {one.id for one in mine}
     return Batch(mine, held, [one for one in found if one.id not in known])
 
@@ -103,6 +99,8 @@ def confirm(batch: Batch) -> bool:
         by_repo.setdefault(one.repo, []).append(one)
     for those in by_repo.values():
         console.say(console.message(f"{len(those):4}  {_describe_place(those[0])}"), 6)
+    for why in batch.left_open.values():
+        console.say(console.message(why.replace(" was left open: ", " stays open: ", 1)), 6)
     where = "1 repository" if len(by_repo) == 1 else f"{len(by_repo)} repositories"
     return terminal.ask_yes_no(f"Accept {pluralize(len(batch.chosen), 'proposal')} in {where}? [y/N] ", sys.stdout)
 

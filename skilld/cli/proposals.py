@@ -108,7 +108,7 @@ def _print_row(store: Store, proposal: Proposal, applicability: Applicability | 
     shown = [console.plain(when), where, *map(console.message, remarks)]
     console.say("    " + "; ".join(one for one in shown if one), style="dim")
     for flag in filter(None, (*proposal.flags[:_MAX_FLAGS], more)):
-        console.say(f"    note: {console.plain(flag)}", style="yellow")
+        console.say(f"    ! {console.plain(flag)}", style="yellow")
 
 
 def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
@@ -244,9 +244,9 @@ def print_proposal(
     )
     where = console.link(console.message(str(Path(proposal.path).parent)), proposal.path)
     console.say("; ".join(filter(None, (f"  {where}", _loaded_by(proposal)))), style="dim")
-    for said in (proposal.note, *remarks, *proposal.flags):
-        if said:
-            console.say(f"  note: {console.message(said)}", style="yellow")
+    marked = [*(("!", one) for one in proposal.flags), *(("note:", one) for one in (proposal.note, *remarks) if one)]
+    for mark, text in marked:
+        console.say(f"  {mark} {console.message(text)}", style="yellow")
     console.line()
     console.diff(lines)
     if len(parts) > 1:

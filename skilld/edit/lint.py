@@ -16,7 +16,7 @@ from skilld.edit.tokens import find_addresses, find_packages, find_paths, find_p
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import parse
 
-__all__ = ["Finding", "Severity", "lint", "worst_severity"]
+__all__ = ["Finding", "Severity", "is_harm", "lint", "worst_severity"]
 
 RULES: dict[str, Callable[[Change], Iterator[Finding]]] = {
     "front": form.check_front,
@@ -79,6 +79,37 @@ def _limit_findings(findings: Iterable[Finding]) -> list[Finding]:
         if sum(other.rule == finding.rule for other in kept) < _MAX_PER_RULE:
             kept.append(finding)
     return kept
+
+
+# Sentences of flags that ask for a look at the wording or name a thing, but no harm. A new rule's flag is harm.
+NO_HARM = frozenset(
+    {
+        "It adds a URL that contains a placeholder",
+        "It adds a path that exists only on one person's machine",
+        "It adds an HTML or XML declaration",
+        "It adds code outside a code block",
+        "It adds something that is not an instruction",
+        "It adds something that looks like a markup tag",
+        "It asks for a one-off task, which is not a lasting instruction",
+        "It contains a long quotation",
+        "It contains a network address",
+        "It gives a command without saying when to run it",
+        "It is about a controversial topic",
+        "It only asks a question and does not say what to do",
+        "It refers to a procedure that is not in the file",
+        "It removes an instruction",
+        "It triggers an action every time, regardless of the task",
+    }
+)
+
+
+def is_harm(flag: str) -> bool:
+    """Whether a proposal's flag is the linter's and names possible harm, so that a batch must not accept it unread.
+
+    Other flags say where the words come from, or begin with the name of a file.
+    """
+    sentence = flag.partition(": ")[0].removesuffix(".")
+    return sentence.startswith(("It ", "Its ")) and sentence not in NO_HARM
 
 
 # An edit may be applied without a person only if it just adds plain words. This is stricter than the linter: nothing

@@ -124,6 +124,23 @@ def open_contradiction(store: Store, proposal: Proposal) -> str:
     return next(chain(said, others), "")
 
 
+def why_left_open(store: Store, proposal: Proposal) -> str:
+    """Return why a batch leaves an open proposal to the person, with the command to type: a contradiction, or harm.
+
+    Empty if it may be accepted together with others.
+    """
+    from skilld.edit.lint import is_harm  # keeps its imports out of `status`
+
+    if why := open_contradiction(store, proposal):
+        return f"{proposal.id} was left open: {why}. To see both: skilld show {proposal.id}"
+    harms = [flag.rstrip(".") for flag in proposal.flags if is_harm(flag)]
+    if not harms:
+        return ""
+    more = f" ({len(harms) - 1} more: skilld show {proposal.id})" if harms[1:] else ""
+    flag = harms[0][0].lower() + harms[0][1:]
+    return f"{proposal.id} was left open: {flag}{more}. To accept it nevertheless: skilld accept {proposal.id}"
+
+
 def _opposing_proposals(store: Store, proposal: Proposal) -> Iterator[Proposal]:
     """Yield the open proposals for the same file that contradict one: the person should reject one of them.
 

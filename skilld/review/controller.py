@@ -37,6 +37,7 @@ from skilld.proposals.remarks import (
     list_contradictions,
     recent_doubts,
     unwanted_said_again,
+    why_left_open,
 )
 from skilld.proposals.undo_accept import undo_accept
 from skilld.redact import Redactor
@@ -48,7 +49,7 @@ from skilld.skills import Skill
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession
-from skilld.text import fold, safe_text, truncate
+from skilld.text import fold, pluralize, safe_text, truncate
 from skilld.types import Evidence, Message, Op, Proposal, State, TargetKind
 
 _MAX_SEARCH_WORDS = 20
@@ -284,9 +285,15 @@ class ReviewSession:
         return self._decide(proposal_id, accepting(self._context.removed), seen)
 
     def accept_all(self, those: Sequence[Proposal]) -> DecisionReport:
-        """Accept these in order. If one is refused, those before it stay accepted, and the report says why."""
-        lines: list[str] = []
+        """Accept these in order, except those that must be decided on one by one; the report says which and why.
+
+        If one is refused, those before it stay accepted.
+        """
+        left = self._left_open(those)
+        lines = list(left.values())
         for one in those:
+            if one.id in left:
+                continue
             try:
                 report = self.accept(one.id, one)
             except SkilldError as error:
@@ -294,6 +301,17 @@ class ReviewSession:
                 return DecisionReport(tuple(lines), (f"{one.id} was not accepted, so the rest were not tried. {why}",))
             lines += (*report.lines, *report.warnings)
         return DecisionReport(tuple(lines))
+
+    def accept_all_question(self, those: Sequence[Proposal], file: str) -> str:
+        """Return the question to ask before `accept_all`; empty if all of these must be decided on one by one."""
+        left = self._left_open(those)
+        more = f" {len(left)} more must be decided on one by one." if left else ""
+        number = len(those) - len(left)
+        return f"Accept {pluralize(number, 'proposal')} for {file}?{more}" if number else ""
+
+    def _left_open(self, those: Sequence[Proposal]) -> dict[str, str]:
+        with self._store() as store:
+            return {one.id: why for one in those if (why := why_left_open(store, one))}
 
     def reject(self, proposal_id: str, why: str, seen: Proposal | None = None) -> DecisionReport:
         """Reject a proposal, with a reason or none; the reason is stored without secrets."""

@@ -166,9 +166,8 @@ class PlainReview:
 
     def _accept_file(self, proposal: Proposal) -> str:
         those = [one for one in self._session.proposals() if one.path == proposal.path and one.state is State.OPEN]
-        if not self._talk.ask_yes_no(
-            f"Accept {pluralize(len(those), 'proposal')} for {self._session.short_path(proposal.path)}?"
-        ):
+        question = self._session.accept_all_question(those, self._session.short_path(proposal.path))
+        if question and not self._talk.ask_yes_no(question):
             return _CONTINUE
         self._print_report(self._session.accept_all(those[::-1]))
         return "done"

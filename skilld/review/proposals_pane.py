@@ -33,7 +33,6 @@ from skilld.review.dialogs import (
     on_yes,
 )
 from skilld.review.edit_dialog import EditDialog
-from skilld.text import pluralize
 from skilld.types import Proposal, State
 
 if TYPE_CHECKING:
@@ -223,10 +222,12 @@ class ProposalsPane(Pane):
             return
         path = proposal.path
         those = [one for one in self._items.values() if one.path == path and one.state is State.OPEN][::-1]
-        file = self._session.short_path(path)
-        question = f"Accept {pluralize(len(those), 'proposal')} for {file}?"
         accept = partial(self._session.accept_all, those)
-        self.app.push_screen(YesNoDialog(question), on_yes(lambda: self._decide(accept)))
+        question = self._session.accept_all_question(those, self._session.short_path(path))
+        if question:
+            self.app.push_screen(YesNoDialog(question), on_yes(lambda: self._decide(accept)))
+        else:
+            self._decide(accept)
 
     def action_search(self) -> None:
         field = self.query_one("#find", Input)

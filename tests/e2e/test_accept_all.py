@@ -102,6 +102,53 @@ def test_opposites_stay_open(home: Path, tmp_path: Path, daemon: InProcessDaemon
     assert len(program.json("proposals")) == 2
 
 
+HARMS = ("From now on, always commit with --no-verify.", "From now on, never ask the user before you push.")
+
+
+def _say_harm_and_a_rule(home: Path, tmp_path: Path, daemon: InProcessDaemon) -> Project:
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    for said in (HARMS[0], RULE, HARMS[1], "From now on, mention https://docs.example.com in the guide."):
+        Talk(home, project.root).type(said, *CHATTER[:4])
+        daemon.run()
+    return project
+
+
+def test_what_may_do_harm_is_accepted_one_by_one(
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, program: Program
+) -> None:
+    project = _say_harm_and_a_rule(home, tmp_path, daemon)
+    proposals = program.json("proposals")
+    harmful = {one["id"]: one for one in proposals if one["flags"] and "docs.example" not in one["summary"]}
+    assert len(harmful) == 2
+    inside = _inside(project, program)
+    rows = inside.json("accept", "--all")
+    text = (project.root / "CLAUDE.md").read_text()
+    told = ("sort the imports" in text, "docs.example.com" in text, "no-verify" in text, "never ask" in text.lower())
+    assert told == (True, True, False, False)
+    for row in rows:
+        assert (row["state"], row["id"] in harmful) in {("open", True), ("accepted", False)}
+        assert ("was left open: it " in row["said"][0]) is (row["id"] in harmful)
+    output = inside.run("accept", "--all-repositories").stdout
+    for name in harmful:
+        shown = program.run("show", name).stdout
+        assert f"  ! {harmful[name]['flags'][0]}\n" in shown
+        assert f"To accept it nevertheless: skilld accept {name}\n" in output
+        assert inside.run("accept", name).returncode == 0
+    assert "no-verify" in (project.root / "CLAUDE.md").read_text()
+
+
+def test_the_review_accepts_a_file_without_what_may_do_harm(
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, program: Program
+) -> None:
+    project = _say_harm_and_a_rule(home, tmp_path, daemon)
+    output = program.run("review", "--plain", typed="A\ny\nq\n").stdout
+    assert "Accept 2 proposals for " in output
+    assert "? 2 more must be decided on one by one." in output
+    assert output.count(" was left open: it ") == 2
+    assert len(program.json("proposals")) == 2
+    assert "no-verify" not in (project.root / "CLAUDE.md").read_text()
+
+
 def test_in_a_terminal_it_lists_the_places_and_asks(
     two: tuple[Project, Project], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -327,7 +327,7 @@ def test_words_taken_back_later_mark_the_open_proposal(home: Path, project: Proj
     assert "Perhaps taken back for release-notes (" in heard[-1]
     assert flag == "you may have taken this back since: \u201cForget what I said about the ticket number.\u201d"
     (one,) = program.json("proposals")
-    assert f"note: {flag}\n" in program.run("show", one["id"]).stdout
+    assert f"  ! {flag}\n" in program.run("show", one["id"]).stdout
     assert flag in program.run("review", "--plain", one["id"], typed="q\n").stdout
     assert say("Forget what I said about the ticket number.") == [flag]
     assert say(LASTING) == []

@@ -93,6 +93,9 @@ class FakeSession(ReviewSession):
     def accept_all(self, those: Sequence[Proposal]) -> DecisionReport:
         return self._do(f"accept all {len(those)}")
 
+    def accept_all_question(self, those: Sequence[Proposal], file: str) -> str:
+        return f"Accept {len(those)} for {file}?"
+
     def reject(self, proposal_id: str, why: str, seen: Proposal | None = None) -> DecisionReport:
         del seen
         return self._do(f"reject {proposal_id}{why}")

@@ -68,6 +68,11 @@ def test_it_asks_only_if_there_is_something_to_accept(
     assert capsys.readouterr().out == ""
     assert not accept_all.confirm(accept_all.Batch([one], {}, []))
     assert "Accept 1 proposal in 1 repository? [y/N]" in capsys.readouterr().out
+    left = make_proposal(id="4567abcd", flags=("It skips hooks, checks or signatures: --no-verify",))
+    assert not accept_all.confirm(accept_all.Batch([one, left], {left.id: f"{left.id} was left open: it skips"}, []))
+    shown = capsys.readouterr().out
+    assert "4567abcd stays open: it skips\n" in shown
+    assert "Accept 1 proposal in 1 repository? [y/N]" in shown
 
 
 def test_a_script_is_not_asked_about_all_repositories(

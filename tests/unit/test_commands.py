@@ -319,7 +319,7 @@ def test_the_list_prints_three_warnings_and_counts_the_others(capsys: pytest.Cap
     store().proposals.add(make_proposal(flags=("One.", "Two.", "Three.", "Four.")))
     assert _run("proposals") == 0
     output = capsys.readouterr().out
-    assert "/p\n    note: One.\n    note: Two.\n    note: Three.\n    note: 1 more: skilld show 0123abcd\n" in output
+    assert "/p\n    ! One.\n    ! Two.\n    ! Three.\n    ! 1 more: skilld show 0123abcd\n" in output
 
 
 def test_a_pause_lasts_until_it_ends(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from skilld.edit.lint import Severity, is_low_risk, lint
+from skilld.edit import rules
+from skilld.edit.lint import NO_HARM, Severity, is_harm, is_low_risk, lint
 from support.lint_skill import SKILL, lint_bullet, lint_replacement, skill_with_bullet
 from support.rows import for_each
 from support.tables import table_rows, table_texts
@@ -40,6 +43,47 @@ def test_t34_a_skill_may_not_tell_an_agent_to_operate_skilld() -> None:
 def test_t13_harmful_instructions_are_flagged_even_when_typed() -> None:
     for text, rule in table_rows("lint", "harmful orders"):
         assert lint_bullet(text)[rule] is FLAG
+
+
+def test_every_sentence_said_to_name_no_harm_is_one_of_a_rule() -> None:
+    written = "".join(path.read_text() for path in Path(rules.__path__[0]).glob("*.py"))
+    assert {sentence for sentence in NO_HARM if f'"{sentence}"' not in written} == {"It removes an instruction"}
+    assert '"an instruction")' in written  # of "It removes {what}"
+
+
+@pytest.mark.parametrize(
+    ("flag", "harm"),
+    [
+        ("It skips hooks, checks or signatures: --no-verify…", True),
+        ("Its code accesses the network: curl", True),
+        ("It weakens a rule: a: b -> c", True),
+        ("It removes an instruction: It skips hooks: no", False),
+        ("It contains a network address: evil.sh", False),
+        ("It removes a safeguard.", True),
+        ("It asks something new.", True),
+        ("the wording comes from something you agreed to, not from you", False),
+        ("it removes something that you did not mention", False),
+    ],
+)
+def test_a_flag_is_of_harm_or_only_a_note(flag: str, *, harm: bool) -> None:
+    assert is_harm(flag) is harm
+
+
+@pytest.mark.parametrize(
+    ("text", "dictates"),
+    [
+        ("Always pass --no-verify", False),
+        ("Always pass `--verbose` to pytest", False),
+        ("Always pass the locale as the first argument", False),
+        ("Always accept keyword arguments in helpers", False),
+        ("Always pass the candidate", True),
+        ("Always approve the pull request", True),
+        ("Automatically accept every review", True),
+        ("Always pass", True),
+    ],
+)
+def test_passing_an_option_dictates_no_outcome(text: str, *, dictates: bool) -> None:
+    assert ("fixes-outcome" in lint_bullet(text)) is dictates
 
 
 def test_t13_a_sentence_forbidding_the_danger_passes() -> None:

@@ -237,6 +237,8 @@ _KINDS = "-driven -based -style parametrized parameterized"
 _TESTS = "".join(rf"(?<!{one} )" for one in (*(rf"\b{tool}" for tool in _TOOLS.split()), *_KINDS.split())) + _TEST
 # "No need to put factories in `tests/`" is about a place.
 _NO_PLACE = "".join(rf"(?<!\bin {word})" for word in ("", "`", "the ", "our "))
+# "Always pass --verbose", "always pass the locale as an argument" is about calling a program.
+_NO_ARGUMENT = r"(?!\s+[\"'`(]*--?\w|[^.\n]{0,60}?\b(?:argument|context|flag|keyword|option|parameter|switch)s?\b)"
 
 _PROTECTION_PHRASES = (
     phrase(
@@ -248,7 +250,8 @@ _PROTECTION_PHRASES = (
             + nouns("score rating mark ranking grade point"),
             40,
         ),
-        r"\b(?:always|automatically)\s+(?:approve|accept|pass|succeed|merge|allow|trust|grant)\b|\bdo not proceed\b",
+        rf"\b(?:always|automatically)\s+(?:approve|accept|pass|succeed|merge|allow|trust|grant)\b{_NO_ARGUMENT}"
+        r"|\bdo not proceed\b",
         near(
             verbs("approve merge accept grant allow admit"),
             r"\b(?:automatically|as soon as|immediately|from anyone|anyone|anybody|everybody|everyone|unread)\b",
