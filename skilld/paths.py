@@ -55,6 +55,11 @@ class Places:
         return self.state / "crashes"
 
     @property
+    def edits(self) -> Path:
+        """A folder for each file that is open in the person's editor."""
+        return self.state / "edits"
+
+    @property
     def repositories(self) -> Path:
         """Repositories of skilld's own, for skills that git does not track."""
         return self.data / "repos"

@@ -50,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     gc.disable()  # until everything is imported: those objects stay, and collecting took a sixth of the time
     from skilld import logs
+    from skilld.cli.terminal import remove_unfinished_edits
     from skilld.daemon import settings_cache
     from skilld.daemon.engine import Engine
     from skilld.daemon.lock import Lock
@@ -66,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     if os.geteuid() == 0:
         console.warn(_ROOT_WARNING)
     lock = Lock.acquire(where.lock)
+    remove_unfinished_edits()
     terminal = sys.stdout.isatty()
     logs.set_up(None if _is_journald_reading() else where.log, terminal=terminal)
     store = open_store(where.database, time.time())

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from io import StringIO
 from pathlib import Path
 from typing import TextIO
@@ -62,11 +65,10 @@ def edit(text: str, around: Callable[[], AbstractContextManager[object]] = nullc
     """Return `text` as edited in `$VISUAL`, `$EDITOR` or vi, in a file called `name`; unchanged if the editor fails."""
     import shlex  # imported late: half of the verbs that ask never edit
     import subprocess
-    import tempfile
 
     editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
-    with tempfile.TemporaryDirectory(prefix="skilld-") as folder:
-        file = Path(folder) / name
+    with _ended_by_signals(), _folder_of_an_edit() as folder:
+        file = folder / name
         file.write_bytes(text.encode("utf-8", "replace"))
         with around():
             try:
@@ -74,6 +76,74 @@ def edit(text: str, around: Callable[[], AbstractContextManager[object]] = nullc
             except OSError:
                 return text
         return file.read_bytes().decode("utf-8", "replace") if code == 0 else text
+
+
+def remove_unfinished_edits() -> None:
+    """Remove the files of edits whose program was killed."""
+    from skilld.paths import places
+
+    folder = places().edits
+    if folder.is_dir():
+        with _locked(folder):
+            _remove_unlocked(folder)
+
+
+@contextmanager
+def _folder_of_an_edit() -> Iterator[Path]:
+    """Make a folder of one edit among skilld's state, for the time of the block: the file may hold a key."""
+    import tempfile
+
+    from skilld.paths import places, private_dir
+
+    private_dir(places().state)
+    edits = private_dir(places().edits)
+    with ExitStack() as stack:
+        with _locked(edits):
+            _remove_unlocked(edits)
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=edits, ignore_cleanup_errors=True)))
+            stack.enter_context(_locked(folder))  # released when this program ends, however it does
+        yield folder
+
+
+@contextmanager
+def _locked(folder: Path, flags: int = 0) -> Iterator[None]:
+    """Hold the lock of a folder. Raises OSError if it cannot be had (with LOCK_NB, at once)."""
+    number = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | flags)
+        yield
+    finally:
+        os.close(number)
+
+
+def _remove_unlocked(edits: Path) -> None:
+    from shutil import rmtree
+
+    for folder in edits.iterdir():
+        with suppress(OSError), _locked(folder, fcntl.LOCK_NB):
+            rmtree(folder)
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let HUP (the terminal was closed) and TERM end the program through its `finally` blocks."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = [one for one in (signal.SIGHUP, signal.SIGTERM) if signal.getsignal(one) is not signal.SIG_IGN]
+
+    def end(number: int, frame: object) -> None:
+        del frame
+        for one in numbers:
+            signal.signal(one, signal.SIG_IGN)
+        raise SystemExit(128 + number)
+
+    before = {one: signal.signal(one, end) for one in numbers}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 @contextmanager
