@@ -112,6 +112,33 @@ def shell_quoted(path: Path) -> str:
     return shlex.quote(str(path))
 
 
+def access_remedy(path: Path, mode: str) -> str:
+    """Return what gives the person access to a file or folder again, where it may have a wrong owner or mode.
+
+    `mode` is what `chmod` should set; empty if only the owner is wrong. Root must not take over what is another's.
+    """
+    chmod = f"chmod {mode} {shell_quoted(path)}" if mode else ""
+    try:
+        owner = path.stat().st_uid
+    except OSError:
+        return chmod
+    if owner == os.geteuid():
+        return chmod
+    if os.geteuid() == 0:
+        return f"Run it as {user_name(owner)}, not as root."
+    return " && ".join(filter(None, (f'sudo chown "$USER" {shell_quoted(path)}', chmod)))
+
+
+def user_name(number: int) -> str:
+    """Return the name of a user, or their number if they have none here."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return f"user {number}"
+
+
 class FileFacts(NamedTuple):
     """The facts that identify a transcript and its state, named as in `os.stat_result`."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import platformdirs
 
 from skilld.errors import SkilldError
-from skilld.files import shell_quoted
+from skilld.files import access_remedy
 
 MAX_PATH_LENGTH = 4096  # bytes; no system takes a longer one
 
@@ -130,9 +130,9 @@ def check_private(places: Places) -> None:
 def _check_private(path: Path, facts: os.stat_result, closed: str) -> None:
     kept = "skilld stores its data there"
     if facts.st_uid != os.geteuid():
-        raise SkilldError(f"{path} belongs to another user", kept, f'sudo chown "$USER" {shell_quoted(path)}')
+        raise SkilldError(f"{path} belongs to another user", kept, access_remedy(path, ""))
     if stat.S_IMODE(facts.st_mode) & 0o077:
-        raise SkilldError(f"{path} is accessible to other users", kept, f"chmod {closed} {shell_quoted(path)}")
+        raise SkilldError(f"{path} is accessible to other users", kept, access_remedy(path, closed))
 
 
 def possible_folder(named: str | None) -> str | None:

@@ -36,7 +36,7 @@ from skilld.agents import ADAPTERS
 from skilld.classify.backends.choose import Choice, choose
 from skilld.clock import parse_hours
 from skilld.errors import UsageError
-from skilld.files import exposure_reason, read_regular, shell_quoted
+from skilld.files import access_remedy, exposure_reason, read_regular
 from skilld.types import TargetKind
 
 VARIABLE_PREFIX = "SKILLD_"  # the prefix of their names
@@ -372,8 +372,7 @@ def read_file(path: Path) -> dict[str, Any]:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise UsageError("Cannot read the settings file", f"{path}: {why}", f"Fix or remove {path}.") from error
     if others := exposure_reason(facts, secret="model_api_key" in values):
-        remedy = f'sudo chown "$USER" {shell_quoted(path)} && chmod 600 {shell_quoted(path)}'
-        raise UsageError("Cannot trust the settings file", f"{path} {others}", remedy)
+        raise UsageError("Cannot trust the settings file", f"{path} {others}", access_remedy(path, "600"))
     return values
 
 

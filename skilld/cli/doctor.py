@@ -13,6 +13,7 @@ from skilld import console
 from skilld.cli import common, inventory
 from skilld.cli.service import service_manager
 from skilld.errors import Exit
+from skilld.files import user_name
 from skilld.text import pluralize
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     here = contexts(common.current_folder(), common.home(), os.environ, seen=inventory.newest_version)
     newest = max((agent.newest for agent in facts.agents if agent.newest), default=None)
     found = [
+        *_check_account(),
         *checks.machine(facts.machine, facts.daemon.seen_at, newest),
         *checks.agents(facts.agents, now),
         *checks.daemon(facts.daemon, facts.service.state, now),
@@ -88,6 +90,17 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     missed = common.passed_over()[:_MAX_PASSED_OVER] if reasons and facts.counts and facts.counts.judged else []
     told = [reason for reason in reasons if not (missed and reason == checks.NOTHING_LASTING)]
     return found, [*told, *(f"said, but not taken for a rule: “{one.quote}”: {one.why_kept}" for one in missed)]
+
+
+def _check_account() -> list[Check]:
+    """Return a check if root runs this; in the home of somebody else it is most likely a mistake."""
+    from skilld.health.values import Check, Verdict
+
+    if os.geteuid() != 0:
+        return []
+    owner = common.home().stat().st_uid if common.home().is_dir() else 0
+    remedy = f"Run it as {user_name(owner)}, not as root." if owner else "Use your own account."
+    return [Check("account", Verdict.WARN, "you are root, who can change every file on this machine", remedy)]
 
 
 def _print_check(check: Check) -> None:

@@ -11,7 +11,7 @@ from skilld.classify.backends import OFFLINE
 from skilld.classify.backends.choose import EXPLICIT_ONLY
 from skilld.clock import parse_time, time_ago
 from skilld.context import Context, Scope, contradictions, find_duplicates
-from skilld.files import shell_quoted
+from skilld.files import access_remedy, shell_quoted
 from skilld.health.values import (
     Agent,
     BlockedWork,
@@ -59,7 +59,7 @@ def _check_agent(agent: Agent, now: float) -> Check:
     places = ", ".join(map(str, agent.folders))
     if agent.unreadable:
         folder = agent.unreadable[0]
-        return Check(name, Verdict.FAIL, f"cannot read {folder}", f"chmod u+rx {shell_quoted(folder)}")
+        return Check(name, Verdict.FAIL, f"cannot read {folder}", access_remedy(folder, "u+rx"))
     if not agent.exists and agent.chosen_by:
         remedy = f"Fix {agent.chosen_by}, or remove it."
         return Check(
@@ -387,13 +387,8 @@ _CAUSE_NAMES = {
     Cause.ANSWER: ("model answer", "model answers"),
 }
 _RETRY_HINT = "to retry now: skilld retry"
-# What may be wrong with a skill's file (skilld.skills.find), and what to do about it.
-_SKILL_REMEDIES = {
-    "read-only": "chmod u+w {place}",
-    "belongs to another user": 'sudo chown "$USER" {place}',
-    "cannot be read": "chmod u+r {place}",
-    "several hard links": "cp {place} {place}.new && mv {place}.new {place}",
-}
+# What may be wrong with a skill's file (skilld.skills.find), and the mode that mends it.
+_SKILL_MODES = {"read-only": "u+w", "belongs to another user": "", "cannot be read": "u+r"}
 
 
 def surprises(found: Sequence[Context]) -> list[Check]:
@@ -491,9 +486,12 @@ def _remedy(one: BlockedWork) -> str:
         return "To ask the model again: skilld retry"
     if one.remedy:
         return one.remedy
-    for words, remedy in _SKILL_REMEDIES.items() if one.cause == Cause.SKILL else ():
+    if one.cause == Cause.SKILL and "several hard links" in one.detail:
+        place = shell_quoted(Path(one.place))
+        return f"cp {place} {place}.new && mv {place}.new {place}"
+    for words, mode in _SKILL_MODES.items() if one.cause == Cause.SKILL else ():
         if words in one.detail:
-            return remedy.format(place=shell_quoted(Path(one.place)))
+            return access_remedy(Path(one.place), mode)
     return (
         failure_remedy(one.detail, None, as_service=False)
         or f"Fix the cause. skilld will then retry on its own; {_RETRY_HINT}"

@@ -23,7 +23,7 @@ from skilld.clock import local_day, local_minute, parse_time
 from skilld.daemon.judges import judge_problems
 from skilld.daemon.lock import is_held
 from skilld.errors import SkilldError
-from skilld.files import find_program, first_program, shell_quoted
+from skilld.files import access_remedy, find_program, first_program
 from skilld.git.environment import scrub_environment
 from skilld.health.values import Agent, BlockedWork, Counts, Daemon, Disk, Facts, Machine, Model, Service, Trouble
 from skilld.ingest.discover import Host, Root, find_roots, find_transcripts
@@ -128,7 +128,7 @@ def _permission_problem(places: Places) -> Trouble | None:
             check_private(places)
         for path in (places.state, places.config, places.data):
             if path.exists() and not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-                return Trouble(f"no access to {path}", f"chmod u+rwx {shell_quoted(path)}")
+                return Trouble(f"no access to {path}", access_remedy(path, "u+rwx"))
     except SkilldError as error:
         return Trouble(str(error), error.remedy)
     except OSError as error:

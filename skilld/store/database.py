@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skilld.files import shell_quoted
+from skilld.files import access_remedy
 from skilld.store import connection, corruption, journal
 from skilld.store.batches import Batches
 from skilld.store.budget import UsageLog
@@ -139,9 +139,7 @@ class Store:
                 path, timeout=_LOCK_SECONDS, isolation_level=None, factory=Connection, cached_statements=_MAX_STATEMENTS
             )
         except (sqlite3.DatabaseError, OSError) as error:
-            remedy = (
-                f"chmod u+rw {shell_quoted(path)}" if path.is_file() and not os.access(path, os.R_OK | os.W_OK) else ""
-            )
+            remedy = access_remedy(path, "u+rw") if path.is_file() and not os.access(path, os.R_OK | os.W_OK) else ""
             raise StoreError("Cannot open the database", f"{path}: {error}", remedy) from error
         try:
             db.row_factory = sqlite3.Row
