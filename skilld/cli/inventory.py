@@ -7,7 +7,7 @@ import shlex
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -214,19 +214,41 @@ def no_such_skill(given: str, known: Iterable[str]) -> SkilldError:
 def find_skill_or_none(store: Store, given: str, session: str = "") -> LibraryRow | None:
     """Return the skill with this name, or at this path of a folder or SKILL.md, if there is one.
 
-    Of several with that name, return the one that `session` used. Raises UsageError with the choices if that leaves
-    several: the current project's is not guessed.
+    Of several with that name, return the one that `session` used, and of one skill in several work trees of a
+    repository the one here. Raises UsageError with the choices if that leaves several: the current project's is not
+    guessed.
     """
     path = _skill_file(given)
     rows = library_rows(store, path)
     named = [row for row in rows if row.name == given] or [row for row in rows if row.path == path]
     named = [row for row in named if session in row.uses.sessions] or named
+    if len(named) > 1 and (here := _in_this_work_tree(named)) is not None:
+        return here
     if len(named) > 1:
         choices = "; ".join(f"{row.path.parent} ({row.skill.source.value})" for row in named)
         raise UsageError(
             "Which skill?", f"{len(named)} skills are called {given}: {choices}", "Give the folder instead of the name."
         )
     return named[0] if named else None
+
+
+def _in_this_work_tree(rows: Sequence[LibraryRow]) -> LibraryRow | None:
+    """Return the row of the work tree we are in, if all are the same file in work trees of its repository."""
+    with suppress(OSError, ValueError, StopIteration):  # not in a work tree
+        top, repository = _work_tree(common.current_folder().resolve())
+        trees = [_work_tree(row.path.resolve().parent) for row in rows]
+        files = {row.path.resolve().relative_to(tree[0]) for row, tree in zip(rows, trees, strict=True)}
+        if len(files) == 1 and {tree[1] for tree in trees} == {repository}:
+            return next(row for row, tree in zip(rows, trees, strict=True) if tree[0] == top)
+    return None
+
+
+def _work_tree(folder: Path) -> tuple[Path, Path]:
+    """Return the top of the work tree around a folder and what its repository's trees share, without running git."""
+    from skilld.git.state import git_dirs
+
+    top = next(one for one in (folder, *folder.parents) if os.path.lexists(one / ".git"))
+    return top, git_dirs(top / ".git")[1].resolve()
 
 
 def typed_name(name: str, path: Path, rows: Iterable[LibraryRow]) -> str:

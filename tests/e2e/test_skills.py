@@ -52,6 +52,24 @@ def _names(library: TaughtProject, *options: str) -> list[str]:
     return [row["name"] for row in library.program.json("skills", "list", *options)]
 
 
+def test_a_name_means_the_work_tree_one_stands_in(world: TaughtProject) -> None:
+    """Only of the same file in work trees of one repository: a personal skill of that name is still asked about."""
+    tree = world.home / "second"
+    world.project.git("worktree", "add", "--quiet", "-b", "second", str(tree))
+    places = [
+        Program(folder, world.program.environment | {"HOME": str(world.home)}) for folder in (world.project.root, tree)
+    ]
+    for place in places:
+        for verb in ("show", "history"):
+            result = place.run("skills", verb, "release-notes")
+            assert (result.returncode, result.stderr) == (0, "")
+        shown = place.json("skills", "show", "release-notes")
+        assert Path(shown["path"]).is_relative_to(place.home)
+    _skill(world.home / ".claude/skills/release-notes", TEMPLATE.replace("greet", "release-notes"))
+    result = places[1].run("skills", "show", "release-notes")
+    assert (result.returncode, "Which skill?" in result.stderr) == (2, True)
+
+
 def test_a_rating_concerns_the_skill_the_session_used(library: TaughtProject) -> None:
     own = _skill(library.home / ".claude/skills/release-notes", TEMPLATE.replace("greet", "release-notes"))
     notes = str(library.project.skill_path)
