@@ -422,7 +422,8 @@ def _check_variables(environment: Mapping[str, str]) -> None:
     known = {VARIABLE_PREFIX + key.upper().replace(".", "__").replace("-", "_") for key in [*setting_keys(), "roots"]}
     for name in environment:
         if name.upper().startswith(VARIABLE_PREFIX) and name.upper() not in known | _OTHER_VARIABLES:
-            raise UsageError("Invalid environment variable", f"unknown setting {name}{suggestion(name, known)}")
+            told = f"unknown setting {name}{suggestion(name, known)}"
+            raise UsageError("Invalid environment variable", told, f"If it is not meant for skilld: unset {name}")
 
 
 def _describe_error(item: Mapping[str, Any], file: Path | None, environment: Mapping[str, str]) -> tuple[str, str]:

@@ -9,6 +9,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -228,7 +229,7 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
     Returns False if there was nothing to remove. Raises UsageError, with the file unchanged, if the key is unknown, the
     value is invalid, or the file sets the key in a form that cannot be edited line by line.
     """
-    from skilld.settings import parse_value, read_file, validate
+    from skilld.settings import read_file, validate
 
     _check_key(key)
     values = read_file(file)
@@ -241,7 +242,7 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
     if value is None:
         del target[last]
     else:
-        target[last] = parse_value(key, common.as_text(value))
+        target[last] = _parse_value(key, common.as_text(value))
     validate(values, f"Nothing was changed in {file}.", variables=False)
     if key == "model" and value:
         _check_model_name(value, values)
@@ -254,6 +255,17 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
         raise UsageError("The setting was not changed", cause, f"Edit {file} by hand.")
     _write_file(file, after.replace("\n", ending))
     return True
+
+
+def _parse_value(key: str, text: str) -> Any:  # noqa: ANN401 - a value of TOML
+    """Return the value that a person typed; a list also in the form in which `config show` prints it."""
+    from skilld.settings import Settings, parse_value
+
+    listed = key.startswith(_ROOTS_PREFIX) or isinstance(_look_up(Settings.model_construct().model_dump(), key), list)
+    if listed and text.startswith("["):
+        with suppress(tomllib.TOMLDecodeError):
+            return tomllib.loads(f"typed = {text}")["typed"]
+    return parse_value(key, text)
 
 
 def _check_key(key: str) -> None:

@@ -26,7 +26,7 @@ from skilld.git.errors import GitFailedError, NotTrackedError, known_remedy
 from skilld.git.managed_repos import person_git, track_in_managed
 from skilld.git.objects import Commit, Ident, merges_cleanly
 from skilld.git.repo import Repo, TrackedFile, existing_parent, find_for_new, find_tracked, open_repo
-from skilld.git.run import PersonGit
+from skilld.git.run import Git, PersonGit
 from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.git.state import repo_lock
 from skilld.proposals.model import Apply, CommitMethod, DecisionCommit
@@ -384,8 +384,16 @@ def commit_file(
         remedy = "git config --global user.name NAME; git config --global user.email ADDRESS"
     elif _SIGNING_ERROR.search(result.err):
         cause = f"git cannot sign the commit: {_ERROR_PREFIX.sub('', lines[0]).rstrip(':?')}"
-        remedy = f"Set a key: git config user.signingkey KEY, then: {work_tree.retry_command}"
+        remedy = f"{_signing_remedy(work_tree.repo.git, result.err)}, then: {work_tree.retry_command}"
     raise RefusedError(work_tree.title, ". ".join([cause, *kept]), remedy or work_tree.remedy())
+
+
+def _signing_remedy(git: Git, err: str) -> str:
+    """Return what to do if git cannot sign: a key that is set and found only waits for its passphrase or its agent."""
+    is_set = bool(git.settings(r"^user\.signingkey$"))
+    if not is_set or re.search(r"no secret key|public key", err, re.IGNORECASE):
+        return "Set a key: git config user.signingkey KEY"
+    return "Start the key's agent, or let gpg ask here: export GPG_TTY=$(tty)"
 
 
 def _failed_hook(trace: Path) -> str:

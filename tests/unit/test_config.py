@@ -247,6 +247,24 @@ def _editor(monkeypatch: pytest.MonkeyPatch, folder: Path, change: str) -> None:
     monkeypatch.delenv("VISUAL", raising=False)
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "stored"),
+    [
+        ("roots.codex", '["/a", "/b"]', ["/a", "/b"]),
+        ("roots.codex", "/a,/b", ["/a", "/b"]),
+        ("auto.skills", '["notes"]', ["notes"]),
+        ("auto.skills", "[notes", ["[notes"]),
+        ("auto.targets", '["skill", "rules"]', ["skill", "rules"]),
+        ("model_api_key", '["a"]', '["a"]'),
+    ],
+)
+def test_a_list_is_typed_as_it_is_shown(file: Path, key: str, value: str, stored: object) -> None:
+    assert main(["config", "set", key, value]) == 0
+    section, _, name = key.rpartition(".")
+    values = tomllib.loads(file.read_text())
+    assert (values[section] if section else values)[name] == stored
+
+
 @pytest.mark.usefixtures("terminal")
 def test_u3_the_editor_shows_every_setting_with_default_and_meaning(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

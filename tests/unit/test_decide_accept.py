@@ -191,6 +191,10 @@ def test_a_git_refusal_is_reported_with_a_remedy_and_changes_nothing(harness_wit
     person.git("config", "gpg.program", "false")
     unsigned = raises_refusal("git cannot sign the commit: gpg failed to sign the data")
     assert unsigned == "Set a key: git config user.signingkey KEY, then: skilld accept p1"
+    person.git("config", "user.signingkey", "0123ABCD")
+    unsigned = raises_refusal("git cannot sign the commit: gpg failed to sign the data")
+    asks = "Start the key's agent, or let gpg ask here: export GPG_TTY=$(tty), then: skilld accept p1"
+    assert unsigned == asks
     for name in ("pre-commit", "commit-msg", "prepare-commit-msg"):
         person.write(f".git/hooks/{name}", "#!/bin/sh\necho not today >&2\nexit 1\n").chmod(0o755)
     assert raises_refusal("the pre-commit hook refused the commit: not today$") == "Fix that, then: skilld accept p1"

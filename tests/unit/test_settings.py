@@ -93,6 +93,13 @@ def test_an_invalid_variable_is_reported(
     assert told in _refusal(file)
 
 
+def test_an_unknown_variable_has_a_remedy(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SKILLD_FOO", "1")
+    with pytest.raises(UsageError) as error:
+        load_file(file)
+    assert error.value.remedy == "If it is not meant for skilld: unset SKILLD_FOO"
+
+
 def test_the_line_and_the_variable_are_named_and_each_has_its_remedy(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
