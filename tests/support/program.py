@@ -21,8 +21,8 @@ from support.waiting import LIMIT, wait_for
 from support.warm_server import is_large
 
 _SKILLD = (sys.executable, "-m", "skilld")
-# Starts processes, keeps what it read from a home, takes signals, or has a screen or a protocol on its streams.
-_OWN_PROCESS = ("run", "demo", "mcp", "review")
+# Keeps what it read from a home, takes signals, becomes another program, or has a screen or a protocol on its streams.
+_OWN_PROCESS = ("run", "demo", "mcp", "review", "git")
 _LOOKS = ("proposals", "show", "learnings", "status")  # how tests look at what other programs did
 
 
