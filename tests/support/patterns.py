@@ -58,6 +58,7 @@ LITERAL = frozenset(
         "skilld.classify.offline.choices.described_stems",
         "skilld.classify.offline.choices.swap_choice",
         "skilld.classify.support.holds_token",
+        "skilld.console.message",
         "skilld.edit.operations._find_entry",
         "skilld.evals.checks._contains",
         "skilld.edit.rules.references.check_evidence",

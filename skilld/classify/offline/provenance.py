@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from skilld.classify.offline.reported import announced_quotation
+from skilld.classify.offline.reported import announced_quotation, names_text
 from skilld.text import fold
 
 FILLER = "\u2423"  # replaces each character of an inline quotation, so that no cue is found inside it
@@ -129,7 +129,8 @@ _REPORT = re.compile(
         (?!(?:when\w*|what\w*|if|for|before|after|once|every|each|next)\b)
         (?![^.?!:\n]{0,60}\b(?:i|i've|we|we've|you)\b)
         (?:and\ |but\ )?(?:some(?:one|body)|he|she)\b[^.?!:\n]{0,60}
-      | (?:message|comment|note|e?-?mail|letter|reply|post|tweet)\ (?:from|by)\ [^.?!:\n]{1,40}
+      | (?:message|comment|note|e?-?mail|letter|reply|post|tweet|slack|dm|ping|chat|sms|text|teams|discord|whatsapp)
+        \ (?:from|by)\ [^.?!:\n]{1,40}
       | (?:the\ |a\ )?comment\ (?:in|on)\ [^.?!:\n]{1,40} | (?:from|by|via)\ (?-i:[A-Z])\w{1,30}
       | (?-i:[A-Z])\w{1,30}['’]s\ (?:message|comment|note|e?-?mail|letter|reply|post|tweet|answer|text)
       | (?-i:[A-Z])\w{1,30},?\ (?:on|via|in)\ (?:slack|teams|discord|jira|github|gitlab|the\ chat)
@@ -290,7 +291,7 @@ def _own_words(text: str, agent_texts: tuple[str, ...]) -> str:
             foreign = compared > _MAX_COMPARED or any(plain in agent for agent in theirs)
         own = 0 if foreign else len(line)
         if not foreign:
-            own, pasted, reported = _own_length(line)
+            own, pasted, reported = _own_length(line, lines[number + 1 : number + 3])
         if fence is not None:
             _update_fences(fences, fence["marks"], fence["info"])
         typed = _without_attributed(line) if own == len(line) else line[:own]
@@ -407,10 +408,10 @@ def _letter(lines: Sequence[str]) -> int:
     return -1
 
 
-def _own_length(line: str) -> tuple[int, bool, bool]:
+def _own_length(line: str, below: Sequence[str]) -> tuple[int, bool, bool]:
     """Return the length of the person's own words in `line`, and what of the next lines is somebody else's.
 
-    All of them, or those up to a blank line.
+    All of them, or those up to a blank line. `below` are the first of the next lines.
     """
     if (says := _INLINE_ANNOUNCEMENT.search(line)) and not _OWN_LIST.search(line, 0, says.end()):
         return says.end(), True, False
@@ -424,7 +425,7 @@ def _own_length(line: str) -> tuple[int, bool, bool]:
     if taken_up and len(line) - taken_up.end() >= _MIN_COPIED:
         return taken_up.end(), True, False
     announced = _ANNOUNCEMENT.search(line) or _QUESTION_ABOUT_PASTE.search(line) or taken_up
-    return len(line), bool(announced), False
+    return len(line), bool(announced) or names_text(line, "\n".join(below)), False
 
 
 def _without_attributed(line: str) -> str:

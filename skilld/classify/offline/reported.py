@@ -18,6 +18,7 @@ _TABLE = Path(__file__).with_suffix(".toml")
 _SENTENCE = re.compile(r"[^\n.!?。！？]++(?:[.!?](?!\s|$)[^\n.!?。！？]*+)*+[.!?。！？]?")
 _MAX_SENTENCE = 500  # characters: longer ones are pasted or dictated
 _MAX_SUBJECT = 60  # characters between the start of a clause and its verb
+_MAX_TITLE = 100  # characters of a line that only names a text
 _MIN_SAID = 12  # characters before ", says Bob"
 _SEAM = re.compile(r"[,;:，；：、–—(]|(?<=\s)-(?=\s)")
 _STOPS = frozenset(";；(")
@@ -26,6 +27,10 @@ _COLON = re.compile(r"\s?[:：](?=\s|[\"“„«‹「『'‘]|[^\x00-\xff])")
 _DIRECTLY = re.compile(r"\s?[,:，：](?=\s|[^\x00-\xff])|\s?(?=[\"“„«‹「『])")
 _WHO = re.compile(r"(?:\s+[\w'’.@-]+){1,5}\W*")
 _WORD = re.compile(r"\w")
+_CLAUSE_END = re.compile(r"[,.;!?]")
+_DETERMINERS = re.compile(r"\W*(?:[^\W\d_]{1,5}['’]?\s*){0,2}(?:[\w-]+['’]s\s*)?")
+_BEHIND_TITLE = re.compile(r"(?:\s(?:[^\s]+\s?){1,5})?$")
+_FOLLOWS = re.compile(r"\s*\n\s*(?:[^\W\da-z_]|[-*#>\d])")  # a blank line, and a capital letter or a mark
 _BEGIN, _END = r"(?<![\w'’-])", r"(?![\w-])"
 _NEVER = "(?!)"
 _OF = "from|by|of|aus|von|vom|de|del|du|da|dal|uit|van|z|ze|из|от"
@@ -57,6 +62,9 @@ class Reporting:
     source = _words("source", bound=False)
     noun = _words("noun", r"^\W*+", rf"(?: (?:{_OF}) [^:：\n]{{1,40}})?\s?[:：]")
     final = _words("final", bound=False)
+    written = _words("written")
+    presents = _words("presents")
+    about = _words("about")
     alone = _words("alone")
     orders = _words("orders")
     nominal = _words("nominal", r"\W*")
@@ -116,6 +124,26 @@ def announced_quotation(line: str) -> tuple[int, int] | None:
             if colon := _COLON.match(sentence[0], _after(words.asides, sentence[0], verb_end)):
                 return sentence.start() + subject, sentence.start() + colon.end()
     return None
+
+
+def names_text(line: str, below: str) -> bool:
+    """Whether a line only names what somebody wrote, which is `below` it: "here's the issue", "bug report:".
+
+    Without a colon a text must follow that looks written, and the line must hand it over or be nothing but its name.
+    """
+    title = line.rstrip()
+    colon = title.endswith((":", "："))
+    if len(title) > _MAX_TITLE or not below.strip() or not (colon or _FOLLOWS.match(below)):
+        return False
+    words = reporting()
+    bare = title.rstrip(":： ")
+    if words.lasting.search(bare):
+        return False
+    for found in words.written.finditer(bare):
+        lead = _CLAUSE_END.split(bare[: found.start()])[-1]
+        if _BEHIND_TITLE.match(bare, found.end()) and not words.about.search(lead):
+            return colon or bool(words.presents.search(lead) or _DETERMINERS.fullmatch(lead))
+    return False
 
 
 def tells_of_others(clause: str, codes: frozenset[str] | None = None) -> bool:
