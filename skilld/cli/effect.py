@@ -15,6 +15,7 @@ from skilld.cli.daemon_job import run_as_job
 from skilld.cli.progress import Progress
 from skilld.clock import rfc3339
 from skilld.errors import UsageError
+from skilld.git.environment import scrub_environment
 from skilld.text import pluralize
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     over_option.check_options(arguments)
+    scrub_environment()
     if arguments.over:
         return _run_over(arguments)
     store = common.store_or_empty()
