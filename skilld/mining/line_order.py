@@ -20,7 +20,9 @@ _START_WORDS = 3  # that say what a command does
 _ADD_PATTERN = re.compile(r"\A(?:git|hg|jj) (?:-C \S+ )?(?:add|stage)\b")
 _COMMIT_PATTERN = re.compile(r"\b(?:git|hg|jj) (?:-C \S+ )?commit\b")
 # Without `-a`, which adds by itself.
-_BARE_COMMIT_PATTERN = re.compile(r"\bgit (?:-C \S+ )?commit\b(?!(?: [^`\s]+)*? (?:-[a-z]*a[a-z]*|--all)\b)")
+_BARE_COMMIT_PATTERN = re.compile(
+    r"\bgit (?:-C \S+ )?commit\b(?!(?: [^`\s]{1,200}){0,20}? (?:-[a-z]{0,9}a[a-z]{0,9}|--all)\b)"
+)
 _HANDOVER_PATTERN = re.compile(r"\b(?:(?:git|hg|jj) (?:-C \S+ )?(?:commit|push)|gh pr create|glab mr create)\b")
 # Their checks are of what was handed over: a run in CI, a deployment.
 _REMOTE_PROGRAMS = frozenset(

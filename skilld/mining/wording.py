@@ -76,7 +76,7 @@ _OUTCOME_PATTERN = re.compile(
     r"(?:did|do|does|is|are|was|were|has|have|could|can)(?: not|n['\u2019]t)\b",
     re.IGNORECASE,
 )
-_STOP_PATTERN = re.compile(r"\bstop\b(?! \w+ing\b)(?![^,;.]* from\b)", re.IGNORECASE)
+_STOP_PATTERN = re.compile(r"\bstop\b(?! \w+ing\b)(?![^,;.]{0,200} from\b)", re.IGNORECASE)
 _INSTEAD_PATTERN = re.compile(r"\b(?:instead|rather)\b", re.IGNORECASE)
 _MARKUP_PATTERN = re.compile(r"[<>|#*\[\]\\^~]|https?:|://|\b[0-9a-f]{7,40}\b|\d{3,}|\[REDACTED")
 _CUT_PATTERN = re.compile(r"[/=:@.]\u2026")  # inside a word: "repos/owner/name/issues/\u2026"
