@@ -114,12 +114,13 @@ class AutoRules:
 
 @dataclass(frozen=True, slots=True)
 class PastLearning:
-    """Something said earlier that has no file to go to yet."""
+    """Something said earlier that has no file to go to yet; `id` is empty if the batch's words cannot take it back."""
 
     turn: str
     quote: str
     change: str
     session: str
+    id: str = ""
 
 
 # Jobs.
@@ -350,7 +351,7 @@ class BatchResult(Result):
     """The result of a batch, or its plan. `if_given_up` are the learnings if staging finally fails.
 
     `notes` are proposals not made because a file that the agent loads already says the same. `passed_over` sounded
-    lasting, but was not taken for a rule.
+    lasting, but was not taken for a rule. `forgotten` are the IDs of learnings that were taken back.
     """
 
     proposals: tuple[Proposal, ...] = ()
@@ -359,6 +360,7 @@ class BatchResult(Result):
     if_given_up: tuple[NewLearning, ...] = ()
     supported: tuple[FurtherEvidence, ...] = ()
     taken_back: tuple[TakenBack, ...] = ()
+    forgotten: tuple[str, ...] = ()
     passed_over: tuple[NewLearning, ...] = ()
     changes: Changes = field(default=Changes())
     away: Outage | None = None

@@ -6,7 +6,7 @@ person's in it are stored, redacted ones: of waiting learnings, proposals and de
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from skilld.agents import context_variables
 from skilld.batching.closing import ClosedBatch
 from skilld.classify.backends import OFFLINE, Spec
+from skilld.clock import parse_time
 from skilld.daemon import judges
 from skilld.daemon.old_learnings import WAITING_KIND
 from skilld.ingest.discover import Host, skill_places
@@ -34,6 +35,7 @@ from skilld.settings import Settings
 from skilld.skills import Unusable, find
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
+from skilld.store.learnings import Learning
 from skilld.store.proposals import UNWANTED_STATES
 from skilld.text import fold_case
 from skilld.types import Cause, How, Proposal, SkillRef, State, TargetKind
@@ -105,20 +107,32 @@ def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatc
         decided=(*past_decisions(not_to_repeat(store)), *_decisions_on_other_machines(store)),
         targets=tuple(settings.targets),
         agents=tuple(store.transcripts.agents_in(batch.job.cwd or "")),
-        waiting=waiting_learnings(store, batch.job.cwd or ""),
+        waiting=tuple(_waiting_learnings(store, batch)),
         most_tokens=most,
     )
     return Job(work, *limits)
 
 
-def waiting_learnings(store: Store, cwd: str) -> tuple[PastLearning, ...]:
-    """Return the learnings without a file: of a project, and personal ones of any project."""
+def _waiting_learnings(store: Store, batch: StoredBatch) -> Iterator[PastLearning]:
+    """Yield the learnings without a file: of a batch's project, and personal ones of any project."""
+    cwd = batch.job.cwd or ""
     kept = [one for one in store.learnings.all() if one.project and one.skill is None][:_MAX_LEARNINGS]
-    return tuple(
-        PastLearning(one.turn_key, one.quote, one.change, one.session_id)
-        for one in kept
-        if one.place_kind == TargetKind.PERSONAL or _overlap(one.project or "", cwd)
-    )
+    times = [parse_time(store.transcripts.said_at(key)) or 0.0 for key in batch.job.turns]
+    heard = max(times, default=0.0) or parse_time(batch.created_at) or 0.0
+    for one in kept:
+        if one.place_kind == TargetKind.PERSONAL or _overlap(one.project or "", cwd):
+            name = one.id if _may_be_taken_back(store, one, batch.job, heard) else ""
+            yield PastLearning(one.turn_key, one.quote, one.change, one.session_id, name)
+
+
+def _may_be_taken_back(store: Store, learning: Learning, job: BatchJob, heard: float) -> bool:
+    """Whether a batch's words, heard at a Unix time, may take a learning back: said earlier, in the same project."""
+    project, cwd = learning.project or "", job.cwd or ""
+    if job.kind == WAITING_KIND or learning.turn_key in job.turns:
+        return False
+    near = _overlap(project, cwd) and not any(Path(job.home).is_relative_to(one) for one in (project, cwd))
+    said = parse_time(store.transcripts.said_at(learning.turn_key) or learning.created_at)
+    return (near or project == cwd) and (said or 0.0) <= heard
 
 
 def not_to_repeat(store: Store) -> list[Proposal]:

@@ -19,7 +19,7 @@ from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.learnings import NO_FILE_REASON, build_learning, proposal_learnings
 from skilld.jobs.passed_over import find_passed_over
 from skilld.jobs.placing import JobPlaces, find_file_of_kind, find_places, is_personal_file, loaded_places
-from skilld.jobs.taken_back import find_taken_back, without_taking_back
+from skilld.jobs.taken_back import find_forgotten, find_taken_back, without_taking_back
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import (
     UNREADABLE_REASON,
@@ -490,6 +490,7 @@ class Analysis:
             cause=self._cause,
             supported=tuple(self._supported),
             taken_back=tuple(find_taken_back(self._job, self._messages)),
+            forgotten=tuple(find_forgotten(self._job, self._messages)),
             passed_over=tuple(find_passed_over(self._job, self._messages, self._lost)),
             changes=self._staged.changes(),
         )

@@ -1,4 +1,4 @@
-"""Which open proposals a batch's words take back, said in another batch or session than the proposals' own."""
+"""Which open proposals and learnings a batch's words take back, said in another batch or session than their own."""
 
 from __future__ import annotations
 
@@ -11,29 +11,46 @@ from skilld.classify.offline.retraction import only_takes_back, taking_back
 from skilld.classify.verify import Verdict
 from skilld.protocol import AnalyseBatch, TakenBack
 from skilld.text import fold, truncate
-from skilld.types import Message, Proposal, Update
+from skilld.types import Kind, Message, Proposal, Update
 
 _MAX_QUOTE = 200  # characters
-_TAKES_BACK = "it only takes back what an open proposal asks for"
+_TAKES_BACK = "it only takes back what an open proposal or a learning asks for"
 
 
 def find_taken_back(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[TakenBack]:
     """Yield the open proposals that the person's own words in these messages take back by naming their rule."""
     near = _near_proposals(job)
-    before: list[str] = []
-    for message in messages if near else ():
-        if not message.by_person:
-            before.append(message.text)
-            continue
-        said = own_words(message.text, before)
+    for said in _own_words(messages) if near else ():
         for one in near:
             if quote := next(filter(None, (taking_back(said, rule) for rule in _rules(one))), ""):
                 yield TakenBack(one.id, truncate(fold(quote), _MAX_QUOTE))
 
 
+def find_forgotten(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[str]:
+    """Yield the IDs of the learnings that the person's own words in these messages take back by naming them."""
+    waiting = _waiting_rules(job)
+    said = [*_own_words(messages)] if waiting else []
+    for name, rule in waiting.items():
+        if any(taking_back(words, rule) for words in said):
+            yield name
+
+
+def _own_words(messages: Sequence[Message]) -> Iterator[str]:
+    before: list[str] = []
+    for message in messages:
+        if message.by_person:
+            yield own_words(message.text, before)
+        else:
+            before.append(message.text)
+
+
+def _waiting_rules(job: AnalyseBatch) -> dict[str, Update]:
+    return {one.id: Update(None, "", one.change, "", Kind.PREFERENCE, 1, one.quote) for one in job.waiting if one.id}
+
+
 def without_taking_back(verdict: Verdict, job: AnalyseBatch) -> Verdict:
-    """Return a verdict without the updates that only say that the rule of an open proposal holds no longer."""
-    rules = [rule for one in _near_proposals(job) for rule in _rules(one)]
+    """Return a verdict without the updates that only say that the rule of a proposal or learning holds no longer."""
+    rules = [*_waiting_rules(job).values(), *(rule for one in _near_proposals(job) for rule in _rules(one))]
 
     def takes_back(update: Update) -> bool:
         return any(only_takes_back(update, rule) for rule in rules)

@@ -43,9 +43,9 @@ def record_result(
     for note in result.notes:
         store.proposals.add(note)
     new = [proposal.id for proposal in result.proposals if store.proposals.add(proposal)]
-    for made in result.proposals:  # learnings that were only kept until they could be proposed
-        for evidence in made.evidence:
-            store.learnings.forget(learning_id(evidence.turn, evidence.quote))
+    proposed = [learning_id(said.turn, said.quote) for made in result.proposals for said in made.evidence]
+    for name in (*result.forgotten, *proposed):  # those were only kept until they could be proposed
+        store.learnings.forget(name)
     remember_passed_over(store, batch, result, now)
     record_changes(store, result.changes, now)
     return [proposal for name in new if (proposal := store.proposals.get(name)) is not None]

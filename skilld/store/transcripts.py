@@ -331,6 +331,11 @@ class Transcripts(Files):
         cwd: str | None = self._first("SELECT cwd FROM sessions WHERE agent = ? AND session_id = ?", agent, session_id)
         return cwd
 
+    def said_at(self, key: str) -> str | None:
+        """Return when a turn was said, None if the turn or its time is unknown."""
+        at: str | None = self._first("SELECT at FROM turns WHERE key = ?", key)
+        return at
+
     def agents_in(self, folder: str) -> list[str]:
         """Return the agents that worked in a folder or below it."""
         within = "SELECT DISTINCT agent FROM sessions WHERE cwd = ? OR substr(cwd, 1, ?) = ? ORDER BY agent"

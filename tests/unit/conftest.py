@@ -59,6 +59,7 @@ NOT_QUICK = frozenset(
         "limits",
         "later_looks",
         "life_in_states",
+        "learnings_taken_back",
         "left_behind",
         "lockfile",
         "logs_verb",

@@ -1,0 +1,73 @@
+"""Learnings that wait for a file and are taken back by later words of the person, in another session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skilld.store.learnings import Learning
+from support.in_process_daemon import InProcessDaemon
+from support.live_project import Project
+from support.session import CHATTER, Session
+
+RULE = "From now on, never use panic in library code, return errors."
+OTHER = "From now on, always write the commit subject in English."
+FORGET = "Forget what I said about panic."
+
+
+@pytest.fixture
+def bare(home: Path, tmp_path: Path) -> Project:
+    return Project(tmp_path / "bare", home, ".elsewhere")
+
+
+def say(daemon: InProcessDaemon, home: Path, project: Project, *texts: str) -> list[str]:
+    """Say something in a session of its own; return the changes that wait."""
+    Session(home, project).type(*texts, *CHATTER[: 5 - len(texts)])
+    assert daemon.run() == []
+    return sorted(one.change for one in daemon.store.learnings.all())
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (RULE, FORGET),
+        (RULE, "forget about the panic rule"),
+        ("From now on, always run go vet before a commit.", "You don't have to run go vet any more."),
+        ("From now on, always run go vet before a commit.", "From now on you can skip go vet again."),
+        ("Ab jetzt immer prettier vor jedem Commit laufen lassen.", "Vergiss, was ich über prettier gesagt habe."),
+    ],
+)
+def test_words_in_a_later_session_take_back_what_waits(
+    daemon: InProcessDaemon, home: Path, bare: Project, rule: str, words: str
+) -> None:
+    assert len(say(daemon, home, bare, rule, OTHER)) == 2
+    assert len(say(daemon, home, bare, words)) == 1, "only the other one waits, and the words are no rule"
+    (bare.root / "CLAUDE.md").write_text("# Guide\n\n- Be brief.\n")
+    bare.git("add", "--all")
+    bare.git("commit", "--quiet", "--message", "Write down how we work")
+    (proposal,) = daemon.run()
+    assert [update.change for update in proposal.updates] == ["Always write the commit subject in English."]
+
+
+@pytest.mark.parametrize("words", ["Don't forget: no panic!", "Bob wrote: forget what I said about panic.", "drop it"])
+def test_a_reminder_or_another_persons_words_leave_it(
+    daemon: InProcessDaemon, home: Path, bare: Project, words: str
+) -> None:
+    kept = say(daemon, home, bare, RULE)
+    assert say(daemon, home, bare, words) == kept != []
+
+
+def test_another_project_takes_nothing_back(daemon: InProcessDaemon, home: Path, tmp_path: Path, bare: Project) -> None:
+    kept = say(daemon, home, bare, RULE)
+    assert say(daemon, home, Project(tmp_path / "other", home, ".elsewhere"), FORGET) == kept != []
+
+
+def test_what_was_said_after_the_words_stays(daemon: InProcessDaemon, home: Path, bare: Project) -> None:
+    """A batch may be judged late: a model was away, or it is judged again."""
+    later = Learning(
+        "later", "elsewhere:t1", "never use panic", "Never use panic.", "preference", "claude-code", "s9",
+        str(bare.root), None, "", 0.9, "2999-01-01T00:00:00Z", "instructions", str(bare.root / "CLAUDE.md"),
+    )  # fmt: skip
+    daemon.store.learnings.add(later)
+    assert say(daemon, home, bare, FORGET) == ["Never use panic."]
