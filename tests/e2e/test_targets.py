@@ -216,7 +216,7 @@ def test_a_learning_can_be_given_a_target_by_hand(home: Path, tmp_path: Path, pr
     assert (again.returncode, f"this learning is proposal {proposal['id']}" in again.stderr) == (1, True)
     shown = program.run("show", proposal["id"]).stdout
     assert "loaded by" not in shown
-    assert "note: none of the agents you use in this project loads docs/guide.md by itself\n" in shown
+    assert "  ! none of the agents you use in this project loads docs/guide.md by itself\n" in shown
 
 
 def test_codex_rules_go_into_the_file_codex_loads(home: Path, tmp_path: Path, program: Program) -> None:
