@@ -30,6 +30,7 @@ from skilld.types import Evidence, Kind, Operation, Outcome, Proposal, SideEdit,
 RECOVERED_FLAG = "recovered from git after the database was damaged"
 _MAX_HISTORY = 500  # commits of a skill that are searched for accepted proposals
 _MAX_STAGED_PROPOSALS = 50  # how far down the staging branch its base is looked for
+_EVALS = "evals/evals.json"
 _BULLET_CHARACTERS = "-*+.0123456789 "
 _BAR_PATTERN = re.compile(r"^\| ", re.MULTILINE)  # of lines that a program could misread (skilld.proposals.model)
 
@@ -108,7 +109,7 @@ def _build_proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Propos
         return
     said = _paragraphs(commit)
     is_skill = Path(changed[0]).name.casefold() == FILE.casefold()
-    is_evals = changed[0].endswith("evals/evals.json")
+    is_evals = changed[0].endswith(_EVALS)
     at = rfc3339(commit.author.seconds)
     yield Proposal(
         id=commit.proposals[0],
@@ -125,18 +126,30 @@ def _build_proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Propos
         summary=_summary(commit, operations),
         reason=" ".join(text for text in said if not text.startswith('"')),
         kind=kind,
-        evidence=tuple(Evidence("", text.strip('"')) for text in said if text.startswith('"')),
+        evidence=tuple(Evidence("", text) for text in _quotes(said)),
         confidence=confidence,
         agent="",
         session_id=commit.trailers.get("Skilld-Session", ""),
         model=commit.trailers.get("Skilld-Model", ""),
         created_at=at,
-        flags=(RECOVERED_FLAG,),
+        flags=(RECOVERED_FLAG, *(_lint(repo, commit, (changed[0], *sides)) if state is State.OPEN else ())),
         landed=commit.oid if state is State.ACCEPTED else "",
         decided_at=at if state is State.ACCEPTED else "",
         target=TargetKind.SKILL if is_skill else TargetKind.EVALS if is_evals else TargetKind.INSTRUCTIONS,
         also=also,
     )
+
+
+def _lint(repo: Repo, commit: Commit, paths: Iterable[str]) -> list[str]:
+    """Return the linter's findings on files of a commit, which names none; without them a batch would accept it."""
+    from skilld.edit.lint import lint  # its rules take 0.2 s to compile
+
+    typed = "\n".join(_quotes(_paragraphs(commit)))
+    linted = [path for path in paths if not path.endswith(_EVALS)]  # no instructions for agents
+    pairs = (
+        [objects.read_blob(repo.git, oid, path) or b"" for oid in (commit.parents[0], commit.oid)] for path in linted
+    )
+    return list(dict.fromkeys(finding.sentence for before, after in pairs for finding in lint(before, after, typed)))
 
 
 def _read_side_edit(repo: Repo, commit: Commit, path: str) -> SideEdit:
@@ -156,6 +169,10 @@ def _paragraphs(commit: Commit) -> list[str]:
     """Return the message between its subject and trailers: the reason, and quotes in quotation marks."""
     texts = [fold(_BAR_PATTERN.sub("", text)) for text in commit.text.strip().split("\n\n")[1:-1]]
     return [text for text in texts if not text.startswith(CONTRADICTION_PREFIX)]
+
+
+def _quotes(paragraphs: Iterable[str]) -> list[str]:
+    return [text.strip('"') for text in paragraphs if text.startswith('"')]
 
 
 def _base(repo: Repo, commit: Commit) -> str:
