@@ -36,8 +36,8 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
+    from skilld.jobs.asks import current_asks
     from skilld.jobs.learnings import NO_FILE_REASON
-    from skilld.jobs.relocation import group_learnings
     from skilld.proposals.passed_over import forget_ask
 
     store = common.store_or_empty()
@@ -48,7 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
             forget_ask(store, _find_ask(store, common.as_text(arguments.forget)))
         console.say("Deleted.")
         return 0
-    asks = group_learnings(_matching_learnings(store, arguments))
+    scrub_environment()
+    asks = current_asks(store, _matching_learnings(store, arguments))
     sure = _confidences(store)
     missed = [] if arguments.search else [one for one in common.passed_over() if _is_wanted(one, arguments)]
     if arguments.json:
@@ -61,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         console.say(f"    you: \u201c{console.plain(newest.quote)}\u201d")
         often = pluralize(len({one.session_id for one in ask}), "session")
         where = f" in {newest.project}" if newest.project else ""
-        remarks = f"said in {often}{where}; not proposed: {_describe_reason(newest)}"
+        remarks = f"said in {often}{where}; not proposed: {newest.why_kept}"
         console.say(f"    {console.message(remarks)}", style="dim")
     if asks:
         if any(NO_FILE_REASON in ask[0].why_kept for ask in asks):
@@ -92,12 +93,12 @@ def as_json(ask: Sequence[Learning]) -> dict[str, Any]:
         "sessions": len({one.session_id for one in ask}),
         "said": [one.id for one in ask],
         "place": {"kind": placed.place_kind, "path": placed.place} if placed else None,
-        "why_not": _describe_reason(newest),
+        "why_not": newest.why_kept,
     }
 
 
 def _find_ask(store: Store, name: str) -> list[Learning]:
-    from skilld.jobs.relocation import group_learnings
+    from skilld.jobs.asks import group_learnings
 
     asks = [*group_learnings(store.learnings.all()), *([one] for one in common.passed_over())]
     found = [ask for ask in asks if name and any(one.id.startswith(name) for one in ask)]
@@ -122,23 +123,6 @@ def _find_proposed(store: Store, name: str) -> str:
         ):
             return one.id
     return ""
-
-
-def _describe_reason(learning: Learning) -> str:
-    """Return why a learning was kept, in the past tense if the person has committed to the project since."""
-    from skilld.targets.find import NEVER_COMMITTED_REASON
-
-    if learning.why_kept != NEVER_COMMITTED_REASON:
-        return learning.why_kept
-    from skilld.git.environment import scrub_environment
-    from skilld.git.state import is_own_project
-
-    scrub_environment()
-    here = Path(learning.project or "/")
-    root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
-    if is_own_project(root):
-        return "the project had no commit of yours when you said it"
-    return learning.why_kept
 
 
 def _propose(store: Store, arguments: argparse.Namespace) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,6 @@ from types import MappingProxyType
 
 from skilld.classify.backends import OFFLINE, Spec, make_backend
 from skilld.classify.offline.placement import section_for
-from skilld.classify.said_already import is_same_change
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import SkilldError
 from skilld.git.run import shared_git
@@ -36,26 +35,6 @@ from skilld.text import Redact, pluralize
 from skilld.types import Evidence, Kind, Message, Proposal, SkillRef, State, TargetKind, Update
 
 _TITLE = "Not proposed"
-
-
-def group_learnings(found: Iterable[Learning]) -> list[list[Learning]]:
-    """Group learnings of one project that say the same, the newest first."""
-    asks: list[list[Learning]] = []
-    for one in found:
-        key = one.project, one.skill
-        known = next(
-            (
-                ask
-                for ask in asks
-                if (ask[0].project, ask[0].skill) == key and is_same_change(one.change, ask[0].change)
-            ),
-            None,
-        )
-        if known is None:
-            asks.append([one])
-        else:
-            known.append(one)
-    return asks
 
 
 @shared_git()

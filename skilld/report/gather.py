@@ -16,7 +16,7 @@ from skilld.effect.figures import RuleState
 from skilld.effect.outcomes import collect, sessions_with_repeats
 from skilld.effect.rules import Effect
 from skilld.git.state import main_path
-from skilld.jobs.relocation import group_learnings
+from skilld.jobs.asks import group_learnings
 from skilld.proposals.model import ACROSS_PREFIX, REMEDY_PREFIX, said_updates
 from skilld.report.values import (
     Cost,

@@ -19,6 +19,7 @@ from skilld.evals.results import result_lines
 from skilld.files import below_home, file_stamp
 from skilld.ingest.discover import Host
 from skilld.jobs import relocation
+from skilld.jobs.asks import current_asks
 from skilld.library.archive import move_to_trash
 from skilld.library.rows import LibraryRow, disabled_skills, load_rows, set_enabled
 from skilld.pipeline import messages
@@ -363,7 +364,7 @@ class ReviewSession:
     def waiting_learnings(self) -> list[list[Learning]]:
         """Return the learnings that wait for a file, grouped by ask, the newest first."""
         with self._store() as store:
-            return relocation.group_learnings(store.learnings.all())
+            return current_asks(store, store.learnings.all())
 
     def propose(self, ask: Sequence[Learning]) -> Proposal:
         """Propose a learning for the best file. Raises SkilldError, with nothing changed, if there is none."""

@@ -1,0 +1,84 @@
+"""Learnings as the person sees them: each ask once, with the reason why it is not proposed that holds now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from skilld.classify.said_already import is_same_change, says_same_rule
+from skilld.git.state import is_own_project
+from skilld.jobs.learnings import NO_FILE_REASON
+from skilld.skills import read
+from skilld.store import Store
+from skilld.store.learnings import Learning
+from skilld.targets.find import NEVER_COMMITTED_REASON
+from skilld.types import Proposal, SkillRef, State, TargetKind
+from skilld.words import content_stems
+
+
+def group_learnings(found: Iterable[Learning]) -> list[list[Learning]]:
+    """Group learnings of one project that say the same, the newest first."""
+    asks: list[list[Learning]] = []
+    by_stem: dict[tuple[str | None, str | None, str], list[int]] = {}  # the same ask shares stems
+    for one in found:
+        keys = [(one.project, one.skill, stem) for stem in content_stems(one.change)]
+        near = sorted({number for key in keys for number in by_stem.get(key, ())})
+        known = next((asks[number] for number in near if is_same_change(one.change, asks[number][0].change)), None)
+        if known is not None:
+            known.append(one)
+            continue
+        for key in keys:
+            by_stem.setdefault(key, []).append(len(asks))
+        asks.append([one])
+    return asks
+
+
+def current_asks(store: Store, found: Iterable[Learning]) -> list[list[Learning]]:
+    """Group learnings like `group_learnings`, the newest of each with the reason that holds now; reads the disk.
+
+    Needs the environment that `scrub_environment` leaves.
+    """
+    standing = store.proposals.in_states([State.OPEN])
+    asks = group_learnings(found)
+    return [[replace(newest, why_kept=_reason_now(newest, standing)), *others] for newest, *others in asks]
+
+
+def _reason_now(learning: Learning, standing: Sequence[Proposal]) -> str:
+    """Return why a learning is not proposed; in the past tense if that has changed since it was said."""
+    if made := next((one for one in standing if _is_near(one, learning) and _asks_for(one, learning.change)), None):
+        return f"the open proposal {made.id} for {made.skill} asks for it"
+    why = learning.why_kept
+    if why == NEVER_COMMITTED_REASON:
+        here = Path(learning.project or "/")
+        root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
+        return "the project had no commit of yours when you said it" if is_own_project(root) else why
+    if NO_FILE_REASON not in why:
+        return why
+    _, _, name = why.removesuffix(" yet").rpartition(f"{NO_FILE_REASON} ")
+    text = _read_text(learning.place)
+    if text is None:
+        return why
+    if says_same_rule(learning.change, text):
+        return f"{name} says it now"
+    return f"you have said it in only one session, when there was no {name}"
+
+
+def _is_near(proposal: Proposal, learning: Learning) -> bool:
+    """Whether a proposal holds in the project of a learning."""
+    if proposal.target is TargetKind.PERSONAL or proposal.path == learning.place:
+        return True
+    return bool(proposal.repo and learning.project) and Path(learning.project or "").is_relative_to(proposal.repo)
+
+
+def _asks_for(proposal: Proposal, change: str) -> bool:
+    said = [one.change for one in proposal.updates] or [proposal.summary]
+    return any(is_same_change(change, one) for one in said)
+
+
+def _read_text(path: str) -> str | None:
+    """Return the text of a file that a learning is for; None if there is no such file, or it cannot be edited."""
+    try:
+        return read(SkillRef("", path)).decode("utf-8-sig") if path else None
+    except (OSError, UnicodeDecodeError):
+        return None
