@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _follow(engine: Engine, places: Places, arguments: argparse.Namespace, *, new_here: bool) -> int:
     """Print what was found here, and follow the agents: once, or until a signal. Returns the exit code."""
-    from skilld.daemon.lock import FileIdentity
+    from skilld.daemon.lock import FileIdentity, show_life
     from skilld.daemon.loop import Loop
     from skilld.notify.desktop import Desktop
     from skilld.worker.spawn import Worker
@@ -99,7 +99,8 @@ def _follow(engine: Engine, places: Places, arguments: argparse.Namespace, *, ne
     bell = _ring_bell if sys.stdout.isatty() else None
     desktop = Desktop(bell) if engine.settings.notify.enabled else None
     check = FileIdentity(places.lock, places.database).check
-    loop = Loop(engine, _print_news, desktop, places.settings_file, check, warn=_print_setback)
+    life = partial(show_life, places.lock)
+    loop = Loop(engine, _print_news, desktop, places.settings_file, check, show_life=life, warn=_print_setback)
     if not arguments.once:
         loop.handle_signals()
     else:

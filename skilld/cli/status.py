@@ -128,13 +128,22 @@ def collect() -> dict[str, Any]:
         ],
         **_spending(store, settings.budget, now),
         "dead": judges.stall_reason(store, now) or "",
-        "daemon": store.meta.get(meta.DAEMON),
+        "daemon": _daemon(store),
         "notices": store.meta.get(meta.NOTICE_ERROR),
         "snoozed_until": rfc3339(snoozed) if (snoozed := store.meta.get(meta.SNOOZED_UNTIL, 0.0)) > now else None,
         "rebuilt": store.meta.get(meta.LAST_REBUILD),
         "last_error": store.meta.get(meta.LAST_ERROR),
         "drift": [asdict(one) | {"told": one.message} for one in drifts(store.meta.get(meta.DRIFT, {}))],
     }
+
+
+def _daemon(store: Store) -> dict[str, Any] | None:
+    from skilld.daemon.lock import last_seen
+    from skilld.store.meta import DAEMON
+
+    seen_at = last_seen(common.places().lock)
+    told: dict[str, Any] | None = store.meta.get(DAEMON)
+    return told and told | {"seen_at": rfc3339(seen_at) if seen_at else None}
 
 
 def _batches(store: Store) -> dict[str, Any]:

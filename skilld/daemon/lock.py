@@ -98,6 +98,21 @@ def holder(path: Path) -> int | None:
         return None
 
 
+# The time of the lock's last change is the daemon's sign of life: unlike a row in the database, it costs no sync.
+
+
+def show_life(path: Path, now: float) -> None:
+    """Date the daemon's lock to `now` (Unix time). A lock that is gone is for `FileIdentity` to report."""
+    with suppress(OSError):
+        os.utime(path, (now, now), follow_symlinks=False)
+
+
+def last_seen(path: Path) -> float | None:
+    """Return when the daemon last showed life (Unix time), None if there never was one."""
+    facts = _facts(path)
+    return facts.st_mtime if facts else None
+
+
 # Whether the files of a running daemon are still the ones on disk.
 #
 # SQLite continues with a database that was deleted or replaced, and the kernel with a lock whose file is gone. New data

@@ -68,7 +68,8 @@ class Loop:
     """The daemon in the foreground.
 
     `tell` gets proposals that are new or were repeated, and the number of learnings that wait for a file if it grew.
-    `check` raises if the daemon must stop. `warn` gets a line when a batch fails or must wait, once for each reason.
+    `check` raises if the daemon must stop. `show_life` gets the Unix time at least every 20 s. `warn` gets a line when
+    a batch fails or must wait, once for each reason.
     """
 
     def __init__(
@@ -79,11 +80,13 @@ class Loop:
         settings_file: Path | None = None,
         check: Callable[[], None] = lambda: None,
         *,
+        show_life: Callable[[float], None] = lambda _: None,
         warn: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._engine = engine
         self._tell = tell
         self._check = check
+        self._show_life = show_life
         self._warn = warn
         self._setbacks = Setbacks(engine.store)
         self._inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
@@ -358,7 +361,10 @@ class Loop:
 
     def _store_status(self, now: float) -> None:
         unreadable, environment = self._engine.follower.unreadable, self._engine.host.environment
-        facts = systemd.daemon_facts(unreadable, self._settings_file.message, now, environment)
+        self._show_life(now)
+        facts = systemd.daemon_facts(unreadable, self._settings_file.message, environment)
         facts["has_key"] = bool(self._engine.settings.model_api_key or self._engine.settings.model_base_url)
-        self._engine.store.meta.set(DAEMON, facts | (self._watching.facts() if self._watching else {}))
+        facts |= self._watching.facts() if self._watching else {}
+        if self._engine.store.meta.get(DAEMON) != facts:  # each write waits for the disk
+            self._engine.store.meta.set(DAEMON, facts)
         self._watchdog.set_status(systemd.status_text(self._engine.store, now))

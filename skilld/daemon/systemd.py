@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from skilld import __version__
-from skilld.clock import rfc3339
 from skilld.store import Store
 from skilld.types import State
 
@@ -117,9 +116,7 @@ class Watchdog:
 _MAX_SHOWN_FILES = 20  # unreadable files
 
 
-def daemon_facts(
-    unreadable: Mapping[str, str], settings: str, now: float, environment: Mapping[str, str]
-) -> dict[str, Any]:
+def daemon_facts(unreadable: Mapping[str, str], settings: str, environment: Mapping[str, str]) -> dict[str, Any]:
     """Return the facts that `status` shows. `settings` is the message about the settings file.
 
     Of the keys in the environment only the names are stored, to tell a person which one the daemon lacks.
@@ -127,7 +124,6 @@ def daemon_facts(
     return {
         "pid": os.getpid(),
         "version": __version__,
-        "seen_at": rfc3339(now),
         "settings": settings,
         "keys": sorted(name for name, value in environment.items() if value and name.endswith("_API_KEY")),
         "unreadable": dict(list(unreadable.items())[:_MAX_SHOWN_FILES]),

@@ -21,7 +21,7 @@ from skilld.classify.backends.names import find_problem
 from skilld.classify.question_jobs import TestBackend
 from skilld.clock import local_day, local_minute, parse_time
 from skilld.daemon.judges import judge_problems
-from skilld.daemon.lock import is_held
+from skilld.daemon.lock import is_held, last_seen
 from skilld.errors import SkilldError
 from skilld.files import access_remedy, find_program, first_program
 from skilld.git.environment import scrub_environment
@@ -316,7 +316,7 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
             daemon=Daemon(
                 running=is_held(context.places.lock),
                 status=status,
-                seen_at=parse_time((status or {}).get("seen_at")),
+                seen_at=last_seen(context.places.lock),
                 paused_until=_describe_pause(store, now),
                 version=__version__,
                 last_error=str((store.meta.get(LAST_ERROR) or {}).get("message", "")),

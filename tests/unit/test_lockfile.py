@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from skilld.daemon import lock as daemon_lock
-from skilld.daemon.lock import Lock, holder, is_held
+from skilld.daemon.lock import Lock, holder, is_held, last_seen, show_life
 from skilld.errors import NotRunningError, SkilldError
 
 _HOLD = """
@@ -40,6 +40,16 @@ def test_a_lock_is_held_until_it_is_released(path: Path) -> None:
     assert holder(path) == os.getpid()
     lock.release()
     assert not is_held(path)
+
+
+def test_its_date_is_the_sign_of_life(path: Path) -> None:
+    show_life(path, 1e9)  # it is gone: for others to report
+    assert last_seen(path) is None
+    lock = Lock.acquire(path)
+    show_life(path, 1e9)
+    assert is_held(path)
+    assert (last_seen(path), holder(path)) == (1e9, os.getpid())
+    lock.release()
 
 
 def test_a_second_daemon_is_refused_and_told_the_first_ones_process(path: Path) -> None:
