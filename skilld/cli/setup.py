@@ -183,7 +183,8 @@ def find_offers(environment: Mapping[str, str]) -> list[Offer]:
 
     found = []
     if here := [client for client in CLIENTS.values() if find_program(client.program, environment)]:
-        title = f"each agent judges its own sessions (installed: {', '.join(client.title for client in here)})"
+        names = ", ".join(client.title for client in here)
+        title = f"each agent judges its own sessions (installed: {names}); those of other agents are judged offline"
         sends = f"{_SENT_TO_MODEL}, to that agent only, through its own login"
         sends += "".join(f"; {one.title} at {where}" for one in here if (where := one.address(environment)))
         found.append(Offer(AGENT, title, sends, f"your plan or credits for that agent: {DAILY_USE}"))

@@ -81,6 +81,7 @@ def _find_needs(shown: dict[str, Any]) -> list[dict[str, str]]:
     needs += [
         {"what": f"judge {one['agent']}", "detail": one["why"], "remedy": one["remedy"]}
         for one in shown["backend"]["agents"]
+        if not one["expected"]
     ]
     failed = [check for check in examine(ask=False)[0] if check.verdict == "fail"]
     return needs + [{"what": one.name, "detail": one.detail, "remedy": one.remedy} for one in failed]
@@ -189,7 +190,10 @@ def _print_status(shown: dict[str, Any], begin: str) -> None:
     console.say(f"judge     {shown['backend']['name']}: {shown['backend']['why']}")
     for one in shown["backend"]["agents"]:
         remedy = f". {one['remedy']}" if one["remedy"] else ""
-        console.say(f"          {one['agent']}: {console.message(one['why'])}{remedy}", style="yellow")
+        console.say(
+            f"          {one['agent']}: {console.message(one['why'])}{remedy}",
+            style="" if one["expected"] else "yellow",
+        )
     for found in shown["backend"]["found"]:
         console.say(f"          {found}")
     _print_agents(shown["agents"], now)

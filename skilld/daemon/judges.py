@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from skilld.agents import ADAPTERS
 from skilld.classify.backends import OFFLINE, Spec
+from skilld.classify.backends.agent_cli.clients import client_of
 from skilld.classify.backends.choose import AGENT, Choice, choose, choose_for_agent
 from skilld.clock import parse_time, rfc3339
 from skilld.store import Store
@@ -43,11 +44,12 @@ class Absence:
 
 @dataclass(frozen=True, slots=True)
 class JudgeProblem:
-    """An agent whose sessions are judged offline, or wait, and why."""
+    """An agent whose sessions are judged offline, or wait, and why; `expected`: skilld can ask no such agent."""
 
     agent: str
     why: str
     remedy: str
+    expected: bool = False
 
 
 def choose_judge(store: Store, settings: Settings, environment: Mapping[str, str], agent: str, now: float) -> Choice:
@@ -122,7 +124,7 @@ def judge_problems(store: Store, model: str, env: Mapping[str, str], now: float 
         found = choose_for_agent(name, 0, env)
         title = ADAPTERS[name].INFO.title
         if found.spec.model == OFFLINE:
-            yield JudgeProblem(title, _OFFLINE_PREFIX + found.why, found.remedy)
+            yield JudgeProblem(title, _OFFLINE_PREFIX + found.why, found.remedy, client_of(name) is None)
         elif one := absent.get(found.spec.model):
             yield JudgeProblem(title, one.why if one.limit else _OFFLINE_PREFIX + one.why, one.remedy)
 

@@ -182,7 +182,8 @@ def back_end(model: Model | None) -> Check:
         return Check(name, Verdict.FAIL, f"{model.name}: {model.missing.what}", model.missing.remedy)
     if isinstance(model.answer, Trouble):
         return Check(name, Verdict.FAIL, f"{model.name}: {model.answer.what}", model.answer.remedy)
-    shown = f"{model.name}: {model.why}"
+    unasked = f"; skilld cannot ask {' or '.join(model.unasked)} yet" if model.unasked else ""
+    shown = f"{model.name}: {model.why}{unasked}"
     if model.agents:
         detail = "; ".join(f"{agent}: {trouble.what}" for agent, trouble in model.agents)
         return Check(name, Verdict.WARN, f"{shown}. {detail}", model.agents[0][1].remedy)

@@ -201,12 +201,13 @@ def model_facts(settings: Settings, environment: Mapping[str, str], store: Store
                 answer = Trouble(why, "skilld cost") if spent else _ask_model(spec, settings, environment, account)
             if choice.agent and isinstance(answer, Trouble):
                 answer = replace(answer, what=_name_client(spec.model, answer.what))
-    absent = judge_problems(store, settings.model, environment, now)
-    agents = tuple((one.agent, Trouble(one.why, one.remedy)) for one in absent)
+    absent = [*judge_problems(store, settings.model, environment, now)]
+    agents = tuple((one.agent, Trouble(one.why, one.remedy)) for one in absent if not one.expected)
+    unasked = tuple(one.agent for one in absent if one.expected)
     if choice.agent and not agents and all(spec.model == OFFLINE for spec in specs):
         why = f"judged without a model, because none of these is on PATH: {', '.join(CLIENTS)}"
         agents = (("Every session", Trouble(why, "Install one of them, or choose another judge: skilld setup")),)
-    return Model(choice.name, choice.why, choice.found, missing, answer, agents)
+    return Model(choice.name, choice.why, choice.found, missing, answer, agents, unasked)
 
 
 @contextmanager

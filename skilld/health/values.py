@@ -143,7 +143,7 @@ class Model:
     """The back-end: its model string, why it was chosen, what else was found, and what it lacks to be asked at all.
 
     `answer` is None if it was not asked, a Trouble if that failed, otherwise a remark on the answer. `agents` are those
-    that cannot judge their own sessions now, each with the trouble.
+    that cannot judge their own sessions now, each with the trouble; `unasked` are those that skilld can never ask.
     """
 
     name: str
@@ -152,6 +152,7 @@ class Model:
     missing: Trouble | None = None
     answer: Trouble | str | None = None
     agents: tuple[tuple[str, Trouble], ...] = ()
+    unasked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

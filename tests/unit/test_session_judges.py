@@ -15,6 +15,9 @@ from skilld.classify.backends.agent_cli.limits import seconds_until_reset
 from skilld.classify.backends.choose import choose
 from skilld.cli.setup import find_offers
 from skilld.daemon import judges
+from skilld.health.checks import back_end
+from skilld.health.gather import model_facts
+from skilld.health.values import Verdict
 from skilld.jobs.fallback import with_offline_fallback
 from skilld.protocol import AnalyseBatch, BatchJob, BatchResult, Outage
 from skilld.settings import Settings
@@ -153,11 +156,34 @@ def test_an_unavailable_agent_is_mentioned_once_until_it_recovers(
     assert _new_messages(store, "agent", path_environment) == [], "it is over before anybody has read that"
 
 
+def test_an_agent_that_skilld_cannot_ask_is_no_trouble(
+    store: Store, path_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store.transcripts, "summary", lambda: {"copilot-cli": {"turns": 3}, "pi": {"turns": 1}})
+    for name, value in path_environment.items():
+        monkeypatch.setenv(name, value)
+    settings = Settings(model="agent")
+    (line,) = judges.judge_problems(store, "agent", path_environment, NOW)
+    assert (line.agent, line.expected, line.why.endswith("skilld cannot ask this agent yet")) == (
+        "Copilot CLI", True, True,
+    )  # fmt: skip
+    check = back_end(model_facts(settings, path_environment, store, NOW, ask=False))
+    assert check.verdict is Verdict.OK
+    assert "; skilld cannot ask Copilot CLI yet" in check.detail
+    _fall_back(store, NOW)
+    monkeypatch.setattr(
+        store.transcripts, "summary", lambda: {"copilot-cli": {"turns": 3}, "claude-code": {"turns": 1}}
+    )
+    check = back_end(model_facts(settings, path_environment, store, NOW, ask=False))
+    assert (check.verdict, "Claude Code: " in check.detail) == (Verdict.WARN, True), "that is trouble"
+
+
 def test_available_judges_are_listed_agents_first(path_environment: dict[str, str]) -> None:
     assert [offer.model for offer in find_offers(NO_OLLAMA | {"PATH": "/nowhere"})] == ["offline"]
     found = find_offers(path_environment | {"MISTRAL_API_KEY": "k"})
     assert [offer.model for offer in found] == ["agent", "mistral/mistral-small-latest", "offline"]
     assert "installed: Claude Code, Codex, Gemini CLI, opencode, Pi" in found[0].title
+    assert found[0].title.endswith("those of other agents are judged offline")
     assert "to that agent only" in found[0].sends
     assert "to mistral" in found[1].sends
     assert (found[2].sends, found[2].costs) == ("nothing", "nothing")

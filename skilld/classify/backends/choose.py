@@ -90,7 +90,7 @@ def choose_for_agent(agent: str, seconds: float, environment: Mapping[str, str])
     client = client_of(agent)
     if client is None:
         remedy = "To choose a model for all agents: skilld setup"
-        return Choice(Spec(OFFLINE), "it has no command-line interface that skilld can call", remedy=remedy)
+        return Choice(Spec(OFFLINE), "skilld cannot ask this agent yet", remedy=remedy)
     if find_program(client.program, environment) is None:
         remedy = f"Start skilld with {client.program} on its PATH, or choose who judges: skilld setup"
         return Choice(Spec(OFFLINE), f"{client.program} is not on PATH", remedy=remedy)
