@@ -32,7 +32,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb. Returns 1 if a check fails; a warning is not a failure."""
-    from skilld.health.checks import NOT_INSTALLED
+    from skilld.health.agent_checks import NOT_INSTALLED
 
     checks, reasons = collect(ask=arguments.ask)
     wrong = sum(check.verdict == "fail" for check in checks)
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
 def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     """Return the checks, and the reasons that nothing was proposed."""
     from skilld.context.installed import contexts
-    from skilld.health import checks
+    from skilld.health import agent_checks, checks
     from skilld.health.gather import HealthContext, gather
 
     now = time.time()
@@ -70,7 +70,7 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     found = [
         *_check_account(),
         *checks.machine(facts.machine, facts.daemon.seen_at, newest),
-        *checks.agents(facts.agents, now),
+        *agent_checks.agents(facts.agents, now),
         *checks.daemon(facts.daemon, facts.service.state, now),
         *checks.blocked(facts.blocked),
         *checks.surprises(here),

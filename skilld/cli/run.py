@@ -382,6 +382,8 @@ def _print_row(name: str, text: str) -> None:
 def _print_agents(engine: Engine) -> None:
     from skilld.agents import ADAPTERS
     from skilld.agents.programs import program_names
+    from skilld.health.agent_checks import describe_links
+    from skilld.ingest.discover import find_links
 
     environment = engine.host.environment
     summary = engine.store.transcripts.summary()
@@ -395,6 +397,8 @@ def _print_agents(engine: Engine) -> None:
             _print_row(adapter.INFO.title, "no sessions yet")
         else:
             absent.append(adapter.INFO.title)
+        if links := [link for one in engine.roots if one.agent == name for link in find_links(one)]:
+            _print_row("", describe_links(links))
     if absent:
         number = pluralize(len(absent), "other agent" if len(absent) < len(ADAPTERS) else "agent")
         them = "it" if len(absent) == 1 else "them"

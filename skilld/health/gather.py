@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +27,7 @@ from skilld.errors import SkilldError
 from skilld.files import access_remedy, find_program, first_program
 from skilld.git.environment import scrub_environment
 from skilld.health.values import Agent, BlockedWork, Counts, Daemon, Disk, Facts, Machine, Model, Service, Trouble
-from skilld.ingest.discover import Host, Root, find_roots, find_transcripts
+from skilld.ingest.discover import Host, Root, find_links, find_roots, find_transcripts
 from skilld.ingest.drift import drifts
 from skilld.paths import Places, check_private, private_dir
 from skilld.proposals.remarks import current_conflicts, remake_status
@@ -73,6 +74,8 @@ def agent_facts(host: Host, configured: Mapping[str, Sequence[Path]], store: Sto
                 watched=sum(_count_watched(root) for root in there),
                 installed=first_program(program_names(info.title), host.environment) is not None,
                 foreign=sum(map(_is_foreign, seen)),
+                linked=tuple(link for root in there for link in find_links(root)),
+                exposed=tuple(_exposed_paths(seen)),
             )
         )
     return found
@@ -81,6 +84,20 @@ def agent_facts(host: Host, configured: Mapping[str, Sequence[Path]], store: Sto
 def _is_foreign(path: Path) -> bool:
     with suppress(OSError):
         return path.stat().st_uid != os.geteuid()
+    return False
+
+
+def _exposed_paths(transcripts: Iterable[Path]) -> list[Path]:
+    """Return the folders of transcripts, or else the transcripts, that any user can change."""
+    transcripts = list(transcripts)
+    folders = list(filter(_is_exposed, dict.fromkeys(path.parent for path in transcripts)))
+    return [*folders, *(path for path in transcripts if path.parent not in folders and _is_exposed(path))]
+
+
+def _is_exposed(path: Path) -> bool:
+    with suppress(OSError):
+        mode = path.stat().st_mode
+        return bool(mode & stat.S_IWOTH) and not mode & stat.S_ISVTX
     return False
 
 

@@ -91,7 +91,8 @@ class Agent:
 
     `newest` is the Unix time at which its newest transcript last grew. `turns` and `malformed` count what was read,
     `watched` the folders to watch for it; `installed` says whether its program is on PATH. `foreign` counts the
-    transcripts that belong to another user, which are never read.
+    transcripts that belong to another user, which are never read. `linked` are links to transcripts, which are not
+    followed, `exposed` the transcripts, or their folders, that any user can change.
     """
 
     name: str
@@ -108,6 +109,8 @@ class Agent:
     watched: int = 0
     installed: bool = False
     foreign: int = 0
+    linked: tuple[Path, ...] = ()
+    exposed: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
 
@@ -144,6 +145,35 @@ def find_transcripts(root: Root) -> Iterator[tuple[Path, FileFacts]]:
                         yield path, facts
                 elif not root.is_flat:
                     stack.append(name)
+
+
+_MAX_LOOKS = 1000  # at entries behind a link
+
+
+def find_links(root: Root) -> Iterator[Path]:
+    """Yield the links below a root to transcripts outside it, or to folders with some. None is followed.
+
+    A link could lead to what somebody else writes, or back to a folder above it.
+    """
+    is_transcript = ADAPTERS[root.agent].is_transcript
+    suffixes = ADAPTERS[root.agent].INFO.suffixes
+
+    def is_ours(name: str) -> bool:
+        return name.endswith(suffixes) and is_transcript(Path(name))
+
+    def hides(link: str) -> bool:
+        below = (f"{here}/{name}" for here, _, names in os.walk(link) for name in names)
+        found = islice(below, 0 if root.is_flat else _MAX_LOOKS) if Path(link).is_dir() else [link]
+        return Path(link).exists() and any(map(is_ours, found)) and not root.contains(Path(link))
+
+    stack = [] if root.file else [str(root.folder)]
+    while stack:
+        with suppress(OSError), os.scandir(stack.pop()) as entries:
+            for entry in entries:
+                if entry.is_symlink() and hides(entry.path):
+                    yield Path(entry.path)
+                elif entry.is_dir(follow_symlinks=False) and not root.is_flat:
+                    stack.append(entry.path)
 
 
 def _scan_folder(info: AgentInfo, folder: str) -> Iterator[tuple[str, FileFacts | None]]:

@@ -87,6 +87,12 @@ def _damage(setup: BrokenSetup) -> None:
     database.write_bytes(database.read_bytes()[:4096] + b"\xff" * 8192)
 
 
+def _move_project_away(setup: BrokenSetup) -> None:
+    folder = setup.session.parent
+    folder.rename(setup.home / "sessions")
+    folder.symlink_to(setup.home / "sessions")
+
+
 def _set_clock_back(setup: BrokenSetup) -> None:
     ahead = time.time() + 3625  # rounded to minutes when it is looked at, up to 55 seconds from now
     os.utime(setup.session, (ahead, ahead))
@@ -102,6 +108,7 @@ BROKEN: dict[str, tuple[Callable[[BrokenSetup], object], str, str]] = {
     "permissions": (lambda one: one.state.chmod(0o755), "", "chmod 700 /"),
     "agents": (lambda one: shutil.rmtree(one.home / ".claude"), "", "roots.claude-code"),
     "database": (_damage, "damaged", "skilld run"),
+    "agent claude-code": (_move_project_away, "/projects/-p is a link, so the sessions behind it", "Move the sessions"),
     "pause": (lambda one: one.program.run("pause"), "paused until you resume", "skilld resume"),
     "clock": (_set_clock_back, "60 minutes in the future", ""),
     "service": (
@@ -242,6 +249,39 @@ def test_why_nothing_was_proposed_is_explained_step_by_step(setup: BrokenSetup) 
     assert first == "7 messages read: 5 judged (3 with a lasting instruction), 2 skipped (no lasting instructions)"
     assert "turns     5 judged: 3 with a lasting instruction, 2 without" in setup.program.run("status").stdout
     assert more[0] == "3 lasting instructions kept, but not in any file yet (list: skilld learnings)"
+
+
+def test_links_to_sessions_are_named_and_other_links_are_not(setup: BrokenSetup) -> None:
+    project, away = setup.session.parent, setup.home / "away"
+    away.mkdir()
+    (away / "notes.md").write_text("- Mine.\n")
+    (project / "memory").symlink_to(away)
+    (project / "gone.jsonl").symlink_to(away / "gone.jsonl")
+    (project / "latest.jsonl").symlink_to(setup.session)
+    (project.parent / "-twice").symlink_to(project)
+    assert failed_checks(setup.examine()) == set()
+    assert "is a link" not in setup.program.run("run", "--once").stdout
+    (project / "latest.jsonl").unlink()
+    setup.session.rename(away / "s9.jsonl")
+    setup.session.symlink_to(away / "s9.jsonl")
+    (project.parent / "-q").mkdir()
+    (project.parent / "-q/s9.jsonl").symlink_to(away / "s9.jsonl")
+    detail = setup.examine()["agent claude-code"]["detail"]
+    assert detail.endswith(" is a link, so the sessions behind it are not read (and 1 more)")
+    assert detail in " ".join(setup.program.run("run", "--once").stdout.split())
+
+
+@pytest.mark.parametrize("file", [True, False])
+def test_transcripts_that_any_user_can_change_are_named(setup: BrokenSetup, *, file: bool) -> None:
+    path = setup.session if file else setup.session.parent
+    path.chmod(path.stat().st_mode | 0o020)  # the umask of many systems lets a person's own group write
+    assert failed_checks(setup.examine()) == set()
+    path.chmod(path.stat().st_mode | 0o002)
+    said = setup.examine()["agent claude-code"]
+    assert (said["verdict"], said["detail"]) == ("warn", f"any user can change {path}")
+    assert said["remedy"] == f"chmod -R o-w {path}"
+    subprocess.run(said["remedy"], shell=True, check=True)  # noqa: S602 - as a person types it
+    assert failed_checks(setup.examine()) == set()
 
 
 def test_doctor_output_is_safe_for_a_terminal(setup: BrokenSetup) -> None:

@@ -62,7 +62,7 @@ def test_a_broken_settings_file_is_explained(home: Path, program: Program) -> No
     path.write_text("model = \n")
     result = program.run("run", "--once")
     assert result.returncode == 2
-    assert str(path) in result.stderr
+    assert "~/.config/skilld/config.toml" in result.stderr
     assert "Traceback" not in result.stderr
     path.write_text("[batch]\nturn = 5\n")
     result = program.run("status")

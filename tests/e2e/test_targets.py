@@ -94,7 +94,7 @@ def test_a_rule_goes_into_claude_md_with_everything_a_skill_rule_has(
     assert PNPM in why.stdout, why.stdout + why.stderr
 
     assert teach(home, project, program, "Use pnpm in this repository, always!", PNPM) == []
-    assert ", 1 said again (skilld proposals --state said); " in " ".join(program.run("status").stdout.split())
+    assert ", 2 said again (skilld proposals --state said); " in " ".join(program.run("status").stdout.split())
     note = program.json("proposals", "--state", "said")[0]
     assert (note["note"], note["commit"]) == (
         "CLAUDE.md:9 already says this: Always use pnpm, never npm, in this repository.",

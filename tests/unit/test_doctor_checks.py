@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from skilld.context import Context, LoadedFile, LoadTime, Scope, Segment
-from skilld.health import checks
+from skilld.health import agent_checks, checks
 from skilld.health.checks import machine, no_common_file, reasons_for_nothing, repeats, surprises
 from skilld.health.values import Agent, Check, Counts, Daemon, Disk, Machine, Model, Service, Trouble
 from skilld.service.values import ServiceState
@@ -154,14 +154,14 @@ def test_no_service_is_suggested_where_no_manager_can_run_it() -> None:
 
 def test_many_unreadable_lines_suggest_an_unknown_format() -> None:
     strange = replace(AGENT, turns=7, malformed=3)
-    verdict, detail, remedy = find_check(checks.agents([strange], NOW), "agent codex")
+    verdict, detail, remedy = find_check(agent_checks.agents([strange], NOW), "agent codex")
     assert (verdict, "tested with 1.0 (2026-11)" in detail, "skilld inspect" in remedy) == ("warn", True, True)
-    assert find_check(checks.agents([replace(AGENT, turns=9, malformed=1)], NOW), "agent codex")[0] == "ok"
+    assert find_check(agent_checks.agents([replace(AGENT, turns=9, malformed=1)], NOW), "agent codex")[0] == "ok"
 
 
 def test_transcripts_of_another_user_are_reported() -> None:
     """A container's root sees the sessions of the host's user, and reads none of them."""
-    assert find_check(checks.agents([replace(AGENT, foreign=2)], NOW), "agent codex") == (
+    assert find_check(agent_checks.agents([replace(AGENT, foreign=2)], NOW), "agent codex") == (
         "warn",
         "2 of 3 session files not read: they belong to another user",
         "Run skilld as the user who runs Codex",
