@@ -298,7 +298,7 @@ class Analysis:
         unedited = {one.ref.path for one in around.overlaid.values()}
         skills = [one for one in self._skills if one.ref.path in used | unedited and one is not loaded]
         typed = self._typed_text(proposal)
-        proposal = replace(proposal, flags=(*proposal.flags, *around.repeat_flags(proposal.updates)))
+        proposal = replace(proposal, flags=(*proposal.flags, *around.repeat_flags(proposal, self._standing)))
         after, allowed = composed.after.decode("utf-8-sig"), self._job.targets
         found = find_contradictions(
             composed.checked, loaded, after, around, skills, allowed=allowed, typed=typed, redact=self._redact

@@ -25,7 +25,7 @@ from skilld.targets.route import choose_target, ordered_files
 from skilld.targets.scopes import find_scopes
 from skilld.targets.session_work import session_work
 from skilld.text import Redact, fold, truncate
-from skilld.types import Evidence, Message, SkillDoc, SkillRef, TargetKind, Update
+from skilld.types import Evidence, Message, Proposal, SkillDoc, SkillRef, TargetKind, Update
 from skilld.types import Kind as Change
 from skilld.words import content_stems, is_about
 
@@ -105,7 +105,29 @@ class JobPlaces:
             if said.session != self.session_id and any(is_same_change(update.change, said.change) for update in updates)
         ]
 
-    def repeat_flags(self, updates: Sequence[Update]) -> list[str]:
+    def repeat_flags(self, made: Proposal, standing: Sequence[Proposal]) -> list[str]:
+        """Return flags for the lines, and the open proposals for other files, that a proposal may repeat."""
+        return [*self._line_flags(made.updates), *self._twin_flags(made, standing)]
+
+    def _twin_flags(self, made: Proposal, standing: Sequence[Proposal]) -> list[str]:
+        """Return flags for open proposals that ask for the same in another file of the project or the person."""
+        context = self.places.context
+        near = [
+            one
+            for one in standing
+            if one.path != made.path
+            and (one.target is TargetKind.PERSONAL or (context.root and within(one.path, context.root)))
+            and (not one.agents or context.agent in one.agents)
+        ]
+        asked = [update.change for update in made.updates]
+        found = (
+            f"the open proposal {one.id} asks for the same in {one.skill}"
+            for one in near
+            if any(is_same_change(change, update.change) for change in asked for update in one.updates)
+        )
+        return [*islice(found, _MAX_NAMED)]
+
+    def _line_flags(self, updates: Sequence[Update]) -> list[str]:
         """Return flags for lines that the added updates may repeat, using the test that surveys use for repeats.
 
         A survey counts the turn as a repeat of such a line, so a proposal from the same turn must name it.

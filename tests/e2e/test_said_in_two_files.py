@@ -1,0 +1,60 @@
+"""The same words with and without a skill in use: two files, and each proposal after the first names the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from e2e.test_targets import GUIDE, Talk
+from skilld.types import Proposal, State
+from support.in_process_daemon import InProcessDaemon
+from support.in_process_program import InProcessProgram
+from support.live_project import SKILL, Project
+from support.session import CHATTER
+
+RULE = "From now on, always write dates as YYYY-MM-DD."
+REWORDED = "Please always write the dates as YYYY-MM-DD from now on."
+OTHER = "Never mention internal hostnames in the release notes again."
+
+
+@pytest.fixture
+def guided(project: Project) -> Project:
+    (project.root / "CLAUDE.md").write_text(GUIDE)
+    project.git("add", "--all")
+    project.git("commit", "--quiet", "--message", "Write down how we work")
+    return project
+
+
+def say(daemon: InProcessDaemon, home: Path, project: Project, text: str, *, used: bool) -> Proposal:
+    """Say something in a session of its own; return the newest open proposal."""
+    known = {one.id for one in daemon.store.proposals.all()}
+    talk = Talk(home, project.root)
+    if used:
+        talk.use_skill(SKILL, project.skill_path.parent)
+    talk.type(text, *CHATTER[:4])
+    (new,) = [one for one in daemon.run() if one.id not in known]
+    return new
+
+
+@pytest.mark.parametrize("used", [False, True])
+@pytest.mark.parametrize("again", [RULE, REWORDED])
+def test_the_second_names_the_first_and_is_a_proposal_all_the_same(
+    daemon: InProcessDaemon, home: Path, guided: Project, again: str, *, used: bool
+) -> None:
+    first = say(daemon, home, guided, RULE, used=used)
+    second = say(daemon, home, guided, again, used=not used)
+    assert {Path(first.path).name, Path(second.path).name} == {"CLAUDE.md", "SKILL.md"}
+    assert first.flags == ()
+    flag = f"the open proposal {first.id} asks for the same in {first.skill}"
+    assert second.flags == (flag,)
+    skilld = InProcessProgram(home)
+    assert f"! {flag}" in " ".join(skilld.run("show", second.id).stdout.split())
+    assert {one.state for one in daemon.store.proposals.all()} == {State.OPEN}
+
+
+def test_another_rule_or_a_rejected_one_is_not_named(daemon: InProcessDaemon, home: Path, guided: Project) -> None:
+    first = say(daemon, home, guided, RULE, used=False)
+    assert say(daemon, home, guided, OTHER, used=True).flags == ()
+    assert InProcessProgram(home).run("reject", first.id).returncode == 0
+    assert say(daemon, home, guided, REWORDED, used=True).flags == ()
