@@ -88,7 +88,8 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     paused, running = facts.daemon.paused_until, facts.daemon.running
     reasons = why(facts.counts, paused, running=running) if facts.counts else []
     missed = common.passed_over()[:_MAX_PASSED_OVER] if reasons and facts.counts and facts.counts.judged else []
-    told = [reason for reason in reasons if not (missed and reason == checks.NOTHING_LASTING)]
+    nothing = {checks.NOTHING_LASTING, checks.NOTHING_LASTING_SINCE}
+    told = [reason for reason in reasons if not (missed and reason in nothing)]
     return found, [*told, *(f"said, but not taken for a rule: “{one.quote}”: {one.why_kept}" for one in missed)]
 
 

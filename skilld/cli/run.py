@@ -296,6 +296,7 @@ def _describe_news(proposal: Proposal) -> tuple[str, str]:
     """Describe what happened to a proposal, and what to do about it."""
     from skilld.proposals.remarks import UNDO_VERBS
     from skilld.store.proposals import TAKEN_BACK_PREFIX, UNWANTED_STATES
+    from skilld.types import Op
 
     state, name = proposal.state, console.plain(proposal.skill)
     if state in UNWANTED_STATES:
@@ -304,7 +305,8 @@ def _describe_news(proposal: Proposal) -> tuple[str, str]:
         return f"Perhaps taken back for {name}", "To decide on it: skilld review"
     if proposal.landed:
         return f"Applied to {name}", "To undo it: skilld revert"
-    return f"Proposed for {name}", "To review it: skilld review"
+    removes = bool(proposal.operations) and all(one.op is Op.DELETE for one in proposal.operations)
+    return f"Removal proposed for {name}" if removes else f"Proposed for {name}", "To review it: skilld review"
 
 
 # What `skilld run` prints when it starts: what was found here, who judges, what that costs.

@@ -20,6 +20,7 @@ from skilld.context.resolution import Resolution, Workspace, files_below, folder
 from skilld.context.values import Context, Kind, LoadedFile, LoadTime, Scope, Segment, Surprise, parse_version
 
 __all__ = [
+    "NATIVE_NAMES",
     "Context",
     "Contradiction",
     "Disk",
@@ -46,6 +47,8 @@ RESOLVERS: Mapping[str, tuple[Callable[[Workspace], Resolution], str]] = {
     "pi": (pi.resolve, pi.NEWEST),
     "qwen-code": (gemini_cli.resolve_qwen, gemini_cli.QWEN_NEWEST),
 }
+# The names that agents have for their instruction file in a project, which may import others with "@".
+NATIVE_NAMES: Mapping[str, str] = {"claude-code": "CLAUDE.md", "gemini-cli": "GEMINI.md", "qwen-code": "QWEN.md"}
 _PERSONAL_NAMES: Mapping[str, str] = {
     "claude-code": "CLAUDE.md",
     "codex": "AGENTS.md",

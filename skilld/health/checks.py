@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Sequence
+from os.path import relpath
 from pathlib import Path
 
 from skilld.classify.backends import OFFLINE
 from skilld.classify.backends.choose import EXPLICIT_ONLY
 from skilld.clock import parse_time, time_ago
-from skilld.context import Context, Scope, contradictions, find_duplicates
+from skilld.context import NATIVE_NAMES, Context, Scope, contradictions, find_duplicates
 from skilld.files import access_remedy, shell_quoted
 from skilld.health.values import (
     BlockedWork,
@@ -265,6 +267,7 @@ def _check_watches(facts: Machine) -> Check:
 # Why nothing was proposed lately: what became of the turns.
 
 NOTHING_LASTING = "nothing judged so far sounded like a lasting instruction"
+NOTHING_LASTING_SINCE = "nothing judged since then sounded like a lasting instruction"
 _MAX_REASONS = 3
 
 
@@ -274,11 +277,9 @@ def reasons_for_nothing(counts: Counts, paused_until: str, *, running: bool) -> 
         return [] if counts.since else [_why_no_messages(counts, running=running)]
     reasons = [_count_messages(counts)]
     if counts.judged and not (counts.learnings or counts.said_since or counts.refusals):
-        reasons.append(
-            "what you said has been proposed before (list: skilld proposals --state all)"
-            if counts.taught
-            else NOTHING_LASTING
-        )
+        before = "what you said has been proposed before (list: skilld proposals --state all)"
+        nothing = NOTHING_LASTING_SINCE if counts.since else NOTHING_LASTING
+        reasons.append(before if counts.taught else nothing)
     if counts.learnings:
         kept = pluralize(counts.learnings, "lasting instruction")
         reasons.append(f"{kept} kept, but not in any file yet (list: skilld learnings)")
@@ -387,20 +388,31 @@ def drift(found: Sequence[str]) -> list[Check]:
 def no_common_file(found: Sequence[Context]) -> list[Check]:
     """Return a check if agents load different instruction files of one project, and none that all of them load.
 
-    An instruction to one of them is then unknown to the others. Agents that load none there do not count.
+    An instruction to one of them is then unknown to the others. One that loads none, and has a name of its own for such
+    a file, is a remark.
     """
-    files = {
+    every = {
         one.agent: {file.real for file in one.files if file.scope is Scope.PROJECT and one.is_inside(file)}
         for one in found
     }
-    files = {agent: reals for agent, reals in files.items() if reals}
-    if len(files) < 2 or frozenset.intersection(*map(frozenset, files.values())):  # noqa: PLR2004 - it takes two agents
+    files = {agent: reals for agent, reals in every.items() if reals}
+    if common := frozenset.intersection(*map(frozenset, files.values())) if files else ():
+        without = [agent for agent in every if agent in NATIVE_NAMES and agent not in files]
+        root = next(one.root for one in found if one.agent in files)
+        return [_not_loaded(without, relpath(min(common), root))] if without else []
+    if len(files) < 2:  # noqa: PLR2004 - it takes two agents
         return []
     lists = "; ".join(
         f"{agent} loads {', '.join(sorted(Path(real).name for real in reals))}" for agent, reals in files.items()
     )
     remedy = "Have one file import the other, for example: echo @AGENTS.md >> CLAUDE.md"
     return [Check("instructions", Verdict.WARN, f"no single file is loaded by all agents here: {lists}", remedy)]
+
+
+def _not_loaded(agents: Sequence[str], name: str) -> Check:
+    native = NATIVE_NAMES[agents[0]]
+    remedy = f"Have {native} import it: echo {shlex.quote(f'@{name}')} >> {native}"
+    return Check("instructions", Verdict.OK, f"{name} is not loaded here by {' or '.join(agents)}", remedy)
 
 
 def blocked(found: Sequence[BlockedWork]) -> list[Check]:

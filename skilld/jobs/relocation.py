@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -116,14 +116,15 @@ def accept_elsewhere(
         )
     quotes = {said.turn: said.quote for said in taken.evidence}
     project = store.transcripts.cwd(taken.agent, taken.session_id)
-    session, found = _find_session_places(store, taken.agent, project, host, allowed=set(TargetKind), quotes=quotes)
-    ref = _named_file(to, found.refs, session)
-    if ref.path == proposal.path:
-        raise SkilldError(title, f"it is already for {ref.name}", f"skilld accept {proposal.id}")
-    name = hashlib.sha256(f"{proposal.id}\n{sorted(parts)}\n{ref.path}".encode()).hexdigest()[:8]
-    around = JobPlaces([], found, str(host.home))
-    moved = _moved_proposal(taken, name, ref)
-    made = _stage_edit(store, moved, ref, around, quotes=quotes, allowed=set(TargetKind), redact=redact)
+    with _not_accepted(title):
+        session, found = _find_session_places(store, taken.agent, project, host, allowed=set(TargetKind), quotes=quotes)
+        ref = _named_file(to, found.refs, session)
+        if ref.path == proposal.path:
+            raise SkilldError(title, f"it is already for {ref.name}", f"skilld accept {proposal.id}")
+        name = hashlib.sha256(f"{proposal.id}\n{sorted(parts)}\n{ref.path}".encode()).hexdigest()[:8]
+        around = JobPlaces([], found, str(host.home))
+        moved = _moved_proposal(taken, name, ref)
+        made = _stage_edit(store, moved, ref, around, quotes=quotes, allowed=set(TargetKind), redact=redact)
     there = Decision(frozenset({State.OPEN}), State.SUPERSEDED, lambda _: None)
     left = decide(store, proposal, there) if whole else decide_parts(store, proposal, parts, there)
     old = store.proposals.get(proposal.id) or proposal
@@ -136,6 +137,17 @@ def accept_elsewhere(
         raise SkilldError(title, cause, f"skilld accept {made.id}") from error
     unread = [f"{note[:1].upper()}{note[1:]}"] if (note := _unread_note(ref)) else []
     return made.id, DecisionReport((*report.lines, *left.lines[1:]), (*report.warnings, *left.warnings, *unread))
+
+
+@contextmanager
+def _not_accepted(title: str) -> Iterator[None]:
+    """Give this title to errors that say that nothing was proposed: the person asked to accept something."""
+    try:
+        yield
+    except SkilldError as error:
+        if error.title != _TITLE:
+            raise
+        raise SkilldError(title, error.cause, error.remedy) from error
 
 
 def _moved_proposal(proposal: Proposal, name: str, ref: SkillRef) -> Proposal:
@@ -151,10 +163,12 @@ def _moved_proposal(proposal: Proposal, name: str, ref: SkillRef) -> Proposal:
 def personal_file_name(store: Store, proposal: Proposal, host: Host) -> str:
     """Return the name of the person's own file to which a project's proposal could be moved.
 
-    It is empty if the proposal is not for a project's file, or cannot be moved.
+    It is empty if the proposal is not for a project's file, takes a line out of it, or cannot be moved.
     """
     project = store.transcripts.cwd(proposal.agent, proposal.session_id)
-    movable = bool(proposal.updates) and all(update.quote for update in proposal.updates)
+    movable = bool(proposal.updates) and all(
+        update.quote and update.kind is not Kind.REMOVE_STEP for update in proposal.updates
+    )
     if not project or not movable or proposal.target not in {TargetKind.INSTRUCTIONS, TargetKind.RULES}:
         return ""
     _, found = _find_session_places(store, proposal.agent, project, host, allowed={TargetKind.PERSONAL})

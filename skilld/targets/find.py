@@ -13,7 +13,7 @@ from pathlib import Path
 from posixpath import basename, dirname, join, normpath
 
 from skilld.agents import ADAPTERS
-from skilld.context import Context, LoadedFile, context_of, personal_file
+from skilld.context import NATIVE_NAMES, Context, LoadedFile, context_of, personal_file
 from skilld.context import Scope as FileScope
 from skilld.context.disk import Disk, FileText
 from skilld.context.markup import split_front_matter, without_comments
@@ -31,8 +31,7 @@ from skilld.types import SkillRef, TargetKind
 
 _LOCAL_NAME = "CLAUDE.local.md"  # Claude Code's file in the project for the person alone
 _SHARED_NAME = "AGENTS.md"  # read by most agents
-_NATIVE_NAMES: Mapping[str, str] = {"claude-code": "CLAUDE.md", "gemini-cli": "GEMINI.md", "qwen-code": "QWEN.md"}
-INSTRUCTION_NAMES = frozenset({*_NATIVE_NAMES.values(), _SHARED_NAME})  # of instruction files
+INSTRUCTION_NAMES = frozenset({*NATIVE_NAMES.values(), _SHARED_NAME})  # of instruction files
 NEVER_COMMITTED_REASON = "the project is a clone that you have never committed to"
 _MIN_SHARE = 0.5  # of the touched files: the work is about a folder or pattern with more than this
 
@@ -194,7 +193,7 @@ def _unloaded_target(session: WorkingSession, root: Path, name: str) -> tuple[li
 
 def _folder_targets(session: WorkingSession, root: Path, scoped: Sequence[Scope]) -> list[SkillRef]:
     """Return the instruction file in each folder that the words are about, with the patterns of that folder."""
-    names = dict.fromkeys((_NATIVE_NAMES.get(session.agent, _SHARED_NAME), _SHARED_NAME))
+    names = dict.fromkeys((NATIVE_NAMES.get(session.agent, _SHARED_NAME), _SHARED_NAME))
     refs = []
     for scope in scoped:
         there = (_instruction_ref(session, root, root / scope.folder / name) for name in names if scope.folder)
@@ -325,8 +324,8 @@ def _instruction_name(session: WorkingSession, root: Path, others: Mapping[str, 
 
     If there is none (Gemini CLI does not read AGENTS.md by default), it must be one that the session's agent reads.
     """
-    native = _NATIVE_NAMES.get(session.agent, _SHARED_NAME)
-    if all(_NATIVE_NAMES.get(other, _SHARED_NAME) == native for other in others):
+    native = NATIVE_NAMES.get(session.agent, _SHARED_NAME)
+    if all(NATIVE_NAMES.get(other, _SHARED_NAME) == native for other in others):
         return native
     made = str(root / _SHARED_NAME)
     loads = context_of(

@@ -8,6 +8,7 @@ import pytest
 
 from e2e.test_contradictions import propose_rule
 from e2e.test_targets import GUIDE, Talk, make_project
+from skilld.cli.run import _describe_news
 from skilld.types import Kind, Proposal
 from support.in_process_daemon import InProcessDaemon
 from support.in_process_program import InProcessProgram
@@ -50,10 +51,14 @@ def test_an_accepted_line_is_proposed_for_removal(
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     (one,) = propose_rule(home, project, daemon, RULE)
     skilld = InProcessProgram(home)
+    assert f"skilld accept {one.id} --to ~/.claude/CLAUDE.md" in skilld.run("show", one.id).stdout
     assert skilld.run("accept", one.id).returncode == 0
     assert LINE in (project.root / "CLAUDE.md").read_text()
     (gone,) = propose_rule(home, project, daemon, said)
     assert (gone.kind, gone.summary) == (Kind.REMOVE_STEP, f"{said[0].upper()}{said[1:]}.")
+    assert _describe_news(one)[0] == "Proposed for CLAUDE.md"
+    assert _describe_news(gone)[0] == "Removal proposed for CLAUDE.md"
+    assert " --to " not in skilld.run("show", gone.id).stdout, "the person's own file has no such line"
     assert skilld.run("accept", gone.id).returncode == 0
     assert (project.root / "CLAUDE.md").read_text() == GUIDE
 

@@ -209,7 +209,10 @@ def test_a_part_is_accepted_into_the_persons_own_file_instead(
     skilld, own, mine = InProcessProgram(home), "~/.claude/CLAUDE.md", home / ".claude/CLAUDE.md"
     assert f"skilld accept {whole.id} --to {own}" in skilld.run("show", whole.id).stdout
     result = skilld.run("accept", whole.id, "--to", "/etc/hosts")
-    assert (result.returncode, "/etc/hosts is outside" in result.stderr) == (1, True)
+    assert result.returncode == 1
+    assert result.stderr.startswith(f"skilld: {whole.id} was not accepted: /etc/hosts is outside")
+    result = skilld.run("accept", whole.id, "--to", str(project.root / "none.md"))
+    assert result.stderr.startswith(f"skilld: {whole.id} was not accepted: there is no file ")
     assert skilld.run("accept", whole.id, "--part", "2", "--to", str(mine)).returncode == 0
     assert mine.read_text() == "# Preferences\n\n- Explain what you do first.\n"
     states = {
