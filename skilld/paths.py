@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,13 +116,14 @@ def private_dir(path: Path) -> Path:
     return path
 
 
-def check_private(places: Places) -> None:
-    """Raise SkilldError if a file or folder of skilld's state belongs to another user or is open to others.
+def check_private(places: Places, only: Iterable[Path] | None = None) -> None:
+    """Raise SkilldError if a file or folder of skilld's state, or one of `only`, is another user's or open to others.
 
     Links are not checked, nor is the settings file, which is among the state on macOS: its reader checks it.
     """
-    for path in sorted(set(private_dir(places.state).iterdir()) - {places.settings_file}):
-        with suppress(FileNotFoundError):  # a write-ahead log disappears with its last reader
+    state = private_dir(places.state)
+    for path in sorted(set(state.iterdir() if only is None else only) - {places.settings_file}):
+        with suppress(OSError):  # a write-ahead log disappears with its last reader; who opens a file reports the rest
             facts = path.lstat()
             if not stat.S_ISLNK(facts.st_mode):
                 _check_private(path, facts, "go=")

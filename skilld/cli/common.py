@@ -81,12 +81,30 @@ def settings() -> Settings:
 
 def store() -> Store:
     """Open the store, creating it if necessary."""
-    from skilld.paths import private_dir
     from skilld.store import Store
 
     where = places()
-    private_dir(where.state)
+    _check_exposure(where)
     return Store.open(where.database)
+
+
+def _check_exposure(where: Places) -> None:
+    """Raise SkilldError if the database or the redaction key is another user's or open to others.
+
+    What merely is at the place of the database is left to whoever opens it: the daemon moves it aside.
+    """
+    from skilld.paths import check_private
+    from skilld.store.corruption import is_replaced
+
+    check_private(where, [where.redaction_key])
+    try:
+        check_private(where, [where.database])
+    except SkilldError:
+        if not is_replaced(where.database):
+            raise
+        return
+    # Opening the database would take over its log.
+    check_private(where, [where.database.with_name(f"{where.database.name}{suffix}") for suffix in ("-wal", "-shm")])
 
 
 def store_or_empty() -> Store:
@@ -263,14 +281,14 @@ def _redactor() -> Redactor:
 
 def redaction_key() -> bytes:
     """Return this installation's key; if skilld has never run, and so has stored nothing, a key for this process."""
-    from skilld.paths import private_dir
+    from skilld.paths import check_private
     from skilld.redact import KEY_BYTES
     from skilld.redact.key import load_key
 
     where = places()
     if not where.state.is_dir():
         return os.urandom(KEY_BYTES)
-    private_dir(where.state)
+    check_private(where, (where.redaction_key,))
     return load_key(where.redaction_key)
 
 

@@ -312,6 +312,7 @@ class HealthContext:
 def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
     """Return all facts. With `ask` the back-end is asked a short real question, which costs money."""
     settings, bad_settings = _load_settings(context.places)
+    exposed = _permission_problem(context.places)  # before the database is opened, and its log deleted
     opened, bad_store = open_database(context.places)
     with closing(opened) as store:
         found = agent_facts(context.host, settings.roots if settings else {}, store)
@@ -321,7 +322,7 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
             machine=Machine(
                 now=now,
                 settings=bad_settings,
-                permissions=_permission_problem(context.places),
+                permissions=exposed,
                 store=bad_store,
                 git=_git_version(),
                 disks=_disks(context.places, _repositories(store)),

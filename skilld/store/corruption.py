@@ -83,16 +83,21 @@ def missing_reason(path: Path) -> str | None:
     return f"{path} is empty" if known and not facts.st_size else None
 
 
+def is_replaced(path: Path) -> bool:
+    """Whether what is at a database's path is not that database, as its journal or its copies show."""
+    known = tail(journal_of(path))
+    if known is None and not existing_copies(path):
+        return False
+    found = summary(path)  # may leave files next to it, with the same permissions
+    return found is None or (known is not None and found.place != known.place)
+
+
 def restrict_access(path: Path) -> None:
     """Deny others access to what is at a database's path if it is not that database: it will be moved aside.
 
     If the database itself is open to others, the person is told (skilld.paths.check_private).
     """
-    known = tail(journal_of(path))
-    if known is None and not existing_copies(path):
-        return
-    found = summary(path)  # may leave files next to it, with the same permissions
-    if found is not None and (known is None or found.place == known.place):
+    if not is_replaced(path):
         return
     for suffix in ("", "-wal", "-shm"):
         with suppress(OSError):

@@ -284,6 +284,23 @@ def test_transcripts_that_any_user_can_change_are_named(setup: BrokenSetup, *, f
     assert failed_checks(setup.examine()) == set()
 
 
+@pytest.mark.parametrize("name", ["skilld.db", "skilld.db-wal", "redaction.key"])
+@pytest.mark.parametrize("verb", ["proposals", "status", "pause"])
+def test_what_others_can_change_is_refused_by_every_verb(setup: BrokenSetup, verb: str, name: str) -> None:
+    assert setup.program.run("run", "--once").returncode == 0
+    path = setup.state / name
+    path.touch(0o600)
+    assert setup.program.run(verb).returncode == 0
+    path.touch(0o600)
+    path.chmod(0o666)
+    result = setup.program.run(verb)
+    assert (result.returncode, f"chmod go= ~/.local/state/skilld/{name}\n" in result.stderr) == (1, True), result.stderr
+    assert setup.examine()["permissions"]["verdict"] == "fail"
+    path.touch()  # SQLite deletes an empty log
+    path.chmod(0o600)
+    assert setup.program.run(verb).returncode == 0
+
+
 def test_doctor_output_is_safe_for_a_terminal(setup: BrokenSetup) -> None:
     setup.set(CLAUDE_CONFIG_DIR=str(setup.home / "go\x1b[31mne"))
     result = setup.program.run("doctor")
