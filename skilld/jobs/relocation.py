@@ -25,6 +25,7 @@ from skilld.proposals.contradictions import split_edits
 from skilld.proposals.decide import Decision, DecisionReport, decide
 from skilld.proposals.model import MOVED_PREFIX
 from skilld.proposals.passed_over import forget_ask
+from skilld.proposals.past_decisions import match_open_proposal
 from skilld.skills.find import FILE
 from skilld.store import Store
 from skilld.store.learnings import Learning
@@ -61,6 +62,7 @@ def propose_learning(
     if ref is None:
         remedy = f"Name a file: skilld learnings propose {newest.id} --to PATH"
         raise SkilldError(_TITLE, found.refusal or "no suitable file was found", remedy)
+    _check_not_open(store, update, ref)
     name = hashlib.sha256(f"{newest.id}\n{ref.path}".encode()).hexdigest()[:8]
     moved = Proposal(
         id=name,
@@ -82,12 +84,18 @@ def propose_learning(
         target=ref.kind,
         agents=ref.agents,
     )
-    made = _stage_edit(
-        store, moved, ref, JobPlaces([], found, str(host.home)), quotes=quotes, allowed=allowed, redact=redact
-    )
+    around = JobPlaces([], found, str(host.home))
+    made = _stage_edit(store, moved, ref, around, quotes=quotes, allowed=allowed, redact=redact)
     with store.transaction():
         forget_ask(store, ask)
     return made
+
+
+def _check_not_open(store: Store, update: Update, ref: SkillRef) -> None:
+    same, _ = match_open_proposal(update, ref.path, store.proposals.in_states([State.OPEN]))
+    if same is not None:
+        why = f"the open proposal {same.id} for {ref.name} asks for it"
+        raise SkilldError(_TITLE, why, f"Decide on it: skilld show {same.id}")
 
 
 @shared_git()

@@ -172,6 +172,26 @@ def test_a_second_one_waits_for_the_proposal_that_creates_its_file(
     )
 
 
+def test_what_an_open_proposal_asks_for_is_not_proposed_again(daemon: InProcessDaemon, root: Path, home: Path) -> None:
+    skilld, late = InProcessProgram(home), "2999-01-01T00:00:00Z"
+    daemon.store.learnings.add(old_learning(root, 1, SAID[0], created_at=late))
+    (first,) = (learning["id"] for learning in skilld.json("learnings"))
+    assert skilld.run("learnings", "propose", first).returncode == 0
+    (made,) = skilld.json("proposals")
+    for number, text in ((2, SAID[0]), (3, SAID[1])):
+        daemon.store.learnings.add(old_learning(root, number, text, created_at=late))
+    waiting = {learning["text"]: learning for learning in skilld.json("learnings")}
+    assert waiting[SAID[0]]["why_not"] == f"the open proposal {made['id']} for CLAUDE.md asks for it"
+    result = skilld.run("learnings", "propose", waiting[SAID[0]]["id"])
+    assert result.returncode == 1
+    assert result.stderr == (
+        f"skilld: Not proposed: the open proposal {made['id']} for CLAUDE.md asks for it\n"
+        f"  Decide on it: skilld show {made['id']}\n"
+    )
+    assert skilld.run("learnings", "propose", waiting[SAID[1]]["id"]).returncode == 0
+    assert len(skilld.json("proposals")) == 2
+
+
 def test_auto_mode_does_not_apply_them(daemon: InProcessDaemon, root: Path, home: Path) -> None:
     """Nor do other kinds of files than skills, unless the settings name them."""
     auto = daemon.engine.settings.model_copy(update={"apply": "auto"})
