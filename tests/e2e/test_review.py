@@ -96,7 +96,8 @@ def test_after_parts_were_accepted_the_cursor_is_on_the_rest(world: TaughtProjec
         assert screen.pane.chosen.id == world.two
         await screen.press("p", "space", "enter")
         await screen.until("a part to be accepted", lambda: world.two not in screen.open and len(screen.open) == 2)
-        assert screen.pane.chosen.id not in {world.one, world.two}
+        await screen.until("the list to follow", lambda: getattr(screen.pane.chosen, "id", world.two) != world.two)
+        assert screen.pane.chosen.id != world.one
         assert screen.text.count(f" {world.project.root.name[:9]} ") == 3, "the project of each, below a heading"
 
     review(review_session(world.home), story)
