@@ -86,11 +86,13 @@ NO_HARM = frozenset(
     {
         "It adds a URL that contains a placeholder",
         "It adds a path that exists only on one person's machine",
+        "It adds a placeholder that the agent fills in",
         "It adds an HTML or XML declaration",
         "It adds code outside a code block",
         "It adds something that is not an instruction",
         "It adds something that looks like a markup tag",
         "It asks for a one-off task, which is not a lasting instruction",
+        "It changes facts or figures",
         "It contains a long quotation",
         "It contains a network address",
         "It gives a command without saying when to run it",

@@ -137,7 +137,9 @@ def _follow(places: Mapping[str, int], classes: Iterable[str], target: Iterable[
             stay |= star
             for token in classes:
                 pattern = _compile_class(token)
-                hit |= places[token] if pattern and any(map(pattern.match, letters)) else 0
+                # Git only makes a letter smaller before it asks a class with "!".
+                tried = {letters[0], letters[-1].lower()} if len(letters) > 1 and token[1] in "!^" else letters
+                hit |= places[token] if pattern and any(map(pattern.match, tried)) else 0
         at = (at & hit) << 1 | at & stay
         before = letters[0]
         at = _skip(at, rest | star | (folders if before == "/" else 0))

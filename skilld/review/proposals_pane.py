@@ -153,7 +153,7 @@ class ProposalsPane(Pane):
         # Of a proposal of which parts were decided on, the rest is a proposal of its own.
         here = before[row : row + 1]
         split = {(one.batch_id, one.path) for name, one in self._items.items() if name in gone and name in here}
-        rest = [name for name, item in found.items() if (item.batch_id, item.path) in split]
+        rest = [name for name, item in found.items() if name not in before and (item.batch_id, item.path) in split]
         near = (place[name] for name in (*rest, *before[row:], *before[:row][::-1]) if name in place)
         moved = {name for name, item in found.items() if item != self._items.get(name)}
         self._views = {name: view for name, view in self._views.items() if name in found and name not in moved}

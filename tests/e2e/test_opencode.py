@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from skilld.files import below_home
 from support.lessons import TICKETS
 from support.live_project import Project
 from support.opencode_db import SECRET, Client
@@ -37,7 +38,10 @@ def test_turns_become_a_proposal_across_a_schema_migration(
         client.database.db.execute("ALTER TABLE part RENAME TO part_old")
         told = {str(client.path): "its tables do not match any version that skilld supports"}  # first it may be locked
         wait_for("a line in status", lambda: unreadable_databases(program) == told, every=0.5, context=program.output)
-        assert f"cannot read {client.path}: its tables do not match any version" in program.run("status").stdout
+        assert (
+            f"cannot read {below_home(client.path, home)}: its tables do not match any version"
+            in program.run("status").stdout
+        )
         client.database.db.execute("ALTER TABLE part_old RENAME TO part")
         client.type("go on")
         (proposal,) = wait_for("a proposal", lambda: program.json("proposals"), every=0.5, context=program.output)

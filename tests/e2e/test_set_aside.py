@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from skilld.files import below_home
 from support.in_process_program import InProcessProgram
 from support.program import Program
 from support.repos import Person
@@ -60,7 +61,7 @@ class World:
         """Run a command as the message has it."""
         words = shlex.split(command)
         if words[0] == "mv":
-            subprocess.run(words, check=True)
+            subprocess.run(["sh", "-c", command], check=True, env={**os.environ, "HOME": str(self.program.home)})
         else:
             result = self.program.run(*words[1:])
             assert result.returncode == 0, result.stderr
@@ -84,7 +85,8 @@ def test_an_open_proposal_waits_for_its_skill(world: World, how: str) -> None:
     listed = world.program.run("proposals").stdout
     back, again, discard = world.refusal("accept", world.id)
     assert (again, discard) == (f"skilld accept {world.id}", f"skilld reject {world.id}")
-    assert f"accepting it would fail: {world.folder}/SKILL.md does not exist; to bring it back: {back}" in listed
+    file = below_home(world.folder / "SKILL.md", world.program.home)
+    assert f"accepting it would fail: {file} does not exist; to bring it back: {back}" in listed
     assert world.refusal("skills", "show", "paint") == [back], "whoever looks for it is told where it is"
     world.follow(back)
     world.follow(again)

@@ -50,7 +50,7 @@ def test_no_report_of_an_endpoint_breaks_the_books(store: Store) -> None:
     ("limits", "why"),
     [
         (Budget(calls=2), "2 of 2 model calls used"),
-        (Budget(calls=0, tokens=1500), "2000 of 1500 tokens used"),
+        (Budget(calls=0, tokens=1500), "2,000 of 1,500 tokens used"),
         (Budget(calls=0, tokens=0, usd=0.5), "$0.60 of $0.50 spent"),
     ],
 )
