@@ -80,7 +80,7 @@ def due_verb(engine: Engine, now: float) -> VerbJob | None:
     if store.meta.paused(now) or store.rebuild.state is not None:
         return None
     is_night = minute_of_day(now) >= _NIGHT_START_MINUTE and now - store.transcripts.newest_activity() >= _QUIET_SECONDS
-    if is_night and store.meta.get(RULES_CHECKED_ON) != local_day(now) and store.past.has_sessions():
+    if is_night and store.meta.get(RULES_CHECKED_ON) != local_day(now) and _has_rules(engine):
         return _start_mending(engine, now)
     if (heard := due_after_corrections(engine, now)) is not None:
         return heard
@@ -111,7 +111,12 @@ def due_after_corrections(engine: Engine, now: float) -> MendRules | None:
     """Return the check of rules that is due after corrections were read, once all transcripts have been surveyed."""
     until = now - engine.settings.batch.idle_minutes * 60
     is_due = engine.store.meta.get(CORRECTIONS_READ) and not engine.store.past.next_unread(until)
-    return _start_mending(engine, now) if is_due and not engine.store.meta.paused(now) else None
+    return _start_mending(engine, now) if is_due and not engine.store.meta.paused(now) and _has_rules(engine) else None
+
+
+def _has_rules(engine: Engine) -> bool:
+    """Whether there is any rule to check: otherwise starting a process is in vain."""
+    return engine.store.past.has_rules() or engine.store.proposals.newest_accepted() > 0
 
 
 def _start_mending(engine: Engine, now: float) -> MendRules:

@@ -41,9 +41,11 @@ class PastSessions(Table):
         )
         return [(row[0], row[1], row[2], row[3], bool(row[4])) for row in rows]
 
-    def has_sessions(self) -> bool:
-        """Whether there is any session."""
-        return self._first("SELECT 1 FROM past_sessions WHERE session_id != '' LIMIT 1") is not None
+    def has_rules(self) -> bool:
+        """Whether any session loaded a file, which may hold rules."""
+        loaded = """SELECT 1 FROM past_sessions
+                    WHERE session_id != '' AND json_array_length(data, '$.loaded') > 0 LIMIT 1"""
+        return self._first(loaded) is not None
 
     def sessions(self) -> list[PastSession]:
         """Return every session once, as in the transcript that changed last."""

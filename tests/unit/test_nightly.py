@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -59,7 +60,11 @@ def test_rules_are_checked_every_night_and_by_day_after_corrections(tmp_path: Pa
     store = new_store(tmp_path / "skilld.db")
     engine = Engine(store, Settings(), Host(tmp_path, {}), EVENING)
     assert schedule.due_verb(engine, NIGHT) is None
-    store.past.save("/t.jsonl", 1, 1.0, [PastSession("codex", "s1", "/p", "", 1.0, (), (), (), ())])
+    bare = PastSession("codex", "s1", "/p", "", 1.0, (), (), (), ())
+    store.past.save("/t.jsonl", 1, 1.0, [bare])
+    store.meta.set(CORRECTIONS_READ, True)  # noqa: FBT003 - a value
+    assert schedule.due_verb(engine, NIGHT) is None, "no session had a rule loaded"
+    store.past.save("/t.jsonl", 1, 1.0, [replace(bare, loaded=("/p/AGENTS.md",))])
     assert [schedule.due_verb(engine, NIGHT), schedule.due_verb(engine, NIGHT + 60)] == [MendRules(), None]
     store.meta.set(CORRECTIONS_READ, True)  # noqa: FBT003 - a value
     store.meta.set(PAUSED_UNTIL, FOREVER)
