@@ -32,6 +32,7 @@ from skilld.proposals.model import (
 )
 from skilld.proposals.refit import Edit
 from skilld.proposals.remarks import (
+    UNDO_VERBS,
     describe_remainder,
     is_back,
     open_linked,
@@ -205,7 +206,7 @@ def _describe_outcome(proposal: Proposal, after: State, landed: DecisionCommit |
     """Return which commit carried out a decision, on which branch, and how to undo it; empty if it only moved."""
     if after is State.SUPERSEDED:
         return ""
-    back = f"To undo it: skilld {_UNDO_VERBS[after]} {proposal.id}"
+    back = f"To undo it: skilld {UNDO_VERBS[after]} {proposal.id}"
     if after is State.REJECTED:
         return back
     if landed is None and after is State.ACCEPTED:
@@ -231,7 +232,6 @@ def _describe_place(proposal: Proposal) -> str:
         return f" in {top}"
 
 
-_UNDO_VERBS = {State.ACCEPTED: "revert", State.REVERTED: "accept", State.REJECTED: "restore"}
 _UNDO_PATTERN = re.compile(r"To undo it: skilld (?:revert|restore) \S+")
 
 

@@ -54,8 +54,9 @@ _UNDECIDED = frozenset({State.OPEN, State.DROPPED})
 
 @dataclass
 class _Findings:
-    """The findings so far, as in `GitResult`."""
+    """What was found so far by a job, as in `GitResult`."""
 
+    job: ObserveProposals
     staged: StagingResult = field(default_factory=StagingResult)
     missing: dict[str, float | None] = field(default_factory=dict)
     committed: list[Proposal] = field(default_factory=list)
@@ -66,18 +67,22 @@ class _Findings:
         """Add a decision with the state it was made from: it only holds if that is still the state."""
         self.staged.decisions.append(StateChange(proposal.id, proposal.state, state, commit, note))
 
+    def new_staging_result(self) -> StagingResult:
+        """Return an empty staging result with the daemon's settings."""
+        return StagingResult(by_code=self.job.by_code, most_tokens=self.job.most_tokens)
+
 
 @shared_git()
 def observe(job: ObserveProposals) -> GitResult:
     """Observe every repository of the job's proposals. A repository that cannot be read is named, not fatal."""
-    found = _Findings()
+    found = _Findings(job)
     proposals = [relocate_proposal(proposal, job.homes) for proposal in job.proposals]
     pairs = zip(proposals, job.proposals, strict=True)
     trouble = []
     for repo in sorted({proposal.repo for proposal in proposals}):
         mine = [proposal for proposal in proposals if proposal.repo == repo]
         try:
-            _observe_repo(repo, mine, job, found)
+            _observe_repo(repo, mine, found)
         except SkilldError as error:
             trouble.append(str(error))
     return GitResult(
@@ -93,7 +98,8 @@ def observe(job: ObserveProposals) -> GitResult:
     )
 
 
-def _observe_repo(repo: str, proposals: list[Proposal], job: ObserveProposals, found: _Findings) -> None:
+def _observe_repo(repo: str, proposals: list[Proposal], found: _Findings) -> None:
+    job = found.job
     still_open: list[Proposal] = []
     undecided: set[str] = set()
     discarded: list[Proposal] = []
@@ -125,9 +131,9 @@ def _observe_repo(repo: str, proposals: list[Proposal], job: ObserveProposals, f
     closed |= {name: at for name, at in job.closed.items() if name not in undecided}
     if there:  # even with nothing open: a decision may have found the branch in use or locked
         bases = {proposal.base for proposal in committed if proposal.commit}
-        still_open = _rebuild(repo, still_open, closed, found, job, bases=bases)
+        still_open = _rebuild(repo, still_open, closed, found, bases)
     closed = {name: at for name, at in closed.items() if name not in {proposal.id for proposal in discarded}}
-    _stage_waiting([*proposals, *discarded, *lost], still_open, closed, found, job)
+    _stage_waiting([*proposals, *discarded, *lost], still_open, closed, found)
 
 
 def _ended_waiting(proposal: Proposal) -> bool:
@@ -136,26 +142,20 @@ def _ended_waiting(proposal: Proposal) -> bool:
 
 
 def _stage_waiting(
-    proposals: list[Proposal],
-    still_open: list[Proposal],
-    closed: Mapping[str, float],
-    found: _Findings,
-    job: ObserveProposals,
+    proposals: list[Proposal], still_open: list[Proposal], closed: Mapping[str, float], found: _Findings
 ) -> None:
     """Stage the proposals that wait for a commit or for the branch to be free, and those that were thrown away."""
     is_there = _is_there(proposals)
     for proposal in proposals:
-        staged = StagingResult(by_code=job.by_code, most_tokens=job.most_tokens)
-        if proposal.state is State.OPEN and not proposal.commit and not is_there:
+        waits = proposal.state is State.OPEN and not proposal.commit
+        was_discarded = proposal.state is State.ACCEPTED and proposal.note == DISCARDED_NOTE
+        if waits and not is_there:
             found.decide(proposal, State.STALE, note=REPO_GONE_NOTE)
         elif is_repo_gone(proposal) and not proposal.commit and is_there:
             found.decide(proposal, State.OPEN, note=REPO_BACK_NOTE)
-            again = replace(proposal, state=State.OPEN)
-            still_open += _retry_staging(again, still_open, closed, found, staged, alone=job.alone)
-        elif proposal.state is State.OPEN and not proposal.commit:
-            still_open += _retry_staging(proposal, still_open, closed, found, staged, alone=job.alone)
-        elif proposal.note == DISCARDED_NOTE and proposal.state is State.ACCEPTED:
-            still_open += _reopen_discarded(proposal, still_open, closed, found, staged, alone=job.alone)
+            still_open += _retry_staging(replace(proposal, state=State.OPEN), still_open, closed, found)
+        elif waits or was_discarded:
+            still_open += _retry_staging(proposal, still_open, closed, found)
 
 
 def _is_there(proposals: list[Proposal]) -> bool:
@@ -167,52 +167,15 @@ def _is_there(proposals: list[Proposal]) -> bool:
         return True
 
 
-def _reopen_discarded(
-    proposal: Proposal,
-    open_proposals: list[Proposal],
-    closed: Mapping[str, float],
-    found: _Findings,
-    staged: StagingResult,
-    *,
-    alone: bool,
-) -> list[Proposal]:
-    """Put a proposal back on the branch that was accepted into its file alone and thrown away there.
-
-    Returns it if it was committed; if that is not possible now, it stays accepted until the next observation.
-    """
-    again = replace(proposal, state=State.OPEN)
-    try:
-        is_staged = stage(again, open_proposals, staged, closed, alone=alone, restored=True)
-    except (RefusedError, RetryError):
-        return []
-    except SkilldError as error:
-        found.decide(proposal, State.STALE, note=error.cause or error.title)
-        return []
-    if not is_staged:
-        found.decide(proposal, State.SUPERSEDED, note="another open proposal already says this")
-        return []
-    made = [replace(one, note=one.note or proposal.note) for one in staged.made]
-    found.decide(proposal, State.OPEN, note=made[0].note)
-    found.committed += made
-    found.staged.add_outcome(staged)
-    return [one for one in made if one.commit]
-
-
 def _rebuild(
-    repo: str,
-    still_open: list[Proposal],
-    dropped: Mapping[str, float],
-    found: _Findings,
-    job: ObserveProposals,
-    *,
-    bases: Collection[str],
+    repo: str, still_open: list[Proposal], dropped: Mapping[str, float], found: _Findings, bases: Collection[str]
 ) -> list[Proposal]:
     """Rebuild the branch after decisions or changes to a skill; return the proposals that are still open."""
-    if job.alone:
+    if found.job.alone:
         unlock_refs(repo)
-    if not job.rebuild:
+    if not found.job.rebuild:
         return still_open
-    staged = StagingResult(by_code=job.by_code, most_tokens=job.most_tokens)
+    staged = found.new_staging_result()
     restage(repo, still_open, staged, dropped, bases=bases)
     found.staged.add_outcome(staged)
     ended = {one.proposal for one in staged.decisions}
@@ -226,29 +189,33 @@ def _rebuild(
 
 
 def _retry_staging(
-    waiting: Proposal,
-    open_proposals: list[Proposal],
-    dropped: Mapping[str, float],
-    found: _Findings,
-    staged: StagingResult,
-    *,
-    alone: bool,
+    waiting: Proposal, open_proposals: list[Proposal], dropped: Mapping[str, float], found: _Findings
 ) -> list[Proposal]:
     """Try to commit a proposal that waited for the person's own commit of the skill, or for the branch to be free.
 
-    Returns it if it was committed.
+    Or put one back that was accepted into its file alone and thrown away there: if that is not possible now, it stays
+    accepted until the next observation. Returns the proposal if it was committed.
     """
+    was_discarded = waiting.state is State.ACCEPTED
+    staged = found.new_staging_result()
     try:
-        restored = bool(waiting.landed)  # it was accepted and reopened: commits that name it are in the history
-        is_applied = not stage(waiting, open_proposals, staged, dropped, alone=alone, restored=restored)
+        restored = bool(waiting.landed) or was_discarded  # commits that name it may be in the history
+        again = replace(waiting, state=State.OPEN)
+        is_staged = stage(again, open_proposals, staged, dropped, alone=found.job.alone, restored=restored)
     except (RefusedError, RetryError):
         return []  # it still waits
     except SkilldError as error:
         found.decide(waiting, State.STALE, note=error.cause or error.title)
         return []
-    if is_applied:
+    made = staged.made
+    if was_discarded and is_staged:
+        made = [replace(one, note=one.note or waiting.note) for one in made]
+        found.decide(waiting, State.OPEN, note=made[0].note)
+    elif was_discarded:
+        found.decide(waiting, State.SUPERSEDED, note="another open proposal already says this")
+    elif not is_staged:
         found.decide(waiting, State.ACCEPTED, note=FOUND_NOTES[1])
-    committed = [proposal for proposal in staged.made if proposal.commit]
-    found.committed += committed
+    committed = [proposal for proposal in made if proposal.commit]
+    found.committed += made if was_discarded else committed
     found.staged.add_outcome(staged)
     return committed
