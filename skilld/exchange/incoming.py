@@ -11,16 +11,17 @@ import re
 import tempfile
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import ClassVar
+from typing import NamedTuple
 
 from skilld.classify.backends import OFFLINE
 from skilld.edit.lint import Finding, Severity, lint
 from skilld.errors import RefusedError, SkilldError, UsageError
 from skilld.exchange import document
 from skilld.exchange.document import from_document
+from skilld.exchange.outgoing import json_texts
 from skilld.files import read_regular
 from skilld.git import objects
 from skilld.git.remote import clone
@@ -51,59 +52,7 @@ from skilld.types import Kind, Op, Operation, Proposal
 
 _TITLE = "Nothing was imported"
 _UNSAFE_NAMES = frozenset({"", "."})  # possible in a handmade tree, but not in a work tree
-
-
-@dataclass(frozen=True)
-class RepositoryTree:
-    """All paths of a commit, with mode, object and size (0 if not a file)."""
-
-    git: Git
-    entries: dict[str, tuple[str, str, int]] = field(default_factory=dict)
-    KINDS: ClassVar[dict[str, str]] = {"120000": "it is a symlink", "160000": "it is a separate repository"}
-
-    @property
-    def files(self) -> list[str]:
-        """The paths, with forward slashes."""
-        return list(self.entries)
-
-    def refusal(self, path: str) -> str | None:
-        """Return why a path is not read, None if it is a regular file."""
-        mode = self.entries[path][0]
-        return None if mode in FILE_MODES else self.KINDS.get(mode, "it is not a regular file")
-
-    def size(self, path: str) -> int:
-        """Return the size of a file in bytes."""
-        return self.entries[path][2]
-
-    def read(self, path: str) -> bytes:
-        """Return the bytes of a file. Raises SkilldError if it is missing."""
-        found = objects.read_objects(self.git, [self.entries[path][1]])[0]
-        if found is None or found.kind != "blob":
-            raise SkilldError(_TITLE, f"{path} is not in the repository")
-        return found.data
-
-
-def read_tree(git: Git, most: int) -> RepositoryTree:
-    """Return the newest commit's tree, without ambiguous paths.
-
-    Raises SkilldError if there is no commit, RefusedError for more than `most` paths.
-    """
-    listed = git.call("ls-tree", "-r", "-z", "-l", "--full-tree", "HEAD")
-    if listed.status != 0:
-        raise SkilldError(
-            _TITLE, "the default branch of the repository has no commits", "Choose another: --branch NAME"
-        )
-    rows = listed.out.split(b"\0")[:-1]
-    if len(rows) > most:
-        raise RefusedError(_TITLE, f"the repository has {len(rows)} files; the limit is {most}")
-    entries = {}
-    for row in rows:
-        head, _, path = row.partition(b"\t")
-        mode, _, oid, size = head.decode().split()
-        name = path.decode("utf-8", "replace")
-        if _UNSAFE_NAMES.isdisjoint(name.split("/")):
-            entries[name] = (mode, oid, int(size) if size != "-" else 0)
-    return RepositoryTree(git, entries)
+_OTHER_MODES = {"120000": "it is a symlink", "160000": "it is a separate repository"}
 
 
 MAX_SKILLS = 50
@@ -236,19 +185,58 @@ def _find_below(top: Path) -> list[SourceSkill]:
 
 def _find_in_clone(source: str, removed: Mapping[str, str], branch: str) -> list[SourceSkill]:
     with tempfile.TemporaryDirectory(prefix="skilld-import-") as name:  # 0700
-        tree = read_tree(clone(source, Path(name) / "clone", removed, branch=branch), _MAX_FILES)
+        git = clone(source, Path(name) / "clone", removed, branch=branch)
+        tree = _list_tree(git)
         found = []
-        for where, folder, beside in _skill_files(tree.files):
-            size = tree.size(where)
-            why = f"it is {size} bytes; the limit is {MAX_BYTES}" if size > MAX_BYTES else ""
-            why = tree.refusal(where) or why
+        for where, folder, beside in _skill_files(tree):
             called = folder or PurePosixPath(source).name.removesuffix(".git")
-            found.append(
-                SourceSkill(where, called, why=why) if why else SourceSkill(where, called, tree.read(where), beside)
-            )
-        readable = (one for one in _yaml_files(tree.files) if not tree.refusal(one) and tree.size(one) <= MAX_BYTES)
-        documents = (SourceSkill(where, "", tree.read(where)) for where in readable)
+            if why := tree[where].why:
+                found.append(SourceSkill(where, called, why=why))
+            else:
+                found.append(SourceSkill(where, called, _read_blob(git, where, tree[where].oid), beside))
+        readable = (where for where in _yaml_files(tree) if not tree[where].why)
+        documents = (SourceSkill(where, "", _read_blob(git, where, tree[where].oid)) for where in readable)
         return [*found, *(one for one in documents if _is_document(one.data))]
+
+
+class _TreeFile(NamedTuple):
+    """A file in a commit: its object, and why it is not read, "" if it is."""
+
+    oid: str
+    why: str
+
+
+def _list_tree(git: Git) -> dict[str, _TreeFile]:
+    """Return the files of the newest commit by path, without ambiguous paths.
+
+    Raises SkilldError if there is no commit, RefusedError if there are too many files.
+    """
+    listed = git.call("ls-tree", "-r", "-z", "-l", "--full-tree", "HEAD")
+    if listed.status != 0:
+        raise SkilldError(
+            _TITLE, "the default branch of the repository has no commits", "Choose another: --branch NAME"
+        )
+    rows = listed.out.split(b"\0")[:-1]
+    if len(rows) > _MAX_FILES:
+        raise RefusedError(_TITLE, f"the repository has {len(rows)} files; the limit is {_MAX_FILES}")
+    found = {}
+    for row in rows:
+        head, _, path = row.partition(b"\t")
+        mode, _, oid, size = head.decode().split()
+        why = "" if mode in FILE_MODES else _OTHER_MODES.get(mode, "it is not a regular file")
+        if not why and int(size) > MAX_BYTES:
+            why = f"it is {size} bytes; the limit is {MAX_BYTES}"
+        name = path.decode("utf-8", "replace")
+        if _UNSAFE_NAMES.isdisjoint(name.split("/")):
+            found[name] = _TreeFile(oid, why)
+    return found
+
+
+def _read_blob(git: Git, path: str, oid: str) -> bytes:
+    found = objects.read_objects(git, [oid])[0]
+    if found is None or found.kind != "blob":
+        raise SkilldError(_TITLE, f"{path} is not in the repository")
+    return found.data
 
 
 def _skill_files(files: Iterable[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
@@ -280,16 +268,8 @@ _REFUSED_TITLE = "The skill was not imported"
 _UNTYPED_PREFIX = "foreign-"
 
 
-@dataclass(frozen=True, slots=True)
-class StageableSkill:
-    """A skill that may be staged, with the flags that a person must see before accepting it."""
-
-    text: str
-    flags: tuple[str, ...]
-
-
-def judge_draft(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> StageableSkill:
-    """Return the SKILL.md of a draft and its flags.
+def judge_draft(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> tuple[str, tuple[str, ...]]:
+    """Return the SKILL.md of a draft, and the flags that a person must see before accepting it.
 
     Raises RefusedError if the linter refuses it, if it contains a secret, or if it is invalid for its kind;
     SkilldError if it does not meet the specification.
@@ -314,7 +294,7 @@ def judge_draft(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Sta
         one for one in findings if one.severity is Severity.REFUSE and not one.rule.startswith(_UNTYPED_PREFIX)
     ]:
         raise RefusedError(_REFUSED_TITLE, "; ".join(one.sentence for one in refused))
-    return StageableSkill(text, tuple(_flag_sentences(findings)))
+    return text, tuple(_flag_sentences(findings))
 
 
 def _name_fault(name: str) -> str:
@@ -345,15 +325,7 @@ def _all_texts(draft: Draft) -> str:
     """Return every text of a draft that an agent may read, as paragraphs."""
     variables = [text for one in draft.variables for text in (one.name, one.type, one.description) if text]
     texts = [draft.description, draft.body, *variables, draft.project, draft.team, draft.author, *draft.tags]
-    return "\n\n".join([*(text for text in texts if text), *_json_texts(draft.schema)])
-
-
-def _json_texts(value: object) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        return [text for pair in value.items() for one in pair for text in _json_texts(one)]
-    return [text for one in value for text in _json_texts(one)] if isinstance(value, list) else []
+    return "\n\n".join([*(text for text in texts if text), *json_texts(draft.schema)])
 
 
 IMPORTED_ORIGIN = "imported"
@@ -390,9 +362,9 @@ def import_skill(
     draft = as_kind(draft, wanted) if wanted else draft
     if kind and (wrong := draft_faults(draft)):
         raise RefusedError(_REFUSED_TITLE, "; ".join(wrong), "Import it as what it is: leave out --as")
-    judged = judge_draft(draft, secrets)
-    flags = (f"imported from {without_login(source)}", *judged.flags)
-    return ImportedSkill(draft, judged.text, flags, (*unknown, *found.beside))
+    text, flags = judge_draft(draft, secrets)
+    flags = (f"imported from {without_login(source)}", *flags)
+    return ImportedSkill(draft, text, flags, (*unknown, *found.beside))
 
 
 def import_proposal(taken: ImportedSkill, path: Path, at: str, tries: int) -> Proposal:

@@ -129,19 +129,20 @@ def _texts_in_value(value: str) -> Iterator[str]:
         parsed = json.loads(value)
     except (ValueError, RecursionError):
         parsed = value
-    yield from _json_texts(parsed)
+    yield from json_texts(parsed)
 
 
-def _json_texts(value: object) -> Iterator[str]:
+def json_texts(value: object) -> Iterator[str]:
+    """Yield the texts and numbers in a JSON value, also those that are keys."""
     if isinstance(value, str | int | float):
         yield str(value)
     elif isinstance(value, dict):
         for key, one in value.items():
-            yield from _json_texts(key)
-            yield from _json_texts(one)
+            yield from json_texts(key)
+            yield from json_texts(one)
     elif isinstance(value, list):
         for one in value:
-            yield from _json_texts(one)
+            yield from json_texts(one)
 
 
 def _tokens(text: str) -> list[str]:

@@ -185,16 +185,16 @@ SKILL = Draft("tidy", "Tidies up.", "Remove what nobody uses.", origin="imported
 
 
 def test_a_plain_skill_passes_without_a_flag() -> None:
-    judged = judge_draft(SKILL, SECRETS)
-    assert judged.flags == ()
-    assert read_draft(judged.text) == SKILL
+    text, flags = judge_draft(SKILL, SECRETS)
+    assert flags == ()
+    assert read_draft(text) == SKILL
 
 
 def test_text_nobody_typed_is_flagged_but_not_refused() -> None:
-    judged = judge_draft(
+    _, flags = judge_draft(
         replace(SKILL, body="Run `npm test` in src/app.py, then see https://example.org/docs."), SECRETS
     )
-    assert {flag.split(":")[0] for flag in judged.flags} >= {
+    assert {flag.split(":")[0] for flag in flags} >= {
         "It adds a path that you never mentioned",
         "It adds an address that you never mentioned",
         "It adds code that you did not write",
@@ -203,8 +203,8 @@ def test_text_nobody_typed_is_flagged_but_not_refused() -> None:
 
 def test_many_flags_of_one_kind_become_one_line() -> None:
     body = "\n".join(f"- See https://example.org/{number}." for number in range(9))
-    judged = judge_draft(replace(SKILL, body=body), SECRETS)
-    lines = [flag for flag in judged.flags if flag.startswith("It adds an address")]
+    _, flags = judge_draft(replace(SKILL, body=body), SECRETS)
+    lines = [flag for flag in flags if flag.startswith("It adds an address")]
     assert lines == ["It adds an address that you never mentioned: https://example.org/0 (and others like it)"]
 
 
