@@ -283,11 +283,10 @@ class Settings(BaseSettings):
     @field_validator("roots")
     @classmethod
     def _known_agents(cls, roots: dict[str, list[Path]]) -> dict[str, list[Path]]:
-        named = {name.replace("_", "-"): _absolute_folders(folders) for name, folders in roots.items()}
-        for name in named:
-            if name not in ADAPTERS:
-                raise ValueError(f"unknown agent {name!r}{suggestion(name, ADAPTERS)}")
-        return named
+        named = {name.replace("_", "-"): folders for name, folders in roots.items()}
+        if unknown := [f"unknown agent {name!r}{suggestion(name, ADAPTERS)}" for name in named if name not in ADAPTERS]:
+            raise ValueError("; ".join(unknown))
+        return {name: _absolute_folders(folders) for name, folders in named.items()}
 
     @classmethod
     def settings_customise_sources(
@@ -343,22 +342,24 @@ def validate(values: Mapping[str, Any], remedy: str, *, variables: bool = True, 
 
     A variable would hide that the file's value of the same name is invalid. The error names the line of `file`.
     """
-    title = "Invalid setting"
     # The library would treat names like _env_file as its own arguments.
-    if unknown := sorted(key for key in values if key not in Settings.model_fields):
-        told = f"unknown setting {unknown[0]}{suggestion(unknown[0], setting_keys())}{_line(file, unknown[0])}"
-        raise UsageError(title, told, remedy)
+    unknown = sorted(key for key in values if key not in Settings.model_fields)
+    wrong = [("", f"unknown setting {key}{suggestion(key, setting_keys())}{_line(file, key)}") for key in unknown]
+    known = {key: value for key, value in values.items() if key not in unknown}
+    found: Settings | None = None
     try:
-        return Settings(**values) if variables else _FileSettings(**values)
+        found = Settings(**known) if variables else _FileSettings(**known)
     except ValidationError as error:
-        wrong = [_describe_error(item, file, os.environ if variables else {}) for item in error.errors()]
-        names = ", ".join(dict.fromkeys(name for name, _ in wrong if name))
-        remedies = [remedy] if not all(name for name, _ in wrong) else []
-        remedies += [f"Change or unset {names}."] if names else []
-        raise UsageError(title, "; ".join(told for _, told in wrong), " ".join(remedies)) from error
-    except SettingsError as error:
+        wrong += [_describe_error(item, file, os.environ if variables else {}) for item in error.errors()]
+    except SettingsError:
         name = f"{VARIABLE_PREFIX}ROOTS"
-        raise UsageError(title, f"{name} is not a JSON object", f"Change or unset {name}.") from error
+        wrong.append((name, f"{name} is not a JSON object"))
+    if found is not None and not wrong:
+        return found
+    names = ", ".join(dict.fromkeys(name for name, _ in wrong if name))
+    remedies = [remedy] if not all(name for name, _ in wrong) else []
+    remedies += [f"Change or unset {names}."] if names else []
+    raise UsageError("Invalid setting", "; ".join(told for _, told in wrong), " ".join(remedies))
 
 
 def read_file(path: Path) -> dict[str, Any]:
@@ -420,10 +421,12 @@ def setting_choices(key: str) -> list[str]:
 
 def _check_variables(environment: Mapping[str, str]) -> None:
     known = {VARIABLE_PREFIX + key.upper().replace(".", "__").replace("-", "_") for key in [*setting_keys(), "roots"]}
-    for name in environment:
-        if name.upper().startswith(VARIABLE_PREFIX) and name.upper() not in known | _OTHER_VARIABLES:
-            told = f"unknown setting {name}{suggestion(name, known)}"
-            raise UsageError("Invalid environment variable", told, f"If it is not meant for skilld: unset {name}")
+    ours = [name for name in environment if name.upper().startswith(VARIABLE_PREFIX)]
+    if unknown := [name for name in ours if name.upper() not in known | _OTHER_VARIABLES]:
+        told = "; ".join(f"unknown setting {name}{suggestion(name, known)}" for name in unknown)
+        raise UsageError(
+            "Invalid environment variable", told, f"If it is not meant for skilld: unset {' '.join(unknown)}"
+        )
 
 
 def _describe_error(item: Mapping[str, Any], file: Path | None, environment: Mapping[str, str]) -> tuple[str, str]:

@@ -75,6 +75,25 @@ def test_an_invalid_setting_is_reported_with_its_key(file: Path, text: str, told
     assert told in _refusal(file)
 
 
+def test_all_that_is_wrong_is_reported_at_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.write_text(
+        "modle = 'x'\napply = 'now'\n[batch]\nturns = 0\nturn = 3\n[roots]\nclaude = ['/x']\ncodx = ['/y']\n"
+    )
+    told = _refusal(file)
+    for one in (
+        "unknown setting modle (did you mean model?) (line 1)",
+        "apply: must be stage or auto (line 2)",
+        "batch.turns: must be a whole number from 1 to 50 (line 4)",
+        "unknown setting batch.turn (did you mean batch.turns?) (line 5)",
+        "unknown agent 'claude' (did you mean claude-code?)",
+        "unknown agent 'codx' (did you mean codex?)",
+    ):
+        assert one in told
+    monkeypatch.setenv("SKILLD_MODLE", "x")
+    monkeypatch.setenv("SKILLD_APLY", "x")
+    assert "SKILLD_MODEL?); unknown setting SKILLD_APLY (did you mean SKILLD_APPLY?)" in _refusal(file)
+
+
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [
