@@ -84,11 +84,11 @@ def store() -> Store:
     from skilld.store import Store
 
     where = places()
-    _check_exposure(where)
+    check_exposure(where)
     return Store.open(where.database)
 
 
-def _check_exposure(where: Places) -> None:
+def check_exposure(where: Places) -> None:
     """Raise SkilldError if the database or the redaction key is another user's or open to others.
 
     What merely is at the place of the database is left to whoever opens it: the daemon moves it aside.

@@ -40,6 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     store.close()
     context = ReviewContext(
         database=where.database,
+        open_store=common.store,
         find_skills=inventory.all_skills,
         removed=removed,
         home=common.home(),

@@ -62,6 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     umask = os.umask(0o077)  # for skilld's files; in repositories a worker restores the person's own
     where = common.places()
     origin, settings = _load_settings(where)
+    common.check_exposure(where)
     restrict_access(where.database)
     check_private(where)
     if os.geteuid() == 0:

@@ -86,6 +86,23 @@ def read_versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
         return None
 
 
+@shared_git()
+def shown_versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
+    """Return what `read_versions` does; for an open proposal without the lines of other open ones, if it fits there."""
+    found = read_versions(proposal)
+    if found is None or proposal.state is not State.OPEN or not proposal.commit:
+        return found
+    scrub_environment()
+    try:
+        base = read_blob(open_any(Path(proposal.repo), private_repositories()).git, proposal.base, proposal.relpath)
+        if base is None or base == found[0]:
+            return found
+        after = fit_edit(Edit(proposal).refit_exactly, *found, base, lambda: base)
+    except SkilldError:
+        return found
+    return (base, after) if after != base else found
+
+
 def _committed_versions(proposal: Proposal, relpath: str) -> list[bytes | None]:
     """Return a file before and after a proposal's commit, None for a version that cannot be read."""
     if not proposal.commit:
@@ -109,7 +126,7 @@ def list_parts(proposal: Proposal) -> list[Part]:
 
 def diff(proposal: Proposal) -> Iterator[str]:
     """Yield the lines of a unified diff; if there is nothing to compare with, the lines to be added."""
-    found = read_versions(_with_landing_commit(proposal))
+    found = shown_versions(_with_landing_commit(proposal))
     if found is None:
         for operation in proposal.operations:
             yield from (f"+{line}" for line in operation.text.split("\n"))

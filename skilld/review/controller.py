@@ -25,7 +25,7 @@ from skilld.library.rows import LibraryRow, disabled_skills, load_rows, set_enab
 from skilld.pipeline import messages
 from skilld.proposals import amend, worktree
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting
-from skilld.proposals.explain import Part, ProposalReader, parts, read_versions
+from skilld.proposals.explain import Part, ProposalReader, parts, read_versions, shown_versions
 from skilld.proposals.poll import prepare_observation, record_observation
 from skilld.proposals.remarks import (
     DECIDED_STATES,
@@ -112,9 +112,13 @@ _LIVE_SECONDS = 86400.0  # sessions with a turn this recent are shown
 
 @dataclass(frozen=True, slots=True)
 class ReviewContext:
-    """What a review works with: database, folders, environment; `removed` are the variables hidden from git."""
+    """What a review works with: database, folders, environment; `removed` are the variables hidden from git.
+
+    `open_store` opens the database for each call, as a verb does: only if nobody else can read or change it.
+    """
 
     database: Path
+    open_store: Callable[[], Store]
     find_skills: Callable[[Sequence[Path]], list[Skill]]
     removed: Mapping[str, str]
     home: Path
@@ -229,7 +233,8 @@ class ReviewSession:
     def view(self, proposal: Proposal) -> ProposalView:
         """Return the view of a proposal. Reads git and the transcripts."""
         found = read_versions(proposal)
-        shown = tuple(diff_rows(*found)) if found is not None else ()
+        compared = shown_versions(proposal) if found is not None else None
+        shown = tuple(diff_rows(*compared)) if compared is not None else ()
         excerpts, gone = self._read_excerpts(proposal)
         before, text = (data.decode("utf-8", "replace") for data in found[:2]) if found else ("", "")
         with self._store() as store:
@@ -437,4 +442,4 @@ class ReviewSession:
             yield store, proposal
 
     def _store(self) -> closing[Store]:
-        return closing(Store.open(self._context.database))
+        return closing(self._context.open_store())

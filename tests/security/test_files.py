@@ -13,10 +13,12 @@ import pytest
 
 from skilld.agents import claude_code
 from skilld.demo import Transcript
+from skilld.errors import SkilldError
 from skilld.skills import Places, Unusable, find
 from support.claude_lines import prompt_line
 from support.live_project import SKILL, SKILL_TEXT, Project
 from support.program import Program
+from support.review_pilot import review_session
 from support.session import LASTING, Session
 
 STRANGER = 12345
@@ -329,3 +331,21 @@ def test_t21_state_of_another_user_is_refused(home: Path, program: Program, name
     result = program.run("run", "--once")
     assert result.returncode == 1
     assert "belongs to another user" in result.stderr
+
+
+def test_t21_a_replaced_database_that_others_can_change_is_not_opened(home: Path, program: Program) -> None:
+    state = home / ".local/state/skilld"
+    log = state / "skilld.db-wal"
+    log.write_bytes(b"planted")
+    log.chmod(0o666)
+    assert f"{'~' / log.relative_to(home)} is accessible to other users" in program.run("run", "--once").stderr
+    assert log.read_bytes() == b"planted"
+
+
+def test_t21_an_open_review_does_not_go_on_with_an_exposed_database(home: Path, program: Program) -> None:
+    assert program.run("status").returncode == 0
+    session = review_session(home)
+    assert session.proposals() == []
+    (home / ".local/state/skilld/skilld.db").chmod(0o606)
+    with pytest.raises(SkilldError, match="accessible to other users"):
+        session.proposals()

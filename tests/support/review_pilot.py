@@ -103,6 +103,7 @@ def review_session(home: Path) -> ReviewSession:
     return ReviewSession(
         ReviewContext(
             database=where.database,
+            open_store=common.store,
             find_skills=all_skills,
             removed={},
             home=home,
