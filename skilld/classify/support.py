@@ -88,13 +88,15 @@ _LIST_NUMBERS = frozenset(str(number) for number in range(1, 100))  # a new item
 class Support:
     """Whether a change is supported; if not, `why_not` is a clause for the person.
 
-    `reworded`: only its words are at fault; in the person's own words it may be supported. `doubt` is the text that it
-    may be the opposite of, if code cannot tell; `by_model`: a model could. `beyond` are the parts of a supported change
-    that share no words with the person's.
+    `quoted`: its words are ones that the person pasted or put in quotation marks. `reworded`: only its words are at
+    fault; in the person's own words it may be supported. `doubt` is the text that it may be the opposite of, if code
+    cannot tell; `by_model`: a model could. `beyond` are the parts of a supported change that share no words with the
+    person's.
     """
 
     why_not: str = ""
     by_assent: bool = False
+    quoted: bool = False
     reworded: bool = False
     beyond: tuple[str, ...] = ()
     doubt: str = ""

@@ -78,7 +78,7 @@ def judge_update(
         return quoted, own, ""
     if own.ok:
         taken_over = not own.by_assent and _is_only_quoted(quoted, turn.typed, skill)
-        own = replace(own, by_assent=True) if taken_over else own
+        own = replace(own, by_assent=True, quoted=True) if taken_over else own
         return quoted, own, final_question(turn.offer) if own.by_assent else ""
     taken = find_endorsement(turn.text, turn.typed, turn.offer) or find_passed_back(turn.text, turn.typed, turn.offer)
     if taken and (quote or typed_quote(update.quote, taken.words)):
@@ -88,7 +88,8 @@ def judge_update(
             update, ground, skill, lambda one: _adopted_support(taken, one, turn, skill, meant)
         )
         if carried.ok or carried.doubt:
-            return update, replace(carried, by_assent=True), taken.words if taken.quoted else ""
+            support = replace(carried, by_assent=True, quoted=taken.quoted)
+            return update, support, taken.words if taken.quoted else ""
     return quoted, own, ""
 
 
@@ -207,9 +208,9 @@ _BLANKS = re.compile(r"[ \t]+")
 class VerifiedUpdate:
     """An update that may be proposed.
 
-    `by_assent`: its content is in words that the person only agreed to, so a person must look. `taken_up` are those
-    words, as far as commands and addresses may come from them. `beyond` are the parts of the change that share no words
-    with its ground. `by_model`: only a model could tell that it is not the opposite.
+    `by_assent`: its content is in words that the person only agreed to, or `quoted`, so a person must look. `taken_up`
+    are those words, as far as commands and addresses may come from them. `beyond` are the parts of the change that
+    share no words with its ground. `by_model`: only a model could tell that it is not the opposite.
     """
 
     update: Update
@@ -217,6 +218,7 @@ class VerifiedUpdate:
     taken_up: str = ""
     beyond: tuple[str, ...] = ()
     by_model: bool = False
+    quoted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +340,8 @@ def _judge(update: Update, turn: HumanTurn, skill: SkillDoc | None, instructions
         return Verdict(learned=((tidy, _NO_SUBJECT_REASON),))
     if is_temporary(tidy.quote, turn.typed):
         return Verdict(learned=((tidy, TEMPORARY_REASON),))
-    return Verdict((VerifiedUpdate(tidy, support.by_assent, taken_up, support.beyond, support.by_model),))
+    item = VerifiedUpdate(tidy, support.by_assent, taken_up, support.beyond, support.by_model, support.quoted)
+    return Verdict((item,))
 
 
 def _loaded_text(doc: SkillDoc) -> str:

@@ -132,7 +132,9 @@ def accept_elsewhere(
         name = hashlib.sha256(f"{proposal.id}\n{sorted(parts)}\n{ref.path}".encode()).hexdigest()[:8]
         around = JobPlaces([], found, str(host.home))
         moved = _moved_proposal(taken, name, ref)
-        made = _stage_edit(store, moved, ref, around, quotes=quotes, allowed=set(TargetKind), redact=redact)
+        made = _stage_edit(
+            store, moved, ref, around, quotes=quotes, allowed=set(TargetKind), redact=redact, replaced=[proposal.id]
+        )
     there = Decision(frozenset({State.OPEN}), State.SUPERSEDED, lambda _: None)
     left = decide(store, proposal, there) if whole else decide_parts(store, proposal, parts, there)
     old = store.proposals.get(proposal.id) or proposal
@@ -211,8 +213,9 @@ def _stage_edit(
     quotes: Mapping[str, str],
     allowed: Collection[TargetKind],
     redact: Redact,
+    replaced: Collection[str] = (),
 ) -> Proposal:
-    """Stage a proposal with an edit that makes its updates in a file; `quotes` are the words by turn."""
+    """Stage an edit that makes the updates of `said`, in place of `replaced` (IDs); `quotes` are words by turn."""
     made = next((one for one in store.proposals.in_states([State.OPEN]) if one.creates and one.path == ref.path), None)
     if made is not None:
         raise SkilldError(
@@ -240,7 +243,8 @@ def _stage_edit(
     against = find_contradictions(
         composed.checked, files[0], after, around, [], allowed=allowed, typed=typed, redact=redact
     )
-    flags = tuple(filter(None, (_unread_note(ref), *composed.flags)))
+    standing = [one for one in store.proposals.in_states([State.OPEN]) if one.id not in replaced]
+    flags = tuple(filter(None, (_unread_note(ref), *composed.flags, *around.repeat_flags(said, standing))))
     edit = replace(said, operations=composed.operations, flags=flags, conflicts=against.conflicts)
     whole, linked = split_edits(edit, against.edits)
     made = stage_and_store(store, whole)

@@ -89,6 +89,7 @@ def _space_operation(body: Sequence[Line], operation: Operation) -> Operation:
 
 
 BY_ASSENT_FLAG = "the wording comes from something you agreed to, not from you"
+QUOTED_FLAG = "the wording comes from something you quoted or pasted, which may not be yours"
 BY_MODEL_FLAG = "only the model has checked that this is what you meant, rather than the opposite"
 BY_HEADING_FLAG = "it removes or rewrites everything under a heading"
 BEYOND_FLAG = "part of it is not in your own words"
@@ -191,7 +192,7 @@ def check_edit(
     judged = check_fidelity(before, then, updates, typed)
     if judged.why_not:
         raise RefusedError("The edit was not made", judged.why_not)
-    flags = [BY_ASSENT_FLAG] if any(item.by_assent for item in checked) else []
+    flags = [QUOTED_FLAG if item.quoted else BY_ASSENT_FLAG for item in checked if item.by_assent]
     flags += [BY_MODEL_FLAG] if any(item.by_model for item in checked) else []
     flags += [_flag_with_part(BY_HEADING_FLAG, head) for head in judged.by_heading]
     flags += [

@@ -58,3 +58,20 @@ def test_another_rule_or_a_rejected_one_is_not_named(daemon: InProcessDaemon, ho
     assert say(daemon, home, guided, OTHER, used=True).flags == ()
     assert InProcessProgram(home).run("reject", first.id).returncode == 0
     assert say(daemon, home, guided, REWORDED, used=True).flags == ()
+
+
+def test_one_accepted_into_another_file_names_the_first_and_not_itself(
+    daemon: InProcessDaemon, home: Path, guided: Project
+) -> None:
+    skilld = InProcessProgram(home)
+    first = say(daemon, home, guided, RULE, used=True)
+    moved = guided.root / "docs/style.md"
+    moved.parent.mkdir(exist_ok=True)
+    moved.write_text(GUIDE)
+    guided.git("add", "--all")
+    guided.git("commit", "--quiet", "--message", "Add a guide to style")
+    second = say(daemon, home, guided, REWORDED, used=False)
+    assert skilld.run("accept", second.id, "--to", str(moved)).returncode == 0
+    there = next(one for one in daemon.store.proposals.in_states([State.ACCEPTED]) if one.path == str(moved))
+    assert f"the open proposal {first.id} asks for the same in {first.skill}" in there.flags
+    assert not any(second.id in flag for flag in there.flags)

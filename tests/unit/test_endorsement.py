@@ -72,6 +72,7 @@ def _verdict(text: str, quote: str, change: str = CHANGE, offer: str = "Done.") 
 def test_the_evidence_is_the_endorsing_sentence_and_the_proposal_is_marked(quote: str) -> None:
     (checked,) = _verdict(f"> {RULE}\n\nmake a rule for it", quote).proposed
     assert (checked.update.quote, checked.by_assent, checked.taken_up) == ("make a rule for it", True, RULE)
+    assert checked.quoted
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,7 @@ def test_the_update_carries_only_the_endorsed_words(change: str, why: str) -> No
 def test_an_offer_that_forbids_can_be_accepted() -> None:
     offer = "Should I never push to main by myself?"
     (checked,) = _verdict("yes, always", "yes, always", "Never push to main by yourself.", offer).proposed
-    assert (checked.by_assent, checked.taken_up) == (True, offer)
+    assert (checked.by_assent, checked.quoted, checked.taken_up) == (True, False, offer)
     assert _verdict("yes, always", "yes, always", "Push to main by yourself.", offer).proposed == ()
 
 
@@ -110,7 +111,7 @@ def test_only_own_words_can_endorse(text: str) -> None:
 )
 def test_a_sentence_in_quotation_marks_is_flagged_as_possibly_quoted(text: str) -> None:
     verdict = _verdict(text, "Components must not fetch data")
-    assert [item.by_assent for item in verdict.proposed] == [True]
+    assert [(item.by_assent, item.quoted) for item in verdict.proposed] == [(True, True)]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from skilld.classify.backends import EditCheck
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import RefusedError
 from skilld.pipeline.documents import TargetDocument, load_documents
-from skilld.pipeline.edits import BEYOND_FLAG, BY_ASSENT_FLAG, compose
+from skilld.pipeline.edits import BEYOND_FLAG, BY_ASSENT_FLAG, QUOTED_FLAG, compose
 from skilld.redact import KEY_BYTES, Redactor
 from skilld.types import Kind, Op, Operation, SkillDoc, SkillRef, Update
 from support.edit_only_backend import EditOnlyBackend
@@ -146,3 +146,6 @@ def test_words_from_the_agents_offer_are_flagged_for_the_person(skill: TargetDoc
     answer = [Operation(Op.INSERT_AFTER, "- Past tense.", LINE)]
     composed = compose(Scripted(answer), [VerifiedUpdate(UPDATE, by_assent=True)], skill, "yes, always", redact)
     assert BY_ASSENT_FLAG in composed.flags
+    pasted = compose(Scripted(answer), [VerifiedUpdate(UPDATE, by_assent=True, quoted=True)], skill, TYPED, redact)
+    assert QUOTED_FLAG in pasted.flags
+    assert BY_ASSENT_FLAG not in pasted.flags
