@@ -144,6 +144,7 @@ class AnalyseBatch(TaggedUnion):
     targets: tuple[TargetKind, ...] = tuple(TargetKind)
     agents: tuple[str, ...] = ()  # all agents that worked in its folder
     waiting: tuple[PastLearning, ...] = ()
+    aside: tuple[PastLearning, ...] = ()  # kept for skills, or passed over: can only be taken back
     most_tokens: int = 0  # of one file, from the settings
 
 

@@ -19,6 +19,7 @@ from skilld.daemon import judges
 from skilld.daemon.old_learnings import WAITING_KIND
 from skilld.ingest.discover import Host, skill_places
 from skilld.proposals.model import is_put_away
+from skilld.proposals.passed_over import load_passed_over
 from skilld.proposals.past_decisions import past_decisions, thresholds
 from skilld.protocol import (
     AnalyseBatch,
@@ -108,6 +109,7 @@ def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatc
         targets=tuple(settings.targets),
         agents=tuple(store.transcripts.agents_in(batch.job.cwd or "")),
         waiting=tuple(_waiting_learnings(store, batch)),
+        aside=tuple(_aside_learnings(store, batch)),
         most_tokens=most,
     )
     return Job(work, *limits)
@@ -116,23 +118,33 @@ def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatc
 def _waiting_learnings(store: Store, batch: StoredBatch) -> Iterator[PastLearning]:
     """Yield the learnings without a file: of a batch's project, and personal ones of any project."""
     cwd = batch.job.cwd or ""
-    kept = [one for one in store.learnings.all() if one.project and one.skill is None][:_MAX_LEARNINGS]
-    times = [parse_time(store.transcripts.said_at(key)) or 0.0 for key in batch.job.turns]
-    heard = max(times, default=0.0) or parse_time(batch.created_at) or 0.0
-    for one in kept:
+    for one in [one for one in store.learnings.all() if one.project and one.skill is None][:_MAX_LEARNINGS]:
         if one.place_kind == TargetKind.PERSONAL or _overlap(one.project or "", cwd):
-            name = one.id if _may_be_taken_back(store, one, batch.job, heard) else ""
+            name = one.id if _may_be_taken_back(store, one, batch) else ""
             yield PastLearning(one.turn_key, one.quote, one.change, one.session_id, name)
 
 
-def _may_be_taken_back(store: Store, learning: Learning, job: BatchJob, heard: float) -> bool:
-    """Whether a batch's words, heard at a Unix time, may take a learning back: said earlier, in the same project."""
+def _aside_learnings(store: Store, batch: StoredBatch) -> Iterator[PastLearning]:
+    """Yield what a batch's words can take back besides: learnings kept for skills, and what was passed over."""
+    passed = load_passed_over(store, parse_time(batch.created_at) or 0.0)
+    for one in [*passed, *(one for one in store.learnings.all() if one.skill is not None)][:_MAX_LEARNINGS]:
+        if one.project and _may_be_taken_back(store, one, batch):
+            yield PastLearning(one.turn_key, one.quote, one.change, one.session_id, one.id)
+
+
+def _may_be_taken_back(store: Store, learning: Learning, batch: StoredBatch) -> bool:
+    """Whether a batch's words may take a learning back: it was said earlier, in the same project."""
+    job = batch.job
     project, cwd = learning.project or "", job.cwd or ""
     if job.kind == WAITING_KIND or learning.turn_key in job.turns:
         return False
     near = _overlap(project, cwd) and not any(Path(job.home).is_relative_to(one) for one in (project, cwd))
+    if not (near or project == cwd):
+        return False
+    times = [parse_time(store.transcripts.said_at(key)) or 0.0 for key in job.turns]
+    heard = max(times, default=0.0) or parse_time(batch.created_at) or 0.0
     said = parse_time(store.transcripts.said_at(learning.turn_key) or learning.created_at)
-    return (near or project == cwd) and (said or 0.0) <= heard
+    return (said or 0.0) <= heard
 
 
 def not_to_repeat(store: Store) -> list[Proposal]:

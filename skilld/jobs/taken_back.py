@@ -45,7 +45,8 @@ def _own_words(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def _waiting_rules(job: AnalyseBatch) -> dict[str, Update]:
-    return {one.id: Update(None, "", one.change, "", Kind.PREFERENCE, 1, one.quote) for one in job.waiting if one.id}
+    kept = [one for one in (*job.waiting, *job.aside) if one.id]
+    return {one.id: Update(None, "", one.change, "", Kind.PREFERENCE, 1, one.quote) for one in kept}
 
 
 def without_taking_back(verdict: Verdict, job: AnalyseBatch) -> Verdict:

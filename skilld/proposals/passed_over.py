@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 
 from skilld.clock import rfc3339
@@ -41,9 +41,14 @@ def remember_passed_over(store: Store, batch: StoredBatch, result: BatchResult, 
 
 def forget_ask(store: Store, ask: Sequence[Learning]) -> None:
     """Delete these, whether they are learnings or were passed over; call it in a transaction."""
-    for one in ask:
-        store.learnings.forget(one.id)
-    known, ids = _load(store), {one.id for one in ask}
+    forget(store, [one.id for one in ask])
+
+
+def forget(store: Store, ids: Collection[str]) -> None:
+    """Delete the learnings and what was passed over with these IDs; call it in a transaction."""
+    for name in ids:
+        store.learnings.forget(name)
+    known = _load(store) if ids else []
     rest = [one for one in known if one.id not in ids]
     if len(rest) < len(known):
         _save(store, rest)

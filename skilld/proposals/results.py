@@ -9,7 +9,7 @@ from dataclasses import replace
 from skilld.classify.backends import OFFLINE
 from skilld.clock import rfc3339
 from skilld.proposals.model import REPO_GONE_NOTE, without_remark
-from skilld.proposals.passed_over import build_learning, remember_passed_over
+from skilld.proposals.passed_over import build_learning, forget, remember_passed_over
 from skilld.proposals.remarks import DECIDED_STATES, who_decided
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import BatchJob, BatchResult
@@ -44,8 +44,7 @@ def record_result(
         store.proposals.add(note)
     new = [proposal.id for proposal in result.proposals if store.proposals.add(proposal)]
     proposed = [learning_id(said.turn, said.quote) for made in result.proposals for said in made.evidence]
-    for name in (*result.forgotten, *proposed):  # those were only kept until they could be proposed
-        store.learnings.forget(name)
+    forget(store, {*result.forgotten, *proposed})  # those were only kept until they could be proposed
     remember_passed_over(store, batch, result, now)
     record_changes(store, result.changes, now)
     return [proposal for name in new if (proposal := store.proposals.get(name)) is not None]

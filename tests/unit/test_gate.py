@@ -156,3 +156,17 @@ def test_a_confident_label_of_a_lasting_turn_weighs_most() -> None:
         for label, certainty in (("durable", 0.9), ("durable", 0.5), ("chat", 0.9), ("one_off", 0.9))
     )
     assert sure > unsure > chat > task > 0
+
+
+@for_each(
+    "text",
+    [
+        "scratch what I said about tabs",
+        "ignore what I said about emojis",
+        "i take back what i said about pnpm",
+        "was ich zu Tabs gesagt habe gilt nicht mehr",
+        "drop what we said about semicolons",
+    ],
+)
+def test_words_that_take_back_a_rule_are_no_chatter(text: str) -> None:
+    assert needs_classification(text) is True

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
+from skilld.clock import rfc3339
+from skilld.proposals.passed_over import load_passed_over
 from skilld.store.learnings import Learning
+from skilld.store.meta import PASSED_OVER
 from support.in_process_daemon import InProcessDaemon
 from support.live_project import Project
 from support.session import CHATTER, Session
@@ -71,3 +76,22 @@ def test_what_was_said_after_the_words_stays(daemon: InProcessDaemon, home: Path
     )  # fmt: skip
     daemon.store.learnings.add(later)
     assert say(daemon, home, bare, FORGET) == ["Never use panic."]
+
+
+@pytest.mark.parametrize("words", [FORGET, "scratch what I said about panic", "ignore what I said about panic"])
+def test_what_was_kept_for_a_skill_or_passed_over_is_taken_back_too(
+    daemon: InProcessDaemon, home: Path, bare: Project, words: str
+) -> None:
+    kept = Learning(
+        "kept", "elsewhere:t1", "never use panic", "Never use panic.", "preference", "claude-code", "s9",
+        str(bare.root), "release-notes", "not sure", 0.4, "2026-01-01T00:00:00Z", "skill", "/nowhere/SKILL.md",
+    )  # fmt: skip
+    daemon.store.learnings.add(kept)
+    other = replace(kept, id="other", turn_key="elsewhere:t2", project="/elsewhere")
+    daemon.store.learnings.add(other)
+    passed = replace(kept, id="passed", turn_key="elsewhere:t3", skill=None, created_at=rfc3339(time.time()))
+    emoji = replace(passed, id="emoji", quote="no emojis", change="No emojis.")
+    daemon.store.meta.set(PASSED_OVER, [asdict(passed), asdict(emoji)])
+    say(daemon, home, bare, words)
+    assert [one.id for one in daemon.store.learnings.all()] == ["other"]
+    assert [one.id for one in load_passed_over(daemon.store, time.time())] == ["emoji"]
