@@ -254,23 +254,6 @@ def record_slot(record: Record) -> tuple[str, str]:
     return record.key, group.value
 
 
-def merge_records(*sets: Iterable[Record]) -> dict[tuple[str, str], Record]:
-    """Return the union of records: for each slot the one with the highest `rev`, then the greatest text.
-
-    The result does not depend on order or repetition, so nothing is locked and nothing conflicts.
-    """
-    kept: dict[tuple[str, str], Record] = {}
-    for record in (one for records in sets for one in records):
-        at = record_slot(record)
-        if at not in kept or _rank(record) > _rank(kept[at]):
-            kept[at] = record
-    return kept
-
-
-def _rank(record: Record) -> tuple[int, bytes]:
-    return record.rev, encode(record)
-
-
 def update_records(known: RecordsBySlot, wanted: Iterable[Record]) -> dict[tuple[str, str], Record]:
     """Return `known` updated with this machine's records: a record that changed gets the next `rev`.
 

@@ -18,7 +18,7 @@ from skilld.git.refs import read_tips
 from skilld.git.repo import Repo
 from skilld.team import refs, sign
 from skilld.team.membership import Membership
-from skilld.team.records import Record, merge_records, update_records
+from skilld.team.records import Record, record_slot, update_records
 from skilld.team.refs import TEAM_LAYOUT, Member, ReadResult, RefLayout
 
 RULES_BRANCH = "skilld/team-rules"  # the branch of the team's pull request
@@ -73,7 +73,7 @@ def sync(hub: Hub, wanted: Iterable[Record], *, first: bool = False) -> SyncResu
         mine = found.members.get(own) or _last_written(hub)
         if first and mine and mine.public != hub.key.public:
             raise RefusedError("Not joined", f"{own} is taken by someone else", "Choose another name: --name NAME")
-        known = merge_records(mine.records if mine else ())
+        known = {record_slot(one): one for one in (mine.records if mine else ())}
         after = update_records(known, told)
         if own in found.members and mine and mine.public == hub.key.public and after == known:
             return SyncResult(_with_project(hub.membership, found), found, pushed="")

@@ -1,8 +1,7 @@
-"""Records of a team: one canonical text, strict parsing, and an order-independent union."""
+"""Records of a team: one canonical text, strict parsing, and a person's records over time."""
 
 from __future__ import annotations
 
-import itertools
 import json
 from dataclasses import replace
 from typing import Any
@@ -14,11 +13,11 @@ from hypothesis import strategies as st
 from skilld.errors import RefusedError
 from skilld.team.records import (
     Record,
+    RecordsBySlot,
     RecordType,
     decode,
     encode,
     is_person_name,
-    merge_records,
     record_slot,
     rule_key,
     update_records,
@@ -92,23 +91,8 @@ def test_names_of_people_are_validated(name: str, fine: bool) -> None:  # noqa: 
     assert is_person_name(name) is fine
 
 
-VERSIONS = [
-    make_rule(rev=1),
-    make_rule(rev=2, sessions=3),
-    withdrawal("2026-03-04", rev=2),
-    withdrawal("2026-03-05", rev=3),
-]
-
-
-def test_a_union_is_the_same_in_any_order() -> None:
-    found = [merge_records(*([one] for one in order)) for order in itertools.permutations(VERSIONS)]
-    assert all(one == found[0] for one in found)
-    assert merge_records(found[0].values(), VERSIONS) == found[0]
-    assert [*found[0].values()] == [withdrawal("2026-03-05", rev=3)]
-
-
 def test_a_withdrawal_holds_until_a_new_decision() -> None:
-    known = merge_records([make_rule()])
+    known = {record_slot(make_rule()): make_rule()}
     after = update_records(known, [withdrawal("2026-03-04", rev=0)])
     assert [one.what for one in after.values()] == [RecordType.WITHDRAWN]
     # The other machine has not heard of it, and still says the rule.
@@ -128,7 +112,7 @@ TOLD = st.builds(
 
 @given(TOLD, TOLD)
 def test_two_machines_of_one_person_converge(one: Record, other: Record) -> None:
-    state = merge_records()
+    state: RecordsBySlot = {}
     for said in (one, other) * 2:
         state = update_records(state, [said])
     assert update_records(state, [one]) == update_records(state, [other]) == state
