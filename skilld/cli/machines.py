@@ -14,6 +14,7 @@ from skilld import console
 from skilld.cli import common, terminal
 from skilld.cli.config import write_setting
 from skilld.cli.daemon_job import run_as_job
+from skilld.cli.team import print_record, print_refused
 from skilld.clock import rfc3339, time_ago
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 from skilld.git.environment import scrub_environment
@@ -130,8 +131,6 @@ def _first_sync(store: Store, hub: Hub) -> None:
 
 def _print_preview(membership: Membership, gathered: GatherResult, others: list[str], *, as_sent: bool) -> None:
     """Show what would be sent, and to whom."""
-    from skilld.cli.team import print_record
-
     where, person = console.message(membership.place), console.paint(membership.person, "bold")
     console.say(f"This machine would send the following as {person}, signed with your SSH key,")
     console.say(f"to {where}, where everyone with access can read it:")
@@ -205,12 +204,7 @@ def _print_result(done: SyncResult) -> None:
         console.say(f"  {state.value}, as on another machine: {console.plain(rule)}")
     for warning in done.applied.warnings:
         console.say(f"  {console.plain(warning)}")
-    _print_refused(done.membership)
-
-
-def _print_refused(known: Membership) -> None:
-    for name, why in sorted(known.refused.items()):
-        console.say(f"  rejected changes from {console.plain(name)}: {console.plain(why)}")
+    print_refused(done.membership.refused)
 
 
 def status(arguments: argparse.Namespace) -> int:
@@ -231,7 +225,7 @@ def status(arguments: argparse.Namespace) -> int:
     console.say(f"  others: {', '.join(map(console.plain, others)) or 'none yet'}")
     if known.trouble:
         console.say(f"  the last sync failed: {console.message(known.trouble)}")
-    _print_refused(known)
+    print_refused(known.refused)
     scrub_environment()
     places = _places(store)
     for group in groups:

@@ -271,7 +271,7 @@ def sync(arguments: argparse.Namespace) -> int:
     people = pluralize(len(found.members), "person", "people")
     console.say(f"{people} in the team; {'pushed your changes' if pushed else 'nothing new to push'}.")
     _print_branch(pushed)
-    print_refused(found)
+    print_refused(found.refused)
     _print_ready(ready)
     return Exit.OK
 
@@ -297,7 +297,7 @@ def status(arguments: argparse.Namespace) -> int:
     console.say(f"{console.message(membership.place)}: {people}, you are {membership.person}; synced {when}.")
     if membership.trouble:
         console.say(f"  the last sync failed: {console.message(membership.trouble)}")
-    print_refused(seen)
+    print_refused(seen.refused)
     for one in found:
         console.say(f"{console.paint(one.id[:8], 'bold')}  {one.standing.value:8}  {console.plain(one.rule)}")
         said = f"{pluralize(one.people, 'person', 'people')}, {pluralize(one.sessions, 'session')}, since {one.since}"
@@ -336,9 +336,9 @@ def sync_and_save(
     return replace(hub, membership=done.membership), done.found, done.pushed
 
 
-def print_refused(found: ReadResult) -> None:
+def print_refused(refused: Mapping[str, str]) -> None:
     """Print the people whose records were rejected, and why."""
-    for person, why in sorted(found.refused.items()):
+    for person, why in sorted(refused.items()):
         console.say(f"  rejected changes from {console.plain(person)}: {console.plain(why)}")
 
 

@@ -67,7 +67,7 @@ def update_pull_request(
     state = read_branch_state(hub, pull)
     if rejected := new_rejections(hub, found, state, pull, team.today()):
         hub, found, _ = team.sync_and_save(store, hub, [*shared.records, *rejected])
-    team.print_refused(found)
+    team.print_refused(found.refused)
     rules_commit = hub.membership.rules if state.rules else ""  # the branch of a closed pull request does not count
     rules = team.team_rules(replace(hub, membership=replace(hub.membership, rules=rules_commit)), found)
     picked = choose(rules, named)

@@ -180,6 +180,12 @@ class LeakCheck:
     secrets: Callable[[str], Sequence[Secret]]
     said: SessionWords
 
+    def refusal(self, text: str) -> str | None:
+        """Return why a text must not leave this machine; None if it may."""
+        if self.secrets(text):
+            return "it contains what looks like a secret"
+        return "it contains a session ID" if names_session(text, self.said) else None
+
 
 def redact_skill(text: str, check: LeakCheck) -> str:
     """Return the result of `without_sessions`, or raise RefusedError for a secret, with its line."""
@@ -284,7 +290,7 @@ def _has_only(repo: Repo, tip: str, base: str | None, files: Mapping[str, str], 
         changed = tree.changed_files(repo.git, before, commit.oid)
         if not changed.keys() <= files.keys():
             return False
-        if check.secrets(commit.text) or names_session(commit.text, check.said):
+        if check.refusal(commit.text):
             return False
         made = objects.read_objects(repo.git, [now.oid for _, now in changed.values() if now is not None])
         if not all(one is not None and _is_shareable(one.data, check) for one in made):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skilld.clock import parse_time, rfc3339
-from skilld.exchange.outgoing import LeakCheck, names_session
+from skilld.exchange.outgoing import LeakCheck
 from skilld.machines.merging import RuleGroups, Slot, combine, decision_weight, merge_records
 from skilld.machines.places import Places
 from skilld.proposals.model import EVALS_PREFIX, REMEDY_PREFIX, said_updates
@@ -114,12 +114,7 @@ def gather_records(
 
 def _refusal_reason(record: Record, check: LeakCheck) -> str | None:
     """Return why a record must not leave this machine; None if it may."""
-    text = f"{record.rule}\n{record.quote}"
-    if check.secrets(text):
-        return "it contains what looks like a secret"
-    if names_session(text, check.said):
-        return "it contains a session ID"
-    return refusal_reason(record, MACHINE_TYPES)
+    return check.refusal(f"{record.rule}\n{record.quote}") or refusal_reason(record, MACHINE_TYPES)
 
 
 def _add_decisions(

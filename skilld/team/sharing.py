@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from skilld.clock import local_day, parse_time
-from skilld.exchange.outgoing import LeakCheck, SessionWords, names_session
+from skilld.exchange.outgoing import LeakCheck, SessionWords
 from skilld.proposals.model import ACROSS_PREFIX, EVALS_PREFIX, REMEDY_PREFIX, said_updates
 from skilld.store import Store
 from skilld.team.records import Record, RecordType, combine, refusal_reason, rule_key
@@ -35,10 +35,8 @@ class Guard:
 
     def refusal(self, text: str) -> str | None:
         """Return why a text must not leave this machine; None if it may."""
-        if self.check.secrets(text):
-            return "it contains what looks like a secret"
-        if names_session(text, self.check.said):
-            return "it contains a session ID"
+        if why := self.check.refusal(text):
+            return why
         if _PATH_PATTERN.search(text) or any(folder in text for folder in self.folders if len(folder) > 1):
             return "it contains a path on your machine"
         if _EMAIL_PATTERN.search(text) or any(_mentions_name(name, text) for name in self.names):
