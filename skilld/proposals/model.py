@@ -160,7 +160,7 @@ class StagingState:
 
 @dataclass(frozen=True, slots=True)
 class ProposalCommit:
-    """The edit was committed; `fresh` is false if an earlier try had done so already (`id` is that proposal's).
+    """The edit was committed, now or by an earlier try (`id` is that proposal's).
 
     `repo` is the address of the repository: the top of its work tree, or the git directory of one of skilld's own.
     """
@@ -172,7 +172,6 @@ class ProposalCommit:
     repo: str
     relpath: str
     staging: StagingState
-    fresh: bool = True
 
 
 @dataclass(frozen=True, slots=True)

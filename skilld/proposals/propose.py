@@ -74,7 +74,7 @@ def find_earlier(request: Request, tracked: TrackedFile, branch: Branch) -> Prop
     for other in request.open_proposals:  # that try could not report where it moved them
         moved |= other.new_commit(stands.get(other.proposal.id, other.proposal.commit))
     staging = StagingState(branch.tip, describe_base(repo, base), moved)
-    return ProposalCommit(name, commit.oid, base, STAGING_BRANCH, str(repo.address), relpath, staging, fresh=False)
+    return ProposalCommit(name, commit.oid, base, STAGING_BRANCH, str(repo.address), relpath, staging)
 
 
 def _is_same_proposal(repo: Repo, request: Request, commit: Commit, relpath: str) -> bool:

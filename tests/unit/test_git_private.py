@@ -310,7 +310,7 @@ def test_a_retry_finds_the_existing_commit(harness: Harness) -> None:
     proposal = harness.stage("p1", DRY)
     again = propose(harness.request("p1", DRY))
     assert isinstance(again, ProposalCommit)
-    assert (again.commit, again.repo, again.fresh) == (proposal.commit, proposal.repo, False)
+    assert (again.commit, again.repo) == (proposal.commit, proposal.repo)
 
 
 def test_a_lock_left_by_a_killed_process_expires(person: Person, harness: Harness) -> None:

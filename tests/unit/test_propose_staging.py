@@ -78,7 +78,7 @@ def test_a_retry_finds_the_existing_commit(person: Person, harness: Harness) -> 
     harness.stage("p2", NEWS)
     tip = person.tip(STAGING)
     again = harness.stage("p1", DRY)
-    assert (again.commit, again.fresh) == (proposal.commit, False)
+    assert again.commit == proposal.commit
     assert person.tip(STAGING) == tip
 
 
@@ -86,7 +86,7 @@ def test_a_retry_under_another_id_finds_the_batch(harness: Harness) -> None:
     proposal = harness.stage("p1", DRY)
     again = harness.propose("other", DRY, batch_id="batch-p1")
     assert isinstance(again, ProposalCommit)
-    assert (again.id, again.commit, again.fresh) == ("p1", proposal.commit, False)
+    assert (again.id, again.commit) == ("p1", proposal.commit)
 
 
 def test_a_retry_after_a_merge_finds_the_merged_commit(person: Person, harness: Harness) -> None:
@@ -95,7 +95,7 @@ def test_a_retry_after_a_merge_finds_the_merged_commit(person: Person, harness: 
     person.git("branch", "-D", "skilld/staging")
     person.git("update-ref", "-d", "refs/skilld/proposals/p1")
     again = harness.stage("p1", DRY)
-    assert (again.commit, again.fresh) == (proposal.commit, False)
+    assert again.commit == proposal.commit
 
 
 def test_the_same_request_makes_the_same_commit(person: Person, harness: Harness) -> None:
