@@ -137,30 +137,20 @@ class Question(Dialog[T]):
         yield KeyBar()
 
 
-class ReasonDialog(Question[str]):
-    """Asks why a proposal is rejected; the answer may be empty."""
+class TextDialog(Question[str]):
+    """Asks for a text, which may be empty; `problem` says why one is not taken."""
 
-    def __init__(self, summary: str) -> None:
-        super().__init__(
-            f"Reject: {safe_text(summary)}", Field(does="Reject", placeholder="reason (optional; Esc cancels)")
-        )
-
-    @on(Input.Submitted)
-    def _answer(self, event: Input.Submitted) -> None:
-        self.dismiss(event.value)
-
-
-class FileDialog(Question[str]):
-    """Asks for another file to apply a proposal to."""
-
-    def __init__(self, summary: str, file: str) -> None:
-        super().__init__(
-            f"Accept into which file? {safe_text(summary)}", Field(file, "Accept", placeholder="path to a file")
-        )
+    def __init__(self, question: str, field: Field, problem: Callable[[str], str | None] = lambda _: None) -> None:
+        super().__init__(question, field)
+        self._problem = problem
 
     @on(Input.Submitted)
     def _answer(self, event: Input.Submitted) -> None:
-        self.dismiss(event.value.strip() or None)
+        text = event.value.strip()
+        if why := self._problem(text):
+            self.query_one(Label).update(Content(why))
+        else:
+            self.dismiss(text)
 
 
 class Choices(OptionList):
@@ -247,34 +237,6 @@ class YesNoDialog(Question[bool]):
 
     def action_answer(self, yes: bool) -> None:  # noqa: FBT001 - a key's argument
         self.dismiss(yes)
-
-
-class NameDialog(Question[str]):
-    """Asks for another name; `problem` says what is wrong with a name."""
-
-    def __init__(self, name: str, problem: Callable[[str], str | None]) -> None:
-        super().__init__("Name of the new skill:", Field(name, "Rename"))
-        self._problem = problem
-
-    @on(Input.Submitted)
-    def _answer(self, event: Input.Submitted) -> None:
-        name = event.value.strip()
-        if why := self._problem(name):
-            self.query_one(Label).update(Content(f"Enter another name: {why}"))
-        else:
-            self.dismiss(name)
-
-
-class ConfirmDialog(Question[bool]):
-    """Asks the person to type a word, before something that cannot be undone here."""
-
-    def __init__(self, question: str, word: str) -> None:
-        super().__init__(question, Field(does="Confirm", placeholder=f"type {safe_text(word)} to confirm"))
-        self._word = word
-
-    @on(Input.Submitted)
-    def _answer(self, event: Input.Submitted) -> None:
-        self.dismiss(True if event.value.strip() == self._word else None)
 
 
 class KeysDialog(Dialog[None]):

@@ -24,7 +24,7 @@ from skilld.mining.proposing import CandidateResult
 from skilld.mining.questions import Estimate
 from skilld.review import draw
 from skilld.review.dialogs import CSS as DIALOGS
-from skilld.review.dialogs import KeyBar, KeysApp, NameDialog, Rows, scroll_page
+from skilld.review.dialogs import Field, KeyBar, KeysApp, Rows, TextDialog, scroll_page
 from skilld.review.edit_dialog import EditDialog
 from skilld.review.generation import Generation, KeptCandidate, Preview, SessionChoice, name_problem
 from skilld.text import pluralize, safe_text
@@ -120,7 +120,10 @@ class SaveStep(Step):
                 self._pending[row] = replace(keep, name=name)
                 self._fill()
 
-        self.app.push_screen(NameDialog(keep.name, lambda name: name_problem(name, others)), on_name)
+        def problem(name: str) -> str | None:
+            return f"Enter another name: {why}" if (why := name_problem(name, others)) else None
+
+        self.app.push_screen(TextDialog("Name of the new skill:", Field(keep.name, "Rename"), problem), on_name)
 
     def action_save(self) -> None:
         if not self._saving:

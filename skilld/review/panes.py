@@ -21,11 +21,12 @@ from skilld.report.lines import report_lines
 from skilld.report.values import Report
 from skilld.review import draw
 from skilld.review.controller import ReviewSession, forget_question, no_skills_text
-from skilld.review.dialogs import ConfirmDialog, Pane, Rows, SearchField, YesNoDialog, on_yes
+from skilld.review.dialogs import Field, Pane, Rows, SearchField, TextDialog, YesNoDialog, on_yes
 from skilld.review.generate_screen import SessionsStep
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession
+from skilld.text import safe_text
 
 if TYPE_CHECKING:
     from skilld.review.app import ReviewApp
@@ -198,7 +199,9 @@ class SkillsPane(ListPane[LibraryRow]):
     def action_delete(self) -> None:
         if skill := self.chosen:
             question = f"Move {skill.path.parent} to the trash? Nothing will be committed."
-            self.app.push_screen(ConfirmDialog(question, skill.name), lambda yes: self._delete(skill) if yes else None)
+            field = Field(does="Confirm", placeholder=f"type {safe_text(skill.name)} to confirm")
+            dialog = TextDialog(question, field)
+            self.app.push_screen(dialog, lambda typed: self._delete(skill) if typed == skill.name else None)
 
     def _delete(self, skill: LibraryRow) -> None:
         try:

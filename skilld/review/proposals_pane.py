@@ -22,17 +22,18 @@ from skilld.proposals.decide import DecisionReport
 from skilld.review import draw
 from skilld.review.controller import ProposalView, ReviewSession, borrowed_lines_note, has_words
 from skilld.review.dialogs import (
-    FileDialog,
+    Field,
     Pane,
     PartsDialog,
-    ReasonDialog,
     Rows,
     SearchField,
     SectionDialog,
+    TextDialog,
     YesNoDialog,
     on_yes,
 )
 from skilld.review.edit_dialog import EditDialog
+from skilld.text import safe_text
 from skilld.types import Proposal, State
 
 if TYPE_CHECKING:
@@ -245,7 +246,8 @@ class ProposalsPane(Pane):
     def action_reject(self) -> None:
         if self._loaded_view() and (proposal := self.chosen):
             decided = partial(self._decide_with, lambda why: self._session.reject(proposal.id, why, proposal))
-            self.app.push_screen(ReasonDialog(proposal.summary), decided)
+            field = Field(does="Reject", placeholder="reason (optional; Esc cancels)")
+            self.app.push_screen(TextDialog(f"Reject: {safe_text(proposal.summary)}", field), decided)
 
     def action_edit(self) -> None:
         self._edit()
@@ -267,7 +269,9 @@ class ProposalsPane(Pane):
     def action_elsewhere(self) -> None:
         if proposal := self._undecided_choice():
             decided = partial(self._decide_with, lambda path: self._session.accept_elsewhere(proposal.id, path))
-            self.app.push_screen(FileDialog(proposal.summary, self._session.own_file(proposal)), decided)
+            field = Field(self._session.own_file(proposal), "Accept", placeholder="path to a file")
+            question = f"Accept into which file? {safe_text(proposal.summary)}"
+            self.app.push_screen(TextDialog(question, field), lambda path: decided(path or None))
 
     def action_move(self) -> None:
         view = self._loaded_view()

@@ -216,6 +216,10 @@ def focus_is(name: str) -> Seen:
     return lambda scene: type(scene.screen.app.screen).__name__ == name
 
 
+def asks(question: str) -> Seen:
+    return lambda scene: focus_is("TextDialog")(scene) and question in scene.screen.text
+
+
 def was_called(what: str) -> Seen:
     return lambda scene: scene.did == [what]
 
@@ -292,9 +296,9 @@ PROPOSALS = [
     Step("YesNoDialog", "escape", listed),
     Step("ProposalsPane", "A", focus_is("YesNoDialog")),
     Step("YesNoDialog", "y", was_called("accept all 3")),
-    Step("ProposalsPane", "r", focus_is("ReasonDialog")),
+    Step("ProposalsPane", "r", asks("Reject:")),
     Step("Dialog", "escape", listed),
-    Step("ProposalsPane", "r", focus_is("ReasonDialog")),
+    Step("ProposalsPane", "r", asks("Reject:")),
     Step("", "x", typing),
     Step("Field", "enter", was_called(f"reject {FIRST}x")),
     Step("ProposalsPane", "e", focus_is("EditDialog")),
@@ -318,9 +322,9 @@ PROPOSALS = [
     Step("Choices", "j", chosen_is(1)),
     Step("Choices", "k", chosen_is(0)),
     Step("PartsDialog", "enter", was_called(f"accept {FIRST} (0,)")),
-    Step("ProposalsPane", "t", focus_is("FileDialog")),
+    Step("ProposalsPane", "t", asks("Accept into which file?")),
     Step("Dialog", "escape", listed),
-    Step("ProposalsPane", "t", focus_is("FileDialog")),
+    Step("ProposalsPane", "t", asks("Accept into which file?")),
     Step("Field", "enter", was_called(f"accept {FIRST} in ~/own")),
 ]
 SKILLS = [
@@ -332,7 +336,7 @@ SKILLS = [
     Step("SkillsPane", "y", copied_is("/p/mine/SKILL.md")),
     Step("SkillsPane", "o", was_called("edit mine")),
     Step("SkillsPane", "x", was_called("switch mine")),
-    Step("SkillsPane", "d", focus_is("ConfirmDialog")),
+    Step("SkillsPane", "d", asks("to the trash?")),
     Step("Dialog", "escape", MAIN),
 ]
 BEGIN = [Step("SkillsPane", "n", shows("1 session, none selected"))]
@@ -363,7 +367,7 @@ GENERATING = [
     Step("ReviewStep", "b", focus_is("SessionsStep")),
     Step("SessionsStep", "enter", focus_is("ReviewStep")),
     Step("ReviewStep", "enter", focus_is("SaveStep")),
-    Step("SaveStep", "n", focus_is("NameDialog")),
+    Step("SaveStep", "n", asks("Name of the new skill:")),
     Step("Dialog", "escape", focus_is("SaveStep")),
     Step("SaveStep", "b", focus_is("ReviewStep")),
     Step("ReviewStep", "enter", focus_is("SaveStep")),
@@ -391,27 +395,18 @@ ONCE = [
     *PROPOSALS[:5],
     *opened_steps("question_mark", "KeysDialog", "Pane"),
     *opened_steps("A", "YesNoDialog"),
-    *opened_steps("r", "ReasonDialog"),
+    *opened_steps("r", "TextDialog"),
     *opened_steps("e", "EditDialog"),
     *opened_steps("p", "PartsDialog"),
     *opened_steps("m", "SectionDialog"),
-    *opened_steps("t", "FileDialog"),
+    *opened_steps("t", "TextDialog"),
     SKILLS[0],
-    *opened_steps("d", "ConfirmDialog", "SkillsPane"),
+    *opened_steps("d", "TextDialog", "SkillsPane"),
     *NAMED,
-    *opened_steps("n", "NameDialog", "SaveStep", over="SaveStep"),
+    *opened_steps("n", "TextDialog", "SaveStep", over="SaveStep"),
 ]
-SCREENS = {
-    "Screen",
-    "KeysDialog",
-    "YesNoDialog",
-    "ReasonDialog",
-    "EditDialog",
-    "PartsDialog",
-    "FileDialog",
-    "SectionDialog",
-}
-SCREENS |= {"ConfirmDialog", "NameDialog", "SessionsStep", "ReviewStep", "SaveStep"}
+SCREENS = {"Screen", "KeysDialog", "YesNoDialog", "TextDialog", "EditDialog", "PartsDialog", "SectionDialog"}
+SCREENS |= {"SessionsStep", "ReviewStep", "SaveStep"}
 
 
 def bound_keys() -> Iterator[tuple[str, str]]:
