@@ -28,6 +28,7 @@ def _words_by_language(lines: list[str]) -> tuple[frozenset[str], ...]:
 
 # Function words and cue words of all languages: they tell the language of a text, but not its topic.
 _LANGUAGE_WORDS = _words_by_language(Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines())
+_ENGLISH = 0
 # Without names that are pronouns in Polish and Italian: "use vi keys" is not "use emacs keys".
 FUNCTION_WORDS = frozenset().union(*_LANGUAGE_WORDS) - {"mu", "vi"}
 # Words of any instruction, which a change may add freely. They still count between two rules, where "ask before" and
@@ -205,6 +206,11 @@ def is_other_language(one: str, other: str) -> bool:
         return True
     mine, theirs = _languages(one), _languages(other)
     return bool(mine and theirs) and not mine & theirs
+
+
+def is_inflected(text: str) -> bool:
+    """Whether the function words of a text are of a language whose endings `stem` does not know: of any but English."""
+    return bool(found := _languages(text)) and _ENGLISH not in found
 
 
 def _mostly_ascii(text: str) -> bool | None:

@@ -28,7 +28,17 @@ from skilld.markdown.structure import is_rule, turns_around
 from skilld.meanings import Words, terms
 from skilld.skills.spec import read_front
 from skilld.types import Kind, Update
-from skilld.words import content_stems, has_negation, has_unspaced, is_other_language, is_same_ask, numbers, stem
+from skilld.words import (
+    content_stems,
+    has_negation,
+    has_unspaced,
+    is_inflected,
+    is_other_language,
+    is_same_ask,
+    matching_words,
+    numbers,
+    stem,
+)
 
 NEARLY = 0.79  # share for a line that need not have all of the content
 _MIN_COVERED = 0.8  # share of an instruction's stems that a line must contain to say the same
@@ -116,19 +126,21 @@ def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, in
         asked = change  # not every line about files says "one file instead of three"
     wanted = _stems(asked) - PLAIN_VERBS or _stems(asked)
     names = {one for one in wanted if one.isascii()} if has_unspaced(asked) else set()  # one among many character pairs
+    inflected = is_inflected(asked)
     for heading, line in _rule_texts(text) if wanted else ():
         own = _stems(line) - PLAIN_VERBS
+        own |= matching_words(wanted, own) if inflected else frozenset()
         held = wanted & (own | _stems(heading))
         if (
             len(held) >= covered * len(wanted)
             and len(held & own) * 2 >= len(wanted)
             and names <= held
             and (len(wanted) > 1 or choices(asked) or len(own) <= _MIN_COUNT)
-            and _directions(asked) <= _directions(line)
+            and (_directions(asked) <= _directions(line) or _allow_alike(asked, line))
             and numbers(asked) <= numbers(line)
             and all(one.casefold() in line.casefold() for one in _QUOTED_WORD.findall(asked))
             and _same_polarity(asked, wanted, line, covered, in_full=asked != chosen_part(change))
-            and same_choice(asked, line)
+            and (same_choice(asked, line) or _allow_alike(asked, line))
             and not is_reversed_choice(change, line)
             and (len(wanted) > 1 or not _only_lists(wanted, line))
             and (held == wanted or covered < _MIN_COVERED or not lost_words(asked, f"{heading} {line}"))
@@ -195,7 +207,27 @@ def _same_polarity(asked: str, wanted: frozenset[str], line: str, covered: float
     told = told if len(wanted & _stems(told)) >= covered * len(wanted) else line
     chosen = chosen_part(told)
     in_full = in_full or len(wanted & _stems(chosen)) * 2 < len(wanted & _stems(told))
+    if _allow_alike(asked, told):
+        return True
     return has_negation(asked) == has_negation(told if in_full else chosen) and _same_force(asked, told)
+
+
+# Forbids a thing unless something else holds, in two ways: "never deploy without a test", "deploy only with a test".
+_NEVER_WITHOUT = re.compile(
+    r"\b(?:never|not|no|\w+n['\u2019]?t|nie|niemals|nicht|kein\w*|nunca|no|não|jamais|pas|mai|non)\b[^.;]{1,80}?"
+    r"\b(?:without|unless|ohne|außer|sin|sem|sans|senza)\b",
+    re.IGNORECASE,
+)
+_ONLY_WITH = re.compile(
+    r"\b(?:only (?:with|after|once|if|when)|(?:nur|erst) (?:mit|nach|wenn)|seulement (?:avec|après|si)"
+    r"|s[oó](?:lo)? (?:con|com|si|se|después|depois|dopo))\b",
+    re.IGNORECASE,
+)
+
+
+def _allow_alike(one: str, other: str) -> bool:
+    """Whether one text forbids a thing without a condition, and the other allows it only with one."""
+    return any(_NEVER_WITHOUT.search(a) and _ONLY_WITH.search(b) for a, b in ((one, other), (other, one)))
 
 
 _NEEDLESS = re.compile(

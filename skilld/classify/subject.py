@@ -13,7 +13,8 @@ _BEFORE = r"""\W*(?:(?:always|never|please|do\ not|don't|dont|only|also|just|ins
 # Only a verb is before the pronoun, so the change has no noun that it could refer to.
 _PRONOUN = re.compile(
     rf"""^(?!{_BEFORE}(?:stop|quit|cut|knock)\ it\ (?:out\ |off\ )?with\b)
-        {_BEFORE}[a-z]+(?:\ (?:up|down|out|off|in|on|to|for|with|over|at))?\ (?P<it>it|them)\b
+        {_BEFORE}[a-z]+(?:\ (?:up|down|out|off|in|on|to|for|with|over|at))?\ (?P<it>it|them
+        |one(?=\ (?:to|in|for|with|without|on|from|at|until|unless|when|if)\b|\W*$))\b
         (?!'|\ (?:is|was|has|should|a\ \w+)\b)""",
     re.IGNORECASE | re.VERBOSE,
 )

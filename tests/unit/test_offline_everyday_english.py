@@ -71,6 +71,10 @@ don't guess, look it up => Do not guess, look it up.
 please be more concise => Be more concise.
 be brief => Be brief.
 speak german with me => Speak german with me.
+no, the skill has it wrong: copy closes on tuesday at noon => Copy closes on tuesday at noon.
+step 3 in the skill is outdated, we use make deploy now => We use make deploy now.
+In packages/checkout, never use bare except again => In packages/checkout, never use bare except.
+in `packages/api` always add type hints => In `packages/api` always add type hints.
 """
 
 # May be meant for once: a learning, which becomes a proposal when it is said in a second session.
@@ -207,6 +211,8 @@ small commits would have been better
 add functions that return the total
 don't add functions that the tests don't cover in this PR
 don't leave files that are open
+the skill is wrong there, can you have a look
+the api must never return null
 """
 
 # A correction ends the rule before it; other words do not.

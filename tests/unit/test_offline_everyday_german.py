@@ -52,6 +52,8 @@ keine Emojis mehr => Keine Emojis mehr.
 ich hab dir doch gesagt: keine Emojis => Keine Emojis.
 zum dritten Mal: keine Emojis => Keine Emojis.
 beim nächsten Mal bitte zuerst die Tests laufen lassen => Zuerst die Tests laufen lassen.
+und merk dir das ein für alle mal: grafiken nur als svg => Grafiken nur als svg.
+ohne einheit schreibt man keine werte in eine tabelle => Ohne einheit schreibt man keine werte in eine tabelle.
 """
 
 LEFT_ALONE = """
@@ -112,6 +114,8 @@ Finger weg, ich mache das
 nicht raten, im Ticket steht es
 zum dritten Mal ist der Build rot
 antworte dem Kunden kürzer
+nie gedacht dass das so schnell geht
+sowas pusht man nicht ohne test
 """
 
 

@@ -46,6 +46,12 @@ vraag eerst voordat je pusht => Vraag eerst voordat je pusht.
 commit nooit op main => Commit nooit op main.
 hou op met overal commentaar toevoegen => Hou op met overal commentaar toevoegen.
 we werken altijd op een branch => We werken altijd op een branch.
+apúntatelo: los tiempos se miden en el móvil => Los tiempos se miden en el móvil.
+anota aí: os testes de carga rodam na máquina de staging => Os testes de carga rodam na máquina de staging.
+segnatelo: i grafici vanno in svg => I grafici vanno in svg.
+note-le une bonne fois pour toutes : les graphiques en svg => Les graphiques en svg.
+désormais c'est la règle : une trace douteuse, tu la mets de côté => Une trace douteuse, tu la mets de côté.
+de ahora en adelante es la regla: los gráficos en svg => Los gráficos en svg.
 """
 
 LEFT_ALONE = """
@@ -187,6 +193,10 @@ ik hou niet van die titel
 ik wil dat je deze hook test
 we moeten de server herstarten
 ik heb het bestand zelf verwijderd
+jamais été aussi contente d'une fonction
+jamais vu un truc aussi propre
+nunca estuve tan contento con un script
+nooit zo'n mooie oplossing gezien
 """
 
 

@@ -29,6 +29,15 @@ _REFUSAL = re.compile(
     r"|en (?:vez|lugar) de|em vez de|ao invés de|invece di|al posto di|in plaats van)\b",
     re.IGNORECASE,
 )
+# Only says where or when a rule holds, so that what is refused behind it is all of the rule: "in packages/web, never".
+_SCOPE = re.compile(
+    r"\W*(?:in|inside|within|on|at|for|under|when(?:ever)?|if|before|after|during|bei|für|auf|unter|wenn|vor|nach|dans|pour|sur|quand"
+    r"|si|en|para|cuando|em|quando|per|nei|nella?|voor|bij|als)\b"
+    r"(?![^,]*\b(?:use|using|run|prefer|write|put|keep|call|name|pick|choose|want|verwende|nimm|nutze|utilise|usa)\b)"
+    r"[^,]*\Z",
+    re.IGNORECASE,
+)
+_BAN_WORD = re.compile(r", (?:never|nie|niemals|jamais|nunca|jam[aá]s|mai|nooit)\b", re.IGNORECASE)
 # "X not Y", but not "it is not Y".
 _USE_NOT = re.compile(r"\A\W*(?:always |please )*(?:use|run|prefer) [\w.+#-]+(?= not [\w.+#-]+\W*\Z)", re.IGNORECASE)
 _NOT_PHRASE = re.compile(
@@ -71,7 +80,9 @@ def chosen_part(text: str) -> str:
     if found := _USE_NOT.match(text):
         return found[0]
     first = _REFUSAL_FIRST.match(text)
-    return _REFUSAL.split(first["chosen"] if first else text, maxsplit=1)[0]
+    chosen = _REFUSAL.split(first["chosen"] if first else text, maxsplit=1)[0]
+    is_ban = _BAN_WORD.match(text, len(chosen)) is not None
+    return text if is_ban and _SCOPE.match(chosen) else chosen
 
 
 def refused_part(text: str) -> str:

@@ -33,6 +33,7 @@ _RULE_REMINDER = re.compile(
     r"|regola|r[eè]gle|regla|regra|zasada|pravidlo|правило",
     re.IGNORECASE,
 )
+_PATH = re.compile(r"`?(?<![\w/])[\w.@-]{1,60}/[\w./@*-]{1,200}`?")  # "packages/cart" names a folder and no product
 _SENTENCE_BREAK = re.compile(r"[.!?:;]\s")
 
 
@@ -82,12 +83,14 @@ def opener_end(text: str, language: Language) -> int:
 
 def is_about_product(bare: str, languages: Sequence[Language]) -> bool:
     """Whether words name a product or say what a thing must do, and do not mention the work on it."""
+    bare = _PATH.sub(" ", bare)
     works = any(language.work.search(bare) for language in languages)  # tools have English names in any language
     return not works and any(language.product.search(bare) or language.requires.search(bare) for language in languages)
 
 
 def names_product(bare: str, languages: Sequence[Language]) -> bool:
     """Whether words name a product, and do not mention the work on it."""
+    bare = _PATH.sub(" ", bare)
     works = any(language.work.search(bare) for language in languages)
     return not works and any(language.product.search(bare) for language in languages)
 

@@ -1,0 +1,51 @@
+"""What a line already says: in any inflection and either way to allow a thing, but not by its place alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.classify.offline.detector import find_practices
+from skilld.classify.offline.phrasing import phrase
+from skilld.classify.said_already import says_already
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ("Meldungen immer in einfacher Sprache.", "Jede Meldung an Nutzer auf Deutsch und in einfacher Sprache."),
+        ("Nie mergen ohne dass es auf dem Tablet probiert wurde.", "Kein Merge ohne Probe auf dem Tablet."),
+        ("Never deploy without a green build.", "Deploy only with a green build."),
+        ("Deploy only with a green build.", "Never deploy without a green build."),
+        ("Nie ohne grünen Build deployen.", "Deployen nur mit grünem Build."),
+    ],
+)
+def test_a_line_says_it_in_another_form(change: str, line: str) -> None:
+    assert says_already(change, line)
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ("In packages/web, never commit screenshots.", "In packages/web, always use named exports."),
+        ("When you deploy, never skip the smoke test.", "When you deploy, tell the team."),
+        ("In Tests, nie sleep verwenden.", "In Tests immer pytest verwenden."),
+        ("Never deploy with a green build.", "Deploy only with a green build."),
+        ("Never deploy without a review.", "Deploy only with a green build."),
+    ],
+)
+def test_a_line_says_another_thing(change: str, line: str) -> None:
+    assert not says_already(change, line)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "on garde ce texte",
+        "nos quedamos con este texto",
+        "dabei bleiben wir hier",
+        "editor numbers are junk",
+        "month sized ones break the nodes",
+    ],
+)
+def test_approval_and_blame_of_present_work_is_no_practice(said: str) -> None:
+    assert not any(phrase(one).clear for one in find_practices(said, ["Done."]) if one.cue.value == "practice")
