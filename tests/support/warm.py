@@ -240,12 +240,12 @@ def _text(data: bytes) -> str:
 
 
 def start_worker(command: list[str], **options: Any) -> Any:
-    """Start a worker as `subprocess.Popen` would, but as a fork if it can be one; start anything else as ever."""
+    """Start what a daemon starts as `subprocess.Popen` would, but as a fork where it can be; all else as ever."""
     environment = options.get("env") or {}
     at_start = {name for name in environment if name.startswith(_AT_START)}
-    if command[-1] != "skilld.worker" or at_start - _NO_MATTER or not _may_fork():
+    if not warm_server.is_child_of_daemon(command) or at_start - _NO_MATTER or not _may_fork():
         return subprocess.Popen(command, **options)
     server = _the_server(str(REPOSITORY))
     asks = os.environ.get("SKILLD_MODEL", "offline") != "offline"  # the worker itself is told with its job
     with server.turn:
-        return warm_server.LentWorker(server.control, ["skilld.worker"], environment, asks=asks)
+        return warm_server.LentWorker(server.control, command, environment, asks=asks)

@@ -30,7 +30,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -375,16 +375,22 @@ class Started:
         self.send_signal(signal.SIGKILL)
 
 
+def is_child_of_daemon(command: Sequence[str]) -> bool:
+    """Whether a command is a worker of skilld, or a verb that is run as one."""
+    return list(command[:3]) == [sys.executable, "-P", "-m"] and command[3] in {"skilld", "skilld.worker"}
+
+
 class LentWorker(Started):
-    """A worker that the server forks for a `run` of it."""
+    """What the server forks for a `run` of it: a worker, or a verb that is run as one."""
 
     def __init__(
-        self, control: socket.socket, command: list[str], environment: Mapping[str, str], *, asks: bool = False
+        self, control: socket.socket, command: Sequence[str], environment: Mapping[str, str], *, asks: bool = False
     ) -> None:
+        program = list(command[3:])
         (stdin, ours_in), (ours_out, stdout) = os.pipe(), os.pipe()
         errors = os.open(os.devnull, os.O_WRONLY)
-        request = {"command": command, "folder": "/", "environment": dict(environment), "for": _DAEMON, "lends": False}
-        request["asks"] = asks
+        request = {"command": program, "folder": "/", "environment": dict(environment), "for": _DAEMON, "asks": asks}
+        request["lends"] = program[0] == "skilld"
         super().__init__(control, request, [stdin, stdout, errors])
         for one in (stdin, stdout, errors):
             os.close(one)
@@ -398,10 +404,10 @@ def lend_workers(number: int) -> None:
     control, turn = socket.socket(fileno=number), threading.Lock()
 
     def start(command: list[str], **options: Any) -> Any:
-        if command[-1] != "skilld.worker":
+        if not is_child_of_daemon(command):
             return subprocess.Popen(command, **options)
         with turn:
-            return LentWorker(control, ["skilld.worker"], options["env"])
+            return LentWorker(control, command, options["env"])
 
     cast("Any", spawn).subprocess = SimpleNamespace(Popen=start, PIPE=subprocess.PIPE, DEVNULL=subprocess.DEVNULL)
 
