@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 
 from skilld.files import read_regular
@@ -294,29 +295,38 @@ def inventory(
     `places` and `plugins` are by agent. Unreadable skills are left out.
     """
     found: dict[Path, Skill] = {}
+    read = cache(lambda folder: _read(_skill_files(folder)))  # several agents look into the same folder
     for project in dict.fromkeys(projects):
         for agent, where in places.items():
             for relative in where.in_project:
-                _add_skills(found, _skill_files(project / relative), agent, Source.PROJECT, project)
+                _add_skills(found, read(project / relative), agent, Source.PROJECT, project)
     for agent, where in places.items():
         for folder in where.absolute:
-            _add_skills(found, _skill_files(folder), agent, Source.USER)
+            _add_skills(found, read(folder), agent, Source.USER)
     for agent, folders in (plugins or {}).items():
         for folder in folders:
-            _add_skills(found, _plugin_skill_files(folder), agent, Source.PLUGIN)
+            _add_skills(found, _read(_plugin_skill_files(folder)), agent, Source.PLUGIN)
     order = list(Source)
     return sorted(found.values(), key=lambda one: (order.index(one.source), str(one.project or ""), one.name))
 
 
-def _add_skills(
-    found: dict[Path, Skill], files: Iterable[Path], agent: str, source: Source, project: Path | None = None
-) -> None:
+def _read(files: Iterable[Path]) -> list[tuple[Path, FrontMatter]]:
+    read = []
     for file in files:
-        try:
+        with suppress(OSError, RuntimeError):
             real = true_spelling(file.resolve(strict=True))
-            front = read_front(text(real))
-        except (OSError, RuntimeError):
-            continue
+            read.append((real, read_front(text(real))))
+    return read
+
+
+def _add_skills(
+    found: dict[Path, Skill],
+    read: Iterable[tuple[Path, FrontMatter]],
+    agent: str,
+    source: Source,
+    project: Path | None = None,
+) -> None:
+    for real, front in read:
         known = found.get(real)
         if known is None:
             found[real] = Skill(real.parent.name, real, source, project, (agent,), front)
