@@ -17,6 +17,7 @@ removed, which the person's own commands (accept, revert) need again.
 - `borrowed_repo`: a bare repository of skilld's own that borrows the person's objects and talks to one remote.
 - `line_diff`: what a commit adds and removes, whether a text contains it, and undoing it (pure).
 - `remote`: clone and push.
+- `watchdog`: ends a git process that does not answer in time.
 
 The modules here know the refs and trailers of proposals, but neither skills nor the store. Those that run git import
 GitPython, so the daemon must not import them.

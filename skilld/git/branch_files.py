@@ -10,7 +10,6 @@ import os
 import re
 import subprocess
 import tempfile
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from skilld.files import file_stamp, read_regular
 from skilld.git.environment import SILENT_OPTIONS, SILENT_VARIABLES, git_program
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.git.state import git_dirs, head_branch, symbolic_target
+from skilld.git.watchdog import WATCHDOG
 
 _SECONDS = 5.0  # that git may take
 _MAX_REPOSITORIES = 200  # of which answers are kept
@@ -140,12 +140,10 @@ def _read(top: str, refs: Sequence[str], paths: Sequence[str], limit: int) -> di
             stderr=subprocess.DEVNULL,
             env=environment,
         )
-        watchdog = threading.Timer(_SECONDS, process.kill)
-        watchdog.start()
         try:
-            answers = [*_answers(process.stdout, limit)] if process.stdout else []
+            with WATCHDOG.limit(_SECONDS, process.kill):
+                answers = [*_answers(process.stdout, limit)] if process.stdout else []
         finally:
-            watchdog.cancel()
             process.kill()
             process.wait()
             if process.stdout:

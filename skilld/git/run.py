@@ -11,7 +11,6 @@ import os
 import re
 import struct
 import tempfile
-import threading
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,6 +32,7 @@ from skilld.git.environment import (
     terminal_variables,
 )
 from skilld.git.errors import GitFailedError, GitTimeoutError, RepoRefusedError
+from skilld.git.watchdog import WATCHDOG
 from skilld.text import safe_text, without_login
 
 # On import, GitPython runs git twice for its version. With a program that cannot be run, this saves 2 processes; it
@@ -408,18 +408,15 @@ def _read_in_time(
 ) -> list[tuple[str, str, int, bytes]]:
     """Return what `_read_answers` yields; end the process and raise GitTimeoutError if it takes too long."""
     deadline = time.monotonic() + seconds
-    watchdog = threading.Timer(seconds, reader.kill)
-    watchdog.start()
     try:
-        return [*_read_answers(reader, question, names)]
+        with WATCHDOG.limit(seconds, reader.kill):
+            return [*_read_answers(reader, question, names)]
     except (EOFError, OSError) as error:
         err = reader.stderr.read().decode("utf-8", "replace")
         status = reader.proc.wait() if reader.proc is not None else 0
         if time.monotonic() >= deadline:
             raise _timeout(seconds, folder) from error
         raise GitFailedError("git cat-file failed", status, safe_text(err.strip(), newlines=True)) from error
-    finally:
-        watchdog.cancel()
 
 
 def execute(argv: list[str], folder: Path, env: Mapping[str, str], stdin: bytes | None, seconds: float) -> Result:

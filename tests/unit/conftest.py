@@ -104,6 +104,7 @@ NOT_QUICK = frozenset(
         "waiting_decided",
         "waiting_learnings",
         "warm",
+        "watchdog",
         "worker_process",
         "worker_restage",
         "worker_stage",
