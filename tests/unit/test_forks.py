@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 RUNS = Path(__file__).with_name("runs")
+pytestmark = pytest.mark.quick  # else skilld is loaded first
 
 @pytest.fixture(scope="session")
 def once(tmp_path_factory):
@@ -44,7 +45,19 @@ def test_skipped(): pass
 def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     (folder / "conftest.py").write_bytes(CONFTEST.read_bytes())
     (folder / "test_it.py").write_text(TESTS)
-    command = [sys.executable, "-m", "pytest", "-q", "-rA", f"--rootdir={folder}", *arguments]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-rA",
+        f"--rootdir={folder}",
+        "-o",
+        "markers=quick",
+        "-m",
+        "quick",
+        *arguments,
+    ]
     places = os.pathsep.join(map(str, (CONFTEST.parents[1], CONFTEST.parent)))
     environment = {**os.environ, "PYTHONPATH": places}
     return subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder, env=environment)
