@@ -6,8 +6,9 @@ CLIENTS ?=
 TAG ?=
 LIVE ?= tests/live
 BIN := .venv/bin
-# Rules of the code, which are no less quick to check than its types.
-CHECKED := tests/unit/test_imports.py tests/unit/test_modules.py tests/security/test_linear_patterns.py
+# Rules of the code, as its types are: `make check` holds them, and `make test` does not run them again.
+CHECKED := tests/unit/test_imports.py tests/unit/test_modules.py
+CHECKED += tests/security/test_linear_patterns.py tests/security/test_linear_time.py
 
 # Does nothing where the lock, pyproject.toml, the place and the Python are those of the last time.
 define install
@@ -33,9 +34,9 @@ demo: ## a bundled session in a temporary home, offline, ending in a proposal
 	$(install) run
 	@$(BIN)/skilld demo $(ARGS)
 
-test: ## all tests but the live and the slow ones (ARGS="tests/unit -k tail")
+test: ## all tests but the live and slow ones and those of `make check` (ARGS="tests/unit -k tail")
 	$(install) test
-	@$(BIN)/python -m pytest -q --forks auto -m "not live and not slow" --durations=10 $(ARGS)
+	@$(BIN)/python -m pytest -q --forks auto -m "not live and not slow" --durations=10 $(or $(ARGS),$(CHECKED:%=--ignore=%))
 
 test-quick: ## unit tests that start no process, in less than a minute
 	$(install) test

@@ -1,4 +1,4 @@
-"""T-33, S2: no function and no pattern takes time that grows faster than its text.
+"""T-33, S2: no function and no pattern takes time that grows faster than its text. Part of `make check`.
 
 The functions and the patterns are found by walking the program (support/text_functions.py, support/patterns.py), so a
 new one is covered as it stands. Runs that take a function round the same loops, by the lines that it reaches, count as
