@@ -157,8 +157,8 @@ def _is_wanted(learning: Learning, arguments: argparse.Namespace) -> bool:
 
 def _confidences(store: Store) -> dict[str, float]:
     """Return the confidence of each learning, by ID, over all the times that the same was said."""
-    from skilld.library.clusters import confidence, group_asks, learning_mentions
+    from skilld.library.clusters import confidence, group_asks, learning_mention
 
     now = time.time()
-    found = group_asks(learning_mentions(store.learnings.all()))
+    found = group_asks(map(learning_mention, store.learnings.all()))
     return {one.id: round(confidence(ask.pieces, now=now), 3) for ask in found for one in ask.said}

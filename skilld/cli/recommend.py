@@ -146,7 +146,7 @@ def run_suggest(arguments: argparse.Namespace) -> int:
 
 def collect(project: Path) -> dict[str, list[dict[str, Any]]]:
     """Return the project's skills, the most used first, and the learnings there with the highest confidence."""
-    from skilld.library.clusters import confidence, group_asks, learning_mentions
+    from skilld.library.clusters import confidence, group_asks, learning_mention
     from skilld.library.rows import folders_to_root
 
     store = common.store_or_empty()
@@ -155,9 +155,7 @@ def collect(project: Path) -> dict[str, list[dict[str, Any]]]:
     skills = inventory.sorted_by_use(inventory.skills_to_offer([*near.values()], project))
     now = time.time()
     places = set(map(str, folders))
-    said = group_asks(
-        learning_mentions(one for one in store.learnings.all() if one.project in places and not one.skill)
-    )
+    said = group_asks(learning_mention(one) for one in store.learnings.all() if one.project in places and not one.skill)
     surest = sorted(((confidence(ask.pieces, now=now), ask.text) for ask in said), reverse=True)
     return {
         "skills": [

@@ -120,11 +120,6 @@ def find_mentions(store: Store, text: str) -> list[Mention]:
     return found
 
 
-def learning_mentions(learnings: Iterable[Learning]) -> list[Mention]:
-    """Return learnings as mentions."""
-    return [learning_mention(learning) for learning in learnings]
-
-
 def learning_mention(learning: Learning) -> Mention:
     """Return a learning as a mention."""
     return Mention(

@@ -23,7 +23,7 @@ from skilld.edit.lint import Severity, lint, worst_severity
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
 from skilld.ingest.discover import Host, skill_places
-from skilld.library.clusters import Ask, group_asks, is_about_layout, learning_mentions
+from skilld.library.clusters import Ask, group_asks, is_about_layout, learning_mention
 from skilld.mining.dedup import ProposalHistory
 from skilld.mining.new_skill import edit_refusal, part_problem
 from skilld.mining.values import Part, PartKind
@@ -63,7 +63,7 @@ def draft_domain_skill(
     is YYYY-MM-DD.
     """
     facts = {one.id: one for one in project_facts(project, learnings, unfit)}
-    newest = [facts[ask.said[0].id] for ask in group_asks(learning_mentions(facts.values()))][:MAX_FACTS]
+    newest = [facts[ask.said[0].id] for ask in group_asks(map(learning_mention, facts.values()))][:MAX_FACTS]
     if len(newest) < MIN_FACTS:
         return None
     sections = {title: [one for one in newest if section_of(one.change) == title] for title in _SECTIONS}
@@ -254,7 +254,7 @@ def _propose_extension(
     by_id = {one.id: one for one in project_facts(made.project, learnings, partial(_is_unfit_fact, made.project))}
     new = [
         ask
-        for ask in group_asks(learning_mentions(by_id.values()))
+        for ask in group_asks(map(learning_mention, by_id.values()))
         if not proposed.duplicate_reason(_with_turn_ids(ask, by_id), str(path))
     ]
     added = addition(path.read_bytes(), new, desk.redact)
