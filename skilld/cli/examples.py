@@ -86,7 +86,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld git": (("skilld git log --oneline", ""), ("skilld git --root ~/.claude/skills status", "")),
     "skilld skills list": (
         ("skilld skills list", ""),
-        ("skilld skills list --search 'release notes' --sort relevance", ""),
+        ("skilld skills list --search 'release notes' --sort uses", ""),
     ),
     "skilld skills show": (("skilld skills show release-notes", ""),),
     "skilld skills history": (("skilld skills history release-notes --limit 5", ""),),

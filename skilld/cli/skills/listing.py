@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.clock import rfc3339, time_ago
-from skilld.errors import UsageError
 from skilld.text import pluralize
 
 if TYPE_CHECKING:
@@ -21,7 +20,11 @@ if TYPE_CHECKING:
     from skilld.store import Store
 
 _SOURCES = ("evolving", "project", "user", "plugin")
-_SORTS = ("group", "recency", "uses", "relevance")
+_ORDERS: dict[str, Callable[[LibraryRow], float]] = {
+    "group": lambda _: 0.0,
+    "recency": lambda row: -max(row.uses.last, row.edited_at),
+    "uses": lambda row: -row.uses.number,
+}
 
 
 def add(verbs: common.Verbs) -> None:
@@ -38,19 +41,16 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("--search", metavar="TEXT", default="", help="only skills that contain every word of TEXT")
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only this project's skills")
-    parser.add_argument("--sort", choices=_SORTS, default="group", help="sort order; relevance needs --search")
+    parser.add_argument("--sort", choices=tuple(_ORDERS), default="group", help="sort order")
     parser.add_argument("--limit", metavar="N", type=common.parse_count, help="show at most N skills")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    if arguments.sort == "relevance" and not arguments.search.strip():
-        remedy = "Add what it should be relevant to: --search TEXT"
-        raise UsageError("Relevant to what?", "--sort relevance needs --search", remedy)
     near = common.resolve_folder(arguments.project) / "SKILL.md" if arguments.project else None
     store = common.store_or_empty()
     shelved = inventory.library_rows(store, near)
-    chosen = _sort_rows(_matching_rows(shelved, arguments), arguments)[: arguments.limit]
+    chosen = sorted(_matching_rows(shelved, arguments), key=_ORDERS[arguments.sort])[: arguments.limit]
     if arguments.json:
         return common.write_json([inventory.row_json(row) for row in chosen])
     console.table([_cells(row) for row in chosen])
@@ -94,7 +94,7 @@ def _matching_rows(rows: Sequence[LibraryRow], arguments: argparse.Namespace) ->
     from skilld.skills.draft import SHORT_NAMES
 
     project = common.resolve_folder(arguments.project) if arguments.project else None
-    by_relevance, words = arguments.sort == "relevance", common.as_text(arguments.search)
+    words = common.as_text(arguments.search)
     kind = SHORT_NAMES.get(arguments.kind, arguments.kind)
     return [
         row
@@ -103,25 +103,8 @@ def _matching_rows(rows: Sequence[LibraryRow], arguments: argparse.Namespace) ->
         and set(arguments.tag) <= set(row.tags)
         and arguments.source in {None, row.group, row.skill.source.value}
         and project in {None, row.skill.project}
-        and (matches_search(row, words) or (by_relevance and _relevance(row, words) > 0))
+        and matches_search(row, words)
     ]
-
-
-def _sort_rows(rows: list[LibraryRow], arguments: argparse.Namespace) -> list[LibraryRow]:
-    orders: dict[str, Callable[[LibraryRow], float]] = {
-        "group": lambda _: 0.0,
-        "recency": lambda row: -max(row.uses.last, row.edited_at),
-        "uses": lambda row: -row.uses.number,
-        "relevance": lambda row: -_relevance(row, common.as_text(arguments.search)),
-    }
-    return sorted(rows, key=orders[arguments.sort])
-
-
-def _relevance(row: LibraryRow, words: str) -> float:
-    """Return how similar a skill's name and description are to the words of a search, 0 to 1."""
-    from skilld.words import content_stems, likeness
-
-    return likeness(content_stems(words), content_stems(f"{row.name.replace('-', ' ')} {row.skill.front.description}"))
 
 
 def _cells(row: LibraryRow) -> tuple[str, ...]:
