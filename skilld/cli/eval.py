@@ -30,7 +30,6 @@ Scores = tuple[dict[str, Any], list[dict[str, Any]]]  # the figures, and the out
 GOLD = "gold"
 DECISIONS = "decisions"
 _DEFAULT_JOBS = 4  # within the lowest rate limits of providers
-_MAX_JOBS = 32
 _PROGRESS_SECONDS = 5.0  # between two lines of progress
 
 
@@ -58,7 +57,7 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument(
         "--jobs",
-        type=_parse_jobs,
+        type=common.parse_count,
         metavar="N",
         default=_DEFAULT_JOBS,
         help=f"batches to judge in parallel (default: {_DEFAULT_JOBS})",
@@ -99,13 +98,6 @@ def _exit_code(figures: Mapping[str, Any]) -> int:
     why = f"skilld eval: stopped after {figures['n']} of {figures['of']} cases: {figures['stopped']}"
     sys.stderr.write(console.plain(why) + "\n")
     return 1
-
-
-def _parse_jobs(given: str) -> int:
-    count = int(given)
-    if not 1 <= count <= _MAX_JOBS:
-        raise argparse.ArgumentTypeError(f"{given} is not between 1 and {_MAX_JOBS}")
-    return count
 
 
 def _score_turns(asked: argparse.Namespace) -> Scores:

@@ -274,7 +274,7 @@ def test_no_batch_is_started_once_the_budget_is_spent(tmp_path: Path, home: Path
     assert len(model.bodies) == 1
 
 
-@pytest.mark.parametrize("jobs", ["0", "33", "write_cases"])
+@pytest.mark.parametrize("jobs", ["0", "write_cases"])
 def test_an_invalid_number_of_jobs_is_refused(capsys: pytest.CaptureFixture[str], jobs: str) -> None:
     with pytest.raises(SystemExit) as error:
         main(["eval", "batches", "--jobs", jobs])
