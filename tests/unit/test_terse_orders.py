@@ -55,6 +55,19 @@ def _updates(said: str) -> list[Update]:
         ("we dont do default exports here except pages", "No default exports except pages."),
         ("in this repo pls never use lodash", "In this repo never use lodash."),
         ("nevr use float for prices", "Never use float for prices."),
+        ("no unwrap() in src/, ever. expect with a message.", "No unwrap() in src/."),
+        ("use --locked everywhere. always.", "Use --locked everywhere."),
+        ("always fetch with --prune", "Always fetch with --prune."),
+        ("always -Wall", "Always -Wall."),
+        ("tabs, not spaces. in all C files here. always", "Tabs, not spaces, in all C files here."),
+        ("never amend. new commits only", "Never amend, new commits only."),
+        ("never mock the db. real db only.", "Never mock the db, real db only."),
+        ("no emojis. anywhere. ever.", "No emojis."),
+        ("no console.log in src/. never.", "No console.log in src/."),
+        ("kein unwrap() in src/, niemals.", "Kein unwrap() in src/."),
+        ("immer --locked benutzen. überall.", "Immer --locked benutzen, überall."),
+        ("nie amenden. nur neue Commits", "Nie amenden, nur neue Commits."),
+        ("Tabs, keine Leerzeichen. in allen C-Dateien. immer", "Tabs, keine Leerzeichen, in allen C-Dateien."),
     ],
 )
 def test_a_terse_order_is_proposed_as_a_plain_one(said: str, rule: str) -> None:
@@ -97,6 +110,13 @@ def test_a_wish_that_may_hold_only_once_is_kept(said: str) -> None:
         "as i said the button is on the left, move it",
         "thats how we do it? looks odd",
         "no errors here, thats how we want it",
+        "fix the tests. unit tests only",
+        "no luck, ever",
+        "it never works. ever.",
+        "slowest build. ever.",
+        "never. do not ask",
+        "the button is never shown. on all pages",
+        "-Wall is set, why does it fail",
     ],
 )
 def test_what_only_looks_like_one_is_not_proposed(said: str) -> None:

@@ -53,7 +53,10 @@ _REQUEST = compiled(
 _GERUND = compiled(
     r"^(?:stop|quit|(?:you|u) (?:keep(?: on)?|are always|always keep)) (?!say|claim|tell)([a-z-]+)ing\b(.*)$"
 )
-_STANDS_ALONE = compiled(r"^always (?:in|as|with|by|on|at|the) |.*\b(?:mine|myself)\b|^be (?:more |less |very )?\w+")
+_STANDS_ALONE = compiled(
+    r"^always (?:in|as|with|by|on|at|the) |^(?:always|immer|siempre|sempre|toujours) --?[a-z]|.*\b(?:mine|myself)\b"
+    r"|^be (?:more |less |very )?\w+"
+)
 _COMMA = re.compile(r",\s+")
 _ENDS_IN_PATH = re.compile(r"(?:\s\.|/\.{1,3})$")  # "go vet ./...", "eslint ."
 # In quotation marks from its start, and to its end if they are closed.
@@ -75,7 +78,14 @@ _DANGLING = compiled(
 )
 _POLITE = compiled(r"[\s,]+(?:pls|plz)[.!]*")
 # "Keep answers short. everywhere": the scope is no sentence of its own.
-_SCOPE = compiled(r"\s?[.;!]+ (?=(?:everywhere|always|no exceptions?|all of them)[.!]*$)")
+_SCOPE = compiled(
+    r"\s?[.;!]+ (?=(?:everywhere|überall|no exceptions?|all of them|(?:(?:in|for|across|für|bei) (?:all|every|each|any"
+    r"|jede)|only |nur )[^.;!]*|[^\s.;!]+(?: [^\s.;!]+){0,2} only)[.!,]*(?: |$))"
+)
+_LONE = compiled(
+    r"(?<![\s,.;!–—-])\s?[,.;!–—-][\s,.;!–—-]{0,3}"
+    r"(?:(ever|never|anywhere|nowhere|at all|nie|niemals|nirgends)|always|immer|period)[.!]*$"
+)
 _FULL_STOP = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 # Begins with a path or a name in code, or with a Latin word of a sentence in Chinese, Japanese or Korean.
 _NAME = re.compile(r"\S*[\w)][./_:]\S*\w|\S*\w/(?=\s)|.*[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
@@ -224,9 +234,18 @@ def _as_prohibition(stem: str, rest: str) -> str:
     return f"do not {plain}{rest}" if plain else f"no {low}ing{rest}"
 
 
+def _without_lone(text: str) -> str:
+    """Return a rule without the lone "always." or "ever." behind it; a "never" stays if it alone forbids."""
+    while (lone := _LONE.search(text)) and _says_enough(rest := text[: lone.start()]):
+        if lone[1] and not has_negation(rest):
+            break
+        text = rest
+    return text
+
+
 def as_sentence(text: str) -> str:
     """Return `text` with a capital letter and a full stop, except for names and paths."""
-    text = _SCOPE.sub(", ", text.strip())
+    text = _SCOPE.sub(", ", _without_lone(text.strip()))
     if _ENDS_IN_PATH.search(text):
         return text[0].upper() + text[1:]
     if text.count("(") > text.count(")"):  # the clause ends within the brackets

@@ -52,9 +52,13 @@ _CONTINUATION = re.compile(
             tranne|a\s+meno\s+che|кроме|за\s+исключением|если\s+только\s+не|chyba\s+że|oprócz|kromě|leda|trừ)\b
       | 除非|除了|但.{{0,6}}除外|ただし|다만|단,|{_PARTICLE.pattern}
       | (?:and\s+)?(?:always|never|ever|everywhere|all\s+of\s+them|no\s+exceptions?|from\s+now\s+on|
-            every\s+(?:single\s+)?time|each\s+time|in\s+(?:the\s+)?future|
-            siempre|nunca|sempre|toujours|immer|please|pls|plz|всегда|никогда|vždy|zawsze|luôn)\s*
+            every\s+(?:single\s+)?time|each\s+time|in\s+(?:the\s+)?future|anywhere|nowhere|at\s+all|period|
+            siempre|nunca|sempre|toujours|immer|niemals|nie|überall|nirgends|ausnahmslos|ohne\s+ausnahme|
+            please|pls|plz|всегда|никогда|vždy|zawsze|luôn)\s*
             (?:[.!]|$|,(?:\s*+\w++){{0,2}}+\s*(?:[.!]|$))
+      | (?:in|for|across|für|bei|en|para|dans|pour)\s+
+        (?:all|every|each|any|alle[nr]?|jede[rnsm]?|tod[oa]s|tou(?:te)?s)\b
+        (?:\s++[\w.*/-]++){{0,4}}+\s*(?:[.!]|$)
       | we\s+(?:don'?t|do\s+not|never)\s+(?:do|use|have|want|allow)\s+(?:that|this|those|these|them|it)\s+
         (?:here|anywhere|at\s+all|in\s+(?:this|our)\s+\S+)\s*(?:[.!]|$)
       | (?:that|this)(?:'?s|\s+is)\s+(?:how|what|the\s+way)\s+we\s+(?:do|have|want|handle|write|like)\s+
@@ -114,6 +118,12 @@ _SECOND_RULE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
+# What is allowed instead of what the sentence before forbids: "never amend. new commits only".
+_REST = re.compile(
+    r"\s{1,3}(?:(?:[\w()/-]++\s++){1,3}only|(?:only|nur)(?:\s++[\w()/-]++){1,3}+)\s*(?:[.!]|$)", re.IGNORECASE
+)
+_BAN = re.compile(r"\b(?:never|no|don'?t|do\s+not|nie|niemals|kein\w*)\b", re.IGNORECASE)
+_MAX_BAN = 60  # characters
 _ALTERNATIVE = re.compile(r"\s+(?:use|run|prefer|nimm|nutze|usa|utilise)\s", re.IGNORECASE)
 _NEXT_LINE = re.compile(r"(?<=[^\s:])\n(?=" + _CONTINUATION.pattern + ")", _CONTINUATION.flags)
 # Says that the rule after the comma was given before, and nothing else.
@@ -215,6 +225,12 @@ def _line_clauses(line: str, offset: int, begin: int) -> Iterator[Clause]:
 def _continues(line: str, end: re.Match[str]) -> bool:
     """Whether what stands behind the end of a sentence belongs to it: "never run go test; use make test"."""
     if end[0] == ";" and _ALTERNATIVE.match(line, end.end()):
+        return True
+    if (
+        end[0] == "."
+        and _REST.match(line, end.end())
+        and _BAN.search(line, max(0, end.start() - _MAX_BAN), end.start())
+    ):
         return True
     return bool(_CONTINUATION.match(line, end.end()))
 
