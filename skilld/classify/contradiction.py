@@ -42,10 +42,18 @@ _NUMBERS = stems(" ".join(NUMBER_WORDS.values()))
 _CODE = re.compile(r"`[^`]*`")
 _NO = re.compile(r"\b(?:do not|don['\u2019]t|never|not|no longer|any ?more|no|avoid)\b", re.IGNORECASE)
 _ANY_RULE = frozenset(("always", "alway", "a", "an", "the", "any", "do", "be"))
+# The scope of a rule that is meant for all work; such a rule says the same without it.
+OWN_PROJECTS = (
+    r"(?:in|for|across|within|on) (?:(?:all|every one|each|any(?: one)?)(?: of)? my (?:own |other )?(?:projects?|repos?"
+    r"|repositor\w+)|any (?:project|repo(?:sitory)?))|wherever i work"
+    r"|(?:in|für|bei) (?:(?:allen?|jede[mns]|keine[mns]) mein(?:e[nrs]?) (?:projekten?|repos)|(?:jede|keine)[mns] "
+    r"(?:projekt|repo))"
+)
 # Words for a rule's scope, and requests for it: "no any in this codebase pls, ever" is "no `any`".
 REACH = re.compile(
     r"\b(?:pls|plz|please|ever|at all|(?:any|every)where(?: near)?|here|"
-    r"(?:in|within|across) (?:this|the|our|my) (?:code ?base|repo(?:sitory)?|project|code|team))\b",
+    r"(?:in|within|across) (?:this|the|our|my) (?:code ?base|repo(?:sitory)?|project|code|team)|"
+    rf"{OWN_PROJECTS})\b",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(r"\b(?:without|unless|until|except|but|if|when|while|where|before|after)\b")

@@ -19,7 +19,7 @@ from skilld.classify.content import (
     term_weights,
     weight_share,
 )
-from skilld.classify.contradiction import PLAIN_VERBS, REACH, contradicts, stems
+from skilld.classify.contradiction import OWN_PROJECTS, PLAIN_VERBS, REACH, contradicts, stems
 from skilld.classify.offline.choices import WORD, choices, chosen_part, is_reversed_choice, same_choice
 from skilld.classify.offline.sections import body_lines, sections
 from skilld.classify.opposition import MAX_CHANGE
@@ -59,6 +59,7 @@ _SYNONYMS = tuple(
         ("above", "over"),
         ("written", "write"),
         ("beside|alongside", "next to"),
+        (OWN_PROJECTS, " "),
     )
 )
 

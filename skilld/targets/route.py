@@ -9,6 +9,7 @@ from itertools import islice
 from types import MappingProxyType
 
 from skilld.classify.backends import Backend, EditCheck
+from skilld.classify.contradiction import OWN_PROJECTS
 from skilld.classify.conversation_style import ANY_PROJECT, PROJECT_SCOPE, is_about_conversation, is_about_project
 from skilld.classify.offline.placement import replacement, section_for
 from skilld.classify.offline.removals import with_removals
@@ -19,7 +20,7 @@ from skilld.words import content_stems, is_about, likeness
 # About the person, in any project.
 _PERSONAL_PATTERN = re.compile(
     r"\b(?:in|for|across|on) (?:all|every|any)(?: of)?(?: my| the)? (?:projects?|repos?|repositor\w+)\b"
-    r"|\bwherever i work\b"
+    rf"|\b(?:{OWN_PROJECTS})\b"
     r"|\b(?:in general|generally)\b[^\n]{0,80}\beverywhere\b|\bcall me\b|\bmy name is\b|\bi (?:\w+ )?prefer\b"
     r"|\b(?:in|für|bei) allen? (?:mein(?:e|en) )?(?:projekten?|repos)\b"
     r"|\bnenne? mich\b|\bantworte?\b[^.]{0,20} auf\b|\bich bevorzuge\b"

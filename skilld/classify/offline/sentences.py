@@ -169,7 +169,7 @@ _SAME_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
-    r"\W*(?:(?:and|but|so|ok|okay|please|also|no|yes)\W+)*(?:when|whenever|if|before|after|for|in|on|every|each|once|"
+    r"\W*(?:(?:and|but|so|ok|okay|please|also|no|yes)\W+)*(?:when|whenever|if|before|after|for|in|on|across|every|each|once|"
     r"unless|until|while|as|with|since|because|from|next|any|going|moving|at the (?:very )?(?:end|start|beginning)"
     r"|to (?:start|begin|finish|end|conclude|close|wrap|round))\b",
     re.IGNORECASE,
