@@ -34,7 +34,7 @@ from skilld.classify.content import (
     weight_share,
 )
 from skilld.classify.contradiction import PLAIN_VERBS
-from skilld.classify.offline.choices import is_reversed_choice
+from skilld.classify.offline.choices import is_reversed_choice, loses_order
 from skilld.classify.offline.detector import clauses_of, typed_part
 from skilld.classify.offline.phrasing import begins_with_order
 from skilld.classify.offline.product import likely_languages
@@ -154,6 +154,8 @@ def repeats_rule(quote: str, rule: str) -> bool:
     if any(forbids_what_is_wanted(said, rule) for said in split_sentences(quote)):
         return False
     turned = is_reversed_choice(quote, rule) or any(opposes(said, rule) for said in demand_clauses(quote))
+    about = [said for said in demand_clauses(quote) if not match_keys(said).isdisjoint(match_keys(rule))]
+    turned = turned or (bool(about) and all(loses_order(said, rule) for said in about))
     return not turned or complains(quote)  # a complaint names what was done wrong
 
 

@@ -20,7 +20,7 @@ from skilld.classify.content import (
     weight_share,
 )
 from skilld.classify.contradiction import OWN_PROJECTS, PLAIN_VERBS, REACH, contradicts, stems
-from skilld.classify.offline.choices import WORD, choices, chosen_part, is_reversed_choice, same_choice
+from skilld.classify.offline.choices import WORD, choices, chosen_part, is_reversed_choice, loses_order, same_choice
 from skilld.classify.offline.sections import body_lines, sections
 from skilld.classify.opposition import MAX_CHANGE
 from skilld.classify.polarity import EXCEPTION
@@ -143,6 +143,7 @@ def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, in
             and _same_polarity(asked, wanted, line, covered, in_full=asked != chosen_part(change))
             and (same_choice(asked, line) or _allow_alike(asked, line))
             and not is_reversed_choice(change, line)
+            and not loses_order(change, line)
             and (len(wanted) > 1 or not _only_lists(wanted, line))
             and (held == wanted or covered < _MIN_COVERED or not lost_words(asked, f"{heading} {line}"))
         ):
@@ -342,6 +343,7 @@ def find_same_meaning(change: str, text: str) -> str | None:
             and wanted.asked & CHOICE_STEMS <= choice_members(line)
             and same_choice(asked, line)
             and not is_reversed_choice(asked, line)
+            and not loses_order(_ANY_TIME.sub("", asked), line)
             and not (_RUN_WITH.match(line) and is_rule(asked))
             and all(
                 find_same_ban(part, text) for part in _lost_parts(asked, f"{title} {heading} {line}")
@@ -408,11 +410,30 @@ _COMMAND_REFERENCE = re.compile(
     r"|\s*(?:\$ )?[a-z][\w./-]*(?: [^\s#=()]+)*\s+# (?!(?:always|never|only|not?|do not|don't)\b)",
     re.IGNORECASE,
 )
+# What a part of the project is made of: "`packages/web` is TypeScript, `packages/api` is Python".
+_DESCRIPTION = re.compile(
+    r"[^\w`]*(?:\*\*)?(?:`?[\w.@-]+/[\w./@*-]*`?"
+    r"|(?:the |our |this )?(?:[\w-]+ ){0,2}(?:app(?:lication)?|service|server|client|back-?end|front-?end|package"
+    r"|module|folder|directory|project|repo(?:sitory)?|monorepo|workspace|site|website))"
+    r"(?:\*\*)? (?:is|are|contains?|holds?|has|uses|(?:is|are) (?:written|built) (?:in|with|on)) ",
+    re.IGNORECASE,
+)
+_ORDER_WORD = re.compile(
+    r"\b(?:always|only|must|should|shall|needs?|required|mandatory|please|make sure|ensure|prefer"
+    r"|expect(?:ed)?|every|each|all)\b",
+    re.IGNORECASE,
+)
 
 
-def _only_lists_commands(text: str) -> bool:
+def _only_tells(text: str) -> bool:
+    """Whether a text only says what commands do, what folders hold or what the parts of a project are made of."""
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("```", "~~~"))]
-    return all(_COMMAND_REFERENCE.match(line) for line in lines)
+    return all(_COMMAND_REFERENCE.match(line) or describes(line) for line in lines)
+
+
+def describes(line: str) -> bool:
+    """Whether a line only says what a part of the project is made of, and asks for nothing."""
+    return bool(_DESCRIPTION.match(line)) and not (_ORDER_WORD.search(line) or has_negation(line))
 
 
 def _rule_texts(text: str) -> Iterator[tuple[str, str]]:
@@ -426,11 +447,11 @@ def _rule_texts(text: str) -> Iterator[tuple[str, str]]:
             turned.update(block.text for block in section.blocks)
             continue
         for block in section.blocks:
-            if not (only_imports(block.text) or _only_lists_commands(block.text)):
+            if not (only_imports(block.text) or _only_tells(block.text)):
                 yield section.heading, block.text
     for line in body_lines(text) or text.splitlines():
         is_turned = turned and any(one and line.strip().endswith(one) for one in turned)
-        if not (is_turned or only_imports(line) or _only_lists_commands(line)):
+        if not (is_turned or only_imports(line) or _only_tells(line)):
             yield "", line
 
 

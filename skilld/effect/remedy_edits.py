@@ -174,10 +174,20 @@ class _RemedyDrafter:
         if self._rule.is_in_skill and is_missed(self._effect):
             ref = next((ref for ref in self._places(TargetKind.INSTRUCTIONS) if not ref.absent), None)
             why = "You asked for this in sessions where the rule's skill was not in use."
+        elif is_missed(self._effect):
+            ref = next((ref for ref in self._places(TargetKind.INSTRUCTIONS) if self._reaches_further(ref)), None)
+            why = "The agent had not loaded the rule's file where you asked for this."
         else:
             ref = None if self._rule.is_in_skill else self._skill_in_use()
             why = "That skill was in use every time you had to repeat the rule."
         return self._move_to(ref, Remedy.MOVE, why) if ref else None
+
+    def _reaches_further(self, ref: SkillRef) -> bool:
+        """Whether the last session loads a file that is also loaded wherever the rule's own is."""
+        session = self._session
+        readers = self._rule.agents or frozenset(self._context.agents_in(session.cwd) if session else ())
+        keep = replace(self._rule, path=ref.path)
+        return not ref.absent and readers <= set(ref.agents) and _loads_wherever(keep, self._rule)
 
     def _skill_in_use(self) -> SkillRef | None:
         """Return the skill about a rule that was in use in all of its sessions, if there are several."""
@@ -217,6 +227,8 @@ class _RemedyDrafter:
         lines = [line.text for line in body[block.first : block.last + 1]]
         if newer:
             lines = [lines[0][: lines[0].find(block.text.split()[0])] + newer]
+        elif is_missed(self._effect):
+            return None  # emphasis changes nothing where the file is not loaded
         elif len(lines) == 1 and block.text in lines[0] and not self._rule.text.casefold().startswith(_EMPHASIS):
             lines[0] = lines[0].replace(block.text, f"**{block.text}**")
         else:

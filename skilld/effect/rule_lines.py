@@ -11,7 +11,7 @@ from pathlib import Path
 from skilld.classify.content import content_of, term_weights
 from skilld.classify.offline.sections import BlockKind, ProseBlock, body_lines, sections
 from skilld.classify.rule_repeats import description
-from skilld.classify.said_already import only_imports
+from skilld.classify.said_already import describes, only_imports
 from skilld.errors import SkilldError
 from skilld.files import read_whole
 from skilld.git.managed_repos import find_any
@@ -42,7 +42,7 @@ def rules_in(text: str) -> Iterator[tuple[int, str]]:
 
     What names the task of a skill is no rule, since every request for the task would repeat it: a paragraph with
     `{{variables}}`, and one at the top that says only what name, description and title say. Neither are lines that
-    declare a variable, point elsewhere ("see also ...") or introduce a list, and what describes a project.
+    declare a variable, point elsewhere ("see also ...") or introduce a list, and what describes a project or its parts.
     """
     before, front = len(text.splitlines()) - len(body_lines(text)), read_front(text)
     named = f"{front.name.replace('-', ' ')}. {front.description}. Skill for the user"
@@ -55,6 +55,7 @@ def rules_in(text: str) -> Iterator[tuple[int, str]]:
             if (
                 block.kind is not BlockKind.OTHER
                 and not only_imports(block.text)
+                and not describes(block.text)
                 and block.text != told
                 and not (is_skill and _is_request(block))
                 and not _is_frame(block, following)

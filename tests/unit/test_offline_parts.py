@@ -109,6 +109,18 @@ def test_an_import_is_no_rule() -> None:
     ]
 
 
+def test_what_the_parts_of_a_project_are_made_of_is_no_rule() -> None:
+    text = """# Shop
+
+- `packages/web` is TypeScript (React), `packages/api` is Python.
+- The backend is FastAPI with Postgres.
+- `src/gen/` is generated, never edit it.
+- The API package must stay free of Django.
+- Money is Decimal.
+"""
+    assert [line for line, _ in rules_in(text)] == [5, 6, 7]
+
+
 def test_what_names_the_task_of_a_skill_is_no_rule() -> None:
     """Every request for the task would repeat it. Lines that declare a variable or introduce a list are none either."""
     skill = """---
@@ -278,6 +290,19 @@ def test_a_clause_knows_its_place_and_whether_it_asks() -> None:
         ("Never touch live objects by hand unless I ask.", "Do not edit live objects by hand.", False),
         ("Write the summary for the client in German.", "Write a summary for the client, no code.", False),
         ("Note the old balance numbers in the devlog too.", "Numbers for balancing go to the devlog.", False),
+        # An order of two things.
+        ("Always write the downgrade before the upgrade.", "Run alembic upgrade and downgrade once locally.", False),
+        ("Always write the downgrade before the upgrade.", "Write the downgrade first, then the upgrade.", True),
+        ("Update the changelog after the tag.", "Tag the release and update the changelog.", False),
+        ("Update the changelog after the tag.", "Tag the release, then update the changelog.", True),
+        ("Always run the linter before pushing.", "Lint before every push.", True),
+        # What the parts of a project are made of.
+        (
+            "Always add type hints in packages/api.",
+            "`packages/web` is TypeScript (React), `packages/api` is Python.",
+            False,
+        ),
+        ("Always add type hints in packages/api.", "`packages/api` always has type hints.", True),
     ],
 )
 def test_paraphrases_of_a_line_are_recognized(change: str, line: str, *, said: bool) -> None:

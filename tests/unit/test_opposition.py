@@ -63,6 +63,12 @@ def test_another_subject_or_an_exception_is_no_opposite(said: str, rule: str) ->
     assert not opposes(said, rule)
 
 
+def test_a_rule_of_an_order_repeats_none_without_it() -> None:
+    rule = "Run alembic upgrade and downgrade once locally."
+    assert not repeats_rule("Always write the downgrade before the upgrade.", rule)
+    assert repeats_rule("You forgot to run the alembic downgrade locally again!", rule)
+
+
 def test_a_complaint_names_what_was_done_wrong() -> None:
     assert repeats_rule("You used default exports again!", NAMED)
     assert repeats_rule("I told you: named exports only.", NAMED)

@@ -213,6 +213,28 @@ def test_a_rule_of_a_rarely_used_skill_moves_to_the_instructions(bench: Bench) -
     assert bench.staged(skill) == SKILL.replace(f"- {PNPM}\n", "")
 
 
+def test_a_rule_of_a_file_that_is_not_loaded_moves_to_one_that_is(bench: Bench) -> None:
+    """Emphasis would change nothing for an agent that does not read the file."""
+    narrow = '---\npaths: ["web/**"]\n---\n\n# Web\n\n- Be kind.\n'
+    bench.write(**{"CLAUDE.md": "# Probe\n", ".claude/rules/web.md": f"{narrow}- {PNPM}\n"})
+    bench.add_repeat("a", AGAIN, "CLAUDE.md", ".claude/rules/web.md", again=(".claude/rules/web.md", PNPM), days=3)
+    bench.add_repeat("b", AGAIN, "CLAUDE.md", days=2)
+    bench.add_repeat("c", AGAIN, "CLAUDE.md")
+    (remedy,) = bench.propose_remedies()
+    assert bench.staged("CLAUDE.md") == f"# Probe\n\n- {PNPM}\n"
+    assert bench.staged(".claude/rules/web.md") == narrow
+    assert remedy.reason.endswith("The agent had not loaded the rule's file where you asked for this.")
+
+
+def test_a_rule_of_a_file_that_is_not_loaded_is_not_set_in_bold(bench: Bench) -> None:
+    rules = ".claude/rules/web.md"
+    bench.write(**{rules: f'---\npaths: ["web/**"]\n---\n\n{GUIDE}'})
+    bench.add_repeat("a", AGAIN, rules, again=(rules, PNPM), days=3)
+    bench.add_repeat("b", AGAIN, "README.md", days=2)
+    bench.add_repeat("c", AGAIN, "README.md")
+    assert (bench.remedy(), bench.propose_remedies()) == (Remedy.ENFORCE, [])
+
+
 def test_a_rule_about_a_skills_work_moves_into_that_skill(bench: Bench) -> None:
     skill, rule = ".claude/skills/notes/SKILL.md", "Write the release notes in the past tense."
     said = "The release notes are not in the past tense again!"

@@ -52,9 +52,15 @@ _REFUSAL_FIRST = re.compile(
     r"(?P<chosen>use\b.+|[^,;.:]{1,40}(?= only\b)|(?<=always )[\w.+#-]+(?=\W*\Z))",
     re.IGNORECASE | re.DOTALL,
 )
+_ORDER = [
+    *(re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in TOPICS["order"]),
+    *(re.compile(words) for words in TOPICS["order_unspaced"]),
+]
+_ORDER_ADVERB = re.compile(rf"\b(?:{TOPICS['order_adverbs']})\b|{TOPICS['order_adverbs_unspaced']}", re.IGNORECASE)
 _REVERSIBLE = [
     *(re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in TOPICS["turning"]),
     *(re.compile(words) for words in TOPICS["turning_unspaced"]),
+    *_ORDER,
 ]
 _ALIASES = [(re.compile(rf"\b(?:{words})\b", re.IGNORECASE), name) for name, words in TOPICS["aliases"].items()]
 _MAX_REFUSED_WORDS = 4  # words
@@ -111,6 +117,17 @@ def is_reversed_choice(one: str, other: str) -> bool:
         if first & others_then and then & others_first:
             return True
     return False
+
+
+def loses_order(change: str, line: str) -> bool:
+    """Whether `change` puts one thing before another and `line` names no order, as "up and down once" does."""
+    if any(word.search(line) for word in (*_ORDER, _ORDER_ADVERB)):
+        return False
+    return any(
+        all(_stems_around(word, change))
+        for word in _ORDER
+        if (found := word.search(change)) and len(found[0]) > 1 + found[0].isascii()  # "na" is mostly "on"
+    )
 
 
 def _stems_around(word: re.Pattern[str], text: str) -> tuple[frozenset[str], frozenset[str]]:
