@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from skilld.markdown.skill_file import join_lines, parse
-from skilld.skills.spec import MAX_DESCRIPTION, entries, front_lines, lines_below, read_front
+from skilld.skills.spec import MAX_DESCRIPTION, entries, front_lines, metadata_lines, read_front
 from skilld.skills.write import compose, holes
 from skilld.text import fold, one_line, read_json, truncate
 
@@ -126,7 +126,7 @@ def read_draft(text: str, name: str = "") -> Draft:
 def left_out_keys(text: str) -> tuple[str, ...]:
     """Return the front matter that a draft of this SKILL.md leaves out, such as license or metadata.owner."""
     top = entries(front_lines(text) or ())
-    inner = (key for key, _, _ in entries(lines_below(top, "metadata")))
+    inner = (key for key, _, _ in entries(metadata_lines(top)))
     return (
         *(key for key, _, _ in top if key not in {"name", "description", "metadata"}),
         *(f"metadata.{key}" for key in inner if not key.startswith("skilld-")),

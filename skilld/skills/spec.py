@@ -34,7 +34,7 @@ class FrontMatter:
 def read_front(text: str) -> FrontMatter:
     """Return the facts in the front matter of a SKILL.md's text. Never raises."""
     top = entries(front_lines(text) or ())
-    metadata = {key: scalar(value, rest) for key, value, rest in entries(lines_below(top, "metadata"))}
+    metadata = {key: scalar(value, rest) for key, value, rest in entries(metadata_lines(top))}
     facts = {key: scalar(value, rest) for key, value, rest in top if key in {"name", "description"}}
     return FrontMatter(facts.get("name", ""), facts.get("description", ""), metadata)
 
@@ -63,12 +63,9 @@ def entries(lines: Sequence[str]) -> list[Entry]:
     return list(found)
 
 
-def lines_below(top: Sequence[Entry], wanted: str) -> list[str]:
-    """Return the lines below a key without a value, dedented."""
-    return _dedent(next((rest for key, value, rest in top if key == wanted and not value), ()))
-
-
-def _dedent(lines: Sequence[str]) -> list[str]:
+def metadata_lines(top: Sequence[Entry]) -> list[str]:
+    """Return the lines below `metadata`, dedented."""
+    lines = next((rest for key, value, rest in top if key == "metadata" and not value), ())
     depth = min((len(line) - len(line.lstrip(" ")) for line in lines if line.strip()), default=0)
     return [line[depth:] for line in lines]
 
@@ -211,7 +208,7 @@ def _metadata_faults(top: Sequence[Entry]) -> Iterator[str]:
     found = next(((value, rest) for key, value, rest in top if key == "metadata"), None)
     if found is None:
         return
-    lines = lines_below(top, "metadata")
+    lines = metadata_lines(top)
     inner = entries(lines)
     if found[0] or not inner or _has_stray_lines(lines):
         yield "its metadata is not a mapping"

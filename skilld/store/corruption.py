@@ -170,8 +170,8 @@ def start_rebuild(path: Path, copy: Path | None) -> Path:
     return new
 
 
-def swap_in_rebuilt(path: Path, mark: str) -> Path:
-    """Move a damaged database aside and the rebuilt one into its place; return where the damaged one is.
+def swap_in_rebuilt(path: Path, mark: str) -> None:
+    """Move a damaged database aside and the rebuilt one into its place.
 
     Its write-ahead log is moved first: SQLite would apply it to the new database.
     """
@@ -183,7 +183,6 @@ def swap_in_rebuilt(path: Path, mark: str) -> Path:
         if os.path.lexists(old):
             old.replace(aside.with_name(aside.name + suffix))
     rebuilt_path(path).replace(path)
-    return aside
 
 
 def salvage(old_file: Path, into: Path) -> int:

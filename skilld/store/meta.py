@@ -96,8 +96,8 @@ class Notices(Table):
     def add(self, at: float, proposals: Collection[str], causes: Collection[str]) -> int:
         """Add a notice shown at `at` (Unix time), delete those older than a month, and return its number."""
         written = self._db.execute(
-            "INSERT INTO notices (proposal_ids, causes, created_at, delivered_at) VALUES (?, ?, ?, ?)",
-            (json.dumps(sorted(proposals)), json.dumps(sorted(causes)), rfc3339(at), rfc3339(at)),
+            "INSERT INTO notices (proposal_ids, causes, created_at) VALUES (?, ?, ?)",
+            (json.dumps(sorted(proposals)), json.dumps(sorted(causes)), rfc3339(at)),
         )
         number = written.lastrowid or 0
         self._db.execute("DELETE FROM notices WHERE created_at < ?", (rfc3339(at - _KEPT_SECONDS),))

@@ -28,14 +28,13 @@ class Task:
 class TaskRecords(Table):
     """The tables of tasks and feedback."""
 
-    def add_task(self, task: Task) -> bool:
-        """Add a task; False if its id exists."""
+    def add_task(self, task: Task) -> None:
+        """Add a task, unless its id exists."""
         values = (
             *(task.id, task.prompt, task.project, task.status, json.dumps(task.tools), json.dumps(task.skills)),
             *(task.seconds, task.result, None if task.qa is None else int(task.qa), task.at),
         )
-        added = self._db.execute("INSERT OR IGNORE INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
-        return added.rowcount > 0
+        self._db.execute("INSERT OR IGNORE INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
 
     def tasks(self, project: str | None = None) -> list[Task]:
         """Return the tasks of a project, or all tasks, newest first."""
