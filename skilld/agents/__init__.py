@@ -17,11 +17,13 @@ class _Adapters(Mapping[str, Adapter]):
 
     def __init__(self, folders: dict[str, str]) -> None:
         self.folders = folders
+        self._imported: dict[str, Adapter] = {}
 
     def __getitem__(self, name: str) -> Adapter:
-        package = import_module(f"{__name__}.{self.folders[name]}")
-        adapter: Adapter = getattr(package, "ADAPTER", package)
-        return adapter
+        if name not in self._imported:
+            package = import_module(f"{__name__}.{self.folders[name]}")
+            self._imported[name] = getattr(package, "ADAPTER", package)
+        return self._imported[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self.folders
