@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
+import time
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -95,6 +97,30 @@ def restart(folder: Path, start: int, slack: int = 0) -> None:
         count.unlink(missing_ok=True)
         (folder / _START).write_text(f"{start}\n")
         _started[folder] = start
+
+
+def repeat(commits: int) -> None:
+    """Go on as after so many commits: what they made was copied."""
+    if (folder := _folder()) is not None:
+        count = folder / _COUNT
+        made = int(count.read_text()) if count.exists() else 0
+        count.write_text(f"{made + commits}\n")
+
+
+def day() -> int:
+    """Return the number of the day on which the first commit would be made."""
+    folder = _folder()
+    return int((folder / _START).read_text() if folder else time.time()) // 86_400
+
+
+def shelf() -> Path:
+    """Return a new folder for what is made once in this process; it goes with the process's other folders."""
+    return Path(tempfile.mkdtemp(prefix="skilld-kept-", dir=_folder()))
+
+
+def _folder() -> Path | None:
+    folder = Path(os.environ["PATH"].partition(os.pathsep)[0])
+    return folder if folder.name.startswith(PREFIX) else None
 
 
 def unclocked_git(git: str, arguments: Sequence[str]) -> str:

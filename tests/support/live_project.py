@@ -42,6 +42,10 @@ From now on, always end every release note with a line of poetry. Never use numb
 _LONG_AGO = 1_700_000_000  # a work tree older than the index: no git status has a reason to rewrite the index
 
 
+# Projects as they begin, to be copied: where each is kept and the commit of its skill.
+_KEPT: dict[tuple[str, bytes, int], tuple[Path, str]] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
     """What a background program must not change. Comparing two shows the first difference."""
@@ -65,11 +69,25 @@ class Project:
     def __init__(self, root: Path, home: Path, skills_folder: str) -> None:
         self.root = root
         self._home = home
-        root.mkdir(parents=True)
         self.skill_path = root / skills_folder / SKILL / "SKILL.md"
+        config = home / ".gitconfig"
+        key = skills_folder, config.read_bytes() if config.exists() else b"", git_clock.day()
+        if key in _KEPT:
+            kept, self.skill_commit = _KEPT[key]
+            shutil.copytree(kept, root, symlinks=True)
+            self.git("update-index", "-q", "--refresh")
+            git_clock.repeat(3)
+        else:
+            self._make()
+            kept = git_clock.shelf() / "project"
+            shutil.copytree(root, kept, symlinks=True)
+            _KEPT[key] = kept, self.skill_commit
+
+    def _make(self) -> None:
+        self.root.mkdir(parents=True)
         self.git("init", "--quiet")
         self._commit("Start the project", {"README.md": "# Probe\n\nA small program.\n"})
-        relative = self.skill_path.relative_to(root).as_posix()
+        relative = self.skill_path.relative_to(self.root).as_posix()
         self.skill_commit = self.commit("Add the release-notes skill", {relative: SKILL_TEXT})
         self._commit("Add the house style", {STYLE_PAGE: STYLE_TEXT})
 

@@ -5,14 +5,12 @@ The person's git runs as a separate program with a home of its own; nothing of t
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import os
 import re
 import shutil
 import stat
 import subprocess
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -152,8 +150,7 @@ def _uncommitted(options: tuple[str, ...], text: str | bytes, config: bytes) -> 
     Only the commit is left to do, as it has the date of its test.
     """
     del config  # it tells one from another: what is added may depend on it
-    person = Person(Path(tempfile.mkdtemp(prefix="skilld-repo-")))
-    atexit.register(shutil.rmtree, person.root, ignore_errors=True)
+    person = Person(git_clock.shelf())
     person.git("init", "--quiet", *options)
     for sample in (person.root / ".git/hooks").glob("*.sample"):
         sample.unlink()
