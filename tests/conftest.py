@@ -203,18 +203,32 @@ def pytest_collection_finish() -> None:
         git_clock.use_real_git_for_readers()
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Start the warm servers of a whole run while one process collects the tests: the other processors have no work."""
+    config = session.config
+    if _has_forks(config) and config.option.markexpr != "quick":
+        is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+        warm.shared_in, close = warm.share(at_once=is_whole)
+        config.add_cleanup(close)
+
+
+def _has_forks(config: pytest.Config) -> bool:
+    # macOS: its frameworks do not bear a fork.
+    return config.option.forks != "0" and not config.option.collectonly and sys.platform != "darwin"
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
     """Run the tests in forks, if asked to."""
     config, asked = session.config, session.config.option.forks
-    if asked == "0" or config.option.collectonly or session.testsfailed or sys.platform == "darwin":
-        return None  # macOS: its frameworks do not bear a fork
-    is_quick = config.option.markexpr == "quick"  # all others spend much of their time waiting
-    count = (os.cpu_count() or 1) + (0 if is_quick else 2) if asked == "auto" else int(asked)
+    if not _has_forks(config) or session.testsfailed:
+        return None
+    is_quick = config.option.markexpr == "quick"
+    # All but the quick ones wait for more than half of their time: with two more than there are processors, a third of
+    # two was idle.
+    count = (os.cpu_count() or 1) + (0 if is_quick else 6) if asked == "auto" else int(asked)
     base = config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
     if not is_quick:
-        warm.shared_in, close = warm.share()
-        config.add_cleanup(close)
         warm_server.load_skilld()
         gc.freeze()
         gc.enable()

@@ -95,10 +95,11 @@ def _door(folder: Path, path: str) -> Path:
     return folder / str([*_PATHS].index(path))
 
 
-def share() -> tuple[Path, Callable[[], None]]:
+def share(*, at_once: bool) -> tuple[Path, Callable[[], None]]:
     """Have servers for the processes that set `shared_in` to the folder returned; call the other thing at the end.
 
-    Each took five seconds of processor time to import all that it has, in each process.
+    Each took five seconds of processor time to import all that it has, in each process. Unless they are to be there
+    `at_once`, each is started when it is first asked for something.
     """
     folder = Path(tempfile.mkdtemp(prefix="skilld-warm-"))
     selector, started = selectors.DefaultSelector(), list[_Server]()
@@ -108,7 +109,11 @@ def share() -> tuple[Path, Callable[[], None]]:
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(str(_door(folder, path)))
         listener.listen(64)
-        selector.register(listener, selectors.EVENT_READ, path)
+        if at_once:
+            with listener:
+                started.append(_Server(path, listener))
+        else:
+            selector.register(listener, selectors.EVENT_READ, path)
 
     def serve() -> None:
         while len(selector.get_map()) > 1:
