@@ -124,6 +124,8 @@ def find_listed(text: str, lowered: str) -> Iterator[Finding]:
         yield from _find_columns(text)
     if "code" in lowered:
         yield from _find_codes(text)
+    if any(name in lowered for name in ("otp", "2fa", "mfa", "authenticator", "factor", "faktor", "einmal")):
+        yield from (Finding(*found.span("secret"), "code") for found in _SEED.finditer(text))
 
 
 def _find_columns(text: str) -> Iterator[Finding]:
@@ -175,6 +177,12 @@ _LIST_OF_CODES = re.compile(_CODES + r"[^\n:\d]{0,60}(?::|\n)")
 _ONE_CODE = re.compile(
     _CODES + r"(?<=e)(?:[^\n:\d.;]{0,40}(?:[:=]|\b(?:is|was|ist|es|est)\b))?[ \t]{1,4}[\"'`]?"
     r"(?P<secret>\d{4}[ -]\d{4}|(?=(?:[a-z-]{0,20}\d){2})[a-z\d]{4,8}(?:-[a-z\d]{4,8}){1,3})(?![\w-]|\.\w)"
+)
+# A seed of one-time codes is base32, with or without blanks; a word of that form has no two digits apart.
+_SEED = re.compile(
+    r"(?i:\b(?:totp|hotp|otp|2fa|mfa|authenticator|two[- ]factor|zwei-?faktor|einmal(?:code|passwort)))\b[^\n.;]{0,40}?"
+    r"(?<![\w/+-])(?P<secret>(?=[A-Z]{0,63}[2-7])[A-Z2-7]{16,64}={0,6}|(?=(?:[a-z]{1,60}[2-7]){2})[a-z2-7]{16,64}"
+    r"|(?=(?:[A-Za-z -]{1,60}[2-7]){2})[A-Za-z2-7]{4}(?:[ -][A-Za-z2-7]{4}){3,15})(?![\w/+-])"
 )
 _CODE = re.compile(
     r"[\s,;|]{0,8}(?:\d{1,2}[.)]\s|[-*\u2022]\s)?\s{0,4}"

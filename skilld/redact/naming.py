@@ -34,7 +34,7 @@ class Language(NamedTuple):
 LANGUAGES = (
     Language("en",
         made_up="password*|passwd|pwd|password-nya|password-ul|passphrase*|pass phrase*|passcode*|passwrd"
-        "|pass word|pw|psw|pswd|passw|pword|pass-phrase*"
+        "|pass word|pw|psw|pswd|passw|pword|pass-phrase*|recovery phrase*|seed phrase*|backup phrase*|recovery-phrase*"
         "|wifi key|wi-fi key|wpa key|network key", codes="pin|pin code|pincode|otp|one-time code"
         "|one time code|verification code|security code"
         "|2fa code|mfa code|cvv|cvc|door code|gate code|entry code|access code|alarm code|keypad code|lockbox code"
@@ -46,7 +46,7 @@ LANGUAGES = (
         "|credentials",
         short="pass|creds"),
     Language("de", made_up="passwort*|passwört*|passwoert*|kennwort*|kennwört*|zugangswort*|losungswort*"
-        "|wlan-schlüssel*|netzwerkschlüssel*"
+        "|wlan-schlüssel*|netzwerkschlüssel*|wiederherstellungsphrase*|wiederherstellungs-phrase*"
         "|passphrase*|passwd",
         codes="pin-code|einmalcode*|bestätigungscode*|sicherheitscode*|freischaltcode*|geheimzahl*"
         "|türcode*|torcode*|haustürcode*|alarmcode*|zugangscode*|zutrittscode*",

@@ -128,6 +128,32 @@ def find_bare_phrase(text: str, at: int) -> tuple[int, int] | None:
     return found.span() if found and not _SPEAKS_OF_PHRASE.search(found[0]) else None
 
 
+_PHRASE_LINK = re.compile(r"(?i)[ \t]{1,3}(?P<is>(?:is|was|ist|war|lautet|est|es)[ \t]{1,3})?")
+_DEVICE_BEFORE = re.compile(
+    r"(?i)\b(?:luks|bitlocker|filevault|veracrypt|truecrypt|gpg|ssh|age|restic|borg|keepass|disk|drive|wallet|laptop|vault"
+    r"|encryption|backup|platten\w{0,20})[ -]$"
+)
+# Behind the name of a phrase: what happens to it, or a thing of that name.
+_TOLD_OF_PHRASE = re.compile(
+    r"(?i)\A(?:\w+(?:ed|ing)|shown|sent|kept|written|too|very|now|still|also|just|already|only|wird|wurde)\b"
+    r"|\b(?:pages?|fields?|inputs?|forms?|screens?|dialogs?|buttons?|generators?|looks?|needs?|shows?|asks?|before|after|in"
+    r"|on|to|at|by|if|is|or|but|vor|nach|bei|wird|neu)\b"
+)
+
+
+def find_unmarked_phrase(text: str, begin: int, end: int) -> tuple[int, int] | None:
+    """Return the span of the plain words behind the name of a phrase at [begin, end): "luks passphrase correct ..."."""
+    link = _PHRASE_LINK.match(text, end)
+    found = find_bare_phrase(text, link.end()) if link else None
+    if link is None or found is None or _TOLD_OF_PHRASE.search(text[slice(*found)]):
+        return None
+    device = _DEVICE_BEFORE.search(text[max(0, begin - _MAX_DEVICE) : begin])
+    return found if link["is"] or device else None
+
+
+_MAX_DEVICE = 32  # characters before a name that are searched for what the phrase opens
+
+
 def names_phrase(name: str) -> bool:
     """Whether a name promises a phrase: "passphrase"."""
     return _PHRASE_NAME.search(name) is not None

@@ -16,7 +16,15 @@ from typing import NamedTuple
 from skilld.redact import passwords
 from skilld.redact.findings import Finding, is_stand_in
 from skilld.redact.naming import COPULAS, LINK_WORDS, Name, Role, find_names, names_a_user
-from skilld.redact.passwords import Shape, find_bare_phrase, find_phrase, is_plain_password, judge_word, names_phrase
+from skilld.redact.passwords import (
+    Shape,
+    find_bare_phrase,
+    find_phrase,
+    find_unmarked_phrase,
+    is_plain_password,
+    judge_word,
+    names_phrase,
+)
 
 _CHARS_AFTER, _CHARS_BEFORE = 90, 48  # characters of a clause around a name
 _WORDS_NEAR, _WORDS_NEAR_BEFORE, _WORDS_NEXT = (
@@ -104,6 +112,9 @@ def find_stated(text: str, lowered: str, *, has_digit: bool) -> Iterator[Finding
 
 def _find_near_name(text: str, name: Name, stop: int) -> Iterator[Finding]:
     end = min(stop, name.end + _CHARS_AFTER)
+    if names_phrase(text[name.start : name.end]) and (bare := find_unmarked_phrase(text, name.start, name.end)):
+        yield Finding(*bare, "password")
+        return
     if not (
         _VALUE_HINT.search(text, max(0, name.start - _CHARS_BEFORE), min(len(text), end + 1))
         or (name.role is Role.PASSWORD and passwords.has_user_before(text, name.start))
