@@ -60,6 +60,10 @@ _SYNONYMS = tuple(
         ("written", "write"),
         ("beside|alongside", "next to"),
         (OWN_PROJECTS, " "),
+        # Names of languages that are no words by themselves.
+        ("(?:(?<=use )|(?<=in )|(?<=with ))go", "golang"),
+        ("(?:(?<=use )|(?<=in ))c", "clanguage"),
+        ("(?:(?<=use )|(?<=in ))r", "rlanguage"),
     )
 )
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from skilld.classify.contradiction import contradicts, contradicts_clearly, forbids
+from skilld.classify.offline.choices import chosen_part, refused_part
 from skilld.classify.offline.placement import replacement
+from skilld.classify.rule_repeats import repeats_rule
+from skilld.classify.said_already import find_line
+from skilld.types import Kind, Update
 
 
 @pytest.mark.parametrize(
@@ -137,3 +141,42 @@ def test_an_outright_ban_contradicts_every_order_for_its_thing(change: str, line
 def test_a_ban_of_less_or_of_something_else_contradicts_no_order(change: str, line: str) -> None:
     assert not contradicts_clearly(change, line)
     assert not contradicts_clearly(line, change)
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ("Use two spaces in YAML files, no tabs.", "- Use tabs in YAML."),
+        ("Use single quotes in JS files, no double quotes.", "- Use double quotes in JS."),
+        ("Use pnpm in CI jobs, no npm.", "- Use npm in CI."),
+        ("Use kebab-case for file names, no camelCase.", "- Use camelCase for files."),
+        ("Write tests with vitest, no jest.", "- Use jest in tests."),
+    ],
+)
+def test_no_other_member_of_a_choice_is_a_part_that_is_refused(change: str, line: str) -> None:
+    assert refused_part(change)
+    assert contradicts(change, line[2:])
+    assert replacement(change, f"# Style\n\n{line}\n- Be brief.\n")
+
+
+@pytest.mark.parametrize("change", ["Keep functions short, no comments.", "Use two spaces in YAML, no emojis."])
+def test_another_ban_behind_a_comma_is_a_rule_of_its_own(change: str) -> None:
+    assert chosen_part(change) == change
+    assert refused_part(change) == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("Always use go for examples.", "Use Rust for examples."),
+        ("Always use go for examples.", "Examples are written in Rust."),
+        ("Write scripts in Go.", "Write scripts in Python."),
+        ("Use C for the examples.", "Use Rust for the examples."),
+        ("Always use R for plots.", "Always use Python for plots."),
+    ],
+)
+def test_a_rule_about_another_language_with_a_short_name_is_no_repeat(said: str, line: str) -> None:
+    update = Update(1, "", said, "", Kind.PREFERENCE, 1, said, 0.8)
+    assert find_line(update, f"- {line}\n") is None
+    assert not repeats_rule(said, line)
+    assert find_line(update, f"- {said}\n")

@@ -63,6 +63,10 @@ _REVERSIBLE = [
     *_ORDER,
 ]
 _ALIASES = [(re.compile(rf"\b(?:{words})\b", re.IGNORECASE), name) for name, words in TOPICS["aliases"].items()]
+# "Two spaces, no tabs" refuses another member of the choice; "short functions, no comments" are two rules.
+_NO_OTHER = re.compile(
+    r", (?:and |but |und )?(?:no|keine?[nrs]?) (?P<other>[\w.+#-]+(?: [\w.+#-]+)?)[\W_]*\Z", re.IGNORECASE
+)
 _MAX_REFUSED_WORDS = 4  # words
 WORD = re.compile(r"[^\W_](?:[\w-]*[^\W_])?", re.UNICODE)
 
@@ -85,16 +89,31 @@ def chosen_part(text: str) -> str:
     """Return `text` without the refused part: "use pnpm" of "use pnpm, not npm"."""
     if found := _USE_NOT.match(text):
         return found[0]
+    if other := _other_choice(text):
+        text = text[: other.start()]
     first = _REFUSAL_FIRST.match(text)
     chosen = _REFUSAL.split(first["chosen"] if first else text, maxsplit=1)[0]
     is_ban = _BAN_WORD.match(text, len(chosen)) is not None
     return text if is_ban and _SCOPE.match(chosen) else chosen
 
 
+def _other_choice(text: str) -> re.Match[str] | None:
+    """Return the end of `text` that refuses another member of a choice than the rest names: ", no tabs"."""
+    if (found := _NO_OTHER.search(text)) is None:
+        return None
+    mine, theirs = (
+        frozenset(word.lower() for word in WORD.findall(with_usual_names(part)))
+        for part in (text[: found.start()], found["other"])
+    )
+    return found if any(mine & one and theirs & one and not mine & theirs & one for one in _FAMILIES) else None
+
+
 def refused_part(text: str) -> str:
     """Return the few words that `text` refuses, if any: "npm" of "use pnpm, not npm"."""
     if first := _REFUSAL_FIRST.match(text):
         return " ".join(first["down"].split()[:_MAX_REFUSED_WORDS])
+    if other := _other_choice(text):
+        return other["other"]
     found = _REFUSAL.search(text) or _NOT_PHRASE.search(text)
     return " ".join(text[found.end() :].split()[:_MAX_REFUSED_WORDS]).partition(",")[0] if found else ""
 
