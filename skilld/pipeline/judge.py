@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from skilld.classify.backends import Backend
-from skilld.classify.backends.offline import skills_by_use, subject_stems
+from skilld.classify.backends.offline import UNRELATED_CONFIDENCE, skills_by_use, subject_stems
 from skilld.classify.clauses import may_state_exception
 from skilld.classify.contradiction import contradicts
 from skilld.classify.conversation_style import PROJECT_SCOPE, is_about_project, remove_project_scope, split_conversation
@@ -18,7 +18,7 @@ from skilld.classify.offline.provenance import own_words
 from skilld.classify.said_already import NEARLY, find_same_meaning, says_already, says_same_rule
 from skilld.classify.support import is_empty_request
 from skilld.classify.typed_quote import typed_quote
-from skilld.classify.verify import UNCLEAR_REASON, Verdict, VerifiedUpdate, verify
+from skilld.classify.verify import UNCLEAR_REASON, Verdict, VerifiedUpdate, is_unrelated, verify
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import CheckedEdit, compose, compose_separately, is_harmful, only_adds
@@ -32,6 +32,7 @@ FindFile = Callable[[TargetDocument, TargetKind], TargetDocument | None]
 # Content words of a change in the quote's own words: with fewer it is "ok, go on" or "do that".
 _MIN_CONTENT_STEMS = 3
 _CHANGES = frozenset((Kind.CHANGE_STEP, Kind.REMOVE_STEP))
+_OUTRIGHT_CONFIDENCE = 0.8  # of the rules, in words such as "from now on" or "always"
 _NOT_SAID_REASON = "the edited skill still does not say this"
 NO_EDIT_REASON = "no edit could be made that says this the way you did"
 UNCHECKED_FLAG = "could not verify that it says what you said"
@@ -237,6 +238,8 @@ class Judge:
             return [update]
         if _is_off_topic(update, named):
             return [self._redirect_update(update, named, TargetKind.INSTRUCTIONS)]
+        if update.confidence == UNRELATED_CONFIDENCE and (elsewhere := self._place_unrelated(update, named)):
+            return [elsewhere]
         talk, rest = split_conversation(update.change)
         if not talk or is_about_project(self._typed_text([update])):
             return [update]
@@ -244,6 +247,21 @@ class Judge:
         if mine.skill == update.skill:
             return [update]
         return [*([replace(update, change=rest)] if rest else []), mine]
+
+    def _place_unrelated(self, update: Update, named: TargetDocument) -> Update | None:
+        """Return an outright rule that the rules held back, since no skill in use is about it, for the project's file.
+
+        None if that file does not exist: then it waits for its skill.
+        """
+        if named.ref.kind is not TargetKind.SKILL or not is_unrelated(update, named.doc):
+            return None
+        plain, _ = self._backend.detect(self._messages, ())
+        said = next((one for one in plain if (one.turn, one.quote) == (update.turn, update.quote)), update)
+        own = self._own(named, TargetKind.INSTRUCTIONS) if said.confidence >= _OUTRIGHT_CONFIDENCE else named
+        if own is None or own is named or own.ref.absent:
+            return None
+        moved = self._redirect_update(update, named, TargetKind.INSTRUCTIONS)
+        return replace(moved, confidence=said.confidence)
 
     def _redirect_update(self, update: Update, named: TargetDocument, kind: TargetKind) -> Update:
         """Redirect an update from `named` to the file of a kind, unless `named` may have it."""

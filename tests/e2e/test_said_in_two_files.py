@@ -75,3 +75,22 @@ def test_one_accepted_into_another_file_names_the_first_and_not_itself(
     there = next(one for one in daemon.store.proposals.in_states([State.ACCEPTED]) if one.path == str(moved))
     assert f"the open proposal {first.id} asks for the same in {first.skill}" in there.flags
     assert not any(second.id in flag for flag in there.flags)
+
+
+@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("From now on, always wrap errors with context.", "Always wrap errors with context."),
+        ("From now on, always use tabs in Makefiles.", "Always use tabs in Makefiles."),
+    ],
+)
+def test_a_rule_about_something_else_than_the_skill_in_use_goes_to_the_projects_file(
+    daemon: InProcessDaemon, home: Path, guided: Project, said: str, line: str, *, beside: bool
+) -> None:
+    talk = Talk(home, guided.root)
+    talk.use_skill(SKILL, guided.skill_path.parent)
+    talk.type(*([OTHER] if beside else []), said, *CHATTER[: 4 - beside])
+    made = daemon.run()
+    assert [update.change for one in made if Path(one.path).name == "CLAUDE.md" for update in one.updates] == [line]
+    assert len(made) == 1 + beside

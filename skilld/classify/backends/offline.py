@@ -46,7 +46,7 @@ from skilld.words import content_stems, is_about, is_other_language
 
 _UNCLEAR_CONFIDENCE = 0.4  # of a wish that cannot be proposed in its words
 _OPENING_CHARACTERS = 2000  # of a skill, which show its language
-_UNRELATED_CONFIDENCE = 0.45  # of a clear wish that is not related to the skill in use
+UNRELATED_CONFIDENCE = 0.45  # of a clear wish that is not related to the skill in use
 _CUT_WORD = re.compile(r"\0\w*")  # what an expression matched, to the end of its last word
 
 _REASONS = {
@@ -231,7 +231,7 @@ def _make_update(
     target = skill or (in_use[0] if in_use else None)
     confidence = match.strength if said.clear else min(match.strength, _UNCLEAR_CONFIDENCE)
     if target and not skill and not PROJECT_SCOPE.search(match.quote):  # project rules go to other files
-        confidence = min(confidence, _UNRELATED_CONFIDENCE)
+        confidence = min(confidence, UNRELATED_CONFIDENCE)
     return Update(
         skill=target.number if target else None,
         section=section_for(match.quote, said.text, target.text).heading if target else "",
