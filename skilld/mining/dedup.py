@@ -1,20 +1,22 @@
 """Finds out whether an ask was proposed before, by its turns and its meaning. Pure.
 
-The daemon's own rule (`skilld.proposals.past_decisions`) is about one skill; a new skill has no file yet, so here all
-proposals count. What the person decided against is proposed again only if they said it since, in another session and
-in other words.
+The daemon's own rule (`skilld.proposals.past_decisions`) is about one file. A new skill has no file yet, so here all
+proposals count whose file the agent loads where the ask was made. What the person decided against is proposed again
+only if they said it since, in another session and in other words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from skilld.classify.said_already import says_already
 from skilld.clock import parse_time
 from skilld.library.clusters import Ask
 from skilld.text import fold_case
-from skilld.types import Evidence, Proposal, State
+from skilld.types import Evidence, Proposal, State, TargetKind
 from skilld.words import content_stems, is_same_ask
 
 _REASONS = {
@@ -28,6 +30,10 @@ _REASONS = {
     State.SAID: "the file already said this ({id})",
 }
 _DECIDED_AGAINST = frozenset({State.REJECTED, State.REVERTED, State.DROPPED})
+# A step or trap of a new skill, as mining writes it: `pnpm db:reset` does not say which package manager to use.
+_OBSERVED_STEP = re.compile(r"^[ \t]*(?:\d+[.)]|-) (?:Run )?`[^`\n]*`(?:\.| failed\b.*)?$", re.MULTILINE)
+_HERE = frozenset({State.OPEN, State.ACCEPTED})
+_STANDING = frozenset({TargetKind.INSTRUCTIONS, TargetKind.RULES, TargetKind.PERSONAL})
 
 
 _DECLINED_PREFIXES = tuple(_REASONS[state].partition("(")[0] for state in sorted(_DECIDED_AGAINST))
@@ -61,9 +67,10 @@ class ProposalHistory:
         self._all = [_proposal_text(proposal) for proposal in proposals]
         self.supported: dict[tuple[str, str], Evidence] = {}
 
-    def duplicate_reason(self, ask: Ask, path: str) -> str | None:
-        """Return why an ask, for the skill at `path` or a new one, need not be proposed; None if it may.
+    def duplicate_reason(self, ask: Ask, path: str, agents: Collection[str] = ()) -> str | None:
+        """Return why an ask, for the file at `path` or a new skill, need not be proposed; None if it may.
 
+        `agents` are those of its sessions, empty if unknown.
         A proposal that says the same is preferred to one with the same quotes, as the halves of a proposal that was
         accepted in part have.
         """
@@ -72,8 +79,8 @@ class ProposalHistory:
 
         def known() -> Iterator[_ProposalText]:
             for said in self._all:
-                if path and said.proposal.path != path and said.proposal.state is not State.OPEN:
-                    continue  # another skill may need it too
+                if not _counts(said.proposal, ask, path, agents):
+                    continue
                 if says_already(ask.text, said.text) or any(is_same_ask(stems, line) for line in said.lines):
                     yield said
                 elif any(one.id in said.turns and fold_case(one.quote) in said.quotes for one in ask.said):
@@ -92,6 +99,34 @@ class ProposalHistory:
             self.supported |= {(said.proposal.id, turn): evidence for turn, evidence in new.items()}
 
 
+def _counts(known: Proposal, ask: Ask, path: str, agents: Collection[str]) -> bool:
+    """Whether a proposal that says the same makes an ask for the file at `path` (or a new skill) needless.
+
+    One for another skill does so only while it is open: several skills may need the same.
+    """
+    if known.target is TargetKind.EVALS or (path and known.path == path):
+        return known.target is not TargetKind.EVALS
+    if not path and known.state in _DECIDED_AGAINST:
+        return True
+    if path and (known.state not in _HERE or (known.state is State.ACCEPTED and known.target not in _STANDING)):
+        return False
+    unread = known.target in _STANDING and known.agents and agents and not {*known.agents} & {*agents}
+    return not (path and unread) and _is_loaded_there(known, [ask.said[0].project, path])
+
+
+def _is_loaded_there(known: Proposal, places: Sequence[str]) -> bool:
+    """Whether a proposal's file is loaded in one of these folders, or next to one of these files.
+
+    A file in a hidden folder, such as ~/.claude, is for all that is below the folder around it.
+    """
+    where = [Path(place) for place in places if place]
+    if known.target is TargetKind.PERSONAL or not where:
+        return True
+    file = Path(known.path)
+    hidden = next((folder for folder in file.parents if folder.name.startswith(".")), file)
+    return any(place.is_relative_to(root) for place in where for root in {hidden.parent, Path(known.repo or file)})
+
+
 def _is_new_ask(ask: Ask, said: _ProposalText) -> bool:
     """Whether a rejected ask was made again since the decision, in another session and in other words."""
     if said.proposal.state not in _DECIDED_AGAINST:
@@ -105,6 +140,8 @@ def _is_new_ask(ask: Ask, said: _ProposalText) -> bool:
 
 def _proposal_text(proposal: Proposal) -> _ProposalText:
     text = "\n".join(operation.text for operation in proposal.operations)
+    if proposal.creates:
+        text = _OBSERVED_STEP.sub("", text)
     lines = [line.strip().lstrip("-*+0123456789. ") for line in f"{text}\n{proposal.summary}".splitlines()]
     return _ProposalText(
         proposal,

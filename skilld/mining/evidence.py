@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +28,8 @@ _PART_KINDS = {Kind.FACT: PartKind.FACT, Kind.CORRECTION: PartKind.PITFALL}
 
 # Why evidence does not hold, by turn and quote; and why an ask is not to be proposed (again).
 Refutations = Mapping[tuple[str, str], str]
-DuplicateReason = Callable[[Ask, str], str | None]  # takes the ask and the path of its skill or ""
+# Takes the ask, the path of its skill or "", and the agents of its sessions.
+DuplicateReason = Callable[[Ask, str, Collection[str]], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def find_leads(
     for number, ask in enumerate(standing):
         lead = _build_lead(ask, rows, skills)
         why, before = _rejection_reason(lead, standing[:number], texts, now), str(lead.skill.path if lead.skill else "")
-        if why in {None, REPEATABLE} and (proposed := known(ask, before)):
+        if why in {None, REPEATABLE} and (proposed := known(ask, before, {row.agent for row in lead.rows})):
             why = proposed  # being proposed already goes before not being repeated
         if why:
             rejected.append(RejectedCandidate(ask.text, why))

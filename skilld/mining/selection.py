@@ -95,10 +95,16 @@ def _task_candidates(
     missed: list[RejectedCandidate] = []
 
     def denied(row: Row, said: Feedback) -> bool:
-        return (said.turn, said.quote) in refuted or is_declined(known(Ask((feedback_mention(row, said),)), ""))
+        return (said.turn, said.quote) in refuted or is_declined(
+            known(Ask((feedback_mention(row, said),)), "", {row.agent})
+        )
 
     for one in find_recurring_tasks(valid, denied, chosen=chosen, grouping=grouping):
-        if why := one.missed or _covered_reason(one, skills, texts) or known(one.ask, ""):
+        if (
+            why := one.missed
+            or _covered_reason(one, skills, texts)
+            or known(one.ask, "", {row.agent for row in one.rows})
+        ):
             missed.append(RejectedCandidate(one.ask.text, why))
         elif one.candidate is not None:
             made.append(_without_refuted(one.candidate, refuted))
@@ -167,7 +173,7 @@ def judge(
     *,
     now: float,
     refuted: Refutations | None = None,
-    known: DuplicateReason = lambda _ask, _path: None,
+    known: DuplicateReason = lambda _ask, _path, _agents: None,
     kind: SkillKind | None = None,
     create_new: bool = False,
     chosen: bool = False,

@@ -9,7 +9,7 @@ import pytest
 from skilld.clock import parse_time
 from skilld.library.clusters import Ask, Mention, Piece
 from skilld.mining.dedup import ProposalHistory
-from skilld.types import Evidence, Op, Operation, Proposal, State
+from skilld.types import Evidence, Op, Operation, Proposal, State, TargetKind
 from support.proposals import make_proposal
 from support.rows import for_each
 
@@ -57,6 +57,61 @@ def test_a_rule_for_one_skill_may_be_proposed_for_another() -> None:
     accepted = ProposalHistory([_proposed(State.ACCEPTED)])
     assert accepted.duplicate_reason(_ask(SAID), "/shop/other/SKILL.md") is None
     assert "accepted" in (accepted.duplicate_reason(_ask(SAID), PATH) or "")
+
+
+def _in(
+    path: str, target: TargetKind = TargetKind.SKILL, state: State = State.OPEN, agents: tuple[str, ...] = ()
+) -> Proposal:
+    repo = "/".join(path.split("/")[:3])
+    return replace(_proposed(state), path=path, repo=repo, target=target, agents=agents)
+
+
+@for_each(
+    "path, target, counts",
+    [
+        ("/src/shop/.claude/skills/notes/SKILL.md", TargetKind.SKILL, True),
+        ("/src/shop/CLAUDE.md", TargetKind.INSTRUCTIONS, True),
+        ("/src/shop/web/.claude/skills/notes/SKILL.md", TargetKind.SKILL, True),  # of the same repository
+        ("/src/.claude/skills/notes/SKILL.md", TargetKind.SKILL, True),  # of the folder around it
+        ("/home/me/.claude/CLAUDE.md", TargetKind.PERSONAL, True),
+        ("/src/billing/.claude/skills/notes/SKILL.md", TargetKind.SKILL, False),
+        ("/src/shop-two/CLAUDE.md", TargetKind.INSTRUCTIONS, False),
+        ("/src/shop/.claude/skills/notes/evals/evals.json", TargetKind.EVALS, False),
+    ],
+)
+def test_an_open_proposal_counts_only_where_its_file_is_loaded(path: str, target: TargetKind, *, counts: bool) -> None:
+    ask = Ask((replace(_ask(OTHERWISE).said[0], project="/src/shop"),))
+    known = ProposalHistory([_in(path, target)])
+    assert bool(known.duplicate_reason(ask, "")) is counts
+    assert bool(known.duplicate_reason(ask, "/src/shop/.claude/skills/deploy/SKILL.md")) is counts
+
+
+@for_each(
+    "path, agents, counts",
+    [
+        ("/src/shop/AGENTS.md", ("codex",), True),
+        ("/src/shop/AGENTS.md", (), True),  # made before agents were noted
+        ("/src/shop/CLAUDE.md", ("claude-code",), False),
+        ("/src/billing/AGENTS.md", ("codex",), False),
+    ],
+)
+def test_what_was_accepted_for_a_project_is_not_proposed_for_its_skill(
+    path: str, agents: tuple[str, ...], *, counts: bool
+) -> None:
+    known = ProposalHistory([_in(path, TargetKind.INSTRUCTIONS, State.ACCEPTED, agents)])
+    ask = Ask((replace(_ask(OTHERWISE).said[0], project="/src/shop"),))
+    why = known.duplicate_reason(ask, "/src/shop/.agents/skills/deploy/SKILL.md", {"codex"})
+    assert why == ("you accepted it (abc12345)" if counts else None)
+
+
+def test_a_command_in_a_new_skill_is_no_rule_about_it() -> None:
+    steps = (
+        "# Reset the database\n\n## Steps\n\n1. Run `docker stop`.\n2. Run `pnpm db:reset`.\n\n- `pnpm up` failed.\n"
+    )
+    made = replace(_proposed(State.OPEN), operations=(Operation(Op.CREATE, "", steps),), evidence=())
+    assert ProposalHistory([made]).duplicate_reason(_ask("Always use pnpm instead of npm here."), "") is None
+    rule = replace(made, operations=(Operation(Op.CREATE, "", f"{steps}\n- Use pnpm, not npm.\n"),))
+    assert ProposalHistory([rule]).duplicate_reason(_ask("Always use pnpm instead of npm here."), "") is not None
 
 
 @pytest.mark.parametrize("state", [State.REJECTED, State.REVERTED])

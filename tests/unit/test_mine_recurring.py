@@ -467,7 +467,7 @@ def test_what_was_decided_against_or_taken_back_is_no_line() -> None:
     assert "Tell the others in the channel" in _step_lines(before, PartKind.SAID)
     assert not any("with npm" in line for line in _step_lines(before, PartKind.SAID))
 
-    def known(ask: Ask, _: str) -> str | None:
+    def known(ask: Ask, _: str, _agents: object) -> str | None:
         return "you rejected it (abc123)" if "channel" in ask.text and "deploy" not in ask.text else None
 
     (after,) = judge(rows, [], {}, now=NOW, known=known, grouping=Grouping([ToldTask(places)], places)).candidates
