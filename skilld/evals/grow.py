@@ -1,4 +1,4 @@
-"""Turns accepted corrections into cases: the request before the correction, and what a good answer does.
+"""Turns accepted corrections into cases: the request that the skill was loaded for, and what a good answer does.
 
 Takes proposals and the redacted sessions that they quote; returns cases, or why a correction has none. Nothing is made
 up: a case asks what the person asked, in their words, and checks what they accepted.
@@ -7,7 +7,7 @@ up: a case asks what the person asked, in their words, and checks what they acce
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,14 +35,14 @@ class SessionMessages:
         self._read: dict[Path, list[Session]] = {}
         self._past: list[Transcript] | None = None
 
-    def messages(self, proposal: Proposal, turn: str) -> Sequence[Message]:
-        """Return the messages of a turn's session. Raises LookupError with a reason."""
+    def session(self, proposal: Proposal, turn: str) -> Session:
+        """Return the session of a turn. Raises LookupError with a reason."""
         for transcript in self._transcripts(proposal, turn):
             for session in self._sessions(transcript):
                 if any(message.turn_key == turn for message in session.messages):
                     if why := _opt_out_reason(session):
                         raise LookupError(why)
-                    return session.messages
+                    return session
         raise LookupError(_TRANSCRIPT_GONE)
 
     def _transcripts(self, proposal: Proposal, turn: str) -> Iterator[Transcript]:
@@ -72,8 +72,8 @@ _MIN_STEMS = 2  # of a request: a shorter one, such as "go on", asks for nothing
 _MAX_REQUEST = 4000  # characters
 _MAX_CHANGE = 600
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
-FindMessages = Callable[[Proposal, str], Sequence[Message]]
-"""Returns the session's messages for a proposal and the key of one of its turns; raises LookupError if gone."""
+FindSession = Callable[[Proposal, str], Session]
+"""Returns the session for a proposal and the key of one of its turns; raises LookupError if gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +84,14 @@ class GrownCases:
     left_out: tuple[tuple[str, str], ...] = ()
 
 
-def grow(proposals: Iterable[Proposal], words: FindMessages) -> GrownCases:
+def grow(proposals: Iterable[Proposal], find: FindSession) -> GrownCases:
     """Return the cases of the proposals that quote the person; others are not corrections."""
     cases: dict[tuple[str, ...], tuple[str, Case]] = {}  # by content: the same case twice is one
     left_out: list[tuple[str, str]] = []
     for proposal in proposals:
         if not proposal.evidence:
             continue
-        made, why = _cases(proposal, words)
+        made, why = _cases(proposal, find)
         for case in made:
             cases.setdefault(case.content, (proposal.id, case))
         if why and not made:
@@ -99,19 +99,21 @@ def grow(proposals: Iterable[Proposal], words: FindMessages) -> GrownCases:
     return GrownCases(tuple(cases.values()), tuple(left_out))
 
 
-def _cases(proposal: Proposal, words: FindMessages) -> tuple[list[Case], str]:
+def _cases(proposal: Proposal, find: FindSession) -> tuple[list[Case], str]:
     cases, why = [], ""
-    keys = {one.turn for one in proposal.evidence}
+    quotes: dict[str, list[str]] = {}
+    for one in proposal.evidence:
+        quotes.setdefault(one.turn, []).append(fold(one.quote))
     for change, kind, quote, turn in _corrections(proposal):
         if kind is Kind.REMOVE_STEP:
             why = "it removes something from the skill, which a test case cannot check"
             continue
         try:
-            messages = words(proposal, turn)
+            session = find(proposal, turn)
         except LookupError as error:
             why = str(error.args[0])
             continue
-        if asked := request_before(messages, turn, quote, keys):
+        if asked := request_for(session, proposal, turn, quotes):
             expected = f"{change} You said: \u201c{quote}\u201d"
             cases.append(Case("", asked, safe_text(expected), tuple(map(safe_text, statements_for(change)))))
         else:
@@ -130,21 +132,35 @@ def _corrections(proposal: Proposal) -> Iterator[tuple[str, Kind, str, str]]:
         yield truncate(fold(proposal.summary), _MAX_CHANGE), proposal.kind, fold(said.quote), said.turn
 
 
-def request_before(messages: Sequence[Message], turn: str, quote: str, corrections: set[str]) -> str:
-    """Return the request that a correction refers to: the last one before it, or the rest of the same turn.
+def request_for(session: Session, proposal: Proposal, turn: str, quotes: Mapping[str, Sequence[str]]) -> str:
+    """Return the request that a correction refers to, empty if there is none.
 
-    Turns that are corrections themselves (`corrections` has their keys) or say next to nothing are no requests.
+    It is the one for which the skill was loaded last before the correction; if the log names none, the last request
+    before it, or the rest of the same turn. Turns with `quotes` are corrections: only their rest can be a request.
     """
-    at = next((place for place, one in enumerate(messages) if one.turn_key == turn), None)
-    if at is None:
+    messages = session.messages
+    places = {one.turn_key: place for place, one in enumerate(messages) if one.by_person}
+    if turn not in places:
         return ""
-    for place in range(at - 1, -1, -1):
-        message = messages[place]
-        is_request = message.by_person and message.turn_key not in corrections
-        if is_request and (asked := _request(typed_text(messages, place))):
+    at = places[turn]
+    mine = (key for use, key in session.loaded if use.path == proposal.path or use.name == proposal.skill)
+    loaded = [place for key in mine if (place := places.get(key, at + 1)) <= at]
+    before = (place for place in range(at - 1, -1, -1) if messages[place].turn_key not in quotes)
+    for place in (*loaded[-1:], *before, at):
+        if messages[place].by_person and (asked := _without_quotes(messages, place, quotes)):
             return asked
-    rest = fold(typed_text(messages, at))
-    return _request(rest.replace(quote, " ", 1)) if quote in rest else ""
+    return ""
+
+
+def _without_quotes(messages: Sequence[Message], place: int, quotes: Mapping[str, Sequence[str]]) -> str:
+    """Return the request in a message without what is quoted from it."""
+    text = typed_text(messages, place)
+    for quote in quotes.get(messages[place].turn_key or "", ()):
+        text = fold(text)
+        if quote not in text:
+            return ""
+        text = text.replace(quote, " ", 1)
+    return _request(text)
 
 
 def _request(text: str) -> str:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import objects, string
@@ -30,6 +30,8 @@ from skilld.pipeline.messages import to_messages
 from skilld.protocol import PROCESSOR_SECONDS
 from skilld.skills.project_config import linked_work_tree, read_link
 from skilld.types import Event, Message, RawLine, Reply, SkillUse, Turn
+
+_Event = TypeVar("_Event")
 
 # How a session ended and what it cost, from its own log. Pure: one agent's records in, two facts out.
 #
@@ -189,7 +191,7 @@ class Session:
 
     `cwd` is where it was started, `main_dir` the folder in which most of its work was done, `project` the top folder
     of that one's repository, or `cwd` if it is not on this machine. `by_hand` is that of its transcript. Each of
-    `actions` has the key of the turn that it followed.
+    `actions`, and of the uses in `loaded`, has the key of the turn that it followed.
     """
 
     agent: str
@@ -204,6 +206,7 @@ class Session:
     project: str = ""
     by_hand: bool = False
     actions: tuple[tuple[Action, str], ...] = ()
+    loaded: tuple[tuple[SkillUse, str], ...] = ()
 
     @property
     def turns(self) -> list[Message]:
@@ -313,17 +316,18 @@ class Reader:
             log=read.log,
             project=main_tree(here),
             by_hand=transcript.by_hand,
-            actions=_actions_by_turn(read.actions.actions(here), turns),
+            actions=_by_turn(((one, one.at) for one in read.actions.actions(here)), turns),
+            loaded=_by_turn(((one, one.span.start) for one in read.uses), turns),
         )
 
 
-def _actions_by_turn(actions: Sequence[Action], turns: Sequence[Turn]) -> tuple[tuple[Action, str], ...]:
-    """Return each action with the key of the turn that it followed, in the transcript's order.
+def _by_turn(events: Iterable[tuple[_Event, int]], turns: Sequence[Turn]) -> tuple[tuple[_Event, str], ...]:
+    """Return each event (given with its position) with the key of the turn that it followed, in the same order.
 
-    Actions before the first turn belong to turns of an earlier file, which this one repeats.
+    Events before the first turn belong to turns of an earlier file, which this one repeats.
     """
     starts = sorted((turn.span.start, turn.key) for turn in turns)
-    placed = [(one, bisect_right(starts, one.at, key=lambda start: start[0])) for one in actions]
+    placed = [(one, bisect_right(starts, at, key=lambda start: start[0])) for one, at in events]
     return tuple((one, starts[behind - 1][1]) for one, behind in placed if behind)
 
 

@@ -332,3 +332,21 @@ def test_cases_are_not_taken_for_taught_rules(person: Person) -> None:
     assert [proposal["target"]["kind"] for proposal in person.program.json("proposals")].count("evals") == 1
     assert person.program.json("report")["taught"] == before
     assert before["total"] == sum(before["where"].values()) == 2
+
+
+def test_a_case_asks_what_the_skill_was_loaded_for(home: Path, project: Project) -> None:
+    program = InProcessProgram(home)
+    session = Session(home, project)
+    session.type("Hallo! Wie lange läuft die Testdatenbank schon?")
+    session.type(ASKED)
+    session.use_skill()
+    session.type("Prima. Und erklär mir bitte noch kurz den Reverse Proxy, thanks :)", "vielen Dank!", LASTING)
+    session.type("ok", "weiter bitte", "danke")
+    assert program.run("run", "--once", "--backfill", "1").returncode == 0
+    (proposal,) = program.json("proposals")
+    assert Program(home).run("accept", proposal["id"]).returncode == 0
+    (case,) = program.json(*EVAL, "--dry-run")["cases"]
+    assert case["prompt"] == ASKED
+    told = program.run(*EVAL, "--dry-run").stdout
+    assert "1 new case would be proposed for the skill's folder, as " in told
+    assert "1 new case proposed for the skill's folder: skilld review " in program.run(*EVAL).stdout

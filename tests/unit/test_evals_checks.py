@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from skilld.evals.checks import Literal, judged_statements, parse_literal, passes_code, statements_for
 from skilld.evals.grow import grow
-from skilld.types import Evidence, Kind, Message, Proposal, Update
+from skilld.mining.sessions import Session
+from skilld.types import Evidence, Kind, Message, Proposal, SkillUse, Span, Update
 from support.proposals import make_proposal
 from support.rows import for_each
 
@@ -86,13 +88,19 @@ RULE = "Always put the ticket number first."
 TALK = make_messages("Write the release notes for 2.4.0", "- done", "ok", f"Hm. {RULE}", "- ok", "thanks")
 
 
+def talk(messages: Sequence[Message], loads: dict[str, str] | None = None) -> Session:
+    """Return a session with these messages, in which skills (by name) were loaded in turns."""
+    uses = ((SkillUse("s1", name, None, None, Span(0, 0)), turn) for turn, name in (loads or {}).items())
+    return Session("claude-code", "s1", Path("s1.jsonl"), "", "", "", tuple(messages), (), loaded=tuple(uses))
+
+
 def corrected_proposal(turn: str = "t3", **more: object) -> Proposal:
     update = Update(1, "", "Put the ticket number first.", "", Kind.PREFERENCE, 1, RULE)
     return make_proposal(**{"evidence": (Evidence(turn, RULE),), "updates": (update,), "summary": "x", **more})
 
 
 def test_a_case_asks_what_was_asked_before_the_correction() -> None:
-    grown = grow([corrected_proposal()], lambda *_: TALK)
+    grown = grow([corrected_proposal()], lambda *_: talk(TALK))
     ((name, case),) = grown.cases
     assert name == "0123abcd"
     assert case.prompt == "Write the release notes for 2.4.0"
@@ -117,14 +125,42 @@ def test_what_counts_as_a_request(messages: Sequence[Message], asked: str) -> No
     turn = next(message.turn_key for message in messages if RULE in message.text)
     assert turn
     both = (Evidence(turn, RULE), Evidence("t2", "Never mention hosts in the notes"))
-    grown = grow([corrected_proposal(evidence=both)], lambda *_: messages)
+    grown = grow([corrected_proposal(evidence=both)], lambda *_: talk(messages))
     assert [case.prompt for _, case in grown.cases] == ([asked] if asked else [])
     assert [why for _, why in grown.left_out] == (
         [] if asked else ["you had not asked for anything earlier in that session"]
     )
 
 
-def no_messages(*_: object) -> Sequence[Message]:
+NOTES, MORE = "Write the notes for 1.4 please", "Now write the notes for 1.5"
+OTHER_WISH = "Great. And explain the reverse proxy to me, thanks :)"
+
+
+@for_each(
+    ("said", "loads", "asked"),
+    [
+        ((NOTES, "- ok", OTHER_WISH, RULE), {"t1": "release-notes"}, NOTES),
+        (("How old is the database?", NOTES, OTHER_WISH, "many thanks", RULE), {"t2": "release-notes"}, NOTES),
+        (
+            (NOTES, MORE, RULE),
+            {"t1": "release-notes", "t2": "release-notes"},
+            MORE,
+        ),
+        ((NOTES, RULE, MORE), {"t1": "release-notes", "t3": "release-notes"}, NOTES),
+        ((f"{NOTES}. {RULE}", OTHER_WISH), {"t1": "release-notes"}, f"{NOTES}."),
+        ((NOTES, OTHER_WISH, RULE), {"t1": "deploy"}, OTHER_WISH),  # another skill
+        (("go on", OTHER_WISH, RULE), {"t1": "release-notes"}, OTHER_WISH),
+    ],
+)
+def test_a_case_asks_what_its_skill_was_loaded_for(said: tuple[str, ...], loads: dict[str, str], asked: str) -> None:
+    messages = make_messages(*said)
+    turn = next(message.turn_key for message in messages if RULE in message.text)
+    assert turn
+    grown = grow([corrected_proposal(turn, skill="release-notes")], lambda *_: talk(messages, loads))
+    assert [case.prompt for _, case in grown.cases] == [asked]
+
+
+def no_messages(*_: object) -> Session:
     raise LookupError("the transcript of its session is gone")
 
 
@@ -133,7 +169,7 @@ def test_the_reason_why_a_correction_makes_no_case() -> None:
     assert grow([corrected_proposal()], no_messages).left_out == (
         ("0123abcd", "the transcript of its session is gone"),
     )
-    (told,) = grow([corrected_proposal(updates=(removed,))], lambda *_: TALK).left_out
+    (told,) = grow([corrected_proposal(updates=(removed,))], lambda *_: talk(TALK)).left_out
     assert told[1] == "it removes something from the skill, which a test case cannot check"
     assert grow([corrected_proposal(evidence=())], no_messages) == grow([], no_messages), (
         "nobody said it: no correction"
@@ -141,5 +177,5 @@ def test_the_reason_why_a_correction_makes_no_case() -> None:
 
 
 def test_the_same_request_and_check_are_one_case() -> None:
-    grown = grow([corrected_proposal(), corrected_proposal(id="99999999")], lambda *_: TALK)
+    grown = grow([corrected_proposal(), corrected_proposal(id="99999999")], lambda *_: talk(TALK))
     assert [name for name, _ in grown.cases] == ["0123abcd"]

@@ -146,7 +146,7 @@ class _Evaluation:
         )
         accepted = [one for one in self._store.proposals.accepted() if one.path == str(self._row.path)]
         sessions = SessionMessages(self._store, common.host(roots=settings.roots), common.redactor())
-        grown = grow(accepted, sessions.messages)
+        grown = grow(accepted, sessions.session)
         known = stored_cases.load_cases(self._store, place)
         found = CaseCollection(place, known, stored_cases.new_cases(self._store, place, grown, known), grown)
         if found.new and not self._arguments.dry_run:
@@ -159,7 +159,7 @@ class _Evaluation:
         else:
             found.cases = [*known, *(stored_cases.CaseToRun(replace(case, id=name), "") for name, case in found.new)]
         if edit is not None and edit.state is not State.ACCEPTED:
-            of_edit = grow([edit], sessions.messages)
+            of_edit = grow([edit], sessions.session)
             contents = {one.case.content for one in found.cases}
             fresh = [case for _, case in of_edit.cases if case.content not in contents]
             found.cases += [stored_cases.CaseToRun(replace(case, id=edit.id), "") for case in fresh]

@@ -62,7 +62,8 @@ def _describe_new(found: CaseCollection, *, dry: bool) -> list[str]:
         return []
     number = pluralize(len(found.new), "new case")
     if dry:
-        return [f"{number} would be saved to {found.place.goes_to}"]
+        how = "saved to" if found.place.why_own else "proposed for the skill's folder, as"
+        return [f"{number} would be {how} {found.place.goes_to}"]
     if found.trouble:
         return [f"{number} not saved: {found.trouble}"]
     if found.proposal is not None:
