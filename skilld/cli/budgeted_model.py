@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
@@ -15,6 +17,7 @@ from skilld.text import format_usd, pluralize
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Spec
+    from skilld.classify.question_jobs import FindRedundancy, MatchSkills
     from skilld.protocol import Result, Work
     from skilld.settings import Settings
     from skilld.store import Store
@@ -34,21 +37,42 @@ def announce(store: Store, settings: Settings, spec: Spec, what: str) -> None:
 
 
 class BudgetedModel:
-    """The configured model; its costs are booked under `purpose`. Raises SkilldError if no model is configured."""
+    """The configured model; its costs are booked under `purpose`. Raises SkilldError if no model can be asked.
 
-    def __init__(self, store: Store, settings: Settings, purpose: str) -> None:
+    If each session is judged by its own agent (`own`), an agent that worked in `project` is asked, the most used first;
+    if it does not answer, the next one.
+    """
+
+    def __init__(self, store: Store, settings: Settings, purpose: str, project: Path) -> None:
         from skilld.classify.backends import OFFLINE
+        from skilld.daemon.judges import own_judges
         from skilld.settings import choose_back_end
         from skilld.store.budget import Account
 
         self._store, self._settings = store, settings
         self._account = Account(store, settings.budget, purpose)
-        self.spec: Spec = choose_back_end(settings, os.environ, in_job=False).spec
-        self.model = self.spec.model
+        choice = choose_back_end(settings, os.environ, in_job=False)
+        can, cannot = own_judges(store, settings, os.environ, time.time())
+        here = store.transcripts.agents_in(str(project))
+        self._specs = [can[name] for name in sorted(can, key=lambda name: name not in here)] or [choice.spec]
+        self.own = choice.agent
+        if choice.agent and not can:
+            used = [name for name in store.transcripts.summary() if name in cannot]
+            raise SkilldError("No agent can be asked", cannot[used[0] if used else next(iter(cannot))])
         if self.model == OFFLINE:
             raise SkilldError(
                 "No model is configured", "the offline rules cannot answer questions", "Choose one: skilld setup"
             )
+
+    @property
+    def spec(self) -> Spec:
+        """The back-end that is asked next."""
+        return self._specs[0]
+
+    @property
+    def model(self) -> str:
+        """Its model string."""
+        return self.spec.model
 
     def spent_limit(self) -> str | None:
         """Return the limit of today's budget that has been reached, or None."""
@@ -65,8 +89,16 @@ class BudgetedModel:
             most.append(f"about {format_usd(rates.of(sum(sizes), 0))}" if rates else "price unknown")
         announce(self._store, self._settings, self.spec, f": {', '.join(most)}")
 
-    def ask(self, work: Work) -> tuple[Result | None, str]:
+    def ask(self, work: MatchSkills | FindRedundancy) -> tuple[Result | None, str]:
         """Return the model's result, or None and the reason."""
+        result, why = self._ask(work)
+        while result is None and len(self._specs) > 1 and not self.spent_limit():
+            self._specs.pop(0)
+            console.warn(f"{console.plain(why)}. Asking {console.plain(self.model)}.")
+            result, why = self._ask(replace(work, backend=self.spec))
+        return result, why
+
+    def _ask(self, work: Work) -> tuple[Result | None, str]:
         from skilld.protocol import Job, Result
         from skilld.types import Outcome
         from skilld.worker.spawn import Worker

@@ -209,17 +209,21 @@ def _options(arguments: argparse.Namespace) -> Options:
 
 
 def _world() -> MiningContext:
+    from skilld.daemon.judges import own_judges
     from skilld.mining.values import MiningContext
     from skilld.settings import choose_back_end
 
-    settings = common.settings()
+    settings, store = common.settings(), common.store()
     terms = common.terms(choose_back_end(settings, os.environ).spec, settings)
+    own, unasked = own_judges(store, settings, os.environ, time.time())
     return MiningContext(
-        store=common.store(),
+        store=store,
         terms=terms,
         host=common.host(umask=terms.umask, roots=settings.roots),
         redact=common.redactor(),
         skills=inventory.all_skills,
+        own=own,
+        unasked=unasked,
     )
 
 

@@ -62,6 +62,7 @@ def print_report(report: Report, named: Collection[str] = (), *, hints: bool = T
         (reading.unknown_end, f"{pluralize(reading.unknown_end, 'session')} with no recorded end"),
         (unusable, f"{pluralize(unusable, 'answer')} from the model could not be used; the next run will ask again"),
         (report.unread, f"{pluralize(report.unread, 'question')} not asked; the built-in rules were used instead"),
+        (len(report.remark), console.plain(report.remark)),
     ):
         if number:
             console.say(f"  {what}")

@@ -81,21 +81,24 @@ def find_recommendations(text: str, project: Path, *, ask: bool = False) -> list
         feedback=store.records.feedback(),
         texts=_bodies(offered),
     )
-    return _ask_model(store, text, offered, found) if ask else found
+    return _ask_model(store, text, offered, found, project) if ask else found
 
 
-def _ask_model(store: Store, text: str, skills: list[Skill], found: list[Recommendation]) -> list[Recommendation]:
+def _ask_model(
+    store: Store, text: str, skills: list[Skill], found: list[Recommendation], project: Path
+) -> list[Recommendation]:
     """Return the model's choice; if it does not answer, what keywords found."""
     from skilld.classify.question_jobs import MatchSkills
     from skilld.cli.budgeted_model import BudgetedModel
     from skilld.library.recommend import model_recommendations, skill_summary, skills_to_ask
     from skilld.protocol import MatchResult
 
-    model = BudgetedModel(store, common.settings(), "recommend")
+    model = BudgetedModel(store, common.settings(), "recommend", project)
     asked = skills_to_ask(skills, found)
     if not asked:
         return found
-    result, why = model.ask(MatchSkills(model.spec, text, tuple(skill_summary(one, found) for one in asked)))
+    said = () if model.own else found  # what was said in sessions of other agents is not sent
+    result, why = model.ask(MatchSkills(model.spec, text, tuple(skill_summary(one, said) for one in asked)))
     if not isinstance(result, MatchResult):
         sys.stderr.write(
             f"skilld: the model did not answer, so skills were matched by keywords only: {console.plain(why)}\n"

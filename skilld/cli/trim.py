@@ -114,7 +114,7 @@ def find_cuts(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -
         for one in collect(store, sessions_with_repeats(store))
         if one.state is RuleState.UNUSED
     }
-    model = _TrimModel(store, settings, "trim") if arguments.ask else None
+    model = _TrimModel(store, settings, "trim", project) if arguments.ask else None
     finder = _CutFinder(store, unused, Project(str(root), Disk()), counter, model)
     file_cuts = []
     readable = [one for one in files if one.ref.path in parsed_files]

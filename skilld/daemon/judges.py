@@ -69,6 +69,28 @@ def current_limit(store: Store, model: str, now: float) -> Absence | None:
     return absent if absent and absent.limit else None
 
 
+def own_judges(
+    store: Store, settings: Settings, environment: Mapping[str, str], now: float
+) -> tuple[dict[str, Spec], dict[str, str]]:
+    """Return the agents that can be asked now, those with most turns first, and why others cannot, with the remedy.
+
+    Both are empty unless each session is judged by its own agent.
+    """
+    if settings.model != AGENT:
+        return {}, {}
+    turns = {name: facts["turns"] or 0 for name, facts in store.transcripts.summary().items()}
+    can, cannot = dict[str, Spec](), dict[str, str]()
+    for name in sorted(ADAPTERS, key=lambda one: -turns.get(one, 0)):
+        found = choose_judge(store, settings, environment, name, now)
+        limit = current_limit(store, found.spec.model, now)
+        if found.spec.model != OFFLINE and limit is None:
+            can[name] = found.spec
+        else:
+            why, remedy = (limit.why, limit.remedy) if limit else (found.why, found.remedy)
+            cannot[name] = ". ".join(part for part in (why, remedy) if part)
+    return can, cannot
+
+
 def record_outcome(store: Store, result: BatchResult, now: float) -> float | None:
     """Record whether a batch's agent could be asked. Return until when the batch waits for a limit to reset."""
     absences = _known_absences(store)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from skilld.agents import ADAPTERS
 from skilld.classify.backends import OFFLINE
 from skilld.classify.backends.completion import Rates
 from skilld.errors import SkilldError
@@ -55,20 +56,21 @@ _MAX_ROUNDS = 5  # each round may refute what the one before brought up
 
 
 def session_rows(
-    sessions: Sequence[Session], windows: Callable[[Session], Sequence[Window]] | None, store: Store
+    sessions: Sequence[Session], windows: Callable[[Session], Sequence[Window] | None], store: Store
 ) -> tuple[list[Row], int]:
     """Return the row of each session, and the number of windows without a model's answer.
 
-    Without `windows` only rules are used; they also stand in for missing answers.
+    Rules stand in for missing answers, and are used alone where `windows` returns None.
     """
     found: list[Row] = []
     unread = 0
     for session in sessions:
-        answers = [store.mining.get(window.id) for window in windows(session)] if windows else [None]
+        asked = windows(session)
+        answers = [None] if asked is None else [store.mining.get(window.id) for window in asked]
         feedback = {(one.turn, one.quote): one for answer in answers for one in map(_as_feedback, answer or ())}
         if None in answers:
             feedback = {(one.turn, one.quote): one for one in detect_feedback(session)} | feedback
-        unread += answers.count(None) if windows else 0
+        unread += 0 if asked is None else answers.count(None)
         found.append(summarize(session, list(feedback.values())))
     return found, unread
 
@@ -117,7 +119,10 @@ def _as_feedback(item: Mapping[str, object]) -> Feedback:
 
 @dataclass
 class Report:
-    """The result of a run. `unread` counts windows without a model's answer, for which rules stood in."""
+    """The result of a run. `unread` counts windows without a model's answer, for which rules stood in.
+
+    `remark` says who was not asked, and why, if each session is judged by its own agent.
+    """
 
     reading: SessionSet
     rows: Sequence[Row] = ()
@@ -128,6 +133,7 @@ class Report:
     asked: QuestionStats = field(default_factory=QuestionStats)
     unread: int = 0
     usage: Usage = field(default_factory=Usage)
+    remark: str = ""
 
     @property
     def proposed(self) -> list[str]:
@@ -147,21 +153,25 @@ class CandidateRun:
 
 def find_candidates(reading: SessionSet, options: Options, world: MiningContext, hooks: Hooks) -> CandidateRun:
     """Find the candidates of these sessions, asking a model if the person agrees. Nothing is proposed."""
-    report = Report(reading, model=world.terms.spec.model)
+    world = world.for_sessions(reading.sessions)
+    report = Report(reading, model=world.terms.spec.model, remark=_unasked_remark(reading.sessions, world))
     asks = report.model != OFFLINE
-    windows = [one for session in reading.sessions for one in session_windows(session, report.model)] if asks else []
+    own = [one for one in reading.sessions if asks and world.agent in {"", one.agent}]
+    by_session = {one.id: session_windows(one, report.model) for one in own}
+    windows = [one for asked in by_session.values() for one in asked]
     new = [one for one in windows if world.store.mining.get(one.id) is None]
-    most = run_estimate(reading.sessions, new, proposes=not options.dry_run)
+    most = run_estimate(own, new, proposes=not options.dry_run)
     consent = Consent(world.terms, hooks, most, lambda: _dollars(most, world.terms))
     report.asked = _ask_model(new, world, hooks, consent)
-    report.rows, report.unread = session_rows(
-        reading.sessions, (lambda session: session_windows(session, report.model)) if asks else None, world.store
-    )
+    report.rows, report.unread = session_rows(reading.sessions, lambda session: by_session.get(session.id), world.store)
     transcripts = Transcripts(reading.where, world.redact)
     report.judgement, proposed, names = judge_against_known(report.rows, transcripts, options, world)
     started = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     scrub_environment()
-    run = MiningRun(f"mine-{started}", world.store, world.terms, transcripts, world.redact, may_ask=consent)
+    others = frozenset(one.id for one in reading.sessions) - by_session.keys()
+    run = MiningRun(
+        f"mine-{started}", world.store, world.terms, transcripts, world.redact, may_ask=consent, withheld=others
+    )
     if asks:
 
         def may_ask() -> bool:
@@ -169,8 +179,10 @@ def find_candidates(reading: SessionSet, options: Options, world: MiningContext,
 
         report.judgement, why_not = _with_choices(report, options, world, run, may_ask)
         report.asked.stopped = report.asked.stopped or why_not
-        candidates, why_not = with_titles(report.judgement.candidates, names, run, may_ask)
-        report.judgement = replace(report.judgement, candidates=candidates)
+        rest = tuple(one for one in report.judgement.candidates if not run.may_send(one))
+        sent = [one for one in report.judgement.candidates if run.may_send(one)]
+        candidates, why_not = with_titles(sent, names | {one.name for one in rest}, run, may_ask)
+        report.judgement = replace(report.judgement, candidates=(*candidates, *rest))
         report.asked.stopped = report.asked.stopped or why_not
     return CandidateRun(report, run, proposed)
 
@@ -179,16 +191,47 @@ def _with_choices(
     report: Report, options: Options, world: MiningContext, run: MiningRun, may_ask: MayAsk
 ) -> tuple[Judgement, str]:
     """Return what a model makes of these rows, and why it did not: it groups their requests and reviews the drafts."""
-    grouping, why_not = group_requests(report.rows, run, may_ask)
+    rows = [row for row in report.rows if row.session_id not in run.withheld]
+    grouping, why_not = group_requests(rows, run, may_ask)
     if why_not:
         return report.judgement, why_not
-    found, _, _ = judge_against_known(report.rows, run.transcripts, options, world, grouping)
+    found, _, _ = judge_against_known(rows, run.transcripts, options, world, grouping)
     kept, dropped, why_not = word_skills(found.candidates, run, may_ask)
     if why_not:
         return report.judgement, why_not
-    deferred = [RejectedCandidate(one.name, DEFERRED_REASON) for one in kept[MAX_SKILLS:]]
-    rejected, docs = (*found.rejected, *dropped, *deferred), (*found.docs, *_unused_words(found, kept))
-    return replace(found, candidates=kept[:MAX_SKILLS], rejected=rejected, docs=docs), ""
+    rejected, docs = (*found.rejected, *dropped), (*found.docs, *_unused_words(found, kept))
+    made = Judgement(kept, rejected, docs)
+    if run.withheld:
+        made = _with_withheld(made, report.judgement, run)
+    deferred = [RejectedCandidate(one.name, DEFERRED_REASON) for one in made.candidates[MAX_SKILLS:]]
+    return replace(made, candidates=made.candidates[:MAX_SKILLS], rejected=(*made.rejected, *deferred)), ""
+
+
+def _with_withheld(made: Judgement, by_rules: Judgement, run: MiningRun) -> Judgement:
+    """Add what the rules found in sessions that the model must not see."""
+    candidates = (*made.candidates, *(one for one in by_rules.candidates if not run.may_send(one)))
+    used = {proof for one in candidates for proof in one.evidence} | {
+        proof for doc in made.docs for proof in doc.evidence
+    }
+    topics = {one.topic for one in made.rejected} | {part.text for one in candidates for part in one.parts}
+    docs = (
+        doc
+        for doc in by_rules.docs
+        if used.isdisjoint(doc.evidence) and any(proof.session in run.withheld for proof in doc.evidence)
+    )
+    rejected = (one for one in by_rules.rejected if one.topic not in topics)
+    return Judgement(candidates, (*made.rejected, *rejected), (*made.docs, *docs))
+
+
+def _unasked_remark(sessions: Sequence[Session], world: MiningContext) -> str:
+    """Return who is not asked about these sessions, and why, if each is judged by its own agent."""
+    agents = {one.agent: ADAPTERS[one.agent].INFO.title for one in sessions if one.agent in ADAPTERS}
+    others = ", ".join(sorted(title for name, title in agents.items() if name != world.agent))
+    if world.agent:
+        about = f"Only {agents[world.agent]} was asked, about its own sessions"
+        return f"{about}; the built-in rules read those of {others}" if others else ""
+    whys = [f"{title}: {world.unasked[name]}" for name, title in sorted(agents.items()) if name in world.unasked]
+    return f"No model was asked. {' '.join(whys)}" if whys else ""
 
 
 def _unused_words(found: Judgement, kept: Sequence[Candidate]) -> Iterator[Doc]:

@@ -54,7 +54,8 @@ _MAX_NAMED_COMMANDS = 3  # commands that are named
 class MiningRun:
     """One mining run: its name in proposals, and what it may use. `spent` is the cost of edits so far.
 
-    `may_ask` returns whether the person agrees to questions to the model, and asks them if nobody has.
+    `may_ask` returns whether the person agrees to questions to the model, and asks them if nobody has. No question
+    contains words of `withheld` sessions.
     """
 
     id: str
@@ -64,6 +65,11 @@ class MiningRun:
     redact: Callable[[str], str]
     spent: list[Usage] = field(default_factory=list)
     may_ask: Callable[[Store], bool] = lambda _: True
+    withheld: frozenset[str] = frozenset()
+
+    def may_send(self, candidate: Candidate) -> bool:
+        """Whether a question may contain a candidate."""
+        return self.withheld.isdisjoint(proof.session for part in candidate.parts for proof in part.proofs)
 
     def ask(self, work: Question | ExtendSkill, keep: Keep = ignore_plan) -> Result:
         """Return the result of a question to the model, within the day's budget."""
@@ -210,7 +216,7 @@ def extension_proposal(candidate: Candidate, run: MiningRun) -> Proposal:
 
     Raises SkilldError with the reason if there is no such edit.
     """
-    spec = run.terms.spec
+    spec = run.terms.spec if run.may_send(candidate) else Spec(OFFLINE)
     if spec.model != OFFLINE and (why := run.terms.spent_reason(run.store)):
         raise SkilldError("Could not make the edit", why)
     if spec.model != OFFLINE and not run.may_ask(run.store):

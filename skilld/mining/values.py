@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
+from skilld.classify.backends import Spec
 from skilld.ingest.discover import Host
 from skilld.mining.questions import Estimate, Terms
-from skilld.mining.sessions import SessionFilter, Transcript
+from skilld.mining.sessions import Session, SessionFilter, Transcript
 from skilld.skills import Skill
 from skilld.skills.draft import SkillKind
 from skilld.store import Store
@@ -213,13 +215,31 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class MiningContext:
-    """What a run works with. `skills` returns the skills of some projects and of the person."""
+    """What a run works with. `skills` returns the skills of some projects and of the person.
+
+    If each session is judged by its own agent, `own` has those that can be asked and `unasked` why others cannot, and
+    `agent` is the one that is asked: only about its own sessions.
+    """
 
     store: Store
     terms: Terms
     host: Host
     redact: Callable[[str], str]
     skills: Callable[[Sequence[Path]], list[Skill]]
+    own: Mapping[str, Spec] = field(default_factory=dict)
+    unasked: Mapping[str, str] = field(default_factory=dict)
+    agent: str = ""
+
+    def for_sessions(self, sessions: Iterable[Session]) -> MiningContext:
+        """Return the context for these sessions, in which the agent with most of the turns is asked."""
+        turns = Counter[str]()
+        for one in sessions:
+            if one.agent in self.own:
+                turns[one.agent] += len(one.turns)
+        if not turns:
+            return self
+        agent = turns.most_common(1)[0][0]
+        return replace(self, agent=agent, terms=replace(self.terms, spec=self.own[agent]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,7 @@ class Generation:
         """Return what the built-in rules find in these sessions, without a model."""
         with self._one_at_a_time, self._world() as world:
             new = [one.session for one in chosen if one.session.id not in self._rows]
-            self._rows |= {row.session_id: row for row in candidates.session_rows(new, None, world.store)[0]}
+            self._rows |= {row.session_id: row for row in candidates.session_rows(new, lambda _: None, world.store)[0]}
             transcripts = Transcripts(self._reading.where, world.redact)
             rows = [self._rows[one.session.id] for one in chosen]
             return judge_against_known(rows, transcripts, self._options, world)[0]
@@ -125,6 +125,7 @@ class Generation:
         Raises SkilldError if the model cannot be asked.
         """
         ids = {one.session.id for one in chosen}
+        self._context = self._context.for_sessions(one.session for one in chosen)
         reading = replace(self._reading, sessions=[one for one in self._reading.sessions if one.id in ids])
         with self._world() as world:
             considered = find_candidates(reading, self._options, world, Hooks(agree, str, progress))

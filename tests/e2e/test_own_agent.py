@@ -171,13 +171,69 @@ def test_the_daily_call_limit_applies_to_agents(
     assert program.json("status")["batches"]["pending"] == 1
 
 
-def test_questions_about_several_sessions_are_sent_to_no_agent(
+FITS = '<fits>[{"skill": 1}]</fits>'
+MIGRATIONS = "From now on, run the migrations before the tests."
+
+
+def test_mining_asks_one_agent_only_about_its_own_sessions(
     home: Path, project: Project, program: Program, clients: Clients
 ) -> None:
-    clients.install("claude")
+    for name in SAYS:
+        clients.install(name)
+    for _ in range(2):
+        session = record_session(home, project)
+        session.type("Now run the migrations and the tests")
+        session.work("please bump the version and tag it", "npm version patch", "git tag v1", "git push --tags")
+    other = Client(home, project)
+    other.type("Please write the release notes for 2.4.1", ELSEWHERE, MIGRATIONS, *CHATTER[:3])
+    other.database.db.close()
+    ended = program.run("mine", "--yes")
+    assert ended.returncode == 0
+    asked = clients.prompts_of("claude")
+    assert any(LASTING in one for one in asked)
+    assert not any(said in one for said in (ELSEWHERE, MIGRATIONS) for one in asked)
+    assert clients.prompts_of("opencode") == []
+    told = "Only Claude Code was asked, about its own sessions; the built-in rules read those of opencode"
+    assert told in " ".join(ended.stdout.split())
+    assert "migrations" in ended.stdout
+
+
+def test_mining_says_why_no_agent_is_asked(home: Path, project: Project, program: Program, clients: Clients) -> None:
+    clients.install("codex", "print('{}')")  # had no session
     record_session(home, project)
-    assert program.run("mine", "--yes").returncode == 0
-    assert clients.prompts_of("claude") == []
+    program.environment["PATH"] = f"{clients.folder}:/usr/bin:/bin"
+    ended = program.run("mine", "--yes")
+    assert ended.returncode == 0
+    told = "No model was asked. Claude Code: claude is not on PATH. Start skilld with claude on its PATH"
+    assert told in " ".join(ended.stdout.split())
+    assert clients.prompts_of("codex") == []
+
+
+def test_a_question_about_a_task_goes_to_an_agent_that_can_be_asked(
+    home: Path, project: Project, program: Program, clients: Clients
+) -> None:
+    program.environment["PATH"] = f"{clients.folder}:/usr/bin:/bin"
+    record_session(home, project)
+    assert program.run("run", "--once").returncode == 0
+    task = "recommend", "write the release notes", "--ask", "--project", str(project.root)
+    none = program.run(*task)
+    assert none.returncode == 1
+    assert "No agent can be asked: claude is not on PATH" in none.stderr
+    clients.install("claude", LOGGED_OUT)
+    clients.install(
+        "opencode", """print(json.dumps({"type": "text", "part": {"text": '<fits>[{"skill": 1}]</fits>'}}))"""
+    )
+    found = program.run(*task)
+    assert found.returncode == 0, found.stderr
+    assert len(clients.prompts_of("opencode")) == 1
+    assert "release-notes" in found.stdout
+    assert LASTING.rstrip(".") not in clients.prompts_of("opencode")[0], "said in a session of another agent"
+    clients.install("claude", f"answer = {FITS!r}\n{SAYS['claude']}")
+    assert program.run(*task).returncode == 0
+    assert len(clients.prompts_of("opencode")) == 1, "the agent that was used here goes first"
+
+
+def test_no_agent_holds_a_conversation(program: Program) -> None:
     chat = program.run("chat", "hello")
     assert chat.returncode == 2
     assert "the configured judge, agent, cannot hold a conversation" in chat.stderr
