@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import shutil
 import time
 from contextlib import suppress
@@ -242,6 +243,7 @@ def _print_kept_back(kept: Sequence[tuple[str, str]]) -> None:
 def leave(arguments: argparse.Namespace) -> int:
     """Leave the team of a repository."""
     from skilld.team.membership import forget
+    from skilld.team.sync import RULES_BRANCH
     from skilld.team.sync import remove_ref as take_off
 
     store, _, hub = _open_team(arguments)
@@ -252,6 +254,9 @@ def leave(arguments: argparse.Namespace) -> int:
     console.say("You have left the team. The rules you shared were deleted from the remote.")
     console.say("  undo: skilld team join")
     console.say("  Teammates may still have copies that they fetched earlier.")
+    if hub.membership.rules:
+        remove = shlex.join(["git", "push", hub.membership.remote, "--delete", RULES_BRANCH])
+        console.say(f"  The team's pull request stays on the branch {RULES_BRANCH}; to delete it: {remove}")
     return Exit.OK
 
 
@@ -279,6 +284,7 @@ def sync(arguments: argparse.Namespace) -> int:
 @common.with_git_session
 def status(arguments: argparse.Namespace) -> int:
     """List the team's rules."""
+    from skilld.team.candidates import disagreements
     from skilld.team.membership import load
     from skilld.team.sync import read_last_synced
 
@@ -298,10 +304,13 @@ def status(arguments: argparse.Namespace) -> int:
     if membership.trouble:
         console.say(f"  the last sync failed: {console.message(membership.trouble)}")
     print_refused(seen.refused)
+    clashing = disagreements(found)
     for one in found:
         console.say(f"{console.paint(one.id[:8], 'bold')}  {one.standing.value:8}  {console.plain(one.rule)}")
         said = f"{pluralize(one.people, 'person', 'people')}, {pluralize(one.sessions, 'session')}, since {one.since}"
         console.say(f"    {console.plain(f'{said}; {one.why}' if one.why else said)}", style="dim")
+        for other in clashing.get(one.id, ()):
+            console.say(f"    ! {other.id[:8]} says the opposite")
     if not found:
         console.say("No one has shared a rule yet.")
     _print_ready(found)

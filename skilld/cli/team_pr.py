@@ -145,8 +145,14 @@ def _open_or_update(hub: Hub, found: ReadResult, host: Host, pull: PullRequest |
 def _print_built(built: BranchResult) -> None:
     for one in built.commits:
         console.say(f"+++ {console.plain(one.path)}", style="bold")
+        for line in one.removed.splitlines():
+            console.say(f"-{console.plain(line)}", style="red")
         for line in one.added.splitlines():
             console.say(f"+{console.plain(line)}", style="green")
+        if one.removed:
+            console.say("  It takes the place of a line that says the opposite.")
+        for line in one.against:
+            console.say(f"  It contradicts {console.plain(line)}")
     for candidate, why in built.left_out:
         console.say(f"Left out: {console.plain(candidate.rule)}")
         console.say(f"  {console.plain(why.cause or why.title)}")

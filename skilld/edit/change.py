@@ -195,13 +195,17 @@ def refuse(rule: str, sentence: str, shown: str = "") -> Finding:
     return Finding(rule, Severity.REFUSE, _sentence(sentence, shown))
 
 
-def flag(rule: str, sentence: str, shown: str = "") -> Finding:
-    """Return a finding that the person must see, so that the edit is not applied automatically."""
-    return Finding(rule, Severity.FLAG, _sentence(sentence, shown))
+def flag(rule: str, sentence: str, *shown: str) -> Finding:
+    """Return a finding that the person must see, so that the edit is not applied automatically.
+
+    A second text of those `shown` is what takes the place of the first.
+    """
+    return Finding(rule, Severity.FLAG, _sentence(sentence, *shown))
 
 
-def _sentence(sentence: str, shown: str) -> str:
-    return f"{sentence}: {truncate(safe_text(fold(shown)), _MAX_SHOWN)}" if shown else f"{sentence}."
+def _sentence(sentence: str, *shown: str) -> str:
+    texts = [truncate(safe_text(fold(text)), _MAX_SHOWN) for text in shown if text]
+    return f"{sentence}: {' -> '.join(texts)}" if texts else f"{sentence}."
 
 
 # Lint rules that consist of a pattern and a sentence. `verbs`, `nouns` and `near` return regular expressions for

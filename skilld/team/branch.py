@@ -10,18 +10,22 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from skilld.classify.contradiction import contradicted_block, contradicts_clearly
+from skilld.classify.offline.sections import BlockKind, ProseBlock, sections
 from skilld.edit.change import Severity
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import lint
-from skilld.edit.operations import apply
+from skilld.edit.operations import anchor_operation, apply
 from skilld.errors import SkilldError
 from skilld.git import objects, tree
 from skilld.git.objects import Ident
 from skilld.git.run import Git
+from skilld.markdown.skill_file import parse
 from skilld.proposals.model import compose
 from skilld.team.candidates import Candidate
-from skilld.team.project import FILE_TRAILER, INSTRUCTIONS, RULE_TRAILER, TEAM_TRAILER
+from skilld.team.project import FILE_TRAILER, INSTRUCTIONS, RULE_TRAILER, TEAM_TRAILER, read_text
 from skilld.text import one_line, pluralize
+from skilld.types import Operation
 
 # The only files that another person's record may name.
 _INSTRUCTION_NAMES = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md", "SKILL.md"})
@@ -36,12 +40,17 @@ LoadedFiles = Callable[[Candidate], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class RuleCommit:
-    """One rule's commit: the file, and the lines that it adds."""
+    """One rule's commit: the file, the lines that it adds, and those that said the opposite and are `removed`.
+
+    `against` names lines of other files that say the opposite.
+    """
 
     candidate: Candidate
     oid: str
     path: str
     added: str
+    removed: str = ""
+    against: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +67,18 @@ def build_branch(
 ) -> BranchResult:
     """Make a commit for each rule on top of `start`, as `who`, and return the result; no ref is moved.
 
-    A flagged rule is left out unless the person `named` its ID or the beginning of it.
+    A rule takes the place of a line of its file that says the opposite. One that is flagged, or that a line of another
+    file opposes, is left out unless the person `named` its ID or the beginning of it.
     """
-    tip, commits, left_out = start, [], []
+    tip = start
+    commits: list[RuleCommit] = []
+    left_out: list[tuple[Candidate, SkilldError]] = []
     for one in wanted:
         try:
-            if not one.id.startswith(tuple(named)):
-                _check_flags(one)
+            _check_alone(one, commits)
             made = _commit_rule(git, tip, one, loaded, who)
+            if not one.id.startswith(tuple(named)):
+                _check_flags(made)
         except SkilldError as error:
             left_out.append((one, error))
             continue
@@ -78,7 +91,9 @@ def _commit_rule(git: Git, tip: str, one: Candidate, loaded: LoadedFiles, who: I
     path, before = _find_file(git, tip, one, loaded)
     section = next((voice.record.section for voice in one.voices if voice.record.section), "")
     whole = before or _NEW_FILE.encode()
-    after = apply(whole, [insert_bullet(whole, section, one.rule)])
+    opposite = contradicted_block(one.rule, whole.decode("utf-8", "replace"))
+    change = _replacement(whole, opposite, one.rule) if opposite else insert_bullet(whole, section, one.rule)
+    after = apply(whole, [change])
     # Nothing vouches for others' words; but every new rule may contain things that are new to the project's files.
     found = [
         *lint(whole, after, one.rule),
@@ -100,9 +115,34 @@ def _commit_rule(git: Git, tip: str, one: Candidate, loaded: LoadedFiles, who: I
         author=replace(who, seconds=seconds, zone="+0000"),
         committer=replace(who, seconds=seconds, zone="+0000"),
     )
-    old = before.decode("utf-8", "replace").splitlines()
-    added = [line for line in after.decode("utf-8", "replace").splitlines() if line.strip() and line not in old]
-    return RuleCommit(one, oid, path, "\n".join(added))
+    old, new = (data.decode("utf-8", "replace").splitlines() for data in (before, after))
+    added, removed = (
+        "\n".join(line for line in ours if line.strip() and line not in others)
+        for ours, others in ((new, old), (old, new))
+    )
+    return RuleCommit(one, oid, path, added, removed, _lines_against(git, tip, one.rule, path, after))
+
+
+def _replacement(data: bytes, block: ProseBlock, rule: str) -> Operation:
+    """Return the operation that puts a rule in place of a block."""
+    body = parse(data).body
+    first = body[block.first].text
+    said = rule if block.text.endswith(".") else rule.removesuffix(".")
+    line = first[: first.find(block.text.split()[0])] + said
+    return anchor_operation(body, block.first, block.last + 1, [line])
+
+
+def _lines_against(git: Git, tip: str, rule: str, own: str, after: bytes) -> tuple[str, ...]:
+    """Return the blocks that say the opposite of a rule in the project's instructions and in its own file `after`."""
+    texts = {own: after.decode("utf-8", "replace")}
+    texts |= {path: read_text(git, tip, path) for path in INSTRUCTIONS if path != own}
+    return tuple(
+        f"{path}: {one_line(block.text)}"
+        for path, text in texts.items()
+        for section in sections(text)
+        for block in section.blocks
+        if block.kind is not BlockKind.OTHER and contradicts_clearly(rule, block.text)
+    )
 
 
 def rule_flags(rule: str) -> tuple[str, ...]:
@@ -111,9 +151,18 @@ def rule_flags(rule: str) -> tuple[str, ...]:
     return tuple(one.sentence for one in found if one.severity is Severity.FLAG)
 
 
-def _check_flags(one: Candidate) -> None:
-    if flagged := rule_flags(one.rule):
-        remedy = f"To propose it anyway: skilld team pr {one.id[:8]}"
+def _check_alone(one: Candidate, commits: Iterable[RuleCommit]) -> None:
+    for other in commits:
+        if contradicts_clearly(one.rule, other.candidate.rule):
+            raise SkilldError(
+                "The rule was left out", f"it is the opposite of {other.candidate.id[:8]}, which is on the branch"
+            )
+
+
+def _check_flags(made: RuleCommit) -> None:
+    against = [f"a line says the opposite: {line}" for line in made.against]
+    if flagged := [*rule_flags(made.candidate.rule), *against]:
+        remedy = f"To propose it anyway: skilld team pr {made.candidate.id[:8]}"
         raise SkilldError("The rule was left out", flagged[0], remedy)
 
 

@@ -16,6 +16,7 @@ from skilld.text import fold_case
 from skilld.words import MIN_SAME_SHARE, content_stems, has_negation, is_same_ask
 
 _SKILL_FILE = "SKILL.md"
+_MIN_SHARED = 2  # stems that two rules about the same thing share
 MIN_PEOPLE = 2  # people who must say a rule before it is proposed to the team unasked
 
 
@@ -165,6 +166,24 @@ def _likely_groups(stems: frozenset[str], by_stem: Mapping[str, Sequence[int]]) 
     wanted = int((1 - MIN_SAME_SHARE) * len(stems) + 1e-9) + 1  # 0.4 times 5 is less than 2
     rare = sorted(stems, key=lambda stem: (len(by_stem.get(stem, ())), stem))[:wanted]
     return sorted({at for stem in rare for at in by_stem.get(stem, ())})
+
+
+def disagreements(found: Sequence[Candidate]) -> dict[str, list[Candidate]]:
+    """Return the candidates that say the opposite of another one, by its ID; rejected ones count for nothing."""
+    from skilld.classify.contradiction import contradicts_clearly
+
+    standing = [one for one in found if one.standing is not CandidateState.REJECTED]
+    by_stem: dict[str, list[int]] = {}
+    clashing: dict[str, list[Candidate]] = {}
+    for at, one in enumerate(standing):
+        shared = Counter(other for stem in content_stems(one.rule) for other in by_stem.get(stem, ()))
+        for other in (standing[there] for there, count in sorted(shared.items()) if count >= _MIN_SHARED):
+            if contradicts_clearly(one.rule, other.rule) or contradicts_clearly(other.rule, one.rule):
+                clashing.setdefault(one.id, []).append(other)
+                clashing.setdefault(other.id, []).append(one)
+        for stem in content_stems(one.rule):
+            by_stem.setdefault(stem, []).append(at)
+    return clashing
 
 
 def _scope(place: str) -> str:

@@ -158,7 +158,8 @@ def _describe_rule(git: Git, base: str, named: RuleTrailers, one: Candidate | No
     lines += [f"- flagged: {as_code(flag)}" for flag in rule_flags(named.rule)]
     lines.append(f"- goes into {as_code(named.place)}; about {pluralize(count(named.rule), 'token')}")
     for path, line in _contradictions(git, base, named).items():
-        lines.append(f"- contradicts {as_code(path)}: {as_code(line)}")
+        stays = path != named.place or line in read_text(git, named.commit, path)
+        lines.append(f"- {'contradicts' if stays else 'replaces, in'} {as_code(path)}: {as_code(line)}")
     lines.append(f"- commit {named.commit[:12]}; to remove it: `git revert {named.commit[:12]}`")
     return "\n".join(lines)
 

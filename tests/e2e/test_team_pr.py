@@ -115,6 +115,38 @@ def test_proposing_merging_and_removing_is_seen_by_both(case: Case) -> None:
     assert "Nothing to propose" in ben.run_team("pr")
 
 
+def test_a_rule_takes_the_place_of_its_opposite(case: Case) -> None:
+    """Also without a program of the host, the person sees what it replaces."""
+    case.team.edit(f"{TEXT}- Use npm to install packages.\n")
+    shown = case.ada.run_team("pr", "--dry-run")
+    assert f"-- Use npm to install packages.\n+- {PNPM}\n  It takes the place of a line that says the opposite" in shown
+    case.ada.run_team("pr")
+    assert case.team.hub.git("show", f"{BRANCH}:{FILE}") + "\n" == f"{TEXT}- {PNPM}\n"
+
+
+def test_a_rule_that_another_file_opposes_is_proposed_only_by_name(case: Case) -> None:
+    case.team.edit("# Ours\n\n- Never use pnpm to install packages.\n", name="AGENTS.md")
+    shown = case.ada.run_team("pr", "--dry-run")
+    assert "a line says the opposite: AGENTS.md: Never use pnpm to install packages." in shown
+    assert f"+- {PNPM.rstrip('.')}" not in shown
+    (pnpm,) = [rule["id"] for rule in case.ada.document()["rules"] if rule["rule"] == PNPM]
+    assert "It contradicts AGENTS.md: Never use pnpm to install packages." in case.ada.run_team("pr", pnpm, "--dry-run")
+
+
+def test_status_names_two_people_who_disagree(case: Case) -> None:
+    case.ben.teach("Never use pnpm to install packages.")
+    case.ben.run_team("sync")
+    case.ada.run_team("sync")
+    assert case.ada.run_team("status").count("says the opposite") == 2
+
+
+def test_leaving_names_the_branch_that_stays(case: Case) -> None:
+    assert BRANCH not in case.ben.run_team("leave")
+    (pnpm,) = [rule["id"] for rule in case.ada.document()["rules"] if rule["rule"] == PNPM]
+    case.ada.run_team("pr", pnpm)
+    assert f"git push origin --delete {BRANCH}" in case.ada.run_team("leave")
+
+
 def test_a_squash_counts_as_merged(case: Case) -> None:
     case.use_stub("gh")
     case.ada.run_team("pr")

@@ -140,13 +140,13 @@ class Team:
         names = self.hub.git("for-each-ref", "--format=%(refname)").splitlines()
         return [name for name in names if "skilld" in name]
 
-    def edit(self, text: str, message: str = "Edit by hand") -> None:
+    def edit(self, text: str, message: str = "Edit by hand", name: str = FILE) -> None:
         """Commit a version of the instructions to the remote's main, as somebody else."""
         other = Person(self.folder / "other", _variables(self.folder))
         if not other.root.exists():
             self.hub.git("clone", "--quiet", str(self.hub.root), str(other.root))
         other.git("pull", "--quiet")
-        other.commit(message, {FILE: text})
+        other.commit(message, {name: text})
         other.git("push", "--quiet", "origin", "main")
 
     def merge(self, branch: str) -> None:

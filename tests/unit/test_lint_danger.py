@@ -189,6 +189,32 @@ def test_t14_removing_or_weakening_a_rule_is_flagged(old: str, new: str, rule: s
 
 
 @for_each(
+    ("old", "new", "sentence"),
+    [
+        (
+            "- Never use Pydantic models for request bodies, as they are slow.",
+            "- Always use Pydantic models for request bodies, as they are slow.",
+            "It says the opposite of a rule: - Never use Pydantic models for request bodies, as they are slow."
+            " -> - Always use Pydantic models for request bodies, as they are slow.",
+        ),
+        (
+            "- Never publish alone.",
+            "- Publish alone.",
+            "It says the opposite of a rule: - Never publish alone. -> - Publish alone.",
+        ),
+        (
+            "- Always run the tests.",
+            "- Usually run the tests.",
+            "It weakens a rule: - Always run the tests. -> - Usually run the tests.",
+        ),
+    ],
+)
+def test_t14_an_opposite_is_more_than_a_weaker_rule(old: str, new: str, sentence: str) -> None:
+    found = lint(skill_with_bullet(old.removeprefix("- ")), skill_with_bullet(new.removeprefix("- ")), new)
+    assert sentence in [one.sentence for one in found]
+
+
+@for_each(
     ("line", "rule"),
     [
         ("Always sort the imports", "instruction-removed"),

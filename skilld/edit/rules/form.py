@@ -13,6 +13,7 @@ from skilld.markdown.skill_file import SkillFile, parse
 from skilld.skills.spec import read_front
 from skilld.skills.write import compose
 from skilld.text import fold_case
+from skilld.words import content_stems
 
 _LINE_START = r"(?:^|\n)[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?"
 _QUESTION_START = re.compile(
@@ -98,7 +99,15 @@ def check_guards(change: Change) -> Iterator[Finding]:
             rule, what = ("guard-removed", "a safeguard") if guards else ("instruction-removed", "an instruction")
             yield flag(rule, f"It removes {what}", text)
         elif _is_weaker(text, heir):
-            yield flag("guard-weakened", "It weakens a rule", f"{text} -> {heir.strip()}")
+            what = "says the opposite of" if _is_opposite(text, heir) else "weakens"
+            yield flag("guard-weakened", f"It {what} a rule", text, heir.strip())
+
+
+def _is_opposite(old: str, new: str) -> bool:
+    """Whether one of two lines forbids what the other says, in the same words."""
+    bans = [bool(_BAN_PATTERN.search(text)) for text in (old, new)]
+    words = [content_stems(_ONLY_STANDING.sub(" ", _BAN_PATTERN.sub(" ", text))) for text in (old, new)]
+    return bans[0] != bans[1] and words[0] == words[1]
 
 
 def _find_replacement(text: str, added: tuple[str, ...]) -> str | None:
