@@ -77,8 +77,15 @@ def run(arguments: argparse.Namespace) -> int:
     for proposal in found:
         _print_why(store, proposal, line_origin.text)
     if not found:
-        console.say("No proposal added this line.")
+        console.say(_unknown_origin(line_origin))
     return 0
+
+
+def _unknown_origin(origin: Origin) -> str:
+    if not origin.proposals:
+        return "No proposal added this line."
+    names = ", ".join(origin.proposals)
+    return f"The commit names the proposal {names}, accepted on another machine or by somebody else."
 
 
 def _is_tracked(path: Path) -> bool:
@@ -181,9 +188,9 @@ def _update_behind(proposal: Proposal, line: str) -> Update | None:
 
 
 def _was_edited(proposal: Proposal) -> bool:
-    from skilld.proposals.observe import EDITED_NOTE
+    from skilld.proposals.observe import CHANGED_NOTE, EDITED_NOTE
 
-    return proposal.note == EDITED_NOTE
+    return proposal.note in {CHANGED_NOTE, EDITED_NOTE}
 
 
 def _quotes_about(proposal: Proposal, line: str) -> list[str]:

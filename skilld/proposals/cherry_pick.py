@@ -22,7 +22,7 @@ from skilld.git.run import PersonGit, shared_git
 from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.proposals import worktree
 from skilld.proposals.branch import range_above
-from skilld.proposals.file_history import read_history, reverted_commits
+from skilld.proposals.file_history import REVERTS_TRAILER, read_history, reverted_commits
 from skilld.proposals.model import Apply, CommitMethod, DecisionCommit, Refit
 from skilld.proposals.refit import fit_edit, side_edits
 from skilld.proposals.taking_out import describe_rest, headings_in_use, lines_of_others, take_out
@@ -369,7 +369,7 @@ def _revert_commit(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
         done = try_git_command(work_tree, "revert", "--no-edit", landing.oid)
         if done is not None and done.method is not CommitMethod.NOTHING:
             return done
-    message = f'Revert "{source.subject}"\n\nThis reverts commit {source.oid}.\n'.encode()
+    message = _revert_message(work_tree, proposal, landing, source)
 
     def taken_out(text: bytes) -> bytes:
         try:
@@ -384,6 +384,20 @@ def _revert_commit(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
         if proposal.creates:
             return commit_removal(work_tree, message)
         return commit_by_lines(replace(work_tree, remedy=lambda: by_hand), taken_out, message, None)
+
+
+def _revert_message(work_tree: Worktree, proposal: Proposal, landing: Commit | None, source: Commit) -> bytes:
+    """Return the message of a revert by lines; of a commit with more than the proposal, it reverts only a part."""
+    git, head = work_tree.repo.git, work_tree.repo.head
+    what = f"This reverts commit {source.oid}."
+    if landing is None and not refs.is_reachable(git, source.oid, head):
+        named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal.id}", "--max-count=1"
+        squashed = git.run("rev-list", *named, head, "--", work_tree.tracked.relpath).decode().strip()
+        if not squashed and proposal.landed and refs.is_reachable(git, proposal.landed, head):
+            squashed = proposal.landed
+        part = f"It takes out what commit {squashed} brought in for it.\n\n" if squashed else ""
+        what = f"{part}{REVERTS_TRAILER}: {proposal.id}"
+    return f'Revert "{source.subject}"\n\n{what}\n'.encode()
 
 
 def _require_on_no_other_branch(repo: Repo, proposal: Proposal, change: Change) -> None:

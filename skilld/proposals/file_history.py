@@ -16,7 +16,8 @@ Signature = tuple[tuple[str, ...], tuple[str, ...]]
 class SkillCommit:
     """A commit that touches the skill: the proposals it names, the commits it reverts, what it changes.
 
-    `reverts` includes the commits of a reverted merge; `undoes` has the proposals that the reverted commits name.
+    `reverts` includes the commits of a reverted merge; `undoes` has the proposals that the reverted commits name,
+    and the one whose lines the commit says it takes out.
     `before` and `text` are the skill in the first parent and in the commit itself, None if it is absent.
     """
 
@@ -31,6 +32,7 @@ class SkillCommit:
 
 # The hash is short with `revert.reference`.
 _REVERT_PATTERN = re.compile(r"^[ \t>*-]*This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
+REVERTS_TRAILER = "Skilld-Reverts"  # names a proposal of which the commit takes the lines out, and no commit
 _MAX_COUNT = "--max-count=300"
 
 
@@ -62,7 +64,7 @@ def _skill_commit(repo: Repo, commit: Commit, relpath: str, texts: dict[str, byt
     # A commit that creates the file adds all of its lines, one that deletes it removes them.
     signature = line_diff.signature(before or b"", text or b"") if len(commit.parents) == 1 else ((), ())
     reverted: set[str] = set()
-    undone: set[str] = set()
+    undone = set(filter(None, [commit.trailers.get(REVERTS_TRAILER)]))
     for oid in reverted_commits(commit):
         taken = objects.read_commit(repo.git, oid)
         reverted |= _brought_in(repo, taken) if taken else {oid}

@@ -35,6 +35,7 @@ from skilld.types import Proposal, State
 # its tip overrules them, since lines can come and go in commits that name no proposal.
 
 EDITED_NOTE = "edited by you"
+CHANGED_NOTE = "changed since"  # on the branch, by anybody
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ def judge_branch(subject: Change, view: BranchView) -> Observation:
         losing = (s for s in reversed(view.commits) if subject.holds(s.text) < subject.holds(s.before))
         return Observation(subject.id, GitStatus.REVERTED, next((s.oid for s in losing), ""), "lines gone")
     if not subject.holds(text):
-        return replace(verdict, note=EDITED_NOTE)
+        return replace(verdict, note=verdict.note or CHANGED_NOTE)
     return verdict
 
 

@@ -277,7 +277,7 @@ class Walk:
             untracked = [f"{one}^3" for one in every[:-1]]
             assert any(says(self.texts(ref)) for ref in (*every, *untracked)), where
         elif proposal.state is State.ACCEPTED:
-            assert here or says(self.texts()) or "edited by you" in proposal.note, where
+            assert here or says(self.texts()) or {"edited by you", "changed since"} & {proposal.note}, where
         elif proposal.state is State.REVERTED:
             assert not (says(self.texts("HEAD")) and says(self.texts("refs/heads/main"))), where
         else:

@@ -10,7 +10,7 @@ from skilld.errors import RefusedError
 from skilld.proposals.amend import stage_and_store
 from skilld.proposals.decide import accepting, decide, reverting
 from skilld.proposals.model import GitStatus, Observation
-from skilld.proposals.observe import EDITED_NOTE, observe
+from skilld.proposals.observe import CHANGED_NOTE, EDITED_NOTE, observe
 from skilld.proposals.poll import refresh
 from skilld.store import Store
 from skilld.types import Op, Operation, Proposal, State
@@ -180,7 +180,7 @@ def test_an_amended_proposal_counts_as_edited_by_the_person(person: Person, harn
 def test_later_rewording_is_an_edit_and_not_a_revert(person: Person, harness: Harness) -> None:
     commit = pick(person, harness)
     person.commit("word", {SKILL: person.skill.read_text().replace("- Do a dry run.", "- First do a dry run.")})
-    assert harness.observe("p1") == Observation("p1", GitStatus.LANDED, commit, "named", EDITED_NOTE)
+    assert harness.observe("p1") == Observation("p1", GitStatus.LANDED, commit, "named", CHANGED_NOTE)
 
 
 def test_only_a_checked_out_branch_can_accept(person: Person, harness: Harness) -> None:

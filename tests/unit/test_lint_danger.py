@@ -192,10 +192,9 @@ def test_t14_removing_or_weakening_a_rule_is_flagged(old: str, new: str, rule: s
     ("old", "new", "sentence"),
     [
         (
-            "- Never use Pydantic models for request bodies, as they are slow.",
-            "- Always use Pydantic models for request bodies, as they are slow.",
-            "It says the opposite of a rule: - Never use Pydantic models for request bodies, as they are slow."
-            " -> - Always use Pydantic models for request bodies, as they are slow.",
+            "- Never use Pydantic models.",
+            "- Always use Pydantic models.",
+            "It says the opposite of a rule: - Never use Pydantic models. -> - Always use Pydantic models.",
         ),
         (
             "- Never publish alone.",

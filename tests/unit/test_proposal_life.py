@@ -229,9 +229,27 @@ def test_a_squashed_section_is_taken_out_and_stays_out(life: ProposalLife) -> No
     life.person.write("README.md", "more\n")
     life.person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
     life.observe()
+    squashed = life.person.git("rev-parse", "HEAD")
     life.revert()
     assert life.person.skill.read_text() == f"{END}\n## Testing\n\n- Mine.\n"
+    message = life.person.git("log", "-1", "--format=%b")
+    assert message == f"It takes out what commit {squashed} brought in for it.\n\nSkilld-Reverts: p1"
     assert life.observe()[0] == "reverted"
+
+
+def test_of_a_squash_of_two_only_one_is_reverted(life: ProposalLife) -> None:
+    """The message names the commit that the branch has; the other one that it brought in stays."""
+    life.offer("p1", "- Run the tests.", "- Run the linter before each commit.")
+    life.offer("p2", "- Push the tag.", "- Ask before you publish.")
+    life.person.git("merge", "--quiet", "--squash", "skilld/staging")
+    life.person.git("commit", "--quiet", "--no-edit")
+    life.observe()
+    squashed = life.person.git("rev-parse", "HEAD")
+    life.revert()
+    assert squashed in life.person.git("log", "-1", "--format=%b")
+    assert (life.observe()[0], life.observe("p2")[0]) == ("reverted", "accepted")
+    life.person.git("revert", "--no-edit", "HEAD")
+    assert (life.observe()[0], life.observe("p2")[0]) == ("accepted", "accepted")
 
 
 def test_a_reworded_line_is_shown_and_removed_by_hand(life: ProposalLife) -> None:
@@ -245,7 +263,7 @@ def test_a_reworded_line_is_shown_and_removed_by_hand(life: ProposalLife) -> Non
     )
     see = "to see the change: skilld show p1"
     assert error.value.remedy == f"Edit {life.person.skill} yourself and commit that; {see}"
-    assert life.observe() == ("accepted", "edited by you")
+    assert life.observe() == ("accepted", "changed since")
     life.person.commit("mine, too", {SKILL: TEXT})
     assert life.observe()[0] == "reverted"
 
@@ -558,7 +576,7 @@ def test_a_similar_line_of_another_proposal_keeps_nothing_accepted(life: Proposa
     life.person.commit(
         "no more", {SKILL: life.person.skill.read_text().replace("- Run the linter", "- Drop the linter")}
     )
-    assert life.observe() == ("accepted", "edited by you"), "this is a rewording"
+    assert life.observe() == ("accepted", "changed since"), "this is a rewording"
     life.person.commit("gone", {SKILL: TEXT.replace("tag.\n", "tag.\n- Run the formatter before each commit.\n")})
     assert (life.observe()[0], life.observe("p2")[0]) == ("reverted", "accepted")
 
