@@ -214,6 +214,11 @@ class ReviewSession:
         file = self._context.database
         return file_stamp(file), file_stamp(file.with_name(f"{file.name}-wal"))
 
+    @property
+    def deciding(self) -> bool:
+        """Whether a decision is under way, which may be stored in several steps."""
+        return self._decision_lock.locked()
+
     def update_from_git(self) -> None:
         """Record what was decided with plain git in the meantime; slow if many are open."""
         with self._store() as store:

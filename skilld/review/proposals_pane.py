@@ -119,7 +119,7 @@ class ProposalsPane(Pane):
 
     @work(thread=True, exclusive=True, group="again")
     def _check_database(self) -> None:
-        if (version := self._session.version()) != self._version:
+        if not self._session.deciding and (version := self._session.version()) != self._version:
             self._version = version
             self.app.call_from_thread(self.fill, self._session.proposals(self._ids))
 
