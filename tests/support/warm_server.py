@@ -376,8 +376,11 @@ class Started:
 
 
 def is_child_of_daemon(command: Sequence[str]) -> bool:
-    """Whether a command is a worker of skilld, or a verb that is run as one."""
-    return list(command[:3]) == [sys.executable, "-P", "-m"] and command[3] in {"skilld", "skilld.worker"}
+    """Whether a command is a worker, or a verb that is run as one and does not look for the daemon above it."""
+    program = list(command[3:5])
+    return list(command[:3]) == [sys.executable, "-P", "-m"] and (
+        program[:1] == ["skilld.worker"] or program in (["skilld", "team"], ["skilld", "machines"])
+    )
 
 
 class LentWorker(Started):
