@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+import termios
 from contextlib import closing
 from pathlib import Path
-from threading import Timer
+from typing import Any
 
 import pytest
 
@@ -158,11 +159,16 @@ def test_in_a_terminal_it_lists_the_places_and_asks(
     with closing(common.store()) as store, os.fdopen(slave) as stdin, os.fdopen(master, "wb", 0) as keys:
         monkeypatch.setattr(sys, "stdin", stdin)
         batch = accept_all.choose(store, everywhere=True)
+        flush = termios.tcflush
         for typed in (b"\n", b"n\n", b"y\n"):
-            answer = Timer(0.3, keys.write, (typed,))  # once it is asked: what is typed before does not count
-            answer.start()
+
+            def asked(*terminal: Any, answer: bytes = typed) -> None:  # what is typed before does not count
+                flush(*terminal)
+                keys.write(answer)
+
+            monkeypatch.setattr(termios, "tcflush", asked)
+            keys.write(b"n\n" if typed == b"y\n" else b"y\n")
             answers.append(accept_all.confirm(batch))
-            answer.join()
     assert answers == [False, False, True]
     shown = capsys.readouterr().out
     assert f"   2  {first.root} (main)\n   1  {second.root} (main)\n" in shown
