@@ -75,6 +75,8 @@ no, the skill has it wrong: copy closes on tuesday at noon => Copy closes on tue
 step 3 in the skill is outdated, we use make deploy now => We use make deploy now.
 In packages/checkout, never use bare except again => In packages/checkout, never use bare except.
 in `packages/api` always add type hints => In `packages/api` always add type hints.
+house rule, add it to the doc: any time u touch a prefab, list its scenes => Any time u touch a prefab, list its scenes.
+we prefix feature flags with the team name => We prefix feature flags with the team name.
 """
 
 # May be meant for once: a learning, which becomes a proposal when it is said in a second session.
@@ -213,6 +215,9 @@ don't add functions that the tests don't cover in this PR
 don't leave files that are open
 the skill is wrong there, can you have a look
 the api must never return null
+every time somebody writes Thursday I get fifty calls Friday
+donors get the usual one
+and never preselect anything, it biases the answers
 """
 
 # A correction ends the rule before it; other words do not.

@@ -54,6 +54,7 @@ zum dritten Mal: keine Emojis => Keine Emojis.
 beim nächsten Mal bitte zuerst die Tests laufen lassen => Zuerst die Tests laufen lassen.
 und merk dir das ein für alle mal: grafiken nur als svg => Grafiken nur als svg.
 ohne einheit schreibt man keine werte in eine tabelle => Ohne einheit schreibt man keine werte in eine tabelle.
+also ein für alle mal, schreibs in die anleitung: vor dem flashen kammer auslesen => Vor dem flashen kammer auslesen.
 """
 
 LEFT_ALONE = """

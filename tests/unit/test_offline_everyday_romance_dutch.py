@@ -52,6 +52,9 @@ segnatelo: i grafici vanno in svg => I grafici vanno in svg.
 note-le une bonne fois pour toutes : les graphiques en svg => Les graphiques en svg.
 désormais c'est la règle : une trace douteuse, tu la mets de côté => Une trace douteuse, tu la mets de côté.
 de ahora en adelante es la regla: los gráficos en svg => Los gráficos en svg.
+apúntalo en el CLAUDE pa que no se repita: las capturas se toman en 375 => Las capturas se toman en 375.
+règle à garder, pour tous les clients : l'alt est une vraie phrase => L'alt est une vraie phrase.
+ricordati che i nomi sono in inglese, sempre: potion_health => I nomi sono in inglese, sempre: potion_health.
 """
 
 LEFT_ALONE = """

@@ -141,6 +141,33 @@ def test_only_typed_text_is_kept(text: str, left: str) -> None:
     assert typed_part(text) == left
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "  14:9   error  Never use v-html. Always sanitise user content first   vue/no-v-html",
+        " 14:9  ✖  Never use !important  declaration-no-important",
+        "3:1       warning  Always start a document with ---  (document-start)",
+        "src/a.ts(3,5): error TS2322: Always use strict types",
+        "README.md:3:81 MD013/line-length Always keep lines under 80",
+        "       ^-- SC2086 (info): Always double quote to prevent globbing.",
+        "  14     Never call a static method dynamically.",
+        "W: 3, 0: Always add a docstring (missing-docstring)",
+        "::warning file=app.js,line=1,col=5::Always use let",
+        "[eslint] Never use var. Always use const.",
+        "✖ no-var: Never use var",
+        "1 error: Always use const",
+        "Dockerfile:3 DL3008 warning: Always pin versions in apt get install",
+    ],
+)
+def test_what_a_linter_prints_is_not_the_persons(line: str) -> None:
+    assert own_words(f"fix this\n{line}").strip() == "fix this"
+
+
+def test_a_count_before_a_rule_is_no_linters_line() -> None:
+    text = "3 errors again, always run the linter first"
+    assert own_words(text) == text
+
+
 def test_a_long_turn_with_headings_is_a_document_from_there_on() -> None:
     document = "Please build this.\n\n# Plan\n\n" + "The service must never block.\n" * 30
     assert typed_part(document) == "Please build this."
