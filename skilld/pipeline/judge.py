@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from skilld.classify.backends import Backend
-from skilld.classify.backends.offline import UNRELATED_CONFIDENCE, skills_by_use, subject_stems
+from skilld.classify.backends.offline import UNRELATED_CONFIDENCE, Offline, skills_by_use, subject_stems
 from skilld.classify.clauses import may_state_exception
 from skilld.classify.contradiction import contradicts
 from skilld.classify.conversation_style import PROJECT_SCOPE, is_about_project, remove_project_scope, split_conversation
@@ -255,7 +255,7 @@ class Judge:
         """
         if named.ref.kind is not TargetKind.SKILL or not is_unrelated(update, named.doc):
             return None
-        plain, _ = self._backend.detect(self._messages, ())
+        plain = Offline().detect(self._messages, ())  # a model would be paid for the second question
         said = next((one for one in plain if (one.turn, one.quote) == (update.turn, update.quote)), update)
         own = self._own(named, TargetKind.INSTRUCTIONS) if said.confidence >= _OUTRIGHT_CONFIDENCE else named
         if own is None or own is named or own.ref.absent:

@@ -310,6 +310,13 @@ def test_a_project_rule_outside_the_skills_subject_goes_to_the_projects_file(sai
     assert [item.update.skill for item in judge.verdict().proposed] == [number]
 
 
+def test_a_model_as_unsure_as_the_rules_is_not_asked_twice() -> None:
+    unsure = replace(UPDATE, quote="always use tabs in C files", change="Use tabs in C files.", confidence=0.45)
+    model = Scripted(GOOD, [unsure])
+    _make_judge(model, unsure.quote).verdict()
+    assert not model._found
+
+
 def test_a_rule_the_users_file_already_has_is_not_proposed_for_it() -> None:
     mine = replace(MINE, doc=replace(MINE.doc, text="# Me\n\n- Be brief with the user.\n"))
     found = _make_judge(Scripted(GOOD, [TALK]), SPOKEN, LOADED, mine, own=lambda *_: mine).verdict()
