@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -217,20 +215,15 @@ def _as_in_this_work_tree(store: Store, proposal: Proposal) -> Proposal:
 
     It may have been made in another work tree of the repository, and merged.
     """
-    from skilld.git.repo import locate
+    from skilld.proposals.current_work_tree import in_current_work_tree, store_work_tree
     from skilld.proposals.decide import is_gone
     from skilld.types import State
 
-    if proposal.state is not State.ACCEPTED or proposal.also:
+    moved = in_current_work_tree(proposal) if proposal.state is State.ACCEPTED else proposal
+    if moved.repo == proposal.repo or is_gone(moved):
         return proposal
-    with suppress(SkilldError, OSError):
-        here, there = locate(common.current_folder().resolve()), locate(Path(proposal.repo))
-        top = here.toplevel
-        moved = replace(proposal, repo=str(top), path=str(top / proposal.relpath))
-        if top != there.toplevel and here.common_dir == there.common_dir and not is_gone(moved):
-            store.proposals.set_repo(proposal.id, repo=moved.repo, path=moved.path)
-            return moved
-    return proposal
+    store_work_tree(store, moved)
+    return moved
 
 
 def _decide(

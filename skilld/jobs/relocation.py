@@ -22,7 +22,7 @@ from skilld.pipeline.documents import load_documents
 from skilld.pipeline.judge import Judge
 from skilld.proposals.amend import decide_parts, select_parts, stage_and_store
 from skilld.proposals.contradictions import split_edits
-from skilld.proposals.decide import Decision, DecisionReport, decide
+from skilld.proposals.decide import Decision, DecisionReport, decide, decide_in_place
 from skilld.proposals.model import MOVED_PREFIX
 from skilld.proposals.passed_over import forget_ask
 from skilld.proposals.past_decisions import match_open_proposal
@@ -141,7 +141,7 @@ def accept_elsewhere(
     note = f"moved to {ref.name}, as {made.id}"
     store.proposals.decide(old, State.SUPERSEDED, old.decided_at, who="command", note=note)
     try:
-        report = decide(store, made, decision)
+        report = decide_in_place(store, made, decision)  # the person names the file
     except SkilldError as error:
         cause = f"{error.cause or error.title}; the proposal {made.id} for {ref.name} stays open"
         raise SkilldError(title, cause, f"skilld accept {made.id}") from error

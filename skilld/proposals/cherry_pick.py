@@ -40,7 +40,7 @@ from skilld.proposals.worktree import (
     would_merge,
     written_side_edits,
 )
-from skilld.types import Proposal, State
+from skilld.types import Proposal, SideEdit, State
 
 
 def try_git_command(work_tree: Worktree, *args: str) -> DecisionCommit | None:
@@ -280,7 +280,7 @@ def accept_worktree(proposal: Proposal, apply: Apply) -> bool:
 
 def _write_side_edits(proposal: Proposal) -> None:
     """Write a proposal's changes to further files; a file that they no longer fit stays as it is."""
-    for path, operations in ((Path(one.path), one.operations) for one in proposal.also):
+    for path, operations in ((_path_beside(proposal, one), one.operations) for one in proposal.also):
         with suppress(SkilldError):
             if path.resolve() == path:
                 old = worktree.read_file(path)
@@ -325,8 +325,14 @@ def revert_worktree(proposal: Proposal, private: Path | None = None) -> None:
     for one in proposal.also if oids else ():
         before, after = (text or b"" for text in objects.read_texts(repo.git, [f"{oid}:{one.relpath}" for oid in oids]))
         with suppress(SkilldError):
-            other = worktree.read_file(Path(one.path))
-            worktree.replace_file(Path(one.path), other, undo(before, after, other))
+            path = _path_beside(proposal, one)
+            other = worktree.read_file(path)
+            worktree.replace_file(path, other, undo(before, after, other))
+
+
+def _path_beside(proposal: Proposal, side: SideEdit) -> Path:
+    """Return a further file of a proposal, in the work tree that the proposal is for now."""
+    return Path(proposal.path.removesuffix(f"/{proposal.relpath}")) / side.relpath
 
 
 def _by_hand(proposal: Proposal) -> str:

@@ -20,6 +20,7 @@ from skilld.git.run import shared_git
 from skilld.proposals.cherry_pick import accept as land
 from skilld.proposals.cherry_pick import accept_worktree, revert_worktree
 from skilld.proposals.cherry_pick import revert as take_out
+from skilld.proposals.current_work_tree import taken_here
 from skilld.proposals.explain import find_way_back, read_versions
 from skilld.proposals.model import (
     PUT_AWAY,
@@ -115,8 +116,21 @@ def reverting(removed: Mapping[str, str], why: str = "") -> Decision:
 def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionReport:
     """Carry out a decision, store it and rebuild the staging branch.
 
-    Raises SkilldError, and leaves the proposal and the person's work as they were, if that is impossible.
+    It is accepted in the work tree of the current folder, if that is one of its repository. Raises SkilldError, and
+    leaves the proposal and the person's work as they were, if that is impossible.
     """
+    if decision.after is not State.ACCEPTED:
+        return decide_in_place(store, proposal, decision)
+    with taken_here(store, proposal) as here:
+        report = decide_in_place(store, here, decision)
+    if here.repo == proposal.repo:
+        return report
+    others = _report_and_rebuild(store, proposal)  # of the work tree that it came from
+    return DecisionReport((*report.lines, *others.lines), (*report.warnings, *others.warnings))
+
+
+def decide_in_place(store: Store, proposal: Proposal, decision: Decision) -> DecisionReport:
+    """Do what `decide` does, in the proposal's own work tree."""
     after = decision.after
     if proposal.state is after and not _is_outstanding(store, proposal):
         also = describe_remainder(store, proposal)
@@ -133,7 +147,7 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionRepo
         # The person may have edited the skill since the branch was made: rebuild it, which refits the edit.
         fresh = _rebuilt_proposal(store, proposal)
         if fresh is not None:
-            return decide(store, fresh, decision)
+            return decide_in_place(store, fresh, decision)
         remake = remake_status(store, proposal) if proposal.state is State.STALE else ""
         if not (remake and isinstance(error, RefusedError)):
             raise

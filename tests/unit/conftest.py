@@ -27,6 +27,7 @@ NOT_QUICK = frozenset(
         "config",
         "console",
         "cross_agent",
+        "current_work_tree",
         "decide_accept",
         "decide_auto",
         "decide_observe",

@@ -1,0 +1,67 @@
+"""Takes a proposal into the work tree that the person stands in, if that is another one of its repository."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from skilld.errors import SkilldError
+from skilld.git.repo import RepoLocation, locate
+from skilld.store import Store
+from skilld.store.meta import COMMON_GIT_DIRS
+from skilld.types import Proposal
+
+
+def in_current_work_tree(proposal: Proposal) -> Proposal:
+    """Return a proposal as one of the current folder's work tree, or as it is if that is of another repository."""
+    here, there = current_location(), _location(proposal.repo)
+    if here is None or there is None or here.toplevel == there.toplevel or here.common_dir != there.common_dir:
+        return proposal
+    return replace(proposal, repo=str(here.toplevel), path=str(here.toplevel / proposal.relpath))
+
+
+def is_of_current_repository(proposal: Proposal) -> bool:
+    """Whether a proposal is for a work tree of the repository around the current folder."""
+    here, there = current_location(), _location(proposal.repo)
+    return here is not None and there is not None and here.common_dir == there.common_dir
+
+
+def current_location() -> RepoLocation | None:
+    """Return the work tree around the current folder; None if there is none that can be used."""
+    try:
+        return _location(str(Path.cwd().resolve()))
+    except OSError:
+        return None
+
+
+def _location(folder: str) -> RepoLocation | None:
+    with suppress(SkilldError, OSError):
+        return locate(Path(folder)) if folder else None
+    return None
+
+
+def store_work_tree(store: Store, proposal: Proposal) -> None:
+    """Store the work tree of a proposal, and which repository that belongs to, for when it is removed."""
+    place = _location(proposal.repo)
+    with store.transaction():
+        store.proposals.set_repo(proposal.id, repo=proposal.repo, path=proposal.path)
+        if place is not None and place.git_dir != place.common_dir:
+            known = store.meta.get(COMMON_GIT_DIRS, {})
+            store.meta.set(COMMON_GIT_DIRS, {**known, proposal.repo: str(place.common_dir)})
+
+
+@contextmanager
+def taken_here(store: Store, proposal: Proposal) -> Iterator[Proposal]:
+    """Yield a proposal in the current folder's work tree; after a SkilldError it is back in its own."""
+    here = in_current_work_tree(proposal)
+    if here.repo == proposal.repo:
+        yield proposal
+        return
+    store_work_tree(store, here)
+    try:
+        yield here
+    except SkilldError:
+        store_work_tree(store, proposal)
+        raise
