@@ -350,11 +350,16 @@ def likeness(wanted: frozenset[str], other: frozenset[str]) -> float:
 # skills to choose from, 3 reach it, all with the right skill; without that skill none does. At 0.25 it is 10, 5 of them
 # right.
 MIN_SUBJECT_LIKENESS = 0.3
+_MIN_SUBJECT_STEMS = 2
 
 
 def is_about(text: str, stems: frozenset[str]) -> bool:
-    """Whether words are about the subject of a skill whose name and description have these stems."""
-    return likeness(content_stems(text), stems) >= MIN_SUBJECT_LIKENESS
+    """Whether words are about the subject of a skill whose name and description have these stems.
+
+    One shared word is none: "keep production secrets in vault" is not about "Deploy the shop to production".
+    """
+    wanted = content_stems(text)
+    return len(wanted & stems) >= _MIN_SUBJECT_STEMS and likeness(wanted, stems) >= MIN_SUBJECT_LIKENESS
 
 
 # Minimum share of common stems of two instructions that are the same ask. Different ones ("use pnpm" and "use yarn")

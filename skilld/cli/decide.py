@@ -219,7 +219,9 @@ def _as_in_this_work_tree(store: Store, proposal: Proposal) -> Proposal:
     from skilld.proposals.decide import is_gone
     from skilld.types import State
 
-    moved = in_current_work_tree(proposal) if proposal.state is State.ACCEPTED else proposal
+    if proposal.state is not State.ACCEPTED or proposal.also:
+        return proposal
+    moved = in_current_work_tree(proposal)
     if moved.repo == proposal.repo or is_gone(moved):
         return proposal
     store_work_tree(store, moved)

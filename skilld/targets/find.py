@@ -127,8 +127,9 @@ def find_targets(
     if not why:
         if TargetKind.RULES in allowed and root != session.home:  # rules in the home folder would apply everywhere
             rules = _matching_rules(context, session.touched)
-            scoped = [one for one in said if not one.folder or (root / one.folder).is_dir()]
-            rules += [one for one in _rules_for_scopes(context, scoped) if one not in rules]
+            about = tuple(said)
+            scoped = [one for one in about if not one.folder or (root / one.folder).is_dir()]
+            rules += [one for one in _rules_for_scopes(context, about) if one not in rules]
             refs += _editable_refs(rules, TargetKind.RULES, root, session.agent, others)
             if TargetKind.INSTRUCTIONS in allowed:
                 refs += _folder_targets(session, root, scoped)

@@ -39,7 +39,7 @@ _SCOPE_PATTERN = re.compile(
     rf"(?:\b(?:in|under|inside|within|below|for)\s+(?:the\s+|our\s+|my\s+)?{_QUOTE}{_FOLDER.format('named')}{_QUOTE}"
     rf"\s+(?:folder|directory|dir)\b)"
     rf"|(?:\b(?:in|under|inside|within|below|for|im|für|dans|pour|en|para|no|в|для)\s+(?:the\s+)?{_QUOTE}"
-    rf"(?P<path>(?:\./)?[\w.-]+(?:/[\w.-]+)*/|(?:\./)?[\w.-]+(?:/[\w.-]+)+){_QUOTE}(?=[\s,:;]|$))"
+    rf"(?P<path>(?:\./)?[\w.-]+(?:/[\w.-]+)*/|(?:\./)?[\w.-]+(?:/[\w.-]+)+){_QUOTE}(?=[\s,:;!?)]|$))"
     rf"|(?:\b(?:im|in) (?:ordner|verzeichnis)\s+{_QUOTE}{_FOLDER.format('ordner')})"
     rf"|(?:{_FOR_PHRASE}{_QUOTE}{_ENDING}{_QUOTE}\s+{_FILES_WORD}\b)"
     rf"|(?:{_FOR_PHRASE}(?P<kind>{'|'.join(map(re.escape, _ENDINGS_BY_KIND))})\s+{_FILES_WORD}\b)",
@@ -80,7 +80,10 @@ def _scope(match: re.Match[str]) -> Scope | None:
         return Scope(kind.replace("#", "sharp"), tuple(f"**/*.{ending}" for ending in _ENDINGS_BY_KIND[kind]))
     if ending := (match["ending"] or "").lower():
         return Scope(ending, (f"**/*.{ending}",))
-    folder = (match["named"] or match["path"] or match["ordner"]).removeprefix("./").strip("/")
+    said = match["named"] or match["path"] or match["ordner"]
+    folder = (
+        (said if said.endswith("..") else said.removesuffix(".")).removeprefix("./").strip("/")
+    )  # "in packages/api."
     if not folder or _DOT_SEGMENT.search(folder) or folder.startswith("."):
         return None
     return Scope(folder.replace("/", "-").lower(), (f"{folder}/**",), folder)
