@@ -25,6 +25,25 @@ _PLEASE = re.compile(
     r"\b(?:please|pls|plz|bitte|por favor|per favore|s['\u2019]il (?:te|vous) pla[iî]t|alsjeblieft|proszę|prosím)\b",
     re.IGNORECASE,
 )
+# An order to build something, and how a thing looks or is arranged, in words without an order.
+_BUILDS = re.compile(
+    r"\W*(?:(?:ok|okay|gut|super|bitte|jetzt|und|dann|please|pls|now|and)\W+)*"
+    r"(?:(?:bau|erstell|mach|programmier|entwickl|schreib)\w*|build|create|make|f[üu]e?g\w*|add)\b"
+    r"(?: (?:mir|uns|me|us|bitte|mal))*"
+    r" (?:eine?[nmr]?|an?|the|die|den|das|noch eine?[nmr]?)\b",
+    re.IGNORECASE,
+)
+_LOOKS = re.compile(
+    r"\b(?:rot|grün|gelb|blau|grau|schwarz|weiß|orange|red|green|yellow|blue|gr[ae]y|black|white|fett|kursiv|bold|blinken\w*"
+    r"|oben|unten|links|rechts|mittig|\w+(?:zentriert|sortiert|gerundet)|zentriert|sortiert|gerundet|centered|sorted|rounded"
+    r"|nachkommastellen?|decimals|\d+(?:[.,]\d+)?\s?(?:min\w*|sek\w*|sec\w*|px|%|prozent|euro|€|grad))(?!\w)",
+    re.IGNORECASE,
+)
+_INFINITIVE = re.compile(
+    r"[a-zäöü]{2}(?:en|ern|eln)\W*$"
+    r"|\b(?:zeig|mach|nimm|nutz|benutz|verwend|schreib|setz|stell|use|show|put|make)\w*\b",
+    re.IGNORECASE,
+)
 
 
 class ProductTalk:
@@ -32,10 +51,12 @@ class ProductTalk:
 
     def __init__(self) -> None:
         self._turns = 0  # further ones for which it may continue
+        self._built = 0  # further ones in which a look is that of what was ordered
 
     def without(self, text: str, matches: Sequence[Match]) -> list[Match]:
         """Return the matches in the next turn that are not part of the talk about the product."""
-        kept = [one for one in matches if not self._turns or not _continues(one)]
+        kept = [one for one in matches if not (self._turns and _continues(one)) and not (self._built and _is_look(one))]
+        self._built = _MAX_TURNS if _BUILDS.match(text) else max(0, self._built - 1)
         self._turns = _MAX_TURNS if len(kept) < len(matches) or _speaks_of_product(text) else max(0, self._turns - 1)
         return kept
 
@@ -51,6 +72,13 @@ def _continues(match: Match) -> bool:
     """Whether a match after talk about the product is part of that talk."""
     of_it = match.cue in _PRODUCT_CUES or (match.cue in STANDING_CUES and not is_order(match))
     return of_it and not is_about_work(match.quote) and not _addresses_agent(match)
+
+
+def _is_look(match: Match) -> bool:
+    """Whether a match only says how a thing looks: "bitte immer rot ab 5 min"."""
+    said = fold(match.said)
+    looks = match.cue in _PRODUCT_CUES and bool(_LOOKS.search(said)) and not _INFINITIVE.search(_LOOKS.sub(" ", said))
+    return looks and not is_about_work(match.quote)
 
 
 def _addresses_agent(match: Match) -> bool:

@@ -1,0 +1,61 @@
+"""What a thing that was just ordered looks like is no rule; orders to the agent after it are."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.classify.backends.offline import Offline
+from skilld.types import Message, SkillDoc
+
+SKILL = SkillDoc(
+    1, "devis", "/p", "---\nname: devis\ndescription: Rédige les devis.\n---\n# Devis\n\n- Une ligne par poste.\n"
+)
+
+
+def proposed(*turns: str, skill: SkillDoc | None = None) -> list[str]:
+    messages = [one for at, text in enumerate(turns, 1) for one in (Message(text, at), Message("Done."))]
+    found = Offline().detect(messages, [skill] if skill else [])
+    return [one.change for one in found if one.confidence >= 0.5]
+
+
+@pytest.mark.parametrize(
+    ("order", "look"),
+    [
+        ("baue eine Timer-Seite mit einem Countdown", "bitte immer rot ab 5 min"),
+        ("mach mir einen Timer", "bitte immer rot ab 5 min"),
+        ("erstelle ein Dashboard für die Küche", "bitte immer grün wenn fertig"),
+        ("füge eine Tabelle mit den Bestellungen hinzu", "bitte immer nach datum sortiert"),
+        ("baue eine Rechnungsübersicht", "bitte immer zwei nachkommastellen"),
+        ("make a dashboard for the kitchen", "please always green when done"),
+    ],
+)
+def test_a_look_after_an_order_to_build_is_no_rule(order: str, look: str) -> None:
+    assert proposed(order, look) == []
+    assert proposed(order, "super", look) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        ("bitte immer pnpm nehmen", "Immer pnpm nehmen."),
+        ("bitte immer Tests schreiben", "Immer Tests schreiben."),
+        ("bitte immer erst den Plan zeigen", "Immer erst den Plan zeigen."),
+        ("ab jetzt bitte immer auf Deutsch antworten", "Immer auf Deutsch antworten."),
+    ],
+)
+def test_an_order_to_the_agent_after_it_is_one(said: str, rule: str) -> None:
+    assert proposed("baue eine Timer-Seite", said) == [rule]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Así se queda, no toques nada",
+        "c'est bon comme ça, ne touche à rien",
+        "so bleibt es, fass nichts an",
+        "va bene così, non toccare niente",
+        "fica assim, não mexa em nada",
+    ],
+)
+def test_to_leave_what_is_there_is_no_rule(said: str) -> None:
+    assert proposed("fix it", said) == proposed("fix it", said, skill=SKILL) == []
