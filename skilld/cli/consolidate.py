@@ -89,7 +89,7 @@ def find_merges(store: Store, project: Path | None, names: Sequence[str] = ()) -
 
     meant = [inventory.find_skill(store, name) for name in names]
     named = {str(row.path) for row in meant}
-    rows = [*inventory.library_rows(store, project / "SKILL.md" if project else None), *meant]
+    rows = [*inventory.listed_rows(store, project), *meant]
     skills = {one.described.key: one for one in comparable_skills(rows, pinned_skills(store))}
     if missing := sorted(named - skills.keys()):
         raise SkilldError("Cannot merge this skill", f"{missing[0]} belongs to a plugin")

@@ -141,6 +141,14 @@ def library_rows(store: Store, near: Path | None = None) -> list[LibraryRow]:
     return load_rows(store, all_skills, common.home(), os.environ, now=time.time(), around=around)
 
 
+def listed_rows(store: Store, project: Path | None = None) -> list[LibraryRow]:
+    """Return all skills; one in several work trees of a repository is only that of `project`, or of this folder."""
+    from skilld.library.work_trees import without_copies
+
+    rows = library_rows(store, project / "SKILL.md" if project else None)
+    return without_copies(rows, project or common.current_folder())
+
+
 def find_skill(store: Store, given: str, session: str = "") -> LibraryRow:
     """Return the skill with this name or path, as `find_skill_or_none`, but raise SkilldError if there is none."""
     found = find_skill_or_none(store, given, session)
@@ -234,21 +242,15 @@ def find_skill_or_none(store: Store, given: str, session: str = "") -> LibraryRo
 
 def _in_this_work_tree(rows: Sequence[LibraryRow]) -> LibraryRow | None:
     """Return the row of the work tree we are in, if all are the same file in work trees of its repository."""
+    from skilld.library.work_trees import work_tree
+
     with suppress(OSError, ValueError, StopIteration):  # not in a work tree
-        top, repository = _work_tree(common.current_folder().resolve())
-        trees = [_work_tree(row.path.resolve().parent) for row in rows]
+        top, repository = work_tree(common.current_folder().resolve())
+        trees = [work_tree(row.path.resolve().parent) for row in rows]
         files = {row.path.resolve().relative_to(tree[0]) for row, tree in zip(rows, trees, strict=True)}
         if len(files) == 1 and {tree[1] for tree in trees} == {repository}:
             return next(row for row, tree in zip(rows, trees, strict=True) if tree[0] == top)
     return None
-
-
-def _work_tree(folder: Path) -> tuple[Path, Path]:
-    """Return the top of the work tree around a folder and what its repository's trees share, without running git."""
-    from skilld.git.state import git_dirs
-
-    top = next(one for one in (folder, *folder.parents) if os.path.lexists(one / ".git"))
-    return top, git_dirs(top / ".git")[1].resolve()
 
 
 def typed_name(name: str, path: Path, rows: Iterable[LibraryRow]) -> str:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from skilld.store import Store
     from skilld.team.membership import Membership
     from skilld.team.records import Record
+    from skilld.team.refs import ReadResult
     from skilld.team.sync import Hub
 
 _NOT_JOINED = "Not joined"
@@ -46,7 +47,8 @@ def add(verbs: common.Verbs) -> None:
     entering.add_argument("--name", metavar="NAME", default="", help="a name for this machine (default: a random one)")
     entering.add_argument("--as-sent", action="store_true", help="preview each record as the JSON that is sent")
     entering.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    common.verb(actions, "leave", leave, "delete this machine's data from the remote")
+    leaving = common.verb(actions, "leave", leave, "delete this machine's data from the remote")
+    leaving.add_argument("--yes", action="store_true", help=argparse.SUPPRESS)  # nothing is asked
     common.verb(actions, "status", status, "list your machines and their rules, as of the last sync", json=True)
     syncing = common.verb(actions, "sync", sync, "fetch your other machines' decisions and push this machine's")
     syncing.add_argument("--unasked", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
@@ -101,8 +103,8 @@ def join(arguments: argparse.Namespace) -> int:
         remedy = "Use a private repository."
         raise RefusedError(_NOT_JOINED, f"anyone can read {hub.membership.place}", remedy)
     found, places = fetch(hub), _places(store)
-    gathered, others = gather(store, places, _outgoing_check(store), found), sorted(found.members)
-    _print_preview(hub.membership, gathered, others, as_sent=arguments.as_sent)
+    gathered = gather(store, places, _outgoing_check(store), found)
+    _print_preview(hub.membership, gathered, found, as_sent=arguments.as_sent)
     if not arguments.yes and not terminal.confirm("Join and send this? [y/N] ", _NOT_JOINED):
         console.say(f"{_NOT_JOINED}.")
         return Exit.FAILURE
@@ -129,20 +131,26 @@ def _first_sync(store: Store, hub: Hub) -> None:
     _print_result(done)
 
 
-def _print_preview(membership: Membership, gathered: GatherResult, others: list[str], *, as_sent: bool) -> None:
-    """Show what would be sent, and to whom."""
+def _print_preview(membership: Membership, gathered: GatherResult, found: ReadResult, *, as_sent: bool) -> None:
+    """Show what would be sent that is not there yet, and to whom."""
+    from skilld.machines.merging import merge_records
+
+    there = merge_records(*(one.records for one in found.members.values()))
+    new = [record for at, record in gathered.records.items() if record != there.get(at)]
     where, person = console.message(membership.place), console.paint(membership.person, "bold")
     console.say(f"This machine would send the following as {person}, signed with your SSH key,")
     console.say(f"to {where}, where everyone with access can read it:")
-    for record in gathered.records.values():
+    for record in new:
         print_record(record, as_sent=as_sent)
-    if not gathered.records:
+    if known := len(gathered.records) - len(new):
+        console.say(f"  and {pluralize(known, 'record')} that your other machines have sent already")
+    elif not new:
         console.say("  nothing yet: skilld has not proposed or learned anything here")
     for rule, why in gathered.kept_back.items():
         console.say(f"  not sent, because {console.plain(why)}: {console.plain(rule)}")
     console.say("Later decisions, learnings and repeats are sent once an hour, including your words.")
-    if others:
-        console.say(f"Your machines there: {', '.join(map(console.plain, others))}.")
+    if found.members:
+        console.say(f"Your machines there: {', '.join(map(console.plain, sorted(found.members)))}.")
 
 
 def leave(arguments: argparse.Namespace) -> int:

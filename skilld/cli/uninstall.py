@@ -121,7 +121,8 @@ def _repository_removals(store: Store) -> tuple[list[Removal], list[str]]:
             troubles.append(f"{repo}: {error}")
             continue
         troubles += [f"{repo}: {ref.removeprefix('refs/heads/')}, because {why}" for ref, why in planned.kept.items()]
-        if left := ", ".join(filter(None, (*planned.refs, planned.folder))):
+        empty = f"{planned.folder} (an empty folder)" if planned.folder else ""
+        if left := ", ".join(filter(None, (*planned.refs, empty))):
             parts.append(Removal("refs", f"{repo}: {left}", partial(remove_refs, repo, made)))
     return parts, troubles
 

@@ -99,6 +99,10 @@ class ReviewApp(KeysApp[None]):
         content = Content.styled(safe_text(text, newlines=True), _STYLES[severity])
         self.screen_stack[0].query_one(Messages).add(content, _MESSAGE_SECONDS)
 
+    def hide_message(self, text: str) -> None:
+        """Remove a message that is no longer true."""
+        self.screen_stack[0].query_one(Messages).hide(text)
+
     def edit_outside(self, text: str, name: str = "SKILL.md") -> str:
         """Return a text as edited in the person's own editor, in a file called `name`; the screen is suspended."""
         return self._editor(text, self.suspend, name)

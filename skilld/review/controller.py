@@ -22,6 +22,7 @@ from skilld.jobs import relocation
 from skilld.jobs.asks import current_asks
 from skilld.library.archive import move_to_trash
 from skilld.library.rows import LibraryRow, disabled_skills, load_rows, set_enabled
+from skilld.library.work_trees import without_copies
 from skilld.pipeline import messages
 from skilld.proposals import amend, worktree
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting
@@ -391,7 +392,8 @@ class ReviewSession:
         """Return the person's skills. Reads the disk."""
         around = self._context
         with self._store() as store:
-            return load_rows(store, around.find_skills, around.home, around.environment, now=time.time())
+            rows = load_rows(store, around.find_skills, around.home, around.environment, now=time.time())
+        return without_copies(rows, Path())
 
     def switch_skill(self, skill: LibraryRow) -> bool:
         """Turn a skill on or off for agents; return whether it is on now."""

@@ -93,6 +93,11 @@ class Messages(Static):
         self._redraw()
         self.set_timer(seconds, partial(self._remove, text))
 
+    def hide(self, text: str) -> None:
+        """Remove a text that is no longer true."""
+        self._texts = [one for one in self._texts if one.plain != text]
+        self._redraw()
+
     def _remove(self, text: Content) -> None:
         self._texts = [one for one in self._texts if one is not text]
         self._redraw()

@@ -26,7 +26,7 @@ from skilld.types import Proposal, State
 
 AGE = "age"
 PROPOSAL_COLUMNS = (("ID", 9), ("file or skill", 14), ("project", 10), (AGE, 4), ("", 2), ("what", 160))
-SKILL_COLUMNS = (("skill", 20), ("from", 9), ("uses", 5), ("edits", 5), ("well", 4), ("edited", 7), ("where", 160))
+SKILL_COLUMNS = (("skill", 20), ("from", 9), ("uses", 5), ("edits", 6), ("well", 5), ("edited", 7), ("where", 160))
 WAITING_COLUMNS = (("said", 5), ("project", 14), ("what", 160))
 SESSION_COLUMNS = (("agent", 12), ("project", 20), ("turns", 6), ("state", 7), ("last", 6), ("skills", 80))
 

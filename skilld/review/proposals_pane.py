@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_LOADING = "Still loading this proposal."
 _NONE_SELECTED = "No proposal is selected."
 _MIN_LIST_LINES = 3  # including the header
 _REFRESH_SECONDS = 1.0  # between checks for changes
@@ -201,6 +202,7 @@ class ProposalsPane(Pane):
         if self._items.get(proposal.id) == proposal:
             self._views[proposal.id] = view
             if proposal == self.chosen:
+                self.app.hide_message(_LOADING)
                 self.query_one("#change", Static).update(draw.proposal_detail(proposal, view, self._session.home))
 
     @work(thread=True, group="git")
@@ -307,7 +309,7 @@ class ProposalsPane(Pane):
         proposal = self.chosen
         view = self._views.get(proposal.id) if proposal else None
         if view is None:
-            self.app.show_message("Still loading this proposal." if proposal else _NONE_SELECTED)
+            self.app.show_message(_LOADING if proposal else _NONE_SELECTED)
         return view
 
     def _undecided_choice(self) -> Proposal | None:

@@ -74,7 +74,10 @@ def test_join_shows_what_would_be_sent_and_leave_removes_it(group: SyncGroup) ->
     assert not re.search(r"[0-9a-f]{16}/CLAUDE", tower.program.run("machines", "status").stdout), "named as people do"
     again = tower.program.run("machines", "join", str(group.remote), "--yes")
     assert "this machine has already joined as tower" in again.stderr
-    run_machines(tower, "leave")
+    second = group.machine("laptop").program.run("machines", "join", str(group.remote), typed="n\n").stdout
+    assert "  and 1 record that your other machines have sent already\n" in second
+    assert PNPM not in second
+    run_machines(tower, "leave", "--yes")
     assert group.refs() == []
     assert tower.program.run("machines", "status").returncode == 1
     assert tower.known() == []

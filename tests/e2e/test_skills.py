@@ -65,6 +65,9 @@ def test_a_name_means_the_work_tree_one_stands_in(world: TaughtProject) -> None:
             assert (result.returncode, result.stderr) == (0, "")
         shown = place.json("skills", "show", "release-notes")
         assert Path(shown["path"]).is_relative_to(place.home)
+        listed = [row["path"] for row in place.json("skills", "list") if row["name"] == "release-notes"]
+        assert listed == [shown["path"]]
+        assert place.json("consolidate", "--dry-run") == []
     _skill(world.home / ".claude/skills/release-notes", TEMPLATE.replace("greet", "release-notes"))
     result = places[1].run("skills", "show", "release-notes")
     assert (result.returncode, "Which skill?" in result.stderr) == (2, True)

@@ -47,9 +47,8 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    near = common.resolve_folder(arguments.project) / "SKILL.md" if arguments.project else None
     store = common.store_or_empty()
-    shelved = inventory.library_rows(store, near)
+    shelved = inventory.listed_rows(store, common.resolve_folder(arguments.project) if arguments.project else None)
     chosen = sorted(_matching_rows(shelved, arguments), key=_ORDERS[arguments.sort])[: arguments.limit]
     if arguments.json:
         return common.write_json([inventory.row_json(row) for row in chosen])
