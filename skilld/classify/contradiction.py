@@ -20,8 +20,7 @@ from skilld.classify.offline.choices import (
     with_usual_names,
 )
 from skilld.classify.offline.sections import BlockKind, ProseBlock, sections
-from skilld.classify.opposition import MAX_CHANGE, opposes
-from skilld.classify.outright_bans import bans_outright, excepts
+from skilld.classify.opposition import MAX_CHANGE, bans, excepts, opposes
 from skilld.words import NUMBER_WORDS, has_negation, numbers_by_unit, stem
 from skilld.words import stems as stems_of
 
@@ -56,7 +55,6 @@ REACH = re.compile(
     rf"{OWN_PROJECTS})\b",
     re.IGNORECASE,
 )
-_CONDITION = re.compile(r"\b(?:without|unless|until|except|but|if|when|while|where|before|after)\b")
 _WORDS = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,}|[^\W\d_]{4,}")  # the prose of a rule: a line of code alone is a command
 _MIN_SHARE = 0.75  # share of a rule's own words from which two rules have the same subject
 _MIN_SHARED = 3  # stems: rules of opposite polarity must share so many to contradict each other
@@ -106,7 +104,7 @@ def contradicts_clearly(change: str, other: str) -> bool:
     "Rebase your own branch" and "never rebase shared branches" are compatible, and so are a rule and its exception.
     Strict, for contradictions shown to a person, who loses trust with each false one.
     """
-    if opposes(change, other) or bans_outright(change, other):
+    if opposes(change, other) or bans(other, change):
         return not excepts(change, other)
     if not contradicts(change, other) or excepts(change, other):
         return False
@@ -187,19 +185,6 @@ def _differ_in_scope(change: str, other: str) -> bool:
     mine = stems(change) - stems(chosen_part(change)) - stems(chosen_part(other))
     theirs = stems(other) - stems(chosen_part(other)) - stems(chosen_part(change))
     return bool(mine - theirs) and bool(theirs - mine)
-
-
-def forbids(one: str, other: str) -> bool:
-    """Whether `one` forbids everything that `other` asks for: "do not use pnpm", "always use pnpm in this project".
-
-    Only for two things that a person said. For a line of a file it is too broad: "do not apply it on your own" would
-    replace the step "apply it".
-    """
-    if not has_negation(one) or has_negation(other) or chosen_part(one) != one:
-        return False
-    refused = stems(_NO.sub(" ", one))
-    conditions, others_conditions = (set(_CONDITION.findall(text.lower())) for text in (one, other))
-    return len(refused) > 1 and refused <= stems(other) and conditions <= others_conditions
 
 
 def replace_numbers(change: str, line: str) -> str:

@@ -1,7 +1,9 @@
-"""Whether a person wants the opposite of a rule, in any language that meanings know. Pure.
+"""Whether one of two instructions wants the opposite of the other: by meaning, or by an outright ban. Pure.
 
-Narrow: the words must be about nothing that the rule is not about. It decides what is named to the person and what
-counts as a repeat, and never what is replaced.
+By meaning in any language that meanings know, and narrow: the words must be about nothing that the other one is not
+about. A ban is English, and must name nothing that the order does not name right after its verb: "no global variables",
+"use global variables for flags". It decides what is named to the person and what counts as a repeat, and never what is
+replaced.
 """
 
 from __future__ import annotations
@@ -12,33 +14,20 @@ from functools import lru_cache
 from skilld.classify.content import LANGUAGES, OPPOSITES, PLACES, TOOLS, Content, content_of
 from skilld.classify.offline.choices import WORD
 from skilld.meanings import Term, Words
+from skilld.text import word_set
 from skilld.words import content_stems, has_negation, stem
 
-_STRETCH = re.compile(r"[,;.:!?](?=\s|$)|\s[-\u2013\u2014]\s")
-_CONDITION = re.compile(
-    r"\b(?:without|unless|until|except|but|if|when|while|before|after|ohne|bevor|außer|wenn|falls|sauf|sans|sin|senza)\b",
-    re.IGNORECASE,
-)
-_BAN = re.compile(
-    r"\W*(?:please |bitte )?(?:never(?: again)?|do not|don['\u2019]?t|stop|nie(?: wieder|mals)?) ", re.IGNORECASE
-)
-# Words that do not say what is banned: a step is banned for the agent, whoever else does it.
-_FOR_THE_AGENT = frozenset(map(stem, ("yourself", "own", "ever", "again", "anymore", "more", "any", "from", "now")))
-_MIN_BANNED = 2  # stems: "never run" bans no step
 MAX_CHANGE = 2000  # characters: a longer change is no instruction and is not compared
+_MAX_LENGTH = 400  # characters: a longer text is more than one rule
+_STRETCH = re.compile(r"[,;.:!?](?=\s|$)|\s[-\u2013\u2014]\s")
 _FAMILIES = tuple(family for family in (*TOOLS, *OPPOSITES) if not family & PLACES)
 
 
 def opposes(said: str, rule: str) -> bool:
-    """Whether `said` chooses otherwise than `rule` on the same subject, or bans a step that `rule` orders."""
+    """Whether `said` chooses otherwise than `rule` on the same subject, or bans what `rule` asks for."""
     if max(len(said), len(rule)) > MAX_CHANGE:
         return False
-    return _bans_step(said, rule) or any(_chooses_otherwise(content_of(said), part) for part in _parts(rule))
-
-
-def forbids_what_is_wanted(said: str, rule: str) -> bool:
-    """Whether `said` is a ban of what `rule` asks for: "never use named exports again" of "named exports only"."""
-    return bool(_BAN.match(said)) and opposes(said, rule)
+    return bans(said, rule) or any(_chooses_otherwise(content_of(said), part) for part in _parts(rule))
 
 
 @lru_cache(maxsize=4096)
@@ -72,16 +61,82 @@ def _subject(content: Content, family: frozenset[str]) -> tuple[Term, ...]:
     return tuple(term for term in content.words if term.stems.isdisjoint(family) and term.meanings.isdisjoint(family))
 
 
-def _bans_step(said: str, rule: str) -> bool:
-    """Whether `said` bans what `rule` orders in its first words: "never bump the version yourself"."""
-    ban = _BAN.match(said)
-    if (
-        ban is None
-        or has_negation(rule)
-        or {one.lower() for one in _CONDITION.findall(said)} - {one.lower() for one in _CONDITION.findall(rule)}
-    ):
+# A ban binds the agent, whoever else does it ("never bump it yourself"), in whatever it works on.
+_SCOPE = r"(?:in|within|across) (?:this|the|our|my) (?:code ?base|repo(?:sitory)?|project|code|team)"
+_NOISE = re.compile(
+    r"\b(?:please|pls|ever|at all|again|always|from now on|any ?more|any longer|here|yourself"
+    rf"|{_SCOPE})\b",
+    re.IGNORECASE,
+)
+_EXCEPTION = re.compile(r"\b(?:except|apart from|other than|outside)\b", re.IGNORECASE)
+_TIME = "when|where|before|after|whenever|once"
+_CONDITION = re.compile(r"\b(?:without|unless|until|but|if|while|only|instead|except)\b", re.IGNORECASE)
+_TIME_OR_CONDITION = re.compile(rf"{_CONDITION.pattern}|\b(?:{_TIME})\b", re.IGNORECASE)
+_ORDERS = "use write put add make keep prefer have include create give take set install"
+_PLAIN = frozenset(map(stem, _ORDERS.split()))
+_BAN = re.compile(
+    r"(?P<step>never|do not|don['\u2019]?t|no need to"
+    r"|(?:you |we )?(?:no longer|don['\u2019]?t|do not)(?: have| need) to|(?:you |we )?need not)\s+"
+    r"(?!(?:have|need) to\b)"
+    r"|(?:no more|no(?! (?:need|one|longer|matter)\b)|avoid|stop)\s+(?:using\s+|writing\s+|adding\s+)?",
+    re.IGNORECASE,
+)
+_DETERMINERS = word_set("a an the our any all every each some more")
+_ENDS_NOUN = word_set(
+    "for in on at with to as from by and or over everywhere too inside within across between during throughout"
+) | frozenset(_TIME.split("|"))
+
+
+def excepts(one: str, other: str) -> bool:
+    """Whether one of two rules leaves out what the other is about: "..., except in migrations"."""
+    return max(len(one), len(other)) <= _MAX_LENGTH and (_leaves_out(one, other) or _leaves_out(other, one))
+
+
+def _leaves_out(rule: str, other: str) -> bool:
+    left_out = [content_stems(part) for part in _EXCEPTION.split(rule)[1:]]
+    return any(stems and stems <= content_stems(other) for stems in left_out)
+
+
+def is_ban(text: str) -> bool:
+    """Whether a text begins by forbidding a step; "again no tests" complains of what was done."""
+    found = _BAN.match(text.lstrip(" ,-*+"))
+    return found is not None and found["step"] is not None
+
+
+def _without_noise(text: str) -> str:
+    return " ".join(_NOISE.sub(" ", text).split()).lstrip(" ,-*+")
+
+
+def bans(ban: str, order: str) -> bool:
+    """Whether `ban` forbids outright what `order` asks for: "no named exports" of "use named exports".
+
+    What is banned only in one place, or but for an exception that the order is about, is no contradiction.
+    """
+    said = _without_noise(ban)
+    found = _BAN.match(said) if max(len(ban), len(order)) <= _MAX_LENGTH else None
+    if found is None:
         return False
-    words, order = WORD.findall(said[ban.end() :]), WORD.findall(rule)
-    banned = content_stems(said[ban.end() :]) - _FOR_THE_AGENT
-    first = bool(words and order) and stem(words[0].lower()) == stem(order[0].lower())
-    return first and len(banned) >= _MIN_BANNED and banned <= content_stems(rule)
+    rest = _EXCEPTION.split(said[found.end() :])[0]
+    banned, *more = [part.strip() for part in _STRETCH.split(rest) if part.strip()] or [""]
+    words = _words(banned)
+    verb = words.pop(0) if found["step"] and words else ""
+    if not words or _TIME_OR_CONDITION.search(rest) or any(has_negation(part) for part in more):
+        return False
+    return any(_asks_for(part, verb, words) for part in _STRETCH.split(order))
+
+
+def _asks_for(part: str, verb: str, thing: list[str]) -> bool:
+    """Whether a stretch of a rule is an order to do this with the thing."""
+    if has_negation(part) or _CONDITION.search(part):
+        return False
+    words = _words(_NOISE.sub(" ", part), whole=True)
+    if not words or not (stem(words[0]) in _PLAIN if verb == "" or stem(verb) in _PLAIN else words[0] == verb):
+        return False
+    after = [word for word in words[1:] if word not in _DETERMINERS]
+    named, rest = after[: len(thing)], after[len(thing) :]
+    return [*map(stem, named)] == [*map(stem, thing)] and (not rest or rest[0] in _ENDS_NOUN)
+
+
+def _words(text: str, *, whole: bool = False) -> list[str]:
+    words = [word.lower() for word in WORD.findall(text)]
+    return words if whole else [word for word in words if word not in _DETERMINERS]

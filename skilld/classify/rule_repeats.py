@@ -40,7 +40,7 @@ from skilld.classify.offline.phrasing import begins_with_order
 from skilld.classify.offline.product import likely_languages
 from skilld.classify.offline.retraction import cancelled_topic
 from skilld.classify.offline.sections import BlockKind, sections
-from skilld.classify.opposition import forbids_what_is_wanted, opposes
+from skilld.classify.opposition import is_ban, opposes
 from skilld.meanings import Term, Words, field_of, terms
 from skilld.text import fold, split_sentences, truncate
 from skilld.words import has_negation, is_unspaced, stem
@@ -151,7 +151,7 @@ def repeats_rule(quote: str, rule: str) -> bool:
     wanted, tools = _content_of_rule(rule), frozenset(stem(one.lower()) for one in _COMMAND.findall(rule))
     if not any(_is_repeat(said, wanted, tools) for said in _correcting_stretches(quote[: 2 * MAX_QUOTE])):
         return False
-    if any(forbids_what_is_wanted(said, rule) for said in split_sentences(quote)):
+    if any(is_ban(said) and opposes(said, rule) for said in split_sentences(quote)):
         return False
     turned = is_reversed_choice(quote, rule) or any(opposes(said, rule) for said in demand_clauses(quote))
     about = [said for said in demand_clauses(quote) if not match_keys(said).isdisjoint(match_keys(rule))]

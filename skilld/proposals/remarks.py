@@ -146,13 +146,13 @@ def _opposing_proposals(store: Store, proposal: Proposal) -> Iterator[Proposal]:
 
     Without a quote, a summary is no instruction: "cut 2 lines" does not contradict "cut 3 lines".
     """
-    from skilld.classify.contradiction import contradicts_clearly, forbids  # not needed in the daemon
+    from skilld.classify.contradiction import contradicts_clearly  # not needed in the daemon
 
     mine = split_sentences(proposal.summary) if proposal.evidence else []
     for other in store.proposals.in_states([State.OPEN], proposal.repo) if mine else ():
         if other.id != proposal.id and other.path == proposal.path and other.evidence:
             pairs = ((one, its) for one in mine for its in split_sentences(other.summary))
-            if any(contradicts_clearly(*pair) or forbids(*pair) or forbids(*pair[::-1]) for pair in pairs):
+            if any(contradicts_clearly(*pair) for pair in pairs):
                 yield other
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.contradiction import contradicts, contradicts_clearly, forbids
+from skilld.classify.contradiction import contradicts, contradicts_clearly
 from skilld.classify.offline.choices import chosen_part, refused_part
 from skilld.classify.offline.placement import replacement
+from skilld.classify.opposition import bans
 from skilld.classify.rule_repeats import repeats_rule
 from skilld.classify.said_already import find_line
 from skilld.types import Kind, Update
@@ -58,7 +59,7 @@ def test_other_subjects_or_the_same_preference_do_not(one: str, other: str) -> N
     ],
 )
 def test_a_ban_contradicts_every_request_for_it(one: str, other: str, does: bool) -> None:  # noqa: FBT001 - a case
-    assert forbids(one, other) is does
+    assert bans(one, other) is does
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,7 @@ def test_a_complaint_names_what_was_done_wrong() -> None:
     assert repeats_rule("You used default exports again!", NAMED)
     assert repeats_rule("I told you: named exports only.", NAMED)
     assert repeats_rule("you used npm instead of pnpm again", "Use pnpm instead of npm.")
+    assert repeats_rule("again no description on the pull request", "Pull requests need a description.")
 
 
 @pytest.mark.parametrize(
