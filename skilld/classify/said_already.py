@@ -31,7 +31,6 @@ from skilld.types import Kind, Update
 from skilld.words import (
     content_stems,
     has_negation,
-    has_unspaced,
     is_inflected,
     is_other_language,
     is_same_ask,
@@ -130,7 +129,6 @@ def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, in
     if len(_stems(asked) - PLAIN_VERBS) < _MIN_COUNT and not choices(asked):
         asked = change  # not every line about files says "one file instead of three"
     wanted = _stems(asked) - PLAIN_VERBS or _stems(asked)
-    names = {one for one in wanted if one.isascii()} if has_unspaced(asked) else set()  # one among many character pairs
     inflected = is_inflected(asked)
     for heading, line in _rule_texts(text) if wanted else ():
         own = _stems(line) - PLAIN_VERBS
@@ -139,7 +137,6 @@ def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, in
         if (
             len(held) >= covered * len(wanted)
             and len(held & own) * 2 >= len(wanted)
-            and names <= held
             and (len(wanted) > 1 or choices(asked) or len(own) <= _MIN_COUNT)
             and (_directions(asked) <= _directions(line) or _allow_alike(asked, line))
             and numbers(asked) <= numbers(line)
@@ -256,35 +253,22 @@ _EMPTY_WORD = re.compile(
     r"\b(?:an?|the|us(?:e|ed|ing)|writ(?:e|ing)|put|mak(?:e|ing)|keep|do|add(?:ing)?|give|take|have|be)\b",
     re.IGNORECASE,
 )
-# Other ways to say that a thing is not wanted at all: "forget X, do not even mention it".
-_TALK = r"(?:mention|suggest|propose|recommend|offer|bring up|talk about)"
-_TALK_OF = re.compile(
-    rf"^\W*forget (?:about )?|[,;]? (?:and )?(?:do not|don'?t|never) (?:even |ever )*{_TALK} (?:it|them|that)\b"
-    rf"|\b(?:even|ever|again|or|and|{_TALK})\b",
-    re.IGNORECASE,
-)
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+")
 _MIN_SHARED = 3  # stems shared with a prohibition in another language, whose other words may differ
 
 
 def find_same_ban(change: str, text: str) -> str | None:
-    """Return the line of `text` that forbids what `change` forbids, in the same words or those shared by languages.
-
-    Who forbids a thing ("no X") also forbids mentioning or suggesting it.
-    """
+    """Return the line of `text` that forbids what `change` forbids, in the same words or those shared by languages."""
     if len(change) > MAX_CHANGE or not has_negation(change):
         return None
     wanted, asked = _ban_text(change), _stems(REACH.sub("", change)) - PLAIN_VERBS
-    thing = "no " + _ban_text(_TALK_OF.sub(" ", change)).removeprefix("no ")
     foreign = is_other_language(change, text)
     for _, line in _rule_texts(text) if len(wanted.split()) > 1 else ():
         for one in filter(has_negation, _SENTENCE.split(line)):
-            own, ban = _stems(REACH.sub("", one)) - PLAIN_VERBS, _ban_text(one)
+            own = _stems(REACH.sub("", one)) - PLAIN_VERBS
             if (
-                (wanted.startswith("no ") and f" {wanted} " in f" {ban} " and _same_exception(change, one))
-                or ban == thing
-                or (foreign and _share_terms(asked, own) and numbers(change) <= numbers(one))
-            ):
+                wanted.startswith("no ") and f" {wanted} " in f" {_ban_text(one)} " and _same_exception(change, one)
+            ) or (foreign and _share_terms(asked, own) and numbers(change) <= numbers(one)):
                 return line
     return None
 

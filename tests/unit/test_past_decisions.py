@@ -27,21 +27,6 @@ def test_a_rule_in_an_open_proposal_is_not_proposed_again() -> None:
     assert known_reason(UPDATE, PATH, "s2", [STANDING], []) == "the open proposal 0123abcd already says this"
 
 
-@pytest.mark.parametrize(
-    ("change", "known"),
-    [
-        ("Forget ngrok, do not even mention it.", True),
-        ("Never suggest ngrok again.", True),
-        ("Do not forget ngrok.", False),
-        ("Forget ngrok, use cloudflared.", False),
-        ("Never mention ngrok tokens.", False),
-    ],
-)
-def test_who_forbids_a_thing_also_forbids_mentioning_it(change: str, *, known: bool) -> None:
-    banned = replace(STANDING, operations=(Operation(Op.INSERT_AFTER, "- a", "- Do not use ngrok."),), updates=())
-    assert (match_open_proposal(replace(UPDATE, change=change), PATH, [banned])[0] is banned) is known
-
-
 def test_an_open_proposal_for_another_skill_does_not_matter() -> None:
     assert known_reason(UPDATE, PATH, "s2", [replace(STANDING, path="/other")], []) is None
 
