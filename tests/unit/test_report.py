@@ -454,7 +454,7 @@ def test_a_report_survives_a_json_round_trip() -> None:
 
 
 def test_the_review_shows_it_as_a_tab_within_the_screen(home: Path) -> None:
-    places().state.mkdir(parents=True)
+    places().state.mkdir(parents=True, mode=0o700)
     store = new_store(places().database)
     store.usage.add(local_day(time.time()), "m", "s", Usage(3, 1000, 10))
     store.close()
