@@ -231,7 +231,7 @@ def _unasked_remark(sessions: Sequence[Session], world: MiningContext) -> str:
         about = f"Only {agents[world.agent]} was asked, about its own sessions"
         return f"{about}; the built-in rules read those of {others}" if others else ""
     whys = [f"{title}: {world.unasked[name]}" for name, title in sorted(agents.items()) if name in world.unasked]
-    return f"No model was asked. {' '.join(whys)}" if whys else ""
+    return f"No model was asked. {'. '.join(whys)}" if whys else ""
 
 
 def _unused_words(found: Judgement, kept: Sequence[Candidate]) -> Iterator[Doc]:

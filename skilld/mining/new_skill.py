@@ -17,6 +17,7 @@ from skilld.git.errors import NotTrackedError
 from skilld.git.repo import open_repo
 from skilld.ingest.discover import Host, skill_places
 from skilld.mining.actions import has_machine_path, is_mcp_call
+from skilld.mining.courtesy import without_politeness
 from skilld.mining.evidence import Transcripts
 from skilld.mining.sessions import project_of
 from skilld.mining.similarity import ELLIPSIS, bare_words
@@ -62,7 +63,9 @@ def project_name(folder: str) -> str:
 
 def task_name(request: str, variables: Collection[str], project: str) -> str:
     """Return a name for the skill of a task: the words of its request without the `variables`."""
-    named = [word for word in topic_words(re.sub(r"[{}]{2}", " ", request)) if word not in variables]
+    named = [
+        word for word in topic_words(re.sub(r"[{}]{2}", " ", without_politeness(request))) if word not in variables
+    ]
     return join_name(named or [project_name(project), "task"])
 
 
@@ -187,28 +190,6 @@ def _tags(candidate: Candidate) -> list[str]:
     named = [one.rpartition("/")[2].lower() for one in programs if not is_mcp_call(one)]
     tags = [candidate.work] if candidate.work in _WORK_DESCRIPTIONS else []
     return list(dict.fromkeys([*tags, *(one for one in named if _TAG_PATTERN.fullmatch(one))]))[:_MAX_TAGS]
-
-
-_POLITE_PATTERN = re.compile(
-    r"\A\W*(?:(?:please|hi|hey|hello|now|ok|okay|so|next|(?:can|could|would|will) you|i (?:want|need) you to"
-    r"|let'?s)\W+)*",
-    re.IGNORECASE,
-)
-
-
-_SLASH_COMMAND_PATTERN = re.compile(r"(?<!\S)/[A-Za-z][\w:-]*(?!\S)\s*")
-_CLOSING_MARKS = "_)]}'\"`"
-_POLITE_END_PATTERN = re.compile(r"\b(?:please|too|as well|now|again|for me|thanks|thank you)\Z", re.IGNORECASE)
-_SENTENCE_ENDS = " \t\n?!.,"
-
-
-def without_politeness(text: str) -> str:
-    """Return a request without its polite phrases and the commands in it."""
-    plain = _POLITE_PATTERN.sub("", _SLASH_COMMAND_PATTERN.sub("", text)).rstrip(_SENTENCE_ENDS)
-    while tail := _POLITE_END_PATTERN.search(plain):
-        plain = plain[: tail.start()].rstrip(_SENTENCE_ENDS)
-    last = next((n for n in range(len(plain), 0, -1) if plain[n - 1].isalnum() or plain[n - 1] in _CLOSING_MARKS), 0)
-    return plain[:last]  # without smileys
 
 
 def title_of(request: str) -> str:

@@ -17,9 +17,10 @@ from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import refused_part
 from skilld.library.clusters import Ask, Mention, group_asks
 from skilld.mining.actions import Action, is_generic
+from skilld.mining.courtesy import without_politeness
 from skilld.mining.evidence import session_piece
 from skilld.mining.kinds import MIN_SESSIONS
-from skilld.mining.new_skill import part_problem, task_name, without_politeness
+from skilld.mining.new_skill import part_problem, task_name
 from skilld.mining.outline import outline
 from skilld.mining.overtaken import Later
 from skilld.mining.procedure import Episode, Procedure, Trap, find_procedure

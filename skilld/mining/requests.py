@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from skilld.mining.actions import Action, has_machine_path, is_beginning, is_generic, is_mcp_call
+from skilld.mining.courtesy import without_politeness
 from skilld.mining.kinds import MIN_SESSIONS, is_look
-from skilld.mining.new_skill import without_politeness
 from skilld.mining.session_summary import Row, Task
 from skilld.mining.similarity import VARIABLE, ActionRun, differs_in_target, step_similarity
 from skilld.words import content_stems

@@ -14,8 +14,8 @@ from functools import lru_cache
 
 from skilld.edit.lint import lint
 from skilld.mining.actions import PRIVILEGE_PATTERN, has_machine_path
+from skilld.mining.courtesy import is_courtesy, without_politeness
 from skilld.mining.kinds import MIN_SESSIONS
-from skilld.mining.new_skill import without_politeness
 from skilld.mining.session_summary import Task
 from skilld.mining.values import Part, PartKind, Proof
 from skilld.text import fold
@@ -80,7 +80,12 @@ def sentences(session: str, turn: str, typed: str, *, pasted: bool = False) -> I
 
 def _says_nothing(text: str) -> bool:
     """Whether a sentence only approves, chooses an offered option, or is a program's output or a reviewer's remark."""
-    return content_stems(text) <= _APPROVAL_STEMS or bool(_OUTPUT_PATTERN.search(text)) or _has_loose_end(text)
+    return (
+        is_courtesy(text)
+        or content_stems(text) <= _APPROVAL_STEMS
+        or bool(_OUTPUT_PATTERN.search(text))
+        or _has_loose_end(text)
+    )
 
 
 def _has_loose_end(text: str) -> bool:
