@@ -143,10 +143,13 @@ def try_model(*, asks_again: bool = False) -> bool:
     if trouble:
         console.say(f"The {who} cannot answer yet: {console.plain(trouble.what)}")
         console.say(f"  {console.plain(trouble.remedy)}")
+        for other in found.others:
+            console.say(f"{console.plain(other)}." if isinstance(other, str) else f"{console.plain(other.what)}")
         if not asks_again:
             console.say("The setting was saved, and skilld will try again. To choose another model: skilld setup")
     elif found.answer is not None:
-        console.say(f"The {who} answered a test question{found.answer}.")
+        several = found.answer if settings.model == AGENT else f"The model answered a test question{found.answer}"
+        console.say(f"{several}.")
         for name, one in found.agents:
             console.say(f"{name}: {console.plain(one.what)}")
             console.say(f"  {console.plain(one.remedy)}")

@@ -91,7 +91,14 @@ def retry(arguments: argparse.Namespace) -> int:
 
     del arguments
     store = common.store()
+    away = [model for model, absent in store.meta.get(UNAVAILABLE_JUDGES, {}).items() if not absent["limit"]]
     store.meta.delete(UNAVAILABLE_JUDGES)
     number = store.batches.retry()
     console.say(f"{pluralize(number, 'batch', 'batches')} will be retried now.")
+    if away:
+        names = console.plain(", ".join(away))
+        console.say(
+            f"{names} will be asked again from the next batch on. What was judged without it is not judged again;"
+        )
+        console.say("to have it read past sessions: skilld mine")
     return 0

@@ -198,11 +198,12 @@ def _print_status(shown: dict[str, Any], begin: str) -> None:
         console.say(f"          {found}")
     _print_agents(shown["agents"], now)
     _print_turns(shown["turns"], shown["backend"]["name"])
-    batches = shown["batches"]
-    console.say(
-        f"batches   {batches['pending']} waiting to be judged, {batches['done']} judged, {batches['parked']} failed"
-    )
+    batches, unusable = shown["batches"], shown["outcomes"].get("failed", 0)
+    judged, failed = batches["done"] - unusable, batches["parked"] + unusable
+    console.say(f"batches   {batches['pending']} waiting to be judged, {judged} judged, {failed} failed")
     _print_delays(shown, now)
+    if unusable:
+        console.say(f"          failed, with an answer that could not be used: {unusable}; to ask again: skilld retry")
     for parked in shown["parked"]:
         detail = parked["detail"] or ""
         then = _failure_remedy(detail, shown["daemon"]) or "try again: skilld retry"

@@ -10,7 +10,7 @@ from os.path import relpath
 from pathlib import Path
 
 from skilld.classify.backends import OFFLINE
-from skilld.classify.backends.choose import EXPLICIT_ONLY
+from skilld.classify.backends.choose import AGENT, EXPLICIT_ONLY
 from skilld.clock import parse_time, time_ago
 from skilld.context import NATIVE_NAMES, Context, Scope, contradictions, find_duplicates
 from skilld.files import access_remedy, shell_quoted
@@ -87,7 +87,8 @@ def _check_batches(facts: Daemon, service: ServiceState, now: float) -> Check:
         detail = "; ".join(one.describe(now, goes_on=goes_on) for one in facts.delayed[:_MAX_REASONS])
         return Check("batches", Verdict.WARN, detail, "To try again now: skilld retry")
     last = f"; last error: {facts.last_error}" if facts.last_error else ""
-    return Check("batches", Verdict.OK, f"none failed{last}")
+    failed = f"{facts.unusable} failed, with an answer that could not be used" if facts.unusable else "none failed"
+    return Check("batches", Verdict.OK, f"{failed}{last}")
 
 
 def _check_stale(facts: Daemon) -> Check:
@@ -133,7 +134,10 @@ def back_end(model: Model | None) -> Check:
     if model.missing is not None:
         return Check(name, Verdict.FAIL, f"{model.name}: {model.missing.what}", model.missing.remedy)
     if isinstance(model.answer, Trouble):
-        return Check(name, Verdict.FAIL, f"{model.name}: {model.answer.what}", model.answer.remedy)
+        others = (one.what if isinstance(one, Trouble) else one for one in model.others)
+        return Check(
+            name, Verdict.FAIL, f"{model.name}: {'; '.join([model.answer.what, *others])}", model.answer.remedy
+        )
     unasked = f"; skilld cannot ask {' or '.join(model.unasked)} yet" if model.unasked else ""
     shown = f"{model.name}: {model.why}{unasked}"
     if model.agents:
@@ -145,7 +149,8 @@ def back_end(model: Model | None) -> Check:
         return Check(name, Verdict.OK, shown, model.found[0] if model.found else "")
     if model.answer is None:
         return Check(name, Verdict.OK, f"{shown}; not tested", _ASK_HINT)
-    return Check(name, Verdict.OK, f"{shown}; it answered a test question{model.answer}")
+    answered = model.answer if model.name == AGENT else f"it answered a test question{model.answer}"
+    return Check(name, Verdict.OK, f"{shown}; {answered}")
 
 
 def budget(spent: str | None) -> Check:
@@ -435,6 +440,8 @@ def _detail(one: BlockedWork) -> str:
     state = f"{waiting} waiting for it" if one.waits else f"{waiting} blocked by it"
     if one.cause == Cause.TRANSCRIPT and not one.waits:
         state = f"{waiting} abandoned after a day"
+    if one.cause == Cause.ANSWER and not one.waits:
+        state = f"{waiting} failed"
     return f"{problem}; {state}; {pluralize(one.kept, 'learning')} kept"
 
 

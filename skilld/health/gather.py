@@ -207,24 +207,23 @@ def model_facts(settings: Settings, environment: Mapping[str, str], store: Store
     key, url = settings.model_api_key, settings.model_base_url
     choice = choose_back_end(settings, environment)
     missing = _missing_requirement(choice.spec.model, environment, has_key=bool(key or url))
-    answer: Trouble | str | None = None
     specs = [choose_back_end(settings, environment, name).spec for name in ADAPTERS] if choice.agent else [choice.spec]
-    for spec in specs:
-        if ask and missing is None and spec.model != OFFLINE and not isinstance(answer, Trouble):
-            with _books(store) as books:
-                account = Account(books, settings.budget, TEST_QUESTION)
-                spent = account.spent_limit()
-                why = f"not tested because the budget is spent: {spent}"
-                answer = Trouble(why, "skilld cost") if spent else _ask_model(spec, settings, environment, account)
-            if choice.agent and isinstance(answer, Trouble):
-                answer = replace(answer, what=_name_client(spec.model, answer.what))
+    asked = [spec for spec in specs if ask and missing is None and spec.model != OFFLINE]
+    told: list[Trouble | str] = []
+    if asked:
+        with _books(store) as books:
+            account = Account(books, settings.budget, TEST_QUESTION)
+            told = [_test_model(spec, settings, environment, account, named=choice.agent) for spec in asked]
+    troubles = [one for one in told if isinstance(one, Trouble)]
+    answer = troubles[0] if troubles else ("; ".join(map(str, told)) or None)
+    also = tuple(one for one in told if isinstance(one, str)) if troubles else ()
     absent = [*judge_problems(store, settings.model, environment, now)]
     agents = tuple((one.agent, Trouble(one.why, one.remedy)) for one in absent if not one.expected)
     unasked = tuple(one.agent for one in absent if one.expected)
     if choice.agent and not agents and all(spec.model == OFFLINE for spec in specs):
         why = f"judged without a model, because none of these is on PATH: {', '.join(CLIENTS)}"
         agents = (("Every session", Trouble(why, "Install one of them, or choose another judge: skilld setup")),)
-    return Model(choice.name, choice.why, choice.found, missing, answer, agents, unasked)
+    return Model(choice.name, choice.why, choice.found, missing, answer, agents, unasked, (*troubles[1:], *also))
 
 
 @contextmanager
@@ -236,6 +235,20 @@ def _books(store: Store) -> Iterator[Store]:
     private_dir(store.path.parent)
     with closing(Store.open(store.path)) as new:
         yield new
+
+
+def _test_model(
+    spec: Spec, settings: Settings, environment: Mapping[str, str], account: Account, *, named: bool
+) -> Trouble | str:
+    """Return the result of one test question, with the agent's name if `named`."""
+    if spent := account.spent_limit():
+        return Trouble(f"not tested because the budget is spent: {spent}", "skilld cost")
+    told = _ask_model(spec, settings, environment, account)
+    if not named:
+        return told
+    if isinstance(told, Trouble):
+        return replace(told, what=_name_client(spec.model, told.what))
+    return f"{parse_model(spec.model)[0].title} answered a test question{told}"
 
 
 def _name_client(model: str, what: str) -> str:
@@ -343,6 +356,7 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
                     one for one in store.batches.delays() if not (one.blocked or (spent and spent in one.why))
                 ),
                 parked=tuple(str(item["detail"] or "") for item in store.batches.parked()),
+                unusable=store.batches.outcomes().get("failed", 0),
                 lacking=_lacking_keys(context, settings, status),
                 stale=tuple(_stale_proposals(store)),
             ),
@@ -472,7 +486,7 @@ def count_turns(store: Store, settings: Settings | None) -> Counts:
         waiting=turns["waiting"],
         chatter=turns["chatter"],
         opted_out=turns["opted_out"],
-        parked=store.batches.counts()["parked"],
+        parked=store.batches.counts()["parked"] + store.batches.outcomes().get("failed", 0),
         refusals=store.batches.refusals(since),
         learnings=sum(one.created_at > since for one in store.learnings.all()),
         since=since,

@@ -125,6 +125,7 @@ class Daemon:
     last_error: str
     delayed: tuple[Delay, ...] = ()  # why batches wait, except for what other checks report
     parked: tuple[str, ...] = ()
+    unusable: int = 0  # batches that failed with an answer that could not be used
     lacking: tuple[str, ...] = ()  # keys that this shell sets and the daemon was started without
     stale: tuple[str, ...] = ()  # proposals to be remade, each with the progress
 
@@ -145,8 +146,9 @@ class Service:
 class Model:
     """The back-end: its model string, why it was chosen, what else was found, and what it lacks to be asked at all.
 
-    `answer` is None if it was not asked, a Trouble if that failed, otherwise a remark on the answer. `agents` are those
-    that cannot judge their own sessions now, each with the trouble; `unasked` are those that skilld can never ask.
+    `answer` is None if it was not asked, a Trouble if that failed, otherwise a remark on the answer, or who answered if
+    several agents were asked; `others` has the results of the other agents then. `agents` are those that cannot judge
+    their own sessions now, each with the trouble; `unasked` are those that skilld can never ask.
     """
 
     name: str
@@ -156,6 +158,7 @@ class Model:
     answer: Trouble | str | None = None
     agents: tuple[tuple[str, Trouble], ...] = ()
     unasked: tuple[str, ...] = ()
+    others: tuple[Trouble | str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,9 @@ def test_without_a_login_the_session_is_judged_offline_with_a_message(
     assert told in check["detail"]
     if says:
         clients.install("claude")
-        assert program.run("retry").returncode == 0
+        retried = program.run("retry")
+        assert retried.returncode == 0
+        assert "cli:claude will be asked again from the next batch on. What was judged without it" in retried.stdout
         assert program.json("status")["backend"]["agents"] == []
 
 
@@ -237,3 +239,19 @@ def test_no_agent_holds_a_conversation(program: Program) -> None:
     chat = program.run("chat", "hello")
     assert chat.returncode == 2
     assert "the configured judge, agent, cannot hold a conversation" in chat.stderr
+
+
+def test_setup_names_each_agent_with_its_own_result_and_counts_all_questions(home: Path, clients: Clients) -> None:
+    fresh = Program(home, {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MODEL": "agent"})
+    fresh.environment["PATH"] = f"{clients.folder}:/usr/bin:/bin"
+    for name, says in SAYS.items():
+        clients.install(name, f"answer = {NO_UPDATES!r}\n{says}")
+    told = fresh.run("setup", "agent")
+    assert told.returncode == 0, told.stderr
+    assert "Claude Code answered a test question (" in told.stdout
+    assert "opencode answered a test question (" in told.stdout
+    assert fresh.json("status")["spend_today"]["calls"] == 2
+    clients.install("claude", LOGGED_OUT)
+    told = fresh.run("config", "set", "model", "agent")
+    assert "The agent cannot answer yet: Could not ask Claude Code: it is not logged in" in told.stdout
+    assert "opencode answered a test question (" in told.stdout

@@ -93,6 +93,12 @@ def test_r7_turns_with_an_unusable_answer_are_kept_and_judged_by_retry(
         assert program.json("status")["batches"] == {"pending": 0, "done": unusable, "parked": not unusable}
         if unusable:  # that is the provider's trouble, and the person's word waits in the batch
             assert learned_rules(program) == [LASTING]
+            told = program.run("status").stdout
+            assert "0 waiting to be judged, 0 judged, 1 failed" in told
+            assert "failed, with an answer that could not be used: 1; to ask again: skilld retry" in told
+            checks = {one["name"]: one["detail"] for one in program.json("doctor")["checks"]}
+            assert checks["batches"].startswith("1 failed, with an answer that could not be used")
+            assert "; 1 batch failed; " in checks["model answers"]
         assert asked <= 2
         model.bodies.clear()
         model._queue.clear()
