@@ -131,10 +131,15 @@ class Engine:
         return True
 
     def use_settings(self, settings: Settings) -> None:
-        """Use other settings from the next batch on, except for the folders of transcripts."""
+        """Use other settings from the next batch on, except for the folders of transcripts.
+
+        What waits for the budget or for a model's limit is looked at again: both may be others now.
+        """
         self.settings = settings
         self._idle_limit = settings.batch.idle_minutes * 60
         self._closed_at = math.inf  # check all waiting sessions again
+        for why in (BUDGET_REASON, judges.LIMIT_REASON):
+            self.store.batches.release(why)
 
     def clock_was_set_back(self, seconds: float) -> None:
         """Correct waiting times after the wall clock was set back by so many seconds."""

@@ -13,7 +13,7 @@ from skilld.agents import ADAPTERS
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.agent_cli.clients import client_of
 from skilld.classify.backends.choose import AGENT, Choice, choose, choose_for_agent
-from skilld.clock import parse_time, rfc3339
+from skilld.clock import local_minute, parse_time
 from skilld.store import Store
 from skilld.store.meta import ANNOUNCED_JUDGES, STALL_REPORTED, UNAVAILABLE_JUDGES
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SETUP_CAUSE = "setup"  # the cause of the notice that asks for a choice
 SETUP_TEXT = "Until you choose a judge, skilld recognizes only explicit wording. In a terminal, run: skilld setup"
+LIMIT_REASON = "it has reached its usage limit"  # in the detail of each batch that waits for a limit to reset
 _OFFLINE_PREFIX = "its sessions are judged without a model, by explicit wording only, because "
 _RECHECK_SECONDS = 3600.0  # until an agent without a login is asked again
 _BACKOFF_SECONDS = 60.0  # if an agent does not say when its limit resets; doubled each time
@@ -109,7 +110,7 @@ def record_outcome(store: Store, result: BatchResult, now: float) -> float | Non
             if away.after
             else min(_BACKOFF_SECONDS * 2 ** min(times - 1, 10), _MAX_BACKOFF_SECONDS)
         )
-    why = f"it has reached its usage limit; skilld will ask again at {rfc3339(now + wait)}" if away.limit else away.why
+    why = f"{LIMIT_REASON}; skilld will ask again at {local_minute(now + wait)}" if away.limit else away.why
     since = before.since if before and again else now
     absences[result.model] = Absence(why, away.remedy, away.limit, since, now + wait, times)
     store.meta.set(UNAVAILABLE_JUDGES, {model: asdict(absent) for model, absent in absences.items()})

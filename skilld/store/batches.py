@@ -213,6 +213,10 @@ class Batches(Table):
         """Make every postponed batch due this much sooner."""
         self._db.execute("UPDATE batches SET not_before = not_before - ? WHERE state = 'pending'", (seconds,))
 
+    def release(self, why: str) -> None:
+        """Make every batch due now that was postponed with a detail that names `why`."""
+        self._db.execute("UPDATE batches SET not_before = 0 WHERE state = 'pending' AND instr(detail, ?)", (why,))
+
     def park(self, batch_id: str, outcome: str, detail: str) -> None:
         """Give up on it until a person has it tried again."""
         self._db.execute(

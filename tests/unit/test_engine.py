@@ -318,3 +318,23 @@ def test_only_what_cannot_be_read_again_is_synced(harness: EngineHarness, monkey
     harness.say(*FIVE)
     harness.engine.close_due(NOW)
     assert commits[-1] == 2  # FULL: a batch for a worker
+
+
+def test_a_raised_budget_releases_what_waits_for_it(harness: EngineHarness) -> None:
+    settings = harness.engine.settings.model_copy(update={"model": "openai/stub"})
+    harness.engine.use_settings(settings)
+    harness.say(*FIVE)
+    harness.engine.close_due(NOW)
+    harness.store.usage.add(local_day(NOW), "m", "", Usage(settings.budget.calls))
+    assert harness.engine.next_batch(NOW) is None
+    assert harness.engine.next_batch(NOW + 1) is None
+    raised = settings.budget.model_copy(update={"calls": settings.budget.calls + 1})
+    harness.engine.use_settings(settings.model_copy(update={"budget": raised}))
+    assert harness.engine.next_batch(NOW + 1) is not None
+
+
+def test_other_settings_do_not_hurry_what_failed(harness: EngineHarness) -> None:
+    harness.say(*FIVE)
+    harness.engine.finish(harness.batch(), Result(outcome=Outcome.RETRY, detail="no network"), NOW)
+    harness.engine.use_settings(harness.engine.settings)
+    assert harness.engine.next_batch(NOW + 1) is None
