@@ -129,9 +129,7 @@ def _print_list(title: str, rows: Iterable[tuple[str, str]]) -> None:
     for number, (text, remark) in enumerate(rows):
         if not number:
             console.say(f"\n{title}")
-        shown = console.plain(remark)
-        shown = shown if shown.endswith(")") else f"({shown})"  # a remark may end in an ID in parentheses
-        console.say(f"  - {console.plain(text)}" + console.paint(f"  {shown}", "dim"))
+        console.say(f"  - {console.plain(text)}" + console.paint(f"  \u2013 {console.plain(remark)}", "dim"))
 
 
 def reason(candidate: Candidate) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from skilld.clock import parse_time, time_ago
 from skilld.daemon.job_builder import current_sources
@@ -87,10 +88,21 @@ def excerpts_around(messages: Sequence[Message], evidence: Evidence) -> list[Exc
     return [replace(shown[i], at=i) for i in sorted(shown)]
 
 
-def skip_shown(last: int | None, excerpts: Sequence[Excerpt]) -> list[Excerpt]:
-    """Return the excerpts after the last one shown, which has the number `last`; None: it is of another batch."""
-    left = [one for one in excerpts if one.quote or one.at != last]
-    return [replace(one, gap=last is None or one.at != last + 1) for one in left[:1]] + left[1:]
+def skip_shown(
+    last: int | None, excerpts: Sequence[Excerpt], seen: Mapping[int, bool] = MappingProxyType({})
+) -> list[Excerpt]:
+    """Return the excerpts after the last one shown, which has the number `last`; None: it is of another batch.
+
+    `seen` are the numbers of all messages shown, and whether with a quote: of such a message only the other quote is
+    returned.
+    """
+    left = [
+        replace(one, before="", after="") if one.quote and seen.get(one.at) else one
+        for one in excerpts
+        if one.quote or (one.at != last and one.at not in seen)
+    ]
+    gap = bool(left) and not seen.get(left[0].at) and (last is None or left[0].at != last + 1)
+    return [replace(one, gap=gap) for one in left[:1]] + left[1:]
 
 
 def _quote_excerpt(message: Message, quote: str) -> Excerpt:
@@ -273,6 +285,7 @@ class ReviewSession:
         read: dict[str, Sequence[Message]] = {}
         said: list[tuple[Excerpt, ...]] = []
         last: tuple[str, int] | None = None  # batch and number of the last message shown
+        seen: dict[str, dict[int, bool]] = {}
         gone = ""
         for evidence, job in zip(proposal.evidence, jobs, strict=True):
             try:
@@ -281,8 +294,13 @@ class ReviewSession:
                     read[job.batch] = messages.read_batch(job, redact)
                 shown = excerpts_around(read[job.batch], evidence) if job else []
                 if job and shown and last is not None:
-                    shown = skip_shown(last[1] if last[0] == job.batch else None, shown)
+                    near = last[1] if last[0] == job.batch else None
+                    shown = skip_shown(near, shown, seen.get(job.batch, {}))
                 last = (job.batch, shown[-1].at) if job and shown else last
+                if job:
+                    for one in shown:
+                        before = seen.setdefault(job.batch, {})
+                        before[one.at] = before.get(one.at, False) or bool(one.quote)
                 said.append(tuple(shown))
             except SkilldError as error:
                 said.append(())

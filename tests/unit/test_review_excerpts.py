@@ -46,6 +46,16 @@ def test_gaps_between_quotes_are_marked_and_nothing_is_repeated() -> None:
     assert [one.gap for one in controller.skip_shown(None, third)] == [True, False, False]
 
 
+def test_a_message_with_two_quotes_is_shown_once() -> None:
+    both = "Hello! Use tabs here. And never use npm, please."
+    messages = [Message("Done."), Message(both, 1, "1"), Message("Understood.")]
+    first, second = (
+        controller.excerpts_around(messages, Evidence("1", quote)) for quote in ("Use tabs", "never use npm")
+    )
+    (again,) = controller.skip_shown(first[-1].at, second, {one.at: bool(one.quote) for one in first})
+    assert (again.before, again.quote, again.after, again.gap) == ("", "never use npm", "", False)
+
+
 def test_a_long_message_is_cut_around_its_quote() -> None:
     text = "a" * 3000 + " keep it " + "b" * 3000
     (excerpt,) = controller.excerpts_around([Message(text, turn=1, turn_key="k")], Evidence("k", "keep it"))

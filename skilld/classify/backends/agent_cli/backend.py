@@ -100,7 +100,7 @@ def failure_error(client: Client, said: str, status: int | None, code: int, aske
     if what == 413:  # noqa: PLR2004 - HTTP: content too large
         return SkilldError(_title(client), "the prompt or the answer was too long for the model")
     if what in _PERMANENT_STATUSES:
-        remedy = f"Update {client.program}, or choose another model: skilld setup"
+        remedy = f"Update {client.program} or skilld, or choose another model: skilld setup"
         return _error(client, "this version does not support skilld's request", remedy)
     if what is None:
         return _unknown_failure(client, code, said, asked)
