@@ -143,11 +143,14 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
         console.say(f"  skilld run --once --backfill {wanted:g}")
         return ""
     files = pluralize(len(found), "session file")
-    if not (new := _unjudged_sessions(found, wanted)):
-        console.say(f"The last {last}: {files}, already judged.")
+    new, waiting = _unjudged_sessions(found, wanted), _count_waiting()
+    rest = pluralize(waiting, "batch of messages waits", "batches of messages wait")
+    if not new and (process or not waiting):  # a service judges what waits
+        console.say(f"The last {last}: {files}, already {f'read; {rest} to be judged' if waiting else 'judged'}.")
         return ""
-    part = f", {len(new)} of them not judged yet" if len(new) < len(found) else ""
-    console.say(f"The last {last}: {files}{part}. Judging them now {_describe_cost(new)}.")
+    part = f", {len(new)} of them not judged yet" if 0 < len(new) < len(found) else ""
+    part += f"; {rest} to be judged" if waiting else ""
+    console.say(f"The last {last}: {files}{part}. Judging them now {_describe_cost(new, waiting)}.")
     if days is None and not _confirm("Judge them now?"):
         console.say(f"To do it later: skilld run --once --backfill {wanted:g}")
         return ""
@@ -166,8 +169,14 @@ def _unjudged_sessions(found: list[Transcript], days: float) -> list[Transcript]
         return [one for one in found if not store.transcripts.is_read(str(one.path), since)]
 
 
-def _describe_cost(found: list[Transcript]) -> str:
-    """Describe what it costs to judge these sessions. Reads them if a model will be asked."""
+def _count_waiting() -> int:
+    """Return how many batches can be judged now: more than none if an earlier look-back was interrupted."""
+    with closing(common.store_or_empty()) as store:
+        return store.batches.count_due(time.time())
+
+
+def _describe_cost(found: list[Transcript], waiting: int) -> str:
+    """Describe what it costs to judge these sessions and the waiting batches. Reads them if a model will be asked."""
     from skilld.classify.backends import OFFLINE
     from skilld.mining.candidates import with_progress
     from skilld.mining.questions import session_windows
@@ -182,7 +191,7 @@ def _describe_cost(found: list[Transcript]) -> str:
         transcripts = with_progress(found, lambda _, done, total: progress.show(done, total) if progress.due else None)
         limits = SessionFilter(limit=len(found))
         sessions = read_sessions(transcripts, limits, common.redactor(), lambda _: None).sessions
-    calls = sum(len(session_windows(session, model)) for session in sessions)
+    calls = waiting + sum(len(session_windows(session, model)) for session in sessions)
     if not calls:
         return "needs no model: nothing in them sounds like a lasting instruction"
     most = settings.budget.calls

@@ -129,6 +129,11 @@ class Batches(Table):
         )
         return next(iter(due), None)
 
+    def count_due(self, now: float) -> int:
+        """Return how many batches are neither done, parked nor postponed at `now` (Unix seconds)."""
+        due = "SELECT count(*) FROM batches WHERE state IN ('pending', 'running') AND not_before <= ?"
+        return int(self._first(due, now))
+
     def waiting(self) -> list[StoredBatch]:
         """Return the batches that are neither done nor parked, oldest first."""
         return self._select("WHERE state IN ('pending', 'running') ORDER BY created_at, rowid")

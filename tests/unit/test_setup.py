@@ -17,8 +17,11 @@ from skilld.errors import Exit
 from skilld.health import gather
 from skilld.health.values import Model, Trouble
 from skilld.mining.sessions import Transcript
+from skilld.protocol import BatchJob
 from skilld.service.values import ServiceState
 from skilld.settings import Settings
+from skilld.store.batches import StoredBatch
+from skilld.types import ClosedBy
 from support.proposals import make_proposal
 from support.rows import for_each
 
@@ -177,6 +180,32 @@ def test_a_second_setup_shows_what_is_set_and_offers_only_unjudged_days(
     assert "Unchanged: offline." in output
     assert "The last 7 days: 2 session files, 1 of them not judged yet." in output
     assert manager.requests == []
+
+
+def test_a_look_back_that_was_interrupted_continues(
+    manager: Manager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All files had been read and their batches closed; two of them could be judged before the Ctrl-C."""
+    with closing(common.store()) as store:
+        store.transcripts.add_file("claude-code", "/s.jsonl", Path.home().stat(), baseline=0)
+        for number in range(1200):
+            store.batches.add(
+                StoredBatch(f"b{number}", "claude-code", "s", ClosedBy.IDLE, "pending", BatchJob(), 0, "2026-01-01"),
+                (),
+                outcome="nothing" if number < 2 else None,
+            )
+        store.batches.start("b2")
+        store.batches.postpone("b3", 4e9, "the judge is away")
+    assert _setup(monkeypatch, given="offline --service no --look-back 7") == Exit.OK
+    output = " ".join(capsys.readouterr().out.split())
+    assert "The last 7 days: 1 session file; 1,197 batches of messages wait to be judged. Judging them now" in output
+    assert manager.requests == ["look back 7"]
+    manager.running = True
+    monkeypatch.setattr(common, "daemon_pid", lambda: "7")
+    assert _setup(monkeypatch, given="offline --service no --look-back 7") == Exit.OK
+    output = " ".join(capsys.readouterr().out.split())
+    assert "1 session file, already read; 1,197 batches of messages wait to be judged." in output
+    assert manager.requests == ["look back 7"], "the service judges them"
 
 
 def test_without_anything_read_one_next_step_is_named(
