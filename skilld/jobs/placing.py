@@ -134,6 +134,7 @@ class JobPlaces:
         """
         # Its tables take 0.1 s, and most batches need none.
         from skilld.classify.rule_repeats import description, repeats_rule
+        from skilld.classify.said_already import describes
 
         texts = [(one.ref.name, 1, one.doc.text) for one in self.files if one.ref.kind is TargetKind.SKILL]
         for file in self.loaded:
@@ -141,7 +142,7 @@ class JobPlaces:
         added = [one for one in updates if one.kind not in {Change.CHANGE_STEP, Change.REMOVE_STEP}]
         described = {description(text) for _, _, text in texts}
         every = ((name, rule) for name, first, text in texts for rule in rules(text, first))
-        lines = [(name, rule) for name, rule in every if rule.words not in described]
+        lines = [(name, rule) for name, rule in every if rule.words not in described and not describes(rule.words)]
         found = (
             f"{name}:{rule.line}" for name, rule in lines if any(repeats_rule(one.quote, rule.words) for one in added)
         )

@@ -399,11 +399,17 @@ def _revert_message(work_tree: Worktree, proposal: Proposal, landing: Commit | N
     if landing is None and not refs.is_reachable(git, source.oid, head):
         named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal.id}", "--max-count=1"
         squashed = git.run("rev-list", *named, head, "--", work_tree.tracked.relpath).decode().strip()
-        if not squashed and proposal.landed and refs.is_reachable(git, proposal.landed, head):
-            squashed = proposal.landed
+        squashed = squashed or _find_bringer(work_tree, proposal)
         part = f"It takes out what commit {squashed} brought in for it.\n\n" if squashed else ""
         what = f"{part}{REVERTS_TRAILER}: {proposal.id}"
     return f'Revert "{source.subject}"\n\n{what}\n'.encode()
+
+
+def _find_bringer(work_tree: Worktree, proposal: Proposal) -> str:
+    """Return the newest commit of HEAD that brought in the lines of a proposal without naming it; empty if none."""
+    change = read_change(work_tree.repo, proposal)
+    history = read_history(work_tree.repo, work_tree.repo.head, work_tree.tracked.relpath, None)
+    return next((one.oid for one in reversed(history) if change.holds(one.text) > change.holds(one.before)), "")
 
 
 def _require_on_no_other_branch(repo: Repo, proposal: Proposal, change: Change) -> None:

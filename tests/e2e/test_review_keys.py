@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import pkgutil
+import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
@@ -42,6 +43,7 @@ from skilld.store.overview import LiveSession
 from skilld.types import Proposal
 from support.proposals import make_proposal
 from support.review_pilot import Screen, review_session
+from support.waiting import LIMIT
 
 ONLY = "## One\n\n- x\n\n## Two\n\n"
 ADDED = "\n".join(f"- line {number}" for number in range(80))
@@ -467,3 +469,28 @@ def test_each_key_does_what_the_table_says_and_the_key_line_stays(
 
     asyncio.run(run())
     assert screens == SCREENS
+
+
+def test_loading_is_said_only_while_it_is_true(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("skilld.review.app._MESSAGE_SECONDS", 10 * LIMIT)
+    private_dir(places().state)
+    at, gate = FakeSession(review_session(home)._context), threading.Event()
+
+    def view(_: Proposal) -> ProposalView:
+        gate.wait(LIMIT)
+        return LOOK
+
+    at.did = []
+    monkeypatch.setattr(at, "view", view)
+
+    async def run() -> None:
+        app = ReviewApp(at, (), 5, lambda text, _around, _name: text, lambda: Steps(at.did))
+        async with app.run_test(size=(80, 24)) as pilot:
+            screen = Screen(app, pilot)
+            await screen.until("the list", lambda: screen.open)
+            await screen.press("e")
+            await screen.until("the message", lambda: "Still loading this proposal." in screen.text)
+            gate.set()
+            await screen.until("the message to go", lambda: "Still loading" not in screen.text)
+
+    asyncio.run(run())

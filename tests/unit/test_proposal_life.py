@@ -237,6 +237,16 @@ def test_a_squashed_section_is_taken_out_and_stays_out(life: ProposalLife) -> No
     assert life.observe()[0] == "reverted"
 
 
+def test_a_squash_that_names_nothing_is_found_by_its_lines(life: ProposalLife) -> None:
+    life.offer()
+    life.person.git("merge", "--quiet", "--squash", "skilld/staging")
+    life.person.commit("Squashed", {"README.md": "more\n"})
+    squashed = life.person.git("rev-parse", "HEAD")
+    life.observe()
+    life.revert()
+    assert f"It takes out what commit {squashed} brought in for it." in life.person.git("log", "-1", "--format=%b")
+
+
 def test_of_a_squash_of_two_only_one_is_reverted(life: ProposalLife) -> None:
     """The message names the commit that the branch has; the other one that it brought in stays."""
     life.offer("p1", "- Run the tests.", "- Run the linter before each commit.")
