@@ -97,6 +97,30 @@ def test_what_was_accepted_there_outlives_the_work_tree(
     assert linked.root.exists() is False
 
 
+@pytest.mark.parametrize("when", ["before the commit", "after it"])
+def test_a_kill_loses_and_doubles_nothing(
+    life: ProposalLife, linked: Person, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    """Nothing runs after a kill: what is stored by then is all that there is."""
+
+    def die(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as killed:
+        if when == "before the commit":
+            killed.setattr("skilld.proposals.decide.land", die)
+        else:
+            killed.setattr(type(life.store.proposals), "decide", die)
+        with pytest.raises(KeyboardInterrupt):
+            life.accept()
+    assert life.observe()[0] == ("open" if when == "before the commit" else "accepted")
+    life.accept()
+    assert linked.skill.read_text().count(DRY) == 1
+    assert linked.git("rev-list", "--count", "main..feature") == "1"
+    assert life.person.skill.read_text() == TEXT
+    assert (life.observe()[0], life.observe("p2")[0]) == ("accepted", "open")
+
+
 def test_the_file_alone_is_written_there(life: ProposalLife, linked: Person) -> None:
     life.accept(worktree=True)
     assert (DRY in linked.skill.read_text(), life.person.skill.read_text()) == (True, TEXT)

@@ -67,6 +67,7 @@ def test_a_rule_of_an_order_repeats_none_without_it() -> None:
     rule = "Run alembic upgrade and downgrade once locally."
     assert not repeats_rule("Always write the downgrade before the upgrade.", rule)
     assert repeats_rule("You forgot to run the alembic downgrade locally again!", rule)
+    assert repeats_rule("Never merge before I approve.", "Do not merge without my approval.")
 
 
 def test_a_complaint_names_what_was_done_wrong() -> None:
