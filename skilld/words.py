@@ -164,7 +164,6 @@ _SHORT_FORMS = {
 _USUAL_FORMS = {**_IRREGULAR_FORMS, **_SHORT_FORMS}
 
 
-@lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     """Return a word without a common English ending, or what it is short for (crude, but the same for both texts)."""
     word = word.replace("\u2019", "'").removesuffix("'s")

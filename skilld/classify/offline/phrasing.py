@@ -86,9 +86,10 @@ _LONE = compiled(
     r"(?<![\s,.;!–—-])\s?[,.;!–—-][\s,.;!–—-]{0,3}"
     r"(?:(ever|never|anywhere|nowhere|at all|nie|niemals|nirgends)|always|immer|period)[.!]*$"
 )
-_FULL_STOP = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
-# Begins with a path or a name in code, or with a Latin word of a sentence in Chinese, Japanese or Korean.
-_NAME = re.compile(r"\S*[\w)][./_:]\S*\w|\S*\w/(?=\s)|.*[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+_UNSPACED_CHARACTER = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+_LATIN_WORD = re.compile(r"[A-Za-z]+")
+# Begins with a path or a name in code.
+_NAME = re.compile(r"\S*[\w)][./_:]\S*\w|\S*\w/(?=\s)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,5 +254,7 @@ def as_sentence(text: str) -> str:
     text = text.rstrip(".!,;:，；： ")
     if not text:
         return text
-    stop = "" if text[-1] in "。！？?…" else "。" if _FULL_STOP.search(text) else "."
-    return (text if _NAME.match(text) else text[0].upper() + text[1:]) + stop
+    unspaced = len(_UNSPACED_CHARACTER.findall(text)) > 1.5 * len(_LATIN_WORD.findall(text))  # not one word in English
+    korean = "\uac00" <= text[-1] <= "\ud7af"
+    stop = "" if text[-1] in "。！？?…" else "。" if unspaced and not korean else "."
+    return (text if unspaced or _NAME.match(text) else text[0].upper() + text[1:]) + stop

@@ -37,7 +37,10 @@ _END = re.compile(
         (?<!\bSt)(?<!\bNr)(?<!\bFig)(?<!\bbzw)(?<!\bapprox)(?<!\bincl)(?<!\bSra)(?<!\bSr)
         (?:(?<!/)(?<!/\.)(?<!/\.\.)(?!(?<=[ \t])\.[ \t]+[^\sA-ZÀ-ÞА-Я])  # "./..." and "eslint ." end nothing
         [.!?…]++["”»')\]]*+(?=\s|$) | [。！？]++[」』”]*+ | ;(?=\s) | ；
-        | [\U0001f300-\U0001faff\u2600-\u27bf]\ufe0f?(?=\s|$))""",
+        # Not before a word in lower case: "never push 📦 images without a digest" would become "never push".
+        | [\U0001f300-\U0001faff\u2600-\u27bf]\ufe0f?(?=\s*+$|\s++(?:[^\sa-zà-ÿа-яё]
+          |(?:never|always|please|pls|from\ now|don'?t|do\ not|remember|nie|immer|bitte|ab\ jetzt|jamais|toujours
+            |d[eé]sormais|nunca|siempre|sempre|mai)\b)))""",
     re.VERBOSE,
 )
 # "Never push to main. Unless I ask.": without the second sentence the rule would say more than the person did, and in
