@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from skilld.errors import Exit, SkilldError
 
 # Errors of the environment, such as a full or read-only disk or a closed folder, and not of skilld.
+_MAX_PASTED_ARGUMENT = 2_000  # characters of one in a command to paste
 _ENVIRONMENT_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO})
 
 
@@ -20,7 +21,7 @@ def main(given: Sequence[str]) -> int:
     try:
         return _run(list(given))
     except SkilldError as error:
-        _print_error(error)
+        _print_error(error, given)
         return error.code
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
@@ -35,7 +36,8 @@ def main(given: Sequence[str]) -> int:
             return _report_bug(error)
         _drop_output()
         where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
-        _print_error(SkilldError("Input/output error", f"{where}{error.strerror}"))
+        remedy = "Free some space, then run it again." if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
+        _print_error(SkilldError("Input/output error", f"{where}{error.strerror}", remedy))
         return Exit.FAILURE
     except Exception as error:  # noqa: BLE001 - our own bug: kept as a report, never shown as a traceback
         return _report_bug(error)
@@ -86,10 +88,12 @@ def _report_bug(error: Exception) -> Exit:
     return Exit.BUG
 
 
-def _print_error(error: SkilldError) -> None:
+def _print_error(error: SkilldError, given: Sequence[str] = ()) -> None:
     from skilld.console import message, warn
+    from skilld.text import shorten_arguments
 
+    title, cause = (message(shorten_arguments(one, given)) for one in (error.title, error.cause))
     between = " " if error.title.endswith("?") else ": "
-    warn(f"skilld: {between.join(filter(None, [message(error.title), message(error.cause)]))}")
+    warn(f"skilld: {between.join(filter(None, [title, cause]))}")
     if error.remedy:
-        warn(f"  {message(error.remedy)}")
+        warn(f"  {message(shorten_arguments(error.remedy, given, _MAX_PASTED_ARGUMENT))}")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
 Redact = Callable[[str], str]
+MAX_SHOWN_ARGUMENT = 200  # characters of one that a message names
 SMALL_USD = 0.1  # below it, more decimals are shown
 _SENTENCE_STOPS = (".", "!", "?", ":", ";", "…", "。", "！", "？")
 _SENTENCE_END_PATTERN = re.compile(
@@ -61,6 +62,15 @@ def truncate(text: str, limit: int, *, tail_share: float = 1 / 3) -> str:
     room = limit - len(gap)
     tail = round(room * tail_share)
     return text[: room - tail] + gap + text[len(text) - tail :]
+
+
+def shorten_arguments(text: str, given: Sequence[str], limit: int = MAX_SHOWN_ARGUMENT) -> str:
+    """Return a message with each command-line argument in it, or value of one, truncated to `limit` characters."""
+    values = [one.partition("=")[2] for one in given if one.startswith("--")]
+    long = [one for one in (*given, *values) if len(one) > limit]
+    for one in sorted(long, key=len, reverse=True):
+        text = text.replace(one, truncate(one, limit)).replace(repr(one)[1:-1], truncate(one, limit))
+    return text
 
 
 def without_login(text: str) -> str:

@@ -138,9 +138,9 @@ def parse_days(text: str) -> float:
 
 
 def parse_count(text: str) -> int:
-    """Parse a whole number of at least 1."""
+    """Parse a whole number from 1 to 999,999,999."""
     if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or not int(text):
-        raise argparse.ArgumentTypeError("must be a whole number greater than 0")
+        raise argparse.ArgumentTypeError("must be a whole number greater than 0 and at most 999999999")
     return int(text)
 
 
@@ -192,8 +192,8 @@ def check_agent(agent: str | None) -> None:
     """Raise UsageError if the person named an agent that skilld does not know."""
     from skilld.agents import ADAPTERS
 
-    if agent and agent not in ADAPTERS:
-        raise UsageError("No such agent", f"{as_text(agent)}; known agents: {', '.join(ADAPTERS)}")
+    if agent is not None and agent not in ADAPTERS:
+        raise UsageError("No such agent", f"{as_text(agent) or 'no name given'}; known agents: {', '.join(ADAPTERS)}")
 
 
 def host(**facts: Any) -> Host:  # noqa: ANN401 - further fields of the host
@@ -344,7 +344,12 @@ def find_proposal(store: Store, given: str) -> Proposal:
         return found[0]
     if found:
         raise SkilldError("Ambiguous ID", f"{given} matches {len(found)} proposals", "Type more of the ID.")
-    raise SkilldError("No such proposal", given, "List them: skilld proposals --state all")
+    raise no_such_proposal(given)
+
+
+def no_such_proposal(given: str) -> SkilldError:
+    """Return the error for an ID that no proposal has."""
+    return SkilldError("No such proposal", given, "List them: skilld proposals --state all")
 
 
 def fail_without_id(store: Store, verb: str, states: Iterable[str]) -> NoReturn:

@@ -35,10 +35,14 @@ def add(verbs: common.Verbs) -> None:
     change = common.verb(actions, "set", set_, "change a setting")
     change.add_argument("key", metavar="KEY", help="the setting's name, as listed by `skilld config show`")
     change.add_argument("value", metavar="VALUE", help="the new value; separate list items with commas")
+    change.set_defaults(
+        check_words=lambda given: _changed_values(common.places().settings_file, given.key, given.value)
+    )
     change.add_argument("--no-check", action="store_true", help="do not send a new model a test question")
     common.verb(actions, "edit", edit, "open the file in your editor, with every setting and its meaning")
     back = common.verb(actions, "unset", unset, "remove a setting from the file, restoring its default")
     back.add_argument("key", metavar="KEY", help="the setting's name, as listed by `skilld config show`")
+    back.set_defaults(check_words=lambda given: _check_key(given.key))
 
 
 def show(arguments: argparse.Namespace) -> int:
@@ -47,10 +51,10 @@ def show(arguments: argparse.Namespace) -> int:
 
     values, chosen = _values(), getattr(arguments, "key", None)
     known = {key: meaning for key, meaning in setting_keys().items() if chosen in {None, key, key.partition(".")[0]}}
-    if chosen and not known:
+    if chosen is not None and not known:
         _check_key(chosen)
     if getattr(arguments, "json", False):
-        return common.write_json(_look_up(values, chosen) if chosen else values)
+        return common.write_json(_look_up(values, chosen) if chosen is not None else values)
     flat = {
         key: value
         for key in known
@@ -232,6 +236,25 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
     Returns False if there was nothing to remove. Raises UsageError, with the file unchanged, if the key is unknown, the
     value is invalid, or the file sets the key in a form that cannot be edited line by line.
     """
+    changed = _changed_values(file, key, value)
+    if changed is None:
+        return False
+    values, new = changed
+    if key == "model" and value:
+        _check_model_name(value, values)
+    text = file.read_bytes().decode("utf-8-sig") if file.exists() else ""
+    ending = "\r\n" if "\r\n" in text else "\n"
+    text = text.replace("\r\n", "\n")
+    after = without_setting(text, key) if value is None else with_setting(text, key, _toml_literal(new))
+    if not _has_values(after, values):
+        cause = f"skilld cannot edit the line in {file} that sets {key}"
+        raise UsageError("The setting was not changed", cause, f"Edit {file} by hand.")
+    _write_file(file, after.replace("\n", ending))
+    return True
+
+
+def _changed_values(file: Path, key: str, value: str | None) -> tuple[dict[str, Any], Any] | None:
+    """Return the file's values after a change, and the new one; None if there is nothing to remove."""
     from skilld.settings import read_file, validate
 
     _check_key(key)
@@ -241,23 +264,13 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
     if not isinstance(target, dict):
         raise UsageError("The settings file is not valid", f"{outer[0]} is not a table", f"Edit {file} by hand.")
     if value is None and last not in target:
-        return False
+        return None
     if value is None:
         del target[last]
     else:
         target[last] = _parse_value(key, common.as_text(value))
     validate(values, f"Nothing was changed in {file}.", variables=False)
-    if key == "model" and value:
-        _check_model_name(value, values)
-    text = file.read_bytes().decode("utf-8-sig") if file.exists() else ""
-    ending = "\r\n" if "\r\n" in text else "\n"
-    text = text.replace("\r\n", "\n")
-    after = without_setting(text, key) if value is None else with_setting(text, key, _toml_literal(target[last]))
-    if not _has_values(after, values):
-        cause = f"skilld cannot edit the line in {file} that sets {key}"
-        raise UsageError("The setting was not changed", cause, f"Edit {file} by hand.")
-    _write_file(file, after.replace("\n", ending))
-    return True
+    return values, target.get(last)
 
 
 def _parse_value(key: str, text: str) -> Any:  # noqa: ANN401 - a value of TOML

@@ -14,7 +14,7 @@ from skilld.cli import common, inventory, over_option
 from skilld.cli.daemon_job import run_as_job
 from skilld.cli.progress import Progress
 from skilld.clock import rfc3339
-from skilld.errors import UsageError
+from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
 from skilld.text import pluralize
 
@@ -72,6 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
     left = _read_unread(store)
     which = common.as_text(arguments.which or "")
     found = _find_outcomes(store, which)
+    if arguments.which is not None and not (which and found):
+        _check_known(which)
     if arguments.json:
         return common.write_json({"rules": [as_json(one) for one in found], "unread": left})
     _print_outcomes(found, which)
@@ -131,6 +133,14 @@ def _find_outcomes(store: Store, which: str) -> list[RuleOutcome]:
     )
     named = [one for one in found if which and which in {_skill_name(one.effect.rule), rule_id(one.effect.rule)}]
     return named or found
+
+
+def _check_known(which: str) -> None:
+    """Raise SkilldError if there is no file, folder or skill `which`, so that it cannot merely be without rules."""
+    if not which or not common.expand_path(which).exists():
+        named = {one.name for one in inventory.all_skills([common.current_folder()])}
+        if which not in named:
+            raise SkilldError("No such rule, skill or file", which, "List them: skilld effect")
 
 
 def _skill_name(rule: Rule) -> str:

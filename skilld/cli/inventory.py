@@ -233,7 +233,7 @@ def find_skill_or_none(store: Store, given: str, session: str = "") -> LibraryRo
     if len(named) > 1 and (here := _in_this_work_tree(named)) is not None:
         return here
     if len(named) > 1:
-        choices = "; ".join(f"{row.path.parent} ({row.skill.source.value})" for row in named)
+        choices = "; ".join(f"{shlex.quote(str(row.path.parent))} ({row.skill.source.value})" for row in named)
         raise UsageError(
             "Which skill?", f"{len(named)} skills are called {given}: {choices}", "Give the folder instead of the name."
         )

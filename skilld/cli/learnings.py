@@ -43,7 +43,9 @@ def run(arguments: argparse.Namespace) -> int:
     store = common.store_or_empty()
     if arguments.action:
         return _propose(store, arguments)
-    if arguments.forget:
+    if arguments.to is not None:
+        raise UsageError("Missing word", "--to needs propose", "For example: skilld learnings propose ID --to PATH")
+    if arguments.forget is not None:
         with store.transaction():
             forget_ask(store, _find_ask(store, common.as_text(arguments.forget)))
         console.say("Deleted.")
@@ -52,6 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
     asks = current_asks(store, _matching_learnings(store, arguments))
     sure = _confidences(store)
     missed = [] if arguments.search else [one for one in common.passed_over() if _is_wanted(one, arguments)]
+    if arguments.project and not (asks or missed):
+        common.resolve_folder(arguments.project)
     if arguments.json:
         found = [as_json(ask) | {"relied_on": sure[ask[0].id], "taken": True} for ask in asks]
         return common.write_json([*found, *(as_json([one]) | {"relied_on": 0.0, "taken": False} for one in missed)])

@@ -13,7 +13,7 @@ from skilld import __version__
 from skilld.cli.examples import format_examples
 from skilld.errors import Exit
 from skilld.git.staging_branch import STAGING_BRANCH
-from skilld.text import safe_text
+from skilld.text import safe_text, shorten_arguments
 
 # The verbs as the help groups them.
 GROUPS = {
@@ -28,6 +28,7 @@ GROUPS = {
     "Agents": ("sync", "unsync", "suggest", "recommend", "mcp", "chat"),
     "Service": ("service", "logs", "cost", "pause", "resume", "snooze", "retry", "uninstall"),
 }
+_MIN_LIKENESS = 0.7  # of a suggestion with another first letter; "bogus" is like "logs" by 0.67
 _OVERVIEW_GROUPS = 2  # shown if no command is given
 # Each verb has a module of its name in skilld.cli, except these.
 _MODULES = {
@@ -75,6 +76,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print what is wrong, safe for the terminal, or the commands if none was given; and exit."""
+        message = shorten_arguments(message, self._arguments)
         if _NO_COMMAND.fullmatch(message):
             known = self._options()
             unknown = [one for one in self._arguments if one.partition("=")[0] not in known]
@@ -150,8 +152,13 @@ def _suggestion(given: str, known: list[str]) -> str:
     from difflib import get_close_matches
 
     meant = _FOREIGN_NAMES.get(given, "")
-    near = [meant] if meant.partition(" ")[0] in known else get_close_matches(given, known, n=1)
-    return f" Did you mean {near[0]}?" if near else ""
+    if meant.partition(" ")[0] in known:
+        return f" Did you mean {meant}?"
+    by_name = {one.lstrip("-"): one for one in known if one.startswith("-") == given.startswith("-")}
+    name = given.lstrip("-")
+    near = get_close_matches(name, by_name, n=1, cutoff=_MIN_LIKENESS)
+    near += [one for one in get_close_matches(name, by_name) if one[0] == name[0]]  # first letters are seldom wrong
+    return f" Did you mean {by_name[near[0]]}?" if near else ""
 
 
 def build_parser(verb: str = "") -> argparse.ArgumentParser:

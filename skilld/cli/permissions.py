@@ -116,13 +116,21 @@ _TITLES: Mapping[str, str] = {
 
 
 def check(arguments: argparse.Namespace) -> None:
-    """Raise RefusedError if only the person may run this command and another program gave it."""
+    """Raise RefusedError if only the person may run this command and another program gave it.
+
+    If its words are invalid, raise the error that the command would end with: its `check_words`, which changes nothing.
+    """
     command = command_of(arguments)
     reads_only = READ_ONLY.get(command)
     if command in UNATTENDED or (reads_only and reads_only(arguments)):
         return
     title = _TITLES.get(command, f"Only you can run skilld {command}")
-    require_person(title, arguments.words, by_agents=command in DECISIONS)
+    try:
+        require_person(title, arguments.words, by_agents=command in DECISIONS)
+    except RefusedError:
+        # What fails for its words would also fail in the terminal that the remedy names.
+        getattr(arguments, "check_words", lambda _: None)(arguments)
+        raise
 
 
 def command_of(arguments: argparse.Namespace) -> str:

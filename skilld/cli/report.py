@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import os
 import time
 from contextlib import closing
 from dataclasses import asdict
@@ -27,6 +29,7 @@ def add(verbs: common.Verbs) -> None:
         verbs, "report", run, "show what you taught in the last year, and whether it helped", json=True
     )
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the report to FILE as a web page")
+    parser.set_defaults(check_words=_check_page)
     # `arguments.words` is the command as it was typed.
     parser.add_argument(
         "--words",
@@ -54,6 +57,15 @@ def run(arguments: argparse.Namespace) -> int:
     for line in report_lines(report, str(common.home()), max(width, _MIN_WIDTH)):
         console.say(console.plain(line))
     return 0
+
+
+def _check_page(arguments: argparse.Namespace) -> None:
+    """Raise SkilldError if no page can be written there."""
+    path = common.expand_path(arguments.html).absolute()
+    if os.path.exists(path) and not path.is_file():  # noqa: PTH110 - raises nothing
+        raise SkilldError("Cannot write the page", f"{path}: it is not a regular file")
+    if not path.parent.is_dir():
+        raise SkilldError("Cannot write the page", f"{path}: {os.strerror(errno.ENOENT)}")
 
 
 def _write_page(path: Path, report: Report) -> None:

@@ -101,8 +101,8 @@ def find_cuts(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -
     files = instruction_files(loaded, common.home(), settings.targets)
     files += skill_files(inventory.all_skills([project]), settings.targets)
     files = [one for one in files if _is_wanted(one, arguments.path)]
-    if arguments.path and not files and not common.expand_path(arguments.path).exists():
-        raise SkilldError("No such file, folder or skill", arguments.path, "To see what is loaded: skilld context")
+    if arguments.path is not None and not files:
+        _check_folder(arguments.path)
     parsed_files: dict[str, ParsedFile] = {}
     for one in files:
         try:
@@ -130,9 +130,20 @@ def find_cuts(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -
     return file_cuts, model.model if model else ""
 
 
+def _check_folder(given: str) -> None:
+    """Raise SkilldError unless this is a folder: nothing that an agent loads was found there."""
+    found = common.expand_path(given)
+    if given and found.is_dir():
+        return
+    title = "Not a skill or instruction file" if given and found.exists() else "No such file, folder or skill"
+    raise SkilldError(title, given, "To see what is loaded: skilld context")
+
+
 def _is_wanted(file: TrimmableFile, path: str | None) -> bool:
-    if not path:
+    if path is None:
         return True
+    if not path:
+        return False
     real = common.resolve_path(path)
     return file.ref.name == path or Path(file.ref.path).is_relative_to(real)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shlex
 import time
@@ -52,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     refresh_or_warn(store)
     if _is_file(arguments.place):
         return _print_lines(_added_lines(store, arguments.place), arguments.place, as_json=arguments.json)
-    if _PLACE_PATTERN.fullmatch(arguments.place):
+    if _is_place(arguments.place):
         path, line = _parse_place(arguments.place)
     else:
         saying = _find_lines(store, common.as_text(arguments.place))
@@ -99,6 +100,12 @@ def _is_tracked(path: Path) -> bool:
         return False
 
 
+def _is_place(given: str) -> bool:
+    """Whether this names a place in a file, existing or not, rather than words of a line."""
+    name, _, number = given.rpartition(":")
+    return bool(_PLACE_PATTERN.fullmatch(given)) or (_is_file(name) and number.split() in ([number], []))
+
+
 def _is_file(given: str) -> bool:
     try:
         return Path(given).expanduser().is_file()
@@ -120,6 +127,8 @@ def _find_lines(store: Store, words: str) -> list[_Line]:
     """Return the lines added by accepted proposals that contain all of these words. Raises UsageError if none does."""
     from skilld.words import content_stems, stems
 
+    if not words.strip():
+        raise UsageError("Which line?", "no file and no words given", "For example: skilld why CLAUDE.md:12")
     wanted = content_stems(words) or stems(words)
     paths = sorted({proposal.path for proposal in store.proposals.accepted()})
     lines = [line for path in paths if _is_file(path) for line in _added_lines(store, path)]
@@ -148,10 +157,14 @@ def _print_lines(lines: list[_Line], given: str, *, as_json: bool) -> int:
 def _parse_place(given: str) -> tuple[Path, int]:
     name, _, number = given.rpartition(":")
     if not name or not number.isascii() or not number.isdigit():
+        if _is_file(name):
+            why = f"{number or 'nothing'} is not a line number"
+        elif os.path.exists(common.expand_path(given)):  # noqa: PTH110 - raises nothing
+            why = f"{given} is not a file"
+        else:
+            raise UsageError("No such file", given)
         raise UsageError(
-            "Expected FILE:LINE",
-            given,
-            "For example: CLAUDE.md:12. The lines that were added to a file: skilld why FILE",
+            "Expected FILE:LINE", why, "For example: CLAUDE.md:12. The lines that were added to a file: skilld why FILE"
         )
     try:
         return Path(name).expanduser().resolve(strict=True), int(number)

@@ -46,10 +46,14 @@ class History:
             if one is not None
         ]
 
-    def diff(self, revision: str = "") -> list[str]:
-        """Return the unified diff from a revision (the newest commit by default) to the current file."""
+    def diff(self, revision: str = "", named: str = "") -> list[str]:
+        """Return the unified diff from a revision (the newest commit by default) to the current file.
+
+        `named` is what the person called the skill, for a remedy that names the same one. Raises UsageError if there is
+        no such revision.
+        """
         git, relpath = self._tracked.repo.git, self._tracked.relpath
-        commit = self._commit(revision) if revision else self._tracked.repo.head
+        commit = self._commit(revision, named) if revision else self._tracked.repo.head
         before = objects.read_blob(git, commit, relpath) or b""
         try:
             now = read_whole(self._path)
@@ -58,13 +62,13 @@ class History:
         old, new = (data.decode("utf-8", "replace").splitlines() for data in (before, now))
         return list(unified_diff(old, new, f"{commit[:10]}:{relpath}", relpath, lineterm=""))
 
-    def _commit(self, revision: str) -> str:
+    def _commit(self, revision: str, named: str) -> str:
         asked = ("--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         result = self._tracked.repo.git.call("rev-parse", *asked) if "\0" not in revision else None
         if result is None or result.status:
             raise UsageError(
                 "No such revision or proposal",
                 revision,
-                f"List them: skilld skills history {quote(self._path.parent.name)}",
+                f"List them: skilld skills history {quote(named or str(self._path.parent))}",
             )
         return result.out.decode().strip()

@@ -31,7 +31,13 @@ def test_repeating_a_rule_counts_for_the_line_that_has_it(home: Path, tmp_path: 
     output = program.run("effect", str(project.root)).stdout
     assert "repeated in 1 of 1 session where it applied" in output
     assert "A rule applied in a session that loaded its file and did the kind of work the rule is about" in output
-    assert program.run("effect", "none").stdout == "No rule matches none. To list all: skilld effect\n"
+    for which in ("none", "no/such/file.md", ""):
+        for form in ([], ["--json"]):
+            unknown = program.run("effect", which, *form)
+            assert (unknown.returncode, unknown.stdout) == (1, "")
+            assert "No such rule, skill or file" in unknown.stderr
+    (project.root / "empty.md").touch()
+    assert program.json("effect", str(project.root / "empty.md"))["rules"] == [], "known, but without a rule"
     assert program.json("effect") == document
     (check,) = [check for check in program.json("doctor")["checks"] if check["name"] == "repeats"]
     assert check["detail"] == f"rules you had to repeat: {project.root}/CLAUDE.md:3 (in 1 session)"
@@ -78,7 +84,7 @@ def test_a_rule_added_to_a_skill_by_a_proposal_is_tracked(home: Path, project: P
     (row,) = program.json("skills", "list")
     assert row["success_rate"] == 0.0
     assert "went well 0 of 2 times" in program.run("skills", "list").stdout
-    assert program.json("effect", "nothing-like-it")["rules"] == []
+    assert program.run("effect", "nothing-like-it").returncode == 1
 
 
 def test_a_single_run_reads_old_transcripts_too(home: Path, tmp_path: Path, program: Program) -> None:

@@ -73,6 +73,29 @@ def test_a_name_means_the_work_tree_one_stands_in(world: TaughtProject) -> None:
     assert (result.returncode, "Which skill?" in result.stderr) == (2, True)
 
 
+def test_what_an_error_says_to_type_works_when_pasted(world: TaughtProject) -> None:
+    """Also if two skills share the name, and if a folder has a blank."""
+    folder = world.home / "with a blank"
+    own = _skill(world.home / ".claude/skills/greet", TEMPLATE)
+    other = _skill(folder / ".claude/skills/greet", TEMPLATE)
+    here = Program(folder, world.program.environment | {"HOME": str(world.home)})
+    subprocess.run(["git", "init", "-q", str(folder)], env=here.environment, check=True)
+    error = here.run("skills", "show", "greet").stderr
+    assert "Which skill? 2 skills are called greet: " in error
+    assert f"{shlex.quote(str(other))} (project)" in error
+    assert f"{str(own).replace(str(world.home), '~')} (user)" in error
+    notes = _skill(folder / ".claude/skills/release-notes", TEMPLATE.replace("greet", "release-notes"))
+    _skill(world.home / ".claude/skills/release-notes", TEMPLATE.replace("greet", "release-notes"))
+    subprocess.run(["git", "-C", str(folder), "add", "."], env=here.environment, check=True)
+    subprocess.run(["git", "-C", str(folder), "commit", "-qm", "One"], env=here.environment, check=True)
+    for given in (str(notes), ".claude/skills/release-notes"):
+        result = here.run("skills", "diff", given, "HEAD~99")
+        assert (result.returncode, "No such revision or proposal: HEAD~99" in result.stderr) == (2, True)
+        _, *words = shlex.split(result.stderr.partition("List them: ")[2])
+        assert words == ["skills", "history", given]
+        assert "One" in here.run(*words).stdout
+
+
 def test_a_rating_concerns_the_skill_the_session_used(library: TaughtProject) -> None:
     own = _skill(library.home / ".claude/skills/release-notes", TEMPLATE.replace("greet", "release-notes"))
     notes = str(library.project.skill_path)
@@ -117,7 +140,7 @@ def test_a_list_can_be_filtered_and_sorted(library: TaughtProject) -> None:
     assert _names(library, "--search", "merged changes") == ["release-notes"]
     assert _names(library, "--project", str(library.project.root)) == ["release-notes"]
     assert _names(library, "--sort", "uses", "--limit", "1") == ["release-notes"]
-    for narrowed in (("--search", "nosuch"), ("--tag", "nosuch"), ("--type", "nosuch")):
+    for narrowed in (("--search", "nosuch"), ("--tag", "nosuch"), ("--type", "workflow")):
         assert library.program.run("skills", "list", *narrowed).stdout == "No skills match.\n"
     assert library.program.run("skills", "list", "--limit", "0").returncode == 2
     assert library.program.run("skills", "list", "--project", "/nosuch").stderr == "skilld: No such folder: /nosuch\n"

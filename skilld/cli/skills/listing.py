@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.clock import rfc3339, time_ago
+from skilld.errors import UsageError
 from skilld.text import pluralize
 
 if TYPE_CHECKING:
@@ -88,13 +89,24 @@ def _print_broken(chosen: Sequence[LibraryRow]) -> None:
             console.say(console.plain(why), style="yellow")
 
 
+def _chosen_kind(given: str | None, rows: Sequence[LibraryRow]) -> str | None:
+    """Return the kind that the person named, if any. Raises UsageError if there is no such kind."""
+    from skilld.library.rows import PLAIN_KIND
+    from skilld.skills.draft import SHORT_NAMES
+
+    kind = SHORT_NAMES.get(given or "", given)
+    known = {PLAIN_KIND, *SHORT_NAMES.values(), *(row.kind for row in rows)}
+    if kind is not None and kind not in known:
+        raise UsageError("No such kind of skill", common.as_text(kind), f"Use {', '.join(sorted(known))}.")
+    return kind
+
+
 def _matching_rows(rows: Sequence[LibraryRow], arguments: argparse.Namespace) -> list[LibraryRow]:
     from skilld.library.rows import matches_search
-    from skilld.skills.draft import SHORT_NAMES
 
     project = common.resolve_folder(arguments.project) if arguments.project else None
     words = common.as_text(arguments.search)
-    kind = SHORT_NAMES.get(arguments.kind, arguments.kind)
+    kind = _chosen_kind(arguments.kind, rows)
     return [
         row
         for row in rows
@@ -141,6 +153,8 @@ def run_profile(arguments: argparse.Namespace) -> int:
     from skilld.library.recommend import confidence_word
 
     found = _build_profile(common.resolve_path(arguments.project) if arguments.project else None)
+    if arguments.project and not found.total:
+        common.resolve_folder(arguments.project)
     newest = rfc3339(found.newest) if found.newest else None
     if arguments.json:
         return common.write_json(asdict(found) | {"newest": newest})

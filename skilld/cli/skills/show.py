@@ -148,7 +148,7 @@ def diff(arguments: argparse.Namespace) -> int:
 
         lines = list(of_proposal(proposals[0]))
     else:
-        lines = _open_history(row).diff(since)
+        lines = _open_history(row).diff(since, common.as_text(arguments.name))
     console.diff(lines)
     if not lines:
         console.say("No changes since then." if since else "No uncommitted changes.")
@@ -207,7 +207,7 @@ def _parse_variables(given: list[str]) -> dict[str, str]:
     values = {}
     for one in map(common.as_text, given):
         name, equals, value = one.partition("=")
-        if not equals:
+        if not equals or not name:
             raise UsageError("Expected NAME=VALUE", one, "For example: --var version=2.1")
         values[name] = value
     return values

@@ -154,7 +154,7 @@ def past_session(wanted: str) -> Session:
         )
     raise SkilldError(
         "No such session",
-        f"no transcript here contains session {wanted}{suggestion(wanted, ids, cutoff=0.75)}",
+        f"no transcript here contains session {wanted or 'without a name'}{suggestion(wanted, ids, cutoff=0.75)}",
         f"For example: --session {ids[0]}",
     )
 
