@@ -291,7 +291,7 @@ def status(arguments: argparse.Namespace) -> int:
     repo, removed = repository(arguments)
     store = common.store_or_empty()
     if arguments.json and load(store, repo.toplevel, joined(store)) is None:
-        return common.write_json({"joined": False, "remote": None, "people": [], "candidates": []})
+        return common.write_json(_outside_json(repo))
     membership = require_membership(store, repo)
     hub = team_hub(repo, membership, removed)
     seen = read_last_synced(hub)
@@ -354,6 +354,18 @@ def print_refused(refused: Mapping[str, str]) -> None:
 def _print_ready(found: Sequence[Candidate]) -> None:
     if ready := sum(one.standing.value == "ready" for one in found):
         console.say(f"{pluralize(ready, 'rule')} ready for the team's files (to open a pull request: skilld team pr)")
+
+
+def _outside_json(repo: Repo) -> dict[str, Any]:
+    """Return the document of a repository whose team the person has not joined."""
+    nobody: dict[str, Any] = {
+        "joined": False,
+        "remote": None,
+        "candidates": [],
+        "repository": str(repo.toplevel),
+        "person": None,
+    }
+    return nobody | {"people": [], "refused": {}, "synced_at": None, "trouble": "", "rules": []}
 
 
 def _as_json(membership: Membership, seen: ReadResult, found: Sequence[Candidate]) -> dict[str, Any]:
