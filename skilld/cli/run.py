@@ -102,11 +102,14 @@ def _follow(engine: Engine, places: Places, arguments: argparse.Namespace, *, ne
     check = FileIdentity(places.lock, places.database).check
     life = partial(show_life, places.lock)
     loop = Loop(engine, _print_news, desktop, places.settings_file, check, show_life=life, warn=_print_setback)
+    known = _count_turns(engine)
     if not arguments.once:
         loop.handle_signals()
     else:
         engine.follower.sweep()  # before printing what was found
-    if not arguments.brief:  # `setup` has printed it already
+    # Printed already by `setup`; and cron mails whatever is printed, run after run.
+    quiet = arguments.once and not (sys.stdout.isatty() or new_here or arguments.backfill)
+    if not (arguments.brief or quiet):
         print_introduction(engine, new_here=new_here and not arguments.backfill, follows=not arguments.once)
     if arguments.backfill:
         count = engine.follower.backfill(arguments.backfill, time.time())
@@ -114,7 +117,7 @@ def _follow(engine: Engine, places: Places, arguments: argparse.Namespace, *, ne
         console.say(f"Reading {pluralize(count, 'transcript')} from the last {days}.")
     if arguments.once:
         with Worker(engine.host.environment) as worker:
-            return _run_once(engine, worker, brief=arguments.brief)
+            return _run_once(engine, worker, brief=arguments.brief, known=known if quiet else -1)
     loop.run()
     if loop.stopped_by != signal.SIGINT:
         return Exit.OK
@@ -146,11 +149,15 @@ def _is_journald_reading() -> bool:
     return os.environ.get("JOURNAL_STREAM") == f"{facts.st_dev}:{facts.st_ino}"
 
 
-def _run_once(engine: Engine, worker: Worker, *, brief: bool = False) -> int:
-    """Read what is new and finish the batches that are due, one by one; `brief` omits the totals."""
+def _run_once(engine: Engine, worker: Worker, *, brief: bool = False, known: int = -1) -> int:
+    """Read what is new and finish the batches that are due, one by one.
+
+    `brief` omits the totals. They are also omitted if nothing was judged and there are still just `known` turns.
+    """
     from skilld.daemon.schedule import due_after_corrections
     from skilld.proposals.poll import PollSchedule, record_observation
     from skilld.protocol import GitResult, Job
+    from skilld.store.meta import RAN_ONCE_AT
     from skilld.worker.spawn import VerbWorker
 
     seconds = engine.settings.worker.seconds
@@ -172,9 +179,15 @@ def _run_once(engine: Engine, worker: Worker, *, brief: bool = False) -> int:
     if repair := due_after_corrections(engine, time.time()):
         with VerbWorker(engine.host.environment) as verb:
             verb.do(Job(repair, umask), seconds)
-    if not brief:
-        _print_totals(engine, done, _count_failed(engine) - before)
+    failed = _count_failed(engine) - before
+    if not brief and (done or failed > 0 or _count_turns(engine) != known):
+        _print_totals(engine, done, failed)
+    engine.store.meta.set(RAN_ONCE_AT, time.time())
     return 0
+
+
+def _count_turns(engine: Engine) -> int:
+    return sum(int(facts["turns"]) for facts in engine.store.transcripts.summary().values())
 
 
 def _count_failed(engine: Engine) -> int:
@@ -202,6 +215,11 @@ def _print_totals(engine: Engine, done: int, failed: int) -> None:
     if waiting and why:
         batches = pluralize(waiting, "batch waits", "batches wait")
         console.say(f"Today's budget is spent ({why}), so {batches} until tomorrow. To see it: skilld cost")
+    if unfinished := engine.store.transcripts.turn_outcomes()["waiting"]:
+        batch = engine.settings.batch
+        most, idle = pluralize(batch.turns, "message"), pluralize(batch.idle_minutes, "minute")
+        wait = pluralize(unfinished, "message that may be lasting waits", "messages that may be lasting wait")
+        console.say(f"{wait}: a session is judged once it has {most}, ends, or is idle for {idle}.")
     if count:
         console.say("To review: skilld review")
     if learnings:

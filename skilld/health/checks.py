@@ -34,6 +34,7 @@ from skilld.types import Cause
 # Checks of the daemon, its service and failed batches.
 
 _SILENT_SECONDS = 120.0  # the daemon reports its status every 20
+_ONCE_SECONDS = 2 * 86_400.0  # somebody who runs it daily, say from cron, may have missed one
 _MAX_RESTARTS = 3  # more are no accident
 
 
@@ -45,6 +46,10 @@ def daemon(facts: Daemon, service: ServiceState, now: float) -> list[Check]:
 
 def _check_running(facts: Daemon, service: ServiceState, now: float) -> Check:
     if not facts.running:
+        if not service.installed and facts.ran_once_at is not None and now - facts.ran_once_at < _ONCE_SECONDS:
+            ran = f"`skilld run --once` last ran {time_ago(facts.ran_once_at, now)}"
+            detail = f"not running; {ran}: what you say waits for the next run, and no notice is shown"
+            return Check("daemon", Verdict.WARN, detail)
         return Check("daemon", Verdict.FAIL, "not running", _start_remedy(service))
     again = "skilld service stop && skilld service start" if service.running else "Stop the daemon, then: skilld run"
     if facts.seen_at is not None and now - facts.seen_at > _SILENT_SECONDS:

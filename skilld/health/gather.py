@@ -34,7 +34,7 @@ from skilld.proposals.remarks import current_conflicts, remake_status
 from skilld.protocol import Job
 from skilld.service.values import ServiceManager, lacking_keys, missing_variables, needed_variables
 from skilld.settings import Settings, choose_back_end, load_file
-from skilld.store import Store
+from skilld.store import Store, meta
 from skilld.store.batches import REMAKE_PREFIX, Obstacle, StoredBatch
 from skilld.store.budget import TEST_QUESTION, Account, spent_limit
 from skilld.store.connection import is_remote
@@ -352,6 +352,7 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
                 paused_until=_describe_pause(store, now),
                 version=__version__,
                 last_error=str((store.meta.get(LAST_ERROR) or {}).get("message", "")),
+                ran_once_at=store.meta.get(meta.RAN_ONCE_AT),
                 delayed=tuple(
                     one for one in store.batches.delays() if not (one.blocked or (spent and spent in one.why))
                 ),

@@ -115,7 +115,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Daemon:
-    """The daemon: whether its lock is held, its last status, and until when it is paused."""
+    """The daemon: whether its lock is held, its last status, until when it is paused, and when it ran only once."""
 
     running: bool
     status: Mapping[str, Any] | None
@@ -123,6 +123,7 @@ class Daemon:
     paused_until: str
     version: str
     last_error: str
+    ran_once_at: float | None = None  # Unix time
     delayed: tuple[Delay, ...] = ()  # why batches wait, except for what other checks report
     parked: tuple[str, ...] = ()
     unusable: int = 0  # batches that failed with an answer that could not be used

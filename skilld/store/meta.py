@@ -12,6 +12,7 @@ from skilld.store.connection import Table
 INSTALLED_AT = "installed_at"  # Unix time of the first start
 PAUSED_UNTIL = "paused_until"  # Unix time or FOREVER; absent: not paused
 FOREVER = "until you resume"
+RAN_ONCE_AT = "ran_once"  # Unix time of the last `run --once` that came to its end
 LAST_ERROR = "last_error"  # when, which batch, what
 LAST_REBUILD = "rebuilt"  # when the database was last rebuilt, why, and from what
 DAEMON = "daemon"  # the state that the running daemon reports

@@ -268,7 +268,7 @@ def test_links_to_sessions_are_named_and_other_links_are_not(setup: BrokenSetup)
     (project.parent / "-q/s9.jsonl").symlink_to(away / "s9.jsonl")
     detail = setup.examine()["agent claude-code"]["detail"]
     assert detail.endswith(" is a link, so the sessions behind it are not read (and 1 more)")
-    assert detail in " ".join(setup.program.run("run", "--once").stdout.split())
+    assert detail in " ".join(setup.program.run("run", "--once", "--backfill", "1").stdout.split())
 
 
 @pytest.mark.parametrize("file", [True, False])

@@ -72,6 +72,26 @@ def test_statements_before_the_first_start_wait_for_a_backfill(home: Path, proje
     assert len(_open_proposals(program)) == 1
 
 
+def test_run_once_from_cron_prints_only_what_is_new(home: Path, project: Project, program: Program) -> None:
+    assert "Judge        offline" in program.run("run", "--once").stdout, "the first time"
+    assert program.run("run", "--once").stdout == ""
+    session = Session(home, project)
+    session.use_skill()
+    session.type("Write the release notes for 2.4.0", LASTING)
+    said = program.run("run", "--once").stdout
+    assert "Judged 0 batches." in said
+    waits = "1 message that may be lasting waits: a session is judged once it has 5 messages, ends, or is idle for 10"
+    assert waits in said
+    assert "Judge        offline" not in said
+    assert program.run("run", "--once").stdout == "", "still waiting"
+    assert waits in program.run("run", "--once", "--backfill", "7").stdout
+    session.type("ok", "thanks", "go on")
+    assert "1 open proposal" in program.run("run", "--once").stdout
+    assert program.run("run", "--once").stdout == ""
+    daemon = next(one for one in program.json("doctor")["checks"] if one["name"] == "daemon")
+    assert (daemon["verdict"], "`skilld run --once` last ran" in daemon["detail"]) == ("warn", True)
+
+
 def _run_once(program: Program) -> None:
     """Start once before anything was said: later sessions are new then."""
     assert program.run("run", "--once").returncode == 0

@@ -87,6 +87,20 @@ def test_a_daemon_start_time_in_the_future_means_the_clock_was_set_back() -> Non
     assert find_check(machine(MACHINE, NOW + 60, None), "clock")[0] == "ok"  # a file server's clock may be ahead
 
 
+def test_whoever_runs_it_once_lately_needs_no_daemon() -> None:
+    nobody = replace(DAEMON, running=False, status=None)
+    no_service = replace(SERVICE, installed=False, running=False)
+
+    def verdict(ago: float, service: ServiceState) -> str:
+        return find_check(checks.daemon(replace(nobody, ran_once_at=NOW - ago), service, NOW), "daemon")[0]
+
+    assert verdict(60, no_service) == "warn"
+    assert verdict(86_400, no_service) == "warn"
+    assert verdict(3 * 86_400, no_service) == "fail", "it has stopped"
+    assert verdict(60, SERVICE) == "fail", "the service should run"
+    assert find_check(checks.daemon(nobody, no_service, NOW), "daemon")[0] == "fail"
+
+
 def test_a_daemon_without_a_key_is_told_from_a_shell_without_it() -> None:
     failed = replace(DAEMON, parked=("Could not ask the model: skilld was started without A_API_KEY",))
     in_terminal = replace(SERVICE, running=False)
