@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
-from skilld.clock import parse_time, time_ago
 from skilld.errors import UsageError
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.text import count_times
@@ -87,7 +86,7 @@ def _read_open(found: Sequence[Proposal]) -> dict[str, Applicability]:
 
 def _print_row(store: Store, proposal: Proposal, applicability: Applicability | None) -> None:
     from skilld.evals.results import result_lines as evaluated
-    from skilld.proposals.remarks import describe_decision, describe_standing, list_contradictions
+    from skilld.proposals.remarks import describe_age, describe_decision, describe_standing, list_contradictions
 
     state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
     head = f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}{state}"
@@ -100,12 +99,11 @@ def _print_row(store: Store, proposal: Proposal, applicability: Applicability | 
         else ""
     )
     now = time.time()
-    when = time_ago(parse_time(proposal.created_at), now)
     where = console.link(console.message(str(Path(proposal.path).parent)), proposal.path)
     unfit = applicability.obstacle if applicability is not None else ""
     remarks = [*describe_decision(store, proposal), proposal.note, describe_standing(store, proposal, now), unfit]
     remarks += [*list_contradictions(store, proposal), *evaluated(store, proposal)]
-    shown = [console.plain(when), where, *map(console.message, remarks)]
+    shown = [describe_age(store, proposal, now), where, *map(console.message, remarks)]
     console.say("    " + "; ".join(one for one in shown if one), style="dim")
     for flag in filter(None, (*proposal.flags[:_MAX_FLAGS], more)):
         console.say(f"    ! {console.plain(flag)}", style="yellow")
@@ -177,6 +175,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     from skilld.jobs.relocation import personal_file_name
     from skilld.proposals.explain import Applicability, ProposalReader, diff, list_parts
     from skilld.proposals.remarks import (
+        describe_age,
         describe_borrowed_lines,
         describe_decision,
         describe_standing,
@@ -211,9 +210,9 @@ def run_show(arguments: argparse.Namespace) -> int:
         *list_contradictions(store, proposal),
     )
     ways = not arguments.without_commands
-    print_proposal(
-        proposal, lines, (*remarks, *result_lines(store, proposal)), applicability, parts if ways else (), ways=ways
-    )
+    age = describe_age(store, proposal, time.time())
+    remarks = (*remarks, *result_lines(store, proposal))
+    print_proposal(proposal, lines, remarks, applicability, parts if ways else (), age=age, ways=ways)
     return 0
 
 
@@ -224,9 +223,10 @@ def print_proposal(
     applicability: Applicability,
     parts: Sequence[Part] = (),
     *,
+    age: str,
     ways: bool = True,
 ) -> None:
-    """Print a proposal for a person, with `remarks` on its state; `applicability` says which commands work.
+    """Print a proposal for a person, with its `age` and `remarks` on its state; `applicability` says what works.
 
     Several `parts` are numbered. Without `ways` no commands are printed.
     """
@@ -238,7 +238,7 @@ def print_proposal(
     for said in _quotes(proposal):
         console.say(f"  {said}")
     console.say(
-        f"  {describe_origin(proposal)}, proposed {time_ago(parse_time(proposal.created_at), time.time())}, "
+        f"  {describe_origin(proposal)}, proposed {age}, "
         f"{describe_judge(proposal)}, confidence {proposal.confidence:.2f}",
         style="dim",
     )

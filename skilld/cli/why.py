@@ -238,13 +238,14 @@ def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
 
 
 def _print_why(store: Store, proposal: Proposal, line: str) -> None:
-    from skilld.proposals.remarks import describe_doubt
+    from skilld.proposals.remarks import describe_age, describe_doubt
     from skilld.types import OBSERVED_TURN
 
     update = _update_behind(proposal, line)
     accepted = store.proposals.accepted_at(proposal.id)
-    ago = time_ago(parse_time(accepted or proposal.created_at), time.time())
-    when = f"{'accepted' if accepted else 'proposed'} {ago}"
+    now = time.time()
+    accepted_ago = f"accepted {time_ago(parse_time(accepted), now)}"
+    when = accepted_ago if accepted else f"proposed {describe_age(store, proposal, now)}"
     console.say(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
     console.say(f"  {console.plain(update.change if update else proposal.summary)}")
     if update is not None and update.turn == OBSERVED_TURN:

@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Iterator
 from itertools import chain, dropwhile
 from pathlib import Path
 
-from skilld.clock import parse_time, time_ago
+from skilld.clock import local_day, parse_time, time_ago
 from skilld.files import read_regular
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.store import Store
@@ -331,10 +331,24 @@ def _unwanted_like(store: Store, proposal: Proposal) -> Iterator[tuple[Proposal,
             yield other, same[0]
 
 
-_RECENT_SECONDS = 7 * 86400
+_DAY_SECONDS = 86400.0
+_RECENT_SECONDS = 7 * _DAY_SECONDS
 UNDONE = "undone"  # stored as the reason of a decision that only took another one back
 DECIDED_STATES = (State.ACCEPTED, State.REJECTED, State.REVERTED)
 UNDO_VERBS = {State.ACCEPTED: "revert", State.REJECTED: "restore", State.REVERTED: "accept", State.DROPPED: "restore"}
+
+
+def proposed_at(store: Store, proposal: Proposal) -> float | None:
+    """Return when a proposal was made (Unix time), which may be long after its batch was closed; None if unknown."""
+    return parse_time(store.batches.done_at(proposal.batch_id)) or parse_time(proposal.created_at)
+
+
+def describe_age(store: Store, proposal: Proposal, now: float) -> str:
+    """Return how long ago a proposal was made, and the day of its newest words if more than a day before."""
+    made = proposed_at(store, proposal)
+    said = [at for one in proposal.evidence if (at := parse_time(store.transcripts.said_at(one.turn))) is not None]
+    old = made is not None and said and made - max(said) > _DAY_SECONDS
+    return f"{time_ago(made, now)}{f', said on {local_day(max(said))}' if old else ''}"
 
 
 def describe_decision_time(proposal: Proposal, now: float) -> str:

@@ -38,6 +38,7 @@ from skilld.proposals.remarks import (
     describe_standing,
     find_descendants,
     list_contradictions,
+    proposed_at,
     recent_doubts,
     unwanted_said_again,
     why_left_open,
@@ -192,6 +193,7 @@ class ReviewSession:
         self.none_open = f"No open proposals. {around.first_step}".rstrip()
         self._decision_lock = threading.Lock()
         self._undo_lock = threading.Lock()
+        self._made_at: dict[str, float | None] = {}  # by ID
         self._decided_here: set[str] = set()  # IDs of what was decided in this session
         self.outcomes: dict[str, tuple[str, ...]] = {}  # by ID, the last outcome of each, with how to undo it
 
@@ -215,7 +217,12 @@ class ReviewSession:
         """Return open proposals, newest first, then restorable ones; with `ids`, those and their successors."""
         with self._store() as store:
             found = [one for state in (State.OPEN, State.DROPPED) for one in store.proposals.in_states([state])[::-1]]
+            self._made_at |= {one.id: proposed_at(store, one) for one in found}
             return find_descendants(store, ids, found) if ids else found
+
+    def made_at(self, proposal: Proposal) -> float | None:
+        """Return when a proposal was made (Unix time), None if unknown."""
+        return self._made_at.get(proposal.id) or parse_time(proposal.created_at)
 
     def decided(self) -> list[Proposal]:
         """Return the decided proposals, newest first."""

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from textual.content import Content
 
-from skilld.clock import parse_time
 from skilld.files import below_home
 from skilld.library.rows import LibraryRow
 from skilld.mining.proposing import CandidateResult
@@ -40,21 +39,21 @@ def can_show(text: str) -> bool:
     return safe(plain, newlines=True) == plain
 
 
-def proposal_cells(proposal: Proposal, now: float) -> list[Content]:
-    """Return the row of a proposal."""
+def proposal_cells(proposal: Proposal, made_at: float | None, now: float) -> list[Content]:
+    """Return the row of a proposal that was made at a Unix time."""
     return [
         Content(proposal.id),
         Content(truncate(proposal.skill, 13)),
         Content(truncate(top_folder(proposal).name, 9)),
-        proposal_age(proposal, now),
+        age_cell(made_at, now),
         Content.styled("!" if proposal.flags else "", "bold yellow"),
         Content(safe("".join(_summary_prefix(proposal)) + proposal.summary)),
     ]
 
 
-def proposal_age(proposal: Proposal, now: float) -> Content:
-    """Return how old a proposal is."""
-    return Content(age(parse_time(proposal.created_at), now))
+def age_cell(made_at: float | None, now: float) -> Content:
+    """Return how old a proposal is that was made at a Unix time."""
+    return Content(age(made_at, now))
 
 
 def _summary_prefix(proposal: Proposal) -> Iterator[str]:

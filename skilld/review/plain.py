@@ -9,7 +9,7 @@ import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from skilld.clock import parse_time, time_ago
+from skilld.clock import time_ago
 from skilld.edit.move import move_to_section, section_titles
 from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
@@ -233,7 +233,7 @@ class PlainReview:
         return "done"
 
     def _show(self, proposal: Proposal, view: ProposalView) -> None:
-        age = time_ago(parse_time(proposal.created_at), time.time())
+        age = time_ago(self._session.made_at(proposal), time.time())
         kind = "skill " if proposal.target is TargetKind.SKILL else ""
         self._say("", f"{proposal.id}, {kind}{proposal.skill}, {age}, confidence {proposal.confidence:.2f}")
         self._say(f"  {self._session.short_path(Path(proposal.path).parent)}", f"  {proposal.summary}")

@@ -116,7 +116,7 @@ class ProposalsPane(Pane):
     def _update_ages(self) -> None:
         now = time.time()
         for item in self._items.values():
-            self.rows.set_cell(item.id, draw.AGE, draw.proposal_age(item, now))
+            self.rows.set_cell(item.id, draw.AGE, draw.age_cell(self._session.made_at(item), now))
 
     @work(thread=True, exclusive=True, group="again")
     def _check_database(self) -> None:
@@ -150,7 +150,7 @@ class ProposalsPane(Pane):
             now = time.time()
             table.clear()
             for item in found.values():
-                table.add(draw.proposal_cells(item, now), key=item.id)
+                table.add(draw.proposal_cells(item, self._session.made_at(item), now), key=item.id)
         place = {name: number for number, name in enumerate(found)}
         # Of a proposal of which parts were decided on, the rest is a proposal of its own.
         here = before[row : row + 1]

@@ -129,6 +129,11 @@ class Batches(Table):
         )
         return next(iter(due), None)
 
+    def done_at(self, batch_id: str) -> str | None:
+        """Return when a batch was done, None if it is not or is unknown."""
+        at: str | None = self._first("SELECT done_at FROM batches WHERE id = ?", batch_id)
+        return at
+
     def count_due(self, now: float) -> int:
         """Return how many batches are neither done, parked nor postponed at `now` (Unix seconds)."""
         due = "SELECT count(*) FROM batches WHERE state IN ('pending', 'running') AND not_before <= ?"
