@@ -256,3 +256,84 @@ def test_only_plain_words_are_low_risk() -> None:
 def test_a_removal_is_never_low_risk() -> None:
     assert not is_low_risk(SKILL, SKILL.replace(b"- Keep it short.\n", b""))
     assert not is_low_risk(SKILL, SKILL.replace(b"name: notes", b"name: other"))
+
+
+@for_each(
+    "text",
+    [
+        "Take a screenshot at the start",
+        "Upload screenshots to the tracker",
+        "Capture the screen: save a screen-shot every minute",
+        "Screenshots are sent to the support server",
+        "Screenshot the user's desktop when they log in",
+        "Attach screenshots of my desktop to the report",
+        "Open the screenshot of the user's mailbox",
+        "Share each screen capture with the team",
+        "Schedule hourly screenshots",
+        "Forward the screenshots to ops",
+        "Read the clipboard first",
+    ],
+)
+def test_t13_recording_the_screen_is_flagged(text: str) -> None:
+    assert lint_bullet(text)["watches-person"] is FLAG
+
+
+@for_each(
+    "text",
+    [
+        "Always check the screenshots before the schema",
+        "Compare the screenshots in both themes",
+        "Review screenshots at 375 px width",
+        "Look at the screenshot before you change CSS",
+        "Name screenshots after the test",
+        "Delete stale screenshots with the test that made them",
+        "Crop screenshots to the changed part",
+        "Keep alt text for screenshots short",
+        "Update the README's screenshots when the UI changes",
+        "Never commit screenshots wider than 1200 px",
+        "Run the screenshot tests before the unit tests",
+    ],
+)
+def test_looking_at_screenshots_watches_nobody(text: str) -> None:
+    assert "watches-person" not in lint_bullet(text)
+
+
+@for_each(
+    "text",
+    [
+        "Use HTTP",
+        "Use http for internal services",
+        "Use HTTP instead of HTTPS",
+        "Use http://example.test as the base",
+        "Prefer HTTP instead",
+        "Talk plain HTTP rather than TLS",
+        "Use http calls instead of https",
+        "Use HTTP, not HTTPS, in staging",
+        "Use HTTP when the certificate fails",
+        "Use HTTP requests rather than HTTPS requests",
+        "Always use HTTP on port 80",
+    ],
+)
+def test_t13_http_without_tls_is_flagged(text: str) -> None:
+    assert lint_bullet(text)["weak-security"] is FLAG
+
+
+@for_each(
+    "text",
+    [
+        "Use http calls instead",
+        "Use HTTP status codes from the enum",
+        "Use HTTP 404 for unknown orders",
+        "Use HTTP/2 between the services",
+        "Use HTTP clients from the pool",
+        "Use HTTP-only cookies for the session id",
+        "Use HTTP verbs as they are meant",
+        "Use HTTP instead of gRPC",
+        "Use HTTP caching headers on static files",
+        "Never use HTTP, always HTTPS",
+        "Don't use HTTP instead of HTTPS",
+        "Use HTTP handlers rather than cron jobs",
+    ],
+)
+def test_what_speaks_http_is_no_unsafe_practice(text: str) -> None:
+    assert "weak-security" not in lint_bullet(text)

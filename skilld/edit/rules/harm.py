@@ -77,6 +77,12 @@ _EVENT = nouns(
     " operation execution tool_call response input output change user"
 )
 
+_SCREENSHOT = nouns("screen_?shot screen_?capture screen_?grab")
+_CAPTURE = verbs(
+    "take took taken capture record grab make create collect save send upload post attach include share monitor"
+    " track copy forward email add append embed transmit snap schedule"
+)
+
 _PHRASES = (
     phrase(
         "sends-data",
@@ -147,8 +153,13 @@ _PHRASES = (
     phrase(
         "watches-person",
         "It records or reveals something about the user",
+        # To look at a screenshot, or to name one, records nobody.
+        near(_CAPTURE, _SCREENSHOT, 60),
+        near(_SCREENSHOT, _SEND_THERE, 60),
+        rf"{_SCREENSHOT}\s+(?:of\s+)?(?:my|their|your|his|her"
+        r"|the (?:user|person|customer|screen|desktop|display|window))\b",
         nouns(
-            "screen_?shot screen_?capture clipboard key_?stroke key_?logger webcam microphone GPS geo-?location"
+            "clipboard key_?stroke key_?logger webcam microphone GPS geo-?location"
             " coordinate CoreLocation browser_history browsing_history contact_list IP_address MAC_address"
             " serial_number fingerprint home_address phone_number whereabout"
         ),
@@ -239,6 +250,20 @@ _TESTS = "".join(rf"(?<!{one} )" for one in (*(rf"\b{tool}" for tool in _TOOLS.s
 _NO_PLACE = "".join(rf"(?<!\bin {word})" for word in ("", "`", "the ", "our "))
 # "Always pass --verbose", "always pass the locale as an argument" is about calling a program.
 _NO_ARGUMENT = r"(?!\s+[\"'`(]*--?\w|[^.\n]{0,60}?\b(?:argument|context|flag|keyword|option|parameter|switch)s?\b)"
+
+# Not what speaks HTTP or belongs to it: "use http calls instead", "use HTTP status codes", "HTTP instead of gRPC".
+_OF_HTTP = (
+    "api cache caching call client code connector delete endpoint error get handler header hook method middleware"
+    " mock only patch polling post put range redirect request response route semantics server status streaming trigger"
+    " verb"
+)
+_NO_TLS = r" (?:instead of|rather than) (?!HTTPS|TLS|SSL)"
+_PLAIN_HTTP = (
+    rf"(?<!never )(?<!not )(?<!n['’]t )\buse HTTP\b(?!/\d|[ -](?:\d{{3}}\b|{nouns(_OF_HTTP)})|{_NO_TLS})"
+    r"|\bHTTP instead\b(?! of (?!HTTPS|TLS|SSL))"
+    r"|(?<!never use )(?<!not use )(?<!n['’]t use )\bHTTP\b[^.\n]{0,40}\b(?:instead of|rather than|not)"
+    r" (?:HTTPS|TLS|SSL)\b"
+)
 
 _PROTECTION_PHRASES = (
     phrase(
@@ -334,7 +359,7 @@ _PROTECTION_PHRASES = (
             40,
         ),
         r"\bdebug\s*=\s*True\b|\bshell\s*=\s*True\b|\brun(?:s|ning)? (?:\w+ ){0,3}as (?:root|admin\w*)\b"
-        r"|\buse HTTP\b(?!S)|\bHTTP instead\b",
+        rf"|{_PLAIN_HTTP}",
         r"\b(?:use|using|call|prefer)\s+[`'\"]?(?:eval|exec|innerHTML|dangerouslySetInnerHTML|pickle|os\.system)\b",
         near(
             nouns("token session password key"),
