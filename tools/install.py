@@ -102,6 +102,14 @@ def install(level: str) -> None:
         raise InstallError("The packages could not be installed; the reason stands above.")
 
 
+def next_step(program: str) -> str:
+    """Return what to do once `program` is installed; a running skilld would stop at the next message."""
+    folders = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config", Path.home() / "Library/Application Support"
+    if not any(Path(folder, "skilld", "config.toml").exists() for folder in folders):
+        return f"set it up: {program} setup"
+    return f"start it again if it ran in a terminal: {program} run (a service restarts on its own)"
+
+
 def main(level: str) -> int:
     """Bring `.venv` to a level; return the exit code."""
     try:
@@ -118,7 +126,8 @@ def main(level: str) -> int:
         tell(f"installed in {time.monotonic() - start:.0f} s")
         if level == "run":
             program = shlex.quote(str(VENV / "bin" / "skilld"))
-            tell(f"To type only skilld in this shell: alias skilld={program}\nNext, set it up: {program} setup")
+            tell(f"To type only skilld in this shell: alias skilld={program}")
+            tell(f"Next: {next_step(program)}")
     except InstallError as error:
         tell(str(error))
         return 1
