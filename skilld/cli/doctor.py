@@ -49,7 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
         console.say(f"{NOT_INSTALLED}: {names}", len(NOT_INSTALLED) + 2, style="dim")
     if reasons:
         console.line()
-        console.say("Why nothing was proposed", style="bold")
+        more = " more" if common.store_or_empty().proposals.newest_at() else ""
+        console.say(f"Why nothing{more} was proposed", style="bold")
         for reason in reasons:
             console.say(f"  {console.plain(reason)}")
     console.line()

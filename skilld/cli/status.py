@@ -200,10 +200,12 @@ def _print_status(shown: dict[str, Any], begin: str) -> None:
     _print_turns(shown["turns"], shown["backend"]["name"])
     batches, unusable = shown["batches"], shown["outcomes"].get("failed", 0)
     judged, failed = batches["done"] - unusable, batches["parked"] + unusable
-    console.say(f"batches   {batches['pending']} waiting to be judged, {judged} judged, {failed} failed")
+    console.say(f"batches   {batches['pending']:,} waiting to be judged, {judged:,} judged, {failed:,} failed")
     _print_delays(shown, now)
     if unusable:
-        console.say(f"          failed, with an answer that could not be used: {unusable}; to ask again: skilld retry")
+        console.say(
+            f"          failed, with an answer that could not be used: {unusable:,}; to ask again: skilld retry"
+        )
     for parked in shown["parked"]:
         detail = parked["detail"] or ""
         then = _failure_remedy(detail, shown["daemon"]) or "try again: skilld retry"
@@ -289,12 +291,12 @@ def _print_turns(turns: dict[str, int], judge: str) -> None:
 def _print_proposals(shown: dict[str, Any]) -> None:
     """Print the proposals, branches that must not be merged, and a skill without feedback."""
     states = shown["proposals"]
-    said = f", {states['said']} said again (skilld proposals --state said)" if states["said"] else ""
+    said = f", {states['said']:,} said again (skilld proposals --state said)" if states["said"] else ""
     review = " (skilld review)" if states["open"] else ""
     kept = " kept, not proposed (skilld learnings)" if shown["learnings"] else ""
     console.say(
-        f"proposals {states['open']} open{review}, {states['accepted']} accepted, {states['rejected']} rejected, "
-        f"{states['reverted']} reverted{said}; {pluralize(shown['learnings'], 'learning')}{kept}",
+        f"proposals {states['open']:,} open{review}, {states['accepted']:,} accepted, {states['rejected']:,} rejected, "
+        f"{states['reverted']:,} reverted{said}; {pluralize(shown['learnings'], 'learning')}{kept}",
         10,
     )
     for item in shown["dropped"]:

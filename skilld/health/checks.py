@@ -321,13 +321,13 @@ def _why_no_messages(counts: Counts, *, running: bool) -> str:
 def _count_messages(counts: Counts) -> str:
     """Describe how many messages were read and what became of them, in numbers that add up."""
     fates = (
-        (counts.judged, f"judged ({counts.taught} with a lasting instruction)" if counts.taught else "judged"),
+        (counts.judged, f"judged ({counts.taught:,} with a lasting instruction)" if counts.taught else "judged"),
         (counts.pending, "not judged yet"),
         (counts.waiting, "waiting for the rest of the session"),
         (counts.chatter, "skipped (no lasting instructions)"),
         (counts.opted_out, "skipped (their project opted out)"),
     )
-    numbers = ", ".join(f"{number} {fate}" for number, fate in fates if number)
+    numbers = ", ".join(f"{number:,} {fate}" for number, fate in fates if number)
     since = f" since the newest proposal ({counts.since})" if counts.since else ""
     return f"{pluralize(counts.turns, 'message')} read{since}: {numbers}"
 
