@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from skilld.clock import rfc3339
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
 from skilld.text import pluralize
+from skilld.types import State
 
 if TYPE_CHECKING:
     from skilld.effect.figures import Count
@@ -69,7 +71,12 @@ def run(arguments: argparse.Namespace) -> int:
     store = common.store_or_empty()
     if arguments.mend:
         return run_as_job("rules", lambda: _propose_remedies(store))
-    left = _read_unread(store)
+    missing = _unread_transcripts(store, inventory.transcript_folders())
+    if missing and not arguments.json and not store.proposals.count(State.ACCEPTED):
+        files = pluralize(len(missing), "transcript")
+        console.say(f"No rule comes from a proposal yet. Reading {files} to find rules that you had to repeat.")
+        sys.stdout.flush()
+    left = _read_unread(store, missing)
     which = common.as_text(arguments.which or "")
     found = _find_outcomes(store, which)
     if arguments.which is not None and not (which and found):
@@ -165,8 +172,8 @@ def rule_id(rule: Rule) -> str:
     return rule_id(rule)
 
 
-def _read_unread(store: Store) -> int:
-    """Read the transcripts that are new or have grown, the newest first; return how many are left."""
+def _read_unread(store: Store, missing: Sequence[tuple[str, str, tuple[int, float]]]) -> int:
+    """Read the given transcripts, as far as there is time; return how many are left."""
     from skilld.agents import context_variables
     from skilld.classify.backends import OFFLINE, Spec
     from skilld.effect.survey import survey
@@ -174,7 +181,6 @@ def _read_unread(store: Store) -> int:
     from skilld.protocol import PROCESSOR_SECONDS, SurveyRequest
     from skilld.store.meta import CORRECTIONS_READ
 
-    missing = _unread_transcripts(store, inventory.transcript_folders())
     redact, until = common.redactor(), time.monotonic() + _READ_SECONDS
     variables = {name: os.environ[name] for name in context_variables() if name in os.environ}
     configured = {name: tuple(map(str, found)) for name, found in common.settings().roots.items()}
@@ -190,7 +196,7 @@ def _read_unread(store: Store) -> int:
                     shown = survey(job, redact).sessions
             except ProcessorTimeError:
                 shown = ()
-            with store.transaction():
+            with store.transaction(synced=False):  # what a power cut takes back is read again
                 store.past.save(path, *facts, shown)
                 if any(one.said for one in shown):
                     store.meta.set(CORRECTIONS_READ, True)  # noqa: FBT003 - a value
@@ -198,6 +204,7 @@ def _read_unread(store: Store) -> int:
 
 
 def _unread_transcripts(store: Store, places: Sequence[Root]) -> list[tuple[str, str, tuple[int, float]]]:
+    """Return the transcripts that are new or have grown, the newest first: agent, path, size and time."""
     from skilld.ingest.discover import find_transcripts
 
     known = store.past.read_files()
