@@ -232,7 +232,7 @@ def test_codex_rules_go_into_the_file_codex_loads(home: Path, tmp_path: Path, pr
         rows.append(("event_msg", {"type": "agent_message", "message": "Done."}))
     path = home / f".codex/sessions/2026/11/22/rollout-2026-11-22T10-00-00-{name}.jsonl"
     path.parent.mkdir(parents=True)
-    stamp = "2026-11-22T10:00:00.000Z"
+    stamp = rfc3339(time.time())
     path.write_text(
         "".join(json.dumps({"timestamp": stamp, "type": kind, "payload": row}) + "\n" for kind, row in rows)
     )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
+from skilld.clock import rfc3339
+
 BEFORE = "2026-03-01T10:00:00.000Z"  # said before skilld came
-AFTER = "2026-03-03T10:00:00.000Z"
+AFTER = rfc3339(time.time())  # not long before: a first start in the same test is a little later
 
 
 def prompt_line(key: str, text: str = "always use tabs", *, session: str = "s1", at: str = AFTER, **more: Any) -> bytes:

@@ -16,7 +16,7 @@ from skilld.pipeline.messages import read_batch
 from skilld.protocol import BatchJob, Source
 from skilld.redact import KEY_BYTES, Redactor
 from skilld.types import Event, How, Message, RawLine, Turn
-from support.claude_lines import OLD_VERSION, dequeued_line, enqueued_line, prompt_line, write_transcript
+from support.claude_lines import AFTER, OLD_VERSION, dequeued_line, enqueued_line, prompt_line, write_transcript
 from support.ground_truth import events_of
 
 SHARED = Path(__file__).parents[3] / "shared/data/transcripts/claude-code"
@@ -105,7 +105,7 @@ def test_a_turn_that_waited_in_the_queue_is_found_again(tmp_path: Path) -> None:
         enqueued_line("never push"),
         dequeued_line(),
     )
-    found = [turn for turn in inspect(path, ADAPTERS["claude-code"]).turns if "s1:2026-03-03T10:00:00.000Z" in turn]
+    found = [turn for turn in inspect(path, ADAPTERS["claude-code"]).turns if f"s1:{AFTER}" in turn]
     job = replace(_file_job(path, "t1"), turns=("claude-code:t1", *found))
     assert _shown(read_batch(job, redact)) == [(1, "first"), (2, "never push")]
 

@@ -433,8 +433,12 @@ _DAYS_AGO = "2024-04-01T10:00:00.000Z"  # 700 days before skilld was installed
         ("2026-02-27T10:00:00.000Z", 0, False),  # three days
         ("2026-02-27T18:00:00+05:30", 0, False),
         ("2026-03-01T19:00:00.000Z", 0, True),  # 14 hours: a clock in another time zone
-        (AFTER, 0, True),
-        (AFTER, 700, True),  # the time of a file that was copied from elsewhere says less than a line's
+        ("2026-03-03T10:00:00.000Z", 0, True),
+        (
+            "2026-03-03T10:00:00.000Z",
+            700,
+            True,
+        ),  # the time of a file that was copied from elsewhere says less than a line's
         ("", 0, True),
         ("yesterday", 0, True),
         ("", 700, False),

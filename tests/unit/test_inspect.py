@@ -6,7 +6,15 @@ import pytest
 
 from skilld.agents import ADAPTERS
 from skilld.ingest.inspect import guess_agent, inspect
-from support.claude_lines import OLD_VERSION, append_lines, dequeued_line, enqueued_line, prompt_line, write_transcript
+from support.claude_lines import (
+    AFTER,
+    OLD_VERSION,
+    append_lines,
+    dequeued_line,
+    enqueued_line,
+    prompt_line,
+    write_transcript,
+)
 
 CLAUDE = ADAPTERS["claude-code"]
 
@@ -21,8 +29,8 @@ def test_the_json_has_the_promised_shape_and_the_typed_words(tmp_path: Path) -> 
         "cwd": "/somewhere",
         "main_dir": "/somewhere",
         "turns": [
-            {"id": "claude-code:t1", "text": "always  use\ttabs\n", "at": "2026-03-03T10:00:00.000Z", "how": "typed"},
-            {"id": "claude-code:t2", "text": "ok", "at": "2026-03-03T10:00:00.000Z", "how": "typed"},
+            {"id": "claude-code:t1", "text": "always  use\ttabs\n", "at": AFTER, "how": "typed"},
+            {"id": "claude-code:t2", "text": "ok", "at": AFTER, "how": "typed"},
         ],
         "skills": [],
         "tools": {},
