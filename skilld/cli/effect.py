@@ -18,7 +18,6 @@ from skilld.clock import rfc3339
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
 from skilld.text import pluralize
-from skilld.types import State
 
 if TYPE_CHECKING:
     from skilld.effect.figures import Count
@@ -64,6 +63,8 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
+    from skilld.types import State
+
     over_option.check_options(arguments)
     scrub_environment()
     if arguments.over:
