@@ -183,10 +183,7 @@ def _spending(store: Store, budget: BudgetLimits, now: float) -> dict[str, Any]:
 def _print_status(shown: dict[str, Any], begin: str) -> None:
     """Print the status; `begin` says how to begin if skilld has never run here."""
     now = time.time()
-    running = console.paint("running", "green") if shown["running"] else "not running (start it: skilld run)"
-    ends = parse_time(shown["paused_until"])
-    pause = f", paused {f'until {local_minute(ends)}' if ends else shown['paused_until']}" if shown["paused"] else ""
-    console.say(f"{begin}{pause}" if begin else f"skilld is {running}{pause}")
+    _print_running(shown, begin)
     console.say(f"judge     {shown['backend']['name']}: {shown['backend']['why']}")
     for one in shown["backend"]["agents"]:
         remedy = f". {one['remedy']}" if one["remedy"] else ""
@@ -229,6 +226,21 @@ def _print_status(shown: dict[str, Any], begin: str) -> None:
     if error := shown["last_error"]:
         when = time_ago(parse_time(error["at"]), now)
         console.say(f"last error, {when}: {console.message(error['message'])}", style="yellow")
+
+
+def _print_running(shown: dict[str, Any], begin: str) -> None:
+    """Print whether the daemon runs or is paused, and whether it was started before an upgrade."""
+    from skilld.cli.service import service_manager
+    from skilld.daemon.lock import is_outdated
+    from skilld.health.checks import OUTDATED, restart_remedy
+
+    running = console.paint("running", "green") if shown["running"] else "not running (start it: skilld run)"
+    ends = parse_time(shown["paused_until"])
+    pause = f", paused {f'until {local_minute(ends)}' if ends else shown['paused_until']}" if shown["paused"] else ""
+    console.say(f"{begin}{pause}" if begin else f"skilld is {running}{pause}")
+    if shown["running"] and is_outdated(common.places().lock):
+        again = restart_remedy(as_service=service_manager().state().running)
+        console.say(f"          {OUTDATED}. {again}", 10, style="yellow")
 
 
 def _failure_remedy(detail: str, daemon: dict[str, Any] | None) -> str:

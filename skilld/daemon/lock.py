@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import time
@@ -47,7 +48,8 @@ class Lock:
                 "See what it is doing: skilld status",
             )
         os.ftruncate(fd, 0)
-        os.write(fd, json.dumps({"pid": os.getpid(), "version": __version__}).encode())
+        known = {"pid": os.getpid(), "version": __version__, **_describe_program(_PROGRAM)}
+        os.write(fd, json.dumps(known).encode())
         return cls(fd)
 
     def release(self) -> None:
@@ -96,6 +98,29 @@ def holder(path: Path) -> int | None:
         return int(json.loads(path.read_text())["pid"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def is_outdated(path: Path, program: Path | None = None) -> bool:
+    """Whether the program of the process that last acquired the lock was changed since, as by an upgrade.
+
+    A version that did not record its files is an older one. Of another installation nothing is known.
+    """
+    try:
+        known = json.loads(path.read_text())
+        now = _describe_program(program or _PROGRAM)
+        older = known["pid"] and "code" not in known
+        return bool(older or (known["program"] == now["program"] and known["code"] != now["code"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _describe_program(program: Path) -> dict[str, str]:
+    """Return where the program is, and what identifies the present state of its files."""
+    code = ""
+    with suppress(OSError):
+        files = [(name, facts[1:]) for name, facts in sorted(_file_versions(program.parent).items())]
+        code = hashlib.sha256(repr(files).encode()).hexdigest()  # a device's number may change when it is mounted again
+    return {"program": str(program), "code": code}
 
 
 # The time of the lock's last change is the daemon's sign of life: unlike a row in the database, it costs no sync.

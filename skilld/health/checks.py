@@ -44,6 +44,18 @@ def daemon(facts: Daemon, service: ServiceState, now: float) -> list[Check]:
     return [_check_running(facts, service, now), _check_pause(facts), batches, _check_stale(facts)]
 
 
+OUTDATED = "an older skilld is still running, from before the upgrade"
+
+
+def restart_remedy(*, as_service: bool) -> str:
+    """Return how to stop the running daemon and start it again."""
+    return (
+        "skilld service stop && skilld service start"
+        if as_service
+        else "Stop it (Ctrl-C where it runs), then: skilld run"
+    )
+
+
 def _check_running(facts: Daemon, service: ServiceState, now: float) -> Check:
     if not facts.running:
         if not service.installed and facts.ran_once_at is not None and now - facts.ran_once_at < _ONCE_SECONDS:
@@ -51,8 +63,11 @@ def _check_running(facts: Daemon, service: ServiceState, now: float) -> Check:
             detail = f"not running; {ran}: what you say waits for the next run, and no notice is shown"
             return Check("daemon", Verdict.WARN, detail)
         return Check("daemon", Verdict.FAIL, "not running", _start_remedy(service))
-    again = "skilld service stop && skilld service start" if service.running else "Stop the daemon, then: skilld run"
-    if facts.seen_at is not None and now - facts.seen_at > _SILENT_SECONDS:
+    again = restart_remedy(as_service=service.running)
+    silent = facts.seen_at is not None and now - facts.seen_at > _SILENT_SECONDS
+    if facts.outdated:
+        return Check("daemon", Verdict.FAIL if silent else Verdict.WARN, OUTDATED, again)
+    if silent:
         return Check("daemon", Verdict.FAIL, f"not responding; last seen {time_ago(facts.seen_at, now)}", again)
     status = facts.status or {}
     if status and status.get("version") != facts.version:

@@ -22,7 +22,7 @@ from skilld.classify.backends.names import find_problem
 from skilld.classify.question_jobs import TestBackend
 from skilld.clock import local_day, local_minute, parse_time
 from skilld.daemon.judges import judge_problems
-from skilld.daemon.lock import is_held, last_seen
+from skilld.daemon.lock import is_held, is_outdated, last_seen
 from skilld.errors import SkilldError
 from skilld.files import access_remedy, find_program, first_program
 from skilld.git.environment import scrub_environment
@@ -35,7 +35,7 @@ from skilld.protocol import Job
 from skilld.service.values import ServiceManager, lacking_keys, missing_variables, needed_variables
 from skilld.settings import Settings, choose_back_end, load_file
 from skilld.store import Store, meta
-from skilld.store.batches import REMAKE_PREFIX, Obstacle, StoredBatch
+from skilld.store.batches import REMAKE_PREFIX, Delay, Obstacle, StoredBatch
 from skilld.store.budget import TEST_QUESTION, Account, spent_limit
 from skilld.store.connection import is_remote
 from skilld.store.corruption import missing_reason
@@ -304,6 +304,10 @@ def blocked_work(batches: Sequence[StoredBatch], now: float) -> Iterator[Blocked
         )
 
 
+def _list_delays(store: Store, spent: str) -> tuple[Delay, ...]:
+    return tuple(one for one in store.batches.delays() if not (one.blocked or (spent and spent in one.why)))
+
+
 def _is_reported(batch: StoredBatch, obstacle: Obstacle, now: float) -> bool:
     if obstacle.cause is Cause.SKILL:  # if nothing was kept, nothing is lost
         return bool(obstacle.kept)
@@ -349,13 +353,12 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
                 running=is_held(context.places.lock),
                 status=status,
                 seen_at=last_seen(context.places.lock),
+                outdated=is_outdated(context.places.lock),
                 paused_until=_describe_pause(store, now),
                 version=__version__,
                 last_error=str((store.meta.get(LAST_ERROR) or {}).get("message", "")),
                 ran_once_at=store.meta.get(meta.RAN_ONCE_AT),
-                delayed=tuple(
-                    one for one in store.batches.delays() if not (one.blocked or (spent and spent in one.why))
-                ),
+                delayed=_list_delays(store, spent or ""),
                 parked=tuple(str(item["detail"] or "") for item in store.batches.parked()),
                 unusable=store.batches.outcomes().get("failed", 0),
                 lacking=_lacking_keys(context, settings, status),

@@ -129,6 +129,7 @@ class Daemon:
     unusable: int = 0  # batches that failed with an answer that could not be used
     lacking: tuple[str, ...] = ()  # keys that this shell sets and the daemon was started without
     stale: tuple[str, ...] = ()  # proposals to be remade, each with the progress
+    outdated: bool = False  # it was started before an upgrade
 
 
 @dataclass(frozen=True, slots=True)

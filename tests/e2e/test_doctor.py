@@ -228,11 +228,21 @@ def test_11_a_daemon_that_is_stopped_or_hangs(setup: BrokenSetup) -> None:
     said = setup.examine()
     assert (said["daemon"]["verdict"], said["daemon"]["detail"]) == ("fail", "not running")
     assert said["daemon"]["remedy"].endswith(("skilld run", "skilld run)"))
-    lock = Lock.acquire(setup.state / "daemon.lock")
-    show_life(setup.state / "daemon.lock", time.time() - 600)
-    said = setup.examine()
+    place = setup.state / "daemon.lock"
+    lock = Lock.acquire(place)
+    show_life(place, time.time() - 600)
+    assert setup.examine()["daemon"]["detail"] == "not responding; last seen 10 minutes ago"
+    assert "older skilld" not in setup.program.run("status").stdout
+    older = "an older skilld is still running, from before the upgrade"
+    again = "Stop it (Ctrl-C where it runs), then: skilld run"
+    place.write_text('{"pid": 1, "version": "1.0"}')  # as an older version wrote it
+    for silent, verdict in ((600, "fail"), (0, "warn")):
+        show_life(place, time.time() - silent)
+        check = setup.examine()["daemon"]
+        assert (check["verdict"], check["detail"], check["remedy"]) == (verdict, older, again)
+        assert f"{older}. {again}" in " ".join(setup.program.run("status").stdout.split())
     lock.release()
-    assert said["daemon"]["detail"] == "not responding; last seen 10 minutes ago"
+    assert "older skilld" not in setup.program.run("status").stdout
 
 
 def test_why_nothing_was_proposed_is_explained_step_by_step(setup: BrokenSetup) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from skilld.daemon import lock
 from skilld.daemon.lock import FileIdentity
 from skilld.errors import SkilldError
 
@@ -168,3 +169,24 @@ def test_a_folder_that_cannot_be_listed_is_no_upgrade(checkout: _Checkout, monke
     checkout.now += 86400
     with pytest.raises(SkilldError, match="it was upgraded or removed"):
         checkout.check()
+
+
+def test_a_lock_tells_whether_the_program_was_changed_since(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = program.with_name("lock")
+    away = program.with_name("away")
+    away.mkdir()
+    code = away / "__init__.py"
+    code.write_text("old")
+    monkeypatch.setattr(lock, "_PROGRAM", code)
+    held = lock.Lock.acquire(place)
+    assert not lock.is_outdated(place)
+    (away / "__pycache__").mkdir()
+    (away / "__pycache__" / "x.pyc").touch()
+    assert not lock.is_outdated(place), "compiled only"
+    assert not lock.is_outdated(place, program), "another installation"
+    (away / "run.py").write_text("new")
+    assert lock.is_outdated(place)
+    for text, told in (('{"pid": 1, "version": "1.0"}', True), ("", False), ("[]", False), ("7", False)):
+        place.write_text(text)
+        assert lock.is_outdated(place) is told, text
+    held.release()
