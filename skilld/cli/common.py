@@ -344,12 +344,13 @@ def find_proposal(store: Store, given: str) -> Proposal:
         return found[0]
     if found:
         raise SkilldError("Ambiguous ID", f"{given} matches {len(found)} proposals", "Type more of the ID.")
-    raise no_such_proposal(given)
+    raise SkilldError("No such proposal", given, "List them: skilld proposals --state all")
 
 
-def no_such_proposal(given: str) -> SkilldError:
-    """Return the error for an ID that no proposal has."""
-    return SkilldError("No such proposal", given, "List them: skilld proposals --state all")
+def check_ids(arguments: argparse.Namespace) -> None:
+    """Raise SkilldError if one of the IDs that were typed is empty, and so no proposal's."""
+    if not all(arguments.ids):
+        raise SkilldError("No such proposal", "an ID is empty", "List them: skilld proposals --state all")
 
 
 def fail_without_id(store: Store, verb: str, states: Iterable[str]) -> NoReturn:

@@ -47,18 +47,18 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("--to", metavar="PATH", type=Path, help=about)
     about = "discard proposals; each returns only if you say it in other words"
     parser = common.verb(verbs, "reject", reject, about, json=True)
-    parser.set_defaults(check_words=_check_ids)
+    parser.set_defaults(check_words=common.check_ids)
     parser.description = f"Discard proposals. Each is {common.REPROPOSAL_CONDITION}."
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
     _add_part(parser, "reject")
     _add_why(parser)
     about = "bring back rejected or dropped proposals"
     parser = common.verb(verbs, "restore", restore, about, json=True)
-    parser.set_defaults(check_words=_check_ids)
+    parser.set_defaults(check_words=common.check_ids)
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
     about = "take accepted proposals out again with a new commit"
     parser = common.verb(verbs, "revert", revert, about, json=True)
-    parser.set_defaults(check_words=_check_ids)
+    parser.set_defaults(check_words=common.check_ids)
     parser.description = (
         f"Take accepted proposals out again with a new commit. Each is {common.REPROPOSAL_CONDITION}. "
         "To have one open again instead, as if you had not accepted it: u in skilld review."
@@ -103,7 +103,7 @@ def accept(arguments: argparse.Namespace) -> int:
 
 def _check_accept(arguments: argparse.Namespace) -> str:
     """Return the option that names many proposals, if one does. Raises an error if what was typed cannot be meant."""
-    _check_ids(arguments)
+    common.check_ids(arguments)
     batch = "--all" if arguments.all else "--all-repositories" if arguments.all_repositories else ""
     whole = batch or ("--worktree" if arguments.worktree else "")
     for given, one, other in (
@@ -114,11 +114,6 @@ def _check_accept(arguments: argparse.Namespace) -> str:
         if given and one and other:
             raise UsageError("Conflicting options", f"{one} cannot be combined with {other}")
     return batch
-
-
-def _check_ids(arguments: argparse.Namespace) -> None:
-    if "" in arguments.ids:
-        raise common.no_such_proposal("")
 
 
 def _accept_all(arguments: argparse.Namespace) -> int:

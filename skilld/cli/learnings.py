@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "learnings", run, "list what you said that is in no file yet, or propose it", json=True)
+    parser.set_defaults(check_words=_check_words)
     parser.add_argument("action", nargs="?", choices=["propose"], help="propose: turn a learning into a proposal")
     parser.add_argument("id", nargs="?", metavar="ID", help="ID of the learning to propose; a prefix is enough")
     parser.add_argument("--to", metavar="PATH", type=Path, help="with propose: the file to put the learning in")
@@ -129,11 +130,16 @@ def _find_proposed(store: Store, name: str) -> str:
     return ""
 
 
+def _check_words(arguments: argparse.Namespace) -> None:
+    """Raise UsageError if there is no learning to propose."""
+    if arguments.action and not arguments.id:
+        raise UsageError("Which learning?", "propose needs an ID", "List them: skilld learnings")
+
+
 def _propose(store: Store, arguments: argparse.Namespace) -> int:
     from skilld.jobs.relocation import propose_learning
 
-    if not arguments.id:
-        raise UsageError("Which learning?", "propose needs an ID", "List them: skilld learnings")
+    _check_words(arguments)
     ask = _find_ask(store, common.as_text(arguments.id))
     scrub_environment()
     made = propose_learning(store, ask, common.host(), common.settings().targets, common.redactor(), to=arguments.to)

@@ -22,6 +22,7 @@ def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "review", run, "go through the proposals on screen: accept, reject, edit, undo")
     parser.add_argument("ids", metavar="ID", nargs="*", help="only these proposals")
+    parser.set_defaults(check_words=common.check_ids)
     parser.add_argument(
         "--plain", action="store_true", help="ask questions line by line instead of using the full screen"
     )
@@ -60,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     app.run()
     for lines in session.outcomes.values():  # the screen is gone, and with it the outcomes it showed
         for line in lines:
-            console.say(console.plain(line))
+            console.say(console.message(line))
     return Exit.BUG if app.return_code else Exit.OK
 
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from skilld.clock import time_ago
+from skilld.console import message
 from skilld.edit.move import move_to_section, section_titles
 from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
@@ -54,7 +55,7 @@ class PlainReview:
 
     def run(self, ids: Collection[str] = ()) -> None:
         """Go through the open proposals (or those with these IDs) until all are decided or the person quits."""
-        self._say(*(f"check: {doubt}" for doubt in self._session.doubts()))
+        self._say(*(message(f"check: {doubt}") for doubt in self._session.doubts()))
         seen: set[str] = set()
         while True:
             if not self._go_through(ids, seen) or (not ids and self._tabs.go_through_learnings() is False):
@@ -243,15 +244,15 @@ class PlainReview:
             excerpts = view.excerpts[number] if number < len(view.excerpts) else ()
             if not excerpts:
                 self._say(f"  you: \u201c{evidence.quote}\u201d")
-            for message in excerpts:
-                if message.gap:
+            for one in excerpts:
+                if one.gap:
                     self._say("  ...")
-                who = "you" if message.by_person else "agent"
-                quote = f"[[{message.quote}]]" if message.quote else ""
-                self._say(f"  {who}: {message.before}{quote}{message.after}")
-        self._say(*(f"  check: {remark}" for remark in view.remarks))
-        self._say(*(f"  note: {note}" for note in view.notes))
+                who = "you" if one.by_person else "agent"
+                quote = f"[[{one.quote}]]" if one.quote else ""
+                self._say(f"  {who}: {one.before}{quote}{one.after}")
+        self._say(*(message(f"  check: {remark}") for remark in view.remarks))
+        self._say(*(message(f"  note: {note}") for note in view.notes))
         self._say(*(f"  {_ROW_PREFIXES[row.kind]}{row.text}".rstrip() for row in view.rows))
 
     def _print_report(self, report: DecisionReport) -> None:
-        self._say(*report.lines, *report.warnings)
+        self._say(*map(message, (*report.lines, *report.warnings)))

@@ -16,6 +16,9 @@ from skilld.review import proposals_pane
 from skilld.review.controller import ProposalView, ReviewSession
 from skilld.store import Store
 from skilld.types import Proposal
+from support.lessons import TICKETS, Lessons
+from support.live_project import Project
+from support.program import Program
 from support.proposals import make_proposal
 from support.review_pilot import Screen, review, review_session
 from support.taught_project import FIRST, SECOND, THIRD, TaughtProject
@@ -199,3 +202,11 @@ def test_only_the_proposals_looked_at_are_read(home: Path, monkeypatch: pytest.M
 
     review(counting, story)
     assert counting.looks[0] == f"{MANY - 1:08x}"
+
+
+def test_paths_below_home_are_shown_with_a_tilde(home: Path, program: Program) -> None:
+    project = Project(home / "work", home, ".claude/skills")
+    Lessons(home, project, program).teach(TICKETS)
+    output = program.run_dialog(["review", "--plain"], "a", "q")
+    assert re.search(r"Commit \w+ on \S+ in ~/work\. ", output)
+    assert str(home) not in output

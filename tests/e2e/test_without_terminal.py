@@ -20,6 +20,9 @@ from support.waiting import LIMIT
     [
         ("accept ''", 1, "No such proposal"),
         ("reject ''", 1, "No such proposal"),
+        ("review ''", 1, "No such proposal"),
+        ("learnings propose", 2, "propose needs an ID"),
+        ("learnings propose ''", 2, "propose needs an ID"),
         ("accept --all --part 1", 2, "--part cannot be combined with --all"),
         ("accept x --all", 2, "--all cannot be combined with IDs"),
         ("config set '' ''", 2, "No such setting"),
@@ -28,6 +31,8 @@ from support.waiting import LIMIT
         ("report --html /", 1, "it is not a regular file"),
         ("report --html /nosuch/x.html", 1, "No such file or directory"),
         ("accept x", 5, "Run it in a terminal: skilld accept x"),
+        ("review", 5, "Run it in a terminal: skilld review"),
+        ("learnings propose x", 5, "Run it in a terminal"),
         ("accept --all", 5, "Run it in a terminal: skilld accept --all"),
         ("config set budget.calls 5", 5, "Run it in a terminal: skilld config set budget.calls 5"),
         ("config unset budget.calls", 5, "Run it in a terminal"),
