@@ -155,7 +155,7 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
         console.say(f"To do it later: skilld run --once --backfill {wanted:g}")
         return ""
     try:
-        _look_back(wanted)
+        _look_back(wanted if new else None)
     except SkilldError as error:
         _print_error(error)
         return ""
@@ -199,8 +199,11 @@ def _describe_cost(found: list[Transcript], waiting: int) -> str:
     return f"takes about {pluralize(calls, 'model call')} and {calls * _TOKENS_PER_CALL:,} tokens{later}"
 
 
-def _look_back(days: float) -> None:
-    """Judge what was said in the last days, with the service stopped: only one process may read at a time."""
+def _look_back(days: float | None) -> None:
+    """Judge what was said in the last days, or with None only what waits.
+
+    The service is stopped meanwhile: only one process may read at a time.
+    """
     from skilld.cli import run, service
 
     manager = service.service_manager()

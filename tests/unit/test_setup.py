@@ -44,7 +44,7 @@ class Manager:
 
     def look_back(self, given: argparse.Namespace) -> int:
         """Stand in for `skilld run`."""
-        self.requests.append(f"look back {given.backfill:g}")
+        self.requests.append(f"look back {given.backfill:g}" if given.backfill else "go on")
         return 0
 
 
@@ -199,13 +199,13 @@ def test_a_look_back_that_was_interrupted_continues(
     assert _setup(monkeypatch, given="offline --service no --look-back 7") == Exit.OK
     output = " ".join(capsys.readouterr().out.split())
     assert "The last 7 days: 1 session file; 1,197 batches of messages wait to be judged. Judging them now" in output
-    assert manager.requests == ["look back 7"]
+    assert manager.requests == ["go on"], "nothing has to be read again"
     manager.running = True
     monkeypatch.setattr(common, "daemon_pid", lambda: "7")
     assert _setup(monkeypatch, given="offline --service no --look-back 7") == Exit.OK
     output = " ".join(capsys.readouterr().out.split())
     assert "1 session file, already read; 1,197 batches of messages wait to be judged." in output
-    assert manager.requests == ["look back 7"], "the service judges them"
+    assert manager.requests == ["go on"], "the service judges them"
 
 
 def test_without_anything_read_one_next_step_is_named(
