@@ -148,7 +148,7 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
     if not new and (process or not waiting):  # a service judges what waits
         console.say(f"The last {last}: {files}, already {f'read; {rest} to be judged' if waiting else 'judged'}.")
         return ""
-    part = f", {len(new)} of them not judged yet" if 0 < len(new) < len(found) else ""
+    part = f", {len(new):,} of them not judged yet" if 0 < len(new) < len(found) else ""
     part += f"; {rest} to be judged" if waiting else ""
     console.say(f"The last {last}: {files}{part}. Judging them now {_describe_cost(new, waiting)}.")
     if days is None and not _confirm("Judge them now?"):
