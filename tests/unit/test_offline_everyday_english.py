@@ -13,10 +13,13 @@ In all my projects: never use sudo => Never use sudo.
 I'd rather you asked before running migrations => Ask before running migrations.
 commit messages in english please, we have people in berlin and lisbon => Commit messages in english.
 again you used default exports. named exports only please => Named exports only.
+you should know by now that I want the tests first => The tests first.
 make a note: staging deploys only from the release branch => Staging deploys only from the release branch.
 I don't want any AI attribution in commits => No AI attribution in commits.
 answers short please, I don't need the summary at the end every time => Answers short.
 as a habit, run the type checker after each edit => Run the type checker after each edit.
+dates are ISO everywhere => Dates are ISO everywhere.
+put new components in src/ui, not src/components => Put new components in src/ui, not src/components.
 if the build fails, don't retry, tell me => If the build fails, don't retry, tell me.
 I told you already: no default exports => No default exports.
 when you touch an endpoint, update the openapi file too => When you touch an endpoint, update the openapi file too.
@@ -29,6 +32,8 @@ don't bother summarising what you did => Do not summarise what you did.
 I don't need the summary at the end every time => No summary at the end every time.
 answers short please => Answers short.
 shorter answers please => Shorter answers.
+prices are in cents everywhere in this code => Prices are in cents everywhere in this code.
+you know I hate long functions => No long functions.
 told you twice now: no default exports => No default exports.
 if a test is flaky don't skip it, tell me => If a test is flaky don't skip it, tell me.
 commit messages in english please => Commit messages in english.
@@ -37,8 +42,11 @@ small commits please => Small commits.
 one commit per change please => One commit per change.
 tests first, then code => Tests first, then code.
 full variable names please, no abbreviations => Full variable names, no abbreviations.
+I like early returns better than nested ifs => Prefer early returns to nested ifs.
+prefer early returns => Prefer early returns.
 don't say it's done if you haven't run it => Do not say it's done if you haven't run it.
 that's too long. keep your answers to a few sentences => Keep your answers to a few sentences.
+run things through the makefile, not docker directly => Run things through the makefile, not docker directly.
 files under vendor/ are off limits => Files under vendor/ are off limits.
 vendor/ is read-only for you => vendor/ is read-only for you.
 we don't edit generated code by hand => Do not edit generated code by hand.
@@ -75,7 +83,10 @@ we prefix feature flags with the team name => We prefix feature flags with the t
 KEPT = """
 please don't rewrite my comments
 use conventional commits please
+logging through structlog, no print
+only use the standard library here
 don't touch unrelated code
+all timestamps in UTC please
 """
 
 LEFT_ALONE = """

@@ -124,6 +124,7 @@ def test_a_one_time_instruction_is_not_heard(said: str) -> None:
     ("said", "change"),
     [
         ("I write in German, so from now please answer me in German", "Answer me in German."),
+        ("I don't need comments in my code", "No comments in my code."),
         (
             "fix the header, don't mention Claude in the commit messages",
             "Do not mention Claude in the commit messages.",
@@ -165,6 +166,7 @@ def test_plain_words_in_the_longest_turns_are_kept_but_not_proposed() -> None:
 HABITS = """
 why do you keep adding comments?
 why do you always rewrite the whole file
+why did you touch the tests again?
 ¿por qué siempre borras los comentarios?
 por que você sempre cria arquivos novos?
 pourquoi tu changes toujours le style ?
@@ -180,7 +182,13 @@ TOLD = """
 I work on windows.
 we're on Python 3.9
 I'm on windows 11 btw
+our CI has no network
+my laptop has 8GB of RAM
+I don't have sudo on this machine
 we use Node 18 here
+FWIW I use the fish shell
+remember we currently are on a Mac
+the tools I use are brew, nvim and uv
 je suis sous windows
 我用的是windows
 私はWindowsを使っています

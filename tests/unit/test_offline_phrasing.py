@@ -83,6 +83,7 @@ from skilld.classify.offline.phrasing import phrase
         ("da adesso in poi rispondi in italiano", "Rispondi in italiano."),
         ("small thing for the future: don't round the numbers", "Do not round the numbers."),
         ("in the future I would like the summary before the details", "The summary before the details."),
+        ("our convention is kebab-case for file names", "Kebab-case for file names."),
         ("from now on it's tabs, not spaces", "Use tabs, not spaces."),
         ("not camelCase but snake_case from now on", "Not camelCase but snake_case."),
         ("the rule is simple: one migration per PR", "One migration per PR."),

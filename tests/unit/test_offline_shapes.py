@@ -10,6 +10,8 @@ from skilld.types import Message
 HEARD = """
 die Ticketnummer gehört nach vorne => Die Ticketnummer gehört nach vorne.
 der Scope gehört in Klammern => Der Scope gehört in Klammern.
+I'll commit myself, you never commit => Never commit.
+I'll merge myself, you never merge => Never merge.
 for the last time, use pnpm => Use pnpm.
 for the last time: no console.logs => No console.logs.
 zum dritten Mal: nimm bun => Nimm bun.

@@ -25,6 +25,7 @@ prefer composition over inheritance
 whenever you add a dependency, pin it
 verify with evidence before claiming something works
 every new endpoint needs a test
+you should have asked me first
 keep answers short
 usa pnpm en vez de npm
 réponds en français
