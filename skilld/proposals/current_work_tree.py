@@ -16,10 +16,20 @@ from skilld.types import Proposal
 
 def in_current_work_tree(proposal: Proposal) -> Proposal:
     """Return a proposal as one of the current folder's work tree, or as it is if that is of another repository."""
+    if _nearest_checkout() in {None, proposal.repo}:  # as nearly always: git need not be asked
+        return proposal
     here, there = current_location(), _location(proposal.repo)
     if here is None or there is None or here.toplevel == there.toplevel or here.common_dir != there.common_dir:
         return proposal
     return replace(proposal, repo=str(here.toplevel), path=str(here.toplevel / proposal.relpath))
+
+
+def _nearest_checkout() -> str | None:
+    """Return the folder with the nearest `.git` around the current folder."""
+    with suppress(OSError):
+        folder = Path.cwd().resolve()
+        return next((str(one) for one in (folder, *folder.parents) if (one / ".git").exists()), None)
+    return None
 
 
 def is_of_current_repository(proposal: Proposal) -> bool:
