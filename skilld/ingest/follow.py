@@ -49,6 +49,7 @@ class Follower:
         self._seen = FileStates()
         self.unreadable: dict[str, str] = {}
         self._retries: dict[str, str] = {}  # files that could not be read, and their agents
+        self._writer = TurnWriter(self._rows, store.words, redact)
         self.passed_over = 0
         self._uncommitted: set[str] = set()  # files read in the open transaction
         first_start = store.meta.get(INSTALLED_AT) is None
@@ -57,7 +58,6 @@ class Follower:
                 store.meta.set(INSTALLED_AT, now)
                 self.skip_to_end()
         self._installed_at = float(store.meta.get(INSTALLED_AT))
-        self._writer = TurnWriter(self._rows, store.words, redact, installed_at=self._installed_at)
         for agent, path, read_until, size, mtime in self._rows.positions():
             # Positions of gathered sessions are record numbers.
             if read_until >= size or (agent in ADAPTERS and ADAPTERS[agent].INFO.gather):

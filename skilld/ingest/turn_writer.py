@@ -28,7 +28,6 @@ from skilld.types import Event, Ignored, Malformed, RawLine, Reply, SessionEnd, 
 
 _MAX_READINGS = 32  # fewer than files are kept open, so that a file's next reading continues from this one
 _MAX_QUEUED_TEXT = 1 << 20  # characters
-_CLOCK_ERROR_SECONDS = 86400.0  # a log's times may be off by hours, for example in another time zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +52,13 @@ class TurnWriter:
     """Queues readings and writes many at once, which makes better use of the processor's cache.
 
     `touched` are the sessions (agent, id) of which something was written, `new` is the number of new turns that count.
-    Their words are stored, redacted by `redact`, until they are judged; without it none are stored. What was said long
-    before `installed_at` (Unix time) does not count, whichever file it is in: old files may be copied here later.
+    Their words are stored, redacted by `redact`, until they are judged; without it none are stored.
     """
 
-    def __init__(
-        self, rows: Transcripts, words: Words | None = None, redact: Redact | None = None, *, installed_at: float = 0.0
-    ) -> None:
+    def __init__(self, rows: Transcripts, words: Words | None = None, redact: Redact | None = None) -> None:
         self._rows = rows
         self._words = words
         self._redact = redact
-        self._installed_at = installed_at
         self._new_turns: list[Turn] = []  # those that count
         self._waiting: list[FileReading] = []
         self._text = 0
@@ -119,7 +114,6 @@ class TurnWriter:
         """Store the events of one file; return how many turns are new and count."""
         rows, file = self._rows, reading.file
         new = 0
-        oldest = min(self._installed_at, time.time()) - _CLOCK_ERROR_SECONDS  # the clock may have been set back since
         # The session and folder recorded last: a run of one session's events is recorded once.
         seen: tuple[str | None, str | None] = None, None
         for event in reading.events:
@@ -142,8 +136,7 @@ class TurnWriter:
             if isinstance(event, Turn):
                 lasting = needs_classification(event.text)
                 revives = file.since is not None
-                counts = _counts(event, reading, oldest)
-                added = rows.add_turn(event, file.id, counts=counts, lasting=lasting, revives=revives)
+                added = rows.add_turn(event, file.id, counts=_counts(event, file), lasting=lasting, revives=revives)
                 new += added
                 self._new_turns += [event] * added
         return new
@@ -158,14 +151,11 @@ def _may_save_words(cwd: str | None) -> bool:
         return False
 
 
-def _counts(turn: Turn, reading: FileReading, oldest: float) -> bool:
-    """Whether a turn is to be judged: by the file's own limits, or if it has none, if said at `oldest` or later."""
-    if turn.span.start < reading.file.baseline:
+def _counts(turn: Turn, file: StoredFile) -> bool:
+    if turn.span.start < file.baseline:
         return False
-    since, at = parse_time(reading.file.since), parse_time(turn.at)
-    if since is not None:
-        return at is None or at >= since
-    return (reading.mtime if at is None else at) >= oldest
+    since, at = parse_time(file.since), parse_time(turn.at)
+    return since is None or at is None or at >= since
 
 
 # The files read last, with their parsers.

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from skilld import codec
 from skilld.past import PastSession
 from skilld.store.connection import Table
-from skilld.store.transcripts import IS_LIVE
 
 
 class PastSessions(Table):
@@ -34,10 +33,10 @@ class PastSessions(Table):
         Each as agent, path, size, time, and whether it was created after skilld was installed. Scans all files.
         """
         rows = self._db.execute(
-            f"""SELECT files.agent, files.path, files.size, files.mtime, {IS_LIVE} FROM files
+            """SELECT files.agent, files.path, files.size, files.mtime, baseline = 0 AND since IS NULL FROM files
                LEFT JOIN past_sessions AS past ON past.path = files.path AND session_id = ''
                WHERE files.mtime < ? AND (past.path IS NULL OR past.size != files.size OR past.mtime != files.mtime)
-               ORDER BY files.mtime DESC LIMIT ?""",  # noqa: S608 - fixed
+               ORDER BY files.mtime DESC LIMIT ?""",
             (until, limit),
         )
         return [(row[0], row[1], row[2], row[3], bool(row[4])) for row in rows]

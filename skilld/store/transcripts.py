@@ -19,11 +19,6 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
-# SQL: whether all of a file was written after skilld was installed.
-IS_LIVE = """(files.baseline = 0 AND files.since IS NULL AND NOT EXISTS
-             (SELECT 1 FROM turns WHERE file_id = files.id AND batch_id = 'before'))"""
-
-
 @dataclass(frozen=True, slots=True)
 class StoredFile:
     """A transcript and how far it was read. `cursor` and `parser` are JSON objects, None if it was never read."""
@@ -61,14 +56,12 @@ class Files(Table):
 
     def is_live(self, path: str) -> bool:
         """Whether a transcript is known and all of it was written after skilld was installed."""
-        return bool(self._first(f"SELECT {IS_LIVE} FROM files WHERE path = ?", path))  # noqa: S608 - fixed
+        return bool(self._first("SELECT baseline = 0 AND since IS NULL FROM files WHERE path = ?", path))
 
     def is_read(self, path: str, since: str) -> bool:
         """Whether everything said in a transcript at `since` or later was read and counts."""
-        query = """SELECT size >= 0 AND baseline = 0 AND CASE WHEN since IS NULL THEN NOT EXISTS (SELECT 1 FROM turns
-                   WHERE file_id = files.id AND batch_id = 'before' AND coalesce(at >= ?, 1)) ELSE since <= ? END
-                   FROM files WHERE path = ?"""
-        return bool(self._first(query, since, since, path))
+        query = "SELECT size >= 0 AND baseline = 0 AND (since IS NULL OR since <= ?) FROM files WHERE path = ?"
+        return bool(self._first(query, since, path))
 
     def same_file(self, facts: FileFacts | os.stat_result) -> list[StoredFile]:
         """Return the files with this device and inode: possibly the same file under an older name."""

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from skilld.clock import rfc3339
 from skilld.errors import SkilldError
 from skilld.ingest import follow, tail, turn_writer
 from skilld.ingest.discover import Root
 from skilld.ingest.follow import Follower
 from skilld.store import Store
-from skilld.store.meta import INSTALLED_AT
 from support.claude_lines import (
     AFTER,
     BEFORE,
@@ -421,70 +418,3 @@ def test_following_many_files_leaks_no_descriptor(machine: Machine) -> None:
     assert follower.sweep() == 100
     after = len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").exists() else 0
     assert after <= before + 2
-
-
-_DAYS_AGO = "2024-04-01T10:00:00.000Z"  # 700 days before skilld was installed
-
-
-@pytest.mark.parametrize(
-    ("said_at", "days", "counts"),
-    [
-        (_DAYS_AGO, 0, False),
-        ("2026-02-27T10:00:00.000Z", 0, False),  # three days
-        ("2026-02-27T18:00:00+05:30", 0, False),
-        ("2026-03-01T19:00:00.000Z", 0, True),  # 14 hours: a clock in another time zone
-        ("2026-03-03T10:00:00.000Z", 0, True),
-        (
-            "2026-03-03T10:00:00.000Z",
-            700,
-            True,
-        ),  # the time of a file that was copied from elsewhere says less than a line's
-        ("", 0, True),
-        ("yesterday", 0, True),
-        ("", 700, False),
-        ("yesterday", 3, False),
-    ],
-)
-def test_a_file_that_appears_later_counts_by_when_it_was_said(
-    machine: Machine,
-    said_at: str,
-    days: int,
-    counts: bool,  # noqa: FBT001 - a case
-) -> None:
-    follower = machine.start()
-    lines = prompt_line("t1", at=said_at), prompt_line("t2", at=said_at)
-    write_transcript(machine.path(), *lines, mtime=INSTALLED + 60 - days * 86400)
-    assert follower.sweep() == 2 * counts
-    assert machine.waiting() == ["t1", "t2"] * counts
-    assert machine.store.transcripts.is_live(str(machine.path())) is counts
-    append_lines(machine.path(), prompt_line("new"))
-    assert machine.start().sweep() == 1, "the session goes on"
-
-
-def test_only_the_new_turns_of_a_resumed_old_session_count_and_copies_of_both_never_twice(machine: Machine) -> None:
-    follower = machine.start()
-    old = prompt_line("old", at=_DAYS_AGO)
-    write_transcript(machine.path("resumed"), old, prompt_line("new"))
-    assert follower.sweep() == 1
-    write_transcript(machine.path("forked"), old, prompt_line("new"), prompt_line("newer"))
-    assert machine.start().sweep() == 1
-    assert machine.waiting() == ["new", "newer"]
-
-
-def test_a_look_back_judges_what_an_old_file_that_appeared_later_says(machine: Machine) -> None:
-    follower, name = machine.start(), str(machine.path())
-    write_transcript(machine.path(), prompt_line("older", at=_DAYS_AGO), prompt_line("old", at="2026-02-26T10:00:00Z"))
-    assert follower.sweep() == 0
-    rows = machine.store.transcripts
-    assert [rows.is_read(name, since) for since in ("2026-02-20T00:00:00Z", "2026-02-27T00:00:00Z")] == [False, True]
-    os.utime(machine.path(), (INSTALLED, INSTALLED))
-    assert follower.backfill(10, INSTALLED) == 1
-    assert follower.sweep() == 1
-    assert machine.waiting() == ["old"]
-    assert rows.is_read(name, "2026-02-20T10:00:00Z")
-
-
-def test_what_is_said_counts_though_the_clock_was_years_ahead_at_the_first_start(machine: Machine) -> None:
-    machine.store.meta.set(INSTALLED_AT, LATER)
-    write_transcript(machine.path(), prompt_line("new", at=rfc3339(time.time())))
-    assert machine.start().sweep() == 1
