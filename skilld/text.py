@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 Redact = Callable[[str], str]
 MAX_SHOWN_ARGUMENT = 200  # characters of one that a message names
+_MAX_SHORTENED = 8  # arguments of one message: with thousands it would take quadratic time
 SMALL_USD = 0.1  # below it, more decimals are shown
 _SENTENCE_STOPS = (".", "!", "?", ":", ";", "…", "。", "！", "？")
 _SENTENCE_END_PATTERN = re.compile(
@@ -68,7 +69,7 @@ def shorten_arguments(text: str, given: Sequence[str], limit: int = MAX_SHOWN_AR
     """Return a message with each command-line argument in it, or value of one, truncated to `limit` characters."""
     values = [one.partition("=")[2] for one in given if one.startswith("--")]
     long = [one for one in (*given, *values) if len(one) > limit]
-    for one in sorted(long, key=len, reverse=True):
+    for one in sorted(long, key=len, reverse=True)[:_MAX_SHORTENED]:
         text = text.replace(one, truncate(one, limit)).replace(repr(one)[1:-1], truncate(one, limit))
     return text
 
