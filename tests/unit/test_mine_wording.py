@@ -232,7 +232,7 @@ def test_what_is_wrong_as_it_is_bans_nothing_and_a_ban_stays_one(typed: str, tex
     ("typed", "text", "fits"),
     [
         ("look at the screenshot first", "Look at the screenshot first", True),
-        ("look at the page first", "Look at the page first with the screenshot", False),
+        ("look at the page first", "Look at the page first and take a screenshot", False),
         ("look at the screenshot first", "Look at the screenshot first with pbpaste", False),
         ("look at the location first", "Look at the home location first", False),
         ("force push with lease", "Force push with lease", False),  # it can lose work

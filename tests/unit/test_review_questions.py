@@ -38,6 +38,9 @@ class FakeSession:
     def short_path(self, path: object) -> str:
         return str(path)
 
+    def made_at(self, proposal: object) -> None:
+        del proposal
+
     def view(self, proposal: object) -> ProposalView:
         del proposal
         return ProposalView((), (), (), (), (), TEXT, (), BEFORE)
