@@ -127,7 +127,7 @@ def main(level: str) -> int:
         if level == "run":
             program = shlex.quote(str(VENV / "bin" / "skilld"))
             tell(f"To type only skilld in this shell: alias skilld={program}")
-            tell(f"Next: {next_step(program)}")
+            tell(f"Next, {next_step(program)}")
     except InstallError as error:
         tell(str(error))
         return 1

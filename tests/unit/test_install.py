@@ -117,7 +117,7 @@ def test_the_end_says_what_to_type_next(
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     assert install.main("run") == 0
     path = f"{project}/.venv/bin/skilld"
-    assert capsys.readouterr().err.endswith(f"alias skilld={path}\nNext: set it up: {path} setup\n")
+    assert capsys.readouterr().err.endswith(f"alias skilld={path}\nNext, set it up: {path} setup\n")
     for folder in (".config", "Library/Application Support", "xdg"):
         settings = project / folder / "skilld" / "config.toml"
         settings.parent.mkdir(parents=True)
@@ -125,5 +125,5 @@ def test_the_end_says_what_to_type_next(
         monkeypatch.setenv("XDG_CONFIG_HOME", str(project / "xdg") if folder == "xdg" else "")
         install.STAMP.unlink()
         assert install.main("run") == 0
-        assert f"\nNext: start it again if it ran in a terminal: {path} run" in capsys.readouterr().err, folder
+        assert f"\nNext, start it again if it ran in a terminal: {path} run" in capsys.readouterr().err, folder
         settings.unlink()
