@@ -24,7 +24,7 @@ from skilld.classify.offline.product import (
 from skilld.classify.offline.provenance import own_words, tagged_text, without_quotations
 from skilld.classify.offline.reported import tells_of_others, without_reported
 from skilld.classify.offline.sentences import Clause, clauses, parts
-from skilld.classify.offline.stories import begins_negated, without_echoes, without_stories
+from skilld.classify.offline.stories import begins_negated, without_stories
 from skilld.text import fold
 from skilld.words import count_words, has_negation
 
@@ -206,8 +206,7 @@ def _read_turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
     typed = typed_part(text, agent_texts)
     found = likely_languages(typed)
     listened = [one for one in _both_ends(clauses_of(typed, found), _MAX_CLAUSES) if len(one.text) <= _MAX_LENGTH]
-    told = without_stories(without_echoes(listened, found), found)
-    said = [clause for clause in told if not _has_vetoed_lead(clause, found)]
+    said = [clause for clause in without_stories(listened, found) if not _has_vetoed_lead(clause, found)]
     folded = fold(typed)
     return _Turn(
         text=text,
@@ -230,8 +229,6 @@ def _match_practice(clause: Clause, turn: _Turn) -> Match | None:
 def _match_practice_part(clause: Clause, turn: _Turn) -> Match | None:
     bare = fold(clause.text)
     found: list[Match] = []
-    if _is_demand(clause, turn):
-        return None
     for part in parts(clause):
         begin = part.start - clause.start
         led, up_to_it = part is clause or ":" in clause.text[:begin], fold(clause.text[: begin + len(part.text)])
@@ -257,17 +254,6 @@ def _is_corrected(match: Match, turn: _Turn) -> bool:
     behind = next((one.text for one in turn.clauses if one.start >= match.start + len(match.quote)), "")
     found = next((seen for one in turn.languages if (seen := one.corrects.match(behind))), None)
     return found is not None and not any(one.retracts.match(behind[found.end() :]) for one in turn.languages)
-
-
-def _is_demand(clause: Clause, turn: _Turn) -> bool:
-    """Whether a part of a clause says what a product must do: "das Spiel soll immer speichern"."""
-    built = (
-        one
-        for part in parts(clause)
-        for one in turn.languages
-        if one.code != "en" and one.theirs.match(fold(part.text))
-    )
-    return any(built) and not any(one.work.search(fold(clause.text)) for one in turn.languages)
 
 
 def _practice_cue(rest: str, language: Language, *, whole: bool, led: bool) -> Cue | None:

@@ -1,4 +1,4 @@
-"""Leaves out the clauses of a turn that tell a story of how others work, or only follow up an order for once."""
+"""Leaves out the clauses of a turn that tell a story of how others work."""
 
 from __future__ import annotations
 
@@ -13,19 +13,6 @@ from skilld.words import has_negation
 
 _ALWAYS = re.compile(r"(?:always|only)\b", re.IGNORECASE)
 _OPENING_CHARACTERS = 12  # of a clause, in which a negation counts
-
-
-def without_echoes(said: Sequence[Clause], languages: Sequence[Language]) -> Iterator[Clause]:
-    """Yield clauses without negations that only follow up a clause for once: "one sentence this time. no list"."""
-    before = ""
-    for clause in said:
-        bare = fold(clause.text)
-        if before and any(begins_negated(after_opener(bare, language), language) for language in languages):
-            lasts = any(language.frames.search(bare) for language in languages)
-            if not lasts and any(language.vetoes.search(before) for language in languages):
-                continue
-        before = bare
-        yield clause
 
 
 def without_stories(said: Iterable[Clause], languages: Sequence[Language]) -> Iterator[Clause]:
