@@ -63,7 +63,7 @@ def test_an_explicit_wish_is_an_update_in_its_own_words() -> None:
         skill=1,
         section="Style",
         change="Never mention internal hostnames in the release notes.",
-        reason="You asked for this as a standing rule.",
+        reason="You stated this as a lasting rule.",
         kind=Kind.PREFERENCE,
         turn=2,
         quote="Never mention internal hostnames in the release notes again.",

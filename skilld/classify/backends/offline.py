@@ -51,7 +51,7 @@ _CUT_WORD = re.compile(r"\0\w*")  # what an expression matched, to the end of it
 
 _REASONS = {
     Cue.LASTING: "You stated this as a lasting rule.",
-    Cue.ADVERB: "You asked for this as a standing rule.",
+    Cue.ADVERB: "You stated this as a lasting rule.",
     Cue.MEMORY: "You asked for this to be remembered or written down.",
     Cue.STOP: "You asked the agent to stop doing this.",
     Cue.PREFERENCE: "You stated this as a preference.",
