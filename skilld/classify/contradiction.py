@@ -51,8 +51,7 @@ OWN_PROJECTS = (
 # Words for a rule's scope, and requests for it: "no any in this codebase pls, ever" is "no `any`".
 REACH = re.compile(
     r"\b(?:pls|plz|please|ever|at all|(?:any|every)where(?: near)?|here|"
-    r"(?:in|within|across) (?:this|the|our|my) (?:code ?base|repo(?:sitory)?|project|code|team)|"
-    rf"{OWN_PROJECTS})\b",
+    r"(?:in|within|across) (?:this|the|our|my) (?:code ?base|repo(?:sitory)?|project|code|team))\b",
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,}|[^\W\d_]{4,}")  # the prose of a rule: a line of code alone is a command

@@ -117,10 +117,9 @@ def bans(ban: str, order: str) -> bool:
     if found is None:
         return False
     rest = _EXCEPTION.split(said[found.end() :])[0]
-    banned, *more = [part.strip() for part in _STRETCH.split(rest) if part.strip()] or [""]
-    words = _words(banned)
+    words = _words(_STRETCH.split(rest)[0])
     verb = words.pop(0) if found["step"] and words else ""
-    if not words or _TIME_OR_CONDITION.search(rest) or any(has_negation(part) for part in more):
+    if not words or _TIME_OR_CONDITION.search(rest):
         return False
     return any(_asks_for(part, verb, words) for part in _STRETCH.split(order))
 

@@ -111,6 +111,7 @@ def test_a_replaced_line_has_no_words_that_nobody_said(said: str, line: str, aft
         ("No need to use pnpm.", "Use pnpm, not npm."),
         ("Always use raw SQL for reports.", "Never use raw SQL in this project, except in migrations."),
         ("Always use inline styles in emails.", "No inline styles."),
+        ("No mocks, not even in slow tests.", "Use mocks in slow tests."),
         ("No need to write changelog entries.", "Write a changelog entry for each pull request."),
         ("Always use classes for services.", "Avoid classes."),
         ("Never use pytest.", "Use pytest, not unittest."),
@@ -160,10 +161,14 @@ def test_no_other_member_of_a_choice_is_a_part_that_is_refused(change: str, line
     assert replacement(change, f"# Style\n\n{line}\n- Be brief.\n")
 
 
-@pytest.mark.parametrize("change", ["Keep functions short, no comments.", "Use two spaces in YAML, no emojis."])
+@pytest.mark.parametrize(
+    "change",
+    ["Keep functions short, no comments.", "Use two spaces in YAML, no emojis.", "Use pnpm in CI, no pnpm workspaces."],
+)
 def test_another_ban_behind_a_comma_is_a_rule_of_its_own(change: str) -> None:
     assert chosen_part(change) == change
     assert refused_part(change) == ""
+    assert chosen_part("In tests use pytest, never unittest.") == "In tests use pytest"
 
 
 @pytest.mark.parametrize(

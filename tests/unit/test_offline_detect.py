@@ -8,6 +8,7 @@ from skilld.classify.verify import verify
 from skilld.edit.operations import apply
 from skilld.pipeline.edits import place_updates
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update
+from skilld.words import content_stems, is_about
 
 NOTES = """---
 name: release-notes
@@ -172,6 +173,12 @@ def test_a_rule_the_person_points_to_needs_no_update() -> None:
 def test_a_wish_unrelated_to_the_skill_gets_low_confidence() -> None:
     (update,) = detect("always water the office plants on fridays")
     assert update.confidence < 0.5
+
+
+def test_one_shared_word_is_no_subject() -> None:
+    deploy = content_stems("deploy-shop Deploy the shop to production")
+    assert not is_about("production secrets", deploy)
+    assert is_about("deploy the shop at night", deploy)
 
 
 def test_a_wish_goes_to_the_skill_it_is_about() -> None:

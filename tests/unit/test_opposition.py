@@ -54,6 +54,9 @@ def test_the_opposite_is_named_and_no_repeat(said: str, rule: str) -> None:
         ("Never deploy the app by hand.", "Deploy the app, never by hand."),
         ("Never rename the branch.", "Push the branch, then rename it."),
         ("Never run.", "Run the tests."),
+        ("Never use mocks, when you test the parser.", "Use mocks for the network."),
+        ("Never use mocks.", "Use mocks in tests if the network is slow."),
+        ("Never use mocks.", "Use mocks." + " Be brief." * 40),
         ("Never deploy the app before the tests.", "Deploy the app, then run the tests."),
         ("default exports only from now on" + " please" * 300, NAMED),
         ("Commit messages in English.", "Answer in German, code and commits in English."),
@@ -73,6 +76,7 @@ def test_a_rule_of_an_order_repeats_none_without_it() -> None:
 def test_a_complaint_names_what_was_done_wrong() -> None:
     assert repeats_rule("You used default exports again!", NAMED)
     assert repeats_rule("I told you: named exports only.", NAMED)
+    assert repeats_rule("no type hints again, seriously", "Use type hints in every function.")
     assert repeats_rule("you used npm instead of pnpm again", "Use pnpm instead of npm.")
     assert repeats_rule("again no description on the pull request", "Pull requests need a description.")
 

@@ -27,11 +27,13 @@ def proposed(*turns: str, skill: SkillDoc | None = None) -> list[str]:
         ("füge eine Tabelle mit den Bestellungen hinzu", "bitte immer nach datum sortiert"),
         ("baue eine Rechnungsübersicht", "bitte immer zwei nachkommastellen"),
         ("make a dashboard for the kitchen", "please always green when done"),
+        ("make a dashboard for the kitchen", "always bold and centered"),
     ],
 )
 def test_a_look_after_an_order_to_build_is_no_rule(order: str, look: str) -> None:
     assert proposed(order, look) == []
     assert proposed(order, "super", look) == []
+    assert proposed(order, *["super"] * 3, look) != [], "by then it may be about anything"
 
 
 @pytest.mark.parametrize(
@@ -41,6 +43,10 @@ def test_a_look_after_an_order_to_build_is_no_rule(order: str, look: str) -> Non
         ("bitte immer Tests schreiben", "Immer Tests schreiben."),
         ("bitte immer erst den Plan zeigen", "Immer erst den Plan zeigen."),
         ("ab jetzt bitte immer auf Deutsch antworten", "Immer auf Deutsch antworten."),
+        ("bitte immer Überschriften fett schreiben", "Immer Überschriften fett schreiben."),
+        ("always keep coverage above 80 %", "Always keep coverage above 80 %."),
+        ("always wait 5 sec between two calls", "Always wait 5 sec between two calls."),
+        ("please always answer in bold", "Always answer in bold."),
     ],
 )
 def test_an_order_to_the_agent_after_it_is_one(said: str, rule: str) -> None:

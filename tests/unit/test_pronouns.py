@@ -39,6 +39,7 @@ def test_a_pronoun_is_resolved_from_the_sentence_before(change: str, before: str
         ("Ponlo siempre primero.", "El resumen va al final. "),
         ("Siempre ponlo primero.", ""),
         ("Setz es immer nach oben.", ""),
+        ("Always add one to new pages.", ""),
     ],
 )
 def test_an_ambiguous_pronoun_makes_no_change(change: str, before: str) -> None:

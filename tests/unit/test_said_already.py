@@ -17,6 +17,8 @@ from skilld.classify.said_already import says_already
         ("Never deploy without a green build.", "Deploy only with a green build."),
         ("Deploy only with a green build.", "Never deploy without a green build."),
         ("Nie ohne grünen Build deployen.", "Deployen nur mit grünem Build."),
+        ("Keep the api service behind the proxy.", "The api service is always kept behind the proxy."),
+        ("No secrets in the config folder.", "The config folder has no secrets."),
     ],
 )
 def test_a_line_says_it_in_another_form(change: str, line: str) -> None:
@@ -31,6 +33,8 @@ def test_a_line_says_it_in_another_form(change: str, line: str) -> None:
         ("In Tests, nie sleep verwenden.", "In Tests immer pytest verwenden."),
         ("Never deploy with a green build.", "Deploy only with a green build."),
         ("Never deploy without a review.", "Deploy only with a green build."),
+        ("Write the failing unit test before the production code.", "Write the failing unit test and production code."),
+        ("Never log production data.", "Never log product data."),
     ],
 )
 def test_a_line_says_another_thing(change: str, line: str) -> None:

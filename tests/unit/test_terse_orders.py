@@ -66,6 +66,8 @@ def _updates(said: str) -> list[Update]:
         ("no console.log in src/. never.", "No console.log in src/."),
         ("kein unwrap() in src/, niemals.", "Kein unwrap() in src/."),
         ("immer --locked benutzen. überall.", "Immer --locked benutzen, überall."),
+        ("keep it short. always", "Keep it short."),
+        ("commit to main, never", "Commit to main, never."),
         ("nie amenden. nur neue Commits", "Nie amenden, nur neue Commits."),
         ("Tabs, keine Leerzeichen. in allen C-Dateien. immer", "Tabs, keine Leerzeichen, in allen C-Dateien."),
     ],

@@ -237,7 +237,8 @@ def _as_prohibition(stem: str, rest: str) -> str:
 
 def _without_lone(text: str) -> str:
     """Return a rule without the lone "always." or "ever." behind it; a "never" stays if it alone forbids."""
-    while (lone := _LONE.search(text)) and _says_enough(rest := text[: lone.start()]):
+    while lone := _LONE.search(text):
+        rest = text[: lone.start()]
         if lone[1] and not has_negation(rest):
             break
         text = rest

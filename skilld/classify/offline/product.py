@@ -90,7 +90,6 @@ def is_about_product(bare: str, languages: Sequence[Language]) -> bool:
 
 def names_product(bare: str, languages: Sequence[Language]) -> bool:
     """Whether words name a product, and do not mention the work on it."""
-    bare = _PATH.sub(" ", bare)
     works = any(language.work.search(bare) for language in languages)
     return not works and any(language.product.search(bare) for language in languages)
 

@@ -39,11 +39,8 @@ _LOOKS = re.compile(
     r"|nachkommastellen?|decimals|\d+(?:[.,]\d+)?\s?(?:min\w*|sek\w*|sec\w*|px|%|prozent|euro|€|grad))(?!\w)",
     re.IGNORECASE,
 )
-_INFINITIVE = re.compile(
-    r"[a-zäöü]{2}(?:en|ern|eln)\W*$"
-    r"|\b(?:zeig|mach|nimm|nutz|benutz|verwend|schreib|setz|stell|use|show|put|make)\w*\b",
-    re.IGNORECASE,
-)
+_FRAME = re.compile(r"^(?:\W*\b(?:please|always|never|and|or|bitte|immer|nie|und|oder)\b)*\W*", re.IGNORECASE)
+_INFINITIVE = re.compile(r"[a-zäöü]{2}(?:en|ern|eln)\W*$", re.IGNORECASE)
 
 
 class ProductTalk:
@@ -77,8 +74,9 @@ def _continues(match: Match) -> bool:
 def _is_look(match: Match) -> bool:
     """Whether a match only says how a thing looks: "bitte immer rot ab 5 min"."""
     said = fold(match.said)
-    looks = match.cue in _PRODUCT_CUES and bool(_LOOKS.search(said)) and not _INFINITIVE.search(_LOOKS.sub(" ", said))
-    return looks and not is_about_work(match.quote)
+    rest = _FRAME.sub("", _LOOKS.sub(" ", said))
+    orders = match.language.commands.match(rest) or _INFINITIVE.search(rest)
+    return match.cue in _PRODUCT_CUES and bool(_LOOKS.search(said)) and not orders
 
 
 def _addresses_agent(match: Match) -> bool:

@@ -57,7 +57,7 @@ _LOG_LINE = re.compile(
       # Linters: "14:9  error  ...", "a.ts(3,5): ...", "README.md:3 MD013 ...", "^-- SC2086: ...", "::warning file=...".
       | \d{1,6}:\d{1,6}\s{1,9}(?:[✖✗✘×⚠ℹ]|(?:error|warning|warn|info|hint|style)\b)
       | [\w./@-]{1,200}\(\d{1,6}(?:,\d{1,6})?\):\s | [\w./@-]{1,200}(?::\d{1,6}){1,2}\s{1,9}[A-Z]{1,9}-?\d{2,6}\b
-      | \^[-~^]{1,99}\s | In\ \S{1,200}\ line\ \d{1,6}:\s*$ | ::(?:error|warning|notice|debug|group)\b
+      | \^[-~^]{1,99}\s | ::(?:error|warning|notice|debug|group)\b
       | [CEFIRW]:\s?\d{1,6},\s?\d{1,6}: | \d{1,6}\ (?:errors?|warnings?|problems?)\b\s?[:(] | \d{1,6}\s{3,9}\S
       | \[(?:eslint|stylelint|ruff|mypy|tsc|vite|webpack|jest|vitest|pytest|prettier|rubocop|clippy)\b[^\]]{0,40}\]
       | \[?\d{1,2}:\d\d(?:\ ?[AP]M)?\]?\s

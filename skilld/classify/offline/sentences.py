@@ -55,7 +55,7 @@ _CONTINUATION = re.compile(
             tranne|a\s+meno\s+che|кроме|за\s+исключением|если\s+только\s+не|chyba\s+że|oprócz|kromě|leda|trừ)\b
       | 除非|除了|但.{{0,6}}除外|ただし|다만|단,|{_PARTICLE.pattern}
       | (?:and\s+)?(?:always|never|ever|everywhere|all\s+of\s+them|no\s+exceptions?|from\s+now\s+on|
-            every\s+(?:single\s+)?time|each\s+time|in\s+(?:the\s+)?future|anywhere|nowhere|at\s+all|period|
+            every\s+(?:single\s+)?time|each\s+time|in\s+(?:the\s+)?future|
             siempre|nunca|sempre|toujours|immer|niemals|nie|überall|nirgends|ausnahmslos|ohne\s+ausnahme|
             please|pls|plz|всегда|никогда|vždy|zawsze|luôn)\s*
             (?:[.!]|$|,(?:\s*+\w++){{0,2}}+\s*(?:[.!]|$))
