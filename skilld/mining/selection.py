@@ -13,10 +13,11 @@ from pathlib import Path
 
 from skilld.library.clusters import Ask
 from skilld.library.consolidate import best_match, describe_skill
+from skilld.mining.covered import covered_reason
 from skilld.mining.dedup import is_declined
 from skilld.mining.evidence import MIN_REPEATS, DuplicateReason, Lead, Refutations, find_leads
-from skilld.mining.new_skill import build_skill, join_name, part_problem, project_name, shorten
-from skilld.mining.recurring_tasks import RecurringTask, feedback_mention, find_recurring_tasks
+from skilld.mining.new_skill import build_skill, join_name, part_problem, project_name
+from skilld.mining.recurring_tasks import feedback_mention, find_recurring_tasks
 from skilld.mining.session_summary import Feedback, Row
 from skilld.mining.values import (
     REPEATABLE,
@@ -34,7 +35,6 @@ from skilld.mining.values import (
 from skilld.skills import Skill, Source
 from skilld.skills.draft import SkillKind
 from skilld.types import Kind
-from skilld.words import content_stems, has_negation
 
 # Comparing skills to create with existing ones: a task that an existing skill covers does not become a new one.
 
@@ -47,7 +47,7 @@ def as_extensions(
     """Turn candidates that resemble an existing skill into extensions of it; the others stay new.
 
     One that resembles a plugin's skill is left out: an update would overwrite the edit. Recurring tasks have been
-    compared line by line before (`_covered_reason`).
+    compared line by line before (`covered_reason`).
     """
     wanted: list[Candidate] = []
     left_out: list[RejectedCandidate] = []
@@ -74,10 +74,6 @@ def _similar_skill(one: Candidate, skills: Sequence[Skill], texts: Mapping[Path,
 
 # Recurring tasks.
 
-_MIN_LINE_SHARE = 0.5  # of a request's stems, for a line that covers it
-_MIN_COMMAND_SHARE = 0.6  # of a task's commands, for a skill that covers it
-_MIN_OTHER_LINE_SHARE = 0.8  # of a request's stems, in a skill without any of the task's commands
-
 
 def _task_candidates(
     rows: Sequence[Row],
@@ -102,7 +98,7 @@ def _task_candidates(
     for one in find_recurring_tasks(valid, denied, chosen=chosen, grouping=grouping):
         if (
             why := one.missed
-            or _covered_reason(one, skills, texts)
+            or covered_reason(one, skills, texts)
             or known(one.ask, "", {row.agent for row in one.rows})
         ):
             missed.append(RejectedCandidate(one.ask.text, why))
@@ -116,45 +112,6 @@ def _without_refuted(one: Candidate, refuted: Refutations) -> Candidate:
     proofs = [tuple(proof for proof in part.proofs if (proof.turn, proof.quote) not in refuted) for part in one.parts]
     parts = tuple(replace(part, proofs=left) for part, left in zip(one.parts, proofs, strict=True) if left)
     return replace(one, parts=parts if parts and parts[0].sort is PartKind.REQUEST else ())
-
-
-def _covered_reason(one: RecurringTask, skills: Sequence[Skill], texts: Mapping[Path, str]) -> str | None:
-    """Return which line of which skill covers a task, None if none does."""
-    steps = [part.text for part in one.candidate.parts if part.sort is PartKind.COMMAND] if one.candidate else []
-    near = [skill for skill in skills if skill.project is None or _is_near(one, skill.project)]
-    for skill in near:
-        text = texts.get(skill.path, "")
-        named = [step for step in steps if step.partition("{{")[0].strip() in text]
-        if len(named) >= MIN_REPEATS and len(named) / len(steps) >= _MIN_COMMAND_SHARE:
-            return _describe_cover(skill, *_find_line(named[0].partition("{{")[0].strip(), text))
-    wanted = content_stems(one.ask.text)
-    for skill in near:
-        text = texts.get(skill.path, "")
-        does = not steps or any(step.partition("{{")[0].strip() in text for step in steps)
-        for number, line in enumerate(text.splitlines(), 1):
-            shared = len(wanted & content_stems(line))
-            # A line must say nearly all of the task if its skill runs none of the task's commands.
-            least = _MIN_LINE_SHARE if does else _MIN_OTHER_LINE_SHARE
-            if shared >= MIN_REPEATS and shared / len(wanted) > least and not has_negation(line):
-                return _describe_cover(skill, number, line)
-    return None
-
-
-_MAX_QUOTED_LINE = 100  # characters of a line that is quoted
-
-
-def _is_near(one: RecurringTask, project: Path) -> bool:
-    return any(
-        place and Path(place).is_relative_to(project) for row in one.rows for place in (row.main_dir, row.project)
-    )
-
-
-def _find_line(text: str, said: str) -> tuple[int, str]:
-    return next(((n, line) for n, line in enumerate(said.splitlines(), 1) if text in line), (1, text))
-
-
-def _describe_cover(skill: Skill, number: int, line: str) -> str:
-    return f"{skill.name} already does this in line {number}: {shorten(line, _MAX_QUOTED_LINE)}"
 
 
 def _is_covered(lead: Lead, told: Collection[tuple[str, str]]) -> bool:

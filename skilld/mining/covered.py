@@ -1,0 +1,122 @@
+"""Which skill does a recurring task already: its lines have the task's own commands, or its words. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from skilld.mining.actions import is_generic
+from skilld.mining.evidence import MIN_REPEATS
+from skilld.mining.new_skill import shorten
+from skilld.mining.recurring_tasks import RecurringTask
+from skilld.mining.values import Part, PartKind
+from skilld.skills import Skill
+from skilld.words import content_stems, has_negation
+
+_MIN_LINE_SHARE = 0.5  # of a request's stems, for a line that covers it
+_MIN_COMMAND_SHARE = 0.6  # of a task's commands, for a skill that covers it
+_MIN_OTHER_LINE_SHARE = 0.8  # of a request's stems, in a skill without any of the task's commands
+_MAX_QUOTED_LINE = 100  # characters of a line that is quoted
+# How people write that a word of a command differs each time: {{name}}, <name>, $NAME, ${name}, NAME, "...".
+_OPEN_PART = re.compile(
+    r"\{\{[^{}\s]*\}\}|<[\w .-]+>|\$\{?[A-Za-z_]\w*\}?|\.\.\.|\u2026|(?<![A-Za-z])[A-Z][A-Z_]+(?![A-Za-z=])"
+)
+_VALUE = re.compile(r"[#v]?\d[\w.-]*", re.IGNORECASE)
+_EDGE, _LAST_STOP = "`\"',;:()*", re.compile(r"(?<!\.)\.[`\"',;:()*]*\Z")
+
+
+def covered_reason(one: RecurringTask, skills: Sequence[Skill], texts: Mapping[Path, str]) -> str | None:
+    """Return which line of which skill covers a task, None if none does; a skill in use in its sessions first."""
+    parts = [part for part in one.candidate.parts if part.sort is PartKind.COMMAND] if one.candidate else []
+    near = [skill for skill in skills if skill.project is None or _is_near(one, skill.project)]
+    near.sort(key=lambda skill: -sum(skill.name in row.skills_used for row in one.rows))
+    lines = {skill.path: texts.get(skill.path, "").splitlines() for skill in near}
+    named = {path: _named(parts, said) for path, said in lines.items()}
+    own = [part for part in parts if not is_generic(part.text)] or parts
+    for skill in near:
+        found = named[skill.path]
+        told = [part for part in own if part in found]
+        least = min(len(found) / len(parts), len(told) / len(own)) if parts else 0
+        if len(found) >= MIN_REPEATS and least >= _MIN_COMMAND_SHARE:
+            return _describe(skill, *found[told[0]])
+    wanted = content_stems(one.ask.text)
+    for skill in near:
+        # A line must say nearly all of the task if its skill runs none of the task's commands.
+        does = not parts or any(part in named[skill.path] for part in own)
+        least = _MIN_LINE_SHARE if does else _MIN_OTHER_LINE_SHARE
+        shares = [
+            0 if line.startswith("name:") or has_negation(line) else len(wanted & content_stems(line))
+            for line in lines[skill.path]
+        ]
+        shared = max(shares, default=0)
+        if shared >= MIN_REPEATS and shared / len(wanted) > least:
+            number = shares.index(shared)
+            return _describe(skill, number + 1, lines[skill.path][number])
+    return None
+
+
+def _is_near(one: RecurringTask, project: Path) -> bool:
+    return any(
+        place and Path(place).is_relative_to(project) for row in one.rows for place in (row.main_dir, row.project)
+    )
+
+
+def _describe(skill: Skill, number: int, line: str) -> str:
+    return f"{skill.name} already does this in line {number}: {shorten(line, _MAX_QUOTED_LINE)}"
+
+
+def _named(parts: Sequence[Part], lines: Sequence[str]) -> dict[Part, tuple[int, str]]:
+    """Return the commands that the lines of a skill run, each with the first line that does."""
+    found: dict[Part, tuple[int, str]] = {}
+    for number, line in enumerate(lines, 1):
+        words = _words(line)
+        for part in parts:
+            if part not in found and _runs(words, part):
+                found[part] = number, line
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (_LAST_STOP.sub("", word).strip(_EDGE) for word in text.split())))
+
+
+def _runs(said: Sequence[str], part: Part) -> bool:
+    """Whether a line has a command, as one session ran it or as the step says it."""
+    for text in dict.fromkeys((part.text, *(proof.quote for proof in part.proofs))):
+        wanted = _words(text)
+        places = [at for at, word in enumerate(said) if word == wanted[0]] if wanted else []
+        if any(_is_same_command(said[at : at + len(wanted)], wanted) for at in places):
+            return True
+    return False
+
+
+def _is_same_command(said: Sequence[str], wanted: Sequence[str]) -> bool:
+    if len(said) != len(wanted):
+        return False
+    before = ("", *wanted)
+    return all(
+        one == other or _is_same_word(one, other, is_value=before[at].startswith("-"))
+        for at, (one, other) in enumerate(zip(said, wanted, strict=True))
+    )
+
+
+@lru_cache(maxsize=16384)
+def _is_same_word(said: str, wanted: str, *, is_value: bool) -> bool:
+    """Whether a word of a line is another one of a command; of a word that is partly open, the rest counts.
+
+    One that is wholly open stands for a number, a flag's value, or what is open in both: `npm run {{name}}` is not
+    every script of npm.
+    """
+    if _OPEN_PART.fullmatch(wanted):
+        return bool(_OPEN_PART.search(said) or _VALUE.fullmatch(said))
+    if _OPEN_PART.fullmatch(said):
+        return is_value or bool(_VALUE.fullmatch(wanted))
+    return _fits(wanted, said) or _fits(said, wanted)
+
+
+def _fits(pattern: str, word: str) -> bool:
+    rest = _OPEN_PART.split(pattern)
+    return len(rest) > 1 and bool(re.fullmatch(".+".join(map(re.escape, rest)), word))

@@ -1,0 +1,116 @@
+"""Which skill covers a recurring task: one whose lines have the task's own commands, or its words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from skilld.clock import parse_time
+from skilld.mining.actions import Action
+from skilld.mining.selection import judge
+from skilld.mining.session_summary import Row, Task
+from skilld.skills import Skill, Source
+from skilld.skills.spec import FrontMatter
+from skilld.types import ToolOutcome
+
+NOW = parse_time("2026-01-06T10:00:00Z") or 0.0
+
+
+def _row(number: int, request: str, commands: Sequence[str]) -> Row:
+    """Return a session; "!" before a command says that it failed."""
+    actions = [
+        Action(one.lstrip("!"), ToolOutcome.FAILED if one[0] == "!" else ToolOutcome.OK, at)
+        for at, one in enumerate(commands)
+    ]
+    key = f"t{number}"
+    return Row(
+        "claude-code", f"s{number}", "/t", "/shop", f"2026-01-0{number}T10:00:00Z", ("other",), (Task(key, request),),
+        (), (), "/shop", (key,), request, tuple((action, key) for action in actions),
+    )  # fmt: skip
+
+
+def _rows(request: str, *commands: str) -> list[Row]:
+    names = ("shoes", "books", "toys")
+    return [
+        _row(n, request.format(name), [one.format(name) for one in commands]) for n, name in enumerate(names, start=1)
+    ]
+
+
+def _skill(name: str, *lines: str) -> tuple[Skill, str]:
+    path = Path(f"/shop/.claude/skills/{name}/SKILL.md")
+    skill = Skill(name, path, Source.PROJECT, Path("/shop"), ("claude-code",), FrontMatter(name, "Does something."))
+    return skill, "\n".join(["---", f"name: {name}", "---", "", "# Steps", "", *lines, ""])
+
+
+def _covers(rows: Sequence[Row], *skills: tuple[Skill, str]) -> list[str]:
+    """Return the reasons for which these sessions make no skill; none if they make one."""
+    texts = {skill.path: text for skill, text in skills}
+    judged = judge(rows, [skill for skill, _ in skills], texts, now=NOW)
+    assert bool(judged.candidates) is not bool(judged.rejected), judged
+    return [one.missed for one in judged.rejected]
+
+
+INDEX = ("npm run {0}:export", "!npm run {0}:index", "npm run {0}:unlock", "npm run {0}:index")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("1. Run `npm run lint:md`.", "2. Run `npm run seed`."),
+        ("1. Run `npm test`.", "2. `npm run build`"),
+        ("1. `EXPLAIN (ANALYZE, BUFFERS)`.",),
+        ("1. `npm run SCRIPT`",),
+        ("- Never run `npm run shoes:index` twice.",),
+    ],
+)
+def test_a_skill_that_runs_the_same_program_does_not_cover_a_task(lines: Sequence[str]) -> None:
+    assert _covers(_rows("Refresh the search index for {0}", *INDEX), _skill("other", *lines)) == []
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (
+            "1. Run `npm run {{{{name}}}}:export`.",
+            "2. Run `npm run {{{{name}}}}:unlock`, then `npm run {{{{name}}}}:index`.",
+        ),
+        ("```", "npm run <category>:export", "npm run <category>:unlock", "npm run <category>:index", "```"),
+        ("1. npm run $NAME:export", "2. npm run $NAME:unlock", "3. npm run $NAME:index"),
+        ("1. `npm run shoes:export`", "2. `npm run shoes:unlock`", "3. `npm run shoes:index`."),
+    ],
+)
+def test_a_skill_with_the_commands_covers_a_task(lines: Sequence[str]) -> None:
+    (why,) = _covers(
+        _rows("Refresh the search index for {0}", *INDEX), _skill("search-index", *(one.format() for one in lines))
+    )
+    assert why.startswith("search-index already does this in line ")
+
+
+@pytest.mark.parametrize(
+    ("command", "line", "covers"),
+    [
+        ("uv run billing {0} create", "1. `uv run billing reconcile --month {{month}}`", False),
+        ("make report NAME={0}", "1. Run `make report NAME=...`.", True),
+        ("make report NAME={0}", "1. Run `make reports NAME=...`.", False),
+        ("kubectl rollout restart deploy/{0} -n staging", "1. `kubectl rollout restart deploy/shop -n staging`", True),
+        ("kubectl rollout restart deploy/{0} -n staging", "1. `kubectl rollout status deploy/shop -n staging`", False),
+        ("docker build -t {0} .", "1. `docker build -t IMAGE .`", True),
+        ("docker push {0}", "1. `docker pull IMAGE`", False),
+    ],
+)
+def test_each_command_is_compared_as_a_whole(command: str, line: str, *, covers: bool) -> None:
+    rows = _rows("Bring {0} up to date again", command, "!acme sign {0}", "acme unlock {0}", "acme sign {0}")
+    other = _skill("other", line, "2. `acme unlock {{name}}`", *(["3. `acme sign {{name}}`"] if covers else []))
+    assert bool(_covers(rows, other)) is covers
+
+
+def test_a_skill_that_was_in_use_is_named_before_another_one() -> None:
+    rows = _rows("Write the release notes of {0}", "gh pr list --state merged", "npm run notes", "npm run links")
+    rows = [replace(row, skills_used=("release-notes",)) for row in rows]
+    first = _skill("changelog", "Write release notes from what was merged.", "1. `gh pr list --state merged`")
+    used = _skill("release-notes", "Write release notes.", "1. `gh pr list --state merged`")
+    (why,) = _covers([*rows], first, used)
+    assert why == "release-notes already does this in line 7: Write release notes."
