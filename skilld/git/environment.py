@@ -62,16 +62,14 @@ _REPOSITORY_VARIABLES = word_set(
 def scrub_environment() -> dict[str, str]:
     """Remove every GIT_* variable from this process and return what was removed.
 
-    Call it once, before the first git command. GitPython is told not to report a missing git: `run` does that.
+    Call it once, before the first git command.
     """
-    removed = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("GIT_")}
-    os.environ["GIT_PYTHON_REFRESH"] = "quiet"
-    return removed
+    return {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("GIT_")}
 
 
 def remaining_variables() -> list[str]:
-    """Return the GIT_* variables that are still in this process (except GitPython's own), sorted."""
-    return sorted(name for name in os.environ if name.startswith("GIT_") and not name.startswith("GIT_PYTHON_"))
+    """Return the GIT_* variables that are still in this process, sorted."""
+    return sorted(name for name in os.environ if name.startswith("GIT_"))
 
 
 def repository_variables(work_tree: Path, git_dir: Path | None) -> dict[str, str]:
@@ -82,16 +80,16 @@ def repository_variables(work_tree: Path, git_dir: Path | None) -> dict[str, str
 def person_variables(removed: Mapping[str, str]) -> dict[str, str]:
     """Return those of the removed variables that the person's own commands get back.
 
-    The committer's identity, configuration files, signing and ssh stay; variables that name another repository, index
-    or author do not. Editors are replaced by `true`, so that no command waits for one in the background.
+    The committer's identity, configuration files, signing, editor and ssh stay; variables that name another repository,
+    index or author do not. No command that gets them needs an editor, and none may ask at the terminal.
     """
+    # GitPython sets both to C; to the locale, an empty one is not set (locale(7)).
     locale = {"LC_ALL": os.environ.get("LC_ALL", ""), "LANGUAGE": os.environ.get("LANGUAGE", "")}
-    quiet = {"GIT_EDITOR": "true", "GIT_MERGE_AUTOEDIT": "no", "GIT_TERMINAL_PROMPT": "0"}
-    return terminal_variables(removed) | locale | quiet
+    return terminal_variables(removed) | locale | {"GIT_TERMINAL_PROMPT": "0"}
 
 
 def terminal_variables(removed: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables for a command in the person's terminal: as `person_variables`, but with their editor."""
+    """Return the variables for a command in the person's terminal: as `person_variables`, but it may ask there."""
     dropped = _REPOSITORY_VARIABLES - {"GIT_SEQUENCE_EDITOR"}
     kept = {name: value for name, value in removed.items() if name not in dropped}
     return {name: value for name, value in kept.items() if not name.startswith(("GIT_TRACE", "GIT_PYTHON_"))}

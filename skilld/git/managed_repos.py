@@ -29,6 +29,7 @@ from skilld.git.repo import (
     find_tracked,
     open_location,
     open_repo,
+    overruled_settings,
     require_vacant,
 )
 from skilld.git.run import Git, PersonGit, cached, object_id
@@ -232,12 +233,13 @@ def track_in_managed(path: Path, folder: Path, *, new: bool = False) -> TrackedF
 
 def person_git(repo: Repo, removed: Mapping[str, str]) -> PersonGit:
     """Return the person's git in a repository; in one of ours it also works if they never configured git."""
+    overruled = overruled_settings(repo, removed)
     if not repo.private:
-        return PersonGit(repo.toplevel, removed)
+        return PersonGit(repo.toplevel, removed, overruled=overruled)
     repo.toplevel.mkdir(parents=True, exist_ok=True)  # missing if its first skill is only proposed yet
     who = person_identity(repo.git)
     defaults = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in who.items()}
-    return PersonGit(repo.toplevel, removed, git_dir=repo.git_dir, defaults=defaults)
+    return PersonGit(repo.toplevel, removed, git_dir=repo.git_dir, defaults=defaults, overruled=overruled)
 
 
 def _open_updated(place: RepoLocation, relpath: str | None, *, start: bool = False) -> Repo:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import resource
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -55,8 +55,8 @@ def clone(
 
 def push(repo: Repo, remote: str, ref: str, removed: Mapping[str, str]) -> None:
     """Push one ref to `remote`, under its own name and never by force; raises GitFailedError with git's own words."""
-    settings = ("push.recurseSubmodules=no", "push.followTags=false")
-    result = _run_as_person(repo, removed, "push", "--quiet", "--", remote, f"{ref}:{ref}", settings=settings)
+    options = ("--quiet", "--recurse-submodules=no", "--no-follow-tags")  # a setting would reach a pre-push hook
+    result = _run_as_person(repo, removed, "push", *options, "--", remote, f"{ref}:{ref}")
     if result.status != 0:
         raise GitFailedError("Could not push the branch", result.status, result.err)
 
@@ -78,15 +78,13 @@ def addresses_from(work_tree: Path, git_dir: Path | None, remote: str, removed: 
     return [turned[-1][2] + remote.removeprefix(turned[-1][3]) if turned else remote]
 
 
-def _run_as_person(repo: Repo, removed: Mapping[str, str], *command: str, settings: Sequence[str] = ()) -> Result:
-    return _run_in(repo.toplevel, repo.git_dir if repo.private else None, removed, *command, settings=settings)
+def _run_as_person(repo: Repo, removed: Mapping[str, str], *command: str) -> Result:
+    return _run_in(repo.toplevel, repo.git_dir if repo.private else None, removed, *command)
 
 
-def _run_in(
-    work_tree: Path, git_dir: Path | None, removed: Mapping[str, str], *command: str, settings: Sequence[str] = ()
-) -> Result:
+def _run_in(work_tree: Path, git_dir: Path | None, removed: Mapping[str, str], *command: str) -> Result:
     own = repository_variables(work_tree, git_dir)
-    argv = command_line(work_tree, *command, settings=settings)
+    argv = command_line(work_tree, *command)
     return execute(argv, work_tree, person_variables(removed) | PROTOCOL_VARIABLES | own, None, PERSON_SECONDS)
 
 

@@ -28,7 +28,10 @@ _EXTENSIONS = word_set(
 # Not allowed in the name of a ref: git takes a file with such a name for something else.
 _INVALID_REF_CHARACTERS = frozenset(" ~^:?*[\\\n\0")
 _REMOTE_REF_PATTERN = re.compile(r"refs/remotes/[^/]+/.")
-_SETTINGS_PATTERN = r"^(extensions\..*|remote\..*\.url|init\.defaultbranch|core\.attributesfile)$"
+_OVERRULED_SETTINGS = "rerere.enabled", "revert.reference"
+_SETTINGS_PATTERN = (
+    r"^(extensions\..*|remote\..*\.url|init\.defaultbranch|core\.attributesfile|rerere\.enabled|revert\.reference)$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +168,17 @@ def _branches(git: Git) -> list[str]:
 
 def _settings(git: Git) -> dict[str, str]:
     return cached(("settings", git), lambda: _read_settings(git))
+
+
+def overruled_settings(repo: Repo, removed: Mapping[str, str]) -> list[str]:
+    """Return the settings, as KEY=VALUE, that the person may have and a cherry-pick or revert of ours must not.
+
+    They would record a conflict that is undone, or write another message. Hooks see what is overruled, so what the
+    person lacks is left out. `removed` is what `scrub_environment` returned: it may name further configuration.
+    """
+    found, elsewhere = _settings(repo.git), any(name.startswith("GIT_CONFIG") for name in removed)
+    used = {"rerere.enabled"} if (repo.common_dir / "rr-cache").is_dir() else set[str]()
+    return [f"{name}=false" for name in _OVERRULED_SETTINGS if elsewhere or name in used or name in found]
 
 
 def _read_settings(git: Git) -> dict[str, str]:

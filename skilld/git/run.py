@@ -41,7 +41,7 @@ os.environ["GIT_PYTHON_GIT_EXECUTABLE"] = os.devnull
 os.environ["GIT_PYTHON_REFRESH"] = "quiet"
 from git.cmd import Git as Runner
 
-del os.environ["GIT_PYTHON_GIT_EXECUTABLE"]
+del os.environ["GIT_PYTHON_GIT_EXECUTABLE"], os.environ["GIT_PYTHON_REFRESH"]  # the person's hooks would inherit them
 
 T = TypeVar("T")
 
@@ -110,7 +110,8 @@ _ALLOWED_COMMANDS: Mapping[str, tuple[str, ...]] = {
     "version": (),
 }
 _PERSON_READ_COMMANDS = frozenset({"diff-index", "ls-files", "rev-parse", "status"})
-_PERSON_COMMANDS = _PERSON_READ_COMMANDS | {"cherry-pick", "commit", "read-tree", "revert"}
+_PICKING_COMMANDS = frozenset({"cherry-pick", "revert"})
+_PERSON_COMMANDS = _PERSON_READ_COMMANDS | _PICKING_COMMANDS | {"commit", "read-tree"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +291,12 @@ class PersonGit:
     """Git as the person would run it in their work tree: with their hooks, signing, identity and configuration.
 
     Used only for commands that the person gave. `removed` is what `scrub_environment` took out of the process,
-    `git_dir` is as in `Git`, `defaults` are variables for settings that the person lacks.
+    `git_dir` is as in `Git`, `defaults` are variables for settings that the person lacks, and `overruled` are settings
+    that a cherry-pick or a revert must not have.
+
+    Their hooks, filters and signing programs inherit git's environment, which therefore has nothing of ours except
+    `GIT_TERMINAL_PROMPT=0`: a question would have no terminal to itself. What an option of git's own would pass on to
+    them (`--literal-pathspecs`, `-c`, `--no-pager`) is said in the arguments of the subcommand: see `literal`.
     """
 
     def __init__(
@@ -300,27 +306,23 @@ class PersonGit:
         *,
         git_dir: Path | None = None,
         defaults: Mapping[str, str] | None = None,
+        overruled: Iterable[str] = (),
     ) -> None:
         self.folder = folder
+        self._overruled = [*overruled]
         self._own = dict(defaults or {}) | repository_variables(folder, git_dir)
         self._removed = removed
 
-    def call(
-        self, *args: str, stdin: bytes | None = None, seconds: float = PERSON_SECONDS, trace: Path | None = None
-    ) -> Result:
-        """Run one of the few subcommands that accept and revert need, and return its result.
-
-        Git writes the processes that it starts to the file `trace` (api-trace2(7)).
-        """
+    def call(self, *args: str, stdin: bytes | None = None, seconds: float = PERSON_SECONDS) -> Result:
+        """Run one of the few subcommands that accept and revert need, and return its result."""
         if args[0] not in _PERSON_COMMANDS:
             raise ValueError(f"git {args[0]} is not allowed with the user's environment")
-        settings = ["rerere.enabled=false", "advice.detachedHead=false", "revert.reference=false"]
-        settings += ["commit.cleanup=verbatim"]  # no comment may be stripped from a message of skilld's
-        if args[0] in _PERSON_READ_COMMANDS:  # reading needs no program that a repository configures
-            settings += ["core.fsmonitor=false"]
-        argv = command_line(self.folder, *args, settings=settings)
-        env = person_variables(self._removed) | self._own | ({"GIT_TRACE2_EVENT": str(trace)} if trace else {})
-        return execute(argv, self.folder, env, stdin, seconds)
+        env = person_variables(self._removed) | self._own
+        settings = self._overruled if args[0] in _PICKING_COMMANDS else []
+        if args[0] in _PERSON_READ_COMMANDS:  # which write nothing, and need no program that a repository configures
+            env["GIT_OPTIONAL_LOCKS"] = "0"
+            settings = ["core.fsmonitor=false"]
+        return execute(command_line(self.folder, *args, settings=settings), self.folder, env, stdin, seconds)
 
     def replace_process(self, *args: str) -> NoReturn:
         """Replace this process by git, with the person's terminal, pager and editor.
@@ -343,7 +345,12 @@ class PersonGit:
 def command_line(folder: Path, *args: str, settings: Iterable[str] = ()) -> list[str]:
     """Return a git command line for a folder, with settings as KEY=VALUE; for the modules of this package."""
     given = (part for setting in settings for part in ("-c", setting))
-    return [git_program(), "--no-pager", "--no-optional-locks", "--literal-pathspecs", *given, "-C", str(folder), *args]
+    return [git_program(), *given, "-C", str(folder), *args]
+
+
+def literal(relpath: str) -> str:
+    """Return the pathspec of exactly this path, for `PersonGit`."""
+    return f":(literal){relpath}"
 
 
 def _timeout(seconds: float, folder: Path) -> GitTimeoutError:

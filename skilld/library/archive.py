@@ -24,7 +24,7 @@ from skilld.errors import RefusedError, SkilldError, cause_of
 from skilld.files import shell_quoted, write_atomically
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import locate
-from skilld.git.run import PersonGit
+from skilld.git.run import PersonGit, literal
 from skilld.skills import Skill, Source, opt_out
 from skilld.skills.find import FILE
 from skilld.skills.set_aside import NOTE_FILE, ArchivedSkill, archived_skills
@@ -177,8 +177,8 @@ def _uncommitted_reason(folder: Path, removed: Mapping[str, str]) -> str | None:
         return None
     git = PersonGit(place.toplevel, removed)
     inside = folder.relative_to(place.toplevel).as_posix()
-    held = git.run("ls-files", "-z", "--", inside)
-    if held and git.run("status", "--porcelain=v1", "-z", "--untracked-files=all", "--", inside):
+    held = git.run("ls-files", "-z", "--", literal(inside))
+    if held and git.run("status", "--porcelain=v1", "-z", "--untracked-files=all", "--", literal(inside)):
         return f"{inside} has uncommitted changes"
     return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -18,7 +18,7 @@ from skilld.git.line_diff import undo
 from skilld.git.managed_repos import open_any
 from skilld.git.objects import Commit, Ident
 from skilld.git.repo import Repo
-from skilld.git.run import PersonGit, shared_git
+from skilld.git.run import PersonGit, literal, shared_git
 from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.proposals import worktree
 from skilld.proposals.branch import range_above
@@ -46,30 +46,34 @@ from skilld.types import Proposal, SideEdit, State
 def try_git_command(work_tree: Worktree, *args: str) -> DecisionCommit | None:
     """Run a cherry-pick or revert; return None and leave no trace if it made no commit.
 
-    A command that turns out to change nothing counts as done.
+    A command that turns out to change nothing counts as done. Raises RefusedError if the commit cannot be made in
+    another way either.
     """
     paths = {work_tree.tracked.relpath: work_tree.path} | {
         relpath: work_tree.repo.toplevel / relpath for relpath in work_tree.also
     }
     before = {relpath: worktree.read_file(path) if os.path.lexists(path) else None for relpath, path in paths.items()}
-    message = work_tree.repo.git_dir / "MERGE_MSG"
-    had_message = message.exists()
-    try:
-        work_tree.person.call(*args)
+
+    def put_back() -> None:
+        for relpath, path in paths.items():
+            _restore_file(work_tree, relpath, path, before[relpath])
+
+    command, *rest = args
+    try:  # no comment may be stripped from a message of skilld's
+        result = work_tree.person.call(command, "--cleanup=verbatim", *rest)
     except GitTimeoutError:
-        _abort(work_tree, args[0])
+        _take_back(work_tree, command, put_back)
         raise
     if current_head(work_tree) != work_tree.repo.head:
-        for name in ("CHERRY_PICK_HEAD", "REVERT_HEAD"):  # git leaves it where packed-refs is locked (2.39)
-            (work_tree.repo.git_dir / name).unlink(missing_ok=True)
+        _forget_pick(work_tree)  # git leaves it where packed-refs is locked (2.39)
         return DecisionCommit(current_head(work_tree), CommitMethod.GIT)
     empty = state.in_progress(work_tree.repo.git_dir) is not None and _has_nothing_to_commit(work_tree.person)
-    _abort(work_tree, args[0])
-    for relpath, path in paths.items():
-        _restore_file(work_tree, relpath, path, before[relpath])
-    if not had_message and message.exists():
-        message.unlink()
-    return DecisionCommit(work_tree.repo.head, CommitMethod.NOTHING) if empty else None
+    _take_back(work_tree, command, put_back)
+    if empty:
+        return DecisionCommit(work_tree.repo.head, CommitMethod.NOTHING)
+    if failure := worktree.outside_failure(work_tree, result):
+        raise failure
+    return None
 
 
 def _has_nothing_to_commit(person: PersonGit) -> bool:
@@ -78,7 +82,15 @@ def _has_nothing_to_commit(person: PersonGit) -> bool:
     return person.call("diff-index", "--cached", "--quiet", "HEAD").status == 0
 
 
-def _abort(work_tree: Worktree, command: str) -> None:
+def _take_back(work_tree: Worktree, command: str, put_back: Callable[[], None]) -> None:
+    """Undo a cherry-pick or revert that made no commit. Git's own abort is a reset, which HEAD's reflog tells."""
+    if state.in_progress(work_tree.repo.git_dir) is None:
+        put_back()
+        return
+    with suppress(SkilldError):
+        put_back()
+        if _has_nothing_to_commit(work_tree.person):  # git starts only where the index is as HEAD
+            _forget_pick(work_tree)
     if state.in_progress(work_tree.repo.git_dir) is not None:
         work_tree.person.call(command, "--abort")
     left = state.in_progress(work_tree.repo.git_dir)
@@ -87,13 +99,18 @@ def _abort(work_tree: Worktree, command: str) -> None:
         raise SkilldError(work_tree.title, f"git {command} stopped halfway and could not be aborted", undo)
 
 
+def _forget_pick(work_tree: Worktree) -> None:
+    for name in ("CHERRY_PICK_HEAD", "REVERT_HEAD"):
+        (work_tree.repo.git_dir / name).unlink(missing_ok=True)
+
+
 def _restore_file(work_tree: Worktree, relpath: str, path: Path, before: bytes | None) -> None:
     """Restore a file and its index entry if git left them changed with nothing in progress.
 
     Git does so if a hook refuses every ref update, including those of its own CHERRY_PICK_HEAD, or if it cannot read an
     object (measured, git 2.39).
     """
-    if not work_tree.person.run("status", "--porcelain=v1", "-z", "--untracked-files=no", "--", relpath):
+    if not work_tree.person.run("status", "--porcelain=v1", "-z", "--untracked-files=no", "--", literal(relpath)):
         return
     found = worktree.read_file(path) if os.path.lexists(path) else None
     if before is None and found is not None:

@@ -7,12 +7,10 @@ hand.
 from __future__ import annotations
 
 import errno
-import json
 import os
 import re
 import shlex
 import stat
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -26,7 +24,7 @@ from skilld.git.errors import GitFailedError, NotTrackedError, known_remedy
 from skilld.git.managed_repos import person_git, track_in_managed
 from skilld.git.objects import Commit, Ident, merges_cleanly
 from skilld.git.repo import Repo, TrackedFile, existing_parent, find_for_new, find_tracked, open_repo
-from skilld.git.run import Git, PersonGit
+from skilld.git.run import Git, PersonGit, Result, literal
 from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.git.state import repo_lock
 from skilld.proposals.model import Apply, CommitMethod, DecisionCommit
@@ -118,6 +116,8 @@ def _remove_empty(folders: Iterable[Path]) -> None:
 
 _ERROR_PREFIX = re.compile(r"^(?:error|fatal): ")
 _SIGNING_ERROR = re.compile(r"failed to sign|signingkey|load public key|ssh-keygen")
+_FILTER_ERROR = re.compile(r"^fatal: (.+): (?:clean|smudge) filter '(.+)' failed$", re.MULTILINE)
+_MISSING_PROGRAM = re.compile(r"(\S+): (?:command )?not found$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,28 @@ def prepared_worktree(
         person, hand = person_git(tracked.repo, removed), partial(_manual_remedy, tracked.repo, proposal, command)
         git, commit = tracked.repo.git, tracked.repo.head
         also = tuple(one.relpath for one in proposal.also if tree.read_entry(git, commit, one.relpath) is not None)
-        yield _check_ready(Worktree(title, tracked, Path(proposal.path), person, hand, again, also))
+        ready = _check_ready(Worktree(title, tracked, Path(proposal.path), person, hand, again, also))
+        with _kept_git_files(ready):
+            yield ready
+
+
+# What git writes to the git directory before a commit fails, and nobody asked for.
+_GIT_FILES = "AUTO_MERGE", "COMMIT_EDITMSG", "MERGE_MSG", "ORIG_HEAD"
+
+
+@contextmanager
+def _kept_git_files(work_tree: Worktree) -> Iterator[None]:
+    """Restore the files that git leaves in the git directory if the branch has not moved by the end of the block."""
+    files = [work_tree.repo.git_dir / name for name in _GIT_FILES]
+    before = {file: file.read_bytes() if file.is_file() else None for file in files}
+    try:
+        yield
+    finally:
+        for file, data in before.items() if current_head(work_tree) == work_tree.repo.head else ():
+            if data is None:
+                file.unlink(missing_ok=True)
+            elif not file.is_file() or file.read_bytes() != data:
+                file.write_bytes(data)
 
 
 def _manual_remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> str:
@@ -242,7 +263,7 @@ def _check_ready(work_tree: Worktree) -> Worktree:
     _require_room(work_tree)
     limits = "--porcelain=v1", "-z", "--untracked-files=no"
     for relpath in (tracked.relpath, *work_tree.also):
-        if work_tree.person.run("status", *limits, "--", relpath):
+        if work_tree.person.run("status", *limits, "--", literal(relpath)):
             raise work_tree.refused(f"{relpath} has uncommitted changes", "Commit or stash it")
         _require_no_hidden_changes(work_tree, relpath)
     return work_tree
@@ -267,7 +288,7 @@ def _require_room(work_tree: Worktree) -> None:
 def _require_no_hidden_changes(work_tree: Worktree, relpath: str) -> None:
     """Refuse a file with changes that git was told to ignore: a cherry-pick commits them, a revert loses them."""
     repo, path = work_tree.repo, work_tree.repo.toplevel / relpath
-    tag = work_tree.person.run("ls-files", "-v", "-z", "--", relpath)[:1].decode()
+    tag = work_tree.person.run("ls-files", "-v", "-z", "--", literal(relpath))[:1].decode()
     if (tag != "S" and not tag.islower()) or not os.path.lexists(path):
         return
     if read_file(path) != objects.read_blob(repo.git, repo.head, relpath):
@@ -365,27 +386,45 @@ def commit_file(
     who = [f"--author={author.name} <{author.email}>", f"--date=@{author.seconds} {author.zone}"] if author else []
     fixed = "--quiet", "--only", "--cleanup=verbatim", "--file=-"
     kept: list[str] = []
-    paths = work_tree.tracked.relpath, *work_tree.also
-    with tempfile.TemporaryDirectory() as folder:
-        trace = Path(folder) / "trace"
-        try:
-            result = work_tree.person.call("commit", *fixed, *who, "--", *paths, stdin=message, trace=trace)
-        finally:
-            if current_head(work_tree) == work_tree.repo.head:
-                kept = put_back()
-        if result.status == 0:
-            return DecisionCommit(current_head(work_tree), CommitMethod.ANCHORS)
-        hook = _failed_hook(trace)
+    paths = map(literal, (work_tree.tracked.relpath, *work_tree.also))
+    written = _message_time(work_tree)
+    try:
+        result = work_tree.person.call("commit", *fixed, *who, "--", *paths, stdin=message)
+    finally:
+        if current_head(work_tree) == work_tree.repo.head:
+            kept = put_back()
+    if result.status == 0:
+        return DecisionCommit(current_head(work_tree), CommitMethod.ANCHORS)
+    if failure := outside_failure(work_tree, result, kept):
+        raise failure
+    hooks = _refusing_hooks(work_tree, result, since=written)
     lines = [line for line in result.err.splitlines() if line.strip()] or ["it did not say why"]
     cause, remedy = lines[0] if result.err else "git commit failed", known_remedy(result.err)
-    if hook:
-        cause, remedy = f"the {hook} hook refused the commit: {lines[-1]}", f"Fix that, then: {work_tree.retry_command}"
+    if hooks:
+        cause = f"the {' or '.join(hooks)} hook refused the commit: {lines[-1]}"
+        remedy = f"Fix that, then: {work_tree.retry_command}"
     elif "identity unknown" in result.err:
         remedy = "git config --global user.name NAME; git config --global user.email ADDRESS"
+    raise RefusedError(work_tree.title, ". ".join([cause, *kept]), remedy or work_tree.remedy())
+
+
+def outside_failure(work_tree: Worktree, result: Result, kept: Iterable[str] = ()) -> RefusedError | None:
+    """Return why no git command makes a commit here: it cannot be signed, or a filter of the person's fails."""
+    lines = [line for line in result.err.splitlines() if line.strip()]
+    if filtered := _FILTER_ERROR.search(result.err):
+        relpath, name = filtered.groups()
+        missing = _MISSING_PROGRAM.search(result.err)
+        cause = f"git's filter {name} fails on {relpath}: {lines[0]}"
+        first = f"Mend it (git config --show-origin --get-regexp filter.{name})"
+        if missing:
+            cause = f"git's filter {name}, which changes {relpath}, needs {missing[1]}, which is not installed"
+            first = f"Install {missing[1]}"
     elif _SIGNING_ERROR.search(result.err):
         cause = f"git cannot sign the commit: {_ERROR_PREFIX.sub('', lines[0]).rstrip(':?')}"
-        remedy = f"{_signing_remedy(work_tree.repo.git, result.err)}, then: {work_tree.retry_command}"
-    raise RefusedError(work_tree.title, ". ".join([cause, *kept]), remedy or work_tree.remedy())
+        first = _signing_remedy(work_tree.repo.git, result.err)
+    else:
+        return None
+    return work_tree.refused(". ".join([cause, *kept]), first)
 
 
 def _signing_remedy(git: Git, err: str) -> str:
@@ -396,14 +435,24 @@ def _signing_remedy(git: Git, err: str) -> str:
     return "Start the key's agent, or let gpg ask here: export GPG_TTY=$(tty)"
 
 
-def _failed_hook(trace: Path) -> str:
-    """Return the name of the hook whose failure ended a command, from git's trace; empty if none did."""
-    events = [json.loads(line) for line in trace.read_bytes().splitlines()] if trace.exists() else []
-    own = [event for event in events if event["sid"] == events[0]["sid"]]  # not those of git processes run by a hook
-    named = {event["child_id"]: event["hook_name"] for event in own if "hook_name" in event}
-    hooks = {child: name for child, name in named.items() if not name.startswith("post-")}  # git ignores those
-    ends = (event for event in own if event["event"] == "child_exit" and event["code"])
-    return next((hooks[event["child_id"]] for event in ends if event["child_id"] in hooks), "")
+def _message_time(work_tree: Worktree) -> int:
+    """Return when git last wrote the message of a commit that it was to make here, in nanoseconds; 0 if never."""
+    file = work_tree.repo.git_dir / "COMMIT_EDITMSG"
+    return file.stat().st_mtime_ns if file.exists() else 0
+
+
+def _refusing_hooks(work_tree: Worktree, result: Result, *, since: int) -> list[str]:
+    """Return the hooks of which one made `git commit` fail, if it was one.
+
+    Git itself fails with another status (128), and writes the message between the first hook and the others. Its trace
+    would tell the hook, but the hook would see that it is traced.
+    """
+    if result.status != 1:
+        return []
+    names = ["pre-commit"] if _message_time(work_tree) == since else ["prepare-commit-msg", "commit-msg"]
+    found = work_tree.person.call("rev-parse", "--git-path", "hooks")
+    folder = work_tree.repo.toplevel / os.fsdecode(found.out).removesuffix("\n")
+    return [name for name in names if os.access(folder / name, os.X_OK)]
 
 
 def _restore_file(work_tree: Worktree, old: bytes, new: bytes) -> list[str]:

@@ -48,6 +48,7 @@ NOT_QUICK = frozenset(
         "git_attributes",
         "git_canaries",
         "git_damage",
+        "git_person",
         "git_private",
         "git_refs",
         "git_run",
