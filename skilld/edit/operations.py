@@ -15,7 +15,7 @@ from itertools import islice
 
 from skilld.errors import RefusedError, SkilldError
 from skilld.markdown.skill_file import Line, SkillFile, is_blank, join_lines, parse, split_lines
-from skilld.markdown.structure import Role, roles
+from skilld.markdown.structure import Role, Section, is_default_title, labelled_sections, roles
 from skilld.skills.spec import find_faults, read_front
 from skilld.skills.write import quoted
 from skilld.text import safe_text
@@ -230,7 +230,8 @@ class _Step:
 def apply(data: bytes, operations: Sequence[Operation], *, limited: bool = True) -> bytes:
     """Return the bytes of the skill after all operations, each applied to the result of the one before.
 
-    The same operations apply to any later version of the file that still has their anchors. `limited=False` lifts the
+    The same operations apply to any later version of the file that still has their anchors. A deletion of the last line
+    below the heading that skilld adds takes the heading along. `limited=False` lifts the
     limits on size and repetition, for one operation of an edit that respects them as a whole.
 
     Raises SkilldError if the file cannot be parsed or an anchor is missing or occurs more than once (the file has
@@ -258,6 +259,8 @@ def apply(data: bytes, operations: Sequence[Operation], *, limited: bool = True)
         raise _refusal(f"it changes {size} lines; the limit for one proposal is {MAX_CHANGED_LINES}")
     if limited and characters > MAX_CHANGED_CHARACTERS:
         raise _refusal(f"it changes {characters} characters; the limit for one proposal is {MAX_CHANGED_CHARACTERS}")
+    if any(operation.op is Op.DELETE for operation in operations):
+        body = _without_emptied_section(old.body, body, ending)
     after = SkillFile(skill.bom, skill.front, tuple(body))
     if limited and after.line_count > max(MAX_SKILL_LINES, skill.line_count):
         raise _refusal(
@@ -336,6 +339,23 @@ def _splice(body: list[Line], start: int, end: int, text: list[str], ending: str
     elif not tail and old and head:
         head[-1] = Line(head[-1].text, old[-1].ending and head[-1].ending)
     return _Step([*head, *added, *tail], start, old, added)
+
+
+def _without_emptied_section(before: Sequence[Line], body: list[Line], ending: str) -> list[Line]:
+    """Return a body without a section that had text in `before` and now has none, if it has skilld's own heading."""
+    full = any(is_default_title(part.title) and _says_something(before, part) for part in labelled_sections(before))
+    for part in labelled_sections(body) if full else ():
+        rest = [*body[: part.head], *body[part.end :]]
+        if is_default_title(part.title) and not _says_something(body, part) and any(line.key for line in rest):
+            head = part.head
+            while part.end == len(body) and head and not body[head - 1].key:
+                head -= 1
+            return _splice(body, head, part.end, [], ending).body
+    return body
+
+
+def _says_something(body: Sequence[Line], part: Section) -> bool:
+    return any(line.key for line in body[part.start : part.end])
 
 
 def _check_result(old: SkillFile, skill: SkillFile, after: SkillFile) -> bytes:

@@ -16,7 +16,7 @@ from skilld.edit.insertion_point import insert_bullet, split_items
 from skilld.edit.operations import anchor_operation, apply
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import Line, parse
-from skilld.markdown.structure import Item, list_item, roles, sections
+from skilld.markdown.structure import Item, is_default_title, list_item, roles, sections
 from skilld.text import compare_lines, indentation
 from skilld.types import Operation
 
@@ -313,10 +313,16 @@ def refit_in_section(before: bytes, after: bytes, current: bytes) -> list[Operat
 
 
 def _is_all_in_section(title: str, before: Sequence[Line], after: Sequence[Line]) -> bool:
-    """Whether all added lines are in the section with that title."""
+    """Whether all added lines are in the section with that title, with its heading if it is new."""
     pieces = [piece for piece in compare_lines([x.key for x in before], [x.key for x in after]) if not piece.equal]
-    (part,) = (part for part in sections(after) if part.title == title)
-    return all(part.start <= piece.new_start and piece.new_end <= part.own_end for piece in pieces)
+    found = [part for part in sections(after) if part.title == title]
+    if len(found) != 1:
+        return False
+    (part,) = found
+    start = part.start if title in heading_lines(before).values() else part.head
+    while start < part.start and start and not after[start - 1].key:
+        start -= 1  # the blank lines above a new heading
+    return all(start <= piece.new_start and piece.new_end <= part.own_end for piece in pieces)
 
 
 def _find_hunks(old: Sequence[Line], new: Sequence[Line]) -> list[_Hunk]:
@@ -407,6 +413,9 @@ def _in_list(now: Sequence[Line], at: int) -> bool:
 def _removed_range(old: Sequence[Line], now: Sequence[Line], alignment: Alignment, hunk: _Hunk) -> tuple[int, int]:
     """Return the lines of `now` that a hunk removes; they must be unchanged and adjacent."""
     gone = [i for i in range(hunk.start, hunk.end) if old[i].key]
+    first = hunk.start
+    if not hunk.added and len(gone) > 1 and _keeps_heading(old, now, alignment, gone):
+        first, gone = gone[1], gone[1:]
     places = [alignment.found[i] for i in gone if i in alignment.exact]
     if not gone or len(places) != len(gone):
         raise _no_place("a line that it changes was edited or is gone")
@@ -417,12 +426,22 @@ def _removed_range(old: Sequence[Line], now: Sequence[Line], alignment: Alignmen
         raise _no_place("a line that it changes is now in another section")
     if hunk.added:
         return start, end
-    above, below = gone[0] - hunk.start, hunk.end - 1 - gone[-1]  # blank lines that go, too, if they are still there
+    above, below = gone[0] - first, hunk.end - 1 - gone[-1]  # blank lines that go, too, if they are still there
     while above and start and not now[start - 1].key:
         start, above = start - 1, above - 1
     while below and end < len(now) and not now[end].key:
         end, below = end + 1, below - 1
     return start, end
+
+
+def _keeps_heading(old: Sequence[Line], now: Sequence[Line], alignment: Alignment, gone: Sequence[int]) -> bool:
+    """Whether the first line gone is skilld's own heading, which goes with its last line, and others are below it."""
+    head = alignment.get(gone[0])
+    if head is None or gone[0] not in alignment.old_heads or not is_default_title(old[gone[0]].text):
+        return False
+    end = min((line for line in alignment.now_heads if line > head), default=len(now))
+    left = {at for at in range(head + 1, end) if now[at].key} - {alignment.get(line) for line in gone}
+    return bool(left)
 
 
 def _check_roles(new: Sequence[Line], hunk: _Hunk, body: Sequence[Line], start: int) -> None:
@@ -434,10 +453,16 @@ def _check_roles(new: Sequence[Line], hunk: _Hunk, body: Sequence[Line], start: 
 
 
 def _current_section(old: Sequence[Line], now: Sequence[Line], alignment: Alignment, gap: int) -> str:
-    """Return the title in `now` of the section around a gap of `old`; it must be unique."""
-    head = alignment.get(max((line for line in heading_lines(old) if line < gap), default=None))
-    found = heading_lines(now)
+    """Return the title in `now` of the section around a gap of `old`; it must be unique.
+
+    skilld's own section, which goes with its last line, is added again.
+    """
+    titles, found = heading_lines(old), heading_lines(now)
+    above = max((line for line in titles if line < gap), default=None)
+    head = alignment.get(above)
     title = found.get(head, "") if head is not None else ""
+    if above is not None and head is None and is_default_title(titles[above]):
+        return titles[above]
     if not title or [other.casefold() for other in found.values()].count(title.casefold()) != 1:
         raise _no_place("its section is gone")
     return title

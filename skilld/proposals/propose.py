@@ -188,11 +188,22 @@ def _propose_locked(request: Request, tracked: TrackedFile) -> ProposeOutcome:
 
 
 def _apply_edit(edit: ProposalEdit, seen: bytes | None, below: bytes) -> bytes:
-    """Return the branch's version of the skill (`below`) with an edit that was made for HEAD's version (`seen`)."""
-    if edit.refit is not None and seen is not None and seen != below:
+    """Return the branch's version of the skill (`below`) with an edit that was made for HEAD's version (`seen`).
+
+    Where an open proposal removed the lines around its place, what it adds goes to the end of its section.
+    """
+    if seen is None or seen == below:
+        return edit.apply(below)
+    if edit.exactly is not None:
         with suppress(SkilldError):
-            return edit.refit(seen, edit.apply(seen), below)
-    return edit.apply(below)
+            return edit.exactly(seen, edit.apply(seen), below)
+    try:
+        return edit.apply(below)
+    except SkilldError as error:
+        with suppress(SkilldError):
+            if edit.refit is not None:
+                return edit.refit(seen, edit.apply(seen), below)
+        raise error from None
 
 
 def _still_dropped(repo: Repo, dropped: Collection[str]) -> frozenset[str]:

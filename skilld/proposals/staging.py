@@ -174,7 +174,7 @@ def stage(
         return _take_outcome(waits, replace(proposal, base=tracked.repo.head), repo, staged, edits)
     try:
         mine = Edit(proposal)
-        whole = ProposalEdit(proposal, mine, partial(mine.refit_exactly, newest=True), side_edits(proposal))
+        whole = as_proposal_edit(proposal, mine, newest=True)
         open_edits = tuple(as_proposal_edit(other, edits[other.id]) for other in open_here)
         remark = describe_contradictions(proposal, tracked)
         outcome = propose(Request(whole, open_edits, dropped, private, restored, remark, of_batch))
@@ -335,6 +335,7 @@ def unlock_refs(repo: str) -> None:
     refs.remove_stale_locks(open_any(Path(repo), private_repositories()).common_dir, _ABANDONED_SECONDS)
 
 
-def as_proposal_edit(proposal: Proposal, edit: Edit) -> ProposalEdit:
-    """Return an open proposal as a rebuild of the branch needs it."""
-    return ProposalEdit(proposal, edit, edit.refit_loosely, side_edits(proposal), edit.refit_exactly)
+def as_proposal_edit(proposal: Proposal, edit: Edit, *, newest: bool = False) -> ProposalEdit:
+    """Return a proposal as the branch needs it; `newest` as in `Edit.refit_exactly`."""
+    exactly = partial(edit.refit_exactly, newest=newest)
+    return ProposalEdit(proposal, edit, edit.refit_loosely, side_edits(proposal), exactly)

@@ -38,6 +38,7 @@ NOT_QUICK = frozenset(
         "edit_properties",
         "effect",
         "effect_survey",
+        "emptied_section",
         "eval_cli",
         "eval_rules",
         "exchange_share",

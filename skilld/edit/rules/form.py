@@ -10,6 +10,7 @@ from skilld.edit.change import Change, Finding, flag, refuse
 from skilld.edit.tokens import FILE_ENDING
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import SkillFile, parse
+from skilld.markdown.structure import is_default_title
 from skilld.skills.spec import read_front
 from skilld.skills.write import compose
 from skilld.text import fold_case
@@ -90,7 +91,7 @@ def check_guards(change: Change) -> Iterator[Finding]:
     looked_for = 0
     for line in change.removed:
         text = line.strip()
-        if not re.search(r"\w", text) or fold_case(text) in change.added_folded:
+        if not re.search(r"\w", text) or fold_case(text) in change.added_folded or _is_own_heading(text):
             continue
         looked_for += 1
         heir = _find_replacement(text, change.added) if looked_for <= _MAX_LINES else None
@@ -101,6 +102,11 @@ def check_guards(change: Change) -> Iterator[Finding]:
         elif _is_weaker(text, heir):
             what = "says the opposite of" if _is_opposite(text, heir) else "weakens"
             yield flag("guard-weakened", f"It {what} a rule", text, heir.strip())
+
+
+def _is_own_heading(text: str) -> bool:
+    """Whether a line is the heading that skilld adds, and that goes with its last line."""
+    return text.startswith("#") and is_default_title(text)
 
 
 def _is_opposite(old: str, new: str) -> bool:
