@@ -15,7 +15,7 @@ from skilld.classify.offline.placement import section_for
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import SkilldError
 from skilld.git.run import shared_git
-from skilld.ingest.discover import Host
+from skilld.ingest.discover import Host, skill_places
 from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.placing import JobPlaces
 from skilld.pipeline.documents import load_documents
@@ -26,7 +26,7 @@ from skilld.proposals.decide import Decision, DecisionReport, decide, decide_in_
 from skilld.proposals.model import MOVED_PREFIX
 from skilld.proposals.passed_over import forget_ask
 from skilld.proposals.past_decisions import match_open_proposal
-from skilld.skills.find import FILE
+from skilld.skills.find import FILE, find
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.targets.find import TargetFiles, WorkingSession, file_refusal, find_targets
@@ -58,7 +58,7 @@ def propose_learning(
     update = Update(1, "", newest.change, "", Kind(newest.kind), 1, newest.quote, newest.confidence)
     kinds = set(TargetKind) if to else allowed
     session, found = _find_session_places(store, newest.agent, newest.project, host, allowed=kinds, quotes=quotes)
-    ref = _named_file(to, found.refs, session) if to else _recorded_file(ask, found.refs)
+    ref = _named_file(to, found.refs, session) if to else _recorded_file(ask, found.refs, session, allowed)
     if ref is None:
         remedy = f"Name a file: skilld learnings propose {newest.id} --to PATH"
         raise SkilldError(_TITLE, found.refusal or "no suitable file was found", remedy)
@@ -261,9 +261,23 @@ def _unread_note(ref: SkillRef) -> str:
     return f"none of the agents you use in this project loads {ref.name} by itself"
 
 
-def _recorded_file(ask: Sequence[Learning], refs: Sequence[SkillRef]) -> SkillRef | None:
+def _recorded_skill(ask: Sequence[Learning], session: WorkingSession) -> SkillRef | None:
+    """Return the skill that learnings were kept for, None if there is none or it cannot be edited."""
+    kept = next((one for one in ask if one.place and one.place_kind == TargetKind.SKILL.value), None)
+    if kept is None:
+        return None
+    where = skill_places(session.agent, session.home, session.environment)
+    found = find(kept.skill or Path(kept.place).parent.name, kept.place, str(session.cwd), where)
+    return found if isinstance(found, SkillRef) else None
+
+
+def _recorded_file(
+    ask: Sequence[Learning], refs: Sequence[SkillRef], session: WorkingSession, allowed: Collection[TargetKind]
+) -> SkillRef | None:
     """Return the file that learnings were kept for, or another that is as private; the best one if none is recorded."""
     newest = ask[0]
+    if TargetKind.SKILL in allowed and (skill := _recorded_skill(ask, session)):
+        return skill
     kept = next((one for one in ask if one.place and one.place_kind != TargetKind.SKILL.value), None)
     if kept is None:
         return choose_target(newest.quote, refs)

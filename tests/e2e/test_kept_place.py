@@ -102,3 +102,19 @@ def test_no_personal_file_is_offered_for_an_agent_that_is_not_known_to_load_one(
     root = Project(tmp_path / "plain", home, ".elsewhere").root
     (home / f".{agent}").mkdir()
     assert find_targets(WorkingSession(agent, root, home, {}), [TargetKind.PERSONAL]).refs == ()
+
+
+@pytest.mark.parametrize("usable", [True, False])
+def test_one_kept_for_a_skill_goes_to_the_skill_while_that_can_be_edited(
+    daemon: InProcessDaemon, home: Path, tmp_path: Path, *, usable: bool
+) -> None:
+    root = Project(tmp_path / "bare", home, ".elsewhere").root
+    skill = root / ".claude/skills/cut-release/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: cut-release\ndescription: Cut a release.\n---\n\n# Release\n\n- Tag.\n- Push.\n")
+    kept = replace(_learning(root, MINE, "skill", skill, "claude-code"), skill="cut-release")
+    daemon.store.learnings.add(kept)
+    if not usable:
+        skill.unlink()
+    made = InProcessProgram(home).json("learnings", "propose", kept.id)
+    assert made["path"] == str(skill if usable else root / "CLAUDE.md")
