@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import errno
 import os
+import resource
 import sys
 from collections.abc import Sequence
 
@@ -12,11 +13,13 @@ from skilld.errors import Exit, SkilldError
 
 # Errors of the environment, such as a full or read-only disk or a closed folder, and not of skilld.
 _MAX_PASTED_ARGUMENT = 2_000  # characters of one in a command to paste
+_NO_DUMP = 1  # bytes: too few for a file, and Linux then pipes nothing to the program in core_pattern (at 0 it would)
 _ENVIRONMENT_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO})
 
 
 def main(given: Sequence[str]) -> int:
     """Run one command; returns its exit code."""
+    _refuse_core_dumps()
     _fill_streams()
     try:
         return _run(list(given))
@@ -59,6 +62,15 @@ def _run(given: list[str]) -> int:
         return int(arguments.run(arguments))
     finally:
         sys.stdout.flush()  # here, where errors are reported, and not when Python exits
+
+
+def _refuse_core_dumps() -> None:
+    """Keep this process and those it starts, which hold what is not redacted yet, from leaving a core dump.
+
+    The hard limit stays: a program of the person's, such as a git hook, can allow its own dumps again.
+    """
+    _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (min(_NO_DUMP, hard) if hard >= 0 else _NO_DUMP, hard))
 
 
 def _is_folder_gone() -> bool:

@@ -26,6 +26,7 @@ NOT_QUICK = frozenset(
         "commands",
         "config",
         "console",
+        "core_dumps",
         "cross_agent",
         "current_work_tree",
         "decide_accept",
