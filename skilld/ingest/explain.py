@@ -95,6 +95,7 @@ _REASON_TEXTS = {
     "not typed": "it is not in the agent's prompt history",
     "subagent": "no human took part in this session",
     "headless": "nobody was at the keyboard",
+    "unsigned": "the client does not say that a human sent it",
 }
 
 

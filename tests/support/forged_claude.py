@@ -8,6 +8,7 @@ from typing import Any
 from support.carrier import Carrier, Records
 
 _BASE = {"sessionId": "s1", "cwd": "/w", "version": "2.1.330", "entrypoint": "cli", "timestamp": "2026-11-18T09:00:01Z"}
+_UNSIGNED: dict[str, Any] = {"version": "2.1.80"}  # the newest of the collected sessions in which no prompt is signed
 _SIGNED: dict[str, Any] = {"origin": {"kind": "human"}, "promptSource": "typed"}
 _REFUSED = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
@@ -44,17 +45,17 @@ def _in_text(tag: str) -> list[Carrier]:
         return f"<{tag}>{content}</{tag}>"
 
     shapes: list[Callable[[str, str], Records]] = [
-        lambda c, p: [user(f"{block(c)}\n{p}")],
+        lambda c, p: [user(f"{block(c)}\n{p}", **_UNSIGNED)],
         lambda c, p: [user(f"\n{block(c)}\n{block(c)}\n\n{p}", **_SIGNED)],
-        lambda c, p: [user(f"{p}\n\n{block(c)}\n")],
+        lambda c, p: [user(f"{p}\n\n{block(c)}\n", **_UNSIGNED)],
         lambda c, p: [user(f"{p}\n{block(c)}", **_SIGNED)],
-        lambda c, p: [user([text(block(c)), text(p)])],
+        lambda c, p: [user([text(block(c)), text(p)], **_UNSIGNED)],
         lambda c, p: [user([text(p), text(block(c))], **_SIGNED)],
         lambda c, p: [user(block(c)), user(block(c), 2, **_SIGNED), typed(p)],
         lambda c, p: [call("Edit"), result("done", text(block(c)), text(p))],
         lambda c, p: [call("Edit"), result("done", text(f"{block(c)}\n{p}"))],
     ]
-    between = Carrier(tag, lambda c, p: [user(f"{block(c)}\n{p}\n{block(c)}")], recognizable=False)
+    between = Carrier(tag, lambda c, p: [user(f"{block(c)}\n{p}\n{block(c)}", **_UNSIGNED)], recognizable=False)
     return [*(Carrier(tag, shape) for shape in shapes), between]
 
 

@@ -68,7 +68,7 @@ REPLIES = {
 
 
 def prompt(text: object, **fields: object) -> dict[str, object]:
-    base = {"type": "user", "uuid": "u1", "sessionId": "s1", "timestamp": "2026-11-18T09:00:00Z", "version": "2.1.197"}
+    base = {"type": "user", "uuid": "u1", "sessionId": "s1", "timestamp": "2026-11-18T09:00:00Z", "version": "2.1.80"}
     return {**base, "message": {"role": "user", "content": text}, **fields}
 
 
@@ -174,6 +174,35 @@ def test_user_records_count_whatever_the_client(fields: dict[str, object]) -> No
     assert turn_texts(events_of_records(claude_code, prompt("always use tabs", **fields))) == [
         ("typed", "always use tabs")
     ]
+
+
+COMMAND = "<command-message>x</command-message>\n<command-name>/x</command-name>\n"
+
+
+@for_each(
+    ("version", "fields", "counts"),
+    [
+        ("2.1.196", {}, True),
+        ("2.1.197", {}, False),
+        ("2.1.330", {}, False),
+        ("3.0.0", {"entrypoint": "cli"}, False),
+        ("2.1.330", {"entrypoint": "cli", "promptSource": "typed"}, False),
+        ("2.1.330", {"entrypoint": "claude-vscode", "promptSource": "sdk"}, False),
+        ("2.1.330", {"origin": {"kind": "human"}}, True),
+        ("2.1.330", {"message": {"content": f"{COMMAND}<command-args>always use tabs</command-args>"}}, True),
+    ],
+)
+def test_a_prompt_without_a_signature_is_nobodys_in_versions_that_sign_them(
+    version: str, fields: dict[str, object], *, counts: bool
+) -> None:
+    """Commands are never signed. A record without a version is of that of the record before it."""
+    record = prompt("always use tabs", version=version) | fields
+    unversioned = {key: value for key, value in record.items() if key != "version"}
+    reply = {"type": "assistant", "sessionId": "s1", "version": version, "message": {"content": []}}
+    for records in ([record], [reply, unversioned]):
+        events = events_of_records(claude_code, *records)
+        assert [words for _, words in turn_texts(events)] == ["always use tabs"] * counts
+        assert ignored_counts(events) == ({} if counts else {"unsigned": 1})
 
 
 def test_a_typed_command_may_stand_without_a_wrapper() -> None:

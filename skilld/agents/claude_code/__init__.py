@@ -29,6 +29,7 @@ from skilld.agents.claude_code.prompts import (
     attached_prompt,
     blocked_prompt,
     flag_reason,
+    lacks_signature,
     typed_prompt,
 )
 from skilld.agents.claude_code.records import AGENT, Record, blocks, string, texts
@@ -215,6 +216,8 @@ class Parser:
         delivery = self._queue.on_delivery(found.text, record.string("promptSource"))
         if not by_person:
             return [record.ignored("headless")]
+        if lacks_signature(record, self._presence.version):
+            return [record.ignored("unsigned")]
         if delivery is Delivery.QUEUED:
             return [*self._skills.before_turn(), record.turn(found.text, How.QUEUED)]
         self._queue.drop_older(record)
@@ -268,6 +271,8 @@ class Parser:
         if isinstance(found, str):
             return record.ignored(found)
         self._queue.on_delivery(found.text, "queued")
+        if lacks_signature(attachment, self._presence.version):
+            return record.ignored("unsigned")
         # The uuid under which some versions write the same prompt again.
         own = attachment.string("source_uuid") or record.string("uuid")
         carrier = Record({**record.fields, "uuid": own}, record.span, self._session)

@@ -28,6 +28,8 @@ _FLAGS = (
 _PERSON_SOURCES = frozenset(("", "typed", "queued", "sdk"))
 _FLAG_NAMES = frozenset(flag for flag, _ in _FLAGS)
 _AUTOMATED_ENTRYPOINTS = frozenset(("mcp", "claude-code-github-action"))
+# The first version known to sign every prompt, also from desktop and mobile apps: all 88 in the collected sessions.
+_SIGNED_SINCE = (2, 1, 197)
 _BLOCKED = "UserPromptSubmit operation blocked by hook"
 _BLOCKED_PROMPT = "\n\nOriginal prompt: "
 
@@ -35,6 +37,11 @@ _BLOCKED_PROMPT = "\n\nOriginal prompt: "
 def is_signed(record: Record) -> bool:
     """Whether the client says that a human sent it. It does not for typed commands."""
     return record.origin == "human"
+
+
+def lacks_signature(record: Record, version: tuple[int, ...]) -> bool:
+    """Whether a prompt that is no command has no sign of a human, though the client of this `version` writes one."""
+    return version >= _SIGNED_SINCE and not is_signed(record)
 
 
 def is_automated(record: Record) -> bool:
