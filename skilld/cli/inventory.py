@@ -142,11 +142,13 @@ def library_rows(store: Store, near: Path | None = None) -> list[LibraryRow]:
 
 
 def listed_rows(store: Store, project: Path | None = None) -> list[LibraryRow]:
-    """Return all skills; one in several work trees of a repository is only that of `project`, or of this folder."""
+    """Return the skills where no project opts out; of several work trees, those of `project` or of this folder."""
     from skilld.library.work_trees import without_copies
+    from skilld.skills import is_left_alone
 
     rows = library_rows(store, project / "SKILL.md" if project else None)
-    return without_copies(rows, project or common.current_folder())
+    wanted = [row for row in rows if not is_left_alone(row.path)]
+    return without_copies(wanted, project or common.current_folder())
 
 
 def find_skill(store: Store, given: str, session: str = "") -> LibraryRow:

@@ -20,7 +20,7 @@ from skilld.errors import SkilldError
 from skilld.ingest.source import Cursor
 from skilld.paths import possible_folder
 from skilld.protocol import StoredWords
-from skilld.skills import opt_out
+from skilld.skills import is_left_alone, opt_out
 from skilld.store.transcripts import StoredFile, Transcripts
 from skilld.store.words import MAX_TEXT, Words
 from skilld.text import Redact
@@ -131,7 +131,7 @@ class TurnWriter:
                 seen = event.session_id, cwd
                 rows.record_activity(file.agent, event.session_id, cwd=cwd, activity=reading.activity(event))
                 self.touched.add((file.agent, event.session_id))
-            if isinstance(event, SkillUse):
+            if isinstance(event, SkillUse) and not _opts_out(cwd or rows.cwd(file.agent, event.session_id)):
                 rows.add_use(file.agent, replace(event, cwd=cwd))
             if isinstance(event, Turn):
                 lasting = needs_classification(event.text)
@@ -144,11 +144,14 @@ class TurnWriter:
 
 def _may_save_words(cwd: str | None) -> bool:
     """Whether the project in a session's folder has not opted out."""
-    folder = Path(cwd) if cwd else None
-    try:
-        return folder is None or not folder.is_absolute() or not opt_out(folder)
-    except (SkilldError, OSError, ValueError):
-        return False
+    return not (cwd and cwd.startswith("/") and is_left_alone(Path(cwd)))
+
+
+def _opts_out(cwd: str | None) -> bool:
+    """Whether the project in a session's folder has surely opted out: an invalid file may yet be mended."""
+    with suppress(SkilldError, OSError, ValueError):
+        return bool(cwd and cwd.startswith("/") and opt_out(Path(cwd)))
+    return False
 
 
 def _counts(turn: Turn, file: StoredFile) -> bool:

@@ -19,7 +19,7 @@ from skilld.library.merge import MERGED_FROM, merged_files
 from skilld.library.patterns import COMPLETED
 from skilld.past import PastSession
 from skilld.paths import places
-from skilld.skills import Skill, Source, find, text
+from skilld.skills import Skill, Source, find, is_left_alone, text
 from skilld.skills.spec import load_fault
 from skilld.store import Store, meta
 from skilld.store.overview import SkillUsage
@@ -37,10 +37,10 @@ def disabled_skills(store: Store) -> frozenset[Path]:
 
 
 def offered_skills(store: Store, skills: Iterable[Skill]) -> list[Skill]:
-    """Return the skills that are offered: those neither disabled nor merged into another one of them."""
+    """Return the skills that are offered: not disabled, merged into another one, or in a project that opts out."""
     found = list(skills)
     off = disabled_skills(store) | merged_skills(found).keys()
-    return [skill for skill in found if skill.path not in off]
+    return [skill for skill in found if skill.path not in off and not is_left_alone(skill.path)]
 
 
 def set_enabled(store: Store, paths: Iterable[Path], *, on: bool) -> int:

@@ -49,7 +49,7 @@ from skilld.redact.key import load_key
 from skilld.report.gather import gather
 from skilld.report.values import Report
 from skilld.review.diff import DiffRow, diff_rows
-from skilld.skills import Skill
+from skilld.skills import Skill, is_left_alone
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession
@@ -443,9 +443,10 @@ class ReviewSession:
         return move_to_trash(skill.skill, self._context.trash)
 
     def sessions(self) -> list[LiveSession]:
-        """Return the sessions of the last day, newest first."""
+        """Return the sessions of the last day in projects that do not opt out, newest first."""
         with self._store() as store:
-            return store.overview.sessions_since(time.time() - _LIVE_SECONDS)
+            found = store.overview.sessions_since(time.time() - _LIVE_SECONDS)
+        return [one for one in found if not (one.cwd and one.cwd.startswith("/") and is_left_alone(Path(one.cwd)))]
 
     def report(self) -> Report:
         """Return the report without the person's words. Reads the disk and git."""

@@ -7,6 +7,6 @@ it goes.
 from __future__ import annotations
 
 from skilld.skills.find import Places, Skill, Source, Unusable, find, inventory, read, text
-from skilld.skills.project_config import opt_out
+from skilld.skills.project_config import is_left_alone, opt_out
 
-__all__ = ["Places", "Skill", "Source", "Unusable", "find", "inventory", "opt_out", "read", "text"]
+__all__ = ["Places", "Skill", "Source", "Unusable", "find", "inventory", "is_left_alone", "opt_out", "read", "text"]

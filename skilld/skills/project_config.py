@@ -60,10 +60,10 @@ class ProjectConfig:
         """Return why `path` (of a file called `name`, or a session's folder) is opted out, None if it is not."""
         inside = path.relative_to(self.folder)
         parts = [part.as_posix() for part in (inside, *inside.parents)]
-        globs = [glob.removeprefix("./").strip("/") for glob in self.ignore]  # as people write them for git
-        ignored = any(fnmatchcase(part, glob) for glob in globs for part in parts)
-        wanted = kind is None or kind in self.targets
-        if self.enabled and wanted and name not in self.never and not ignored:
+        ignored = any(fnmatchcase(part, glob) for glob in self.ignore for part in parts)
+        unwanted = any(fnmatchcase(name.lower(), glob.lower()) for glob in self.never if name)
+        wanted = (kind is None or kind in self.targets) and not unwanted
+        if self.enabled and wanted and not ignored:
             return None
         return f"{_told_path(self.folder / PROJECT_CONFIG, self.branch)} opts out of skilld"
 
@@ -77,6 +77,14 @@ def opt_out(path: Path, name: str = "", kind: TargetKind | None = None) -> str |
     spellings = dict.fromkeys((path, Path(os.path.realpath(path))))
     found = (config.opt_out(at, name, kind) for each in spellings for config, at in _configs_around(each))
     return next(filter(None, found), None)
+
+
+def is_left_alone(path: Path) -> bool:
+    """Whether a project around an absolute `path` opts out, or has a configuration that cannot be read."""
+    try:
+        return opt_out(path) is not None
+    except (SkilldError, OSError, ValueError):
+        return True
 
 
 def _configs_around(path: Path) -> Iterator[tuple[ProjectConfig, Path]]:
@@ -162,8 +170,27 @@ def _parse_config(folder: Path, branch: str, values: dict[str, object]) -> Proje
     targets = _get_texts(values, "targets") if "targets" in values else tuple(TargetKind)
     if unknown := set(targets) - set(TargetKind):
         raise ValueError(f"targets contains {min(unknown)!r}; allowed: {', '.join(TargetKind)}")
-    never, ignore = _get_texts(values, "never"), _get_texts(values, "ignore")
+    never = _get_texts(values, "never")
+    if wrong := [one for one in never if not _NAME_GLOB.fullmatch(one)]:
+        raise ValueError(f"never contains {wrong[0]!r}, which can be no skill's name: write a name, or a glob of names")
+    ignore = tuple(glob for text in _get_texts(values, "ignore") for glob in _path_globs(text))
     return ProjectConfig(folder, branch, bool(enabled), never, ignore, targets)
+
+
+# A part of a path, with the signs of fnmatch: no slash, no colon of a plugin, no braces, no leading exclamation mark.
+_NAME_GLOB = re.compile(r"(?! )(?:[\w.*? -]|\[!?[^\]/\n]+\])+(?<! )")
+
+
+def _path_globs(text: str) -> Iterator[str]:
+    """Yield the globs of a path below the folder of the file, as people write it for git."""
+    glob = text.removeprefix("./").strip("/") or "."
+    if not text.strip() or "\\" in glob or glob.startswith(("!", "~")) or ".." in glob.split("/"):
+        raise ValueError(f"ignore contains {text!r}, which can be no path below the file")
+    yield glob
+    if glob.startswith("**/"):
+        yield glob.removeprefix("**/")
+    if glob.endswith("/**"):
+        yield glob.removesuffix("/**")
 
 
 def _get_texts(values: dict[str, object], key: str) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,22 @@ def test_a_session_on_a_branch_that_lacks_it_is_left_alone_too(home: Path, proje
         assert LASTING.encode() not in b"".join(file.read_bytes() for file in (home / ".local").rglob("*.db*"))
     assert (program.json("proposals", "--state", "all"), program.json("learnings")) == ([], [])
     assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
+
+
+def test_the_skills_of_a_project_that_opts_out_are_not_offered_and_their_uses_not_kept(
+    home: Path, project: Project, program: Program
+) -> None:
+    program.run("run", "--once")
+    (project.root / ".skilld.toml").write_text("enabled = false\n")
+    session = Session(home, project)
+    session.use_skill()
+    session.type("Write the release notes for 2.4.0", LASTING, "ok, looks good", "thanks", "go on")
+    program.run("run", "--once")
+    asked = [("skills", "list"), ("suggest", "--project", str(project.root)), ("recommend", "write the release notes")]
+    for words in asked:
+        assert "release-notes" not in program.run(*words).stdout
+    with sqlite3.connect(home / ".local/state/skilld/skilld.db") as store:
+        assert store.execute("SELECT count(*) FROM skill_uses").fetchone() == (0,)
+    (project.root / ".skilld.toml").unlink()
+    for words in asked[:2]:
+        assert "release-notes" in program.run(*words).stdout

@@ -126,3 +126,45 @@ def test_a_special_file_is_an_error_and_never_blocks(project: Path) -> None:
     os.mkfifo(project / ".skilld.toml")
     with pytest.raises(SkilldError, match="not a regular file"):
         opt_out(project)
+
+
+@pytest.mark.parametrize("glob", ["release-*", "Release-*", "*notes", "release-note?", "release-[mn]*"])
+def test_never_takes_globs_of_names(project: Path, glob: str) -> None:
+    text = f"never = ['other', '{glob}']"
+    assert _is_left_alone(project, text, _skill(project, "release-notes"), "release-notes")
+    assert not _is_left_alone(project, text, _skill(project), "deploy")
+    assert not _is_left_alone(project, text, project)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", " ", "/deploy", ".claude/skills/x", "plugin:deploy", "!deploy", "{deploy,release}", "a, b", "a ", "$a", "a-["],
+)
+def test_what_can_be_no_skills_name_is_an_error(project: Path, name: str) -> None:
+    (project / ".skilld.toml").write_text(f'never = ["deploy", "{name}"]')
+    with pytest.raises(SkilldError, match=r"Skipped because of") as error:
+        opt_out(project / "src")
+    assert "which can be no skill's name" in error.value.cause
+
+
+@pytest.mark.parametrize(
+    ("glob", "path", "ignored"),
+    [
+        ("/", "src", True),
+        ("./", "src", True),
+        ("**/api", "api", True),
+        ("**/api", "packages/api/src", True),
+        ("packages/**", "packages", True),
+        ("packages/**", "packages2", False),
+    ],
+)
+def test_ignore_takes_globs_as_git_does(project: Path, glob: str, path: str, *, ignored: bool) -> None:
+    assert _is_left_alone(project, f"ignore = ['{glob}']", project / path) is ignored
+
+
+@pytest.mark.parametrize("path", ["", " ", "..", "../other", "packages/../x", "!packages", "~/work", "packages\\\\api"])
+def test_what_can_be_no_path_below_the_file_is_an_error(project: Path, path: str) -> None:
+    (project / ".skilld.toml").write_text(f'ignore = ["{path}"]')
+    with pytest.raises(SkilldError, match=r"Skipped because of") as error:
+        opt_out(project / "src")
+    assert "which can be no path below the file" in error.value.cause
