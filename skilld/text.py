@@ -74,9 +74,9 @@ def shorten_arguments(text: str, given: Sequence[str], limit: int = MAX_SHOWN_AR
     return text
 
 
-def without_login(text: str) -> str:
-    """Return a text without the logins in its addresses. A user of ssh stays."""
-    return _USERINFO_PATTERN.sub("", text)
+def without_login(text: str, shown: str = "") -> str:
+    """Return a text with the logins in its addresses replaced by `shown`. A user of ssh stays."""
+    return _USERINFO_PATTERN.sub(shown, text)
 
 
 def pluralize(number: float, singular: str, plural: str = "") -> str:

@@ -10,6 +10,7 @@ import time
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
+from getpass import getpass
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ from skilld.cli import common, terminal
 from skilld.cli.settings_text import with_explanations, with_setting, without_setting
 from skilld.errors import SkilldError, UsageError
 from skilld.files import write_atomically
+from skilld.text import without_login
 
 _ROOTS_PREFIX = "roots."  # one setting per agent; those that are not set are shown as one row
 _VALUE_WIDTH = 9  # fits most values
+_MASK = "***@"  # shown in place of a login
 
 
 def add(verbs: common.Verbs) -> None:
@@ -34,7 +37,11 @@ def add(verbs: common.Verbs) -> None:
     common.verb(actions, "path", path, "print the path of the settings file")
     change = common.verb(actions, "set", set_, "change a setting")
     change.add_argument("key", metavar="KEY", help="the setting's name, as listed by `skilld config show`")
-    change.add_argument("value", metavar="VALUE", help="the new value; separate list items with commas")
+    change.add_argument(
+        "value",
+        metavar="VALUE",
+        help="the new value; separate list items with commas; - reads it from standard input, for one that is secret",
+    )
     change.set_defaults(
         check_words=lambda given: _changed_values(common.places().settings_file, given.key, given.value)
     )
@@ -79,9 +86,17 @@ def show(arguments: argparse.Namespace) -> int:
 
 
 def _values() -> dict[str, Any]:
-    """Return every setting as JSON, with the API key masked."""
-    values = common.settings().model_dump(mode="json")
+    """Return every setting as JSON, with the API key and the logins in addresses masked."""
+    values: dict[str, Any] = _without_logins(common.settings().model_dump(mode="json"))
     return values | ({"model_api_key": "(set)"} if values.get("model_api_key") else {})
+
+
+def _without_logins(value: Any) -> Any:  # noqa: ANN401 - JSON
+    if isinstance(value, dict):
+        return {key: _without_logins(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_without_logins(one) for one in value]
+    return without_login(value, _MASK) if isinstance(value, str) else value
 
 
 def get(arguments: argparse.Namespace) -> int:
@@ -120,11 +135,20 @@ def path(arguments: argparse.Namespace) -> int:
 def set_(arguments: argparse.Namespace) -> int:
     """Change one setting."""
     file = common.places().settings_file
-    write_setting(file, arguments.key, arguments.value)
+    _check_key(arguments.key)
+    write_setting(file, arguments.key, _read_value(arguments.key) if arguments.value == "-" else arguments.value)
     console.say(f"Set {arguments.key} in {console.message(str(file))}. {_when_effective(arguments.key)}")
     if arguments.key == "model" and not arguments.no_check:
         try_model()
     return 0
+
+
+def _read_value(key: str) -> str:
+    """Return a value from standard input, which no history of a shell keeps: hidden as it is typed, or one line."""
+    value = getpass(f"{key}: ") if sys.stdin.isatty() else sys.stdin.readline().strip()
+    if not value:
+        raise UsageError("Nothing was changed", f"standard input has no value for {key}")
+    return value
 
 
 def try_model(*, asks_again: bool = False) -> bool:
@@ -258,6 +282,8 @@ def _changed_values(file: Path, key: str, value: str | None) -> tuple[dict[str, 
     from skilld.settings import read_file, validate
 
     _check_key(key)
+    if value and f"//{_MASK}" in value:
+        raise UsageError("Nothing was changed", f"{_MASK} stands for a login, which is not shown", "Write the login.")
     values = read_file(file)
     *outer, last = key.split(".", 1)
     target = values.setdefault(outer[0], {}) if outer else values

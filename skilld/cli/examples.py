@@ -18,7 +18,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld setup": (
         ("skilld setup", "answer a few questions"),
         ("skilld setup agent", "let each agent judge its own sessions"),
-        ("skilld setup offline --look-back 7", "without questions, for a script"),
+        ("skilld setup offline --look-back 7", "the same without questions"),
         ("skilld setup --statusline claude-code", "open proposals in its status line"),
     ),
     "skilld demo": (("skilld demo", ""),),

@@ -149,11 +149,16 @@ def require_person(title: str, words: Sequence[str], *, by_agents: bool = False)
     raise RefusedError(title, doubt.words, remedy(doubt, words))
 
 
+def _without_key(given: Sequence[str]) -> Sequence[str]:
+    """Return the words of a command; one that sets an API key reads it instead, so that it is not shown."""
+    return ["-" if before == "model_api_key" else word for before, word in zip(("", *given), given, strict=False)]
+
+
 def remedy(doubt: Doubt, given: Sequence[str]) -> str:
     """Return what the person can do instead."""
     from skilld.caller.judge import DoubtKind
 
-    words = common.as_text(shlex.join(["skilld", *given]))
+    words = common.as_text(shlex.join(["skilld", *_without_key(given)]))
     match doubt.why:
         case DoubtKind.AGENT:
             return f"A command run inside an agent counts as the agent's own. Run it in your own terminal: {words}"

@@ -271,7 +271,7 @@ def _missing_requirement(name: str, environment: Mapping[str, str], *, has_key: 
     variables = [variable for variable, model in PROVIDERS.items() if model.partition("/")[0] == provider]
     if not variables or has_key or any(environment.get(variable) for variable in variables):
         return None
-    return Trouble(f"{variables[0]} is not set", f"export {variables[0]}=KEY, or: skilld config set model_api_key KEY")
+    return Trouble(f"{variables[0]} is not set", f"export {variables[0]}=KEY, or: skilld config set model_api_key -")
 
 
 def _ask_model(spec: Spec, settings: Settings, env: Mapping[str, str], account: Account) -> Trouble | str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -12,7 +13,9 @@ import pytest
 
 from skilld.__main__ import main
 from skilld.agents import ADAPTERS
+from skilld.caller.judge import Doubt, DoubtKind
 from skilld.classify.backends.names import find_problem
+from skilld.cli import permissions
 from skilld.health import gather
 from skilld.health.values import Model, Trouble
 from skilld.settings import Settings, setting_keys
@@ -403,3 +406,44 @@ def test_one_setting_or_section_is_shown(key: str, names: list[str], capsys: pyt
 def test_an_unknown_setting_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["config", "show", "budgte"]) == 2
     assert "No such setting: budgte" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("https://bob:hunter2@gw.example/v1", "https://***@gw.example/v1"),
+        ("https://hunter2@gw.example:8443", "https://***@gw.example:8443"),
+        ("https://gw.example/v1", "https://gw.example/v1"),
+    ],
+)
+def test_a_login_in_an_address_is_not_shown(
+    file: Path, capsys: pytest.CaptureFixture[str], address: str, shown: str
+) -> None:
+    """And what is shown cannot be set by mistake."""
+    _write_config(file, f'model_base_url = "{address}"\n[machines]\nremote = "{address}"\n')
+    asked = [["show"], ["show", "--json"], ["show", "machines"], ["get", "model_base_url"], ["get", "machines.remote"]]
+    for words in asked:
+        assert main(["config", *words]) == 0
+        out = capsys.readouterr().out
+        assert shown in out
+        assert "hunter2" not in out
+    assert _set("model_base_url", shown) == (0 if shown == address else 2)
+    assert tomllib.loads(file.read_text())["model_base_url"] == address
+
+
+@pytest.mark.parametrize(("typed", "code", "stored"), [("sk-1234\n", 0, "sk-1234"), ("\n", 2, None), ("", 2, None)])
+def test_a_secret_is_read_from_standard_input(  # noqa: PLR0917 - fixtures
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], typed: str, code: int, stored: str
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+    assert _set("model_api_key", "-") == code
+    assert (tomllib.loads(file.read_text())["model_api_key"] if file.exists() else None) == stored
+    shown = capsys.readouterr()
+    assert "sk-1234" not in shown.out + shown.err
+
+
+def test_a_refused_command_does_not_repeat_the_key() -> None:
+    doubt = Doubt(DoubtKind.AGENT, "an agent ran it")
+    words = ["config", "set", "model_api_key", "sk-1234", "--no-check"]
+    assert "skilld config set model_api_key - --no-check" in permissions.remedy(doubt, words)
+    assert "skilld config set model offline" in permissions.remedy(doubt, ["config", "set", "model", "offline"])
