@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from skilld.classify.offline.grammar import KEPT_STRENGTH, STRENGTH, Cue, Language, languages
+from skilld.classify.offline.instead import says_instead
 from skilld.classify.offline.product import (
     after_opener,
     describes_product,
@@ -115,10 +116,11 @@ def _find_lasting(text: str, agent_texts: tuple[str, ...]) -> tuple[Match, ...]:
     turn = _read_turn(text, agent_texts)
     described = turn.long or turn.ordered
     heard = [
-        replace(found, before=tuple(_context_parts(before, turn)))
+        _with_alternative(replace(found, before=tuple(_context_parts(before, turn))), turn)
         for before, clause in pairwise([None, *turn.clauses])
         if clause and (found := _match_clause(clause, turn)) and not _is_corrected(found, turn)
     ]
+    heard = [one for one in heard if not any(o.start < one.start < o.start + len(o.quote) for o in heard)]
     headers = {clause.header.rstrip(":： ") for clause in turn.clauses}
     heard = [one for one in heard if one.quote not in headers or not one.language.announces(one.quote)]
     sure = [one for one in heard if (one.cue in _EXPLICIT_CUES or not described) and not _is_spec(one, turn)]
@@ -222,8 +224,10 @@ def _read_turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
 
 
 def _match_practice(clause: Clause, turn: _Turn) -> Match | None:
-    found = None if clause.question or _CONSEQUENCE.match(clause.text) else _match_practice_part(clause, turn)
-    return None if found is None or _is_vetoed(fold(clause.text), turn.languages) else found
+    bare = fold(clause.text)
+    of_now = _CONSEQUENCE.match(clause.text) or any(one.tasks_behind.search(bare) for one in turn.languages)
+    found = None if clause.question or of_now else _match_practice_part(clause, turn)
+    return None if found is None or _is_vetoed(bare, turn.languages) else found
 
 
 def _match_practice_part(clause: Clause, turn: _Turn) -> Match | None:
@@ -247,6 +251,17 @@ def _match_practice_part(clause: Clause, turn: _Turn) -> Match | None:
         if commands and not turn.of_product:
             return _make_match(clause, turn.text, language, Cue.CORRECTION, MODEST_STRENGTH)
     return None
+
+
+def _with_alternative(match: Match, turn: _Turn) -> Match:
+    """Return `match` with the next sentence, if that says what to do instead of what it bans."""
+    end = match.start + len(match.quote)
+    then = next((one for one in turn.clauses if one.start >= end), None)
+    if then is None or then.question or turn.text[end : then.start].strip() or not says_instead(match.said, then.text):
+        return match
+    behind = turn.text[then.start : then.start + len(then.text)]
+    said = f"{match.said.rstrip('.! ')}. {behind[0].upper()}{behind[1:]}"
+    return replace(match, quote=turn.text[match.start : then.start] + behind, said=said)
 
 
 def _is_corrected(match: Match, turn: _Turn) -> bool:
@@ -375,7 +390,7 @@ def _without_reasons(bare: str, match: Match) -> str:
 def _make_match(clause: Clause, text: str, language: Language, cue: Cue, strength: float) -> Match:
     """Return the match of a clause, quoted from `text`, without its opener."""
     quote = text[clause.start : clause.start + len(clause.text)]
-    said = quote[opener_end(clause.text, language) :]
+    said = language.tasks_behind.sub("", quote[opener_end(clause.text, language) :])
     return Match(quote, said, clause.start, clause.question, language, cue, strength)
 
 

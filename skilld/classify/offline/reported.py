@@ -31,6 +31,9 @@ _CLAUSE_END = re.compile(r"[,.;!?]")
 _DETERMINERS = re.compile(r"\W*(?:[^\W\d_]{1,5}['’]?\s*){0,2}(?:[\w-]+['’]s\s*)?")
 _BEHIND_TITLE = re.compile(r"(?:\s(?:[^\s]+\s?){1,5})?$")
 _FOLLOWS = re.compile(r"\s*\n\s*(?:[^\W\da-z_]|[-*#>\d])")  # a blank line, and a capital letter or a mark
+_OBJECT = re.compile(
+    r"\b(?:an?|the|some|his|her|their) [\w'’-]+(?: [\w'’-]+){0,2}+\s(?:that |which |who )?\Z", re.IGNORECASE
+)
 _BEGIN, _END = r"(?<![\w'’-])", r"(?![\w-])"
 _NEVER = "(?!)"
 _OF = "from|by|of|aus|von|vom|de|del|du|da|dal|uit|van|z|ze|из|от"
@@ -99,11 +102,18 @@ def reporting(codes: frozenset[str] | None = None) -> Reporting:
 def without_reported(text: str, codes: frozenset[str]) -> str:
     """Return `text` with what is reported in it replaced by newlines, so that positions stay the same."""
     words, out, done = reporting(codes), list[str](), 0
+    report, behind = "", -1  # what the sentence before reports up to its end, and where it ends
     for sentence in _SENTENCE.finditer(text):
-        if len(sentence[0]) <= _MAX_SENTENCE and (span := _reported_part(sentence[0], words)):
+        goes_on = bool(report) and sentence.start() == behind and _goes_on(report, sentence[0], words)
+        span = None
+        if len(sentence[0]) <= _MAX_SENTENCE:
+            span = (0, len(sentence[0])) if goes_on else _reported_part(sentence[0], words)
+        report, behind = "", sentence.end()
+        if span:
             begin, end = sentence.start() + span[0], sentence.start() + span[1]
             out += [text[done:begin], "\n" * (end - begin)]
             done = end
+            report = text[begin:end] if end == behind else ""
     return "".join([*out, text[done:]])
 
 
@@ -152,6 +162,13 @@ def tells_of_others(clause: str, codes: frozenset[str] | None = None) -> bool:
     return next(_subjects(clause, words, words.says), None) is not None
 
 
+def _goes_on(report: str, sentence: str, words: Reporting) -> bool:
+    """Whether a report of a rule goes on with the next rule: "Bob says always squash. Never rebase."."""
+    return bool(
+        words.lasting.search(report) and words.lasting.match(sentence.lstrip()) and not words.own.search(sentence)
+    )
+
+
 def _reported_part(sentence: str, words: Reporting) -> tuple[int, int] | None:
     if words.final.search(sentence) and not words.own.search(sentence):
         return 0, len(sentence)
@@ -171,7 +188,12 @@ def _subjects(sentence: str, words: Reporting, *verbs: re.Pattern[str]) -> Itera
         begin = max(0, verb.start() - _MAX_SUBJECT)
         begin = max((seam.end() for seam in _SEAM.finditer(sentence, begin, verb.start())), default=begin)
         subject = sentence[begin : verb.start()]
-        if words.own.search(subject) or words.no_subject.match(subject) or words.lasting.match(subject.lstrip()):
+        if words.no_subject.match(subject) or words.lasting.match(subject.lstrip()):
+            continue
+        if words.own.search(subject) and (source := _OBJECT.search(subject)):  # "I read a post saying ..."
+            begin += source.start()
+            subject = source[0]
+        if words.own.search(subject):
             continue
         if words.alone.fullmatch(verb[0]) or (
             _WORD.search(subject) and (words.nominal.match(subject) or not words.orders.fullmatch(verb[0]))

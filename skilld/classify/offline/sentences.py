@@ -166,6 +166,11 @@ _NEVER_OTHER = re.compile(
     r"(?:\s++(?:or|and|nor)\s++(?:(?:plain|bare|raw|just)\s++)?+[\w./@-]++)?+(?:\s++(?:here|please|pls|ever))?+\s*+(?:[.!,;]|$)",
     re.IGNORECASE,
 )
+# A rule without a verb of its own: the words before it have it.
+_ELLIPSIS = re.compile(
+    r"(?:and\s++)?+(?:always|never|only)\s++(?:an?|the|one|two|our|my|your|their|its|with|without|from|via|through|as|under|over|after|before)\b",
+    re.IGNORECASE,
+)
 _SAME_SUBJECT = re.compile(
     r"(?:always|never|please|don'?t|dont|do\s++not|immer|nie|siempre|nunca|toujours|jamais|sempre)\s++(?:(?:always|never|ever)\s++)?+"
     r"[\w-]++\s++(?:(?:it|them|sie|es)\b|(?:those|these)\b(?!\s++[\w'-]))",
@@ -250,8 +255,8 @@ def _pieces(line: str, first: int, last: int) -> Iterator[tuple[int, int]]:
 
 def _is_separate_rule(line: str, begin: int, rule: re.Match[str]) -> bool:
     """Whether words after a comma are a separate rule: not after "from now on", "when you write docs" or "titles:"."""
-    if _SAME_SUBJECT.match(line, rule.end()):
-        return False  # "we never hide errors, always show them"
+    if _SAME_SUBJECT.match(line, rule.end()) or _ELLIPSIS.match(line, rule.end()):
+        return False  # "we never hide errors, always show them", "never the latest tag, always a fixed version"
     if _NEVER_OTHER.match(line, rule.end()) and _HABIT_WORD.search(line, begin, rule.start()):
         return False  # "always use pnpm here, never npm", "we split by time, never at random"
     if rule["general"]:

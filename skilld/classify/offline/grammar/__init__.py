@@ -209,6 +209,11 @@ class Language:
         return self._any_of(Cue.PRACTICE, kept=False)
 
     @cached_property
+    def tasks_behind(self) -> re.Pattern[str]:
+        """A task behind a statement, which is then no practice: "..., change it in the footer"."""
+        return self._listed("task_behind", r"[,;–—-]\s*(?:", r")\s*[.!]*$")
+
+    @cached_property
     def requires(self) -> re.Pattern[str]:
         """Words for what a thing must do; it is a product if no word of the work is near."""
         return self._listed("required", "", "")

@@ -1,0 +1,144 @@
+"""What belongs to a rule is proposed with it, and what only stands beside it is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.batching.gate import needs_classification
+from skilld.classify.backends.offline import Offline
+from skilld.types import Message, SkillDoc
+
+_SHOP = """---
+name: shop-page
+description: Build and change pages of the shop, with the footer, the grid and the newsletter.
+---
+
+# Pages of the shop
+
+- Prices are shown with VAT.
+- The footer has the imprint and the shipping costs.
+- The newsletter goes out on Mondays.
+"""
+
+
+def _proposed(said: str, *skills: SkillDoc) -> list[str]:
+    found = Offline().detect(
+        [Message("fix the price rounding", 1), Message("Done, the tests pass."), Message(said, 2)], skills
+    )
+    return [one.change for one in found if one.confidence >= 0.5]
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        ("Never use px for fonts. Use rem.", "Never use px for fonts. Use rem."),
+        ("Don't ever push to main. Open a pull request instead.", "Never push to main. Open a pull request instead."),
+        ("stop using moment. use dayjs", "Do not use moment. Use dayjs."),
+        ("never log to stdout. keep it in the file", "Never log to stdout. Keep it in the file."),
+        (
+            'never use the word "notes" for taste, our customers think of perfume. say "tastes of"',
+            'Never use the word "notes" for taste, our customers think of perfume. Say "tastes of".',
+        ),
+        ("Nie px benutzen. Nimm stattdessen rem.", "Nie px benutzen. Nimm stattdessen rem."),
+        ("jamais de yarn. utilise pnpm à la place", "Jamais de yarn. Utilise pnpm à la place."),
+        ("never use the latest tag, always a fixed version", "Never use the latest tag, always a fixed version."),
+        ("no unwrap outside tests, always a proper error", "No unwrap outside tests, always a proper error."),
+        ("don't ever write in german. write english", "Never write in german. Write english."),
+    ],
+)
+def test_what_to_do_instead_stays_with_the_ban(said: str, rule: str) -> None:
+    assert needs_classification(said)
+    assert _proposed(said) == [rule]
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        ("never amend commits. fix them now", "Never amend commits."),
+        ("Never use the old api. Use the new one now.", "Never use the old api."),
+        ("never ship without tests. write the tests for the cart", "Never ship without tests."),
+        ("Never push to main. Open a pull request instead?", "Never push to main."),
+        ("Never use px. I like blue. Use rem.", "Never use px."),
+        ("never call the old api. name the new file cart.ts", "Never call the old api."),
+    ],
+)
+def test_another_sentence_does_not(said: str, rule: str) -> None:
+    assert _proposed(said) == [rule]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "my brother texted me: Always put the NAS on the UPS. Never trust the power here. lol",
+        "Mira says always export at 2x. Never use JPG. what do you think?",
+        "this is what the linter prints: Never use bare except. Always catch a type.",
+        "i read a blog post saying you should always memoize. never trust the compiler. nonsense?",
+        "mein Chef meint, man soll immer rebasen. Nie mergen. was meinst du?",
+    ],
+)
+def test_a_report_goes_on_with_its_next_rule(said: str) -> None:
+    assert _proposed(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        ("the reviewer says use tabs. from now on always use tabs please", "Always use tabs."),
+        ("The docs say always use const. Never use var here, I hate it.", "Never use var here."),
+        (
+            "from now on when the linter says unused import remove it",
+            "When the linter says unused import remove it.",
+        ),
+    ],
+)
+def test_after_a_report_the_person_can_speak_again(said: str, rule: str) -> None:
+    assert _proposed(said) == [rule]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Newsletters go out on tuesdays, change it in the footer",
+        "Prices are shown without VAT, so fix that in the footer.",
+        "Every newsletter gets the imprint too, add it to the footer",
+        "Tom gets the newsletter too, add him to the list.",
+    ],
+)
+def test_a_statement_with_a_task_behind_it_is_no_practice(said: str) -> None:
+    assert _proposed(said, SkillDoc(1, "shop-page", "/repo/.claude/skills/shop-page/SKILL.md", _SHOP, used=(1,))) == []
+
+
+def test_a_lasting_rule_with_a_task_behind_it_stays_one() -> None:
+    assert _proposed("We never show net prices here, fix it in the footer") == ["Never show net prices here."]
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        (
+            "dont use unittest.TestCase, we write plain pytest functions here",
+            "Do not use unittest.TestCase, we write plain pytest functions here.",
+        ),
+        ("we use plain pytest functions here", "We use plain pytest functions here."),
+        ("snake_case, not camelCase, like everywhere else", "snake_case, not camelCase, like everywhere else."),
+        ("remember to always run the tests", "Always run the tests."),
+    ],
+)
+def test_how_things_are_done_here_is_heard(said: str, rule: str) -> None:
+    assert needs_classification(said)
+    assert _proposed(said) == [rule]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "don't worry, we have time here",
+        "don't touch the config, we use it everywhere",
+        "don't push, we use the same branch here and I need it",
+        "the button looks broken like everywhere else",
+        "we use the old one everywhere i look",
+        "remember to also fix the footer",
+    ],
+)
+def test_the_same_words_about_the_present_task_are_not(said: str) -> None:
+    assert _proposed(said) == []
