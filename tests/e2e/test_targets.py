@@ -38,7 +38,8 @@ class Talk:
 
     def type(self, *texts: str) -> None:
         for text in texts:
-            self.add(type="user", message={"role": "user", "content": text}, promptSource="typed")
+            typed = {"promptSource": "typed", "origin": {"kind": "human"}}
+            self.add(type="user", message={"role": "user", "content": text}, **typed)
             answer = [{"type": "text", "text": f"Done ({len(text)})."}]
             self.add(type="assistant", message={"role": "assistant", "content": answer})
 
