@@ -1,4 +1,4 @@
-"""Whether a .gitattributes file filters a path, so that the stored bytes differ from the file's (LFS).
+"""Whether git stores other bytes than a file has: an attribute filters it (LFS, git-crypt), or it is a pointer of LFS.
 
 `git check-attr` runs the repository's fsmonitor (measured, git 2.39), so the files are parsed here. Format:
 gitattributes(5). Doubtful cases count as filtered: then we leave the file alone.
@@ -14,8 +14,9 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from skilld.files import read_regular
+from skilld.files import read_regular, read_start
 from skilld.git.errors import RepoRefusedError
+from skilld.git.state import git_dirs
 
 _MAX_BYTES = 1 << 20
 _MAX_PATTERN_LENGTH = 2048  # git ignores longer lines since 2.39.1
@@ -24,6 +25,36 @@ _MAX_LINES = 20_000  # that set or unset `filter`: 2 s
 _MAX_DEPTH = 100  # folders between the top of the work tree and the file
 
 _BLANK_PATTERN = re.compile(r"[ \t\r]+")
+_POINTER_PATTERN = re.compile(rb"version https://(?:git-lfs|hawser)\.github\.com/spec/")  # git-lfs/docs/spec.md
+
+
+def storage_refusal(path: Path, name: str = "") -> str:
+    """Return why the file at a real path is left alone, as a clause: git stores another text; empty if it does not.
+
+    Runs no git. An attributes file that only git's settings name is missed here; `repo.find_tracked` reads it.
+    """
+    name = name or path.name
+    try:
+        if is_pointer(read_start(path, 64)):
+            return f"{name} is a Git LFS pointer, not the text itself"
+        top = next((folder for folder in path.parents if os.path.lexists(folder / ".git")), None)
+        filtered = top is not None and is_filtered(
+            top, git_dirs(top / ".git")[1], path.relative_to(top).as_posix(), personal_attributes("")
+        )
+    except (OSError, ValueError, RepoRefusedError):  # unreadable: whoever reads it for good says so
+        return ""
+    return f"a git filter changes {name} when git stores it" if filtered else ""
+
+
+def is_pointer(data: bytes) -> bool:
+    """Whether a file is what Git LFS leaves in place of one that it has not fetched."""
+    return _POINTER_PATTERN.match(data) is not None
+
+
+def personal_attributes(configured: str) -> Path:
+    """Return the person's own attributes file: the one that they `configured`, if any, else git's default."""
+    base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    return Path(configured).expanduser() if configured else Path(base).expanduser() / "git" / "attributes"
 
 
 def is_filtered(toplevel: Path, common_dir: Path, relpath: str, personal: Path) -> bool:

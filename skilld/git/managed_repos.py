@@ -19,6 +19,7 @@ from pathlib import Path
 from skilld.errors import cause_of
 from skilld.files import read_regular
 from skilld.git import objects, refs, state, tree
+from skilld.git.attributes import storage_refusal
 from skilld.git.errors import LostRaceError, NotTrackedError, RefLockedError, RepoRefusedError, RepoUnreadableError
 from skilld.git.objects import person_ident, person_identity
 from skilld.git.repo import (
@@ -30,6 +31,7 @@ from skilld.git.repo import (
     open_location,
     open_repo,
     overruled_settings,
+    require_plain,
     require_vacant,
 )
 from skilld.git.run import Git, PersonGit, cached, object_id
@@ -65,6 +67,9 @@ def commit_current_state(place: RepoLocation, wanted: Sequence[str], *, start: b
     found: dict[str, tree.Entry | None] = {}
     times = []
     for relpath in sorted({*held, *staged, *wanted}):
+        if relpath in held and storage_refusal(place.toplevel / relpath):  # only since it was added
+            found[relpath] = held[relpath]
+            continue
         file = _read_file(place.toplevel, relpath)
         found[relpath] = tree.Entry(file.mode, object_id("blob", file.data)) if file is not None else None
         if found[relpath] != held.get(relpath):
@@ -172,13 +177,14 @@ def open_any(address: Path, folder: Path | None) -> Repo:
 def track(path: Path, folder: Path | None, *, new: bool = False) -> TrackedFile:
     """Return where git tracks the skill at `path`; if it does not, add it to the managed repository of its root.
 
-    `new` says that the skill is to be created. Without a `folder` for such repositories, NotTrackedError is raised as
-    by `skilld.git.repo.find_tracked`; for a new skill, also if a repository around it has no commit yet.
+    `new` says that the skill is to be created. What a git filter changes is never copied, since it may be secret: then,
+    and without a `folder` for such repositories, NotTrackedError is raised as by `skilld.git.repo.find_tracked`; for a
+    new skill, also if a repository around it has no commit yet.
     """
     try:
         return find_for_new(path) if new else find_tracked(path)
     except NotTrackedError as error:
-        if folder is None or (new and error.reason == "no-commit"):
+        if folder is None or error.reason == "filtered" or (new and error.reason == "no-commit"):
             raise
     return track_in_managed(path, folder, new=new)
 
@@ -209,6 +215,7 @@ def track_in_managed(path: Path, folder: Path, *, new: bool = False) -> TrackedF
     """
     if path.resolve() != path:
         raise RepoRefusedError("Cannot edit this file", f"{path} is reached through a symlink")
+    require_plain(path)
     root = root_of(path)
     relpath = path.relative_to(root).as_posix()
     tree.check_relpath(relpath)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from skilld.files import shell_quoted
 from skilld.git import objects, state, tree
-from skilld.git.attributes import is_filtered
+from skilld.git.attributes import is_filtered, personal_attributes, storage_refusal
 from skilld.git.errors import GitFailedError, NotTrackedError, RepoRefusedError, RepoUnreadableError
 from skilld.git.run import Git, cached
 from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
@@ -120,9 +120,20 @@ def find_in_repo(folder: Path, path: Path) -> TrackedFile:
     found = tree.read_entry(repo.git, repo.head, relpath)
     if found is not None and found.mode not in tree.FILE_MODES:
         raise RepoRefusedError("Cannot edit this file", f"{relpath} is not a regular file in {place.toplevel}")
-    if is_filtered(place.toplevel, place.common_dir, relpath, _personal_attributes(settings)):
-        raise NotTrackedError("filtered", f"a git filter changes {relpath} when git stores it")
+    if is_filtered(
+        place.toplevel, place.common_dir, relpath, personal_attributes(settings.get("core.attributesfile", ""))
+    ):
+        raise NotTrackedError("filtered", f"a git filter changes {relpath} when git stores it", _PLAIN_REMEDY)
     return TrackedFile(repo, relpath, found)
+
+
+_PLAIN_REMEDY = "If git should store it as it is, exclude it in .gitattributes (PATH -filter), and fetch its text."
+
+
+def require_plain(path: Path) -> None:
+    """Raise NotTrackedError if git stores another text than the file at `path` has, as `storage_refusal` tells."""
+    if why := storage_refusal(path):
+        raise NotTrackedError("filtered", why, _PLAIN_REMEDY)
 
 
 def open_location(place: RepoLocation, *, private: bool = False) -> Repo:
@@ -223,14 +234,6 @@ def _existing_refs(git: Git, names: Sequence[str]) -> dict[str, str]:
     """Return the commits of those refs that exist."""
     found = zip(names, objects.read_objects(git, names), strict=True)
     return {name: item.oid for name, item in found if item is not None}
-
-
-def _personal_attributes(settings: dict[str, str]) -> Path:
-    configured = settings.get("core.attributesfile")
-    if configured:
-        return Path(configured).expanduser()
-    base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-    return Path(base).expanduser() / "git" / "attributes"
 
 
 # The work tree and the git directory of a folder must belong to each other. A repository can name a work tree anywhere

@@ -11,6 +11,7 @@ from typing import TypeGuard
 from skilld.context import Context, LoadedFile, Scope, context_of
 from skilld.context.values import within
 from skilld.errors import SkilldError
+from skilld.git.attributes import storage_refusal
 from skilld.skills import opt_out, read
 from skilld.types import SkillDoc, SkillRef, TargetKind
 
@@ -48,6 +49,7 @@ def load_documents(refs: Sequence[SkillRef], first: int = 1) -> tuple[list[Targe
     for ref in refs:
         try:
             unwanted = opt_out(Path(ref.path), ref.name, ref.kind)
+            unwanted = unwanted or storage_refusal(Path(ref.path), Path(ref.path).name)
         except SkilldError as error:
             unwanted = str(error)
         if unwanted:

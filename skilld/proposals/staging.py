@@ -17,7 +17,7 @@ from skilld.git import line_diff, objects, refs
 from skilld.git.errors import StagingBusyError
 from skilld.git.line_diff import transplant
 from skilld.git.managed_repos import open_any, track
-from skilld.git.repo import TrackedFile
+from skilld.git.repo import TrackedFile, require_plain
 from skilld.git.run import shared_git
 from skilld.git.staging_branch import STAGING_REF
 from skilld.ingest.discover import is_utf8
@@ -247,6 +247,7 @@ def _check_proposal(proposal: Proposal, others: Iterable[Proposal], *, restored:
     if not is_utf8(Path(proposal.path)):
         raise RefusedError(_TITLE, "the path of its file is not valid UTF-8")  # which the store cannot hold
     if not proposal.creates:
+        require_plain(Path(proposal.path))
         maker = next((other for other in others if other.creates and other.path == proposal.path), None)
         if maker is not None:
             what = "skill" if proposal.target is TargetKind.SKILL else "file"

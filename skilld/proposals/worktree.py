@@ -20,6 +20,7 @@ from pathlib import Path
 from skilld.errors import RefusedError, SkilldError, cause_of
 from skilld.files import read_regular, read_whole, write_atomically
 from skilld.git import line_diff, objects, refs, state, tree
+from skilld.git.attributes import is_pointer
 from skilld.git.errors import GitFailedError, NotTrackedError, known_remedy
 from skilld.git.managed_repos import person_git, track_in_managed
 from skilld.git.objects import Commit, Ident, merges_cleanly
@@ -39,11 +40,15 @@ _MAX_BYTES = 1 << 26  # far more than an edit may produce
 def read_file(path: Path) -> bytes:
     """Return the bytes of a plain file; a link, a device or a missing file is refused."""
     try:
-        return read_regular(path, _MAX_BYTES, links=False)[0]
+        data = read_regular(path, _MAX_BYTES, links=False)[0]
     except OSError as error:
         raise RefusedError("Could not change the file", f"{path} cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise RefusedError("Could not change the file", f"{path} {str(error).removeprefix('it ')}") from error
+    if is_pointer(data):
+        cause = f"{path} is a Git LFS pointer, not the text itself"
+        raise RefusedError("Could not change the file", cause, "Fetch the text: git lfs pull")
+    return data
 
 
 def _write_failure(verb: str, path: Path, error: OSError) -> tuple[str, str, str]:

@@ -20,6 +20,7 @@ from skilld.context.markup import split_front_matter, without_comments
 from skilld.context.patterns import matches
 from skilld.context.values import within
 from skilld.errors import SkilldError
+from skilld.git.attributes import storage_refusal
 from skilld.git.state import is_own_project
 from skilld.markdown.skill_file import parse
 from skilld.markdown.structure import is_generated, manual_lines
@@ -408,6 +409,8 @@ def file_refusal(path: str, name: str = "") -> str | None:
         return why
     if not os.access(path, os.W_OK):
         return f"{name} is read-only"
+    if why := storage_refusal(Path(path), name):
+        return why
     try:
         with open(path, encoding="utf-8-sig") as opened:  # noqa: PTH123 - as above; the context's text has no comments
             text = opened.read()

@@ -46,6 +46,20 @@ def _submodule(path: Path) -> None:
     )
 
 
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0\nsize 12345\n"
+
+
+def _filtered(path: Path) -> None:
+    """A file that is only in git as a filter makes it, as with git-crypt."""
+    path.write_text(GUIDE)
+    git = ["git", "-C", str(path.parent)]
+    (path.parent / ".gitattributes").write_text("*.md filter=crypt\n")
+    subprocess.run([*git, "config", "filter.crypt.clean", "rev"], check=True)
+    subprocess.run([*git, "config", "filter.crypt.smudge", "rev"], check=True)
+    subprocess.run([*git, "add", "--all"], check=True)
+    subprocess.run([*git, "commit", "--quiet", "--message", "Encrypt"], check=True)
+
+
 REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
     "a link out of the project": (_outside, "CLAUDE.md points outside the project through a symlink"),
     "a pipe": (os.mkfifo, "CLAUDE.md is not a regular file"),
@@ -61,6 +75,8 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda path: path.write_text("# P\n\nAuto-generated from all plans.\n\n- x\n"),
         "CLAUDE.md says that it is a generated file",
     ),
+    "filtered by git": (_filtered, "a git filter changes CLAUDE.md when git stores it"),
+    "a pointer": (lambda path: path.write_text(POINTER), "CLAUDE.md is a Git LFS pointer, not the text itself"),
     "with a twin": (lambda path: path.hardlink_to(path.parent / "README.md"), "hard links"),
 }
 
@@ -79,6 +95,7 @@ def test_a_special_or_foreign_file_is_left_alone(
     assert why in learning.why_kept
     elsewhere = tmp_path / "elsewhere.md"
     assert not elsewhere.exists() or elsewhere.read_text() == GUIDE
+    assert not [*(home / ".local/share/skilld").glob("repos/*/HEAD")], "no copy of it"
     result = InProcessProgram(home).run("learnings", "propose", learning.id, "--to", str(project.root / "CLAUDE.md"))
     assert result.returncode == 1, result.stdout
 

@@ -50,6 +50,7 @@ NOT_QUICK = frozenset(
         "git_attributes",
         "git_canaries",
         "git_damage",
+        "git_filtered",
         "git_person",
         "git_private",
         "git_refs",

@@ -210,15 +210,13 @@ def test_git_takes_over_once_it_tracks_the_skill(person: Person, harness: Harnes
     assert person.git("status", "--porcelain", "--untracked-files=no") == "M skills/release/SKILL.md"
 
 
-@pytest.mark.parametrize("state", ["untracked", "ignored", "filtered", "unborn"])
+@pytest.mark.parametrize("state", ["untracked", "ignored", "unborn"])
 def test_files_ignored_by_a_surrounding_repository_are_handled_here(tmp_path: Path, folder: Path, state: str) -> None:
     person = new_repo(tmp_path / "work") if state != "unborn" else Person(tmp_path / "work")
     if state == "unborn":
         person.root.mkdir()
         person.git("init", "--quiet")
         person.write("skills/release/SKILL.md", TEXT)
-    elif state == "filtered":
-        person.commit("lfs", {".gitattributes": "*.md filter=lfs\n"})
     else:
         person.git("rm", "--quiet", "--cached", "skills/release/SKILL.md")
         person.commit("not in git", {".gitignore": "skills/\n"} if state == "ignored" else {})
