@@ -313,10 +313,10 @@ def _without_a_letter(word: str) -> list[str]:
 
 def numbers(text: str) -> frozenset[str]:
     """Return the numbers written in `text`."""
-    return frozenset(re.findall(r"\d+(?:[.,]\d+)?", _with_digits(text)))
+    return frozenset(re.findall(r"\d+(?:[.,]\d+)?", with_digits(text)))
 
 
-def _with_digits(text: str) -> str:
+def with_digits(text: str) -> str:
     """Return `text` with English number words as digits."""
     return _NUMBER_WORD_PATTERN.sub(lambda match: _DIGITS_BY_WORD[match[0].lower()], text)
 
@@ -324,7 +324,7 @@ def _with_digits(text: str) -> str:
 def numbers_by_unit(text: str) -> dict[str, str]:
     """Return the numbers of `text` by the word before or after them: "under" and "characters" for "60"."""
     out: dict[str, str] = {}
-    text = _with_digits(text).lower()
+    text = with_digits(text).lower()
     done = 0
     for number in _NUMBER_PATTERN.finditer(text):
         before = _UNIT_BEFORE_PATTERN.search(text, max(done, number.start() - _MAX_UNIT_DISTANCE), number.start())

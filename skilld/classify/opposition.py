@@ -15,7 +15,7 @@ from skilld.classify.content import LANGUAGES, OPPOSITES, PLACES, TOOLS, Content
 from skilld.classify.offline.choices import WORD
 from skilld.meanings import Term, Words
 from skilld.text import word_set
-from skilld.words import content_stems, has_negation, stem
+from skilld.words import content_stems, has_negation, stem, with_digits
 
 MAX_CHANGE = 2000  # characters: a longer change is no instruction and is not compared
 _MAX_LENGTH = 400  # characters: a longer text is more than one rule
@@ -27,7 +27,11 @@ def opposes(said: str, rule: str) -> bool:
     """Whether `said` chooses otherwise than `rule` on the same subject, or bans what `rule` asks for."""
     if max(len(said), len(rule)) > MAX_CHANGE:
         return False
-    return bans(said, rule) or any(_chooses_otherwise(content_of(said), part) for part in _parts(rule))
+    return (
+        bans(said, rule)
+        or differs_in_consent(said, rule)
+        or any(_chooses_otherwise(content_of(said), part) for part in _parts(rule))
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -85,6 +89,59 @@ _DETERMINERS = word_set("a an the our any all every each some more")
 _ENDS_NOUN = word_set(
     "for in on at with to as from by and or over everywhere too inside within across between during throughout"
 ) | frozenset(_TIME.split("|"))
+
+
+_WITHOUT = re.compile(
+    r"(?P<act>.*)\bwithout (?:(?:first|ever|even) )?(?P<step>[a-z]{3,20}ing)\b", re.IGNORECASE | re.DOTALL
+)
+_FIRST = re.compile(r"\b(?:before|first|until|always|each time|every time)\b", re.IGNORECASE)
+
+
+def differs_in_consent(one: str, other: str) -> bool:
+    """Whether one of two rules has something done without a step that the other asks for: "ask before you push"."""
+    return max(len(one), len(other)) <= _MAX_LENGTH and (_waives(one, other) or _waives(other, one))
+
+
+def _waives(rule: str, other: str) -> bool:
+    found = _WITHOUT.match(rule)
+    if found is None or has_negation(found["act"]) or has_negation(other) or not _FIRST.search(other):
+        return False
+    act, step = content_stems(found["act"]), stem(found["step"].lower())
+    asks = step in map(stem, _words(other, whole=True))
+    return bool(act) and asks and all(any(_is_same_verb(one, two) for two in content_stems(other)) for one in act)
+
+
+def _is_same_verb(one: str, other: str) -> bool:
+    """Whether two stems may be of one word: "apply" and "applying" have two."""
+    return one == other or (min(len(one), len(other)) >= _MIN_STEM and (one.startswith(other) or other.startswith(one)))
+
+
+_UNITS = re.compile(r"(?<![\w.,-])(?P<number>\d{1,9}|an? single|one)[ -](?P<unit>[^\W\d_]{3,30})")
+_MIN_STEM = 3  # characters
+_MIN_SHARE = 0.5  # of the shorter rule's stems, which both must have besides the measure
+
+
+def differs_in_measure(one: str, other: str) -> bool:
+    """Whether two rules on the same thing give different numbers for one measure: "one line", "two lines at most"."""
+    if max(len(one), len(other)) > _MAX_LENGTH:
+        return False
+    mine, theirs = _measures(one), _measures(other)
+    units = {unit for unit in mine.keys() & theirs.keys() if mine[unit].isdisjoint(theirs[unit])}
+    about, theirs_about = (content_stems(with_digits(text)) - units for text in (one, other))
+    shared = {stem for stem in about & theirs_about if not stem.isdigit()}
+    return bool(units and shared) and len(shared) / max(1, min(len(about), len(theirs_about))) >= _MIN_SHARE
+
+
+@lru_cache(maxsize=4096)
+def _measures(text: str) -> dict[str, frozenset[str]]:
+    """Return the numbers of a text by the stem of the word behind them."""
+    found: dict[str, frozenset[str]] = {}
+    for match in _UNITS.finditer(with_digits(text.lower())):
+        unit = stem(match["unit"])
+        number = match["number"] if match["number"].isdigit() else "1"
+        if unit in content_stems(match["unit"]):
+            found[unit] = found.get(unit, frozenset()) | {number}
+    return found
 
 
 def excepts(one: str, other: str) -> bool:

@@ -214,10 +214,34 @@ def _quotes_about(proposal: Proposal, line: str) -> list[str]:
     return [one for one in quotes if not _was_edited(proposal) or content_stems(one) & content_stems(line)]
 
 
+def _describe_unsaid(store: Store, proposal: Proposal, line: str) -> str:
+    """Return where a line comes from that none of the person's words is behind."""
+    name, number = _merged_line(store, proposal, line)
+    if number:
+        return f"from line {number} of the skill {name}, which was merged into this one; not said by you"
+    if _was_edited(proposal):
+        return "you added this line yourself when you edited the proposal"
+    if name:
+        return f"from the skill {name}, which was merged into this one; not said by you"
+    return f"{proposal.reason.rstrip('.')}; not said by you"
+
+
+def _merged_line(store: Store, proposal: Proposal, line: str) -> tuple[str, int]:
+    """Return the skill that a line was merged from, or "", and the line's number there, 0 if it is not there now."""
+    from skilld.effect.rule_lines import text_of
+    from skilld.library.consolidate import merge_source
+    from skilld.library.passages import plain_text
+
+    name, path = merge_source(proposal, store.proposals.all())
+    lines = enumerate(text_of(str(path)).splitlines(), 1) if path else ()
+    return name, next((number for number, other in lines if plain_text(other) == plain_text(line)), 0)
+
+
 def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
     from skilld.types import OBSERVED_TURN
 
     update = _update_behind(proposal, line)
+    name, number = _merged_line(store, proposal, line)
     return {
         "id": proposal.id,
         "state": proposal.state.value,
@@ -226,6 +250,7 @@ def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
         "reason": proposal.reason,
         "evidence": [{"turn": evidence.turn, "quote": evidence.quote} for evidence in proposal.evidence],
         "observed": {"where": update.reason, "ran": update.quote} if update and update.turn == OBSERVED_TURN else None,
+        "merged_from": {"skill": name, "line": number or None} if name else None,
         "agent": proposal.agent,
         "session_id": proposal.session_id,
         "model": proposal.model,
@@ -255,7 +280,7 @@ def _print_why(store: Store, proposal: Proposal, line: str) -> None:
         for quote in quotes:
             console.say(f"  you: “{console.plain(quote)}”")
     else:
-        console.say("  you added this line yourself when you edited the proposal")
+        console.say(f"  {console.plain(_describe_unsaid(store, proposal, line))}")
     if others := [one.change for one in proposal.updates if update and one.change and one is not update]:
         console.say(
             f"  in the same proposal: {console.plain(truncate(' '.join(others), _MAX_OTHER_CHARS))}", style="dim"

@@ -244,7 +244,7 @@ def plan(
 
 def pair_key(one: str, other: str) -> str:
     """Return the id of the merge of two skills, in either order."""
-    return "merge-" + hashlib.sha256("\n".join(sorted((one, other))).encode()).hexdigest()[:16]
+    return _MERGE + hashlib.sha256("\n".join(sorted((one, other))).encode()).hexdigest()[:16]
 
 
 def _plan_pair(
@@ -271,6 +271,8 @@ def _plan_pair(
 # A merge consists of lines from the person's own file that nobody said in a session, so its proposals have no evidence.
 # They are flagged, also with everything that would be lost, so that they are never applied automatically.
 
+_MERGE = "merge-"  # the beginning of a merge's batch ids
+_SUMMARY_PATTERN = re.compile(r"merge \d+ items? from (?P<name>[^,]+)")
 _MAX_LOSS_FLAGS = 12  # in one proposal
 _MAX_LOSS_LENGTH = 160  # characters of one flag
 
@@ -309,6 +311,22 @@ def decided_lines(proposals: Iterable[Proposal]) -> frozenset[str]:
 def pair_key_of_batch(batch: str) -> str:
     """Return the `pair_key` of a merge proposal's batch. The result is meaningless for other batches."""
     return batch.rpartition("-")[0]
+
+
+def merge_source(proposal: Proposal, others: Iterable[Proposal]) -> tuple[str, Path | None]:
+    """Return the name of the skill whose lines a proposal carries over, and its SKILL.md; ("", None) if it is no merge.
+
+    `others` has the parts of the same merge, of which the last one records the folder.
+    """
+    found = _SUMMARY_PATTERN.match(proposal.summary) if proposal.batch_id.startswith(_MERGE) else None
+    if found is None:
+        return "", None
+    key = pair_key_of_batch(proposal.batch_id)
+    parts = [one for one in (proposal, *others) if pair_key_of_batch(one.batch_id) == key]
+    marks = [one for part in parts for one in part.operations if one.op is Op.MARK and one.anchor == MERGED_FROM]
+    keep = Path(proposal.path)
+    folder = marks[0].text.rpartition(",")[2].strip() if marks else found["name"]
+    return found["name"], next(iter(merged_files(keep, folder)), None)
 
 
 def _batch_id(pair: Pair, number: int) -> str:

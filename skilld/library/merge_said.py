@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from skilld.classify.contradiction import PLAIN_VERBS, contradicts
 from skilld.classify.offline.sections import BlockKind
+from skilld.classify.opposition import differs_in_measure, opposes
 from skilld.classify.said_already import says_already, unify_words
 from skilld.classify.support import exact_tokens
 from skilld.library.passages import Passage, find_passages, find_sentences, outdent, plain_text
@@ -48,7 +49,7 @@ class SaidIn:
         """Take the skill's passages."""
         self._passages = list(passages)
         self._units = [
-            _Unit(one, text, content_stems(unify_words(text)), frozenset(map(plain_text, (text, one.head))))
+            _Unit(one, text, content_stems(_unified(text)), frozenset(map(plain_text, (text, one.head))))
             for one in self._passages
             if one.kind is not BlockKind.OTHER
             for text in find_sentences(one.head)
@@ -70,7 +71,7 @@ class SaidIn:
     def _find_one(self, passage: Passage, text: str, groups: frozenset[int] | None) -> Passage | None:
         if literal := self.find_literal(passage, text, groups):
             return literal[0]
-        own = content_stems(unify_words(text))
+        own = content_stems(_unified(text))
         fitting = self._fitting(passage, groups)
         return next((one.owner for one in fitting if own <= one.stems and says(one.text, text)), None)
 
@@ -115,7 +116,7 @@ class SaidIn:
         return next((one.marker for one in self._passages if one.group == most[0][0] and not one.is_step), "")
 
     def _says_step(self, step: Passage) -> list[_Unit]:
-        plain, own = plain_text(step.head), content_stems(unify_words(step.head))
+        plain, own = plain_text(step.head), content_stems(_unified(step.head))
         return [
             one
             for one in self._units
@@ -146,6 +147,11 @@ def denies(path: Sequence[str]) -> bool:
     return has_negation(" ".join(path))
 
 
+def conflicts(one: str, other: str) -> bool:
+    """Whether a person must decide between two instructions: they forbid, choose or measure differently."""
+    return opposes(one, other) or opposes(other, one) or differs_in_measure(one, other)
+
+
 def says(text: str, what: str) -> bool:
     """Whether a text says all of what another does: in the same words, or also in others in the same order.
 
@@ -153,22 +159,39 @@ def says(text: str, what: str) -> bool:
     """
     if not all(one in text.casefold() for one in exact_tokens(what)) or not _signs(what) <= _signs(text):
         return False
+    if conflicts(text, what):
+        return False
+    text, what = _unified(text), _unified(what)
     mine, theirs = _stem_list(text), _stem_list(what)
     if set(mine) - PLAIN_VERBS == set(theirs) - PLAIN_VERBS and len(set(mine) - PLAIN_VERBS) > _MIN_STEMS:
         mine = theirs  # "The subject is written in the imperative mood", "Use the imperative mood in the subject"
+    if set(mine) == set(theirs):
+        return any(says_already(*both, covered=1.0, in_full=True) for both in ((what, text), (text, what)))
     ordered = iter(mine)
-    same = set(mine) == set(theirs) or (mine[:1] == theirs[:1] and all(one in ordered for one in theirs))
+    same = mine[:1] == theirs[:1] and all(one in ordered for one in theirs)
     return same and says_already(what, text, covered=1.0, in_full=True)
 
 
 def _signs(text: str) -> frozenset[str]:
     """Return the words of one letter or with signs in them, which have no stem: "x", "C++", ">="."""
-    words = (word.strip(_PUNCTUATION).casefold() for word in text.split())
-    return frozenset(word for word in words if len(word) == 1 or _SIGN_PATTERN.search(word))
+    words = (word.strip(_PUNCTUATION) for word in text.split())
+    return frozenset(
+        word.casefold() for word in words if (len(word) == 1 and word != "a") or _SIGN_PATTERN.search(word)
+    )
 
 
 def _stem_list(text: str) -> list[str]:
-    return [one for word in unify_words(text).split() for one in sorted(stems(word))]
+    return [one for word in text.split() for one in sorted(stems(word))]
+
+
+_SORTING_PATTERN = re.compile(
+    r"\b(?:sort|arrange|divide|split|classify|categori[sz]e)((?: [^\s,.;:]+){1,4}) (?:into|under)\b", re.IGNORECASE
+)
+
+
+def _unified(text: str) -> str:
+    """Return a text with one word for each of a few that say the same: "sort into" is "group under"."""
+    return unify_words(_SORTING_PATTERN.sub(r"group\1 under", text))
 
 
 def says_more(one: Passage, than: Passage) -> bool:
@@ -181,7 +204,7 @@ def says_more(one: Passage, than: Passage) -> bool:
     mine, theirs = content_stems(text), content_stems(part)
     if part in map(plain_text, find_sentences(text)):
         return text != part
-    if has_negation(text) != has_negation(part) or contradicts(text, part):
+    if has_negation(text) != has_negation(part) or contradicts(text, part) or conflicts(text, part):
         return False
     if text.startswith(f"{part} ") and not _RESTRICTION_PATTERN.search(text[len(part) :]):
         return True

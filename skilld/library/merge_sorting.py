@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from skilld.classify.contradiction import contradicted_block
 from skilld.classify.offline.sections import BlockKind, sections
-from skilld.library.merge_said import SaidIn, cells, denies, is_table, nested_passages
+from skilld.library.merge_said import SaidIn, cells, conflicts, denies, is_table, nested_passages
 from skilld.library.passages import (
     Passage,
     find_passages,
@@ -94,13 +94,14 @@ class _Sorter:
     def __init__(self, own: str, said: SaidIn, redact: Redact, result: Sorted) -> None:
         self._own, self._said, self._redact, self.result = own, said, redact, result
         # A paragraph has words about many things, of which some may seem to contradict each other.
-        self._sentences = "\n".join(
-            f"- {sentence}"
+        self._own_sentences = [
+            sentence
             for section in sections(own)
             for block in section.blocks
             if block.kind is not BlockKind.OTHER
             for sentence in find_sentences(block.text)
-        )
+        ]
+        self._sentences = "\n".join(f"- {sentence}" for sentence in self._own_sentences)
         self._seen: set[tuple[object, ...]] = set()  # passages carried over
         self._sentences_seen: set[tuple[bool, str]] = set()  # of paragraphs carried over
 
@@ -197,10 +198,15 @@ class _Sorter:
         """Return the text of the kept skill that contradicts a sentence of an item, or None."""
         texts = [one.head, *(part.head for part in nested_passages(one) if part.kind is not BlockKind.OTHER)]
         for text in (sentence for part in texts for sentence in find_sentences(part)):
-            block = contradicted_block(text, self._sentences)
-            if block is not None and self._said.find(one, text) is None:
-                return fold(block.text)
+            if (block := self._contradicted(text)) is not None and self._said.find(one, text) is None:
+                return block
         return None
+
+    def _contradicted(self, text: str) -> str | None:
+        """Return the sentence of the kept skill that a person must choose between and this one, or None."""
+        if (block := contradicted_block(text, self._sentences)) is not None:
+            return fold(block.text)
+        return next((other for other in self._own_sentences if conflicts(text, other)), None)
 
     def _sort_paragraph(self, row: Row) -> None:
         one = row.passage
@@ -210,8 +216,8 @@ class _Sorter:
             if (same := self._said.find(one, sentence)) is not None:
                 row.near = row.near or same.head
                 self._note_same(sentence, sentence, same)
-            elif (block := contradicted_block(sentence, self._sentences)) is not None:
-                self._leave(sentence, OPPOSITE + fold(block.text))
+            elif (block := self._contradicted(sentence)) is not None:
+                self._leave(sentence, OPPOSITE + block)
             elif (key := (denies(one.path), plain_text(sentence))) not in self._sentences_seen or one.is_lead:
                 self._sentences_seen.add(key)
                 rest.append(sentence)

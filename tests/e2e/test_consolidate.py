@@ -91,6 +91,12 @@ def test_a_merge_is_shown_decided_and_followed_by_archiving_advice(world: World)
     text = (folder / keep / "SKILL.md").read_text()
     assert f'skilld-merged-from: "{away}"' in text
     assert all(line in text for line in found[keep, away]["carried"] if "|" not in line)
+    taken = next(line for line in found[keep, away]["carried"] if "|" not in line)
+    number = next(n for n, line in enumerate(text.splitlines(), 1) if taken in line)
+    there = next(n for n, line in enumerate((folder / away / "SKILL.md").read_text().splitlines(), 1) if taken in line)
+    why = world.program.run("why", f"{folder / keep / 'SKILL.md'}:{number}").stdout
+    assert f"from line {there} of the skill {away}, which was merged into this one; not said by you" in why
+    assert "yourself" not in why
     again = world.program.run("consolidate", *(str(folder / name) for name in names)).stdout
     assert f"skilld skills archive {away}" in again
     listed = {row["name"]: row["marks"] for row in world.program.json("skills", "list", *world.at)}

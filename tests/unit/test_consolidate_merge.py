@@ -365,6 +365,80 @@ def test_a_merge_proposal_quotes_nobody_and_flags_what_is_lost() -> None:
     assert again.batch_id != proposal.batch_id
 
 
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        ("Keep an entry to one line.", "Keep an entry to two lines at most."),
+        ("Keep an entry to one line.", "Entries have at most three lines."),
+        ("Limit the result to ten rows.", "Limit the result to three rows."),
+        ("Summarize in three sentences.", "Summarize in one sentence."),
+        ("Write one test for each bug.", "Write two tests for each bug."),
+        ("Write keywords in upper case.", "Write keywords in lower case."),
+        ("Drop tables without asking.", "Ask before you drop a table."),
+        ("Apply the migration without asking.", "Ask before applying the migration."),
+        ("Always ask before you push.", "Push without asking."),
+        ("Merge without waiting for the review.", "Wait for the review before merging."),
+        ("Put the newest entry first.", "Put the newest entry last."),
+        ("Sort imports ascending.", "Sort imports descending."),
+    ],
+)
+def test_the_person_decides_between_lines_that_cannot_both_hold(own: str, other: str) -> None:
+    for keep, away in ((own, other), (other, own)):
+        found = merge(f"## Rules\n\n- {away}\n", keep=f"{HEAD}# Rules\n\n- {keep}\n- Name the author.\n")
+        assert carried_lines(found) == []
+        why = [one.why for one in found.left if one.what == away]
+        assert why == [f"the skill that is kept says the opposite; decide which of the two applies: {keep}"]
+
+
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        ("Keep an entry to one line.", "Start every entry with a verb."),
+        ("Ask before you drop a table.", "Drop tables in the right order."),
+        ("Ask before you push.", "Never push without asking."),
+        ("Limit the result to ten rows.", "Show the first three columns."),
+        ("Write keywords in upper case.", "Align the keywords."),
+        ("Ask for a review before merging.", "Do not merge without a review."),
+        ("Retry three times.", "Wait two seconds before each retry."),
+    ],
+)
+def test_lines_that_can_both_hold_are_no_contradiction(own: str, other: str) -> None:
+    found = merge(f"## Rules\n\n- {other}\n", keep=f"{HEAD}# Rules\n\n- {own}\n- Name the author.\n")
+    assert [one for one in found.left if "opposite" in one.why] == []
+
+
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        ("Group entries under Added, Changed and Fixed.", "Sort the entries into Added, Changed and Fixed."),
+        ("Divide the findings into blockers and remarks.", "Group findings under blockers and remarks."),
+        ("Entries begin with an imperative verb.", "Start every entry with a verb in the imperative."),
+    ],
+)
+def test_a_step_in_other_words_is_not_added_again(own: str, other: str) -> None:
+    steps = "1. List what was merged.\n2. {}\n3. Run the linter.\n"
+    for keep, away in ((own, other), (other, own)):
+        assert carried_lines(merge(steps.format(away), keep=f"{HEAD}# Notes\n\n{steps.format(keep)}")) == []
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "order"),
+    [
+        ("Write each entry.", "Link every entry to its pull request.", (0, 1)),
+        ("Build the image.", "Push the image to the registry.", (0, 1)),
+        ("Draft the mail.", "Show me the mail.", (0, 1)),
+        ("Link every entry to its pull request.", "Write each entry.", (1, 0)),
+        ("Stop the worker.", "Read the log.", (1, 0)),
+    ],
+)
+def test_a_step_follows_the_one_that_makes_what_it_works_on(own: str, other: str, order: tuple[int, int]) -> None:
+    steps = "1. List what was merged.\n2. {}\n3. Run the linter.\n"
+    keep = f"{HEAD}# Notes\n\n{steps.format(own)}"
+    found = merged_text(merge(steps.format(other), keep=keep), keep)
+    lines = [(own, other)[at] for at in order]
+    assert f"1. List what was merged.\n2. {lines[0]}\n3. {lines[1]}\n4. Run the linter.\n" in found
+
+
 PAIRS = json.loads((Path(__file__).parents[1] / "data/merges.json").read_text(encoding="utf-8"))
 
 
