@@ -64,10 +64,13 @@ def run(arguments: argparse.Namespace) -> int:
         newest = ask[0]
         when = time_ago(parse_time(newest.created_at), time.time())
         console.say(f"{console.paint(newest.id, 'bold')}  {when}  {console.plain(newest.change)}")
-        console.say(f"    you: \u201c{console.plain(newest.quote)}\u201d")
-        often = pluralize(len({one.session_id for one in ask}), "session")
         where = f" in {newest.project}" if newest.project else ""
-        remarks = f"said in {often}{where}; not proposed: {newest.why_kept}"
+        if newest.is_result:
+            remarks = f"the result of the task \u201c{newest.quote}\u201d{where}; not said by you"
+        else:
+            console.say(f"    you: \u201c{console.plain(newest.quote)}\u201d")
+            often = pluralize(len({one.session_id for one in ask}), "session")
+            remarks = f"said in {often}{where}; not proposed: {newest.why_kept}"
         console.say(f"    {console.message(remarks)}", style="dim")
     if asks:
         if any(NO_FILE_REASON in ask[0].why_kept for ask in asks):
@@ -141,6 +144,12 @@ def _propose(store: Store, arguments: argparse.Namespace) -> int:
 
     _check_words(arguments)
     ask = _find_ask(store, common.as_text(arguments.id))
+    if ask[0].is_result:
+        raise SkilldError(
+            "Nothing was proposed",
+            "it is the result of a task, and only what you say becomes a rule",
+            "Tell your agent, or write it into the file yourself.",
+        )
     scrub_environment()
     made = propose_learning(store, ask, common.host(), common.settings().targets, common.redactor(), to=arguments.to)
     if arguments.json:

@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         console.say(f"{verdict}  {name}  {console.message(str(one.path))}".rstrip())
         for because in one.because:
             sure = f"{because.kind} {because.id}, {confidence_word(because.confidence)} confidence"
-            console.say(f"           you said: {console.plain(because.text)}  ({sure})", style="dim")
+            console.say(f"           {_who_said(because.kind)}: {console.plain(because.text)}  ({sure})", style="dim")
     if not found:
         console.say("None of your skills fit this task, and nothing you have said is about it.")
     return 0
@@ -117,6 +117,10 @@ def _bodies(skills: list[Skill]) -> dict[Path, str]:
     return found
 
 
+def _who_said(kind: str) -> str:
+    return "the result of a task" if kind == "result" else "you said"
+
+
 # `skilld suggest`: a few lines for the start of a session, printed by an agent's own hook.
 
 _MAX_SKILLS = 5
@@ -141,7 +145,8 @@ def run_suggest(arguments: argparse.Namespace) -> int:
         used = f" ({pluralize(skill['sessions'], 'session')})" if skill["sessions"] else ""
         console.say(f"skill {console.plain(skill['name'])}{used}: {console.plain(skill['description'])}")
     for minded in found["minded"]:
-        console.say(f"you said: {console.plain(minded['text'])} ({confidence_word(minded['confidence'])} confidence)")
+        sure = confidence_word(minded["confidence"])
+        console.say(f"{_who_said(minded['kind'])}: {console.plain(minded['text'])} ({sure} confidence)")
     if not found["skills"] and not found["minded"]:
         console.say("Nothing to suggest for this project yet.")
     return 0
@@ -159,13 +164,15 @@ def collect(project: Path) -> dict[str, list[dict[str, Any]]]:
     now = time.time()
     places = set(map(str, folders))
     said = group_asks(learning_mention(one) for one in store.learnings.all() if one.project in places and not one.skill)
-    surest = sorted(((confidence(ask.pieces, now=now), ask.text) for ask in said), reverse=True)
+    surest = sorted(((confidence(ask.pieces, now=now), ask.text, ask.said[0].kind) for ask in said), reverse=True)
     return {
         "skills": [
             {"name": skill.name, "description": skill.front.description, "sessions": sessions}
             for skill, sessions in skills[:_MAX_SKILLS]
         ],
-        "minded": [{"text": text, "confidence": round(sure, 3)} for sure, text in surest[:_MAX_MINDED]],
+        "minded": [
+            {"text": text, "confidence": round(sure, 3), "kind": kind} for sure, text, kind in surest[:_MAX_MINDED]
+        ],
     }
 
 

@@ -169,7 +169,7 @@ def feedback(arguments: argparse.Namespace) -> int:
 
 def _build_learning(task: Task, tasks: list[Task]) -> Learning:
     from skilld.library.patterns import find_patterns, kind_of_work, learned_confidence
-    from skilld.store.learnings import Learning
+    from skilld.store.learnings import RECORDED, Learning
     from skilld.types import Kind
 
     alike = find_patterns([one for one in tasks if kind_of_work(one.prompt) == kind_of_work(task.prompt)])
@@ -181,7 +181,7 @@ def _build_learning(task: Task, tasks: list[Task]) -> Learning:
         quote=task.prompt,
         change=task.result,
         kind=Kind.FACT.value,
-        agent="record",
+        agent=RECORDED,
         session_id=f"record:{task.id}",
         project=task.project,
         skill=task.skills[0] if task.skills else None,

@@ -62,7 +62,7 @@ def _old_asks(store: Store) -> list[list[Learning]]:
     since = store.learnings.targets_since()
     old = [
         one
-        for one in store.learnings.all()
+        for one in store.learnings.said()
         if one.created_at < since
         and one.project
         and one.turn_key

@@ -123,7 +123,7 @@ def find_mentions(store: Store, text: str) -> list[Mention]:
 def learning_mention(learning: Learning) -> Mention:
     """Return a learning as a mention."""
     return Mention(
-        kind="learning",
+        kind="result" if learning.is_result else "learning",
         id=learning.id,
         text=learning.change,
         quote=learning.quote,

@@ -213,7 +213,7 @@ def learning_place(places: Places, one: Learning) -> str:
 
 def _add_learnings(store: Store, places: Places, marks: MarksBySlot, found: GatherResult) -> None:
     here: RecordsBySlot = {}
-    for one in store.learnings.all():
+    for one in store.learnings.said():
         rule, place = one_line(one.change), learning_place(places, one)
         if not place or not one.session_id:
             continue

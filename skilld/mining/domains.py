@@ -201,7 +201,7 @@ def propose_domain_skills(
     dry_run: bool = False,
 ) -> Iterator[DomainResult]:
     """Yield the outcome for each project with enough facts; turns in `said` already belong to another candidate."""
-    learnings = [one for one in store.learnings.all() if one.turn_key not in said]
+    learnings = [one for one in store.learnings.said() if one.turn_key not in said]
     desk = _Context(store, host, redact, now)
     for project in projects:
         proposed = store.proposals.in_states([*State])

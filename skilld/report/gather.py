@@ -70,7 +70,7 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
     """Return the report at a Unix time; with `words`, it includes what was said, redacted."""
     past = store.past.sessions()
     effects = collect(store, sessions_with_repeats(store, past))
-    asks = group_learnings(store.learnings.all())
+    asks = group_learnings(store.learnings.said())
     # Proposals of test cases teach nothing.
     proposed = [one for one in store.proposals.all() if one.target is not TargetKind.EVALS]
     instructions = [*_from_proposals(proposed), *map(_from_learnings, asks)]

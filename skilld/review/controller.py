@@ -400,7 +400,7 @@ class ReviewSession:
     def waiting_learnings(self) -> list[list[Learning]]:
         """Return the learnings that wait for a file, grouped by ask, the newest first."""
         with self._store() as store:
-            return current_asks(store, store.learnings.all())
+            return current_asks(store, store.learnings.said())
 
     def propose(self, ask: Sequence[Learning]) -> Proposal:
         """Propose a learning for the best file. Raises SkilldError, with nothing changed, if there is none."""

@@ -1,4 +1,7 @@
-"""Lasting instructions that are in no file yet: redacted quotes, with where and when they were said."""
+"""Lasting instructions that are in no file yet: redacted quotes, with where and when they were said.
+
+Beside them, the results of tasks that `skilld record` kept.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 
 from skilld.store.connection import Table
+
+RECORDED = "record"  # the agent of what `skilld record` kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,11 @@ class Learning:
     place_kind: str = ""
     place: str = ""
 
+    @property
+    def is_result(self) -> bool:
+        """Whether it is the result of a recorded task: nobody said it."""
+        return self.agent == RECORDED
+
 
 class Learnings(Table):
     """The table of learnings."""
@@ -48,6 +58,10 @@ class Learnings(Table):
         """Return all learnings, newest first."""
         rows = self._db.execute("SELECT * FROM learnings ORDER BY created_at DESC, id")
         return [Learning(*row) for row in rows]
+
+    def said(self) -> list[Learning]:
+        """Return those that the person said, newest first: not the results of tasks."""
+        return [one for one in self.all() if not one.is_result]
 
     def get(self, learning_id: str) -> Learning | None:
         """Return the learning with this id."""

@@ -83,7 +83,20 @@ def test_learnings_are_searched_by_text_and_project(program: Program, folder: st
     assert program.run("record").returncode == 2
     assert program.run("learnings", "--search", "nosuch").stdout == "No learnings match.\n"
     program.run("record", "three", "--result", "Run the linter first.", "--qa-passed")
-    assert "said in 1 session in ~" in program.run("learnings", "--search", "linter").stdout
+    shown = program.run("learnings", "--search", "linter").stdout
+    assert "the result of the task “three” in ~" in shown
+    assert "you: " not in shown
+
+
+def test_the_result_of_a_task_counts_nowhere_as_what_you_said(program: Program, folder: str) -> None:
+    program.run("record", "import the orders", "--result", "12 rows written", "--qa-passed", "--project", folder)
+    (kept,) = program.json("learnings")
+    assert program.json("skills", "profile")["total"] == 0
+    assert program.json("report")["taught"]["total"] == 0
+    assert "you said" not in program.run("recommend", "import the orders", "--project", folder).stdout
+    assert "you said" not in program.run("suggest", "--project", folder).stdout
+    refused = program.run("learnings", "propose", kept["id"])
+    assert (refused.returncode, "only what you say becomes a rule" in refused.stderr) == (1, True)
 
 
 def test_a_session_starts_with_the_projects_skills_and_statements(program: Program, folder: str) -> None:
@@ -92,7 +105,7 @@ def test_a_session_starts_with_the_projects_skills_and_statements(program: Progr
     document = program.json("suggest", "--project", folder)
     assert [skill["name"] for skill in document["skills"]] == ["deploy", "release-notes"]
     assert [minded["text"] for minded in document["minded"]] == ["Tag the release."]
-    assert "you said: Tag the release." in program.run("suggest", "--project", folder).stdout
+    assert "the result of a task: Tag the release." in program.run("suggest", "--project", folder).stdout
     hook = program.run("suggest", "--hook", "claude-code").stdout
     assert "SessionStart" in hook
     assert not list(program.home.rglob("settings.json"))

@@ -178,7 +178,7 @@ def _build_profile(project: Path | None) -> Profile:
     states = [state for state in State if state is not State.SUPERSEDED]
     proposed = store.proposals.in_states(states)
     said = [
-        *map(learning_mention, store.learnings.all()),
+        *map(learning_mention, store.learnings.said()),
         *(one for each in proposed for one in proposal_instructions(each)),
     ]
     here = [one for one in said if project is None or one.project == str(project)]
