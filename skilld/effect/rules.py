@@ -19,6 +19,7 @@ from skilld.effect.model_questions import rule_key
 from skilld.effect.relevance import could_matter
 from skilld.effect.rule_lines import rules_in
 from skilld.past import Correction, PastSession, Repeat
+from skilld.proposals.model import MINE_PREFIX
 from skilld.skills.find import FILE
 from skilld.text import fold_case
 from skilld.types import Proposal, TargetKind
@@ -112,7 +113,9 @@ def rules(accepted: Sequence[tuple[Proposal, float]], sessions: Sequence[PastSes
         for one in session.repeats:
             known = said.setdefault(one.path, {})
             known[fold_case(one.text)] = min(one.since, known.get(fold_case(one.text), one.since))
-    return [rule for path in sorted({*added, *said}) for rule in _rules_in_file(path, added, said, text_of(path))]
+    by_turn = {said.turn: session.session_id for session in sessions for said in session.said}
+    files = ((path, text_of(path)) for path in sorted({*added, *said}))
+    return [rule for path, text in files for rule in _rules_in_file(path, added, said, text, by_turn)]
 
 
 def _rules_in_file(
@@ -120,6 +123,7 @@ def _rules_in_file(
     added: Mapping[str, Mapping[str, tuple[float, Proposal]]],
     said: Mapping[str, Mapping[str, float]],
     text: str,
+    by_turn: Mapping[str, str],
 ) -> Iterator[Rule]:
     for line, rule in rules_in(text):
         key = fold_case(rule)
@@ -133,10 +137,20 @@ def _rules_in_file(
                 since,
                 frozenset({by.agent, *by.agents}),
                 by.id,
-                frozenset({by.session_id}),
+                _taught_in(rule, by, by_turn),
             )
         elif key in said.get(path, {}):
             yield Rule(path, line, rule, Origin.PERSON, said[path][key])
+
+
+def _taught_in(rule: str, by: Proposal, by_turn: Mapping[str, str]) -> frozenset[str]:
+    """Return the sessions in which a rule's own words were said: a mined proposal joins rules of several."""
+    if not by.batch_id.startswith(MINE_PREFIX):
+        return frozenset({by.session_id})
+    quotes = {one.quote for one in by.updates if one.change and fold_case(one.change) in fold_case(rule)}
+    turns = {one.turn for one in by.evidence if not quotes or one.quote in quotes}
+    first = {by.session_id} if by.evidence and by.evidence[0].turn in turns else set[str]()
+    return frozenset(first | {by_turn[turn] for turn in turns if turn in by_turn})
 
 
 def with_noted_repeats(

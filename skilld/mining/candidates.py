@@ -43,6 +43,7 @@ from skilld.mining.values import (
     Progress,
     RejectedCandidate,
 )
+from skilld.proposals.model import MINE_PREFIX
 from skilld.protocol import Window
 from skilld.skills import Skill, text
 from skilld.skills.draft import SkillKind
@@ -170,7 +171,7 @@ def find_candidates(reading: SessionSet, options: Options, world: MiningContext,
     scrub_environment()
     others = frozenset(one.id for one in reading.sessions) - by_session.keys()
     run = MiningRun(
-        f"mine-{started}", world.store, world.terms, transcripts, world.redact, may_ask=consent, withheld=others
+        f"{MINE_PREFIX}{started}", world.store, world.terms, transcripts, world.redact, may_ask=consent, withheld=others
     )
     if asks:
 

@@ -28,6 +28,7 @@ from skilld.mining.dedup import ProposalHistory
 from skilld.mining.new_skill import edit_refusal, part_problem
 from skilld.mining.values import Part, PartKind
 from skilld.proposals.amend import stage_and_store
+from skilld.proposals.model import MINE_PREFIX
 from skilld.skills import opt_out
 from skilld.skills.draft import Draft, SkillKind, write_draft
 from skilld.skills.write import new_skill_path
@@ -317,7 +318,7 @@ def _base_proposal(name: str, path: Path, learnings: Sequence[Learning], now: fl
     identity = hashlib.sha256(f"domain\n{path}\n{quotes}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return Proposal(
         id=identity,
-        batch_id=f"mine-{identity}",
+        batch_id=f"{MINE_PREFIX}{identity}",
         skill=name,
         path=str(path),
         operations=(),

@@ -18,6 +18,7 @@ ACROSS_PREFIX = "across-"  # of a proposal that offers a rule accepted for one a
 MOVED_PREFIX = "moved-"  # of a proposal that was moved to another file, with its judge
 EVALS_PREFIX = "evals-"  # of a proposal of cases to test a skill with
 TRIM_PREFIX = "trim-"  # of a cut that `skilld trim` proposes
+MINE_PREFIX = "mine-"  # of what `skilld mine` proposes, from several sessions
 IMPORT_PREFIX = "import-"  # of a skill that `skilld skills import` proposes
 REVIEWS_PREFIX = "reviews-"  # of what reviewers keep asking for, found by `skilld mine --reviews`
 

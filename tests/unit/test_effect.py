@@ -23,7 +23,7 @@ from skilld.protocol import Result, SurveyResult, SurveysResult
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
-from skilld.types import Kind, Outcome, State, Update
+from skilld.types import Evidence, Kind, Op, Operation, Outcome, State, Update
 from support.new_store import new_store
 from support.proposals import make_proposal
 
@@ -92,6 +92,30 @@ def test_the_session_that_taught_the_rule_is_no_repeat() -> None:
     assert (effect.before, effect.after) == (Count(1, 1), Count(1, 0))
     (effect,) = effects([replace(rule, taught_in=frozenset({"s30"}))], sessions)
     assert (effect.before, effect.after) == (Count(1, 0), Count(1, 0)), "it came in before that session"
+
+
+def test_of_several_mined_rules_each_was_said_only_in_its_own_sessions() -> None:
+    told = {10: "no npm again, please: use pnpm", 12: "that goes to the ticket as in the last release"}
+    changes = {10: RULE, 12: "Put the ticket number first in each entry."}
+    sessions = [session(at, said) for at, said in told.items()]
+    mined = make_proposal(
+        batch_id="mine-1",
+        path=GUIDE,
+        session_id="s10",
+        operations=(Operation(Op.INSERT_AFTER, "# Rules", "\n".join(f"- {one}" for one in changes.values())),),
+        evidence=tuple(Evidence(f"t{at}-0", said) for at, said in told.items()),
+        updates=tuple(
+            Update(1, "", changes[at], "", Kind.PREFERENCE, number, said)
+            for number, (at, said) in enumerate(told.items(), 1)
+        ),
+    )
+    text = "# Rules\n\n" + "".join(f"- {one}\n" for one in changes.values())
+    found = {one.text: one.taught_in for one in rules([(mined, 20.0)], sessions, lambda _: text)}
+    assert found == {changes[10]: {"s10"}, changes[12]: {"s12"}}
+    judged = {one.rule.text: one.before for one in effects(rules([(mined, 20.0)], sessions, lambda _: text), sessions)}
+    assert judged[changes[12]].repeats == 1
+    found = {one.taught_in for one in rules([(replace(mined, batch_id="b1"), 20.0)], sessions, lambda _: text)}
+    assert found == {frozenset({"s10"})}, "of one session, everything was said there"
 
 
 def test_a_rule_that_was_not_loaded_is_not_repeated() -> None:
