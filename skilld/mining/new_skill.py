@@ -119,6 +119,7 @@ def with_relative_paths(text: str, project: str) -> str:
 _MAX_DESCRIBED_PARTS = 3  # agents read the description of every skill in every session
 _MAX_DESCRIBED_LENGTH = 120  # characters of one part in a description
 _MAX_TITLE_LENGTH = 80
+_MAX_SHOWN_REQUESTS = 2  # in a description
 _MAX_PART_LENGTH = 600
 _TAG_PATTERN = re.compile(r"[a-z][a-z0-9._-]{1,19}")
 _MAX_TAGS = 5
@@ -215,11 +216,26 @@ def _task_text(
         items = [f"- {part.text}" for part in parts if part.sort in sorts]
         lines += ["", f"## {heading}", "", *items] if items else []
     lines += _observed_sections(parts, task, pluralize(len(sessions), "session"))
-    count = pluralize(sum(part.sort in STEPS for part in parts), "step")
-    also = ", plus a final check" if task.check else ""
+    steps = [part for part in parts if part.sort in STEPS]
+    ends = bool(task.check) and steps[-1:] != [] and steps[-1].text == task.check
+    count = pluralize(len(steps) - ends, "step")
+    also = ", plus a final check" if ends else ""
     also += ", and what failed before" if any(part.sort is PartKind.TRAP for part in parts) else ""
     summary = f"{plain[:1].upper()}{plain[1:]}: {count} that worked in {pluralize(len(sessions), 'session')}{also}."
-    return f"{summary} Use when asked to do this, in these or other words.", "\n".join(lines)
+    asked = [task.request, *task.wordings] if with_sessions else [task.request]
+    return f"{summary} {when_to_use(asked)}.", "\n".join(lines)
+
+
+def when_to_use(requests: Sequence[str]) -> str:
+    """Return when an agent should load a skill: for requests such as the first one, and another in other words."""
+    shown: list[str] = []
+    for one in filter(None, map(title_of, requests)):
+        stems = content_stems(one)
+        known = [content_stems(other) for other in shown]
+        if not shown or (len(stems) >= _MIN_STEMS and stems & known[0] and all(stems - other for other in known)):
+            shown.append(f"{one[:1].upper()}{one[1:]}")
+    named = " or ".join(f"\u201c{one}\u201d" for one in shown[:_MAX_SHOWN_REQUESTS])
+    return f"Use when asked for something like {named}" if named else "Use when asked to do this"
 
 
 def _variable_line(name: str, examples: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from skilld.classify.draft_lines import DraftAnswer, DraftLine
 from skilld.library.patterns import CHECK_PATTERN
 from skilld.mining.line_order import Line, in_working_order, with_added_files
-from skilld.mining.new_skill import part_problem, task_name, topic_words
+from skilld.mining.new_skill import part_problem, task_name, topic_words, when_to_use
 from skilld.mining.values import STEPS, Candidate, Part, PartKind, Proof, Recurrence
 from skilld.mining.wording import Sources, is_literal, line_doubt, title_problem, wording_problem
 from skilld.text import fold, truncate
@@ -217,7 +217,7 @@ def _titled(
         if when and (problem := title_problem(when, every, _MAX_WHEN)):
             verdicts.append(Verdict(when, problem))
             when = ""
-        when = when or "Use when asked to do this, in these or other words"
+        when = when or when_to_use([task.request])
         named = next((one for one in passed if topic_words(one)), title)
         told = f"{title}. {when}."
         name = task_name(named, (), one.target)

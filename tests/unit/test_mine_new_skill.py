@@ -126,10 +126,30 @@ Observed:
 - `make migrate` failed; `make migrate ENV=dev` worked."""
     )
     assert made.description == (
-        "Add an endpoint for NAME: 3 steps that worked in 2 sessions, plus a final check, and what failed before."
-        " Use when asked to do this, in these or other words."
+        "Add an endpoint for NAME: 2 steps that worked in 2 sessions, plus a final check, and what failed before."
+        " Use when asked for something like \u201cAdd an endpoint for NAME\u201d."
     )
     assert draft.draft_faults(draft.read_draft(made.text)) == ()
+
+
+def test_the_description_says_when_to_use_a_skill_in_the_words_of_the_requests() -> None:
+    task = _task()
+    assert task.recurrence is not None
+    wordings = ("add an endpoint for {{name}}", "yes, again", "could you expose {{name}} with an endpoint?")
+    worded = replace(task, recurrence=replace(task.recurrence, wordings=wordings))
+    asked = "\u201cAdd an endpoint for NAME\u201d"
+    said = f"Use when asked for something like {asked} or \u201cExpose NAME with an endpoint\u201d."
+    assert build_skill(worded, day=DAY, with_sessions=True).description.endswith(said)
+    other = build_skill(worded, day=DAY, with_sessions=False).description
+    assert other.endswith(f"Use when asked for something like {asked}.")
+
+
+def test_a_check_before_the_last_step_is_one_of_the_steps() -> None:
+    task = _task()
+    assert task.recurrence is not None
+    middle = replace(task, recurrence=replace(task.recurrence, check="make gen NAME={{name}}"))
+    made = build_skill(middle, day=DAY, with_sessions=True)
+    assert ": 3 steps that worked in 2 sessions, and what" in made.description
 
 
 def test_the_shareable_version_of_a_task_has_no_session_examples() -> None:

@@ -305,7 +305,7 @@ def test_a_trigger_that_does_not_pass_is_reported_and_not_silently_replaced() ->
     one = _candidate()
     made, refused = worded_skill(one, replace(_answer(one), when="Use when asked for 100 points"))
     assert made is not None
-    assert made.description == "Close the month. Use when asked to do this, in these or other words."
+    assert made.description == "Close the month. Use when asked for something like \u201cClose the month\u201d."
     assert "Use when asked for 100 points" in [one.text for one in refused]
     assert not [told for told in worded_skill(one, replace(_answer(one), when=""))[1] if "other words" in told.text]
 
