@@ -103,6 +103,7 @@ def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatc
         auto=auto_rules(settings),
         open=standing,
         elsewhere=tuple(one.id for one in standing if _was_made_elsewhere(store, one, job.cwd or "/")),
+        folders=tuple(store.transcripts.folders()),
         closed=closed,
         thresholds=thresholds(store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])),
         decided=(*past_decisions(not_to_repeat(store)), *_decisions_on_other_machines(store)),

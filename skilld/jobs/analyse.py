@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from skilld.classify.backends import OFFLINE, Backend, Spec, UnavailableError, make_backend
 from skilld.classify.json_answer import BadReplyError
@@ -17,8 +15,16 @@ from skilld.git.errors import GitMissingError
 from skilld.git.state import main_path
 from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.learnings import NO_FILE_REASON, build_learning, proposal_learnings
+from skilld.jobs.other_projects import without_other_projects
 from skilld.jobs.passed_over import find_passed_over
-from skilld.jobs.placing import JobPlaces, find_file_of_kind, find_places, is_personal_file, loaded_places
+from skilld.jobs.placing import (
+    JobPlaces,
+    find_file_of_kind,
+    find_places,
+    is_personal_file,
+    loaded_places,
+    waits_for_skill,
+)
 from skilld.jobs.taken_back import find_forgotten, find_taken_back, without_taking_back
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import (
@@ -35,7 +41,6 @@ from skilld.proposals import past_decisions
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import AnalyseBatch, BatchResult, FurtherEvidence, NewLearning, Obstacle
 from skilld.redact import RedactionError
-from skilld.skills.find import FILE
 from skilld.skills.project_config import ProjectConfigError
 from skilld.targets.route import RoutedBackend, ordered_file
 from skilld.text import Redact, fold, join_sentences, split_sentences
@@ -161,12 +166,14 @@ class Analysis:
     def _judge_batch(self) -> list[Proposal]:
         """Read, judge and edit; return the proposals, which the daemon has already stored as the plan."""
         self._messages = self._read_messages()
-        if not self._skills and not self._waits_for_skill():
+        if not self._skills and not waits_for_skill(self._batch):
             self._find_places()
         instructions = self._redact(self._instructions())
         judge = Judge(self._backend, self._messages, self._skills, instructions, self._redact, own=self._file_of_kind)
         verdict = judge.keep_own_words(self._redirect_overlaid(judge.verdict()))
         verdict = without_taking_back(verdict, self._job)
+        verdict, theirs = without_other_projects(verdict, self._job, self._messages, self._target_of)
+        self._learnings += [build_learning(self._evidence_of(one[0]), *one) for one in theirs]
         if judge.unusable and not (verdict.proposed or verdict.learned):
             raise BadReplyError(judge.unusable[0])
         self.refused += judge.unusable
@@ -405,11 +412,6 @@ class Analysis:
     def _target_of(self, update: Update) -> SkillRef | None:
         return next((loaded.ref for loaded in self._skills if loaded.doc.number == update.skill), None)
 
-    def _waits_for_skill(self) -> bool:
-        """Whether a skill in use cannot be edited for now: its file is invalid or not checked out."""
-        files = [Path(item.path) for item in self._batch.unusable if Path(item.path).name == FILE]
-        return any(_exists(file) or any(_exists(folder / ".git") for folder in file.parents) for file in files)
-
     def _instructions(self) -> str:
         """Return the other instructions that the agent loads."""
         if self._places is not None:
@@ -494,7 +496,3 @@ class Analysis:
             passed_over=tuple(find_passed_over(self._job, self._messages, self._lost)),
             changes=self._staged.changes(),
         )
-
-
-def _exists(path: Path) -> bool:
-    return os.path.exists(path)  # noqa: PTH110 - Path.exists raises for impossible names

@@ -20,7 +20,9 @@ def proposal_learnings(proposal: Proposal, why: str, *, for_now: bool) -> list[N
     ]
 
 
-def build_learning(said: Evidence, update: Update, why: str, place: SkillRef | None, *, for_now: bool) -> NewLearning:
+def build_learning(
+    said: Evidence, update: Update, why: str, place: SkillRef | None, *, for_now: bool = False
+) -> NewLearning:
     """Return an update with its evidence as a learning; `for_now`: until the obstacle is gone."""
     return NewLearning(
         turn=said.turn,

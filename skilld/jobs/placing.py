@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,7 @@ from skilld.ingest.discover import skill_places
 from skilld.pipeline.documents import TargetDocument, check_configs, is_own_file, load_documents
 from skilld.protocol import AnalyseBatch, BatchJob, PastLearning
 from skilld.skills import Unusable, find, read
+from skilld.skills.find import FILE
 from skilld.targets.find import TargetFiles, WorkingSession, find_targets, project_refusal
 from skilld.targets.route import choose_target, ordered_files
 from skilld.targets.scopes import find_scopes
@@ -251,6 +253,16 @@ def _session_of(job: AnalyseBatch) -> WorkingSession:
 def _has_safe_folder(batch: BatchJob) -> bool:
     cwd = Path(batch.cwd or "")
     return cwd.is_absolute() and ".." not in cwd.parts and Path(batch.home).is_absolute()
+
+
+def waits_for_skill(batch: BatchJob) -> bool:
+    """Whether a skill in use cannot be edited for now: its file is invalid or not checked out."""
+    files = [Path(item.path) for item in batch.unusable if Path(item.path).name == FILE]
+    return any(_exists(file) or any(_exists(folder / ".git") for folder in file.parents) for file in files)
+
+
+def _exists(path: Path) -> bool:
+    return os.path.exists(path)  # noqa: PTH110 - Path.exists raises for impossible names
 
 
 def find_places(job: AnalyseBatch, messages: Sequence[Message]) -> JobPlaces:

@@ -17,6 +17,7 @@ from skilld.errors import SkilldError
 from skilld.git.run import shared_git
 from skilld.ingest.discover import Host, skill_places
 from skilld.jobs.contradictions import find_contradictions
+from skilld.jobs.other_projects import project_root
 from skilld.jobs.placing import JobPlaces
 from skilld.pipeline.documents import load_documents
 from skilld.pipeline.judge import Judge
@@ -53,11 +54,11 @@ def propose_learning(
     They go to the file that the person names, else to the one they were kept for. Raises SkilldError if it cannot be
     edited.
     """
-    newest = ask[0]
+    newest, kinds = ask[0], set(TargetKind) if to else allowed
     quotes = {newest.turn_key: newest.quote}
     update = Update(1, "", newest.change, "", Kind(newest.kind), 1, newest.quote, newest.confidence)
-    kinds = set(TargetKind) if to else allowed
-    session, found = _find_session_places(store, newest.agent, newest.project, host, allowed=kinds, quotes=quotes)
+    where = store, newest.agent, _meant_project(store, ask, to), host
+    session, found = _find_session_places(*where, allowed=kinds, quotes=quotes)
     ref = _named_file(to, found.refs, session) if to else _recorded_file(ask, found.refs, session, allowed)
     if ref is None:
         remedy = f"Name a file: skilld learnings propose {newest.id} --to PATH"
@@ -259,6 +260,22 @@ def _unread_note(ref: SkillRef) -> str:
     if ref.agents or ref.kind is TargetKind.SKILL:
         return ""
     return f"none of the agents you use in this project loads {ref.name} by itself"
+
+
+def _meant_project(store: Store, ask: Sequence[Learning], to: Path | None) -> str | None:
+    """Return the project that learnings were said in, or another one that sessions were in if they are for its file."""
+    project = ask[0].project
+    kinds = {TargetKind.INSTRUCTIONS.value, TargetKind.RULES.value}
+    file = to or next((Path(one.place) for one in ask if one.place and one.place_kind in kinds), None)
+    if not project or file is None:
+        return project
+    with suppress(OSError):
+        root = project_root(file.expanduser().resolve().parent)
+        if root != project_root(Path(project)) and any(
+            project_root(Path(one)) == root for one in store.transcripts.folders()
+        ):
+            return str(root)
+    return project
 
 
 def _recorded_skill(ask: Sequence[Learning], session: WorkingSession) -> SkillRef | None:

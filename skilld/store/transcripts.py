@@ -331,6 +331,12 @@ class Transcripts(Files):
         cwd: str | None = self._first("SELECT cwd FROM sessions WHERE agent = ? AND session_id = ?", agent, session_id)
         return cwd
 
+    def folders(self) -> list[str]:
+        """Return the folders that sessions worked in, the newest first."""
+        return self._column(
+            "SELECT cwd FROM sessions WHERE cwd IS NOT NULL GROUP BY cwd ORDER BY max(last_activity) DESC"
+        )
+
     def said_at(self, key: str) -> str | None:
         """Return when a turn was said, None if the turn or its time is unknown."""
         at: str | None = self._first("SELECT at FROM turns WHERE key = ?", key)
