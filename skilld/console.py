@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from skilld.text import safe_text
 
-_ESCAPE_PATTERN = re.compile(r"\x1b\[[\d;]*m|\x1b\]8;[^\x1b]*\x1b\\")
+_ESCAPE_PATTERN = re.compile(r"\x1b\[[\d;]*m")
 _LABEL_PATTERN = re.compile(r" *(?:[\w-]+(?: [\w-]+)? {2,})?")
 _WORD_PATTERN = re.compile(r" *[^ ]+")
 _COMMAND_PATTERN = re.compile(r"(?<=[:>]) skilld [^:]*$")  # a command to copy, at the end of a line
@@ -104,54 +104,6 @@ def is_coloured() -> bool:
     if os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("CLICOLOR_FORCE")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
-
-
-def link(text: str, path: str, line: int = 0) -> str:
-    """Return `text` as a link to a line of a file if the terminal shows links, or as FORCE_HYPERLINK says."""
-    target = link_address(path, line, os.environ) if is_coloured() else ""
-    return f"\x1b]8;;{target}\x1b\\{text}\x1b]8;;\x1b\\" if target else text
-
-
-# Values of variables in terminals that show links: VTE since 0.50, tmux since 3.4. Other terminals print the address,
-# or nothing at all, instead of the text.
-_LINK_TERMINALS = (
-    ("TERM_PROGRAM", re.compile(r"vscode|iTerm\.app|WezTerm|ghostty|Hyper|rio|Tabby|WarpTerminal")),
-    ("TERM", re.compile(r"xterm-kitty|xterm-ghostty|alacritty.*|foot.*|contour.*|wezterm")),
-    ("VTE_VERSION", re.compile(r"[5-9]\d{3,}|\d{5,}")),
-    ("KONSOLE_VERSION", re.compile(r"2[1-9]\d{4}|[3-9]\d{5}")),
-    ("WT_SESSION", re.compile(r".+")),
-    ("TERMINAL_EMULATOR", re.compile(r"JetBrains-JediTerm")),
-)
-_TMUX_PATTERN = re.compile(r"3\.[4-9].*|3\.\d\d.*|[4-9].*")
-# Forks of VS Code do not support vscode://.
-_VS_CODE_PATTERN = re.compile(r"Visual Studio Code|/(?:vs)?code(?:-oss|-insiders)?/|\.vscode-server")
-
-
-def link_address(path: str, line: int, environment: Mapping[str, str]) -> str:
-    """Return the address of a file's line for the terminal described by these variables, "" if it shows no links. Pure.
-
-    It is `vscode://` in the terminal of VS Code, which opens the line, and otherwise `file://` with this machine's
-    name, so that a terminal knows that a file over SSH is not local.
-    """
-    from urllib.parse import quote
-
-    forced = environment.get("FORCE_HYPERLINK")
-    if forced == "0" or not ((forced or _shows_links(environment)) and path.startswith("/")):
-        return ""
-    place = quote(path, safe="/", errors="surrogateescape")
-    if environment.get("TERM_PROGRAM") != "vscode":
-        from socket import gethostname
-
-        return f"file://{quote(gethostname(), safe='')}{place}{f'#{line}' if line else ''}"
-    if _VS_CODE_PATTERN.search(environment.get("VSCODE_GIT_ASKPASS_NODE", "")):
-        return f"vscode://file{place}{f':{line}' if line else ''}"
-    return f"file://{place}{f'#{line}' if line else ''}"
-
-
-def _shows_links(environment: Mapping[str, str]) -> bool:
-    if "TMUX" in environment or environment.get("TERM_PROGRAM") == "tmux":
-        return bool(_TMUX_PATTERN.fullmatch(environment.get("TERM_PROGRAM_VERSION", "")))
-    return any(known.fullmatch(environment.get(name, "")) for name, known in _LINK_TERMINALS)
 
 
 def table(rows: Sequence[Sequence[str]], *, indent: str = "") -> None:

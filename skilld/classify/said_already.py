@@ -24,7 +24,7 @@ from skilld.classify.offline.choices import WORD, choices, chosen_part, is_rever
 from skilld.classify.offline.sections import body_lines, sections
 from skilld.classify.opposition import MAX_CHANGE
 from skilld.classify.polarity import EXCEPTION
-from skilld.markdown.structure import is_rule, turns_around
+from skilld.markdown.structure import turns_around
 from skilld.meanings import Words, terms
 from skilld.skills.spec import read_front
 from skilld.types import Kind, Update
@@ -300,10 +300,6 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 # Tells how a thing is run, which is no rule about when: "tests run with `npm test`".
-_RUN_WITH = re.compile(
-    r"[^`.]{2,60}\b(?:runs?|(?:is|are) run|starts?|builds?|deploys?|lints?) (?:with|by|via|using|through|in) `[^`\n]+`",
-    re.IGNORECASE,
-)
 _ADDITION_WORD = re.compile(
     r"\b(?:also|too|as well|auch|también|également|aussi|anche|também|ook|też|také|также)\b", re.IGNORECASE
 )
@@ -332,7 +328,6 @@ def find_same_meaning(change: str, text: str) -> str | None:
             and same_choice(asked, line)
             and not is_reversed_choice(asked, line)
             and not loses_order(_ANY_TIME.sub("", asked), line)
-            and not (_RUN_WITH.match(line) and is_rule(asked))
             and all(
                 find_same_ban(part, text) for part in _lost_parts(asked, f"{title} {heading} {line}")
             )  # "No X, and Y" may be two lines

@@ -300,14 +300,14 @@ def verify(
         least = max(min_confidence, _MIN_GENERAL_CONFIDENCE) if update.skill in general else min_confidence
         kept = [item.update for item in one.proposed if skill is None or item.update.confidence < least]
         doubt = f"skilld is not sure enough (confidence {update.confidence:.2f}; {least:.2f} needed)"
-        if skill is not None and update.skill not in general and is_unrelated(update, skill):
+        if skill is not None and update.skill not in general and _is_unrelated(update, skill):
             doubt += f"; it names nothing that {skill.name} is about"
         why = doubt if skill else _NO_FILE_REASON if skills else "no skill was in use"
         found += replace(one, proposed=(), learned=tuple((update, why) for update in kept)) if kept else one
     return found
 
 
-def is_unrelated(update: Update, skill: SkillDoc) -> bool:
+def _is_unrelated(update: Update, skill: SkillDoc) -> bool:
     """Whether a clear update and a skill have no content word in common."""
     said, known = content_stems(update.change), content_stems(f"{skill.name} {skill.text}")
     return len(said) > 1 and not said & known - WEAK_STEMS

@@ -153,8 +153,7 @@ def _print_context(context: Context, project: Path, tokenizer: Tokenizer, limit:
     for surprise in (*context.surprises, *find_dead_references(context)):
         place = f"{short_path(surprise.path, project)}{f':{surprise.line}' if surprise.line else ''}"
         by = f" ({short_path(surprise.by, project)})" if surprise.by else ""
-        linked = console.link(console.plain(place), surprise.path, surprise.line)
-        console.say(f"  ! {linked}: {console.plain(surprise.why + by)}")
+        console.say(f"  ! {console.plain(place)}: {console.plain(surprise.why + by)}")
     for twice in find_duplicates(context.files):
         place = f"{short_path(twice.other, project)}:{twice.line}"
         console.say(

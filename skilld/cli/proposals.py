@@ -99,7 +99,7 @@ def _print_row(store: Store, proposal: Proposal, applicability: Applicability | 
         else ""
     )
     now = time.time()
-    where = console.link(console.message(str(Path(proposal.path).parent)), proposal.path)
+    where = console.message(str(Path(proposal.path).parent))
     unfit = applicability.obstacle if applicability is not None else ""
     remarks = [*describe_decision(store, proposal), proposal.note, describe_standing(store, proposal, now), unfit]
     remarks += [*list_contradictions(store, proposal), *evaluated(store, proposal)]
@@ -242,7 +242,7 @@ def print_proposal(
         f"{describe_judge(proposal)}, confidence {proposal.confidence:.2f}",
         style="dim",
     )
-    where = console.link(console.message(str(Path(proposal.path).parent)), proposal.path)
+    where = console.message(str(Path(proposal.path).parent))
     console.say("; ".join(filter(None, (f"  {where}", _loaded_by(proposal)))), style="dim")
     marked = [*(("!", one) for one in proposal.flags), *(("note:", one) for one in (proposal.note, *remarks) if one)]
     for mark, text in marked:

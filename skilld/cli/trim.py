@@ -277,8 +277,7 @@ def _print_cut(one: PlannedCut, name: str, trouble: str) -> None:
 
     cut = one.cut
     place = f"{short_path(one.ref.path, Path.cwd())}:{cut.line}"
-    linked = console.link(console.plain(place), one.ref.path, cut.line)
-    console.say(f"{linked}  {pluralize(cut.tokens, 'token')}", style="bold")
+    console.say(f"{console.plain(place)}  {pluralize(cut.tokens, 'token')}", style="bold")
     where = f" ({cut.where})" if cut.where else ""
     console.say(f"  {console.plain(cut.why.value + where)}")
     console.say(f"  would be lost: {console.plain(common.redactor()(cut.lost))}")

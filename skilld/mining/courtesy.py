@@ -83,7 +83,7 @@ def is_courtesy(text: str) -> bool:
 
 def without_politeness(text: str) -> str:
     """Return a request without its polite phrases and the commands in it."""
-    plain = _WRAPPING.sub("", _SLASH_COMMAND.sub("", text), count=1).rstrip(_SENTENCE_ENDS)
+    plain = _WRAPPING.sub("", _SLASH_COMMAND.sub("", text)).rstrip(_SENTENCE_ENDS)
     while tail := _END.search(plain):
         plain = plain[: tail.start()].rstrip(_SENTENCE_ENDS)
     last = next((n for n in range(len(plain), 0, -1) if plain[n - 1].isalnum() or plain[n - 1] in _CLOSING_MARKS), 0)

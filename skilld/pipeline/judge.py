@@ -18,7 +18,7 @@ from skilld.classify.offline.provenance import own_words
 from skilld.classify.said_already import NEARLY, find_same_meaning, says_already, says_same_rule
 from skilld.classify.support import is_empty_request
 from skilld.classify.typed_quote import typed_quote
-from skilld.classify.verify import UNCLEAR_REASON, Verdict, VerifiedUpdate, is_unrelated, verify
+from skilld.classify.verify import UNCLEAR_REASON, Verdict, VerifiedUpdate, verify
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import CheckedEdit, compose, compose_separately, is_harmful, only_adds
@@ -249,18 +249,14 @@ class Judge:
         return [*([replace(update, change=rest)] if rest else []), mine]
 
     def _place_unrelated(self, update: Update, named: TargetDocument) -> Update | None:
-        """Return an outright rule that the rules held back, since no skill in use is about it, for the project's file.
-
-        None if that file does not exist: then it waits for its skill.
-        """
-        if named.ref.kind is not TargetKind.SKILL or not is_unrelated(update, named.doc):
+        """Return an outright rule that the rules held back, since no skill is about it, for the project's file."""
+        if named.ref.kind is not TargetKind.SKILL:
             return None
         plain = Offline().detect(self._messages, ())  # a model would be paid for the second question
         said = next((one for one in plain if (one.turn, one.quote) == (update.turn, update.quote)), update)
-        own = self._own(named, TargetKind.INSTRUCTIONS) if said.confidence >= _OUTRIGHT_CONFIDENCE else named
-        if own is None or own is named or own.ref.absent:
-            return None
         moved = self._redirect_update(update, named, TargetKind.INSTRUCTIONS)
+        if said.confidence < _OUTRIGHT_CONFIDENCE or moved.skill in {update.skill, None}:
+            return None
         return replace(moved, confidence=said.confidence)
 
     def _redirect_update(self, update: Update, named: TargetDocument, kind: TargetKind) -> Update:

@@ -94,3 +94,23 @@ def test_a_rule_about_something_else_than_the_skill_in_use_goes_to_the_projects_
     made = daemon.run()
     assert [update.change for one in made if Path(one.path).name == "CLAUDE.md" for update in one.updates] == [line]
     assert len(made) == 1 + beside
+
+
+@pytest.mark.parametrize(
+    ("said", "there", "about"),
+    [
+        ("we always wrap errors with context", True, "release-notes"),  # it may be a remark
+        ("From now on, always wrap errors with context.", False, None),  # once said again, it begins the file
+    ],
+)
+def test_what_is_in_no_file_yet_waits(
+    daemon: InProcessDaemon, home: Path, guided: Project, said: str, about: str | None, *, there: bool
+) -> None:
+    if not there:
+        guided.git("rm", "--quiet", "CLAUDE.md")
+        guided.git("commit", "--quiet", "--message", "Start over")
+    talk = Talk(home, guided.root)
+    talk.use_skill(SKILL, guided.skill_path.parent)
+    talk.type(said, *CHATTER[:4])
+    assert daemon.run() == []
+    assert [one.skill for one in daemon.store.learnings.all()] == [about]

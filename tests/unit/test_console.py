@@ -12,9 +12,6 @@ from support.rows import for_each
 TEXT = "Nothing was judged yet. Start it whenever you like: skilld service install"
 
 
-LINKED = "\x1b]8;;file:///a\x1b\\one\x1b]8;;\x1b\\ two"
-
-
 @for_each(
     ("text", "columns", "hang", "lines"),
     [
@@ -24,7 +21,6 @@ LINKED = "\x1b]8;;file:///a\x1b\\one\x1b]8;;\x1b\\ two"
         (TEXT, 20, 0, ["Nothing was judged", "yet. Start it", "whenever you like:", "skilld service", "install"]),
         ("cost   a few cents a day", 17, 7, ["cost   a few", "       cents a", "       day"]),
         ("  \x1b[2mone two\x1b[0m three", 11, 2, ["  \x1b[2mone two\x1b[0m", "  three"]),
-        (LINKED, 7, 0, [LINKED]),
         ("/a/path/that/is/longer/than/the/screen is shown whole", 12, 0,
          ["/a/path/that/is/longer/than/the/screen", "is shown", "whole"]),
         ("", 10, 0, [""]),
@@ -71,49 +67,6 @@ def test_output_longer_than_the_terminal_goes_through_the_pager(
         for number in range(3):
             console.say(f"line {number}")
     assert capfd.readouterr().out == "".join(f"{before}line {number}\n" for number in range(3))
-
-
-VS_CODE = {"TERM_PROGRAM": "vscode", "VSCODE_GIT_ASKPASS_NODE": "/usr/share/code/code"}
-CURSOR = {"TERM_PROGRAM": "vscode", "VSCODE_GIT_ASKPASS_NODE": "/usr/share/cursor/cursor"}
-
-
-@pytest.mark.parametrize(
-    ("environment", "target"),
-    [
-        ({}, ""),
-        ({"TERM": "xterm-256color"}, ""),
-        ({"TERM": "linux", "TERM_PROGRAM": "Apple_Terminal"}, ""),
-        ({"VTE_VERSION": "4800"}, ""),
-        ({"VTE_VERSION": "7600"}, "file://box/a%20b/AGENTS.md#7"),
-        ({"TERM": "xterm-kitty"}, "file://box/a%20b/AGENTS.md#7"),
-        ({"TERM": "xterm-kitty", "FORCE_HYPERLINK": "0"}, ""),
-        ({"FORCE_HYPERLINK": "1"}, "file://box/a%20b/AGENTS.md#7"),
-        ({"TERM_PROGRAM": "tmux", "TERM_PROGRAM_VERSION": "3.3a", "VTE_VERSION": "7600", "TMUX": "/x"}, ""),
-        ({"TERM_PROGRAM": "tmux", "TERM_PROGRAM_VERSION": "3.5a", "TMUX": "/x"}, "file://box/a%20b/AGENTS.md#7"),
-        (VS_CODE, "vscode://file/a%20b/AGENTS.md:7"),
-        (CURSOR, "file:///a%20b/AGENTS.md#7"),
-    ],
-    ids=str,
-)
-def test_files_are_hyperlinked_where_the_terminal_supports_it(
-    environment: dict[str, str], target: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("socket.gethostname", lambda: "box")
-    assert console.link_address("/a b/AGENTS.md", 7, environment) == target
-
-
-def test_a_file_name_cannot_escape_its_hyperlink(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("socket.gethostname", lambda: "bo\x1bx")
-    target = console.link_address("/a\x1b\\\x07;\n\udcff/é.md", 0, {"FORCE_HYPERLINK": "1"})
-    assert target == "file://bo%1Bx/a%1B%5C%07%3B%0A%FF/%C3%A9.md"
-    assert console.link_address("C:/x", 1, {"FORCE_HYPERLINK": "1"}) == ""
-
-
-def test_piped_output_has_no_hyperlinks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FORCE_HYPERLINK", "1")
-    assert console.link("AGENTS.md", "/p/AGENTS.md", 3) == "AGENTS.md"
-    monkeypatch.setenv("CLICOLOR_FORCE", "1")
-    assert "/p/AGENTS.md#3" in console.link("AGENTS.md", "/p/AGENTS.md", 3)
 
 
 def test_a_message_shortens_the_home_folder_only_where_a_path_begins(monkeypatch: pytest.MonkeyPatch) -> None:

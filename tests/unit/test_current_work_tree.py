@@ -39,10 +39,11 @@ def test_it_is_committed_there_and_the_others_stay_open(life: ProposalLife, link
     assert (life.person.tip("main"), life.person.skill.read_text()) == (main, TEXT)
     assert DRY in linked.skill.read_text()
     assert linked.git("status", "--porcelain") == ""
-    assert life.observe() == ("accepted", "")
-    assert life.observe("p2") == ("open", "")
     staged = life.person.git("show", f"skilld/staging:{SKILL}")
     assert (NEWS in staged, DRY in staged) == (True, False)
+    assert life.get("p2").commit == life.person.tip("skilld/staging")
+    assert life.observe() == ("accepted", "")
+    assert life.observe("p2") == ("open", "")
     # The other one, too, and from the main work tree.
     life.accept("p2")
     assert NEWS in linked.skill.read_text()

@@ -35,6 +35,7 @@ from support.rows import for_each
         ("Danke! Please restart the queue", "restart the queue", "restart-queue"),
         ("Bonjour, pourrais-tu lancer les tests ? Merci beaucoup", "lancer les tests", "lancer-tests"),
         ("Super wichtig: prüfe die Summen", "Super wichtig: prüfe die Summen", "super-wichtig-summen"),
+        ("Restore the tattoo", "Restore the tattoo", "restore-tattoo"),
         ("add thanks to the footer", "add thanks to the footer", "add-footer"),
         ("Hi-res images for the landing page", "Hi-res images for the landing page", "images-landing-page"),
     ],

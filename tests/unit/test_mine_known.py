@@ -104,6 +104,13 @@ def test_what_was_accepted_for_a_project_is_not_proposed_for_its_skill(
     assert why == ("you accepted it (abc12345)" if counts else None)
 
 
+def test_what_was_rejected_in_one_project_is_no_new_skill_elsewhere() -> None:
+    ask = Ask((replace(_ask(SAID).said[0], project="/src/billing"),))
+    for state, counts in ((State.REJECTED, True), (State.ACCEPTED, False)):
+        known = ProposalHistory([_in("/src/shop/AGENTS.md", TargetKind.INSTRUCTIONS, state, ())])
+        assert bool(known.duplicate_reason(ask, "")) is counts
+
+
 def test_a_command_in_a_new_skill_is_no_rule_about_it() -> None:
     steps = (
         "# Reset the database\n\n## Steps\n\n1. Run `docker stop`.\n2. Run `pnpm db:reset`.\n\n- `pnpm up` failed.\n"

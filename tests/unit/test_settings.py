@@ -131,6 +131,10 @@ def test_the_line_and_the_variable_are_named_and_each_has_its_remedy(
         "notify.per_day: must be a whole number from 1 to 200 (line 6)",
     ]
     assert error.value.remedy == f"Fix {file}. Change or unset SKILLD_BATCH__TURNS."
+    file.unlink()
+    with pytest.raises(UsageError) as error:
+        load_file(file)
+    assert error.value.remedy == "Change or unset SKILLD_BATCH__TURNS."
 
 
 def test_a_single_folder_needs_no_list_and_may_use_a_tilde(
