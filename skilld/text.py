@@ -95,6 +95,11 @@ def count_times(number: int) -> str:
     return "once" if number == 1 else f"{number:,} times"
 
 
+def join_words(words: Sequence[str], last: str = "and") -> str:
+    """Return words as a list in a sentence: "a", "a and b", "a, b and c"."""
+    return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
 def join_sentences(texts: Sequence[str]) -> str:
     """Join distinct `texts`; if there are several, each ends with a stop."""
     once = [text for text in dict.fromkeys(texts) if text]

@@ -15,7 +15,7 @@ from skilld import console
 from skilld.cli import common
 from skilld.errors import UsageError
 from skilld.git.staging_branch import STAGING_BRANCH
-from skilld.text import count_times
+from skilld.text import count_times, join_words
 
 if TYPE_CHECKING:
     from skilld.proposals.explain import Applicability, Part
@@ -172,7 +172,7 @@ def refresh_or_warn(store: Store) -> None:
 def run_show(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.evals.results import result_lines
-    from skilld.jobs.relocation import personal_file_name
+    from skilld.jobs.relocation import agents_loading, personal_file_name
     from skilld.proposals.explain import Applicability, ProposalReader, diff, list_parts
     from skilld.proposals.remarks import (
         describe_age,
@@ -192,6 +192,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     lines = list(diff(proposal))
     is_open = proposal.state.value == "open"
     parts = list_parts(proposal) if is_open else []
+    proposal = replace(proposal, agents=agents_loading(store, proposal, common.host()))
     if arguments.json:
         shown = {"diff": "\n".join(lines), "parts": [asdict(part) for part in parts]}
         return common.write_json(as_json(store, proposal) | shown)
@@ -270,7 +271,7 @@ def _loaded_by(proposal: Proposal) -> str:
     if proposal.target not in {TargetKind.INSTRUCTIONS, TargetKind.RULES, TargetKind.PERSONAL} or not proposal.agents:
         return ""
     everywhere = " in all your projects" if proposal.target is TargetKind.PERSONAL else ""
-    return f"loaded by {console.plain(' and '.join(proposal.agents))}{everywhere}"
+    return f"loaded by {console.plain(join_words(proposal.agents))}{everywhere}"
 
 
 def _print_commands(commands: Sequence[tuple[str, str]]) -> None:

@@ -16,6 +16,7 @@ from skilld.files import file_stamp
 from skilld.logs import get_logger
 from skilld.notify.notice import SETTINGS_CHANGED
 from skilld.settings import Settings, load_file
+from skilld.text import join_words
 
 log = get_logger()
 
@@ -56,7 +57,7 @@ class SettingsFile:
             return None
         later = self._restart_settings(settings)
         self.message = (
-            f"changed; {' and '.join(later)} {'takes' if len(later) == 1 else 'take'} effect only after a restart"
+            f"changed; {join_words(later)} {'takes' if len(later) == 1 else 'take'} effect only after a restart"
             if later
             else ""
         )

@@ -26,10 +26,10 @@ from skilld.pipeline.documents import TargetDocument, load_documents, session_op
 from skilld.pipeline.edits import compose
 from skilld.proposals.model import ACROSS_PREFIX
 from skilld.proposals.past_decisions import known_reason
-from skilld.store.proposals import UNWANTED_STATES
+from skilld.store.proposals import SAID_ELSEWHERE_PREFIX, UNWANTED_STATES
 from skilld.targets.find import WorkingSession, find_targets, project_refusal
 from skilld.targets.session_work import SessionWork
-from skilld.text import fold, fold_case, truncate
+from skilld.text import fold, fold_case, join_words, truncate
 from skilld.types import Kind, Proposal, SkillRef, State, TargetKind, Update
 
 MAX_AGE_SECONDS = 30 * 86400.0  # the other agents have managed without an older rule
@@ -124,7 +124,7 @@ def _draft(offer: _Offer, batch: str, around: RemedyContext) -> Proposal | None:
         return None
     typed = "\n".join(one.quote for one in origin.evidence)
     composed = compose(make_backend(Spec(OFFLINE)), [VerifiedUpdate(update)], target, typed, around.redact)
-    to, by = ADAPTERS[offer.agent].INFO.title, ADAPTERS[origin.agent].INFO.title if origin.agent in ADAPTERS else ""
+    to = ADAPTERS[offer.agent].INFO.title
     return Proposal(
         id=hashlib.sha256(batch.encode()).hexdigest()[:8],
         batch_id=batch,
@@ -140,11 +140,19 @@ def _draft(offer: _Offer, batch: str, around: RemedyContext) -> Proposal | None:
         session_id=origin.session_id,
         model=OFFLINE,
         created_at=rfc3339(around.now),
-        flags=(*composed.flags, f"you said it to {by or 'another agent'}, not to {to}"),
+        flags=(*composed.flags, *_said_elsewhere(offer)),
         updates=tuple(item.update for item in composed.checked if item.update.quote),
         target=ref.kind,
         agents=ref.agents,
     )
+
+
+def _said_elsewhere(offer: _Offer) -> Iterator[str]:
+    """Yield a flag that names the agents that it was said to, unless the one that is to be told is among them."""
+    heard = dict.fromkeys((offer.origin.agent, *(one.turn.partition(":")[0] for one in offer.origin.evidence)))
+    if offer.agent not in heard:
+        titles = [ADAPTERS[name].INFO.title for name in heard if name in ADAPTERS] or ["another agent"]
+        yield f"{SAID_ELSEWHERE_PREFIX}{join_words(titles)}, not to {ADAPTERS[offer.agent].INFO.title}"
 
 
 def _update_for(rule: Rule, origin: Proposal, target: TargetDocument) -> Update:

@@ -28,7 +28,7 @@ from skilld.health.values import (
 )
 from skilld.service.values import ServiceState, failure_remedy, give_key_remedy
 from skilld.store.budget import raise_command
-from skilld.text import count_times, pluralize
+from skilld.text import count_times, join_words, pluralize
 from skilld.types import Cause
 
 # Checks of the daemon, its service and failed batches.
@@ -158,7 +158,7 @@ def back_end(model: Model | None) -> Check:
         return Check(
             name, Verdict.FAIL, f"{model.name}: {'; '.join([model.answer.what, *others])}", model.answer.remedy
         )
-    unasked = f"; skilld cannot ask {' or '.join(model.unasked)} yet" if model.unasked else ""
+    unasked = f"; skilld cannot ask {join_words(model.unasked, 'or')} yet" if model.unasked else ""
     shown = f"{model.name}: {model.why}{unasked}"
     if model.agents:
         detail = "; ".join(f"{agent}: {trouble.what}" for agent, trouble in model.agents)
@@ -437,7 +437,7 @@ def no_common_file(found: Sequence[Context]) -> list[Check]:
 def _not_loaded(agents: Sequence[str], name: str) -> Check:
     native = NATIVE_NAMES[agents[0]]
     remedy = f"Have {native} import it: echo {shlex.quote(f'@{name}')} >> {native}"
-    return Check("instructions", Verdict.OK, f"{name} is not loaded here by {' or '.join(agents)}", remedy)
+    return Check("instructions", Verdict.OK, f"{name} is not loaded here by {join_words(agents, 'or')}", remedy)
 
 
 def blocked(found: Sequence[BlockedWork]) -> list[Check]:

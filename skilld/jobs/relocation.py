@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
+from skilld.agents import ADAPTERS
 from skilld.classify.backends import OFFLINE, Spec, make_backend
 from skilld.classify.offline.placement import section_for
 from skilld.classify.verify import VerifiedUpdate
@@ -24,7 +25,7 @@ from skilld.pipeline.judge import Judge
 from skilld.proposals.amend import decide_parts, select_parts, stage_and_store
 from skilld.proposals.contradictions import split_edits
 from skilld.proposals.decide import Decision, DecisionReport, decide, decide_in_place
-from skilld.proposals.model import MOVED_PREFIX
+from skilld.proposals.model import ACROSS_PREFIX, MOVED_PREFIX, agent_told
 from skilld.proposals.passed_over import forget_ask
 from skilld.proposals.past_decisions import match_open_proposal
 from skilld.skills.find import FILE, find
@@ -126,7 +127,9 @@ def accept_elsewhere(
     quotes = {said.turn: said.quote for said in taken.evidence}
     project = store.transcripts.cwd(taken.agent, taken.session_id)
     with _not_accepted(title):
-        session, found = _find_session_places(store, taken.agent, project, host, allowed=set(TargetKind), quotes=quotes)
+        told = agent_told(taken)
+        session, found = _find_session_places(store, told, project, host, allowed=set(TargetKind), quotes=quotes)
+        _check_told(taken, to, found.refs, session)
         ref = _named_file(to, found.refs, session)
         if ref.path == proposal.path:
             raise SkilldError(title, f"it is already for {ref.name}", f"skilld accept {proposal.id}")
@@ -182,8 +185,21 @@ def personal_file_name(store: Store, proposal: Proposal, host: Host) -> str:
     )
     if not project or not movable or proposal.target not in {TargetKind.INSTRUCTIONS, TargetKind.RULES}:
         return ""
-    _, found = _find_session_places(store, proposal.agent, project, host, allowed={TargetKind.PERSONAL})
+    _, found = _find_session_places(store, agent_told(proposal), project, host, allowed={TargetKind.PERSONAL})
     return next((ref.name for ref in found.refs), "")
+
+
+def agents_loading(store: Store, proposal: Proposal, host: Host) -> tuple[str, ...]:
+    """Return the agents at work in a proposal's project that load its file now; where none does, those known to."""
+    project = store.transcripts.cwd(proposal.agent, proposal.session_id)
+    if not project or not proposal.agents:
+        return proposal.agents
+    return _session(store, agent_told(proposal), project, host).readers(Path(proposal.path)) or proposal.agents
+
+
+def _session(store: Store, agent: str, project: str, host: Host) -> WorkingSession:
+    others = tuple(store.transcripts.agents_in(project))
+    return WorkingSession(agent, Path(project), host.home, host.environment, others=others)
 
 
 def _find_session_places(
@@ -198,8 +214,7 @@ def _find_session_places(
     """Return the session in which something was said, as far as known, and the places for it."""
     if not project:
         raise SkilldError(_TITLE, "skilld does not know which project you said it in")
-    others = tuple(store.transcripts.agents_in(project))
-    session = WorkingSession(agent, Path(project), host.home, host.environment, others=others)
+    session = _session(store, agent, project, host)
     named = [name for quote in quotes.values() for name in ordered_files(quote)]
     scopes = [scope for quote in quotes.values() for scope in find_scopes(quote)]
     return session, find_targets(session, allowed, scopes, named)
@@ -304,6 +319,17 @@ def _recorded_file(
     own = kept.place_kind == TargetKind.PERSONAL.value
     fitting = [ref for ref in refs if (ref.kind is TargetKind.PERSONAL) == own and ref.kind is not TargetKind.SKILL]
     return choose_target(newest.quote, fitting) or next((ref for ref in fitting if not ref.patterns), None)
+
+
+def _check_told(proposal: Proposal, to: Path, refs: Sequence[SkillRef], session: WorkingSession) -> None:
+    """Raise SkilldError if a proposal is to tell an agent something that was said to others, and would not there."""
+    real = Path(os.path.realpath(to.expanduser()))
+    if proposal.batch_id.startswith(ACROSS_PREFIX) and str(real) not in {ref.path for ref in refs}:
+        title = ADAPTERS[session.agent].INFO.title if session.agent in ADAPTERS else session.agent
+        if session.agent not in session.readers(real):
+            raise SkilldError(
+                _TITLE, f"it is meant for {title}, which does not load {to}", f"skilld accept {proposal.id}"
+            )
 
 
 def _named_file(to: Path, refs: Sequence[SkillRef], session: WorkingSession) -> SkillRef:

@@ -15,7 +15,7 @@ from skilld.mining.sessions import Session, SessionFilter, Transcript
 from skilld.skills import Skill
 from skilld.skills.draft import SkillKind
 from skilld.store import Store
-from skilld.text import pluralize
+from skilld.text import join_words, pluralize
 from skilld.types import Kind
 
 REPEATABLE, ROOM, REPEATED = "repeatable", "room for improvement", "repeated request"
@@ -125,7 +125,7 @@ class Savings:
         """The savings in one clause, for a person."""
         spent = [pluralize(self.corrections, "correction")] if self.corrections else []
         spent += [pluralize(self.failures, "failed call")] if self.failures else []
-        cost = f", with {' and '.join(spent)}" if spent else f", {pluralize(self.steps, 'step')} each time"
+        cost = f", with {join_words(spent)}" if spent else f", {pluralize(self.steps, 'step')} each time"
         return f"done in {pluralize(self.sessions, 'session')}{cost}"
 
 

@@ -39,6 +39,11 @@ def top_folder(proposal: Proposal) -> Path:
     return Path(top) if top != proposal.path else Path(top).parent
 
 
+def agent_told(proposal: Proposal) -> str:
+    """Return the agent that a proposal is to tell something: the one it was said to, or the one that missed it."""
+    return proposal.agents[0] if proposal.batch_id.startswith(ACROSS_PREFIX) and proposal.agents else proposal.agent
+
+
 def said_updates(proposal: Proposal) -> list[Update]:
     """Return what the person said, of what a proposal writes; nothing that was only observed in sessions."""
     plain = Update(None, "", proposal.summary, "", proposal.kind, 1, "")

@@ -15,6 +15,7 @@ from skilld.store.connection import Table
 from skilld.types import ContradictingLine, Evidence, Kind, Op, Operation, Proposal, SideEdit, State, TargetKind, Update
 
 TAKEN_BACK_PREFIX = "you may have taken this back since: "  # of a flag; the words follow
+SAID_ELSEWHERE_PREFIX = "you said it to "  # of a flag; the agents follow, and the one that the proposal is to tell
 
 UNWANTED_STATES = (State.REJECTED, State.REVERTED, State.DROPPED)
 MAYBE_AGENTS_PREFIX = "git, maybe "  # followed by the agents that were at work there when plain git decided
@@ -154,7 +155,9 @@ class Proposals(Table):
         if evidence.turn not in {known.turn for known in proposal.evidence}:
             # Evidence recovered from git does not have the turn's key.
             others = [known for known in proposal.evidence if (known.turn, known.quote) != ("", evidence.quote)]
-            flags = tuple(flag for flag in proposal.flags if not flag.startswith(TAKEN_BACK_PREFIX))
+            told = proposal.agents[:1] == (evidence.turn.partition(":")[0],)
+            untrue = (TAKEN_BACK_PREFIX, *((SAID_ELSEWHERE_PREFIX,) if told else ()))
+            flags = tuple(flag for flag in proposal.flags if not flag.startswith(untrue))
             self._set(replace(proposal, evidence=(*others, evidence), flags=flags), "evidence", "flags")
 
     def mark_taken_back(self, proposal_id: str, quote: str) -> None:

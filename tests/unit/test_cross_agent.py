@@ -11,8 +11,11 @@ from skilld.clock import rfc3339
 from skilld.daemon import schedule
 from skilld.daemon.engine import Engine
 from skilld.effect.outcomes import propose_for_other_agents
+from skilld.errors import SkilldError
 from skilld.ingest.discover import Host
+from skilld.jobs.relocation import accept_elsewhere, agents_loading, personal_file_name
 from skilld.proposals.auto_apply import apply_allowed
+from skilld.proposals.decide import accepting
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import AutoRules
 from skilld.settings import Settings
@@ -227,3 +230,69 @@ def test_the_daemon_checks_each_decision_once(tmp_path: Path) -> None:
     assert schedule.due_verb(engine, noon) is None
     engine.store.proposals.decide(taught, State.ACCEPTED, rfc3339(noon), who="command")
     assert [schedule.due_verb(engine, noon), schedule.due_verb(engine, noon + 60)] == [MendRules(), None]
+
+
+def offer_to_gemini(bench: Bench, home: Path) -> Proposal:
+    """Have a rule that was said to opencode be offered to Gemini CLI; each agent has a folder for a file of its own."""
+    bench.write(**{"AGENTS.md": instructions(PNPM), "GEMINI.md": "# Probe\n\n- Be brief.\n"})
+    for folder in (".gemini", ".config/opencode", ".claude"):
+        (home / folder).mkdir(parents=True)
+    bench.record_session("opencode", "gemini-cli")
+    said = {"agent": "opencode", "session_id": "of opencode", "evidence": (Evidence("opencode:t1", PNPM),)}
+    bench.add_accepted(name="AGENTS.md", agents=("opencode",), **said)
+    (proposal,) = bench.run_share()
+    bench.store.proposals.add(proposal)
+    assert (proposal.skill, proposal.agents[0]) == ("GEMINI.md", "gemini-cli")
+    return proposal
+
+
+def test_the_personal_file_offered_is_that_of_the_agent_to_tell(bench: Bench, home: Path) -> None:
+    proposal = offer_to_gemini(bench, home)
+    assert personal_file_name(bench.store, proposal, bench.host) == "~/.gemini/GEMINI.md"
+    (home / ".gemini").rmdir()
+    assert personal_file_name(bench.store, proposal, bench.host) == ""
+
+
+@pytest.mark.parametrize("name", [".config/opencode/AGENTS.md", ".claude/CLAUDE.md", "plain/AGENTS.md"])
+def test_it_is_not_moved_to_a_file_that_the_agent_does_not_load(bench: Bench, home: Path, name: str) -> None:
+    proposal = offer_to_gemini(bench, home)
+    to = bench.project.root / "AGENTS.md" if name.startswith("plain") else home / name
+    with pytest.raises(SkilldError, match="it is meant for Gemini CLI, which does not load"):
+        accept_elsewhere(bench.store, proposal, to, bench.host, redact=str, decision=accepting({}))
+    assert [one.id for one in bench.store.proposals.in_states([State.OPEN])] == [proposal.id]
+
+
+def test_it_is_moved_to_the_agents_own_file(bench: Bench, home: Path) -> None:
+    proposal = offer_to_gemini(bench, home)
+    mine = home / ".gemini/GEMINI.md"
+    accept_elsewhere(bench.store, proposal, mine, bench.host, redact=str, decision=accepting({}))
+    assert PNPM in mine.read_text()
+    assert bench.store.proposals.in_states([State.OPEN]) == []
+
+
+def test_it_says_whom_it_was_said_to_until_that_agent_hears_it(bench: Bench, home: Path) -> None:
+    proposal = offer_to_gemini(bench, home)
+    assert "you said it to opencode, not to Gemini CLI" in proposal.flags
+    for turn, remains in (("codex:t2", True), ("gemini-cli:t3", False)):
+        bench.store.proposals.add_evidence(proposal.id, Evidence(turn, PNPM))
+        now = bench.store.proposals.get(proposal.id)
+        assert now is not None
+        assert any(flag.startswith("you said it to") for flag in now.flags) is remains
+
+
+def test_all_agents_that_heard_a_rule_are_named(bench: Bench) -> None:
+    bench.write(**{"CLAUDE.md": instructions(PNPM), "AGENTS.md": AGENTS, "GEMINI.md": "# Probe\n\n- Be brief.\n"})
+    bench.record_session("claude-code", "codex", "gemini-cli")
+    bench.add_accepted(evidence=(Evidence("claude-code:t1", PNPM), Evidence("codex:t2", PNPM)))
+    flags = {one.skill: [flag for flag in one.flags if "you said it to" in flag] for one in bench.run_share()}
+    assert flags == {"AGENTS.md": [], "GEMINI.md": ["you said it to Claude Code and Codex, not to Gemini CLI"]}
+
+
+def test_an_agent_that_came_later_is_among_those_that_load_the_file(bench: Bench) -> None:
+    bench.write(**{"AGENTS.md": instructions(PNPM)})
+    bench.record_session("codex")
+    said = {"agent": "codex", "session_id": "of codex", "evidence": (Evidence("codex:t1", PNPM),)}
+    proposal = bench.add_accepted(name="AGENTS.md", agents=("codex",), **said)
+    assert agents_loading(bench.store, proposal, bench.host) == ("codex",)
+    bench.record_session("opencode", "gemini-cli", "pi")
+    assert agents_loading(bench.store, proposal, bench.host) == ("codex", "opencode", "pi")

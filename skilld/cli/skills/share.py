@@ -188,9 +188,9 @@ def _provenance(row: LibraryRow) -> str:
 
 
 def _print_plan(plan: _SharePlan) -> None:
-    from skilld.text import without_login
+    from skilld.text import join_words, without_login
 
-    where = " and ".join(console.plain(without_login(one)) for one in plan.addresses)
+    where = join_words([console.plain(without_login(one)) for one in plan.addresses])
     console.say(f"Branch {console.paint(plan.branch, 'bold')} for {where}, containing only:")
     for path, text in plan.files.items():
         console.say(f"+++ {console.plain(path)}", style="bold")
