@@ -359,7 +359,7 @@ def fail_without_id(store: Store, verb: str, states: Iterable[str]) -> NoReturn:
 
     found = store.proposals.in_states([State(state) for state in states])[::-1]
     if not found:
-        why = "there are no proposals yet" if verb == "show" else f"no proposals are {join_words(states, 'or')}"
+        why = "there are no proposals yet" if verb == "show" else f"no proposals are {join_words([*states], 'or')}"
         raise UsageError(f"Nothing to {verb}", why)
     for one in found[:_MAX_LISTED]:
         state = "" if one.state is State.OPEN else f" [{one.state.value}]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from posixpath import join
+from posixpath import basename, join
 
 from skilld.context import markup
 from skilld.context.markup import ImportRules, add_imports
@@ -58,7 +58,7 @@ def _add_file(found: Resolution, path: str, scope: Scope, folder: str = "", path
         return None if within(path, top) and within(real, top) else "is not loaded because it is outside the project"
 
     file = found.add(path, scope, folder=folder, paths=paths)
-    if file:
+    if file and basename(path) != "GEMINI.md":  # the only one whose imports it does not follow
         add_imports(found, file, ImportRules(_MAX_HOPS, refusal, markup.BRACKETED_SYNTAX))
 
 

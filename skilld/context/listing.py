@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from posixpath import basename, dirname, join
 
 from skilld.context import markup
@@ -15,6 +16,35 @@ from skilld.skills.spec import read_front, scalar
 SKILL_FILE = "SKILL.md"
 
 
+# Which of several skills with the same name is listed: the first in the order that one of these returns. Each gets the
+# folders with skills in the project, nearest first, and the personal ones.
+Order = Callable[[Sequence[str], Sequence[str]], list[str]]
+
+
+def _nearest_first(project: Sequence[str], personal: Sequence[str]) -> list[str]:
+    return [*project, *personal]
+
+
+def _personal_first(project: Sequence[str], personal: Sequence[str]) -> list[str]:
+    return [*personal, *project]
+
+
+def _by_name(*names: str) -> Order:
+    """Order by the names of folders, other names first, in the project wherever they are."""
+
+    def rank(path: str) -> int:
+        return next((number for number, name in enumerate(names, 1) if path.endswith(f"/{name}")), 0)
+
+    return lambda project, personal: [*sorted(project, key=rank), *sorted(personal, key=rank)]
+
+
+def _last_read_first(project: Sequence[str], personal: Sequence[str]) -> list[str]:
+    """Return the reverse of opencode's search: it keeps what it read last, and reads all at once, so this is likely."""
+    shared = ("/.claude/skills", "/.agents/skills")
+    every = [*personal, *project]
+    return [*(one for one in every if one.endswith(shared)), *(one for one in every if not one.endswith(shared))][::-1]
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     """How one agent lists skills.
@@ -22,9 +52,10 @@ class Listing:
     `nested`: subfolders are searched. `described`: a skill without a description is not listed. `hides`:
     `disable-model-invocation` hides a skill. `quoted`: a description with `: ` must be quoted. One of over `longest`
     characters is cut off, or `drops` the skill. All descriptions together have `room` characters; after that only names
-    are listed. `personal_wins`: a personal skill hides one of the same name. `above`: folders above the working folder
-    count, `to_the_top` even outside a repository, except those in `not_above`; those in `not_at_home` do not count in
-    the home. `by_path`: a skill with `paths` is listed once a matching file was read.
+    are listed. `order`: which of several skills with the same name is listed, `why_hidden` what is said of the others;
+    a version up to `repeats_until` lists all of them. `above`: folders above the working folder count, `to_the_top`
+    even outside a repository, except those in `not_above`; those in `not_at_home` do not count in the home. `by_path`:
+    a skill with `paths` is listed once a matching file was read.
     """
 
     nested: bool = False
@@ -34,7 +65,9 @@ class Listing:
     longest: int = 0
     drops: bool = False
     room: int = 0
-    personal_wins: bool = False
+    order: Order = _nearest_first
+    why_hidden: str = "another skill with the same name is listed instead"
+    repeats_until: tuple[float, ...] = ()
     above: bool = True
     to_the_top: bool = False
     by_path: bool = False
@@ -45,14 +78,31 @@ class Listing:
 LISTINGS: Mapping[str, Listing] = {
     # A hundredth of the context window: 7 kB for a model with 200,000 tokens.
     "claude-code": Listing(
-        described=False, hides=True, longest=1536, room=7_000, personal_wins=True, to_the_top=True, by_path=True
+        described=False,
+        hides=True,
+        longest=1536,
+        room=7_000,
+        order=_personal_first,
+        repeats_until=(2, 1, 197),
+        to_the_top=True,
+        by_path=True,
     ),
-    "codex": Listing(nested=True, longest=1024),
-    "opencode": Listing(nested=True),
-    "gemini-cli": Listing(above=False),
+    "codex": Listing(nested=True, longest=1024, repeats_until=(inf,)),
+    "opencode": Listing(
+        nested=True,
+        order=_last_read_first,
+        why_hidden="another skill with the same name is likely to be listed instead (opencode reads both at once)",
+    ),
+    "gemini-cli": Listing(above=False, order=_by_name(".agents/skills", ".gemini/skills")),
     "qwen-code": Listing(hides=True, above=False),
     "copilot-cli": Listing(
-        nested=True, hides=True, quoted=True, longest=1024, drops=True, not_at_home=(".claude/skills",)
+        nested=True,
+        hides=True,
+        quoted=True,
+        longest=1024,
+        drops=True,
+        order=_by_name(".github/skills", ".agents/skills", ".claude/skills"),
+        not_at_home=(".claude/skills",),
     ),
     "pi": Listing(nested=True, hides=True, quoted=True, not_above=(".pi/skills",)),
 }  # fmt: skip
@@ -70,9 +120,10 @@ def add_listed_skills(found: Resolution, rules: Listing, in_project: Sequence[st
         for below in in_project
         if (path := join(folder, below)) not in personal and (folder == where.project or below not in rules.not_above)
     ]
+    repeats = (where.version or (inf,)) <= rules.repeats_until
     left = rules.room
     seen: dict[str, str] = {}
-    for folder in (*personal, *project) if rules.personal_wins else (*project, *personal):
+    for folder in rules.order(project, personal):
         for path in sorted(_skill_files(found, folder, nested=rules.nested)):
             there = where.files.read(path)
             if there is None or there.real in found.real_paths:
@@ -80,10 +131,8 @@ def add_listed_skills(found: Resolution, rules: Listing, in_project: Sequence[st
             found.real_paths.add(there.real)
             name = basename(dirname(path))
             told, why = _listed_description(there.text, rules)
-            if name in seen:
-                found.add_surprise(
-                    Kind.HIDDEN, path, "another skill with the same name is listed instead", by=seen[name]
-                )
+            if name in seen and not repeats:
+                found.add_surprise(Kind.HIDDEN, path, rules.why_hidden, by=seen[name])
                 continue
             if told and rules.room and len(told) > left:
                 told, why = (

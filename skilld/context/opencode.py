@@ -56,14 +56,20 @@ def _add_project_files(found: Resolution, names: tuple[str, ...]) -> None:
 
 
 def _add_named_files(found: Resolution) -> None:
-    """Add the files named in the person's and the project's settings."""
+    """Add the files named in the person's and the project's settings.
+
+    A relative name is looked up in the working folder and in each one above it, whichever settings have it.
+    """
     where = found.where
-    for folder in (where.own, *where.folders_up(where.root or "/")[::-1]):
+    ways = where.folders_up(where.root or "/")
+    for folder in (where.own, *ways[::-1]):
         for name in _SETTINGS:
             for pattern in string_list(where.json(join(folder, name)).get("instructions")):
-                base = where.project if folder == where.own else folder
-                for path in _expand(where, resolve_path(pattern, base, where.home)):
-                    found.add(path, Scope.PERSONAL if folder == where.own else Scope.PROJECT)
+                fixed = pattern.startswith(("/", "~/"))
+                scope = Scope.PERSONAL if fixed and folder == where.own else Scope.PROJECT
+                for base in ways[:1] if fixed else ways:
+                    for path in _expand(where, resolve_path(pattern, base, where.home)):
+                        found.add(path, scope)
 
 
 def _expand(where: Workspace, pattern: str) -> Iterator[str]:

@@ -266,6 +266,68 @@ def test_listed_and_unlisted_skills_are_told_apart(repo: Path) -> None:
     assert "unquoted colon" in shown_files(context("pi", repo), Kind.UNLISTED)[0][1]
 
 
+def listed(found: Context, top: Path) -> list[str]:
+    """Return the listed skills named `twin`, by their folder below the folder of the repository."""
+    return [
+        os.path.relpath(file.path, top).removesuffix("/twin/SKILL.md") for file in found.files if "/twin/" in file.path
+    ]
+
+
+@pytest.mark.parametrize(
+    ("agent", "one", "other", "expected"),
+    [
+        ("copilot-cli", "repo/.claude", "repo/.agents", ["repo/.agents"]),
+        ("copilot-cli", "repo/in/.claude", "repo/.agents", ["repo/.agents"]),
+        ("copilot-cli", "repo/in/.agents", "repo/.github", ["repo/.github"]),
+        ("copilot-cli", "home/.copilot", "repo/.claude", ["repo/.claude"]),
+        ("opencode", "repo/.claude", "repo/.agents", ["repo/.agents"]),
+        ("opencode", "repo/in/.agents", "repo/.claude", ["repo/.claude"]),
+        ("opencode", "repo/in/.opencode", "repo/.agents", ["repo/in/.opencode"]),
+        ("opencode", "home/.agents", "repo/in/.claude", ["repo/in/.claude"]),
+        ("opencode", "home/.config/opencode", "repo/.agents", ["home/.config/opencode"]),
+        ("gemini-cli", "repo/in/.gemini", "repo/in/.agents", ["repo/in/.agents"]),
+        ("gemini-cli", "home/.gemini", "home/.agents", ["home/.agents"]),
+        ("gemini-cli", "home/.agents", "repo/in/.gemini", ["repo/in/.gemini"]),
+        ("codex", "repo/.agents", "home/.agents", ["repo/.agents", "home/.agents"]),
+        ("claude-code", "repo/.claude", "home/.claude", ["home/.claude"]),
+        ("claude-code", "repo/.claude", "repo/in/.claude", ["repo/in/.claude"]),
+        ("qwen-code", "repo/in/.qwen", "home/.qwen", ["repo/in/.qwen"]),
+    ],
+)
+def test_of_two_copies_of_a_skill_the_one_that_the_client_lists_is_named(
+    repo: Path, agent: str, one: str, other: str, expected: list[str]
+) -> None:
+    skill = "---\nname: twin\ndescription: Do it.\n---\n"
+    write(repo.parent, {f"{folder}/skills/twin/SKILL.md": skill for folder in (one, other)} | {"repo/in/a.txt": ""})
+    found = context(agent, repo, cwd="in")
+    assert listed(found, repo.parent) == [f"{folder}/skills" for folder in expected]
+    hidden = [os.path.relpath(surprise.path, repo.parent) for surprise in found.of(Kind.HIDDEN)]
+    assert hidden == [f"{name}/skills/twin/SKILL.md" for name in (one, other) if name not in expected]
+
+
+def test_an_older_claude_code_lists_all_copies_of_a_skill(repo: Path) -> None:
+    write(repo, {f"{folder}.claude/skills/twin/SKILL.md": "Do it.\n" for folder in ("", "in/")})
+    assert listed(context("claude-code", repo, cwd="in", version=OLD), repo) == ["in/.claude/skills", ".claude/skills"]
+
+
+def test_copilot_follows_no_import_in_a_gemini_file(repo: Path) -> None:
+    write(repo, {name: f"See @of{name}\n" for name in ("AGENTS.md", "CLAUDE.md", "GEMINI.md")})
+    write(repo, {f"of{name}": "more" for name in ("AGENTS.md", "CLAUDE.md", "GEMINI.md")})
+    expected = ["AGENTS.md", "ofAGENTS.md", "CLAUDE.md", "ofCLAUDE.md", "GEMINI.md"]
+    assert start_texts(context("copilot-cli", repo), repo) == expected
+
+
+def test_opencode_looks_up_a_relative_name_in_every_folder_up_to_the_root(repo: Path) -> None:
+    write(repo, {"opencode.json": '{"instructions": ["TEAM.md", "notes/*.md"]}', "TEAM.md": "a", "in/TEAM.md": "b"})
+    write(repo, {"in/notes/one.md": "c", "in/deep/OWN.md": "d", "OWN.md": "e"})
+    write(repo.parent, {"TEAM.md": "outside", "home/.config/opencode/OWN.md": "not here", "home/mine.md": "f"})
+    write(repo.parent, {"home/.config/opencode/opencode.json": '{"instructions": ["OWN.md", "~/mine.md"]}'})
+    found = context("opencode", repo, cwd="in/deep")
+    expected = ["in/deep/OWN.md", "OWN.md", "../home/mine.md", "in/TEAM.md", "TEAM.md", "in/notes/one.md"]
+    assert start_texts(found, repo) == expected
+    assert [file.scope for file in found.files] == [Scope.PROJECT] * 2 + [Scope.PERSONAL] + [Scope.PROJECT] * 3
+
+
 def test_text_loaded_twice_is_reported(repo: Path) -> None:
     line = "Always run the tests with pytest -x before you commit anything."
     write(repo, {"QWEN.md": f"# One\n\n{line}\n", "AGENTS.md": f"# Two\n\n\n{line}\n"})

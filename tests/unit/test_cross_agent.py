@@ -238,8 +238,8 @@ def offer_to_gemini(bench: Bench, home: Path) -> Proposal:
     for folder in (".gemini", ".config/opencode", ".claude"):
         (home / folder).mkdir(parents=True)
     bench.record_session("opencode", "gemini-cli")
-    said = {"agent": "opencode", "session_id": "of opencode", "evidence": (Evidence("opencode:t1", PNPM),)}
-    bench.add_accepted(name="AGENTS.md", agents=("opencode",), **said)
+    said: dict[str, Any] = {"agent": "opencode", "evidence": (Evidence("opencode:t1", PNPM),)}
+    bench.add_accepted(name="AGENTS.md", agents=("opencode",), session_id="of opencode", **said)
     (proposal,) = bench.run_share()
     bench.store.proposals.add(proposal)
     assert (proposal.skill, proposal.agents[0]) == ("GEMINI.md", "gemini-cli")
@@ -291,7 +291,7 @@ def test_all_agents_that_heard_a_rule_are_named(bench: Bench) -> None:
 def test_an_agent_that_came_later_is_among_those_that_load_the_file(bench: Bench) -> None:
     bench.write(**{"AGENTS.md": instructions(PNPM)})
     bench.record_session("codex")
-    said = {"agent": "codex", "session_id": "of codex", "evidence": (Evidence("codex:t1", PNPM),)}
+    said: dict[str, Any] = {"agent": "codex", "session_id": "of codex", "evidence": (Evidence("codex:t1", PNPM),)}
     proposal = bench.add_accepted(name="AGENTS.md", agents=("codex",), **said)
     assert agents_loading(bench.store, proposal, bench.host) == ("codex",)
     bench.record_session("opencode", "gemini-cli", "pi")
