@@ -55,6 +55,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
+    from skilld.cli.effect import read_past_sessions
     from skilld.proposals.poll import refresh
 
     if len(arguments.names) == 1:
@@ -67,6 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     store = common.store_or_empty() if arguments.dry_run else common.store()
     refresh(store)
     project = common.resolve_folder(arguments.project) if arguments.project else None
+    unread = read_past_sessions(store)  # which of two skills is kept depends on their use
     found, compared = find_merges(store, project, arguments.names)
     if not arguments.dry_run:
         found = [_propose(store, one) for one in found]
@@ -76,6 +78,9 @@ def run(arguments: argparse.Namespace) -> int:
         whose = f"of {console.message(str(project))}" if project else "of your own and of every project you have used"
         none = "" if found else " No two of them are for the same task."
         console.say(f"Compared {pluralize(compared, 'skill')} {whose}.{none}")
+    if found and unread:
+        left = pluralize(unread, "transcript")
+        console.say(f"{left} not read yet, so a skill may have been used more often than is known.", style="yellow")
     for one in found:
         _print_offer(one, dry_run=arguments.dry_run)
     return 0
@@ -90,7 +95,8 @@ def find_merges(store: Store, project: Path | None, names: Sequence[str] = ()) -
     meant = [inventory.find_skill(store, name) for name in names]
     named = {str(row.path) for row in meant}
     rows = [*inventory.listed_rows(store, project), *meant]
-    skills = {one.described.key: one for one in comparable_skills(rows, pinned_skills(store))}
+    past = [frozenset(one.loaded) for one in store.past.sessions()]
+    skills = {one.described.key: one for one in comparable_skills(rows, pinned_skills(store), past)}
     if missing := sorted(named - skills.keys()):
         raise SkilldError("Cannot merge this skill", f"{missing[0]} belongs to a plugin")
     mine = {key: one for key, one in skills.items() if project is None or one.row.skill.project == project}

@@ -173,6 +173,11 @@ def rule_id(rule: Rule) -> str:
     return rule_id(rule)
 
 
+def read_past_sessions(store: Store) -> int:
+    """Read the sessions that nothing has read yet, as far as there is time; return how many are left."""
+    return _read_unread(store, _unread_transcripts(store, inventory.transcript_folders()))
+
+
 def _read_unread(store: Store, missing: Sequence[tuple[str, str, tuple[int, float]]]) -> int:
     """Read the given transcripts, as far as there is time; return how many are left."""
     from skilld.agents import context_variables

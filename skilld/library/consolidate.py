@@ -365,8 +365,13 @@ class ComparedSkill:
     facts: MergeFacts
 
 
-def comparable_skills(rows: Sequence[LibraryRow], pinned: Collection[Path]) -> list[ComparedSkill]:
-    """Return the skills that can be compared: all but plugins' and unreadable ones."""
+def comparable_skills(
+    rows: Sequence[LibraryRow], pinned: Collection[Path], past: Sequence[Collection[str]] = ()
+) -> list[ComparedSkill]:
+    """Return the skills that can be compared: all but plugins' and unreadable ones.
+
+    `past` has the paths of the files that each past session loaded.
+    """
     found = []
     for row in rows:
         if row.skill.source is Source.PLUGIN:
@@ -379,7 +384,7 @@ def comparable_skills(rows: Sequence[LibraryRow], pinned: Collection[Path]) -> l
             ComparedSkill(
                 row,
                 describe_skill(str(row.path), row.name, content, row.skill.project.name if row.skill.project else ""),
-                _merge_facts(row, row.path in pinned),
+                _merge_facts(row, row.path in pinned, sum(str(row.path) in loaded for loaded in past)),
             )
         )
     return found
@@ -392,14 +397,14 @@ def folder_losses(away: Skill, keep: Skill) -> list[Omission]:
     return folder_omissions([name for name in files if name != away.path.name][:_MAX_FILES], away.agents, keep.agents)
 
 
-def _merge_facts(row: LibraryRow, pinned: bool) -> MergeFacts:  # noqa: FBT001 - a fact like the others
+def _merge_facts(row: LibraryRow, pinned: bool, loaded: int) -> MergeFacts:  # noqa: FBT001 - a fact like the others
     metadata = row.skill.front.metadata
     return MergeFacts(
         key=str(row.path),
         name=row.name,
         place=str(row.skill.project or ""),
         pinned=pinned,
-        uses=row.uses.number,
+        uses=max(row.uses.number, loaded),  # of sessions that were followed, or read later
         since=written_at(row.path),
         took=frozenset(map(str, merged_files(row.path, metadata.get(MERGED_FROM, "")))),
         fixed=_fixed_reason(row),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -128,6 +129,27 @@ def test_user_and_project_skills_are_not_mixed_and_the_pinned_one_stays(world: W
         (kept,) = (keep for keep, _ in world.consolidate("--dry-run", str(mine), str(mine.parent / "errores-http")))
         assert kept == name
         assert world.program.run("skills", "unpin", str(mine.parent / name)).returncode == 0
+
+
+def test_the_skill_that_sessions_used_is_kept_though_nothing_has_read_them(world: World) -> None:
+    folder = world.person.root / ".claude/skills"
+    names = [str(folder / name) for name in ("problem-details", "react-components")]
+    ((_, unused),) = world.consolidate("--dry-run", *names)
+    log = world.home / ".claude/projects/-shop/s1.jsonl"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    base = {"sessionId": "s1", "cwd": str(world.person.root), "version": "2.1.197", "timestamp": "2026-03-02T09:00:00Z"}
+    call = {"type": "tool_use", "id": "t1", "name": "Skill", "input": {"skill": unused}}
+    done = {"type": "tool_result", "tool_use_id": "t1", "content": "Launching skill: x"}
+    body = {"type": "text", "text": f"Base directory for this skill: {folder / unused}\n\nDo it."}
+    lines: list[dict[str, Any]] = [
+        {"type": "user", "uuid": "u1", "message": {"content": "add a button"}, "origin": {"kind": "human"}},
+        {"type": "assistant", "uuid": "u2", "message": {"content": [call]}},
+        {"type": "user", "uuid": "u3", "message": {"content": [done]}},
+        {"type": "user", "uuid": "u4", "message": {"content": [body]}, "isMeta": True, "sourceToolUseID": "t1"},
+    ]
+    log.write_text("".join(json.dumps(base | line) + "\n" for line in lines))
+    ((kept, _),) = world.consolidate("--dry-run", *names)
+    assert kept == unused
 
 
 def test_bad_arguments_are_reported(world: World) -> None:
