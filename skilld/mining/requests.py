@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skilld.mining.actions import Action, has_machine_path, is_beginning, is_generic, is_mcp_call
 from skilld.mining.courtesy import without_politeness
@@ -17,6 +19,7 @@ _MIN_SHARED = 3
 _MIN_ANSWERED_STEMS = 2  # of a request that was only answered
 MIN_GROUP_SHARE = 0.5
 _MIN_ACTION_SHARE = 0.6
+_SEPARATORS = re.compile(r"[^\w]+|_+")
 _MAX_ACTIONS = 40  # of one request that are compared with those of another
 
 
@@ -31,6 +34,13 @@ class Request:
     # The actions that identify the task, by program: all work in a project changes the same files.
     telling: Mapping[str, Sequence[ActionRun]]
     told: int
+    # The stems of its words that differ between requests for the same task, such as a name.
+    values: frozenset[str] = frozenset()
+
+    @property
+    def task_stems(self) -> frozenset[str]:
+        """The stems that say which task it is."""
+        return self.stems - self.values or self.stems
 
     @property
     def place(self) -> tuple[str, str]:
@@ -84,7 +94,7 @@ def turns_between(row: Row, first: str, behind: str) -> list[str]:
 def group_by_words(requests: Sequence[Request]) -> list[list[Request]]:
     """Group the requests by task, the newest first in each group."""
     groups: list[list[Request]] = []
-    for request in requests:
+    for request in _with_values(requests):
         share, group = max(
             ((_matching_share(request, group), group) for group in groups), key=lambda one: one[0], default=(0.0, [])
         )
@@ -94,6 +104,37 @@ def group_by_words(requests: Sequence[Request]) -> list[list[Request]]:
         else:
             groups.append([request])
     return _merge_groups(groups)
+
+
+def _with_values(requests: Sequence[Request]) -> list[Request]:
+    """Return the requests with their values: "onboard alpha" and "onboard beta" are one task.
+
+    A value is the word in which two requests differ, if their commands differ in it too and neither came up again as
+    it is: who asks to "build docs" and to "build site" several times each has two tasks.
+    """
+    again = Counter((one.row.project, one.stems) for one in requests)
+    ran = [_command_stems(one) for one in requests]
+    values: list[set[str]] = [set() for _ in requests]
+    for at, one in enumerate(requests):
+        for there in range(at + 1, len(requests)):
+            other = requests[there]
+            mine, theirs = one.stems - other.stems, other.stems - one.stems
+            if len(mine) != 1 or len(theirs) != 1 or not one.stems & other.stems:
+                continue
+            if one.row.project != other.row.project or one.row.session_id == other.row.session_id:
+                continue
+            if again[one.row.project, one.stems] > 1 or again[other.row.project, other.stems] > 1:
+                continue
+            if mine <= ran[at] - ran[there] and theirs <= ran[there] - ran[at]:
+                values[at] |= mine
+                values[there] |= theirs
+    return [replace(one, values=frozenset(found)) for one, found in zip(requests, values, strict=True)]
+
+
+def _command_stems(request: Request) -> frozenset[str]:
+    """Return the stems of the words of the commands that identify a request."""
+    texts = (run.text for runs in request.telling.values() for run in runs)
+    return content_stems(_SEPARATORS.sub(" ", "\n".join(texts)))
 
 
 def _merge_groups(groups: Sequence[list[Request]]) -> list[list[Request]]:
@@ -128,8 +169,9 @@ def _is_same_task(one: Request, other: Request) -> bool:
     """Whether two requests are for the same task, by their words, or by fewer shared words and their actions."""
     if one.row.project != other.row.project:
         return False
-    together = len(one.stems | other.stems)
-    words = len(one.stems & other.stems) / together if together else 0.0
+    mine, theirs = one.task_stems, other.task_stems
+    together = len(mine | theirs)
+    words = len(mine & theirs) / together if together else 0.0
     if words >= _MIN_SAME_SHARE:
         return True
     near = [  # actions of different programs are never compared
@@ -141,5 +183,5 @@ def _is_same_task(one: Request, other: Request) -> bool:
     shared = sum(like >= VARIABLE for like in best)
     mostly = shared >= _MIN_SHARED and shared / max(one.told, other.told) >= _MIN_ACTION_SHARE
     mostly = mostly and (words > 0 or any(like >= VARIABLE and tells for like, tells in near))
-    like = words >= _MIN_SIMILAR_SHARE or len(one.stems & other.stems) >= _MIN_SHARED
+    like = words >= _MIN_SIMILAR_SHARE or len(mine & theirs) >= _MIN_SHARED
     return mostly or (like and any(best)) or (shared >= MIN_SESSIONS and words > 0)

@@ -328,6 +328,36 @@ def test_candidates_that_would_have_saved_most_come_first() -> None:
     assert [candidate.parts[0].text.split()[0] for candidate in judged.candidates] == ["add", "refresh"]
 
 
+TENANTS = ("alpha", "beta", "gamma")
+
+
+@for_each("families", [2, 3, 4])
+def test_tasks_with_the_same_verbs_and_values_are_not_one(families: int) -> None:
+    """The names of the tenants are no words of either task, though all requests and commands have them."""
+    asked = (
+        "onboard the tenant {}",
+        "set up the voucher campaign {}",
+        "print the coupon sheet {}",
+        "issue a badge to {}",
+    )
+    things = ("tenant", "voucher", "coupon", "badge")
+    rows = []
+    for number, name in enumerate(TENANTS):
+        for place, (request, thing) in enumerate(zip(asked[:families], things[:families], strict=True)):
+            done = (f"shop {thing} create {name}", f"!shop {thing} import {name}", f"shop {thing} init {name}")
+            key = f"{thing}-{name}"
+            row = _row(1, request.format(name), *done, f"shop {thing} import {name}", f"pytest -q tests/{thing}")
+            rows.append(
+                replace(row, session_id=key, tasks=(Task(key, row.tasks[0].text),), turns=(key,),
+                        datetime=f"2026-01-0{number + 1}T1{place}:00:00Z",
+                        actions=tuple((one, key) for one, _ in row.actions))
+            )  # fmt: skip
+    found = [{proof.session for proof in one.evidence} for one in _judge(*rows).candidates]
+    assert sorted(map(sorted, found)) == sorted(
+        sorted(f"{thing}-{name}" for name in TENANTS) for thing in things[:families]
+    )
+
+
 def test_at_most_five_are_named_and_the_rest_is_deferred() -> None:
     words = ["kettles", "gardens", "bicycles", "windows", "ladders", "carpets", "bottles"]
     rows = []
