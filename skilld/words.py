@@ -72,8 +72,8 @@ _WORD_PATTERN = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 _UNSPACED_PATTERN = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+"
 )
-_NUMBER_PATTERN = re.compile(r"(?<![\d.])\d++(?![\d.])")
-_UNIT_BEFORE_PATTERN = re.compile(r"([^\W\d_]++)[ -]*+\Z")
+_NUMBER_PATTERN = re.compile(r"(?<![\d.])\d++(?!\.?\d)")
+_UNIT_BEFORE_PATTERN = re.compile(r"([^\W\d_]++)(?: (?:of|is))?+[ -]*+\Z")
 _UNIT_AFTER_PATTERN = re.compile(r"[ -]*+([^\W\d_]++)?")
 _MAX_UNIT_DISTANCE = 60  # characters before a number that may contain its unit
 _NEGATION_PATTERN = re.compile(

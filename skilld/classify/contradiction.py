@@ -103,7 +103,7 @@ def contradicts_clearly(change: str, other: str) -> bool:
     "Rebase your own branch" and "never rebase shared branches" are compatible, and so are a rule and its exception.
     Strict, for contradictions shown to a person, who loses trust with each false one.
     """
-    if opposes(change, other) or bans(other, change):
+    if opposes(change, other) or bans(other, change) or _refuses_all(change, other):
         return not excepts(change, other)
     if not contradicts(change, other) or excepts(change, other):
         return False
@@ -157,9 +157,13 @@ def _swaps_choices(change: str, other: str) -> bool:
 
 
 def _refuses_all(change: str, other: str) -> bool:
-    """Whether one says "use X, not Y" and the other asks only for Y."""
-    pairs = ((one, stems(refused_part(two)) - PLAIN_VERBS) for one, two in ((change, other), (other, change)))
-    return any(refused and refused == stems(one) - PLAIN_VERBS and not has_negation(one) for one, refused in pairs)
+    """Whether one says "use X, not Y" and the other asks for Y, alone or for what the first is about."""
+    return any(_asks_for_refused(one, two) for one, two in ((change, other), (other, change)))
+
+
+def _asks_for_refused(order: str, rule: str) -> bool:
+    refused, asked = stems(refused_part(rule)) - PLAIN_VERBS, stems(chosen_part(order)) - PLAIN_VERBS
+    return bool(refused and refused <= asked <= refused | stems(rule) and not has_negation(order))
 
 
 def _is_opposite(change: str, other: str) -> bool:

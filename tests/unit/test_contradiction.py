@@ -21,6 +21,12 @@ from skilld.types import Kind, Update
         ("Write tests with pytest, not unittest.", "Use unittest, not pytest."),
         ("Use mise instead of asdf.", "Use asdf instead of mise."),
         ("Use yarn.", "Use pnpm, never npm."),
+        ("Use banker's rounding for money.", "Round money half up, never with banker's rounding."),
+        ("Physics goes into Update, not FixedUpdate.", "Physics goes into `FixedUpdate`."),
+        ("Always squash when merging.", "Merge with a merge commit, never squash."),
+        ("Prefer plain index loops to iterators.", "Prefer iterators to index loops."),
+        ("Error messages start with a capital letter.", "Error messages start with a lower-case letter."),
+        ("Keep the line length at 88.", "Keep the line length at 100."),
     ],
 )
 def test_opposite_preferences_contradict_each_other(one: str, other: str) -> None:
@@ -37,6 +43,11 @@ def test_opposite_preferences_contradict_each_other(one: str, other: str) -> Non
         ("Put the date first, not last.", "Put the title last, not first."),
         ("Use mise, not asdf, for Ruby.", "Use asdf, not mise, for Erlang."),
         ("Use pnpm, never npm.", "Use tabs, not spaces."),
+        ("Use rounding helpers for money.", "Round money half up, never with banker's rounding."),
+        ("Use spaces around operators.", "Indent with tabs, never with spaces."),
+        ("Update the docs after a release.", "Docs go into `docs/`, not `wiki/`."),
+        ("Prefer a table to a list.", "Prefer to ask before you push."),
+        ("Use a line height of 1.5.", "Use a line height of 1.5 for code."),
     ],
 )
 def test_other_subjects_or_the_same_preference_do_not(one: str, other: str) -> None:

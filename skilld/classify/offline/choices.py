@@ -67,6 +67,7 @@ _ALIASES = [(re.compile(rf"\b(?:{words})\b", re.IGNORECASE), name) for name, wor
 _NO_OTHER = re.compile(
     r", (?:and |but |und )?(?:no|keine?[nrs]?) (?P<other>[\w.+#-]+(?: [\w.+#-]+)?)[\W_]*\Z", re.IGNORECASE
 )
+_PREFER_TO = re.compile(r"\A\W*(?:always |please )*prefer [^,;.:]{1,60}?(?= to (?P<down>[^,;.:]{1,60}))", re.IGNORECASE)
 _MAX_REFUSED_WORDS = 4  # words
 WORD = re.compile(r"[^\W_](?:[\w-]*[^\W_])?", re.UNICODE)
 
@@ -87,7 +88,7 @@ def choices(text: str) -> dict[int, frozenset[str]]:
 
 def chosen_part(text: str) -> str:
     """Return `text` without the refused part: "use pnpm" of "use pnpm, not npm"."""
-    if found := _USE_NOT.match(text):
+    if found := _USE_NOT.match(text) or _PREFER_TO.match(text):
         return found[0]
     if other := _other_choice(text):
         text = text[: other.start()]
@@ -112,6 +113,8 @@ def refused_part(text: str) -> str:
     """Return the few words that `text` refuses, if any: "npm" of "use pnpm, not npm"."""
     if first := _REFUSAL_FIRST.match(text):
         return " ".join(first["down"].split()[:_MAX_REFUSED_WORDS])
+    if preferred := _PREFER_TO.match(text):
+        return " ".join(preferred["down"].split()[:_MAX_REFUSED_WORDS])
     if other := _other_choice(text):
         return other["other"]
     found = _REFUSAL.search(text) or _NOT_PHRASE.search(text)
