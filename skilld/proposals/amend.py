@@ -22,7 +22,6 @@ from skilld.git import line_diff
 from skilld.git.managed_repos import track
 from skilld.git.run import shared_git
 from skilld.proposals import narrow
-from skilld.proposals.current_work_tree import taken_here
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rebuild_branch, require_repo
 from skilld.proposals.explain import apply_only, parts, read_versions
 from skilld.proposals.model import without_remark
@@ -99,16 +98,9 @@ def decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], deci
 
     Raises SkilldError and leaves the proposal as it was if the parts cannot be told apart or the decision is refused.
     """
-    if set(range(len(proposal.operations))) <= set(chosen):
-        return decide(store, proposal, decision)
-    if decision.after is not State.ACCEPTED:
-        return _decide_parts(store, proposal, chosen, decision)
-    with taken_here(store, proposal) as here:
-        return _decide_parts(store, here, chosen, decision)
-
-
-def _decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], decision: Decision) -> DecisionReport:
     numbers = set(range(len(proposal.operations)))
+    if numbers <= set(chosen):
+        return decide(store, proposal, decision)
     before, _ = _versions(proposal)
     selected = _select(proposal, before, chosen)
     name = hashlib.sha256(f"{proposal.id}\nwithout {sorted(chosen)}".encode()).hexdigest()[:8]

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import RefusedError
+from skilld.proposals.amend import decide_parts
+from skilld.proposals.decide import accepting
 from skilld.store import Store
-from skilld.types import State
+from skilld.types import Op, Operation, SideEdit, State
 from support.proposal_life import DRY, ProposalLife
 from support.repos import SKILL, TEXT, Person
 
@@ -47,6 +49,20 @@ def test_it_is_committed_there_and_the_others_stay_open(life: ProposalLife, link
     # The other one, too, and from the main work tree.
     life.accept("p2")
     assert NEWS in linked.skill.read_text()
+
+
+def test_a_part_is_accepted_there_and_the_rest_stays_open(life: ProposalLife, linked: Person) -> None:
+    lines = [Operation(Op.INSERT_AFTER, "- Push the tag.", f"- {word}.") for word in ("Stamp it", "Sign it")]
+    life.propose("p3", *lines)
+    decide_parts(life.store, life.get("p3"), {0}, accepting({}))
+    assert "Stamp it" in linked.skill.read_text()
+    assert life.person.skill.read_text() == TEXT
+    (half,) = [one for one in life.store.proposals.accepted() if one.summary]
+    assert (half.repo, linked.git("status", "--porcelain")) == (str(linked.root), "")
+    staged = life.person.git("show", f"skilld/staging:{SKILL}")
+    assert ("Sign it" in staged, "Stamp it" in staged, NEWS in staged) == (True, False, True)
+    life.observe_all()
+    assert sorted(one.state.value for one in life.store.proposals.all()) == ["accepted", "open", "open", "open"]
 
 
 def test_it_is_undone_and_reverted_there(life: ProposalLife, linked: Person) -> None:
@@ -127,6 +143,20 @@ def test_the_file_alone_is_written_there(life: ProposalLife, linked: Person) -> 
     assert (DRY in linked.skill.read_text(), life.person.skill.read_text()) == (True, TEXT)
     life.revert()
     assert linked.skill.read_text() == TEXT
+
+
+def test_a_further_file_is_written_there_too(life: ProposalLife, linked: Person) -> None:
+    life.person.write("NOTES.md", "# Notes\n\n- Never dry run.\n- Be brief.\n")
+    life.person.commit("notes")
+    linked.git("merge", "--quiet", "main")
+    notes = life.person.root / "NOTES.md"
+    side = SideEdit(str(notes), (Operation(Op.DELETE, "- Never dry run.", ""),), "NOTES.md")
+    life.propose("p3", Operation(Op.INSERT_AFTER, "- Push the tag.", "- Stamp it."), also=(side,))
+    before = notes.read_text()
+    life.accept("p3", worktree=True)
+    assert (linked.root / "NOTES.md").read_text() == "# Notes\n\n- Be brief.\n"
+    life.revert("p3")
+    assert (notes.read_text(), (linked.root / "NOTES.md").read_text()) == (before, before)
 
 
 def test_another_repository_changes_nothing(
