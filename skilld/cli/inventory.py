@@ -88,14 +88,15 @@ def offered_skills(skills: Sequence[Skill]) -> list[Skill]:
 
 
 def skills_to_offer(skills: Sequence[Skill], project: Path) -> list[Skill]:
-    """Return the enabled skills; of those that skilld wrote itself, only as many as the settings allow."""
-    from skilld.library.rows import limit_evolving, recency_rank, relevance_rank, used_by_path
+    """Return the enabled skills that agents can load; of those that skilld wrote, as many as the settings allow."""
+    from skilld.library.rows import broken_reason, limit_evolving, recency_rank, relevance_rank, used_by_path
 
     rules = common.settings().lifecycle
     with closing(common.store_or_empty()) as opened:
         used = used_by_path(opened, skills, common.home(), os.environ) if rules.order == "recency" else {}
         rank = recency_rank(used) if rules.order == "recency" else relevance_rank(opened, project)
-        return limit_evolving(offered_skills(skills), rules.max_evolving, rank)
+        sound = [skill for skill in offered_skills(skills) if not broken_reason(skill)]
+        return limit_evolving(sound, rules.max_evolving, rank)
 
 
 def sorted_by_use(skills: Sequence[Skill]) -> list[tuple[Skill, int]]:
@@ -230,7 +231,7 @@ def find_skill_or_none(store: Store, given: str, session: str = "") -> LibraryRo
     """
     path = _skill_file(given)
     rows = library_rows(store, path)
-    named = [row for row in rows if row.name == given] or [row for row in rows if row.path == path]
+    named = [row for row in rows if row.name == given.rstrip("/")] or [row for row in rows if row.path == path]
     named = [row for row in named if session in row.uses.sessions] or named
     if len(named) > 1 and (here := _in_this_work_tree(named)) is not None:
         return here

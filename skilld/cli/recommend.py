@@ -144,6 +144,8 @@ def run_suggest(arguments: argparse.Namespace) -> int:
     for skill in found["skills"]:
         used = f" ({pluralize(skill['sessions'], 'session')})" if skill["sessions"] else ""
         console.say(f"skill {console.plain(skill['name'])}{used}: {console.plain(skill['description'])}")
+    if found["more"]:
+        console.say(f"and {pluralize(found['more'], 'more skill')}: skilld skills list", style="dim")
     for minded in found["minded"]:
         sure = confidence_word(minded["confidence"])
         console.say(f"{_who_said(minded['kind'])}: {console.plain(minded['text'])} ({sure} confidence)")
@@ -152,8 +154,11 @@ def run_suggest(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def collect(project: Path) -> dict[str, list[dict[str, Any]]]:
-    """Return the project's skills, the most used first, and the learnings there with the highest confidence."""
+def collect(project: Path) -> dict[str, Any]:
+    """Return the project's skills, the most used first, and the learnings there with the highest confidence.
+
+    `more` is the number of skills that are left out.
+    """
     from skilld.library.clusters import confidence, group_asks, learning_mention
     from skilld.library.rows import folders_to_root
 
@@ -170,6 +175,7 @@ def collect(project: Path) -> dict[str, list[dict[str, Any]]]:
             {"name": skill.name, "description": skill.front.description, "sessions": sessions}
             for skill, sessions in skills[:_MAX_SKILLS]
         ],
+        "more": max(0, len(skills) - _MAX_SKILLS),
         "minded": [
             {"text": text, "confidence": round(sure, 3), "kind": kind} for sure, text, kind in surest[:_MAX_MINDED]
         ],

@@ -435,8 +435,12 @@ def find_place(
     return path
 
 
+_VERY_SIMILAR = 0.5  # of the scale of `Match.score`; skills from 0.27 on may be for the same task
+
+
 def similarity_flags(taken: ImportedSkill, texts: Mapping[str, str]) -> tuple[str, ...]:
     """Return a flag if one of the person's skills, given as name -> text, is for the same task."""
     mine = [describe_skill(name, name, text) for name, text in texts.items()]
     match = best_match(describe_skill("", taken.draft.name, taken.text), mine)
-    return (f"very similar to your skill {match.other.name}: {match.why}",) if match else ()
+    how = "very similar to" if match and match.score >= _VERY_SIMILAR else "perhaps for the same task as"
+    return (f"{how} your skill {match.other.name}: {match.why}",) if match else ()

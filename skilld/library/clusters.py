@@ -152,9 +152,9 @@ def proposal_mention(proposal: Proposal) -> Mention:
 def proposal_instructions(proposal: Proposal) -> list[Mention]:
     """Return the lasting instructions in a proposal, without the request of a task; none if nobody said them."""
     whole = proposal_mention(proposal)
-    if not (proposal.creates and proposal.evidence):
-        return [whole] if proposal.evidence else []
     pairs = [(one.change, one.quote) for one in proposal.updates if one.turn != OBSERVED_TURN]
+    if not proposal.evidence or not (proposal.creates or len(pairs) > 1):
+        return [whole] if proposal.evidence else []
     if not proposal.updates:
         pairs = [(piece.quote, piece.quote) for piece in proposal.evidence]
     return [replace(whole, text=text, quote=quote) for text, quote in pairs]

@@ -27,7 +27,7 @@ from skilld.pipeline.judge import Judge, same_words
 from skilld.skills import Skill
 from skilld.text import Redact, fold, truncate
 from skilld.types import Kind, Message, SkillDoc, SkillRef, TargetKind, Update
-from skilld.words import is_other_language
+from skilld.words import NUMBER_WORDS, is_other_language, stem
 
 MAX_RECOMMENDATIONS = 10
 _MAX_COVERED_SHARE = 0.5  # of a change's words, in the line that a model considers to cover it
@@ -96,7 +96,7 @@ def recommend(
     texts: Mapping[Path, str] = MappingProxyType({}),
 ) -> list[Recommendation]:
     """Return recommendations for the work in `text`, the most confident first; `texts` are SKILL.md files by path."""
-    wanted = terms(text)
+    wanted = [one for one in terms(text) if one.meanings or one.stem not in _NUMBERS] or terms(text)
     paths: dict[str, set[str]] = {}
     candidates: dict[tuple[str, str], _Candidate] = {}
     for skill in skills:
@@ -127,6 +127,9 @@ def recommend(
         if weight >= (least if one.key[0] else _MIN_REMINDER_WEIGHT)
     ]
     return sorted(fitting, key=lambda one: (-one.confidence, one.skill))[:MAX_RECOMMENDATIONS]
+
+
+_NUMBERS = frozenset(map(stem, NUMBER_WORDS.values()))  # "split my commit in two" is about commits
 
 
 class _Rarity:

@@ -9,6 +9,7 @@ from unittest import mock
 
 import pytest
 
+from skilld.past import Correction, PastSession
 from skilld.store import Store
 from skilld.store.proposals import Proposals
 from skilld.types import Evidence, State
@@ -101,15 +102,22 @@ stats:
 
 def test_evidence_contains_the_quotes_of_accepted_proposals(world: World) -> None:
     world.program.run("resume")  # makes the store
-    said = (Evidence("t1", "always say who reviewed it"),)
+    said = (Evidence("t1", "always say who reviewed it"), Evidence("t2", "never name a host"))
     store = Store.open(world.home / ".local/state/skilld/skilld.db")
     store.proposals.add(make_proposal(state=State.ACCEPTED, path=str(world.project.skill_path), evidence=said))
+    told = (Correction("t2", 10.0, "never name a host"),)
+    store.past.save("/t", 1, 1.0, [PastSession("claude-code", "s-second", "/w", "2", 10.0, (), (), told, ())])
     store.close()
     assert (
-        "quotes:\n  - always say who reviewed it\n"
+        "quotes:\n  - always say who reviewed it\n  - never name a host\n"
         in world.program.run("skills", "export", world.notes, "--with-evidence").stdout
     )
-    assert "who reviewed" not in world.program.run("skills", "export", world.notes).stdout
+    shown = world.program.run("skills", "export", world.notes, "--with-evidence").stdout
+    assert "- s1\n" in shown
+    assert "- s-second\n" in shown
+    plain = world.program.run("skills", "export", world.notes).stdout
+    assert "who reviewed" not in plain
+    assert "s-second" not in plain
 
 
 ASKED = "review https://x.org/pr/10 with me before Ada is back"

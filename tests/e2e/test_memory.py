@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
 from faults.model import program_with
+from skilld.clock import rfc3339
+from skilld.store import Store
+from skilld.types import Evidence, Kind, Update
 from support.program import Program
+from support.proposals import make_proposal
 from support.stub_model import Body, StubModel, request_text
 
 KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
@@ -97,6 +102,49 @@ def test_the_result_of_a_task_counts_nowhere_as_what_you_said(program: Program, 
     assert "you said" not in program.run("suggest", "--project", folder).stdout
     refused = program.run("learnings", "propose", kept["id"])
     assert (refused.returncode, "only what you say becomes a rule" in refused.stderr) == (1, True)
+
+
+def test_broken_skills_are_not_suggested_and_the_rest_is_counted(program: Program, folder: str) -> None:
+    skills = Path(folder) / ".claude/skills"
+    about = {f"one-{number}": f"Does {number}." for number in range(5)} | {
+        "broken-one": "Use when: things: break\n  - no"
+    }
+    for name, text in about.items():
+        (skills / name).mkdir()
+        (skills / name / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {text}\n---\n\n# X\n")
+    document = program.json("suggest", "--project", folder)
+    assert (len(document["skills"]), document["more"]) == (5, 2)
+    shown = program.run("suggest", "--project", folder).stdout
+    assert "and 2 more skills: skilld skills list" in shown
+    assert "broken-one" not in shown
+
+
+def test_a_name_may_end_with_the_slash_that_a_shell_adds(program: Program) -> None:
+    own = program.home / ".claude/skills/deploy"
+    own.mkdir(parents=True)
+    (own / "SKILL.md").write_text("---\nname: deploy\ndescription: Deploys.\n---\n\n# Deploy\n")
+    assert program.json("skills", "show", "deploy/")["name"] == "deploy"
+
+
+def test_each_instruction_of_a_proposal_counts_alike_in_profile_and_report(program: Program) -> None:
+    program.run("resume")  # makes the store
+    said = (Evidence("t1", "never name a host"), Evidence("t2", "ticket first"))
+    changes = ("Never name a host.", "Put the ticket first.")
+    store = Store.open(program.home / ".local/state/skilld/skilld.db")
+    store.proposals.add(
+        make_proposal(
+            evidence=said,
+            summary=" ".join(changes),
+            created_at=rfc3339(time.time()),
+            updates=tuple(
+                Update(1, "", change, "", Kind.PREFERENCE, number, one.quote)
+                for number, (change, one) in enumerate(zip(changes, said, strict=True), 1)
+            ),
+        )
+    )
+    store.close()
+    assert program.json("skills", "profile")["total"] == 2
+    assert program.json("report")["taught"]["total"] == 2
 
 
 def test_a_session_starts_with_the_projects_skills_and_statements(program: Program, folder: str) -> None:

@@ -108,6 +108,8 @@ def test_a_skill_is_recommended_by_what_was_said_of_it_and_by_its_text() -> None
     about_notes = replace(SAID, text="Put the ticket number first in release notes.", quote="ticket first",
                           skill="release-notes", path="/p/release-notes/SKILL.md")  # fmt: skip
     (alone,) = recommend("write the release notes", [], [NOTES, *OTHERS], now=NOW)
+    (in_two,) = recommend("write the release notes in two", [], [NOTES, *OTHERS], now=NOW)
+    assert in_two.confidence == alone.confidence, "a number is no subject"
     (both,) = recommend("write the release notes", [about_notes], [NOTES, *OTHERS], now=NOW)
     assert (alone.skill, both.skill) == ("release-notes", "release-notes")
     assert 0 < alone.confidence < both.confidence < 1

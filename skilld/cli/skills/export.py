@@ -219,7 +219,10 @@ def _collect_evidence(store: Store, row: LibraryRow) -> _Evidence:
 
     draft = read_draft(inventory.skill_text(row.skill), row.name)
     accepted = [one for one in store.proposals.accepted() if one.path == str(row.path) and one.evidence]
-    sessions = (*draft.sessions, *(one.session_id for one in accepted if one.session_id))
+    turns = {piece.turn for one in accepted for piece in one.evidence}  # a mined proposal joins several sessions
+    past = {one.session_id for one in store.past.sessions() if any(said.turn in turns for said in one.said)}
+    known = (one.session_id for one in accepted if one.session_id)
+    sessions = (*draft.sessions, *known, *sorted(store.overview.sessions_of(turns) | past))
     quotes = (piece.quote for one in accepted for piece in one.evidence)
     return _Evidence(
         tuple(dict.fromkeys(sessions)),
