@@ -45,8 +45,15 @@ _STOP_WORDS = frozenset(
     always only first last instead please
     """.split()  # noqa: SIM905 - a list of so many words is read more easily as text
 )
+# What the words right before a rule are about: "I changed my mind about em dashes, never use them in titles".
+_TOPIC = re.compile(
+    r"\b(?:changed my mind|(?:second )?thoughts?|what i (?:said|told you)) (?:about|on)"
+    r" (?P<thing>[\w' /-]{2,40}?)\W*$",
+    re.IGNORECASE,
+)
 _MAX_WORDS = 3  # of a thing's name
 _MAX_SENTENCES_BACK = 2
+_MAX_TOPIC = 120  # characters before a rule
 
 
 # References to something that only the conversation shows. "This repository" is clear in a file, and "such as" gives
@@ -113,6 +120,9 @@ def fill_pronoun(change: str, before: str) -> str | None:
     if leans is None:
         return change
     plural = leans["it"].lower() == "them"
+    topic = _TOPIC.search(before[-_MAX_TOPIC:])
+    if topic and _is_plural(topic["thing"]) == plural:
+        return f"{change[: leans.start('it')]}{topic['thing']}{change[leans.end('it') :]}"
     said = [sentence for sentence in _SENTENCES.split(before) if sentence.strip()]
     for sentence in reversed(said[-_MAX_SENTENCES_BACK:]):
         things = [thing for thing in _things(sentence) if _is_plural(thing) == plural]

@@ -32,3 +32,39 @@ def test_a_line_is_removed_only_for_what_it_asks_for(said: str, line: str | None
     text = "# Tool\n\n" + "\n".join(LINES) + "\n"
     wanted = Operation(Op.DELETE, line) if line else None
     assert removal(said, SkillDoc(1, "CLAUDE.md", "/CLAUDE.md", text)) == wanted
+
+
+NOTES = (
+    "- The version number is in `Project.asset`; the build script bumps it.",
+    "- Frontmatter: `title`, `description`, `tags`; the schema is in `config.ts`.",
+    "- `molecule test` with the default scenario.",
+    "- Always add a molecule test with two hosts.",
+    "- Axis titles with units.",
+    "- Write axis titles in sentence case.",
+    "- Edit mode tests are in `Assets/Tests/Editor`; run them with `./tools/test.sh`.",
+    "- Run the tests before you tell me that it is done.",
+    "- No em dashes in prose.",
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("you don't have to add a molecule test with two hosts any more", NOTES[3]),
+        ("you don't have to run the tests before you tell me it's done any more", NOTES[7]),
+        ("forget what I said about sentence case in axis titles", NOTES[5]),
+        ("forget what I said about the em dashes in prose", NOTES[8]),
+        ("I changed my mind about em dashes.", NOTES[8]),
+        ("Never use magic numbers, I changed my mind about that.", None),
+        ("I changed my mind about magic numbers.", None),
+        ("I changed my mind about em dashes, never use them in titles.", None),
+        ("forget what I said about the description of pull requests", None),
+        ("you don't have to lint the titles any more", None),
+    ],
+)
+def test_the_line_that_is_about_it_is_removed_and_none_that_shares_a_word(said: str, line: str | None) -> None:
+    text = "# Notes\n\n" + "\n".join(NOTES) + "\n"
+    wanted = Operation(Op.DELETE, line) if line else None
+    assert removal(said, SkillDoc(1, "CLAUDE.md", "/CLAUDE.md", text)) == wanted
+    without = text.replace(f"{line}\n", "")
+    assert removal(said, SkillDoc(1, "CLAUDE.md", "/CLAUDE.md", without)) is None, "no other line is meant"

@@ -220,6 +220,9 @@ def _make_update(
     ):
         meant = ((one, phrased) for one in with_context(match, message.text) if (phrased := phrase(one)).clear)
         match, said = next(meant, (match, said))
+    if not said.clear and (whole := fill_pronoun(said.text, text_before_quote(match.quote, message.text))):
+        filled = phrase(replace(match, said=whole))
+        said = filled if filled.clear and whole != said.text else said
     if said.clear and (both := join_previous(match, message.text)):
         lacks_subject = fill_pronoun(said.text, text_before_quote(match.quote, message.text)) is None
         match, said = (both, phrase_joined(both)) if lacks_subject else (match, said)

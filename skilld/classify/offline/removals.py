@@ -60,16 +60,23 @@ def _removals(messages: Sequence[Message], skills: Sequence[SkillDoc]) -> Iterat
 
 
 def _released(clause: Release, text: str) -> tuple[str, ProseBlock] | None:
-    """Return the heading and the block of the skill `text` that a clause takes back; None if it may be several."""
+    """Return the heading and the block of the skill `text` that a clause takes back; None if it may be several.
+
+    The block is about what the clause names, and has more of its words than any other.
+    """
+    if not clause.lasting or clause.replaced:
+        return None
     named = [
-        (section.heading, block)
+        (clause.named(block.text), section.heading, block)
         for section in sections(text)
         for block in section.blocks
         if block.kind is not BlockKind.OTHER
-        and clause.lasting
-        and (_asks_for_it(clause, block.text) if clause.of_order else clause.fits(block.text))
+        and clause.is_subject_of(block.text)
+        and (not clause.of_order or _asks_for_it(clause, block.text))
     ]
-    return named[0] if len(named) == 1 else None
+    most = max((count for count, _, _ in named), default=0)
+    best = [(heading, block) for count, heading, block in named if count == most]
+    return best[0] if len(best) == 1 else None
 
 
 def _asks_for_it(clause: Release, text: str) -> bool:

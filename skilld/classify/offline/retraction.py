@@ -11,9 +11,10 @@ from pathlib import Path
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import TOPICS
-from skilld.classify.offline.detector import MODEST_STRENGTH, find_retractions
+from skilld.classify.offline.detector import MODEST_STRENGTH, find_lasting, find_retractions
 from skilld.classify.offline.grammar import languages
 from skilld.classify.offline.product import likely_languages
+from skilld.classify.offline.sentences import CHANGE_OF_MIND
 from skilld.text import split_sentences
 from skilld.types import Message, Update
 from skilld.words import content_stems, has_negation, has_unspaced, is_other_language, matching_words, stem, stems
@@ -163,6 +164,9 @@ _PERMITTED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 
+_SUBJECT_SHARE = 0.2  # of a line's words, which a topic that it has as a whole makes up
+_PART_SHARE = 0.34  # likewise, if it has only a part of the topic
+_TOPIC_PART, _ORDER_PART = 0.75, 0.6  # of a topic's words, from which a part of it still means the line
 _MIN_NAMED = 2  # content words of a rule, by which words that name more say that it holds no longer
 _MAX_UNNAMED = 1  # such as a verb in another form
 # "Prettier does not work any more" is a report.
@@ -180,6 +184,7 @@ _OF_RULE = re.compile(
 )
 
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_MIND = re.compile(CHANGE_OF_MIND, re.IGNORECASE)
 _EARLIER_WORDS, _CANCELLED = (
     re.compile(rf"\b(?:{'|'.join(_DATA[name])})\b|{'|'.join(_DATA[f'{name}_unspaced'])}", re.IGNORECASE)
     for name in ("earlier", "cancelled")
@@ -214,7 +219,8 @@ class Release:
     """A clause that says that a rule no longer holds, and what it names.
 
     `share` is how much of what it names the rule must have, `of_order` whether it lets go of something that was to be
-    done, `lasting` whether it holds for all time to come and not only for words that were just said.
+    done, `lasting` whether it holds for all time to come and not only for words that were just said. `replaced` says
+    that a new rule stands beside it, which holds instead.
     """
 
     clause: str
@@ -222,24 +228,44 @@ class Release:
     share: float
     of_order: bool
     lasting: bool
+    replaced: bool = False
 
     def fits(self, rule: str) -> bool:
         """Whether it names this rule."""
-        named = len(matching_words(self.topic, content_stems(rule) - _TALK_STEMS))
         least = min(_MIN_NAMED, len(self.topic)) if self.of_order else 1
-        return named >= max(least, self.share * len(self.topic))
+        return self.named(rule) >= max(least, self.share * len(self.topic))
+
+    def named(self, rule: str) -> int:
+        """Return how many of its words a rule has."""
+        return len(matching_words(self.topic, content_stems(rule) - _TALK_STEMS))
+
+    def is_subject_of(self, line: str) -> bool:
+        """Whether what it names is what a line is about, and not one word of many."""
+        named, words = self.named(line), len(content_stems(line) - _TALK_STEMS)
+        if named == len(self.topic):
+            return named >= _SUBJECT_SHARE * words
+        least = _ORDER_PART if self.of_order else _TOPIC_PART  # an order has words of its own: "to add", "to run"
+        return self.fits(line) and named >= max(least * len(self.topic), _PART_SHARE * words)
 
 
 @lru_cache(maxsize=64)  # the words of one turn are compared with each rule
 def releases(said: str) -> tuple[Release, ...]:
     """Return the clauses of a person's words that say that something no longer holds."""
     found = [
-        Release(one, _topic(one), 0.5, of_order=False, lasting=bool(_OF_RULE.search(one) or _HENCEFORTH.search(one)))
+        Release(
+            one,
+            _topic(one),
+            0.5,
+            of_order=False,
+            lasting=bool(_OF_RULE.search(one) or _HENCEFORTH.search(one)),
+            replaced=_MIND.search(one) is not None and bool(find_lasting(said)),
+        )
         for one in find_retractions(said)
     ]
     for one in split_sentences(said[:_MAX_LENGTH]):
         if bare := cancelled_topic(one):
-            found.append(Release(one, content_stems(bare) - _TALK_STEMS, 0.5, of_order=False, lasting=True))
+            topic, instead = content_stems(bare) - _TALK_STEMS, bool(find_lasting(one))
+            found.append(Release(one, topic, 0.5, of_order=False, lasting=True, replaced=instead))
         if one.rstrip().endswith(("?", "？")) or _FAILS.search(one):
             continue
         if _NO_LONGER.search(one):
@@ -282,14 +308,19 @@ def _is_for_now(text: str) -> bool:
 
 def _remove_retracted(updates: list[Update], message: Message, clause: str) -> list[Update]:
     turn, begins = message.turn or 0, message.text.find(clause)
+    # Who changed their mind says in the same turn what holds now: "always use tabs, I changed my mind".
+    only_mind = bool(_MIND.search(clause)) and not find_retractions(_MIND.sub(" ", clause))
     earlier = [
         update
         for update in updates
         if update.turn < turn
-        or (update.turn == turn and 0 <= message.text.find(update.quote) <= begins - len(update.quote))
+        or (
+            update.turn == turn and not only_mind and 0 <= message.text.find(update.quote) <= begins - len(update.quote)
+        )
     ]
     named = _named(clause, earlier)
-    if not named and _is_bare(clause, begins):
+    says_instead = only_mind and any(update.turn == turn for update in updates)
+    if not named and not says_instead and _is_bare(clause, begins):
         named = [update for update in earlier if turn - update.turn <= _MAX_TURNS_BACK][-1:]
     return [update for update in updates if update not in named]
 

@@ -135,6 +135,12 @@ _SAID_BEFORE = re.compile(
     r"|(?:same\s++as|just\s++like|like|as)\s++(?:the\s++)?(?:last|every)\s++times?|as\s++(?:always|usual|ever|before|i\s++said))\s*+\Z",
     re.IGNORECASE,
 )
+_TAKES_BACK = re.compile(
+    r"\W*(?:(?:ok|okay|no|oh|hm+|sorry|actually)\W+){0,2}(?:(?:scratch|strike|forget|scrap|undo|ignore)\s+(?:that|it|this)"
+    r"|never\s?mind(?:\s+that)?|nvm|wait|no|vergiss\s+(?:das|es)|laisse\s+tomber|oublie\s+[çc]a|olv[ií]dalo|lascia\s+stare"
+    r"|esquece|laat\s+maar|забудь)\W*",
+    re.IGNORECASE,
+)
 _THREE_WORDS = re.compile(r"\s*+\S++\s++\S++\s++\S")
 _QUESTION_END = re.compile(
     r"(?<!\bok)(?<!\bokay)(?<!,\sja)(?<!,\soder)(?<!d'accord)(?<!\bplease)(?<!\bthanks)(?<!\bvale)(?<!\boké)(?<![?？])[?？][?？!]*+[\"”»')\]]*+\s*+$",
@@ -184,6 +190,33 @@ _CONDITION = re.compile(
 )
 
 
+# That the person thinks otherwise now, beside the rule that holds instead: a clause of its own.
+CHANGE_OF_MIND = (
+    r"(?:i(?:['’]ve|\s+have)?\s+(?:just\s+)?changed\s+my\s+mind|we(?:['’]ve|\s+have)?\s+changed\s+our\s+minds?"
+    r"|on\s+second\s+thoughts?|(?:ich\s+)?habe?\s+(?:ich\s+)?(?:es\s+)?mir\s+(?:das\s+|es\s+)?anders\s+überlegt"
+    r"|ich\s+habe?\s+meine\s+meinung\s+geändert|j['’]ai\s+changé\s+d['’]avis"
+    r"|(?:he\s+cambiado|cambi[eé])\s+de\s+(?:idea|opini[oó]n)|ho\s+cambiato\s+idea|mudei\s+de\s+(?:ideia|opini[aã]o)"
+    r"|ik\s+ben\s+van\s+gedachten\s+veranderd|zmieni[lł][ae]m\s+zdanie|rozmyslela?\s+jsem\s+(?:se|si\s+to)"
+    r"|я\s+передумала?)\b"
+)
+_MIND_FIRST = re.compile(
+    rf"\W*(?:(?:ok|okay|so|actually|hm+|and|but|no|sorry|oh|wait|well)\W+){{0,3}}{CHANGE_OF_MIND}"
+    r"(?:\s+(?:about|on|regarding|with|over)\s+[^,:;()–—]{1,60}?)?\s*+(?P<seam>[,:]\s++|\s[-–—]{1,2}\s++)(?=\S+\s+\S)",
+    re.IGNORECASE,
+)
+_MIND_LAST = re.compile(
+    rf"(?<!\s)\s*+(?:,|\(|\s[-–—]{{1,2}})\s*+(?:(?:and|but|since|because|as|so|sorry)\s++)?(?={CHANGE_OF_MIND}[^,;:.!?]{{0,60}}+\W*$)",
+    re.IGNORECASE,
+)
+
+
+def _minds(line: str, begin: int, end: int) -> list[tuple[int, int]]:
+    """Return the seams between a rule and the words that the person has changed their mind."""
+    first = _MIND_FIRST.match(line, begin, end)
+    last = _MIND_LAST.search(line, begin, end)
+    return [*([first.span("seam")] if first else []), *([last.span()] if last else [])]
+
+
 def clauses(text: str) -> Iterator[Clause]:
     """Yield the clauses of `text` in order; `Clause.text` is the exact text at `Clause.start`.
 
@@ -219,8 +252,10 @@ def _line_clauses(line: str, offset: int, begin: int) -> Iterator[Clause]:
     for end in ends:
         question = bool(_QUESTION_END.search(line, begin, end))
         rules = [rule for rule in _SECOND_RULE.finditer(line, begin, end) if _is_separate_rule(line, begin, rule)]
-        cuts = [rule.end() for rule in rules]
-        seams = [rule.start() for rule in rules]
+        found = sorted({*(rule.span() for rule in rules), *_minds(line, begin, end)})
+        found = [one for at, one in enumerate(found) if not at or one[0] >= found[at - 1][1]]
+        cuts = [cut for _, cut in found]
+        seams = [seam for seam, _ in found]
         stretches = zip([begin, *cuts], [*seams, end], strict=True)
         for first, last in chain.from_iterable(_pieces(line, *stretch) for stretch in stretches):
             clause = _trim(line, first, last)
@@ -270,7 +305,8 @@ def _is_separate_rule(line: str, begin: int, rule: re.Match[str]) -> bool:
         return False
     if _TOPIC.match(line, begin, rule.start()) or _LATE_FRAME.search(before):
         return False
-    return bool(_THREE_WORDS.match(line, begin, rule.start())) and not _CONDITION.match(line, begin, rule.start())
+    whole = _THREE_WORDS.match(line, begin, rule.start()) or _TAKES_BACK.fullmatch(line, begin, rule.start())
+    return whole is not None and not _CONDITION.match(line, begin, rule.start())
 
 
 def _trim(line: str, first: int, last: int) -> tuple[int, int]:
