@@ -14,7 +14,7 @@ from skilld.cli import common, inventory
 from skilld.clock import rfc3339
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
-from skilld.text import pluralize
+from skilld.text import join_words, pluralize
 
 if TYPE_CHECKING:
     from skilld.library.consolidate import ComparedSkill, Pair, PairStatus
@@ -33,6 +33,8 @@ class MergeOffer:
     refused: tuple[Proposal, ...] = ()
     trouble: str = ""
     typed: str = ""  # how a command names the skill that is merged away
+    left_out: tuple[str, ...] = ()  # agents here that see only that one
+    link: str = ""  # the command that shows them the other one
 
 
 def add(verbs: common.Verbs) -> None:
@@ -56,6 +58,7 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.cli.effect import read_past_sessions
+    from skilld.library.consolidate import OTHER_PROJECT
     from skilld.proposals.poll import refresh
 
     if len(arguments.names) == 1:
@@ -81,8 +84,13 @@ def run(arguments: argparse.Namespace) -> int:
     if found and unread:
         left = pluralize(unread, "transcript")
         console.say(f"{left} not read yet, so a skill may have been used more often than is known.", style="yellow")
+    apart = [] if arguments.names else [one for one in found if one.pair.why == OTHER_PROJECT]
     for one in found:
-        _print_offer(one, dry_run=arguments.dry_run)
+        if one not in apart:
+            _print_offer(one, dry_run=arguments.dry_run)
+    if apart:
+        pairs = pluralize(len(apart), "pair")
+        console.say(f"{pairs} of similar skills not merged: {OTHER_PROJECT}. List them: skilld consolidate --json")
     return 0
 
 
@@ -111,13 +119,14 @@ def find_merges(store: Store, project: Path | None, names: Sequence[str] = ()) -
     matches = similar_pairs([one.described for one in mine.values()], named)
     known: dict[str, tuple[PairStatus, str]] = {}
     merges: dict[str, Merge] = {}
+    present = inventory.agents_here(store)
     while True:  # a pair without a possible merge makes room for another
         planned = plan(matches, facts, open_, rejected, known)
         fresh = [pair for pair in planned if pair.status is PairStatus.MERGE and _key(pair) not in merges]
         if not fresh:
             break
         for pair in fresh:
-            _merge_pair(pair, mine, batches.get(_key(pair), ()), merges, known)
+            _merge_pair(pair, mine, batches.get(_key(pair), ()), merges, known, present=present)
     waiting = {key: tuple(one for one in made if one.state is State.OPEN) for key, made in batches.items()}
     refused = {key: tuple(one for one in made if one.state in no) for key, made in batches.items()}
     offers = [
@@ -127,8 +136,11 @@ def find_merges(store: Store, project: Path | None, names: Sequence[str] = ()) -
             waiting.get(key, ()),
             refused.get(key, ()),
             typed=inventory.typed_name(pair.away.name, Path(pair.away.key), rows),
+            left_out=tuple(inventory.titles_without(present, away, [keep])),
+            link=inventory.link_command(away, keep),
         )
         for pair, key in ((pair, _key(pair)) for pair in planned)
+        for away, keep in [(mine[pair.away.key].row.skill, mine[pair.keep.key].row.skill)]
     ]
     return offers, len(mine)
 
@@ -139,6 +151,8 @@ def _merge_pair(
     proposals: Sequence[Proposal],
     merges: dict[str, Merge],
     known: dict[str, tuple[PairStatus, str]],
+    *,
+    present: Sequence[str],
 ) -> None:
     """Add the merge of a pair, of which these were proposed, to `merges`, and why there is none to `known`."""
     from skilld.library.consolidate import PairStatus, folder_losses
@@ -149,7 +163,7 @@ def _merge_pair(
     except (OSError, SkilldError) as error:
         known[key] = PairStatus.APART, error.cause if isinstance(error, SkilldError) else str(error)
         return
-    lost = folder_losses(skills[pair.away.key].row.skill, skills[pair.keep.key].row.skill)
+    lost = folder_losses(skills[pair.away.key].row.skill, skills[pair.keep.key].row.skill, present)
     merges[key] = replace(merged, left=(*merged.left, *lost))
     if not merged.parts:
         known[key] = PairStatus.MERGED if taken else PairStatus.COVERED, ""
@@ -257,7 +271,12 @@ def _print_merge(found: MergeOffer, merge: Merge, archive: str, *, dry_run: bool
         console.say(f"  not carried over: {console.plain(one.what)} ({console.plain(one.why)})", style="yellow")
     if not merge.parts:
         what = "everything else" if merge.left else "everything"
-        console.say(f"  {keep} already says {what}. To archive the other skill: {archive}")
+        if found.left_out:
+            who = join_words(found.left_out)
+            advice = f"{who} would lose the other skill. To put a link in its place: {archive} && {found.link}"
+        else:
+            advice = f"To archive the other skill: {archive}"
+        console.say(f"  {keep} already says {what}. {console.plain(advice)}")
         return
     for text in (text for part in merge.parts for text in part.carried):
         console.say(f"  + {console.plain(text)}")

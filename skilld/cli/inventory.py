@@ -120,6 +120,28 @@ def skill_text(skill: Skill, *, exact: bool = False) -> str:
         raise SkilldError("Cannot read the skill", f"{skill.path}: {error.strerror}") from error
 
 
+def agents_here(store: Store) -> list[str]:
+    """Return the agents on this machine: installed, with a folder in the home, or with sessions that were read."""
+    from skilld.context.installed import present_agents
+
+    return list(dict.fromkeys([*present_agents(common.home(), os.environ), *store.transcripts.summary()]))
+
+
+def titles_without(present: Iterable[str], away: Skill, rest: Iterable[Skill]) -> list[str]:
+    """Return the titles of those of the `present` agents that see the skill `away` and none of the `rest`."""
+    from skilld.agents import ADAPTERS
+
+    seen = {agent for skill in rest for agent in skill.agents}
+    return [ADAPTERS[agent].INFO.title for agent in present if agent in away.agents and agent not in seen]
+
+
+def link_command(away: Skill, keep: Skill) -> str:
+    """Return the command that puts a link to the skill `keep` into the folder that `away` is in."""
+    folder = away.path.parent.parent
+    target = os.path.relpath(keep.path.parent, folder)
+    return f"ln -s {shlex.quote(target)} {shlex.quote(str(folder / keep.path.parent.name))}"
+
+
 @contextmanager
 def named_error(row: LibraryRow, done: str, *, others: bool = False) -> Iterator[None]:
     """Name the skill in an error: "NAME was not shared". `others`: because of it, no other skill was either."""

@@ -42,6 +42,16 @@ _INSTRUCTION_FILES = (
 )
 
 
+def present_agents(home: Path, environment: Mapping[str, str]) -> list[str]:
+    """Return the agents that are installed or have a folder in the home."""
+    return [
+        name
+        for name, adapter in ADAPTERS.items()
+        if first_program(program_names(adapter.INFO.title), environment)
+        or any(folder.is_dir() for folder in agent_homes(adapter.INFO, home, environment))
+    ]
+
+
 def contexts(
     project: Path,
     home: Path,
@@ -55,12 +65,7 @@ def contexts(
     `seen` returns the version of an agent whose program is not on PATH, "" if that is unknown too.
     """
     infos = {name: adapter.INFO for name, adapter in ADAPTERS.items()}
-    wanted = chosen or [
-        name
-        for name, info in infos.items()
-        if first_program(program_names(info.title), environment)
-        or any(folder.is_dir() for folder in agent_homes(info, home, environment))
-    ]
+    wanted = chosen or present_agents(home, environment)
     versions = {name: installed_version(infos[name], environment) or seen(name) for name in wanted}
     return [context_of(name, version, project, home, environment=environment) for name, version in versions.items()]
 

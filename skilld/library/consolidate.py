@@ -160,6 +160,7 @@ def _words_by_stem(text: str, stems: frozenset[str]) -> dict[str, str]:
 MAX_MERGES = 5  # proposed in one run
 
 _BUSY_REASON = "until you decide on another merge that includes one of them"
+OTHER_PROJECT = "they do not belong to the same project"
 _LIMIT_REASON = f"until you decide on the others: at most {MAX_MERGES} are proposed at once"
 
 
@@ -258,7 +259,7 @@ def _plan_pair(
     key = pair_key(keep.key, away.key)
     if keep.place != away.place:
         # A project's skill is shared and may come from anyone; the person's own skills are private.
-        return Pair(keep, away, match, PairStatus.APART, "they do not belong to the same project")
+        return Pair(keep, away, match, PairStatus.APART, OTHER_PROJECT)
     if fixed := keep.fixed or away.fixed:
         return Pair(keep, away, match, PairStatus.APART, fixed)
     if key in open_:
@@ -390,11 +391,12 @@ def comparable_skills(
     return found
 
 
-def folder_losses(away: Skill, keep: Skill) -> list[Omission]:
-    """Return what a merge of `away` into `keep` would lose with the folder of `away`."""
+def folder_losses(away: Skill, keep: Skill, present: Collection[str]) -> list[Omission]:
+    """Return what a merge of `away` into `keep` would lose with the folder of `away`, for the `present` agents."""
     folder = away.path.parent
     files = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir())
-    return folder_omissions([name for name in files if name != away.path.name][:_MAX_FILES], away.agents, keep.agents)
+    agents = [agent for agent in away.agents if agent in present]
+    return folder_omissions([name for name in files if name != away.path.name][:_MAX_FILES], agents, keep.agents)
 
 
 def _merge_facts(row: LibraryRow, pinned: bool, loaded: int) -> MergeFacts:  # noqa: FBT001 - a fact like the others

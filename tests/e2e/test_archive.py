@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -155,3 +156,56 @@ def test_only_some_evolving_skills_are_named_to_agents(program: Program, project
     assert named_skills("made-0") == {"made-0"}, "what is asked for by its name is not counted"
     offered: dict[str, Any] = program.json("suggest", *at)
     assert {row["name"] for row in offered["skills"]} == {"release-notes", "made-3", "made-2"}
+
+
+@pytest.fixture
+def two_copies(home: Path, project: Project) -> Path:
+    """Return the folder of a skill that Claude Code sees, of which `.agents/skills` has a copy for others."""
+    (home / ".claude").mkdir(exist_ok=True)
+    (home / ".codex").mkdir()
+    copy = project.root / ".agents/skills/release-notes"
+    copy.mkdir(parents=True)
+    (copy / "SKILL.md").write_bytes(project.skill_path.read_bytes())
+    project.git("add", "--all")
+    project.git("commit", "--quiet", "--message=Copy")
+    return project.skill_path.parent
+
+
+@pytest.mark.parametrize("verb", [("archive",), ("delete", "--yes")])
+def test_an_agent_that_loses_its_only_copy_is_named(
+    program: Program, project: Project, two_copies: Path, verb: tuple[str, ...]
+) -> None:
+    result = program.run("skills", verb[0], str(two_copies), *verb[1:])
+    assert result.returncode == 0, result.stderr
+    said = " ".join(result.stderr.split())
+    assert f"Claude Code does not see the other copy, {project.root}/.agents/skills/release-notes." in said
+    link = f"ln -s ../../.agents/skills/release-notes {two_copies}"
+    assert link in said
+    subprocess.run(link.split(), check=True)
+    assert (two_copies / "SKILL.md").is_file()
+
+
+def test_no_agent_is_named_that_sees_the_other_copy_or_is_not_here(
+    program: Program, project: Project, two_copies: Path
+) -> None:
+    other = project.root / ".agents/skills/release-notes"
+    (two_copies.parents[1]).rename(project.root / ".cursor")
+    project.git("add", "--all")
+    project.git("commit", "--quiet", "--message=Move")
+    result = program.run("skills", "archive", str(project.root / ".cursor/skills/release-notes"))
+    assert (result.returncode, result.stderr) == (0, ""), "Cursor is not here"
+    assert other.is_dir()
+
+
+def test_consolidate_suggests_a_link_where_an_agent_would_lose_its_copy(
+    program: Program, project: Project, two_copies: Path
+) -> None:
+    (row,) = program.json("consolidate", "--dry-run", "--project", str(project.root))
+    assert row["what"] == "covered"
+    kept = Path(row["keep"]["path"]).parent
+    title = "Codex" if kept == two_copies else "Claude Code"
+    said = " ".join(program.run("consolidate", "--dry-run", "--project", str(project.root)).stdout.split())
+    away = Path(row["away"]["path"]).parent
+    assert f"{title} would lose the other skill. To put a link in its place: skilld skills archive" in said
+    assert f"&& ln -s {os.path.relpath(kept, away.parent)} {away}" in said
+    assert [one["what"] for one in row["lost"]] == [{"Codex": "codex", "Claude Code": "claude-code"}[title]]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from support.in_process_program import InProcessProgram
+from support.new_store import new_store
 from support.repos import Person, snapshot
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/alike"
@@ -230,3 +231,19 @@ def test_an_unreviewably_large_merge_is_not_proposed(world: World) -> None:
     (row,) = world.consolidate(*both).values()
     assert (row["what"], row["proposals"]) == ("apart", [])
     assert "more than 5 proposals" in row["why"]
+
+
+def test_pairs_of_different_projects_are_one_line(world: World) -> None:
+    for name in ("meeting-notes", "invoice-pdf"):
+        shutil.copytree(world.home / f".claude/skills/{name}", world.person.root / f".claude/skills/{name}")
+    state = world.home / ".local/state/skilld"
+    state.mkdir(mode=0o700, parents=True)
+    store = new_store(state / "skilld.db")
+    store.transcripts.record_activity("claude-code", "one", cwd=str(world.person.root), activity=1_795_000_000.0)
+    store.close()
+    result = world.program.run("consolidate", "--dry-run")
+    rows = world.program.json("consolidate", "--dry-run")
+    apart = [row for row in rows if row["why"] == "they do not belong to the same project"]
+    assert len(apart) > 1
+    assert f"{len(apart)} pairs of similar skills not merged: they do not belong to the same project." in result.stdout
+    assert result.stdout.count("they do not belong") == 1

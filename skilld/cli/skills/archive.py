@@ -15,7 +15,7 @@ from skilld.cli import common, inventory, terminal
 from skilld.clock import parse_time, time_ago
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 from skilld.git.environment import scrub_environment
-from skilld.text import pluralize
+from skilld.text import join_words, pluralize
 
 if TYPE_CHECKING:
     from skilld.library.rows import LibraryRow
@@ -67,6 +67,7 @@ def archive(arguments: argparse.Namespace) -> int:
     from skilld.skills.set_aside import restore_command
 
     store, row = _find_movable(arguments.name, _NOT_ARCHIVED)
+    _warn_of_loss(store, row)
     where = _archive_folder()
     remove_leftovers(where, time.time())
     made = archive_skill(row.path.parent, where, time.time())
@@ -74,6 +75,18 @@ def archive(arguments: argparse.Namespace) -> int:
     console.say(f"To bring it back: {console.plain(restore_command(made, where))}")
     _print_waiting(store, row)
     return 0
+
+
+def _warn_of_loss(store: Store, row: LibraryRow) -> None:
+    """Warn if this is the only copy of a skill that an agent sees, though there is another one beside it."""
+    places = [one.skill for one in inventory.library_rows(store, row.path) if one.skill.project == row.skill.project]
+    others = [skill for skill in places if skill.name == row.skill.name and skill.path != row.path]
+    if others and (left := inventory.titles_without(inventory.agents_here(store), row.skill, others)):
+        see = "does not see" if len(left) == 1 else "do not see"
+        console.warn(
+            f"{join_words(left)} {see} the other copy, {others[0].path.parent}. "
+            f"To link it for them afterwards: {inventory.link_command(row.skill, others[0])}"
+        )
 
 
 def _print_waiting(store: Store, row: LibraryRow) -> None:
@@ -160,6 +173,7 @@ def run_delete(arguments: argparse.Namespace) -> int:
 
     store, row = _find_movable(arguments.name, _NOT_DELETED)
     folder = row.path.parent
+    _warn_of_loss(store, row)
     waiting = sum(one.path == str(row.path) for one in store.proposals.open())
     for_it = f" It has {pluralize(waiting, 'open proposal')}." if waiting else ""
     question = f"Move {console.message(str(folder))} to the trash?{for_it} [y/N] "
