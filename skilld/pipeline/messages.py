@@ -8,6 +8,7 @@ from pathlib import Path
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import chunk_reader
+from skilld.agents.chips import without_chips
 from skilld.agents.chunk import Chunk
 from skilld.errors import RetryError, cause_of
 from skilld.ingest import side_files
@@ -61,7 +62,7 @@ def stored_messages(turns: Sequence[str], words: Sequence[StoredWords], redact: 
     """Return the batch's turns as stored when they were first read, in order, without the replies between them."""
     kept = {said.key: said for said in words}
     return [
-        Message(redact(kept[key].text), turn=number, turn_key=key, how=kept[key].how)
+        Message(without_chips(redact(kept[key].text)), turn=number, turn_key=key, how=kept[key].how)
         for number, key in enumerate(turns, 1)
         if key in kept
     ]
@@ -139,4 +140,4 @@ def _to_message(event: Turn | Reply, numbers: Mapping[str, int], redact: Callabl
     text = redact(_head_and_tail(event.text))
     if isinstance(event, Reply):
         return Message(text)
-    return Message(text, turn=numbers[event.key], turn_key=event.key, how=event.how)
+    return Message(without_chips(text), turn=numbers[event.key], turn_key=event.key, how=event.how)

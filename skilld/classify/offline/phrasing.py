@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skilld.agents.chips import CUT_OFF
 from skilld.classify.offline.detector import Match
 from skilld.classify.offline.grammar import Cue, compiled
 from skilld.text import fold
@@ -127,6 +128,7 @@ def phrase(match: Match) -> Phrase:
     begins = _COMMA.split(text, maxsplit=1)[0]  # words after a comma may refer to those before it
     states = match.language.code == "en" and any(pattern.search(text) for pattern in _STATEMENTS)
     leaning = states or any(one.search(begins) for one in _LEANING)
+    leaning = leaning or said.endswith(CUT_OFF)
     clear = _says_enough(text) and len(text) <= _MAX_LENGTH and not asked and not leaning
     return Phrase(as_sentence(text), clear)
 
