@@ -6,7 +6,7 @@
 
 Which module finds what: `tokens` (with `formats.txt`) by prefix or shape, `assignments` by a name before a value,
 `sentences`, `passwords` and `naming` in prose, `unlabelled` keys and cards without a name, `blocks` such as private
-keys, `credentials` in URLs, headers and commands.
+keys, `credentials` in URLs and headers, `commands` in command lines.
 """
 
 from __future__ import annotations

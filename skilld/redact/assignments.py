@@ -19,6 +19,7 @@ from skilld.redact.findings import (
     is_opaque,
     is_password_word,
     is_path,
+    is_scrambled,
     is_stand_in,
     is_template,
 )
@@ -141,6 +142,7 @@ _LINK = re.compile(
 )
 _BLANK = re.compile(r"[ \t]{1,4}(?!-)")  # --name value
 _SET_COMMAND = re.compile(r"\b(?:setx|set -[a-zU]{0,3}x[a-zU]{0,3})[ \t]{1,4}\Z")  # of a variable: Windows, fish
+_CONFIGURE = re.compile(r"\bconfig(?:ure|uration)?[ \t:]{1,4}(?:set|add)?[ \t]{1,4}(?:--[\w-]{1,24}[ \t]{1,4})?\Z")
 _QUOTED = re.compile(
     r"""(?:@|(?P<prefix>[fFrRbBuU]{1,2}))?(?P<quote>\\{0,3}(?:'''|\"{3}|["'`]))"""
     r"""(?P<value>(?:(?!(?P=quote))[^\n]){1,16384}+)(?P=quote)"""
@@ -156,6 +158,7 @@ _BARE_PATTERN = re.compile(
 )
 _TRAILING = ".,;:!?)]}'\"`\\"
 _COMPARISON_BEFORE = re.compile(r"""(["'`])(?P<value>[^"'`\n]{4,256})\1\s{0,2}[=!]==?\s{0,2}$""")
+_CONFIGURE_REACH = 48  # characters of such a command
 _MAX_COMPARISON = 264  # the longest literal a name is compared with, and the operator
 _ENV_LINE = re.compile(r"[ \t]*(?:(?:export|set|ENV|-)[ \t]+|\$env:)?[A-Z][A-Z0-9_]*=[ \t]*")
 _LINE_START = 80
@@ -168,7 +171,8 @@ def assigned_value(text: str, start: int, end: int) -> AssignedValue | None:
     if not link:
         blank = _BLANK.match(text, end)
         way = ValueForm.LITERAL if _SET_COMMAND.search(text, max(0, start - 12), start) else ValueForm.NEXT
-        return _bare_value(text, blank.end(), ValueForm.BARE if text[start] == "-" else way) if blank else None
+        bare = text[start] == "-" or _CONFIGURE.search(text, max(0, start - _CONFIGURE_REACH), start)
+        return _bare_value(text, blank.end(), ValueForm.BARE if bare else way) if blank else None
     if link["argument"] and not text[max(0, start - 4) : start].rstrip("\\\"'").endswith("("):
         return None  # a list of names
     at, equals = link.end(), "=" in link[0]
@@ -286,7 +290,11 @@ def _is_secret_value(text: str, promise: Promise, *, literal: bool) -> bool:
     """Whether `text` is a secret: a literal password may be any word, other values may be code or stand-ins."""
     if promise is Promise.PASSWORD and literal:
         return not (is_password_word(text) or is_call(text) or ("/" in text and is_path(text)))
-    if is_stand_in(text) or (not literal and is_code(text)):
+    if is_stand_in(text):
+        return False
+    if promise >= Promise.SECRET and is_scrambled(text):
+        return True
+    if not literal and is_code(text):
         return False
     if is_opaque(text) or _LONG_LETTER_RUN.fullmatch(text):
         return True
@@ -297,7 +305,11 @@ def _is_secret_value(text: str, promise: Promise, *, literal: bool) -> bool:
 
 def _is_secret_word(word: str, promise: Promise) -> bool:
     """Whether `word`, just the next one in a sentence ("with password Xy7!kq"), can only be a secret."""
-    if promise is Promise.PERHAPS or is_stand_in(word) or is_code(word):
+    if promise is Promise.PERHAPS or is_stand_in(word):
+        return False
+    if is_scrambled(word):
+        return True
+    if is_code(word):
         return False
     made_up = promise is Promise.PASSWORD and all(part.search(word) for part in _PASSWORD_PARTS)
     return made_up or (is_opaque(word) and not _HASH_OR_UUID.fullmatch(word))

@@ -1,11 +1,9 @@
-"""Finds credentials in headers, URLs and settings, and in command options. Pure."""
+"""Finds credentials in headers, URLs and settings. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
-from functools import cache
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from skilld.redact.findings import (
     Finding,
@@ -13,6 +11,7 @@ from skilld.redact.findings import (
     is_mixed,
     is_opaque,
     is_password_word,
+    is_scrambled,
     is_stand_in,
     is_template,
     is_words,
@@ -111,7 +110,8 @@ def find_login_pairs(text: str, lowered: str) -> Iterator[Finding]:
         if any(word in lowered for word in ("auth", "login", "sign", "cred", "log_in"))
         else ()
     ):
-        if is_mixed(found["secret"]) and not (is_stand_in(found["secret"]) or is_template(found["secret"])):
+        secret = found["secret"]
+        if (is_mixed(secret) or is_scrambled(secret)) and not (is_stand_in(secret) or is_template(secret)):
             yield Finding(*found.span("secret"), "password")
 
 
@@ -198,13 +198,41 @@ _SECRET_URLS = tuple(
 )
 
 
+# Of any host: whoever has the link may enter, so that its last part is the key.
+_KEY_LINK = re.compile(
+    r"/(?:(?:shared?_?)?invit(?:es?|ations?)|join|secrets?|shared?|resets?|(?:reset|forgot)-password|password-reset|confirm(?:ation)?|verif(?:y|ication)"
+    r"|magic(?:-?link)?|(?P<busy>hooks?|webhooks?|tokens?|auth|activat(?:e|ion))|unsubscribe)/(?:[\w.~%-]{1,64}+/){0,3}?"
+    r"(?P<secret>[\w~%=-]{8,256}+)(?=/?(?:[\s\"'`<>)\]?#,;!]|\.?\s|\.?$))"
+)
+_KEY_IN_QUERY = re.compile(
+    r"[?&](?:invit(?:e|ation)|code|ticket|magic|otp|confirmation|reset)=(?P<secret>[\w~%-]{8,256}+)"
+)
+_CODE_HOSTING = re.compile(r"/(?:commits?|blob|tree|raw|pull|compare|issues|releases|merge_requests)/")
+_DIGEST = re.compile(r"[0-9a-f]{7,64}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_MAX_BEFORE = 256  # characters of an address before such a part
+
+
+def _find_key_links(text: str) -> Iterator[Finding]:
+    for found in (*_KEY_LINK.finditer(text), *_KEY_IN_QUERY.finditer(text)):
+        before = text[max(0, found.start() - _MAX_BEFORE) : found.start()]
+        host = before.rfind("://")
+        if host < 0 or any(map(str.isspace, before[host:])) or _CODE_HOSTING.search(before[host:] + found[0]):
+            continue
+        secret = found["secret"]
+        busy = found.groupdict().get("busy") and _DIGEST.fullmatch(secret)  # a path of an interface
+        if (is_opaque(secret) or is_scrambled(secret)) and not (busy or is_stand_in(secret)):
+            yield Finding(*found.span("secret"), "key-link")
+
+
 def find_in_urls(text: str) -> Iterator[Finding]:
-    """Yield every password, web hook path and signature in the URLs of `text`."""
+    """Yield every password, web hook path, signature and key in the URLs of `text`."""
     yield from _find_userinfo(text)
     for kind, anchor, pattern in _SECRET_URLS if "://" in text or _KNOWN_URL.search(text) else ():
         for found in re.finditer(pattern, text) if anchor in text else ():
             if not is_stand_in(found["secret"]):
                 yield Finding(*found.span("secret"), kind)
+    if "://" in text:
+        yield from _find_key_links(text)
 
 
 def _find_userinfo(text: str) -> Iterator[Finding]:
@@ -218,152 +246,5 @@ def _find_userinfo(text: str) -> Iterator[Finding]:
         if not (is_password_word(found["secret"]) or is_template(found["secret"])):
             yield Finding(*found.span("secret"), "url-password")
     for found in _URL_USER.finditer(text):
-        if is_opaque(found["secret"]):
+        if is_opaque(found["secret"]) or is_scrambled(found["secret"]):
             yield Finding(*found.span("secret"), "url-password")
-
-
-# Passwords in the options of commands, whose names (`-p`) promise nothing. Sources: the manual of each program. A
-# command is read to the end of its line, and only its password is a finding.
-
-_MAX_COMMAND = 400  # characters of a command
-# A value in a shell: quoted, or up to a blank.
-_VALUE = r"""(?:'(?P<single>[^'\n]{1,256}+)'|"(?P<double>[^"\n]{1,256}+)"|(?P<bare>[^\s'"`|;<>]{1,256}+))"""
-_ATTACHED = r"(?<=\s)-p" + _VALUE
-_P_OPTION = r"(?<=\s)(?:-p|--pass(?:word)?|--pw)(?:\s{1,4}|=)" + _VALUE
-
-
-class _Command(NamedTuple):
-    """Programs, and the regex of the option with their password, compiled when one is found."""
-
-    programs: str
-    option: str
-
-
-_COMMANDS = (
-    _Command("sshpass", r"(?<=\s)-p\s{0,4}" + _VALUE),
-    _Command(
-        "mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlcheck mariadb mariadb-dump mysqlsh mycli", _ATTACHED
-    ),
-    _Command("redis-cli valkey-cli keydb-cli", r"(?<=\s)(?:-a|--pass)\s{1,4}" + _VALUE),
-    _Command("smbclient rpcclient smbget smbmap net", r"(?<=\s)-U\s{0,4}['\"]?[^\s%'\"]{1,128}+%" + _VALUE),
-    _Command(
-        "docker podman nerdctl buildah skopeo helm oras crane regctl oc cf argocd rancher az npm vault psql"
-        " mongo mongosh mongodump mongoexport mongorestore mongoimport cqlsh rabbitmqadmin influx mc cypher-shell"
-        " clickhouse-client arangosh couchbase-cli mosquitto_pub ssh-keygen",
-        _P_OPTION,
-    ),
-    _Command(
-        "mosquitto_sub mosquitto_pub ipmitool sqlcmd bcp zip unzip couchbase-cli ssh-keygen",
-        r"(?<=\s)-P\s{0,4}" + _VALUE,
-    ),
-    _Command("ssh-keygen", r"(?<=\s)-N\s{1,4}" + _VALUE),
-    _Command("7z 7za 7zz unrar rar", r"(?<=\s)-p" + _VALUE),
-    _Command("ldapsearch ldapadd ldapmodify ldapwhoami ldapdelete ldappasswd", r"(?<=\s)-w\s{0,4}" + _VALUE),
-    _Command("openssl", r"(?<=[\s\"'])pass:" + _VALUE),
-    _Command("openssl", r"(?<=\s)-k\s{1,4}" + _VALUE),
-    _Command("keytool jarsigner", r"(?<=\s)-(?:store|key|srcstore|deststore|new)pass(?:wd)?\s{1,4}" + _VALUE),
-    _Command("gpg gpg2", r"(?<=\s)--passphrase(?:\s{1,4}|=)" + _VALUE),
-    _Command("http https xh curlie curl", r"(?<=\s)(?:-a|--auth|-u|--user)[\s=]{1,4}['\"]?[\w.@-]{1,128}+:" + _VALUE),
-    _Command("lftp", r"(?<=\s)-u\s{0,4}['\"]?[^\s,'\"]{1,128}+," + _VALUE),
-    _Command("htpasswd", r"(?<=\s)-[a-zA-Z]{0,6}b[a-zA-Z]{0,6}\s{1,4}(?:\S{1,256}+\s{1,4}){1,2}" + _VALUE),
-    _Command("xfreerdp xfreerdp3 wlfreerdp", r"(?<=\s)/p:" + _VALUE),
-    _Command("rdesktop", r"(?<=\s)-p\s{1,4}" + _VALUE),
-    _Command("sqlplus rman expdp impdp sqlldr", r"(?<=\s)[\w$#]{1,64}+/" + _VALUE),
-    _Command("wpa_passphrase", r"(?<=\s)(?:'[^'\n]{1,64}+'|\"[^\"\n]{1,64}+\"|\S{1,64}+)\s{1,4}" + _VALUE),
-    _Command("rabbitmqctl", r"\s(?:change_password|add_user|authenticate_user)\s{1,4}\S{1,256}+\s{1,4}" + _VALUE),
-    _Command("rclone", r"\sobscure\s{1,4}" + _VALUE),
-    _Command("useradd usermod adduser", r"(?<=\s)(?:-p|--password)(?:\s{1,4}|=)" + _VALUE),
-    _Command(
-        "gh glab", r"\s(?:secret|variable)\s{1,4}set\s[^\n]{0,200}?\s(?:-b|--body|-v|--value)(?:\s{1,4}|=)" + _VALUE
-    ),
-    _Command("nmcli", r"(?<=\s)(?:password|psk|802-11-wireless-security\.psk)\s{1,4}" + _VALUE),
-)
-
-
-@cache
-def _options() -> dict[str, list[str]]:
-    """Return the regexes of options by program."""
-    found: dict[str, list[str]] = {}
-    for command in _COMMANDS:
-        for program in command.programs.split():
-            found.setdefault(program, []).append(command.option)
-    return found
-
-
-@cache
-def _programs() -> re.Pattern[str]:
-    names = sorted(map(re.escape, _options()), key=len, reverse=True)
-    return re.compile(rf"(?<![\w.-])(?:{'|'.join(names)})(?=\s)")
-
-
-# Signs that a command may contain a password; each begins with plain characters, which are searched fast.
-_OPTION_MARKS = (
-    (" -", re.compile(r" -[pPaUuvwkNbsdn-]")),
-    *(
-        (word, re.compile(rf"(?<={word}) \S"))  # at the blank, so that the program stands before it
-        for word in ("sqlplus", "wpa_passphrase", "nmcli", "rabbitmqctl", "rclone")
-    ),
-    *((sign, re.compile(sign)) for sign in ("pass:", " /p:")),
-)
-_SQL = re.compile(
-    r"(?i)\bidentified\s{1,4}(?:with\s{1,4}\S{1,64}\s{1,4})?(?:by|as)\s{1,4}(?:password\s{1,4})?(?=['\"])" + _VALUE
-)
-_NET_USE = ("net use", "NET USE", "Net use")
-_NET = re.compile(r"(?i)net user? |net use ")
-_COMMAND_END = re.compile(r"(?<!\\)\n|[;|]|&&")
-_PIPED = re.compile(
-    r"""echo\s{1,4}(?:-n\s{1,4})?["']?(?:[\w.-]{1,64}+:)?(?P<bare>[^\s"'|:]{4,128}+)["']?\s{0,4}\|\s{0,4}(?:sudo\s+-S|sudo\s+chpasswd|chpasswd|passwd)"""
-)
-_NET_USER = re.compile(
-    r"(?i)net\s{1,4}user?\s{1,4}(?:[a-z*]:?\s{1,4})?\S{1,256}+\s{1,4}(?:/user:\S{1,64}+\s{1,4})?(?P<bare>[^\s/*|;]{4,128}+)(?=\s|$)"
-)
-_NO_PASSWORD = re.compile(r"[\d,.-]{1,12}|\d{1,5}(?::\d{1,5}){1,2}(?:/\w+)?|-.*|\$.*|%\w+%|<.*")
-_ORDINARY_WORD = re.compile(r"(?i)pass(?:word)?|pwd|stdin|secret|\w{1,3}")
-
-
-def find_in_commands(text: str) -> Iterator[Finding]:
-    """Yield the passwords in commands in `text`."""
-    for mark in (mark for anchor, mark in _OPTION_MARKS if anchor in text):
-        done = 0  # all programs before this were handled
-        for option in mark.finditer(text):
-            if option.start() < done:
-                continue
-            program = _find_program(text, done, option.start())
-            done = (yield from _command_passwords(text, program)) if program else option.start()
-    if "dentified" in text or "IDENTIFIED" in text:
-        yield from filter(None, map(_password_finding, _SQL.finditer(text)))
-    if "|" in text and "echo" in text:
-        yield from filter(None, map(_password_finding, _PIPED.finditer(text)))
-    for net in _NET.finditer(text) if any(map(text.__contains__, _NET_USE)) else ():
-        if found := _NET_USER.match(text, net.start()):
-            yield from filter(None, [_password_finding(found)])
-
-
-def _find_program(text: str, start: int, at: int) -> re.Match[str] | None:
-    """Return the program whose option is at `at`: the last one named before it on the line, from `start` on."""
-    start = max(start, at - _MAX_COMMAND)
-    start = max(start, text.rfind("\n", start, at) + 1)
-    return max(_programs().finditer(text, start, at + 1), key=re.Match.start, default=None)
-
-
-def _command_passwords(text: str, program: re.Match[str]) -> Generator[Finding, None, int]:
-    """Yield the passwords of a command; return where it ends."""
-    end = min(len(text), program.end() + _MAX_COMMAND)
-    stop = _COMMAND_END.search(text, program.end(), end)
-    end = stop.start() if stop else end
-    for option in _options()[program[0]]:
-        given = re.compile(option).search(text, program.end(), end)
-        if given and (finding := _password_finding(given)):
-            yield finding
-    return end
-
-
-def _password_finding(given: re.Match[str]) -> Finding | None:
-    groups = given.groupdict()
-    name = next(name for name in ("single", "double", "bare") if groups.get(name))
-    value = groups[name]
-    if name == "bare" and (_NO_PASSWORD.fullmatch(value) or _ORDINARY_WORD.fullmatch(value)):
-        return None
-    if is_template(value) or is_password_word(value) or (name == "double" and value.startswith("$")):
-        return None
-    return Finding(*given.span(name), "command-password")

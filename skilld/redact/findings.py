@@ -127,6 +127,46 @@ def is_opaque(value: str) -> bool:
     return any(map(_is_opaque_run, _RUN.findall(value))) or _changes_often(value)
 
 
+# How surprising one letter is after another in a word or a name: bits, 0 to 9. A row for the start of a word and each
+# letter; in it a digit for each letter and the end. Counted over 36,000 parts of names in Python's library.
+_SURPRISES = (
+    "453444554774455484345657889854497595973439593436677695366737884583774794563999593386738935944772894635999794"
+    "477527893885874795575899792574466697995538673348674792487644892994773794654999693588828644995755894565899992"
+    "288728993986673895646999692564555599984523595448696966376626895767863687483879793587727684885756797465869792"
+    "377528793984883798555899593258728994986573398575999793484445385977864798436599893665486696964425493554657994"
+    "397737855984883593545889593777686998995779775561789993385627693966563795446799692695837854976775588435889692"
+    "486737943996784794556989592545646695994436493439999996275817883997775797679979794377647843976744794479989992"
+    "674726974997587497638896592676757696995556396449879881387716873997784798768999673"
+)
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")  # of a name in camel case
+_ROW, _CAPITALS_BITS, _CAPITAL_BITS = 27, 2.0, 4.5  # an abbreviation, and each of its letters
+_MAX_ABBREVIATION = 5
+_MIN_SCRAMBLED, _STEADY = 8, 12  # letters that can be judged, and from which their mean is steady
+_SCRAMBLED_BITS = 5.5, 5.25  # bits a letter of shorter and of longer runs
+
+
+def is_scrambled(value: str) -> bool:
+    """Whether `value` is letters in no order that words or names have: `pIjXebblno`, not `getUserName`.
+
+    Measured on random strings of 8 to 24 letters: 93 to 99 % look like that; of 19,700 identifiers that the counts were
+    not taken from 0.8 % of those with 8 letters, 0.1 % of those with 12, fewer of longer ones.
+    """
+    parts = _PART.findall(value)
+    letters = sum(map(len, parts))
+    if letters < _MIN_SCRAMBLED or not (value.isascii() and value.isalnum()):
+        return False
+    return sum(map(_surprise, parts)) / letters > _SCRAMBLED_BITS[letters >= _STEADY]
+
+
+def _surprise(part: str) -> float:
+    """Return the bits of a word, given where it begins and ends."""
+    if part.isupper() and 1 < len(part) <= _MAX_ABBREVIATION:
+        return _CAPITALS_BITS + _CAPITAL_BITS * len(part)
+    places = [ord(letter) - ord("a") for letter in part.lower()]
+    rows = [0, *(place + 1 for place in places)]
+    return float(sum(int(_SURPRISES[_ROW * row + place]) for row, place in zip(rows, [*places, _ROW - 1], strict=True)))
+
+
 def is_mixed(value: str) -> bool:
     """Whether `value` has letters and also digits or unusual symbols, like a password made up by a person."""
     core = value.rstrip(".,;:!?)'\"")

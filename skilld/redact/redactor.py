@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from skilld.errors import SkilldError
-from skilld.redact import assignments, blocks, credentials, disguised, sentences, tokens, unlabelled
+from skilld.redact import assignments, blocks, commands, credentials, disguised, sentences, tokens, unlabelled
 from skilld.redact.findings import (
     Finding,
     Span,
@@ -113,14 +113,17 @@ def _detect(text: str, *, deep: bool = True) -> Iterator[Finding]:
     if "PRIVATE KEY" in text or "Private-Lines" in text:
         yield from blocks.find_keys(text)
     yield from _detect_tokens(text, runs, longer)
+    if longer:
+        yield from tokens.find_parted(text)
     yield from credentials.find_in_headers(text, lowered)
     if "//" in text or "BUNDLE_" in text or "curl" in text:
         yield from credentials.find_logins(text)
     yield from credentials.find_login_pairs(text, lowered)
-    yield from credentials.find_in_commands(text)
+    yield from commands.find_in_commands(text)
     if has_digit:
         yield from unlabelled.find_cards(text)
         yield from unlabelled.find_accounts(text)
+        yield from unlabelled.find_personal_numbers(text)
     yield from unlabelled.find_seeds(text, words)
     if "kind" in text:
         yield from blocks.find_kubernetes(text)

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from skilld.redact import passwords
-from skilld.redact.findings import Finding, is_stand_in
+from skilld.redact.findings import Finding, is_scrambled, is_stand_in
 from skilld.redact.naming import COPULAS, LINK_WORDS, Name, Role, find_names, names_a_user
 from skilld.redact.passwords import (
     Shape,
@@ -62,6 +62,8 @@ _CODE = re.compile(r"\d{4,8}")
 _USUAL_CODE_DIGITS = 6  # digits of a code that was sent
 _CODE_DIGITS = re.compile(r"(?<![\w.,:-])\d{4,8}(?![\w:-]|[.,]\d)", re.ASCII)
 _DIGITS = re.compile(r"\d{6,32}")
+_SPLIT_CODE = re.compile(r"(?<![\w.,:-])\d{3}[ \u00a0-]\d{3}(?![\w-]|[.,]\d)", re.ASCII)
+_FOUR_GROUPS = re.compile(r"(?<![\w-])[a-z]{4}(?:[ \u00a0-][a-z]{4}){3}(?![\w-])")
 _UNIT = re.compile(
     r"\s?(?:entries|or|ms|s|sec|min|px|kb|mb|gb|%|chars?|digits?|bits?|bytes?|stellen|zeichen|знак|символ|cifr|chiffres)\b"
 )
@@ -97,6 +99,7 @@ def find_stated(text: str, lowered: str, *, has_digit: bool) -> Iterator[Finding
     if has_digit:
         yield from _find_sent_codes(text)
     yield from passwords.find_pairs(text, has_digit=has_digit)
+    yield from _find_groups(text)
     if not (has_digit or _QUOTE.search(text) or names_a_user(lowered) or names_phrase(lowered)):
         return
     found = sorted(find_names(text, lowered), key=lambda name: name.start)
@@ -108,6 +111,19 @@ def find_stated(text: str, lowered: str, *, has_digit: bool) -> Iterator[Finding
     # Text after the next name of the same role belongs to that name, so that no word is judged twice for one role.
     for name, stop in zip(found, reversed(limits), strict=True):
         yield from _find_near_name(text, name, stop)
+
+
+def _find_groups(text: str) -> Iterator[Finding]:
+    """Yield passwords of four groups of four letters, as Google makes them for programs, after a name for one."""
+    for found in _FOUR_GROUPS.finditer(text):
+        before = text[max(0, found.start() - _CHARS_BEFORE) : found.start()]
+        joined = re.sub(r"\W", "", found[0])
+        if (
+            is_scrambled(joined)
+            and not is_stand_in(joined)
+            and any(name.role is Role.PASSWORD for name in find_names(before, before.lower()))
+        ):
+            yield Finding(*found.span(), "password")
 
 
 def _find_near_name(text: str, name: Name, stop: int) -> Iterator[Finding]:
@@ -268,6 +284,10 @@ def _lead_of_word(text: str, token: _Token) -> Lead:
 def _find_codes(text: str, name: Name, at: int, end: int, *, signed: bool) -> Iterator[Finding]:
     lead = Lead.SIGN if signed else Lead.NONE
     near = 0 if text[name.start : name.end].lower() == _PIN else _WORDS_NEXT
+    split = _SPLIT_CODE.search(text, at, min(end, at + _CHARS_BEFORE))
+    if split and not _UNIT.match(text, split.end()):
+        yield Finding(*split.span(), "code")
+        return
     for distance, token in enumerate(_split_words(text, at, end)):
         if distance > _WORDS_NEAR:
             return

@@ -16,6 +16,7 @@ from skilld.redact.findings import (
     Span,
     is_example_key,
     is_opaque,
+    is_scrambled,
     is_stand_in,
     is_template,
     trie_pattern,
@@ -260,6 +261,21 @@ _CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.=
 _MAX_PIECE, _MIN_LENGTH = 512, 4  # characters of the piece at a line's end
 _PIECE_KINDS = tuple(map(re.compile, ("[A-Z]", "[a-z]", "[0-9]")))
 _MIN_KINDS = 2  # kinds of characters in a piece, including digits or inner capitals
+
+
+# A known prefix, and the rest of the token after a blank or a plus.
+_PARTED = re.compile(
+    r"(?<![A-Za-z0-9])(?:sk-(?:ant-(?:api|admin|oat)\d\d|proj|svcacct|or-v1)-|gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|npm_"
+    r"|pypi-|hf_|dop_v1_|shpat_|[rs]k_(?:live|test)_)[\"'`]?[ \t]{1,3}(?:(?:\+|and|und|et|y|plus)[ \t]{1,3})?[\"'`]?"
+    r"(?P<rest>[\w-]{16,512}+)"
+)
+
+
+def find_parted(text: str) -> Iterator[Finding]:
+    """Yield the rest of every token that a blank parts from its prefix."""
+    for found in _PARTED.finditer(text):
+        if (is_opaque(found["rest"]) or is_scrambled(found["rest"])) and not is_stand_in(found["rest"]):
+            yield Finding(*found.span("rest"), "token")
 
 
 def find_broken(text: str, detect: Detector) -> Iterator[Finding]:

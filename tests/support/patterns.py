@@ -17,7 +17,7 @@ from typing import Any
 import skilld
 from skilld.classify.backends.agent_cli import backend
 from skilld.classify.offline import grammar, reported
-from skilld.redact import credentials
+from skilld.redact import commands, credentials
 from support.source_tree import ROOT, nodes, paths, trees
 
 _CALLS = frozenset({"compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn"})
@@ -28,7 +28,7 @@ COMPILED_ON_USE: dict[str, Callable[[], Iterable[str]]] = {
     "skilld.classify.backends.agent_cli.backend._find_status": lambda: [
         pattern for _, pattern in backend._STATUS_PATTERNS
     ],
-    "skilld.redact.credentials._command_passwords": lambda: [command.option for command in credentials._COMMANDS],
+    "skilld.redact.commands._command_passwords": lambda: [command.option for command in commands._COMMANDS],
     "skilld.redact.credentials.find_in_urls": lambda: [pattern for _, _, pattern in credentials._SECRET_URLS],
 }
 # Functions whose patterns a module holds once it is imported, or a cached function returns.
@@ -40,7 +40,7 @@ HELD = frozenset(
         "skilld.classify.offline.reported._compiled",
         "skilld.edit.change.phrase",
         "skilld.redact.unlabelled._issuer",
-        "skilld.redact.credentials._programs",
+        "skilld.redact.commands._programs",
         "skilld.redact.naming._field_pattern",
         "skilld.redact.naming._names_pattern",
         "skilld.redact.tokens._body_pattern",

@@ -1,0 +1,259 @@
+"""Finds secrets in commands: in options of known programs, after verbs that take one, on their way into a pipe. Pure.
+
+Options whose own names promise a secret (`--api-token`) are found by `assignments`, whatever the program.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterator
+from functools import cache
+from typing import NamedTuple
+
+from skilld.redact.findings import (
+    Finding,
+    is_mixed,
+    is_opaque,
+    is_password_word,
+    is_path,
+    is_scrambled,
+    is_stand_in,
+    is_template,
+)
+
+# Passwords in the options of known programs, whose names (`-p`) promise nothing. Sources: the manual of each program. A
+# command is read to the end of its line, and only its password is a finding.
+
+_MAX_COMMAND = 400  # characters of a command
+# A value in a shell: quoted, or up to a blank.
+_VALUE = r"""(?:'(?P<single>[^'\n]{1,256}+)'|"(?P<double>[^"\n]{1,256}+)"|(?P<bare>[^\s'"`|;<>]{1,256}+))"""
+_ATTACHED = r"(?<=\s)-p" + _VALUE
+_P_OPTION = r"(?<=\s)(?:-p|--pass(?:word)?|--pw)(?:\s{1,4}|=)" + _VALUE
+
+
+class _Command(NamedTuple):
+    """Programs, and the regex of the option with their password, compiled when one is found."""
+
+    programs: str
+    option: str
+
+
+_COMMANDS = (
+    _Command("sshpass", r"(?<=\s)-p\s{0,4}" + _VALUE),
+    _Command(
+        "mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlcheck mariadb mariadb-dump mysqlsh mycli", _ATTACHED
+    ),
+    _Command("redis-cli valkey-cli keydb-cli", r"(?<=\s)(?:-a|--pass)\s{1,4}" + _VALUE),
+    _Command("smbclient rpcclient smbget smbmap net", r"(?<=\s)-U\s{0,4}['\"]?[^\s%'\"]{1,128}+%" + _VALUE),
+    _Command(
+        "docker podman nerdctl buildah skopeo helm oras crane regctl oc cf argocd rancher az npm vault psql"
+        " mongo mongosh mongodump mongoexport mongorestore mongoimport cqlsh rabbitmqadmin influx mc cypher-shell"
+        " clickhouse-client arangosh couchbase-cli mosquitto_pub ssh-keygen",
+        _P_OPTION,
+    ),
+    _Command(
+        "mosquitto_sub mosquitto_pub ipmitool sqlcmd bcp zip unzip couchbase-cli ssh-keygen",
+        r"(?<=\s)-P\s{0,4}" + _VALUE,
+    ),
+    _Command("ssh-keygen", r"(?<=\s)-N\s{1,4}" + _VALUE),
+    _Command("7z 7za 7zz unrar rar", r"(?<=\s)-p" + _VALUE),
+    _Command("ldapsearch ldapadd ldapmodify ldapwhoami ldapdelete ldappasswd", r"(?<=\s)-w\s{0,4}" + _VALUE),
+    _Command("openssl", r"(?<=[\s\"'])pass:" + _VALUE),
+    _Command("openssl", r"(?<=\s)-k\s{1,4}" + _VALUE),
+    _Command("keytool jarsigner", r"(?<=\s)-(?:store|key|srcstore|deststore|new)pass(?:wd)?\s{1,4}" + _VALUE),
+    _Command("gpg gpg2", r"(?<=\s)--passphrase(?:\s{1,4}|=)" + _VALUE),
+    _Command("http https xh curlie curl", r"(?<=\s)(?:-a|--auth|-u|--user)[\s=]{1,4}['\"]?[\w.@-]{1,128}+:" + _VALUE),
+    _Command("lftp", r"(?<=\s)-u\s{0,4}['\"]?[^\s,'\"]{1,128}+," + _VALUE),
+    _Command(
+        "curl wget http https xh",
+        r"(?<=\s)(?:-b|--cookie)(?:\s{1,4}|=)['\"]?[\w.-]{1,64}+=(?P<bare>[^\s'\"`;|]{6,256}+)",
+    ),
+    _Command("htpasswd", r"(?<=\s)-[a-zA-Z]{0,6}b[a-zA-Z]{0,6}\s{1,4}(?:\S{1,256}+\s{1,4}){1,2}" + _VALUE),
+    _Command("xfreerdp xfreerdp3 wlfreerdp", r"(?<=\s)/p:" + _VALUE),
+    _Command("rdesktop", r"(?<=\s)-p\s{1,4}" + _VALUE),
+    _Command("sqlplus rman expdp impdp sqlldr", r"(?<=\s)[\w$#]{1,64}+/" + _VALUE),
+    _Command("wpa_passphrase", r"(?<=\s)(?:'[^'\n]{1,64}+'|\"[^\"\n]{1,64}+\"|\S{1,64}+)\s{1,4}" + _VALUE),
+    _Command("rabbitmqctl", r"\s(?:change_password|add_user|authenticate_user)\s{1,4}\S{1,256}+\s{1,4}" + _VALUE),
+    _Command("rclone", r"\sobscure\s{1,4}" + _VALUE),
+    _Command("useradd usermod adduser", r"(?<=\s)(?:-p|--password)(?:\s{1,4}|=)" + _VALUE),
+    _Command(
+        "gh glab", r"\s(?:secret|variable)\s{1,4}set\s[^\n]{0,200}?\s(?:-b|--body|-v|--value)(?:\s{1,4}|=)" + _VALUE
+    ),
+    _Command("nmcli", r"(?<=\s)(?:password|psk|802-11-wireless-security\.psk)\s{1,4}" + _VALUE),
+)
+
+
+@cache
+def _options() -> dict[str, list[str]]:
+    """Return the regexes of options by program."""
+    found: dict[str, list[str]] = {}
+    for command in _COMMANDS:
+        for program in command.programs.split():
+            found.setdefault(program, []).append(command.option)
+    return found
+
+
+@cache
+def _programs() -> re.Pattern[str]:
+    names = sorted(map(re.escape, _options()), key=len, reverse=True)
+    return re.compile(rf"(?<![\w.-])(?:{'|'.join(names)})(?=\s)")
+
+
+# Signs that a command may contain a password; each begins with plain characters, which are searched fast.
+_OPTION_MARKS = (
+    (" -", re.compile(r" -[pPaUuvwkNbsdn-]")),
+    *(
+        (word, re.compile(rf"(?<={word}) \S"))  # at the blank, so that the program stands before it
+        for word in ("sqlplus", "wpa_passphrase", "nmcli", "rabbitmqctl", "rclone")
+    ),
+    *((sign, re.compile(sign)) for sign in ("pass:", " /p:")),
+)
+_SQL = re.compile(
+    r"(?i)\bidentified\s{1,4}(?:with\s{1,4}\S{1,64}\s{1,4})?(?:by|as)\s{1,4}(?:password\s{1,4})?(?=['\"])" + _VALUE
+)
+_NET_USE = ("net use", "NET USE", "Net use")
+_NET = re.compile(r"(?i)net user? |net use ")
+_COMMAND_END = re.compile(r"(?<!\\)\n|[;|]|&&")
+_PIPED = re.compile(
+    r"""echo\s{1,4}(?:-n\s{1,4})?["']?(?:[\w.-]{1,64}+:)?(?P<bare>[^\s"'|:]{4,128}+)["']?\s{0,4}\|\s{0,4}(?:sudo\s+-S|sudo\s+chpasswd|chpasswd|passwd)"""
+)
+_NET_USER = re.compile(
+    r"(?i)net\s{1,4}user?\s{1,4}(?:[a-z*]:?\s{1,4})?\S{1,256}+\s{1,4}(?:/user:\S{1,64}+\s{1,4})?(?P<bare>[^\s/*|;]{4,128}+)(?=\s|$)"
+)
+_NO_PASSWORD = re.compile(r"[\d,.-]{1,12}|\d{1,5}(?::\d{1,5}){1,2}(?:/\w+)?|-.*|\$.*|%\w+%|<.*")
+_ORDINARY_WORD = re.compile(r"(?i)pass(?:word)?|pwd|stdin|secret|\w{1,3}")
+
+
+# The same of any program: what looks made by a machine after a verb that logs in or stores a secret.
+_WORDS_OF_VERBS = ("log", "sign", "auth", "unlock", "upload", "publish", "secret", "kv", "item", "parameter")
+_LOGIN_VERB = re.compile(
+    r"(?<![\w/.-])(?:log-?in|sign-?in|auth(?:enticate|orize)?|unlock|(?:(?:add|set)-)?auth-?token|upload|publish)"
+    r"(?=[ \t])"
+)
+_LOGIN_ARGUMENT = re.compile(r"[ \t]{1,4}(?:(?:init|set|add|token|with)[ \t]{1,4})?" + _VALUE + r"(?=\s|$)")
+_LOGIN_OPTION = re.compile(r"(?<=\s)-[pPtkw](?:\s{1,4}|=)" + _VALUE)
+_STORE_VERB = re.compile(
+    r"(?<![\w/.-])(?:(?:secrets?|kv)[ \t:]{1,4}(?:set|put|create|add|patch|update|write|edit)|create[ \t]{1,4}secret"
+    r"|item[ \t]{1,4}(?:create|edit)|put-(?:parameter|secret-value))(?=[ \t])"
+)
+_STORED = re.compile(
+    r"(?<=\s)(?:(?:--from-literal[ =])?['\"]?[A-Za-z_][\w.-]{0,63}+=|--(?:value|body|data|secret-string)[ =])" + _VALUE
+)
+_REACH = 200  # characters of a command after such a verb
+_PIN = re.compile(
+    r"(?<=\s)--?(?:[a-z]{1,16}-)?(?:pin|otp|totp|mfa|2fa|passcode|token-code)[ =](?P<bare>\d{4,10})(?!\w)"
+)
+_BEARER = re.compile(r"(?<=\s)--?(?:[a-z0-9]{1,16}-){0,2}bearer(?:\s{1,4}|=)" + _VALUE)
+_HEX_HASH = re.compile(r"[0-9a-f]{7,40}")
+_READERS = (
+    r"(?:--?[\w-]{0,32}(?:pass|stdin|token|secret|key|cred)|\bpasswd\b|\b(?:login|auth|cryptsetup|gpg|htpasswd)\b|\bbase64\b(?!\s{1,4}--?[dD])"
+    r"|\bsecrets?\s{1,4}(?:set|create|put|add)\b)"
+)
+_ECHOED = re.compile(
+    r"""(?:echo|printf)\s{1,4}(?:-n\s{1,4}|["']%s["']\s{1,4})?["']?(?:[\w.-]{1,64}+:)?(?P<bare>[^\s"'|:]{6,128}+)["']?\s{0,4}"""
+    r"""\|(?=[^\n|]{0,200}?""" + _READERS + r")"
+)
+_HERE = re.compile(r"""(?<!<)<<<(?!<)\s{0,4}["']?(?:[\w.-]{1,64}+:)?(?P<bare>[^\s"'|:]{6,128}+)""")
+_READER = re.compile(_READERS)
+_SENT = re.compile(r"""send\s{1,4}(?:--\s{1,4})?[\\"'{]{1,3}(?P<bare>[^\s"'\\{}]{6,128}+)\\{1,2}[rn]""")
+
+
+def find_in_commands(text: str) -> Iterator[Finding]:
+    """Yield the secrets in commands in `text`."""
+    yield from _find_options(text)
+    if any(map(text.__contains__, _WORDS_OF_VERBS)):
+        yield from _find_after_verbs(text)
+    for pattern in (
+        pattern
+        for sign, pattern in (("--", _PIN), ("bearer", _BEARER), ("|", _ECHOED), ("send", _SENT))
+        if sign in text
+    ):
+        yield from filter(None, map(_made_finding if pattern is not _PIN else _code_finding, pattern.finditer(text)))
+    for found in _HERE.finditer(text) if "<<<" in text else ():
+        line = text.rfind("\n", max(0, found.start() - _REACH), found.start())
+        if _READER.search(text, max(line, found.start() - _REACH, 0), found.start()):
+            yield from filter(None, [_made_finding(found)])
+
+
+def _code_finding(given: re.Match[str]) -> Finding:
+    return Finding(*given.span("bare"), "code")
+
+
+def _find_after_verbs(text: str) -> Iterator[Finding]:
+    for verb in _LOGIN_VERB.finditer(text):
+        argument = _LOGIN_ARGUMENT.match(text, verb.end())
+        if argument and (found := _made_finding(argument, looks=_is_random)):
+            yield found
+        end = _command_end(text, verb.end(), _REACH)
+        yield from filter(None, map(_made_finding, _LOGIN_OPTION.finditer(text, verb.end(), end)))
+    for verb in _STORE_VERB.finditer(text):
+        end = _command_end(text, verb.end(), _REACH)
+        yield from filter(None, map(_made_finding, _STORED.finditer(text, verb.end(), end)))
+
+
+def _is_random(value: str) -> bool:
+    return (is_opaque(value) or is_scrambled(value)) and not _HEX_HASH.fullmatch(value)
+
+
+def _is_made(value: str) -> bool:
+    return is_mixed(value) or _is_random(value)
+
+
+def _made_finding(given: re.Match[str], looks: Callable[[str], bool] = _is_made) -> Finding | None:
+    """Return the secret in a place where other things are common, too: only one that looks made."""
+    found = _password_finding(given)
+    value = found and given.string[found.start : found.end]
+    is_one = value and looks(value) and not (is_path(value) or is_stand_in(value) or value.startswith("@"))
+    return found if is_one else None
+
+
+def _find_options(text: str) -> Iterator[Finding]:
+    """Yield the secrets in the options of known programs."""
+    for mark in (mark for anchor, mark in _OPTION_MARKS if anchor in text):
+        done = 0  # all programs before this were handled
+        for option in mark.finditer(text):
+            if option.start() < done:
+                continue
+            program = _find_program(text, done, option.start())
+            done = (yield from _command_passwords(text, program)) if program else option.start()
+    if "dentified" in text or "IDENTIFIED" in text:
+        yield from filter(None, map(_password_finding, _SQL.finditer(text)))
+    if "|" in text and "echo" in text:
+        yield from filter(None, map(_password_finding, _PIPED.finditer(text)))
+    for net in _NET.finditer(text) if any(map(text.__contains__, _NET_USE)) else ():
+        if found := _NET_USER.match(text, net.start()):
+            yield from filter(None, [_password_finding(found)])
+
+
+def _find_program(text: str, start: int, at: int) -> re.Match[str] | None:
+    """Return the program whose option is at `at`: the last one named before it on the line, from `start` on."""
+    start = max(start, at - _MAX_COMMAND)
+    start = max(start, text.rfind("\n", start, at) + 1)
+    return max(_programs().finditer(text, start, at + 1), key=re.Match.start, default=None)
+
+
+def _command_passwords(text: str, program: re.Match[str]) -> Generator[Finding, None, int]:
+    """Yield the passwords of a command; return where it ends."""
+    end = _command_end(text, program.end(), _MAX_COMMAND)
+    for option in _options()[program[0]]:
+        given = re.compile(option).search(text, program.end(), end)
+        if given and (finding := _password_finding(given)):
+            yield finding
+    return end
+
+
+def _command_end(text: str, start: int, reach: int) -> int:
+    end = min(len(text), start + reach)
+    stop = _COMMAND_END.search(text, start, end)
+    return stop.start() if stop else end
+
+
+def _password_finding(given: re.Match[str]) -> Finding | None:
+    groups = given.groupdict()
+    name = next(name for name in ("single", "double", "bare") if groups.get(name))
+    value = groups[name]
+    if name == "bare" and (_NO_PASSWORD.fullmatch(value) or _ORDINARY_WORD.fullmatch(value)):
+        return None
+    if is_template(value) or is_password_word(value) or (name == "double" and value.startswith("$")):
+        return None
+    return Finding(*given.span(name), "command-password")
