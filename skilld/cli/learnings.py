@@ -13,6 +13,7 @@ from skilld import console
 from skilld.cli import common
 from skilld.clock import parse_time, time_ago
 from skilld.errors import SkilldError, UsageError
+from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
 from skilld.text import pluralize
 
@@ -32,14 +33,17 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--project", metavar="FOLDER", type=Path, help="show only what you said in the project at FOLDER"
     )
-    parser.add_argument("--forget", metavar="ID", help="delete this learning, even if you said it in several sessions")
+    parser.add_argument(
+        "--forget",
+        metavar="ID",
+        help="delete this learning, even if you said it in several sessions, or a rejected proposal's words",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.jobs.asks import current_asks
     from skilld.jobs.learnings import NO_FILE_REASON
-    from skilld.proposals.passed_over import forget_ask
 
     store = common.store_or_empty()
     if arguments.action:
@@ -47,10 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.to is not None:
         raise UsageError("Missing word", "--to needs propose", "For example: skilld learnings propose ID --to PATH")
     if arguments.forget is not None:
-        with store.transaction():
-            forget_ask(store, _find_ask(store, common.as_text(arguments.forget)))
-        console.say("Deleted.")
-        return 0
+        return _forget(store, common.as_text(arguments.forget))
     scrub_environment()
     asks = current_asks(store, _matching_learnings(store, arguments))
     sure = _confidences(store)
@@ -83,6 +84,38 @@ def run(arguments: argparse.Namespace) -> int:
         console.say("No learnings match." if arguments.search or arguments.project else none)
     _print_passed_over(missed)
     return 0
+
+
+def _forget(store: Store, name: str) -> int:
+    from skilld.proposals.passed_over import forget_ask, forget_decided
+
+    decided = [one for one in store.proposals.find(name) if name and one.id.startswith(name)]
+    if len(decided) > 1:
+        raise SkilldError("Ambiguous ID", f"{name} matches {len(decided)} proposals", "Type more of the ID.")
+    if decided and not any(name_of.startswith(name) for name_of in _learning_ids(store)):
+        forget_decided(store, decided[0])
+        console.say("Deleted from skilld's own data; what was proposed may come back if you say it again.")
+        if command := _prune_command(decided[0].repo):
+            console.say("git keeps the proposal's commit, on no branch, until this removes all such commits:")
+            console.line(f"  {command}")
+        return 0
+    with store.transaction():
+        forget_ask(store, _find_ask(store, name))
+    store.erase_free_space()
+    console.say("Deleted.")
+    return 0
+
+
+def _learning_ids(store: Store) -> list[str]:
+    return [one.id for one in (*store.learnings.all(), *common.passed_over())]
+
+
+def _prune_command(repo: str) -> str:
+    """Return the command that removes unreachable commits from a repository, "" if it is gone."""
+    own = Path(repo).parent == common.places().repositories
+    if not repo or not Path(repo).is_dir():
+        return ""
+    return f"git {'--git-dir' if own else '-C'} {shell_quoted(Path(repo))} gc --prune=now"
 
 
 def _print_passed_over(missed: Sequence[Learning]) -> None:

@@ -22,6 +22,11 @@ from skilld.text import pluralize
 if TYPE_CHECKING:
     from skilld.store import Store
 
+_UNREACHABLE = (
+    "your repositories: commits of past proposals, on no branch, until git prunes them (to do that at once, afterwards, "
+    "in each: git gc --prune=now)"
+)
+
 # What there is to remove: the service, managed blocks, refs in repositories, folders.
 
 
@@ -109,7 +114,9 @@ def _repository_removals(store: Store) -> tuple[list[Removal], list[str]]:
     from skilld.store.meta import SHARED_COMMITS
 
     own, shared = common.places().repositories, store.meta.get(SHARED_COMMITS, {})
-    parts, troubles = [], []
+    parts: list[Removal] = []
+    troubles: list[str] = []
+    there = False
     names = sorted({*store.proposals.repos(), *shared})
     for repo in (Path(name) for name in names if name and Path(name).parent != own):
         made = shared.get(str(repo), [])
@@ -120,11 +127,12 @@ def _repository_removals(store: Store) -> tuple[list[Removal], list[str]]:
         except SkilldError as error:
             troubles.append(f"{repo}: {error}")
             continue
+        there = True
         troubles += [f"{repo}: {ref.removeprefix('refs/heads/')}, because {why}" for ref, why in planned.kept.items()]
         empty = f"{planned.folder} (an empty folder)" if planned.folder else ""
         if left := ", ".join(filter(None, (*planned.refs, empty))):
             parts.append(Removal("refs", f"{repo}: {left}", partial(remove_refs, repo, made)))
-    return parts, troubles
+    return parts, troubles + [_UNREACHABLE] * there
 
 
 def folder_removals(*, purge: bool) -> list[Removal]:

@@ -32,6 +32,7 @@ from skilld.proposals.results import new_staging_result, record_changes
 from skilld.proposals.staging import private_repositories, refit_to_head, restage, stage
 from skilld.proposals.staging_result import StagingResult
 from skilld.store import Store
+from skilld.store.proposals import FORGOTTEN
 from skilld.text import fold, join_sentences, truncate
 from skilld.types import Op, Operation, Proposal, State, TargetKind
 
@@ -150,6 +151,8 @@ def restore(store: Store, proposal: Proposal) -> DecisionReport:
         return DecisionReport((f"{proposal.id} is already open: {proposal.summary}",))
     if proposal.state is State.SAID:
         return _propose_although_said(store, proposal)
+    if proposal.summary == FORGOTTEN:
+        raise SkilldError(title, "its words were forgotten, as you asked", "Say it again in a session.")
     by_hand = f"To see its text and add it by hand: skilld show {proposal.id}"
     if proposal.state in {State.REJECTED, State.DROPPED}:
         require_repo(proposal, State.OPEN)

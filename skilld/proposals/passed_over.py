@@ -7,11 +7,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict
 
 from skilld.clock import rfc3339
+from skilld.errors import RefusedError
 from skilld.protocol import BatchResult, NewLearning
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.learnings import Learning
 from skilld.store.meta import PASSED_OVER
+from skilld.types import Proposal, State
 
 _MAX_KEPT = 20  # the newest
 _MAX_AGE = 14 * 86400.0  # seconds
@@ -52,6 +54,21 @@ def forget(store: Store, ids: Collection[str]) -> None:
     rest = [one for one in known if one.id not in ids]
     if len(rest) < len(known):
         _save(store, rest)
+
+
+def forget_decided(store: Store, proposal: Proposal) -> None:
+    """Delete the words of a proposal that is neither open nor in effect, from every file of the store.
+
+    Raises RefusedError if it is open or accepted. What it would have said can then be proposed again.
+    """
+    if proposal.state in {State.OPEN, State.DROPPED, State.ACCEPTED}:
+        verb = "revert" if proposal.state is State.ACCEPTED else "reject"
+        cause = f"{proposal.id} is {proposal.state.value}, so it is still needed"
+        raise RefusedError("Nothing was forgotten", cause, f"First: skilld {verb} {proposal.id}")
+    with store.transaction():
+        store.proposals.forget_words(proposal)
+        forget(store, [one.id for said in proposal.evidence for one in store.learnings.of_turn(said.turn)])
+    store.erase_free_space()
 
 
 def build_learning(name: str, item: NewLearning, batch: StoredBatch, now: float) -> Learning:

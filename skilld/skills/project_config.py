@@ -24,6 +24,7 @@ PROJECT_CONFIG = ".skilld.toml"
 SKIPPED = "Skipped because of"  # begins what is told of an invalid one
 _KEYS = frozenset(("enabled", "ignore", "never", "targets"))
 _MAX_CONFIG_BYTES = 64 * 1024
+_MAX_NAME = 255  # characters of a file's name
 _MAX_DEPTH = 256  # folders above a skill; each is checked by its whole path
 
 
@@ -61,7 +62,8 @@ class ProjectConfig:
         inside = path.relative_to(self.folder)
         parts = [part.as_posix() for part in (inside, *inside.parents)]
         ignored = any(fnmatchcase(part, glob) for glob in self.ignore for part in parts)
-        unwanted = any(fnmatchcase(name.lower(), glob.lower()) for glob in self.never if name)
+        short = name.lower()[:_MAX_NAME]
+        unwanted = any(fnmatchcase(short, glob.lower()) for glob in self.never if name and len(glob) <= _MAX_NAME)
         wanted = (kind is None or kind in self.targets) and not unwanted
         if self.enabled and wanted and not ignored:
             return None
@@ -171,8 +173,10 @@ def _parse_config(folder: Path, branch: str, values: dict[str, object]) -> Proje
     if unknown := set(targets) - set(TargetKind):
         raise ValueError(f"targets contains {min(unknown)!r}; allowed: {', '.join(TargetKind)}")
     never = _get_texts(values, "never")
-    if wrong := [one for one in never if not _NAME_GLOB.fullmatch(one)]:
-        raise ValueError(f"never contains {wrong[0]!r}, which can be no skill's name: write a name, or a glob of names")
+    if wrong := [one for one in never if len(one) > _MAX_NAME or not _NAME_GLOB.fullmatch(one)]:
+        raise ValueError(
+            f"never contains {wrong[0][:_MAX_NAME]!r}, which can be no skill's name: write a name, or a glob of names"
+        )
     ignore = tuple(glob for text in _get_texts(values, "ignore") for glob in _path_globs(text))
     return ProjectConfig(folder, branch, bool(enabled), never, ignore, targets)
 

@@ -231,6 +231,16 @@ class Store:
         corruption.install_copy(self.path, new, rotate=rotate)
         self.compact()
 
+    def erase_free_space(self) -> None:
+        """Rewrite the database and its copies without what was deleted or blanked. Raises StoreError, OSError."""
+        self.search.clear()
+        self._db.execute("VACUUM")
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        self.save_copy(rotate=False)
+        older = corruption.existing_copies(self.path)[1:]
+        for path in (*older, *self.path.parent.glob(f"{self.path.name}.before-*")):
+            path.unlink(missing_ok=True)
+
     def compact(self) -> None:
         """Rewrite the journal unless it is ahead of the database. Raises StoreError."""
         known = journal_of(self.path)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from skilld.store.connection import Table
+from skilld.store.connection import Table, transaction
 from skilld.words import content_stems
 
 _MAX_STEMS = 40  # of a query: a longer text has made its subject clear by then
@@ -54,6 +54,14 @@ class Search(Table):
             (asked, limit),
         )
         return [Hit(*row) for row in rows]
+
+    def clear(self) -> None:
+        """Empty the index; the next search fills it."""
+        with transaction(self._db):
+            self._db.execute("DELETE FROM said")
+            self._db.execute("DELETE FROM said_words")
+            self._db.execute("INSERT INTO said_words (said_words) VALUES ('optimize')")  # or deleted words stay in it
+            self._db.execute(f"DELETE FROM meta WHERE key LIKE '{_STATE_KEY_PREFIX}%'")  # noqa: S608 - fixed text
 
     def _refresh(self, kind: str, table: _IndexedTable) -> None:
         # Finding new rows takes 14 ms with 20,000 rows, this check 1 ms. It misses nothing: rows are added and deleted,
