@@ -107,9 +107,19 @@ def below_home(path: str | Path, home: str | Path) -> str:
     return f"~{str(path)[len(str(home)) :]}" if inside else str(path)
 
 
-def shell_quoted(path: Path) -> str:
-    """Return a path quoted for a command to copy: on macOS the path of skilld's folders has a blank."""
-    return shlex.quote(str(path))
+def shell_quoted(path: Path | str) -> str:
+    """Return a path, or another word, quoted for a command to copy: on macOS the path of skilld's folders has a blank.
+
+    A newline or another control character is written as an escape, which shells but the plainest (dash) understand.
+    """
+    text = str(path)
+    if text.isprintable():
+        return shlex.quote(text)
+    shown = (
+        one if one.isprintable() and one not in "\\'" else "".join(map(r"\x{:02x}".format, os.fsencode(one)))
+        for one in text
+    )
+    return f"$'{''.join(shown)}'"
 
 
 def access_remedy(path: Path, mode: str) -> str:
@@ -120,8 +130,11 @@ def access_remedy(path: Path, mode: str) -> str:
     chmod = f"chmod {mode} {shell_quoted(path)}" if mode else ""
     try:
         owner = path.stat().st_uid
+        is_read_only = os.statvfs(path).f_flag & os.ST_RDONLY
     except OSError:
         return chmod
+    if is_read_only:
+        return "Its file system is read-only: mount it so that it can be written, or move skilld's folder."
     if owner == os.geteuid():
         return chmod
     if os.geteuid() == 0:

@@ -5,6 +5,7 @@ Reads the environment; only `private_dir` creates folders, with mode 0700.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable
@@ -111,9 +112,18 @@ def private_dir(path: Path) -> Path:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         facts = path.stat()
     except OSError as error:
-        raise SkilldError(f"Cannot use {path}", error.strerror or str(error), "Check who owns that folder.") from error
+        if link := dangling_link(path):
+            cause = f"{link} is a link to {os.path.realpath(link)}, which does not exist"
+            raise SkilldError(f"Cannot use {path}", cause, "Create or mount that folder.") from error
+        remedy = "" if error.errno == errno.EROFS else "Check who owns that folder."
+        raise SkilldError(f"Cannot use {path}", error.strerror or str(error), remedy) from error
     _check_private(path, facts, "700")
     return path
+
+
+def dangling_link(path: Path) -> Path | None:
+    """Return the part of a path that is a link to nothing, if there is one: a disk may not be mounted."""
+    return next((one for one in (path, *path.parents) if one.is_symlink() and not one.exists()), None)
 
 
 def check_private(places: Places, only: Iterable[Path] | None = None) -> None:

@@ -109,11 +109,14 @@ def check_exposure(where: Places) -> None:
 
 def store_or_empty() -> Store:
     """Open the store for reading; if there is none yet, return an empty one in memory."""
+    from skilld.paths import dangling_link, private_dir
     from skilld.store import Store
     from skilld.store.corruption import missing_reason
 
     database = places().database
     if not os.path.lexists(database) and not missing_reason(database):
+        if dangling_link(database.parent):
+            private_dir(database.parent)  # raises: there may be one where the link leads
         return Store.empty(database)
     return store()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from skilld.cli import common
 from skilld.clock import rfc3339
 from skilld.errors import RefusedError, SkilldError, UsageError
+from skilld.files import shell_quoted
 
 if TYPE_CHECKING:
     from skilld.exchange.outgoing import SessionWords
@@ -139,7 +139,7 @@ def link_command(away: Skill, keep: Skill) -> str:
     """Return the command that puts a link to the skill `keep` into the folder that `away` is in."""
     folder = away.path.parent.parent
     target = os.path.relpath(keep.path.parent, folder)
-    return f"ln -s {shlex.quote(target)} {shlex.quote(str(folder / keep.path.parent.name))}"
+    return f"ln -s {shell_quoted(target)} {shell_quoted(folder / keep.path.parent.name)}"
 
 
 @contextmanager
@@ -258,7 +258,7 @@ def find_skill_or_none(store: Store, given: str, session: str = "") -> LibraryRo
     if len(named) > 1 and (here := _in_this_work_tree(named)) is not None:
         return here
     if len(named) > 1:
-        choices = "; ".join(f"{shlex.quote(str(row.path.parent))} ({row.skill.source.value})" for row in named)
+        choices = "; ".join(f"{shell_quoted(row.path.parent)} ({row.skill.source.value})" for row in named)
         raise UsageError(
             "Which skill?", f"{len(named)} skills are called {given}: {choices}", "Give the folder instead of the name."
         )
@@ -281,7 +281,7 @@ def _in_this_work_tree(rows: Sequence[LibraryRow]) -> LibraryRow | None:
 def typed_name(name: str, path: Path, rows: Iterable[LibraryRow]) -> str:
     """Return how to name the skill at `path` in a command: by its folder if others of `rows` share its name."""
     shared = any(row.name == name and row.path != path for row in rows)
-    return shlex.quote(str(path.parent) if shared else name)
+    return shell_quoted(path.parent if shared else name)
 
 
 def session_words(store: Store, rows: Sequence[LibraryRow]) -> SessionWords:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common
 from skilld.errors import UsageError
+from skilld.files import shell_quoted
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.text import count_times, join_words
 
@@ -345,7 +345,7 @@ def _commands(proposal: Proposal, applicability: Applicability) -> Iterator[tupl
     git, where = "git", "commit it to the branch you have checked out"
     if Path(proposal.repo).parent == common.places().repositories:
         root = proposal.path.removesuffix(f"/{proposal.relpath}")
-        git, where = f"skilld git --root {shlex.quote(root)}", "write it to the file"
+        git, where = f"skilld git --root {shell_quoted(root)}", "write it to the file"
     if not applicability.obstacle:
         yield f"skilld accept {proposal.id}", where
         if applicability.personal_file:

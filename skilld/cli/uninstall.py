@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from skilld.store import Store
 
 _UNREACHABLE = (
-    "your repositories: commits of past proposals, on no branch, until git prunes them (to do that at once, afterwards, "
+    "your repositories: commits of past proposals, on no branch, until git prunes them (to do that at once, then run "
     "in each: git gc --prune=now)"
 )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import shlex
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from skilld.cli import common
 from skilld.cli.proposals import describe_judge, describe_origin, refresh_or_warn
 from skilld.clock import parse_time, time_ago
 from skilld.errors import SkilldError, UsageError
+from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
 from skilld.text import truncate
 
@@ -147,7 +147,7 @@ def _print_lines(lines: list[_Line], given: str, *, as_json: bool) -> int:
     for path, number, text in lines:
         console.say(f"{console.plain(named or str(path))}:{number}  {console.plain(text)}")
     if lines:
-        first = console.plain(shlex.quote(named or str(lines[0][0])))
+        first = console.plain(shell_quoted(named or lines[0][0]))
         console.say(f"To see where one comes from: skilld why {first}:{lines[0][1]}")
     else:
         console.say("No accepted proposal added a line that is still in this file.")

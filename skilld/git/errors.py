@@ -5,9 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shlex
 
 from skilld.errors import RefusedError, RetryError, SkilldError
+from skilld.files import shell_quoted
 
 _LOCK_PATTERN = re.compile(r"Unable to create '([^'\n]{1,4096}\.lock)': File exists")
 
@@ -19,7 +19,7 @@ _DISK_REMEDY = "Check the repository's permissions and its disk."
 def known_remedy(stderr: str) -> str:
     """Return what to do about an error of git's: a lock that it could not take, a disk; empty if unknown."""
     if lock := _LOCK_PATTERN.search(stderr):
-        return f"If no other git process is running, delete the lock: rm {shlex.quote(lock[1])}"
+        return f"If no other git process is running, delete the lock: rm {shell_quoted(lock[1])}"
     return _DISK_REMEDY if any(words in stderr for words in _DISK_ERRORS) else ""
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
 from skilld.errors import SkilldError
+from skilld.files import shell_quoted
 from skilld.git import line_diff, objects, refs, tree
 from skilld.git.errors import GitFailedError, GitTimeoutError, RepoRefusedError
 from skilld.git.objects import OWN_EMAIL, Commit
@@ -240,7 +240,7 @@ def _repair_command(repo: Repo) -> str:
     whole = [oid for oid in oids if not _missing_object_error(repo, oid)]
     newest = repo.git.run("rev-list", "--topo-order", "--max-count=1", *whole).decode().split() if whole else []
     change = [STAGING_REF, *newest] if newest else ["-d", STAGING_REF]
-    return shlex.join(["git", "-C", str(repo.address), "update-ref", *change])
+    return " ".join(map(shell_quoted, ["git", "-C", str(repo.address), "update-ref", *change]))
 
 
 def replay_commits(

@@ -97,6 +97,9 @@ def _read_text(path: Path) -> str:
         return ""
 
 
+_MAX_OPPOSING = 3  # proposals that are named
+
+
 def list_contradictions(store: Store, proposal: Proposal) -> list[str]:
     """Return what contradicts an undecided proposal: lines in files, other proposals, earlier decisions."""
     if proposal.state not in {State.OPEN, State.DROPPED}:
@@ -106,10 +109,13 @@ def list_contradictions(store: Store, proposal: Proposal) -> list[str]:
     for one in current_conflicts(proposal):
         then = " and is changed along with it" if os.path.realpath(one.path) in changed else ""
         sentences.append(f"{one.path}:{one.line} contradicts this proposal{then}: \u201c{one.text}\u201d")
+    others = list(_opposing_proposals(store, proposal))
     sentences += [
         f"the open proposal {other.id} says the opposite: \u201c{other.summary}\u201d"
-        for other in _opposing_proposals(store, proposal)
+        for other in others[:_MAX_OPPOSING]
     ]
+    if more := others[_MAX_OPPOSING:]:
+        sentences.append(f"so {'does' if len(more) == 1 else 'do'} {pluralize(len(more), 'more open proposal')}")
     sentences += earlier_refusals(store, proposal)
     return sentences + [f"linked to {other.id}, which changes {other.path}" for other in open_linked(store, proposal)]
 

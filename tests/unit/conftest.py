@@ -17,6 +17,7 @@ from support.stub_model import StubModel
 NOT_QUICK = frozenset(
     [
         "accept_all",
+        "access_remedy",
         "agent_cli",
         "agent_cli_process",
         "all_agents",

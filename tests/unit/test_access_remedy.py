@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from skilld.cli import common
 from skilld.errors import SkilldError
-from skilld.files import access_remedy
-from skilld.paths import private_dir
+from skilld.files import access_remedy, shell_quoted
+from skilld.paths import places, private_dir
 from skilld.settings import read_file
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
@@ -45,3 +48,45 @@ def test_another_users_file_is_taken_over_by_a_person(tmp_path: Path, monkeypatc
     monkeypatch.setattr(os, "geteuid", lambda: NOBODY)  # a stranger's file, as a person without rights sees it
     assert access_remedy(tmp_path, "700") == f'sudo chown "$USER" {tmp_path} && chmod 700 {tmp_path}'
     assert access_remedy(tmp_path, "") == f'sudo chown "$USER" {tmp_path}'
+
+
+def _read_only_folder() -> Path | None:
+    try:
+        mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    found = (Path(one[1]) for one in re.finditer(r"(?m)^\S+ \S+ \S+ \S+ (\S+) ro[, ]", mounts))
+    return next((folder for folder in found if folder.is_dir() and folder.stat().st_uid == os.geteuid()), None)
+
+
+def test_a_read_only_file_system_takes_no_chmod() -> None:
+    if (folder := _read_only_folder()) is None:
+        pytest.skip("nothing is mounted read-only here")
+    assert "read-only" in access_remedy(folder, "700")
+    assert "chmod" not in access_remedy(folder, "700")
+
+
+@pytest.mark.parametrize(
+    "name", ["a b", "it's", "two\nlines", "tab\tand\x1b[m", "ünï\ncode", "\udcff\udcfe", "back\\slash\n'"]
+)
+def test_a_quoted_path_is_one_printable_word_that_a_shell_reads_back(name: str) -> None:
+    quoted = shell_quoted(Path(name))
+    assert quoted.isprintable()
+    read = subprocess.run(["bash", "-c", f"printf %s {quoted}"], capture_output=True, check=True).stdout
+    assert read == os.fsencode(name)
+
+
+@pytest.mark.parametrize("linked", ["skilld", ""])
+def test_a_state_folder_that_is_a_link_to_nothing_is_named(home: Path, linked: str) -> None:
+    """A disk that is not mounted: skilld has run before, and must neither say that it has not, nor start anew."""
+    state = home / ".local/state"
+    link = state / linked if linked else state
+    link.parent.mkdir(parents=True)
+    link.symlink_to(home / "disk")
+    for use in (common.store_or_empty, lambda: private_dir(places().state)):
+        with pytest.raises(SkilldError) as error:
+            use()
+        assert error.value.cause == f"{link} is a link to {home / 'disk'}, which does not exist"
+    (home / "disk").mkdir(mode=0o700)
+    if linked:
+        common.store_or_empty().close()

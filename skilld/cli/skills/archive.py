@@ -14,6 +14,7 @@ from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.clock import parse_time, time_ago
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
+from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
 from skilld.text import join_words, pluralize
 
@@ -182,6 +183,6 @@ def run_delete(arguments: argparse.Namespace) -> int:
         return Exit.FAILURE
     place = move_to_trash(row.skill, trash_folder(common.home(), common.places().data.parent, sys.platform))
     console.say(f"Moved to {console.message(str(place))}.")
-    console.say(f"To get it back: mv {console.plain(shlex.join([str(place), str(folder)]))}")
+    console.say(f"To get it back: mv {console.plain(' '.join(map(shell_quoted, (place, folder))))}")
     _print_waiting(store, row)
     return Exit.OK

@@ -13,6 +13,7 @@ from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.cli.skills.export import warn_of_other_files
 from skilld.errors import Exit, RefusedError, RetryError, UsageError
+from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
 from skilld.text import count_times, pluralize
 
@@ -131,7 +132,7 @@ def _address_plan(plan: _SharePlan, remote: str, removed: Mapping[str, str]) -> 
     if own is not None:
         why = f"{remote} is not a URL or a folder, and git does not track {plan.skill}"
         raise UsageError(_NOT_SHARED, why, _NAME_URL)
-    remedy = f"List the remotes: git -C {shlex.quote(str(top))} remote -v"
+    remedy = f"List the remotes: git -C {shell_quoted(top)} remote -v"
     raise UsageError(_NOT_SHARED, f"{remote} is not a URL, a folder or a remote of {top}", remedy)
 
 
@@ -200,8 +201,8 @@ def _print_plan(plan: _SharePlan) -> None:
 
 
 def _undo_commands(repo: Repo, branch: str, remote: str) -> list[str]:
-    git = f"git -C {shlex.quote(str(repo.toplevel))}"
+    git = f"git -C {shell_quoted(repo.toplevel)}"
     if repo.private:
-        git = f"git --git-dir={shlex.quote(str(repo.git_dir))}"
+        git = f"git --git-dir={shell_quoted(repo.git_dir)}"
     name = shlex.quote(branch)
     return [f"{git} push {shlex.quote(remote)} --delete {name}", f"{git} branch -D {name}"]
