@@ -66,16 +66,17 @@ def choose(store: Store, *, everywhere: bool) -> Batch:
 
 
 def _of_this_folder(found: Sequence[Proposal]) -> list[Proposal]:
-    from skilld.proposals.current_work_tree import current_location, is_of_current_repository
+    from skilld.proposals.current_work_tree import current_location, shares_repository
     from skilld.types import TargetKind
 
     folder, home = common.current_folder().resolve(), common.home().resolve()
     here = current_location()
     top = here.toplevel if here else None
+    repos = {repo for repo in {one.repo for one in found} if shares_repository(here, repo)}
 
     def is_here(one: Proposal) -> bool:
         path = Path(one.path)
-        if one.target is TargetKind.PERSONAL or is_of_current_repository(one):
+        if one.target is TargetKind.PERSONAL or one.repo in repos:
             return True
         if path.is_relative_to(home) and _OWN_SKILL.match(path.relative_to(home).as_posix()):
             return True

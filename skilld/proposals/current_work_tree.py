@@ -18,8 +18,8 @@ def in_current_work_tree(proposal: Proposal) -> Proposal:
     """Return a proposal as one of the current folder's work tree, or as it is if that is of another repository."""
     if _nearest_checkout() in {None, proposal.repo}:  # as nearly always: git need not be asked
         return proposal
-    here, there = current_location(), _location(proposal.repo)
-    if here is None or there is None or here.toplevel == there.toplevel or here.common_dir != there.common_dir:
+    here = current_location()
+    if here is None or str(here.toplevel) == proposal.repo or not shares_repository(here, proposal.repo):
         return proposal
     return replace(proposal, repo=str(here.toplevel), path=str(here.toplevel / proposal.relpath))
 
@@ -32,9 +32,9 @@ def _nearest_checkout() -> str | None:
     return None
 
 
-def is_of_current_repository(proposal: Proposal) -> bool:
-    """Whether a proposal is for a work tree of the repository around the current folder."""
-    here, there = current_location(), _location(proposal.repo)
+def shares_repository(here: RepoLocation | None, repo: str) -> bool:
+    """Whether a proposal's `repo` is a work tree of the same repository as `here`."""
+    there = _location(repo)
     return here is not None and there is not None and here.common_dir == there.common_dir
 
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 
 from skilld.clock import parse_time, time_ago
 from skilld.daemon.job_builder import current_sources
@@ -89,18 +88,16 @@ def excerpts_around(messages: Sequence[Message], evidence: Evidence) -> list[Exc
     return [replace(shown[i], at=i) for i in sorted(shown)]
 
 
-def skip_shown(
-    last: int | None, excerpts: Sequence[Excerpt], seen: Mapping[int, bool] = MappingProxyType({})
-) -> list[Excerpt]:
+def skip_shown(last: int | None, excerpts: Sequence[Excerpt], seen: Mapping[int, bool]) -> list[Excerpt]:
     """Return the excerpts after the last one shown, which has the number `last`; None: it is of another batch.
 
-    `seen` are the numbers of all messages shown, and whether with a quote: of such a message only the other quote is
-    returned.
+    `seen` has the numbers of all messages shown, the last one's too, and whether with a quote: of such a message only
+    the other quote is returned.
     """
     left = [
         replace(one, before="", after="") if one.quote and seen.get(one.at) else one
         for one in excerpts
-        if one.quote or (one.at != last and one.at not in seen)
+        if one.quote or one.at not in seen
     ]
     gap = bool(left) and not seen.get(left[0].at) and (last is None or left[0].at != last + 1)
     return [replace(one, gap=gap) for one in left[:1]] + left[1:]
@@ -305,9 +302,7 @@ class ReviewSession:
                     shown = skip_shown(near, shown, seen.get(job.batch, {}))
                 last = (job.batch, shown[-1].at) if job and shown else last
                 if job:
-                    for one in shown:
-                        before = seen.setdefault(job.batch, {})
-                        before[one.at] = before.get(one.at, False) or bool(one.quote)
+                    seen.setdefault(job.batch, {}).update((one.at, bool(one.quote)) for one in shown)
                 said.append(tuple(shown))
             except SkilldError as error:
                 said.append(())

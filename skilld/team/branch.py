@@ -10,22 +10,21 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from skilld.classify.contradiction import contradicted_block, contradicts_clearly
-from skilld.classify.offline.sections import BlockKind, ProseBlock, sections
+from skilld.classify.contradiction import contradicts_clearly
+from skilld.classify.offline.placement import replacement
+from skilld.classify.offline.sections import BlockKind, sections
 from skilld.edit.change import Severity
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import lint
-from skilld.edit.operations import anchor_operation, apply
+from skilld.edit.operations import apply
 from skilld.errors import SkilldError
 from skilld.git import objects, tree
 from skilld.git.objects import Ident
 from skilld.git.run import Git
-from skilld.markdown.skill_file import parse
 from skilld.proposals.model import compose
 from skilld.team.candidates import Candidate
 from skilld.team.project import FILE_TRAILER, INSTRUCTIONS, RULE_TRAILER, TEAM_TRAILER, read_text
 from skilld.text import one_line, pluralize
-from skilld.types import Operation
 
 # The only files that another person's record may name.
 _INSTRUCTION_NAMES = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md", "SKILL.md"})
@@ -42,7 +41,7 @@ LoadedFiles = Callable[[Candidate], Sequence[str]]
 class RuleCommit:
     """One rule's commit: the file, the lines that it adds, and those that said the opposite and are `removed`.
 
-    `against` names lines of other files that say the opposite.
+    `against` names lines that say the opposite and stay.
     """
 
     candidate: Candidate
@@ -67,8 +66,8 @@ def build_branch(
 ) -> BranchResult:
     """Make a commit for each rule on top of `start`, as `who`, and return the result; no ref is moved.
 
-    A rule takes the place of a line of its file that says the opposite. One that is flagged, or that a line of another
-    file opposes, is left out unless the person `named` its ID or the beginning of it.
+    A rule takes the place of a line of its file that says the opposite, or only of the choice in it. One that is
+    flagged, or that a line opposes, is left out unless the person `named` its ID or the beginning of it.
     """
     tip = start
     commits: list[RuleCommit] = []
@@ -91,8 +90,7 @@ def _commit_rule(git: Git, tip: str, one: Candidate, loaded: LoadedFiles, who: I
     path, before = _find_file(git, tip, one, loaded)
     section = next((voice.record.section for voice in one.voices if voice.record.section), "")
     whole = before or _NEW_FILE.encode()
-    opposite = contradicted_block(one.rule, whole.decode("utf-8", "replace"))
-    change = _replacement(whole, opposite, one.rule) if opposite else insert_bullet(whole, section, one.rule)
+    change = replacement(one.rule, whole.decode("utf-8", "replace")) or insert_bullet(whole, section, one.rule)
     after = apply(whole, [change])
     # Nothing vouches for others' words; but every new rule may contain things that are new to the project's files.
     found = [
@@ -121,15 +119,6 @@ def _commit_rule(git: Git, tip: str, one: Candidate, loaded: LoadedFiles, who: I
         for ours, others in ((new, old), (old, new))
     )
     return RuleCommit(one, oid, path, added, removed, _lines_against(git, tip, one.rule, path, after))
-
-
-def _replacement(data: bytes, block: ProseBlock, rule: str) -> Operation:
-    """Return the operation that puts a rule in place of a block."""
-    body = parse(data).body
-    first = body[block.first].text
-    said = rule if block.text.endswith(".") else rule.removesuffix(".")
-    line = first[: first.find(block.text.split()[0])] + said
-    return anchor_operation(body, block.first, block.last + 1, [line])
 
 
 def _lines_against(git: Git, tip: str, rule: str, own: str, after: bytes) -> tuple[str, ...]:

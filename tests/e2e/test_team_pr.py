@@ -16,6 +16,7 @@ from support.template import Template
 
 BRANCH = "skilld/team-rules"
 PNPM = "Use pnpm, not npm, to install packages."
+SHORT = "Use pnpm to install packages"
 DATES = "Write dates as YYYY-MM-DD in the changelog."
 URL = "https://github.localhost/acme/widgets.git"
 
@@ -119,9 +120,20 @@ def test_a_rule_takes_the_place_of_its_opposite(case: Case) -> None:
     """Also without a program of the host, the person sees what it replaces."""
     case.team.edit(f"{TEXT}- Use npm to install packages.\n")
     shown = case.ada.run_team("pr", "--dry-run")
-    assert f"-- Use npm to install packages.\n+- {PNPM}\n  It takes the place of a line that says the opposite" in shown
+    assert (
+        f"-- Use npm to install packages.\n+- {SHORT}.\n  It takes the place of a line that says the opposite" in shown
+    )
     case.ada.run_team("pr")
-    assert case.team.hub.git("show", f"{BRANCH}:{FILE}") + "\n" == f"{TEXT}- {PNPM}\n"
+    assert case.team.hub.git("show", f"{BRANCH}:{FILE}") + "\n" == f"{TEXT}- {SHORT}.\n"
+    case.ada.run_team("sync")
+    assert case.ada.rules()[PNPM] == "proposed"
+
+
+@pytest.mark.parametrize("rest", ["", ", and keep the lock file in a commit of its own"])
+def test_of_a_line_that_says_more_only_the_choice_is_replaced(case: Case, rest: str) -> None:
+    case.team.edit(f"{TEXT}- Use npm to install packages{rest}\n")
+    case.ada.run_team("pr")
+    assert case.team.hub.git("show", f"{BRANCH}:{FILE}") + "\n" == f"{TEXT}- {SHORT}{rest}\n"
 
 
 def test_a_rule_that_another_file_opposes_is_proposed_only_by_name(case: Case) -> None:

@@ -37,13 +37,14 @@ def test_a_quote_not_found_verbatim_shows_the_whole_message() -> None:
 def test_gaps_between_quotes_are_marked_and_nothing_is_repeated() -> None:
     messages = [Message("Done.", turn, str(turn)) if turn else Message("Understood.") for turn in (1, 0, 2, 0, 3, 0)]
     first, second, third = (controller.excerpts_around(messages, Evidence(str(turn), "Done.")) for turn in (1, 2, 3))
-    assert [(one.at, one.gap) for one in controller.skip_shown(first[-1].at, second)] == [(2, False), (3, False)]
-    assert [(one.at, one.gap) for one in controller.skip_shown(first[-1].at, third)] == [
+    seen = {one.at: bool(one.quote) for one in first}
+    assert [(one.at, one.gap) for one in controller.skip_shown(first[-1].at, second, seen)] == [(2, False), (3, False)]
+    assert [(one.at, one.gap) for one in controller.skip_shown(first[-1].at, third, seen)] == [
         (3, True),
         (4, False),
         (5, False),
     ]
-    assert [one.gap for one in controller.skip_shown(None, third)] == [True, False, False]
+    assert [one.gap for one in controller.skip_shown(None, third, {})] == [True, False, False]
 
 
 def test_a_message_with_two_quotes_is_shown_once() -> None:
