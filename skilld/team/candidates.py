@@ -16,7 +16,7 @@ from skilld.text import fold_case
 from skilld.words import MIN_SAME_SHARE, content_stems, has_negation, is_same_ask
 
 _SKILL_FILE = "SKILL.md"
-_MIN_SHARED = 2  # stems that two rules about the same thing share
+_MIN_SHARED = 2  # stems that two rules about the same thing share, unless one of them has fewer
 MIN_PEOPLE = 2  # people who must say a rule before it is proposed to the team unasked
 
 
@@ -173,15 +173,19 @@ def disagreements(found: Sequence[Candidate]) -> dict[str, list[Candidate]]:
     from skilld.classify.contradiction import contradicts_clearly
 
     standing = [one for one in found if one.standing is not CandidateState.REJECTED]
+    stems = [content_stems(one.rule) for one in standing]
     by_stem: dict[str, list[int]] = {}
     clashing: dict[str, list[Candidate]] = {}
     for at, one in enumerate(standing):
-        shared = Counter(other for stem in content_stems(one.rule) for other in by_stem.get(stem, ()))
-        for other in (standing[there] for there, count in sorted(shared.items()) if count >= _MIN_SHARED):
-            if contradicts_clearly(one.rule, other.rule) or contradicts_clearly(other.rule, one.rule):
+        shared = Counter(there for stem in stems[at] for there in by_stem.get(stem, ()))
+        for there, count in sorted(shared.items()):
+            other = standing[there]
+            if count >= min(_MIN_SHARED, len(stems[at]), len(stems[there])) and (
+                contradicts_clearly(one.rule, other.rule) or contradicts_clearly(other.rule, one.rule)
+            ):
                 clashing.setdefault(one.id, []).append(other)
                 clashing.setdefault(other.id, []).append(one)
-        for stem in content_stems(one.rule):
+        for stem in stems[at]:
             by_stem.setdefault(stem, []).append(at)
     return clashing
 

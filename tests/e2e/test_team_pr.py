@@ -127,6 +127,9 @@ def test_a_rule_takes_the_place_of_its_opposite(case: Case) -> None:
     assert case.team.hub.git("show", f"{BRANCH}:{FILE}") + "\n" == f"{TEXT}- {SHORT}.\n"
     case.ada.run_team("sync")
     assert case.ada.rules()[PNPM] == "proposed"
+    case.use_stub("gh")
+    case.ada.run_team("pr")
+    assert "- replaces, in `CLAUDE.md`: `Use npm to install packages.`" in case.read_host["pulls"][-1]["body"]
 
 
 @pytest.mark.parametrize("rest", ["", ", and keep the lock file in a commit of its own"])
@@ -143,6 +146,15 @@ def test_a_rule_that_another_file_opposes_is_proposed_only_by_name(case: Case) -
     assert f"+- {PNPM.rstrip('.')}" not in shown
     (pnpm,) = [rule["id"] for rule in case.ada.document()["rules"] if rule["rule"] == PNPM]
     assert "It contradicts AGENTS.md: Never use pnpm to install packages." in case.ada.run_team("pr", pnpm, "--dry-run")
+
+
+def test_of_two_rules_that_oppose_each_other_one_is_proposed(case: Case) -> None:
+    for one in (case.ada, case.ben):
+        one.teach("Never use pnpm to install packages.")
+        one.run_team("sync")
+    shown = case.ada.run_team("pr", "--dry-run")
+    assert shown.count("+- ") == 1
+    assert "it is the opposite of" in shown
 
 
 def test_status_names_two_people_who_disagree(case: Case) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skilld.team.candidates import CandidateState, RemoteStatus, group_candidates, with_states
+from skilld.team.candidates import CandidateState, RemoteStatus, disagreements, group_candidates, with_states
 from skilld.team.project import is_said
 from skilld.team.records import Record, RecordType, rule_key
 from skilld.team.refs import Member
@@ -75,6 +75,17 @@ def test_a_candidate_has_a_standing() -> None:
     assert standing(both, landed={key: RULE}) == [CandidateState.REJECTED], "it was on the default branch, and is not"
     carl = member("carl", no("2026-03-05", note="the pull request was closed"))
     assert standing([*both, carl]) == [CandidateState.REJECTED]
+
+
+def test_two_who_disagree_are_named_unless_one_rule_was_rejected() -> None:
+    ada = member("ada", make_rule(rule="No mocks."), make_rule(rule="Sign every commit."))
+    status = RemoteStatus(lambda _: False, {}, {}, "2026-03-10", "2026-03-20")
+    for ben, count in (
+        (member("ben", make_rule(rule="Use mocks in tests.")), 2),
+        (member("ben", make_rule(rule="Use mocks in tests."), no("2026-03-05", "Use mocks in tests.")), 0),
+    ):
+        found = with_states(group_candidates([ada, ben]), [ada, ben], status)
+        assert len(disagreements(found)) == count
 
 
 def test_a_rejected_rule_returns_only_when_said_again() -> None:
