@@ -121,6 +121,8 @@ def _print_candidate(one: CandidateResult, reading: SessionSet) -> None:
 def _print_outcome(one: CandidateResult | DomainResult) -> None:
     if one.proposal:
         console.say(f"  proposed as {one.proposal}: skilld show {one.proposal}")
+        if isinstance(one, CandidateResult) and one.note:
+            console.say(f"  {one.note}", style="yellow")
     elif one.why_not:
         console.say(f"  not proposed: {console.message(one.why_not)}", style="yellow")
 

@@ -22,6 +22,7 @@ from skilld.errors import RefusedError, SkilldError, UsageError
 from skilld.exchange import document
 from skilld.exchange.document import from_document
 from skilld.exchange.outgoing import json_texts
+from skilld.exchange.source_folder import SourceFolder, split_source
 from skilld.files import read_regular
 from skilld.git import objects
 from skilld.git.remote import clone
@@ -112,11 +113,12 @@ def find_skills(
 ) -> list[SourceSkill]:
     """Return the skills at a source: a YAML file, a SKILL.md, a folder, or a git repository by path or address.
 
+    An address may name a folder in the repository, as `https://github.com/OWNER/REPO/tree/BRANCH/FOLDER` does.
     `removed` is the part of the environment that the person's git gets back; `branch` is for repositories only; `only`
     are the names of those wanted, if not all. Raises SkilldError if there are none.
     """
     if is_address(source):
-        return _chosen(source, _find_in_clone(source, removed, branch), only)
+        return _chosen(source, _find_in_folder(split_source(source), removed, branch), only)
     try:
         return _chosen(source, _find_at_path(Path(source).expanduser().resolve(), source, removed, branch), only)
     except (OSError, RuntimeError) as error:  # a name that is too long, an unreadable folder; an unknown home
@@ -140,6 +142,9 @@ def _find_at_path(path: Path, source: str, removed: Mapping[str, str], branch: s
         if path.suffix.lower() in ARCHIVE_SUFFIXES:
             remedy = "Unpack it, then import the folder: skilld skills import FOLDER"
         raise UsageError(_TITLE, f"{source} is not a SKILL.md, a YAML file, a folder or a git repository", remedy)
+    inside = split_source(str(path))
+    if inside.folder and Path(inside.repository).is_dir():
+        return _find_in_folder(inside, removed, branch)
     remedy = f"For a repository, give its URL: https://{source}" if _HOST_PATTERN.match(source) else ""
     raise SkilldError(_TITLE, f"{source} does not exist", remedy)
 
@@ -181,6 +186,11 @@ def _find_below(top: Path) -> list[SourceSkill]:
     found = [_read_one(top / where, folder or top.name, where, beside) for where, folder, beside in _skill_files(files)]
     documents = (_read_one(top / where, "", where, ()) for where in _yaml_files(files))
     return [*found, *(one for one in documents if _is_document(one.data))]
+
+
+def _find_in_folder(place: SourceFolder, removed: Mapping[str, str], branch: str) -> list[SourceSkill]:
+    found = _find_in_clone(place.repository, removed, branch or place.branch)
+    return [one for one in found if place.holds(one.where)]
 
 
 def _find_in_clone(source: str, removed: Mapping[str, str], branch: str) -> list[SourceSkill]:

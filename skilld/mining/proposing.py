@@ -26,7 +26,7 @@ from skilld.mining.values import Candidate, Edit, Part, PartKind
 from skilld.proposals.amend import stage_and_store
 from skilld.protocol import ExtendSkill, ExtensionResult, Job, Result
 from skilld.skills.draft import SkillKind
-from skilld.skills.spec import find_faults
+from skilld.skills.spec import find_faults, read_front
 from skilld.store import Store
 from skilld.text import join_sentences, pluralize, truncate
 from skilld.types import (
@@ -89,6 +89,7 @@ class CandidateResult:
     why_not: str = ""
     text: str = ""
     path: str = ""
+    note: str = ""  # what the person should know about the text
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +137,14 @@ def _propose_new(candidate: Candidate, run: MiningRun, host: Host, edit: Edit, *
         passed = check_skill(candidate, drafted, run)
     else:
         passed = check_skill(candidate, drafted.edited(seen), run, own=seen)
+        if not read_front(seen).description:
+            passed = replace(passed, flags=(*passed.flags, KEPT_DESCRIPTION))
     made = stage_and_store(run.store, creation_proposal(passed, where.path, run))
-    return CandidateResult(candidate, made.id, text=passed.skill.text, path=made.path)
+    note = KEPT_DESCRIPTION if KEPT_DESCRIPTION in passed.flags else ""
+    return CandidateResult(candidate, made.id, text=passed.skill.text, path=made.path, note=note)
+
+
+KEPT_DESCRIPTION = "you deleted the description, without which no agent loads a skill: the drafted one is kept"
 
 
 def _session_words(candidate: Candidate) -> SessionWords:

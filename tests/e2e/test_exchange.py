@@ -318,6 +318,25 @@ def test_valid_skills_of_a_folder_are_imported_and_the_others_reported(world: Wo
     assert not (world.home / ".claude/skills/tidy-branches").exists()
 
 
+def test_many_skills_are_proposed_only_if_asked_and_ones_own_are_left_out(world: World, tmp_path: Path) -> None:
+    source = tmp_path / "many"
+    for number in range(12):
+        folder = source / f"skill-{number}"
+        folder.mkdir(parents=True)
+        text = f"---\nname: skill-{number}\ndescription: Task {number}.\n---\n\n- Do {number}.\n"
+        (folder / "SKILL.md").write_text(text)
+    own = _skill(world, (source / "skill-0/SKILL.md").read_text(), "skill-0")
+    refused = world.program.run("skills", "import", str(source))
+    assert refused.returncode == 2
+    assert "left out 1 skill that you have already" in refused.stderr
+    assert "11 skills were found" in refused.stderr
+    assert "--yes" in refused.stderr
+    assert world.program.json("proposals") == []
+    rows = world.program.json("skills", "import", str(source), "--yes")
+    assert (len(rows), sum(bool(row["proposal"]) for row in rows)) == (11, 11)
+    assert own.exists()
+
+
 def test_a_taken_name_is_refused_with_a_remedy(world: World, their_skill: Path) -> None:
     file = _skill(world, THEIRS, "tidy-branches")
     source = str(their_skill / "tidy-branches")

@@ -447,6 +447,22 @@ def test_a_draft_is_opened_in_the_editor_and_checked_again(home: Path, project: 
         )
 
 
+def test_a_description_that_was_deleted_in_the_editor_is_kept_and_that_is_said(home: Path, project: Project) -> None:
+    _work(home, project, "rebase onto main and squash the fixup commits")
+    _work(home, project, "please rebase onto main, then squash the fixup commits")
+    editor = home / "editor.sh"
+    editor.write_text(
+        '#!/bin/sh\nsed "/^description:/,/^metadata/{/^metadata/!d}" "$1" > "$1.new" && mv "$1.new" "$1"\n'
+    )
+    editor.chmod(0o755)
+    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program.environment["EDITOR"] = str(editor)
+    shown = program.run("mine", "--yes", "--edit").stdout
+    assert "you deleted the description, without which no agent loads a skill: the drafted one is kept" in shown
+    (proposal,) = program.json("proposals")
+    assert any("you deleted the description" in flag for flag in proposal["flags"])
+
+
 def test_the_daemon_mines_at_night_if_enabled(home: Path, project: Project) -> None:
     an_hour_ago = time.time() - 3600
     for text in (

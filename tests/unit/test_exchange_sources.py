@@ -11,9 +11,11 @@ import pytest
 from skilld.errors import SkilldError, UsageError
 from skilld.exchange import incoming
 from skilld.exchange.incoming import SourceSkill, find_skills, import_skill, is_address
+from skilld.exchange.source_folder import SourceFolder, split_source
 from skilld.git.errors import GitFailedError
 from skilld.git.remote import clone
 from support.repos import Person, isolate_git, snapshot
+from support.rows import for_each
 from support.tables import table_rows
 
 TEXT = "---\nname: tidy\ndescription: Tidies up.\n---\n\nTidy up.\n"
@@ -154,6 +156,38 @@ def test_too_many_skills_or_files_are_refused(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(incoming, "_MAX_FILES", 2)
     with pytest.raises(SkilldError, match="more than 2 files"):
         find_skills(str(tmp_path), {})
+
+
+@for_each(
+    ("source", "repository", "branch", "folder"),
+    [
+        ("https://github.com/o/n/tree/main/skills/pdf", "https://github.com/o/n", "main", "skills/pdf"),
+        ("https://github.com/o/n/tree/main/skills/pdf/", "https://github.com/o/n", "main", "skills/pdf"),
+        ("https://github.com/o/n/blob/main/skills/pdf/SKILL.md", "https://github.com/o/n", "main", "skills/pdf"),
+        ("https://github.com/o/n/blob/v2/SKILL.md?plain=1", "https://github.com/o/n", "v2", ""),
+        ("https://github.com/o/n/tree/dev", "https://github.com/o/n", "dev", ""),
+        ("https://gitlab.com/g/s/n/-/tree/main/skills", "https://gitlab.com/g/s/n", "main", "skills"),
+        ("https://codeberg.org/o/n/src/branch/main/a", "https://codeberg.org/o/n", "main", "a"),
+        ("https://github.com/o/n.git/skills/pdf", "https://github.com/o/n.git", "", "skills/pdf"),
+        ("git@github.com:o/n.git", "git@github.com:o/n.git", "", ""),
+        ("https://github.com/o/n", "https://github.com/o/n", "", ""),
+        ("https://github.com/tree/n", "https://github.com/tree/n", "", ""),
+    ],
+)
+def test_an_address_may_name_a_folder_of_the_repository(source: str, repository: str, branch: str, folder: str) -> None:
+    assert split_source(source) == SourceFolder(repository, branch, folder)
+
+
+def test_only_the_skills_of_the_named_folder_are_found(person: Person, tmp_path: Path) -> None:
+    for name in ("pdf", "pdf-forms"):
+        person.write(f"skills/{name}/SKILL.md", TEXT)
+    person.commit("skills")
+    bare = tmp_path / "there.git"
+    person.git("clone", "--quiet", "--bare", str(person.root), str(bare))
+    for source in (f"file://{bare}/skills/pdf", f"{bare}/skills/pdf"):
+        assert [one.where for one in find_skills(source, {})] == ["skills/pdf/SKILL.md"]
+    with pytest.raises(SkilldError, match=r"there is no SKILL\.md"):
+        find_skills(f"file://{bare}/skills/none", {})
 
 
 def test_a_url_is_told_apart_from_a_path() -> None:

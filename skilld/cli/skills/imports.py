@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
-from skilld.cli import common, inventory
+from skilld.cli import common, inventory, terminal
 from skilld.clock import rfc3339
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from skilld.exchange.incoming import ImportedSkill, SourceSkill
@@ -36,7 +37,8 @@ def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     text = "propose skills from YAML, a SKILL.md, a folder or a git repository"
     parser = common.verb(verbs, "import", run, text, json=True)
-    parser.add_argument("source", metavar="SOURCE", help="a file, a folder, or the path or URL of a repository")
+    where = "a file, a folder, or the path or URL of a repository or of a folder in it"
+    parser.add_argument("source", metavar="SOURCE", help=where)
     parser.add_argument(
         "--only", metavar="NAME", action="append", default=[], help="import only this skill; repeatable"
     )
@@ -44,6 +46,7 @@ def add(verbs: common.Verbs) -> None:
         "--branch", metavar="NAME", default="", help="the repository's branch (default: its default branch)"
     )
     parser.add_argument("--name", metavar="NAME", default="", help="a new name for the skill")
+    parser.add_argument("--yes", action="store_true", help="propose many skills without asking you first")
     parser.add_argument(
         "--as", dest="kind", choices=("prompt", "workflow", "domain", "mcp"), help="import it as this kind of skill"
     )
@@ -71,6 +74,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.name and len(found) > 1:
         raise UsageError("--name needs a single skill", f"{len(found)} were found", "Choose one: --only NAME")
     store = common.store()
+    if len(found) > 1:
+        found = _without_own(store, found)
+    _confirm(found, arguments)
     outcomes = [_import_skill(store, one, arguments) for one in found]
     if len(outcomes) == 1 and outcomes[0].error is not None:
         raise outcomes[0].error
@@ -86,6 +92,38 @@ def run(arguments: argparse.Namespace) -> int:
             sys.stderr.write(f"skilld: not imported, since you have skills or open proposals of these names: {names}\n")
             sys.stderr.write("  To import one of them under another name: --only NAME --name OTHER\n")
     return next((int(one.error.code) for one in outcomes if one.error is not None), 0)
+
+
+def _without_own(store: Store, found: list[SourceSkill]) -> list[SourceSkill]:
+    """Leave out the skills of a source that are skills here already, with the same text, and say how many."""
+    own = {data for row in inventory.library_rows(store) if (data := _data_of(row.path))}
+    new = [one for one in found if not one.data or one.data not in own]
+    if known := len(found) - len(new):
+        sys.stderr.write(f"skilld: left out {pluralize(known, 'skill')} that you have already\n")
+    return new
+
+
+def _data_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+_MAX_UNASKED = 10  # skills that are proposed at once without a question
+
+
+def _confirm(found: list[SourceSkill], arguments: argparse.Namespace) -> None:
+    """Ask before many skills are proposed at once; without a terminal, they need --yes. Raises UsageError."""
+    if len(found) <= _MAX_UNASKED or arguments.yes or arguments.only:
+        return
+    if sys.stdin.isatty() and not arguments.json:
+        if terminal.ask_yes_no(f"Propose {len(found)} skills? [y/N] ", sys.stderr):
+            return
+        raise UsageError("Nothing was imported", "you did not agree", "Choose some: --only NAME")
+    raise UsageError(
+        "Nothing was imported", f"{len(found)} skills were found", "Choose some: --only NAME. To propose all: --yes"
+    )
 
 
 def _import_skill(store: Store, found: SourceSkill, arguments: argparse.Namespace) -> _ImportResult:
