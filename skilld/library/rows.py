@@ -20,7 +20,7 @@ from skilld.library.patterns import COMPLETED
 from skilld.past import PastSession
 from skilld.paths import places
 from skilld.skills import Skill, Source, find, is_left_alone, text
-from skilld.skills.spec import load_fault
+from skilld.skills.spec import MAX_LINES, load_fault
 from skilld.store import Store, meta
 from skilld.store.overview import SkillUsage
 from skilld.store.tasks import Task
@@ -349,6 +349,15 @@ def broken_reason(skill: Skill) -> str:
         return load_fault(text(skill.path))
     except (OSError, SkilldError):
         return "it cannot be read"
+
+
+def long_by(skill: Skill) -> int:
+    """Return the number of lines of a skill that has more than the specification advises, 0 if it has not."""
+    try:
+        lines = len(text(skill.path).splitlines())
+    except (OSError, SkilldError):
+        return 0
+    return lines if lines > MAX_LINES else 0
 
 
 def merged_skills(skills: Iterable[Skill]) -> dict[Path, Skill]:

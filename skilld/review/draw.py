@@ -191,7 +191,7 @@ PAST_SESSION_COLUMNS = (
     ("agent", 12),
     ("project", 14),
     ("turns", 6),
-    ("cost", 7),
+    ("cost", 10),
     ("first request", 160),
 )
 CANDIDATE_COLUMNS = (("", 4), ("what", 8), ("skill", 30), ("why", 160))

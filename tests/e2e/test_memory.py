@@ -119,6 +119,16 @@ def test_broken_skills_are_not_suggested_and_the_rest_is_counted(program: Progra
     assert "broken-one" not in shown
 
 
+def test_a_list_names_a_skill_that_is_too_long_and_counts_tasks_apart(program: Program) -> None:
+    own = program.home / ".claude/skills/handbook"
+    own.mkdir(parents=True)
+    (own / "SKILL.md").write_text("---\nname: handbook\ndescription: All of it.\n---\n\n" + "- Read the log.\n" * 760)
+    program.run("record", "look it up", "--skill", "handbook", "--qa-passed")
+    shown = " ".join(program.run("skills", "list").stdout.split())
+    assert "handbook has 765 lines, over the 500 of the specification" in shown
+    assert "went well 1 of 1 time, with tasks and feedback" in shown
+
+
 def test_a_name_may_end_with_the_slash_that_a_shell_adds(program: Program) -> None:
     own = program.home / ".claude/skills/deploy"
     own.mkdir(parents=True)

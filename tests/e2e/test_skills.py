@@ -345,7 +345,8 @@ def test_a_model_is_asked_within_the_budget_and_billed(library: TaughtProject) -
 def test_a_profile_summarizes_everything_taught(library: TaughtProject) -> None:
     library.program.run("accept", library.one)
     document = library.program.json("skills", "profile")
-    assert (document["total"], document["in_skills"], document["sessions"]) == (2, 1, 2)
+    assert (document["total"], document["in_skills"], document["sessions"]) == (3, 1, 2), "one has two parts"
+    assert library.program.json("report")["taught"]["total"] == document["total"]
     assert {one["id"] for one in document["top"]} == {library.one, library.two}
     assert RULE_LINES[LINKS][2:] in library.program.run("skills", "profile").stdout
     assert library.program.json("skills", "profile", "--project", str(library.home))["total"] == 0

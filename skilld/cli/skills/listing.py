@@ -81,11 +81,18 @@ def _print_merged(store: Store, shelved: Sequence[LibraryRow], chosen: Sequence[
 
 
 def _print_broken(chosen: Sequence[LibraryRow]) -> None:
-    from skilld.library.rows import BROKEN, broken_reason
+    from skilld.library.rows import BROKEN, broken_reason, long_by
+    from skilld.skills.spec import MAX_LINES
 
     for row in chosen:
         if BROKEN in row.marks:
             why = f"{row.name} is broken, so agents may not use it: {broken_reason(row.skill)}"
+            console.say(console.plain(why), style="yellow")
+        elif lines := long_by(row.skill):
+            why = (
+                f"{row.name} has {lines} lines, over the {MAX_LINES} of the specification: an agent reads them all"
+                " whenever it uses the skill. Move what is rarely needed to files beside it."
+            )
             console.say(console.plain(why), style="yellow")
 
 
@@ -125,7 +132,8 @@ def _cells(row: LibraryRow) -> tuple[str, ...]:
         if uses.number
         else "no session seen"
     )
-    kept = f"went well {uses.kept} of {pluralize(uses.judged, 'time')}" if uses.judged else ""
+    also = ", with tasks and feedback" if uses.judged > uses.number else ""
+    kept = f"went well {uses.kept} of {pluralize(uses.judged, 'time')}{also}" if uses.judged else ""
     corrected = f"{pluralize(row.corrections, 'edit')} from what you said" if row.corrections else ""
     kind = "" if row.kind == "skill" else row.kind
     marks = " ".join((kind, *row.marks)).strip()
