@@ -115,6 +115,9 @@ def count_shared(some: Iterable[Term], others: Iterable[Term]) -> int:
     return sum(term in known for term in some)
 
 
+_LANGUAGE = "language-"  # begins the meanings of all words of one programming language
+
+
 def term_weights(some: Iterable[Term], others: Iterable[Term], given: frozenset[str] = frozenset()) -> dict[Term, int]:
     """Return the weight of each term's match among others, one term per meaning. `given` counts as matched anyway."""
     once = {term.meanings or term.stem: term for term in some if term.stem not in PLACES}
@@ -126,6 +129,8 @@ def _term_weight(term: Term, known: Words, given: frozenset[str]) -> int:
     if not (term.stems.isdisjoint(given) and term.meanings.isdisjoint(given)):
         return MEANING_WEIGHT
     shared, same = term.meanings & known.meanings, term.stems & known.stems
+    if not same:  # "unwrap" and "crate" are only both words of Rust
+        shared = frozenset(one for one in shared if not one.startswith(_LANGUAGE))
     both_phrases = not term.stem and not shared.isdisjoint(known.phrased)
     if not term.is_action and (both_phrases or not shared <= common_meanings()):
         return MEANING_WEIGHT

@@ -11,11 +11,11 @@ from types import MappingProxyType
 from skilld.classify.backends import Backend, EditCheck
 from skilld.classify.contradiction import OWN_PROJECTS
 from skilld.classify.conversation_style import ANY_PROJECT, PROJECT_SCOPE, is_about_conversation, is_about_project
-from skilld.classify.offline.placement import replacement, section_for
+from skilld.classify.offline.placement import WEAK_STEMS, replacement, section_for
 from skilld.classify.offline.removals import with_removals
 from skilld.targets.scopes import covers, find_scopes
 from skilld.types import Kind, Message, Operation, SkillDoc, SkillRef, TargetKind, Update, Usage
-from skilld.words import content_stems, is_about, likeness
+from skilld.words import content_stems, is_about, likeness, stems
 
 # About the person, in any project.
 _PERSONAL_PATTERN = re.compile(
@@ -48,6 +48,8 @@ _PREFERENCE_PATTERN = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _NO_STEMS: frozenset[str] = frozenset()
+_TASK_STEMS = WEAK_STEMS | stems("test review update write fix run build")  # what is done in any work
+_MIN_SUBJECT_STEMS = 2
 _FILE_NAME = re.compile(
     r"(?<![\w.])((?:claude|agents|gemini|qwen|copilot-instructions)(?:\.local)?\.md)\b", re.IGNORECASE
 )
@@ -131,6 +133,14 @@ def is_personal(text: str) -> bool:
     return bool(_PERSONAL_PATTERN.search(text) or _PREFERENCE_PATTERN.match(text) or is_about_conversation(text))
 
 
+def is_subject(text: str, subject: frozenset[str]) -> bool:
+    """Whether words are about the subject of an unused skill, which has these stems, and not only about a like task.
+
+    "Do not add docstrings to test functions" is not about a skill to "create, review and test migrations".
+    """
+    return is_about(text, subject) and len(content_stems(text) & subject - _TASK_STEMS) >= _MIN_SUBJECT_STEMS
+
+
 def choose_target(
     text: str, refs: Sequence[SkillRef], subjects: Mapping[str, frozenset[str]] = MappingProxyType({})
 ) -> SkillRef | None:
@@ -146,7 +156,7 @@ def choose_target(
     if not is_personal(text):
         wanted = content_stems(text)
         skills = [
-            ref for ref in refs if ref.kind is TargetKind.SKILL and is_about(text, subjects.get(ref.path, _NO_STEMS))
+            ref for ref in refs if ref.kind is TargetKind.SKILL and is_subject(text, subjects.get(ref.path, _NO_STEMS))
         ]
         if skills:
             return max(skills, key=lambda ref: likeness(wanted, subjects[ref.path]))

@@ -91,3 +91,22 @@ def test_text_copied_from_the_agent_corrects_nothing() -> None:
     copied = "You must never use npm in this repository, always use pnpm."
     assert corrections(copied, (copied,)) == []
     assert corrections(copied) == [copied]
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("why unwrap?? we don't do that here, return an error", "Ask before adding a crate."),
+        ("no, you used cargo again, I told you", "Ask before adding a crate."),
+        ("you used flask again", "Run the tests with pytest from py3."),
+        ("no cmake please, never", "Never use raw pointers."),
+        ("stop using node here", "Never use vanilla js."),
+    ],
+)
+def test_two_words_of_one_language_are_no_repeat(text: str, rule: str) -> None:
+    assert not repeats_rule(text, rule)
+
+
+def test_the_language_itself_still_is() -> None:
+    assert repeats_rule("always write it in Rust", "Write tools in Rust.")
+    assert repeats_rule("you should have asked me before pulling in a new crate", "Ask before adding a crate.")

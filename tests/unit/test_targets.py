@@ -23,10 +23,10 @@ from skilld.protocol import AnalyseBatch, BatchJob, Source
 from skilld.skills import opt_out
 from skilld.skills.find import is_kernel_path
 from skilld.targets.find import TargetFiles, WorkingSession, find_targets
-from skilld.targets.route import choose_target, is_personal, ordered_file, ordered_files
+from skilld.targets.route import choose_target, is_personal, is_subject, ordered_file, ordered_files
 from skilld.targets.session_work import SessionWork, session_work
 from skilld.types import SkillDoc, SkillRef, TargetKind
-from skilld.words import stems
+from skilld.words import content_stems, stems
 
 ALL = tuple(TargetKind)
 TEXT = "# Project\n\n- Be brief.\n"
@@ -462,3 +462,18 @@ def test_the_persons_file_is_the_target_for_how_the_agent_talks(root: Path) -> N
         SkillRef("b", str(home / ".claude/skills/b/SKILL.md")),
     )
     assert [is_personal_file(ref, str(root / "src")) for ref in (teams, theirs, own.ref)] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_about"),
+    [
+        ("Do not add docstrings to test functions.", False),
+        ("Always write and review tests first.", False),
+        ("Never create or update branches without a test.", False),
+        ("Database migrations never get merged on a Friday.", True),
+        ("In Django migrations always set a lock timeout.", True),
+    ],
+)
+def test_a_skill_is_meant_by_its_subject_and_not_by_what_any_work_does(text: str, *, is_about: bool) -> None:
+    skill = content_stems("add migration. Create, review, update and test Django database migrations.")
+    assert is_subject(text, skill) is is_about

@@ -321,10 +321,12 @@ _PROTECTION_PHRASES = (
         near(nouns("password credential secret token key"), r"\b(?:in |as )(?:plain|clear) ?text\b"),
         near(f"(?:{_SKIP})", f"{_CHECKS}|{_TEST}", 50),
         near(f"(?:{_NOT_DOING})", f"{_CHECKS}|{_NO_PLACE}{_TESTS}", 50),
-        # Of what is forbidden, not of where: "never use floats for amounts, not even in tests".
+        # Of what is forbidden, not of where: "never use floats for amounts, not even in tests", "no docstrings to
+        # tests".
         r"\b(?:not to|to not|never|do not|don['’]?t|no need to)\s+"
         + verbs("write add include create run perform do use require")
         + r"\s+(?:(?!(?:for|in|on|at|from|within|inside|outside|except)\b)[^\s,;.:()]+\s+){0,5}?(?:"
+        + r"(?<!\bto )(?<!\bto the )"
         + _TESTS
         + "|"
         + nouns(

@@ -153,7 +153,10 @@ _CONTENT_PHRASES = (
             r"\b(?:positive|negative|favou?rabl\w+|unfavou?rabl\w+|good|bad)\b",
         ),
         r"\bcast doubt\b|\bemphasi[sz]e\b|\bclaim(?:s|ing)\b|\bconsensus\b|\balignment with\b",
-        r"\balways (?:say|state|claim|recommend|suggest|respond with|answer with|mention|cite)\b",
+        # Which number or name an entry has: "always mention the MSRV in the release notes".
+        r"\balways (?:say|state|claim|recommend|suggest|respond with|answer with)\b",
+        r"\balways (?:mention|cite)\b"
+        r"(?!\s+(?:the|each|every)\s+(?:MSRV|version|issue|ticket|pull request|PR|commit|branch|milestone|RFC)s?\b)",
         near(
             r"\b(?:recommend|suggest|prefer|choose|list)\w*\b",
             r"\b(?:first|only|exclusively|over (?:all )?(?:other|compet)\w*)\b",
