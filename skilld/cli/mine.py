@@ -245,7 +245,11 @@ def _hooks(arguments: argparse.Namespace, progress: Progress) -> Hooks:
 
     def edited(text: str) -> str:
         progress.clear()
-        return terminal.edit(text)
+        try:
+            return terminal.edit(text)
+        except SkilldError as error:  # what was found so far has been paid for
+            console.warn(f"{error}. {error.remedy}")
+            return text
 
     return Hooks(agree, edited if arguments.edit else lambda text: text, progress)
 

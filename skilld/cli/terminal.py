@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from io import StringIO
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TextIO
 
 from skilld import console
 from skilld.cli.common import as_text
-from skilld.errors import RefusedError
+from skilld.errors import RefusedError, SkilldError, cause_of
 
 
 def confirm(question: str, title: str, stream: TextIO | None = None) -> bool:
@@ -62,7 +62,10 @@ def ask(question: str) -> str | None:
 
 
 def edit(text: str, around: Callable[[], AbstractContextManager[object]] = nullcontext, name: str = "SKILL.md") -> str:
-    """Return `text` as edited in `$VISUAL`, `$EDITOR` or vi, in a file called `name`; unchanged if the editor fails."""
+    """Return `text` as edited in `$VISUAL`, `$EDITOR` or vi, in a file called `name`.
+
+    Raises SkilldError if the editor cannot be started, or ends with an error.
+    """
     import shlex  # imported late: half of the verbs that ask never edit
     import subprocess
 
@@ -73,9 +76,18 @@ def edit(text: str, around: Callable[[], AbstractContextManager[object]] = nullc
         with around():
             try:
                 code = subprocess.run([*editor, str(file)], check=False).returncode
-            except OSError:
-                return text
-        return file.read_bytes().decode("utf-8", "replace") if code == 0 else text
+            except OSError as error:
+                raise _editor_error(editor, f"cannot be started: {cause_of(error)}") from error
+        if code != 0 or not file.is_file():
+            raise _editor_error(editor, f"ended with status {code}" if code else "left no file")
+        return file.read_bytes().decode("utf-8", "replace")
+
+
+def _editor_error(editor: Sequence[str], what: str) -> SkilldError:
+    name = "VISUAL" if os.environ.get("VISUAL") else "EDITOR"
+    return SkilldError(
+        "Your text is unchanged", f"the editor {editor[0]} {what}", f"To choose another: export {name}=COMMAND"
+    )
 
 
 def remove_unfinished_edits() -> None:

@@ -16,13 +16,13 @@ from textual.content import Content
 from textual.notifications import SeverityLevel
 from textual.widgets import TabbedContent, TabPane
 
+from skilld.console import message
 from skilld.review.controller import ReviewSession
 from skilld.review.dialogs import CSS as DIALOGS
 from skilld.review.dialogs import KeyBar, KeysApp, Messages, Pane
 from skilld.review.generation import Generation
 from skilld.review.panes import ReportPane, SessionsPane, SkillsPane, WaitingPane
 from skilld.review.proposals_pane import ProposalsPane
-from skilld.text import safe_text
 
 _MESSAGE_SECONDS = 20  # long, as a message covers nothing
 _STYLES: Mapping[SeverityLevel, str] = {"information": "green", "warning": "yellow", "error": "red"}
@@ -66,7 +66,6 @@ class ReviewApp(KeysApp[None]):
         self._ids = ids
         self._turns = turns
         self._editor = editor
-        self.theme = "ansi-dark"
 
     def compose(self) -> ComposeResult:
         with TabbedContent(id="tabs"):
@@ -96,13 +95,18 @@ class ReviewApp(KeysApp[None]):
 
     def show_message(self, text: str, severity: SeverityLevel = "information") -> None:
         """Show a text above the key bar, after making it safe for the terminal."""
-        content = Content.styled(safe_text(text, newlines=True), _STYLES[severity])
+        content = Content.styled(_safe_lines(text), _STYLES[severity])
         self.screen_stack[0].query_one(Messages).add(content, _MESSAGE_SECONDS)
 
     def hide_message(self, text: str) -> None:
         """Remove a message that is no longer true."""
-        self.screen_stack[0].query_one(Messages).hide(text)
+        self.screen_stack[0].query_one(Messages).hide(_safe_lines(text))
 
     def edit_outside(self, text: str, name: str = "SKILL.md") -> str:
         """Return a text as edited in the person's own editor, in a file called `name`; the screen is suspended."""
         return self._editor(text, self.suspend, name)
+
+
+def _safe_lines(text: str) -> str:
+    """Return the lines of a text as a terminal may show them, with `~` for the home folder."""
+    return "\n".join(map(message, text.split("\n")))

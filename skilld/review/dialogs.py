@@ -40,6 +40,9 @@ Dialog OptionList, Dialog OptionList:focus { border: none; padding: 0; height: a
 Dialog.-large > Vertical { width: 100%; max-width: 100%; height: 1fr; max-height: 100%; border: none; padding: 0; }
 Dialog TextArea, Dialog TextArea:focus { height: 1fr; border: none; padding: 0; }
 Messages { height: auto; max-height: 40%; display: none; border-top: solid ansi_bright_black; }
+Rows:nocolor > .datatable--cursor { text-style: reverse !important; }
+OptionList:nocolor > .option-list--option-highlighted { text-style: bold underline !important; }
+Input:nocolor > .input--cursor { text-style: reverse !important; }
 """
 _PROGRESS_SECONDS = 0.1  # between checks that the app is still running
 
@@ -324,6 +327,7 @@ class Rows(DataTable[Content | _TruncatedCell]):
         *others, last = self.ordered_columns
         last.width = max(_MIN_COLUMN_WIDTH, self.size.width - sum(one.width for one in others) - _SCROLLBAR_WIDTH)
         self.notify_style_update()
+        self.call_after_refresh(self._scroll_cursor_into_view)
 
 
 def scroll_page(around: Widget, direction: int) -> None:
@@ -399,7 +403,15 @@ def on_yes(act: Callable[[], object]) -> Callable[[bool | None], None]:
 
 
 class KeysApp(App[R]):
-    """An app that can show what each key does, as a narrow key bar has no room for all."""
+    """An app in the terminal's own colours, or none with NO_COLOR.
+
+    It can show what each key does, as a narrow key bar has no room for all.
+    """
+
+    def __init__(self) -> None:
+        # Said before Textual chooses what NO_COLOR does: grey levels of its own palette are black on a black screen.
+        super().__init__(ansi_color=True)
+        self.theme = "ansi-dark"
 
     def ask_yes_no(self, question: str) -> bool | None:
         """Ask a yes-or-no question, from a thread. None means that it was cancelled; closing the app means no."""

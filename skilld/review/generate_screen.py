@@ -436,7 +436,6 @@ class GenerateApp(KeysApp[list[CandidateResult]]):
     def __init__(self, generating: Generation) -> None:
         super().__init__()
         self._generating = generating
-        self.theme = "ansi-dark"
 
     def on_mount(self) -> None:
         self.push_screen(SessionsStep(self._generating), self.exit)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from skilld.classify.backends import OFFLINE
+from skilld.errors import SkilldError
 from skilld.mining.proposing import CandidateResult
 from skilld.mining.questions import Estimate
 from skilld.review.generation import (
@@ -116,13 +117,20 @@ class PlainGenerate:
                 case "d":
                     return None
                 case "e" if text:
-                    edited = self._talk.edit(own or text)
-                    own = edited if edited != text else ""
+                    own = self._edited(own or text, text)
                     self._show_text(own or text)
                 case "e":
                     self._say("You can edit only new skills here.")
                 case _:
                     self._say(type_one_of(_KEEP_WORDS))
+
+    def _edited(self, text: str, offered: str) -> str:
+        """Return a text as the person edited it; empty if it is the `offered` one."""
+        try:
+            text = self._talk.edit(text)
+        except SkilldError as error:
+            self._talk.show_error(error)
+        return text if text != offered else ""
 
     def _show_text(self, text: str) -> None:
         self._say(*(f"  | {line}".rstrip() for line in text.splitlines()))

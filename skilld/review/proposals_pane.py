@@ -329,7 +329,11 @@ class ProposalsPane(Pane):
         base, text = self._drafts.get(proposal.id, (view.text, view.text))
         notes = [borrowed_lines_note(view.lenders)] if view.lenders and base == view.text else []
         if editor is not None:
-            before, text = text, editor(text)
+            try:
+                before, text = text, editor(text)
+            except SkilldError as error:
+                self._show_error(error)
+                return
             if text == before:
                 self.app.show_message("You made no changes.")
                 return

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from skilld.cli import terminal
+from skilld.errors import SkilldError
 from skilld.paths import places
 from support.waiting import wait_for
 
@@ -70,4 +71,26 @@ def test_the_next_edit_removes_it_too(tmp_path: Path, monkeypatch: pytest.Monkey
         program.wait(30)
     monkeypatch.setenv("VISUAL", "true")
     assert terminal.edit("a", name="config.toml") == "a"
+    assert _files() == []
+
+
+@pytest.mark.parametrize(
+    ("editor", "why"),
+    [
+        ("no-such-editor", "the editor no-such-editor cannot be started: No such file or directory"),
+        ("/", "the editor / cannot be started: Permission denied"),
+        ("false", "the editor false ended with status 1"),
+        ("sh -c 'echo b > \"$0\"; exit 3'", "the editor sh ended with status 3"),
+        ("rm", "the editor rm left no file"),
+    ],
+)
+def test_an_editor_that_fails_is_an_error_and_not_a_text_without_changes(
+    monkeypatch: pytest.MonkeyPatch, editor: str, why: str
+) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", editor)
+    with pytest.raises(SkilldError) as failed:
+        terminal.edit("a")
+    assert (failed.value.title, failed.value.cause) == ("Your text is unchanged", why)
+    assert failed.value.remedy == "To choose another: export EDITOR=COMMAND"
     assert _files() == []

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import sqlite3
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
+from textual.app import App, ComposeResult
+from textual.content import Content
 from textual.widgets import TextArea
 
 from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
 from skilld.review import proposals_pane
+from skilld.review.dialogs import KeysApp, Rows
 from support.review_pilot import Screen, review, review_session
 from support.taught_project import FIRST, SECOND, THIRD, TaughtProject
 from support.terminal import Terminal
@@ -404,3 +409,96 @@ def test_rejecting_an_accepted_proposal_suggests_revert(world: TaughtProject) ->
     result = world.program.run("reject", world.one)
     assert (result.returncode, world.states()[world.one]) == (1, "accepted")
     assert f"To undo it: skilld revert {world.one}" in result.stdout + result.stderr
+
+
+def test_without_colours_the_text_is_readable_and_the_choice_marked(
+    world: TaughtProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the terminal's own two colours, so on a dark screen and on a light one."""
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def marked(screen: Screen) -> str:
+        segments = [one for strip in screen.app.screen._compositor.render_strips() for one in strip]
+        styles = [one.style for one in segments if one.style is not None]
+        colours = [colour for style in styles for colour in (style.color, style.bgcolor) if colour is not None]
+        assert colours
+        assert all(colour.is_default for colour in colours)
+        assert not any(style.conceal for style in styles)
+        return "".join(one.text for one in segments if one.style and (one.style.reverse or one.style.underline))
+
+    async def story(screen: Screen) -> None:
+        await screen.read()
+        assert world.one in marked(screen)
+        await screen.press("down")
+        await screen.read()
+        assert world.two in marked(screen)
+        assert world.one not in marked(screen)
+        await screen.press("p")
+        await screen.shows("Accept which parts?")
+        assert FIRST.removeprefix("- ") in marked(screen)
+        for key in ("e", "r"):  # the cursor of a text, and of a line
+            await screen.press("escape", key)
+            await screen.settle()
+            assert marked(screen)
+        for key in ("question_mark", "2", "3", "4", "5"):
+            await screen.press("escape", key)
+            await screen.settle()
+            marked(screen)
+
+    review(review_session(world.home), story)
+
+
+def test_an_editor_that_fails_is_told_from_one_that_changed_nothing(
+    world: TaughtProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setattr(App, "suspend", lambda _: nullcontext())
+
+    async def story(screen: Screen) -> None:
+        await screen.read()
+        monkeypatch.setenv("EDITOR", "false")
+        await screen.press("o")
+        await screen.shows("Your text is unchanged: the editor false ended with status 1", "export EDITOR=COMMAND")
+        assert "You made no changes" not in screen.text
+        monkeypatch.setenv("EDITOR", "true")
+        await screen.press("o")
+        await screen.shows("You made no changes.")
+
+    review(review_session(world.home), story)
+    output = world.program.run_dialog(["review"], "e", "q", EDITOR="no-such-editor")
+    assert "the editor no-such-editor cannot be started: No such file or directory" in output
+    assert "You made no changes" not in output
+
+
+class _List(KeysApp[None]):
+    CSS = "Rows { height: 1fr; }"
+
+    def compose(self) -> ComposeResult:
+        yield Rows("list")
+
+    def on_mount(self) -> None:
+        rows = self.query_one(Rows)
+        rows.set_columns([("number", 5), ("what", 5)])
+        for number in range(40):
+            rows.add([Content(str(number)), Content("x")], str(number))
+        rows.move_cursor(row=30)
+
+
+def test_the_chosen_row_stays_in_view_when_the_window_shrinks() -> None:
+    async def run() -> None:
+        app = _List()
+        async with app.run_test(size=(80, 40)) as pilot:
+            await pilot.resize_terminal(50, 15)
+            await pilot.pause()
+            rows = app.query_one(Rows)
+            assert rows.scroll_y <= rows.cursor_row == 30 < rows.scroll_y + rows.size.height - 1
+
+    asyncio.run(run())
+
+
+def test_a_message_shortens_the_home_folder(world: TaughtProject) -> None:
+    async def story(screen: Screen) -> None:
+        screen.app.show_message(f"Commit 1234 in {world.home}/src/api")
+        await screen.shows("Commit 1234 in ~/src/api")
+
+    review(review_session(world.home), story)
