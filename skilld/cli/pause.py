@@ -94,7 +94,8 @@ def retry(arguments: argparse.Namespace) -> int:
     away = [model for model, absent in store.meta.get(UNAVAILABLE_JUDGES, {}).items() if not absent["limit"]]
     store.meta.delete(UNAVAILABLE_JUDGES)
     number = store.batches.retry()
-    console.say(f"{pluralize(number, 'batch', 'batches')} will be retried now.")
+    when = "now." if common.daemon_pid() else "once skilld runs: skilld run, or skilld run --once"
+    console.say(f"{pluralize(number, 'batch', 'batches')} will be retried {when}")
     if away:
         names = console.plain(", ".join(away))
         console.say(

@@ -173,7 +173,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.evals.results import result_lines
     from skilld.jobs.relocation import agents_loading, personal_file_name
-    from skilld.proposals.explain import Applicability, ProposalReader, diff, list_parts
+    from skilld.proposals.explain import Applicability, ProposalReader, describe_destination, diff, list_parts
     from skilld.proposals.remarks import (
         describe_age,
         describe_borrowed_lines,
@@ -207,6 +207,7 @@ def run_show(arguments: argparse.Namespace) -> int:
         *describe_decision(store, proposal),
         remark,
         applicability.obstacle,
+        describe_destination(proposal),
         *borrowed,
         *list_contradictions(store, proposal),
     )

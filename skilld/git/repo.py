@@ -67,6 +67,14 @@ class Repo:
     private: bool = False
 
     @property
+    def superproject(self) -> Path | None:
+        """The work tree that this one is a submodule of; None if it is none."""
+        if self.git_dir != self.common_dir or "modules" not in self.git_dir.parts:
+            return None
+        above = (folder for folder in self.toplevel.parents if os.path.lexists(folder / ".git"))
+        return next(above, None) if (self.toplevel / ".git").is_file() else None
+
+    @property
     def address(self) -> Path:
         """The folder that identifies it: the work tree, or the git directory of a private one."""
         return self.git_dir if self.private else self.toplevel
@@ -383,7 +391,7 @@ def find_for_new(path: Path) -> TrackedFile:
     """
     found = find_in_repo(existing_parent(path), path)
     repo, relpath = found.repo, found.relpath
-    if (repo.toplevel / ".git").is_file() and repo.git_dir == repo.common_dir and "modules" in repo.git_dir.parts:
+    if repo.superproject is not None:
         raise _creation_error(f"{repo.toplevel} is a submodule of another repository")
     if found.entry is not None:
         return found

@@ -123,11 +123,17 @@ class JobPlaces:
         ]
         asked = [update.change for update in made.updates]
         found = (
-            f"the open proposal {one.id} asks for the same in {one.skill}"
+            f"the open proposal {one.id} asks for the same in {one.skill}{self._other_repository(one)}"
             for one in near
             if any(is_same_change(change, update.change) for change in asked for update in one.updates)
         )
         return [*islice(found, _MAX_NAMED)]
+
+    def _other_repository(self, one: Proposal) -> str:
+        """Name the repository of a proposal that is in another one than the project's, below its folder."""
+        top = one.path.removesuffix(f"/{one.relpath}")
+        nested = one.relpath and one.repo == top and top != self.places.context.root
+        return f" of {Path(top).name}" if nested and one.target is not TargetKind.PERSONAL else ""
 
     def _line_flags(self, updates: Sequence[Update]) -> list[str]:
         """Return flags for lines that the added updates may repeat, using the test that surveys use for repeats.

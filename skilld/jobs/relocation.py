@@ -341,9 +341,9 @@ def _named_file(to: Path, refs: Sequence[SkillRef], session: WorkingSession) -> 
             return known
         root = Path(session.context().root)
         if not real.is_relative_to(root):
-            why: str | None = f"{real} is outside {root}"
-        else:
-            why = file_refusal(str(real)) if real.exists() else f"there is no file {to}"
+            own = next((f", or your own file: {ref.path}" for ref in refs if ref.kind is TargetKind.PERSONAL), "")
+            raise SkilldError(_TITLE, f"{real} is outside {root}", f"Name a file in that folder{own}")
+        why = file_refusal(str(real)) if real.exists() else f"there is no file {to}"
     except OSError as error:
         raise SkilldError(_TITLE, f"{to}: {error.strerror}") from error
     if why:

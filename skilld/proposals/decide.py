@@ -6,6 +6,7 @@ The outcome is sentences for the person; the caller escapes them for a terminal.
 from __future__ import annotations
 
 import re
+import shlex
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from skilld.clock import rfc3339
 from skilld.errors import RefusedError, SkilldError
 from skilld.files import shell_quoted
 from skilld.git.managed_repos import open_any
+from skilld.git.repo import Repo
 from skilld.git.run import shared_git
 from skilld.proposals.cherry_pick import accept as land
 from skilld.proposals.cherry_pick import accept_worktree, revert_worktree
@@ -231,8 +233,19 @@ def _describe_outcome(proposal: Proposal, after: State, landed: DecisionCommit |
     if landed.method is CommitMethod.NOTHING:
         says = "already says" if after is State.ACCEPTED else "no longer says"
         return f"No commit was needed: {proposal.relpath} {says} this. {back}"
-    branch = (open_any(Path(proposal.repo), private_repositories()).branch or "").removeprefix("refs/heads/")
-    return f"Commit {landed.commit[:10]}{f' on {branch}' if branch else ''}{_describe_place(proposal)}. {back}"
+    repo = open_any(Path(proposal.repo), private_repositories())
+    branch = (repo.branch or "").removeprefix("refs/heads/")
+    done = f"Commit {landed.commit[:10]}{f' on {branch}' if branch else ''}{_describe_place(proposal)}. {back}"
+    return f"{done}{_describe_superproject(repo)}"
+
+
+def _describe_superproject(repo: Repo) -> str:
+    """Return how to record a submodule's new commit in the repository that it is a part of; empty if it is in none."""
+    if (above := repo.superproject) is None:
+        return ""
+    part = repo.toplevel.relative_to(above).as_posix()
+    command = shlex.join(["git", "-C", str(above), "commit", "-m", f"Update {part}", "--", part])
+    return f"\nThe repository around this submodule has it once you record that: {command}"
 
 
 def _describe_place(proposal: Proposal) -> str:

@@ -15,10 +15,11 @@ from skilld.errors import SkilldError, UsageError
 from skilld.files import read_whole
 from skilld.git import line_diff, objects
 from skilld.git.environment import scrub_environment
+from skilld.git.errors import NotTrackedError
 from skilld.git.line_diff import undo
-from skilld.git.managed_repos import find_any, open_any
+from skilld.git.managed_repos import find_any, open_any, root_of
 from skilld.git.objects import merges_cleanly, read_blob, read_commit
-from skilld.git.repo import Repo, TrackedFile, find_tracked
+from skilld.git.repo import Repo, TrackedFile, find_for_new, find_tracked
 from skilld.git.run import shared_git
 from skilld.git.staging_branch import STAGING_REF
 from skilld.paths import places
@@ -231,6 +232,23 @@ class ProposalReader:
             except (OSError, SkilldError):
                 self._repos[address] = None
         return self._repos[address]
+
+
+def describe_destination(proposal: Proposal) -> str:
+    """Return that accepting an open proposal commits nothing to the person's repository, and why; empty if it does."""
+    repo, path = Path(proposal.repo), Path(proposal.path)
+    if proposal.state is not State.OPEN or repo.parent != private_repositories():
+        return ""
+    scrub_environment()
+    try:
+        (find_for_new if proposal.creates else find_tracked)(path)
+    except SkilldError as error:
+        if isinstance(error, NotTrackedError) and error.reason == "no-repository":
+            return ""  # they have none here
+        why = error.cause
+    else:
+        why = "git did not track the file when it was proposed"
+    return f"accepting it commits to the repository that skilld keeps for {root_of(path)}, not to yours: {why}"
 
 
 BLAME_TIMEOUT_SECONDS = 30.0  # a blame of a long history takes longer than other git commands

@@ -44,6 +44,15 @@ def agent_told(proposal: Proposal) -> str:
     return proposal.agents[0] if proposal.batch_id.startswith(ACROSS_PREFIX) and proposal.agents else proposal.agent
 
 
+def project_name(proposal: Proposal) -> str:
+    """Return the name of the project that a proposal's file is in, also if git does not track that file."""
+    folder = top_folder(proposal)
+    own = str(folder) != proposal.repo  # a repository of skilld's own, for a folder such as .claude/skills
+    while own and (folder.name.startswith(".") or (folder.name == "skills" and folder.parent.name.startswith("."))):
+        folder = folder.parent
+    return folder.name
+
+
 def said_updates(proposal: Proposal) -> list[Update]:
     """Return what the person said, of what a proposal writes; nothing that was only observed in sessions."""
     plain = Update(None, "", proposal.summary, "", proposal.kind, 1, "")

@@ -264,7 +264,9 @@ def find_obstacle(repo: Repo) -> tuple[str, str]:
 def _check_ready(work_tree: Worktree) -> Worktree:
     tracked, (cause, first) = work_tree.tracked, find_obstacle(work_tree.repo)
     if cause:
-        raise work_tree.refused(cause, first)
+        waits = work_tree.repo.branch is None and not first and work_tree.retry_command.startswith("skilld accept")
+        later = "; what you pick there by hand counts once a branch contains it" if waits else ""
+        raise work_tree.refused(f"{cause}{later}", first)
     _require_room(work_tree)
     limits = "--porcelain=v1", "-z", "--untracked-files=no"
     for relpath in (tracked.relpath, *work_tree.also):

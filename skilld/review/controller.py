@@ -26,7 +26,14 @@ from skilld.library.work_trees import without_copies
 from skilld.pipeline import messages
 from skilld.proposals import amend, worktree
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting
-from skilld.proposals.explain import Part, ProposalReader, parts, read_versions, shown_versions
+from skilld.proposals.explain import (
+    Part,
+    ProposalReader,
+    describe_destination,
+    parts,
+    read_versions,
+    shown_versions,
+)
 from skilld.proposals.poll import prepare_observation, record_observation
 from skilld.proposals.remarks import (
     DECIDED_STATES,
@@ -265,6 +272,7 @@ class ReviewSession:
                 describe_decision_time(proposal, time.time()),
                 describe_standing(store, proposal, time.time()),
                 proposal.note,
+                describe_destination(proposal),
                 *describe_borrowed_lines(store, proposal, [one.text for one in shown if one.kind == " "]),
                 *result_lines(store, proposal),
                 gone,

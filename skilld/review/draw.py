@@ -10,10 +10,11 @@ from pathlib import Path
 
 from textual.content import Content
 
+from skilld import console
 from skilld.files import below_home
 from skilld.library.rows import LibraryRow
 from skilld.mining.proposing import CandidateResult
-from skilld.proposals.model import top_folder
+from skilld.proposals.model import project_name
 from skilld.review.controller import Excerpt, ProposalView
 from skilld.review.diff import DiffRow
 from skilld.review.generation import KeptCandidate, SessionChoice, quoted_parts
@@ -44,7 +45,7 @@ def proposal_cells(proposal: Proposal, made_at: float | None, now: float) -> lis
     return [
         Content(proposal.id),
         Content(truncate(proposal.skill, 13)),
-        Content(truncate(top_folder(proposal).name, 9)),
+        Content(truncate(project_name(proposal), 9)),
         age_cell(made_at, now),
         Content.styled("!" if proposal.flags else "", "bold yellow"),
         Content(safe("".join(_summary_prefix(proposal)) + proposal.summary)),
@@ -139,8 +140,8 @@ def proposal_detail(proposal: Proposal, view: ProposalView | None, home: Path) -
     path = below_home(Path(proposal.path), home)
     lines = [Content.styled(safe(proposal.summary), "bold"), Content.styled(safe(path), "dim")]
     remarks = view.remarks if view else proposal.flags
-    lines += [Content.styled(f"! {safe(remark)}", "bold yellow") for remark in remarks]
-    lines += [Content.styled(f"note: {safe(note)}", "cyan") for note in (view.notes if view else ())]
+    lines += [Content.styled(f"! {console.message(remark)}", "bold yellow") for remark in remarks]
+    lines += [Content.styled(f"note: {console.message(note)}", "cyan") for note in (view.notes if view else ())]
     lines.append(Content(""))
     lines += [_draw_row(row) for row in view.rows] if view else [Content.styled("loading ...", "dim")]
     lines.append(Content(""))

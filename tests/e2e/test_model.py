@@ -163,7 +163,10 @@ def test_a_rejected_key_parks_the_batch_until_retry(home: Path, project: Project
         program.run("run", "--once")
         assert program.json("status")["batches"]["parked"] == 1
         assert "rejected the key" in program.run("status").stdout
-        assert program.run("retry").stdout == "1 batch will be retried now.\n"
+        assert (
+            program.run("retry").stdout
+            == "1 batch will be retried once skilld runs: skilld run, or skilld run --once\n"
+        )
         program.run("run", "--once")
     assert len(program.json("proposals")) == 1
 
@@ -207,7 +210,10 @@ def test_a_spent_budget_stops_the_calls_until_raised(home: Path, project: Projec
         assert "1 batch waiting to be judged." in program.run("cost").stdout
         program.environment["SKILLD_BUDGET__CALLS"] = "2"
         model.queue(NO_UPDATES)
-        assert program.run("retry").stdout == "1 batch will be retried now.\n"
+        assert (
+            program.run("retry").stdout
+            == "1 batch will be retried once skilld runs: skilld run, or skilld run --once\n"
+        )
         program.run("run", "--once")
         assert program.json("status")["batches"]["pending"] == 0
 

@@ -87,7 +87,10 @@ def test_part9_an_obstacle_is_reported_and_it_is_made_later(
         assert program.run("accept", name).returncode == 5
         del program.environment[variable]
         model.queue(*ANEW)
-        assert program.run("retry").stdout == "1 batch will be retried now.\n"
+        assert (
+            program.run("retry").stdout
+            == "1 batch will be retried once skilld runs: skilld run, or skilld run --once\n"
+        )
         program.run("run", "--once")
         assert _state(program) == (name, "open")
         assert len(model.bodies) == calls + 2

@@ -18,6 +18,7 @@ from textual.widgets import TextArea
 from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
 from skilld.review import proposals_pane
+from skilld.review.app import ReviewApp
 from skilld.review.dialogs import KeysApp, Rows
 from support.review_pilot import Screen, review, review_session
 from support.taught_project import FIRST, SECOND, THIRD, TaughtProject
@@ -498,6 +499,7 @@ def test_the_chosen_row_stays_in_view_when_the_window_shrinks() -> None:
 
 def test_a_message_shortens_the_home_folder(world: TaughtProject) -> None:
     async def story(screen: Screen) -> None:
+        assert isinstance(screen.app, ReviewApp)
         screen.app.show_message(f"Commit 1234 in {world.home}/src/api")
         await screen.shows("Commit 1234 in ~/src/api")
 

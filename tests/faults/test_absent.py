@@ -131,7 +131,7 @@ def test_r2_words_returning_after_the_day_are_judged_by_retry(home: Path, projec
     program.run("run", "--once")
     assert program.json("status")["batches"]["done"] == 1
     aside.rename(session.path)
-    assert "1 batch will be retried now" in program.run("retry").stdout
+    assert "1 batch will be retried " in program.run("retry").stdout
     program.run("run", "--once")
     assert quotes(program) == [LASTING]
     assert learned_rules(program) == []

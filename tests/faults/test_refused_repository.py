@@ -181,7 +181,7 @@ def test_r3_retry_resumes_refused_batches(home: Path, project: Project, program:
     program.run("run", "--once")
     assert program.json("status")["batches"] == {"pending": 0, "done": 1, "parked": 0}
     project.git("branch", "--move", "skilld", "mine")
-    assert "1 batch will be retried now" in program.run("retry").stdout
+    assert "1 batch will be retried " in program.run("retry").stdout
     program.run("run", "--once")
     assert quotes(program) == [LASTING]
 

@@ -102,7 +102,7 @@ def test_r7_turns_with_an_unusable_answer_are_kept_and_judged_by_retry(
         assert asked <= 2
         model.bodies.clear()
         model._queue.clear()
-        assert "1 batch will be retried now" in program.run("retry").stdout
+        assert "1 batch will be retried " in program.run("retry").stdout
         program.run("run", "--once")
         assert len(model.bodies) == CALLS
     assert quotes(program) == [LASTING]

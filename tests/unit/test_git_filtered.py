@@ -1,18 +1,30 @@
-"""A file that a git filter changes, or of which only an LFS pointer is there, is left alone and copied nowhere."""
+"""A file that a git filter changes, or that is an LFS pointer, is left alone; and which repository a file is in."""
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from skilld.errors import RefusedError
 from skilld.git.errors import NotTrackedError
 from skilld.git.managed_repos import open_any, track
+from skilld.git.repo import open_repo
+from skilld.jobs.placing import JobPlaces
+from skilld.proposals import explain
 from skilld.proposals.cherry_pick import accept_worktree
+from skilld.proposals.decide import _describe_superproject
+from skilld.proposals.model import project_name
 from skilld.proposals.staging import stage
 from skilld.proposals.staging_result import StagingResult
+from skilld.types import State, TargetKind
+from support.proposals import make_proposal
 from support.repos import SKILL, TEXT, Harness, insert_below, isolate_git, new_repo, snapshot
 
 DRY = insert_below("- Run the tests.", "- Do a dry run.")
@@ -93,3 +105,65 @@ def test_a_pointer_is_not_edited_with_its_attributes_or_without(tmp_path: Path, 
         accept_worktree(harness.proposals["p1"], lambda text: text + b"- One more.\n")
     assert person.skill.read_text() == pointer
     assert person.tip("skilld/staging") == made.commit
+
+
+def test_show_says_that_nothing_is_committed_to_the_persons_repository(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explain, "private_repositories", lambda: folder)
+    person = new_repo(tmp_path / "work")
+    harness = Harness(person, folder)
+    harness.stage("p1", DRY)
+    assert explain.describe_destination(harness.proposals["p1"]) == ""
+    person.git("rm", "--quiet", "-r", "--cached", "skills")
+    person.git("commit", "--quiet", "-m", "not in git")
+    made = replace(harness.proposals["p1"], repo=str(folder / "one"))
+    to = f"accepting it commits to the repository that skilld keeps for {person.root}/skills, not to yours: "
+    assert explain.describe_destination(made) == f"{to}{SKILL} is not in the latest commit of {person.root}"
+    assert explain.describe_destination(replace(made, state=State.REJECTED)) == ""
+    shutil.rmtree(person.root / ".git")
+    assert explain.describe_destination(made) == "", "there is no other repository"
+
+
+@pytest.mark.parametrize(
+    ("repo", "path", "relpath", "name"),
+    [
+        ("/h/src/shop", "/h/src/shop/.claude/skills/x/SKILL.md", ".claude/skills/x/SKILL.md", "shop"),
+        ("/h/data/repos/1", "/h/src/shop/.claude/skills/x/SKILL.md", "x/SKILL.md", "shop"),
+        ("/h/data/repos/1", "/h/src/shop/CLAUDE.md", "CLAUDE.md", "shop"),
+        ("/h/data/repos/1", "/h/.claude/CLAUDE.md", "CLAUDE.md", "h"),
+        ("/h/.dotfiles", "/h/.dotfiles/claude/CLAUDE.md", "claude/CLAUDE.md", ".dotfiles"),
+    ],
+)
+def test_a_project_is_named_also_where_git_does_not_track_the_file(
+    repo: str, path: str, relpath: str, name: str
+) -> None:
+    assert project_name(make_proposal(repo=repo, path=path, relpath=relpath)) == name
+
+
+def test_a_commit_in_a_submodule_comes_with_how_to_record_it(tmp_path: Path, folder: Path) -> None:
+    del folder
+    part, person = new_repo(tmp_path / "part"), new_repo(tmp_path / "work")
+    person.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(part.root), "libs/part")
+    person.git("commit", "--quiet", "-m", "part")
+    repo = open_repo(person.root / "libs/part")
+    assert repo.superproject == person.root
+    said = _describe_superproject(repo)
+    command = f"git -C {person.root} commit -m 'Update libs/part' -- libs/part"
+    assert said == f"\nThe repository around this submodule has it once you record that: {command}"
+    inside = replace(person, root=person.root / "libs/part")
+    inside.commit("more", {"a": "b"})
+    subprocess.run(shlex.split(command), check=True, capture_output=True)
+    assert person.git("status", "--porcelain") == ""
+    assert open_repo(person.root).superproject is None
+    assert _describe_superproject(open_repo(person.root)) == ""
+
+
+def test_a_proposal_in_a_repository_below_the_project_is_named_with_it() -> None:
+    context = SimpleNamespace(root="/h/src/mono")
+    around: Any = SimpleNamespace(places=SimpleNamespace(context=context))
+    nested = make_proposal(repo="/h/src/mono/billing", path="/h/src/mono/billing/CLAUDE.md", relpath="CLAUDE.md")
+    assert JobPlaces._other_repository(around, nested) == " of billing"
+    assert JobPlaces._other_repository(around, replace(nested, target=TargetKind.PERSONAL)) == ""
+    here = make_proposal(repo="/h/src/mono", path="/h/src/mono/CLAUDE.md", relpath="CLAUDE.md")
+    assert JobPlaces._other_repository(around, here) == ""
