@@ -99,11 +99,12 @@ DOCUMENTS = (
         ("status",),
         "`needs` only with `--check`. `daemon` is what the daemon last said of itself; its fields may change. "
         "`delayed` has the reasons for which batches are tried again, and when. "
+        "`gone` names an agent's folder of transcripts that is no longer there. "
         "Of the calls of `spend_today`, `tests` only tested the judge.",
         "{running: boolean, paused: boolean, paused_until: string | null, "
         f"backend: {{name: string, why: string, found: string[], agents: {of_fields(JudgeProblem)}[]}}, "
         "agents: {[agent]: {files: integer, turns: integer, malformed: integer, overlong: integer, "
-        "last_event_at: string | null}}, turns: {[state]: integer}, "
+        "last_event_at: string | null, gone: string | null}}, turns: {[state]: integer}, "
         "batches: {pending: integer, done: integer, parked: integer}, outcomes: {[outcome]: integer}, "
         "parked: {id: string, agent: string, session_id: string, outcome: string | null, detail: string | null, "
         "created_at: string}[], delayed: {why: string, batches: integer, next_try: string}[], "

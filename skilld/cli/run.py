@@ -405,12 +405,16 @@ def _print_agents(engine: Engine) -> None:
     from skilld.agents.programs import program_names
     from skilld.health.agent_checks import describe_links
     from skilld.ingest.discover import find_links
+    from skilld.ingest.gone import describe_gone, gone_roots
 
     environment = engine.host.environment
     summary = engine.store.transcripts.summary()
     absent = []
+    gone = {root.agent: describe_gone(root, read) for root, read in gone_roots(engine.store, engine.roots)}
     for name, adapter in ADAPTERS.items():
-        if files := summary.get(name, {}).get("files", 0):
+        if name in gone:
+            _print_row(adapter.INFO.title, f"{console.message(gone[name])} (skilld doctor)")
+        elif files := summary.get(name, {}).get("files", 0):
             _print_row(adapter.INFO.title, pluralize(files, "session file"))
         elif first_program(program_names(adapter.INFO.title), environment) or any(
             one.folder.is_dir() for one in engine.roots if one.agent == name

@@ -159,12 +159,15 @@ def _batches(store: Store) -> dict[str, Any]:
 
 def _agents(store: Store) -> dict[str, Any]:
     from skilld.agents import ADAPTERS
+    from skilld.cli import inventory
+    from skilld.ingest.gone import describe_gone, gone_roots
 
     summary = store.transcripts.summary()
+    gone = {root.agent: describe_gone(root, read) for root, read in gone_roots(store, inventory.transcript_folders())}
     found = {name: summary.get(name, {}) for name in ADAPTERS}
     return {
         name: {key: of_it.get(key, 0) for key in ("files", "turns", "malformed", "overlong")}
-        | {"last_event_at": rfc3339(newest) if (newest := of_it.get("newest")) else None}
+        | {"last_event_at": rfc3339(newest) if (newest := of_it.get("newest")) else None, "gone": gone.get(name)}
         for name, of_it in found.items()
     }
 
@@ -337,6 +340,9 @@ def _print_agents(agents: dict[str, Any], now: float) -> None:
         if facts["files"]
     ]
     console.table([(label, *row) for label, row in zip(("agents  ", *[""] * len(rows)), rows, strict=False)])
+    for name, facts in agents.items():
+        if facts["gone"]:
+            console.say(f"          {name}: {console.message(facts['gone'])}. See skilld doctor.", style="yellow")
     if absent := len(agents) - len(rows):
         others = f"          {pluralize(absent, 'other')} without sessions here (list: skilld doctor)"
         console.say(others if rows else "agents    no sessions read yet", 10)

@@ -45,6 +45,8 @@ def _check_agent(agent: Agent, now: float) -> Check:
             f"{agent.chosen_by} points to {places}, which {'does' if len(agent.folders) == 1 else 'do'} not exist",
             remedy,
         )
+    if agent.gone:
+        return Check(name, Verdict.WARN, agent.gone[0].what, agent.gone[0].remedy)
     if not agent.exists and not agent.installed:
         return Check(name, Verdict.SKIP, f"{NOT_INSTALLED}; skilld watches for {places}")
     if not agent.exists:

@@ -430,14 +430,25 @@ def no_common_file(found: Sequence[Context]) -> list[Check]:
     lists = "; ".join(
         f"{agent} loads {', '.join(sorted(Path(real).name for real in reals))}" for agent, reals in files.items()
     )
-    remedy = "Have one file import the other, for example: echo @AGENTS.md >> CLAUDE.md"
+    missing = {real: [agent for agent in files if real not in files[agent]] for real in set().union(*files.values())}
+    able = {real: agents for real, agents in missing.items() if set(agents) <= NATIVE_NAMES.keys()}
+    remedy = "Write what all of them should know into a file that each loads: skilld context"
+    if able:  # the one that the fewest would have to import
+        shared = min(able, key=lambda real: (len(able[real]), real))
+        remedy = _import_remedy(able[shared], relpath(shared, found[0].root))
     return [Check("instructions", Verdict.WARN, f"no single file is loaded by all agents here: {lists}", remedy)]
 
 
 def _not_loaded(agents: Sequence[str], name: str) -> Check:
-    native = NATIVE_NAMES[agents[0]]
-    remedy = f"Have {native} import it: echo {shlex.quote(f'@{name}')} >> {native}"
-    return Check("instructions", Verdict.OK, f"{name} is not loaded here by {join_words(agents, 'or')}", remedy)
+    detail = f"{name} is not loaded here by {join_words(agents, 'or')}"
+    return Check("instructions", Verdict.OK, detail, _import_remedy(agents, name))
+
+
+def _import_remedy(agents: Sequence[str], name: str) -> str:
+    """Return the commands by which the agents' own files import a file."""
+    native = [NATIVE_NAMES[agent] for agent in agents]
+    imports = " && ".join(f"echo {shlex.quote(f'@{name}')} >> {own}" for own in native)
+    return f"Have {join_words(native)} import {name}: {imports}"
 
 
 def blocked(found: Sequence[BlockedWork]) -> list[Check]:

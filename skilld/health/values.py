@@ -92,7 +92,8 @@ class Agent:
     `newest` is the Unix time at which its newest transcript last grew. `turns` and `malformed` count what was read,
     `watched` the folders to watch for it; `installed` says whether its program is on PATH. `foreign` counts the
     transcripts that belong to another user, which are never read. `linked` are links to transcripts, which are not
-    followed, `exposed` the transcripts, or their folders, that any user can change.
+    followed, `exposed` the transcripts, or their folders, that any user can change, `gone` the folders that are no
+    longer there.
     """
 
     name: str
@@ -111,6 +112,7 @@ class Agent:
     foreign: int = 0
     linked: tuple[Path, ...] = ()
     exposed: tuple[Path, ...] = ()
+    gone: tuple[Trouble, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -362,6 +362,11 @@ class Transcripts(Files):
         )
         return {row["agent"]: dict(row) for row in rows}
 
+    def count_below(self, agent: str, folder: str) -> int:
+        """Return how many of an agent's transcripts were read in a folder or below it."""
+        number = "SELECT count(*) FROM files WHERE agent = ? AND substr(path, 1, ?) = ?"
+        return int(self._first(number, agent, len(folder) + 1, f"{folder}/"))
+
     def turn_outcomes(self, since: str = "") -> dict[str, int]:
         """Return how many turns count, and how many are judged, pending, waiting, chatter and opted out: the sum.
 

@@ -269,11 +269,41 @@ def test_agents_of_one_project_without_a_common_file_are_reported(
     assert [check.verdict for check in found] == [verdict] * bool(verdict)
     told = {
         "warn": ("no single file is loaded by all agents here: codex loads AGENTS.md; claude-code loads CLAUDE.md",
-                 "Have one file import the other, for example: echo @AGENTS.md >> CLAUDE.md"),
+                 "Have CLAUDE.md import AGENTS.md: echo @AGENTS.md >> CLAUDE.md"),
         "ok": ("AGENTS.md is not loaded here by claude-code",
-               "Have CLAUDE.md import it: echo @AGENTS.md >> CLAUDE.md"),
+               "Have CLAUDE.md import AGENTS.md: echo @AGENTS.md >> CLAUDE.md"),
     }  # fmt: skip
     assert [(check.detail, check.remedy) for check in found] == [told[check.verdict] for check in found]
+
+
+@for_each(
+    ("loads", "remedy"),
+    [
+        (
+            {"codex": ["AGENTS.md"], "gemini-cli": ["GEMINI.md"]},
+            "Have GEMINI.md import AGENTS.md: echo @AGENTS.md >> GEMINI.md",
+        ),
+        (
+            {"claude-code": ["CLAUDE.md"], "opencode": ["AGENTS.md"], "qwen-code": ["QWEN.md"]},
+            "Have CLAUDE.md and QWEN.md import AGENTS.md: echo @AGENTS.md >> CLAUDE.md && echo @AGENTS.md >> QWEN.md",
+        ),
+        (
+            {"claude-code": ["CLAUDE.md"], "copilot-cli": ["CLAUDE.md", "GEMINI.md"], "gemini-cli": ["GEMINI.md"]},
+            "Have GEMINI.md import CLAUDE.md: echo @CLAUDE.md >> GEMINI.md",
+        ),
+        (
+            {"codex": ["AGENTS.md"], "aider": ["CONVENTIONS.md"]},
+            "Write what all of them should know into a file that each loads: skilld context",
+        ),
+    ],
+)
+def test_the_remedy_names_the_files_of_the_agents_that_miss_one(loads: dict[str, list[str]], remedy: str) -> None:
+    def context_with(agent: str, names: list[str]) -> Context:
+        files = tuple(LoadedFile(f"/p/{name}", f"/p/{name}", LoadTime.START, Scope.PROJECT) for name in names)
+        return Context(agent, "", "measured", "/p", files)
+
+    (check,) = no_common_file([context_with(agent, names) for agent, names in loads.items()])
+    assert check.remedy == remedy
 
 
 def test_contradictions_between_loaded_files_are_reported() -> None:
