@@ -424,3 +424,21 @@ def test_a_mere_reminder_stands_for_what_it_reminds_of(text: str, changes: list[
     found = detect(text, skills=())
     assert [update.change for update in found] == changes
     assert all(update.quote in text for update in found)
+
+
+@pytest.mark.parametrize(
+    ("said", "change", "sure"),
+    [
+        ("Remember to update CHANGELOG.md with every user-visible change.",
+         "Update CHANGELOG.md with every user-visible change.", True),
+        ("Don't forget to add a line to CHANGELOG.md for each change.",
+         "Add a line to CHANGELOG.md for each change.", True),
+        ("Remember to update docs/api.md with each endpoint.", "Update docs/api.md with each endpoint.", True),
+        ("Remember to keep README.md short.", "Keep README.md short.", True),
+        ("Remember this in CLAUDE.md.", "Remember this in CLAUDE.md.", False),
+        ("Remember to add this to AGENTS.md.", "Remember to add this to AGENTS.md.", False),
+    ],
+)  # fmt: skip
+def test_a_rule_about_a_document_is_no_request_to_write_one_down(said: str, change: str, *, sure: bool) -> None:
+    found = detect(said, skills=())
+    assert [(one.change, one.confidence > 0.7) for one in found] == [(change, sure)]

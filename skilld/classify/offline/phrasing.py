@@ -35,9 +35,10 @@ _TOLD_BEFORE = tuple(map(compiled, _DATA["told_before"]))
 _LASTING = compiled(_DATA["lasting"])
 _FUTURE_KINDS = tuple(map(compiled, _DATA["future_kinds"]))
 _OWN_SAKES = tuple(map(compiled, _DATA["own_sakes"]))
-_PLACES = tuple(map(compiled, _DATA["places"]))
+_PLACES, _LEANING = (
+    tuple(compiled(one.replace("<file>", _DATA["file"])) for one in _DATA[key]) for key in ("places", "leaning")
+)
 _STATEMENTS = tuple(map(compiled, _DATA["statements"]))
-_LEANING = tuple(map(compiled, _DATA["leaning"]))
 _VERBS = frozenset(_DATA["verbs"].split())
 _ORDERS = _VERBS | frozenset(_DATA["orders"].split())
 
