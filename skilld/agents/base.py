@@ -97,6 +97,9 @@ class AgentInfo:
     `wrappers` names every place where its clients put text that nobody typed next to what was typed: the tests of
     forged content (tests/support/forged.py) have a session for each.
 
+    `unsure` says which words of a script its log does not distinguish from typed ones: such words are never applied
+    without the person.
+
     `project_skills` are the folders with skills below a project's root or any folder in it; `user_skills` those below
     the person's home; `skill_homes` those below the agent's own folder; `skill_folders` those with their own variables.
     `instructions` are the names of instruction files that a session loads from its project; `verified` gives the newest
@@ -130,6 +133,7 @@ class AgentInfo:
     call_mark: bytes = b""
     skill_folders: tuple[Folder, ...] = ()
     wrappers: tuple[str, ...] = ()
+    unsure: str = ""
 
     def is_session(self, path: PurePath) -> bool:
         """Whether a path is that of a transcript in its session's own folder."""

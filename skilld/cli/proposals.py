@@ -210,6 +210,7 @@ def run_show(arguments: argparse.Namespace) -> int:
         describe_destination(proposal),
         *borrowed,
         *list_contradictions(store, proposal),
+        *unsure_origins(proposal),
     )
     ways = not arguments.without_commands
     age = describe_age(store, proposal, time.time())
@@ -263,6 +264,16 @@ def _quotes(proposal: Proposal) -> Iterator[str]:
     """Yield the person's words, each once, with how often they were said."""
     for quote, number in Counter(one.quote for one in proposal.evidence).items():
         yield f"you: \u201c{console.plain(quote)}\u201d{f' ({count_times(number)})' if number > 1 else ''}"
+
+
+def unsure_origins(proposal: Proposal) -> Iterator[str]:
+    """Yield a remark for each agent whose log may have taken a script's words for the person's."""
+    from skilld.agents import ADAPTERS
+    from skilld.proposals.model import heard_by
+
+    for info in (ADAPTERS[agent].INFO for agent in heard_by(proposal) if agent in ADAPTERS):
+        if info.unsure and proposal.evidence:
+            yield f"the log of {info.title} does not distinguish {info.unsure} from what you typed"
 
 
 def _loaded_by(proposal: Proposal) -> str:

@@ -24,7 +24,7 @@ from skilld.effect.rules import Rule, rules
 from skilld.errors import SkilldError
 from skilld.pipeline.documents import TargetDocument, load_documents, session_opt_out
 from skilld.pipeline.edits import compose
-from skilld.proposals.model import ACROSS_PREFIX
+from skilld.proposals.model import ACROSS_PREFIX, heard_by
 from skilld.proposals.past_decisions import known_reason
 from skilld.store.proposals import SAID_ELSEWHERE_PREFIX, UNWANTED_STATES
 from skilld.targets.find import WorkingSession, find_targets, project_refusal
@@ -149,7 +149,7 @@ def _draft(offer: _Offer, batch: str, around: RemedyContext) -> Proposal | None:
 
 def _said_elsewhere(offer: _Offer) -> Iterator[str]:
     """Yield a flag that names the agents that it was said to, unless the one that is to be told is among them."""
-    heard = dict.fromkeys((offer.origin.agent, *(one.turn.partition(":")[0] for one in offer.origin.evidence)))
+    heard = heard_by(offer.origin)
     if offer.agent not in heard:
         titles = [ADAPTERS[name].INFO.title for name in heard if name in ADAPTERS] or ["another agent"]
         yield f"{SAID_ELSEWHERE_PREFIX}{join_words(titles)}, not to {ADAPTERS[offer.agent].INFO.title}"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from skilld.agents import ADAPTERS
 from skilld.classify.clauses import has_only_own_words
 from skilld.classify.polarity import reversing_words
 from skilld.edit.lint import is_low_risk
@@ -19,7 +20,7 @@ from skilld.git.repo import TrackedFile
 from skilld.git.run import shared_git
 from skilld.markdown.structure import is_default_title
 from skilld.proposals import worktree
-from skilld.proposals.model import Apply
+from skilld.proposals.model import Apply, heard_by
 from skilld.proposals.refit import Edit
 from skilld.proposals.staging import private_repositories, restage
 from skilld.proposals.staging_result import StagingResult
@@ -125,6 +126,7 @@ def _is_allowed(proposal: Proposal, rules: AutoRules) -> bool:
     """Whether a proposal needs no approval: confident, unflagged, without contradictions, only adding plain text."""
     named = (rules.skills is None or proposal.skill in rules.skills) and proposal.target in rules.targets
     sure = proposal.confidence >= rules.confidence and not (proposal.flags or proposal.conflicts or proposal.linked)
+    sure = sure and not any(ADAPTERS[agent].INFO.unsure for agent in heard_by(proposal) if agent in ADAPTERS)
     if not (named and sure and proposal.commit) or any(item.op is not Op.INSERT_AFTER for item in proposal.operations):
         return False
     try:

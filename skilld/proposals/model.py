@@ -39,6 +39,13 @@ def top_folder(proposal: Proposal) -> Path:
     return Path(top) if top != proposal.path else Path(top).parent
 
 
+def heard_by(proposal: Proposal) -> list[str]:
+    """Return the agents that the person said it to."""
+    return list(
+        dict.fromkeys(filter(None, (proposal.agent, *(one.turn.partition(":")[0] for one in proposal.evidence))))
+    )
+
+
 def agent_told(proposal: Proposal) -> str:
     """Return the agent that a proposal is to tell something: the one it was said to, or the one that missed it."""
     return proposal.agents[0] if proposal.batch_id.startswith(ACROSS_PREFIX) and proposal.agents else proposal.agent

@@ -25,7 +25,7 @@ from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import AutoRules, GitResult, ObserveProposals
 from skilld.skills.write import compose
 from skilld.store import Store
-from skilld.types import AutoApply, Op, Operation, Proposal, State, StateChange
+from skilld.types import AutoApply, Evidence, Op, Operation, Proposal, State, StateChange
 from support.proposal_life import make_edit
 from support.repos import SKILL, TEXT, Person, new_repo
 
@@ -393,6 +393,8 @@ LEFT_STAGED: dict[str, tuple[dict[str, Any], AutoRules]] = {
     "removes": ({"operations": (Operation(Op.DELETE, "- Tag the commit."),)}, EVERYTHING),
     "replaces": ({"operations": (Operation(Op.REPLACE, "- Tag the commit.", "- Sign the tag."),)}, EVERYTHING),
     "command": ({"operations": (Operation(Op.INSERT_AFTER, "- Run the tests.", "- Run `make lint`."),)}, EVERYTHING),
+    "said to Pi": ({"agent": "pi"}, EVERYTHING),
+    "said to Pi, too": ({"evidence": (Evidence("claude-code:t1", SAID), Evidence("pi:t2", SAID))}, EVERYTHING),
     "address": ({"operations": (Operation(Op.INSERT_AFTER, "- Run the tests.", "- See https://a.org."),)}, EVERYTHING),
 }
 

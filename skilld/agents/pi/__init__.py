@@ -106,6 +106,7 @@ INFO = AgentInfo(
     wrappers=("file", "skill", "prompt template", "tool result"),
     instructions=("AGENTS.md", "CLAUDE.md"),
     verified="0.73.1 on 2026-11-20",
+    unsure="what a script passes to pi -p --continue",
 )
 
 _NAME = re.compile(r"\d{4}-\d\d-\d\dT[\d-]+Z_[\w-]+\.jsonl", re.ASCII)
