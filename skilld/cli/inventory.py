@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -248,34 +248,23 @@ def find_skill_or_none(store: Store, given: str, session: str = "") -> LibraryRo
     """Return the skill with this name, or at this path of a folder or SKILL.md, if there is one.
 
     Of several with that name, return the one that `session` used, and of one skill in several work trees of a
-    repository the one here. Raises UsageError with the choices if that leaves several: the current project's is not
-    guessed.
+    repository the one here, or else in the main one. Raises UsageError with the choices if that leaves several: the
+    current project's is not guessed.
     """
+    from skilld.library.work_trees import without_copies
+
     path = _skill_file(given)
     rows = library_rows(store, path)
     named = [row for row in rows if row.name == given.rstrip("/")] or [row for row in rows if row.path == path]
     named = [row for row in named if session in row.uses.sessions] or named
-    if len(named) > 1 and (here := _in_this_work_tree(named)) is not None:
-        return here
+    if len(named) > 1:
+        named = without_copies(named, common.current_folder())
     if len(named) > 1:
         choices = "; ".join(f"{shell_quoted(row.path.parent)} ({row.skill.source.value})" for row in named)
         raise UsageError(
             "Which skill?", f"{len(named)} skills are called {given}: {choices}", "Give the folder instead of the name."
         )
     return named[0] if named else None
-
-
-def _in_this_work_tree(rows: Sequence[LibraryRow]) -> LibraryRow | None:
-    """Return the row of the work tree we are in, if all are the same file in work trees of its repository."""
-    from skilld.library.work_trees import work_tree
-
-    with suppress(OSError, ValueError, StopIteration):  # not in a work tree
-        top, repository = work_tree(common.current_folder().resolve())
-        trees = [work_tree(row.path.resolve().parent) for row in rows]
-        files = {row.path.resolve().relative_to(tree[0]) for row, tree in zip(rows, trees, strict=True)}
-        if len(files) == 1 and {tree[1] for tree in trees} == {repository}:
-            return next(row for row, tree in zip(rows, trees, strict=True) if tree[0] == top)
-    return None
 
 
 def typed_name(name: str, path: Path, rows: Iterable[LibraryRow]) -> str:

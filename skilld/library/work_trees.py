@@ -12,7 +12,7 @@ from skilld.git.state import git_dirs
 from skilld.library.rows import LibraryRow
 
 
-def work_tree(folder: Path) -> tuple[Path, Path]:
+def _work_tree(folder: Path) -> tuple[Path, Path]:
     """Return the top of the work tree around a folder and what its repository's trees share, without running git.
 
     Raises StopIteration, OSError or ValueError if there is none.
@@ -32,7 +32,7 @@ def without_copies(rows: Sequence[LibraryRow], here: Path) -> list[LibraryRow]:
         if folder not in tops:
             tops[folder] = None
             with suppress(OSError, ValueError, StopIteration):
-                tops[folder] = work_tree(folder.resolve())
+                tops[folder] = _work_tree(folder.resolve())
         return tops[folder]
 
     current = tree_of(here)

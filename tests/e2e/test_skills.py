@@ -68,6 +68,8 @@ def test_a_name_means_the_work_tree_one_stands_in(world: TaughtProject) -> None:
         listed = [row["path"] for row in place.json("skills", "list") if row["name"] == "release-notes"]
         assert listed == [shown["path"]]
         assert place.json("consolidate", "--dry-run") == []
+    elsewhere = world.program.json("skills", "show", "release-notes")["path"]
+    assert Path(elsewhere).is_relative_to(world.project.root), "that of the main work tree, as listed"
     _skill(world.home / ".claude/skills/release-notes", TEMPLATE.replace("greet", "release-notes"))
     result = places[1].run("skills", "show", "release-notes")
     assert (result.returncode, "Which skill?" in result.stderr) == (2, True)
