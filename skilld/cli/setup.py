@@ -104,7 +104,8 @@ def run(arguments: argparse.Namespace) -> int:
         names = " | ".join(one.model for one in found)
         given = "[--service yes|no] [--look-back DAYS]"
         sys.stderr.write(
-            f"skilld: setup needs a terminal to ask its questions. Without one: skilld setup {names} {given}\n"
+            "skilld: setup needs a terminal to ask its questions. "
+            f"To answer them beforehand: skilld setup {names} {given}\n"
         )
         return Exit.USAGE
     return _run_steps(arguments, found, file)

@@ -125,7 +125,8 @@ _ORDINARY_WORD = re.compile(r"(?i)pass(?:word)?|pwd|stdin|secret|\w{1,3}")
 
 
 # The same of any program: what looks made by a machine after a verb that logs in or stores a secret.
-_WORDS_OF_VERBS = ("log", "sign", "auth", "unlock", "upload", "publish", "secret", "kv", "item", "parameter")
+_LOGIN_WORDS = ("login", "log-in", "signin", "sign-in", "auth", "unlock", "upload", "publish")
+_STORE_WORDS = ("secret", "kv ", "kv:", "item ", "put-parameter")
 _LOGIN_VERB = re.compile(
     r"(?<![\w/.-])(?:log-?in|sign-?in|auth(?:enticate|orize)?|unlock|(?:(?:add|set)-)?auth-?token|upload|publish)"
     r"(?=[ \t])"
@@ -161,8 +162,7 @@ _SENT = re.compile(r"""send\s{1,4}(?:--\s{1,4})?[\\"'{]{1,3}(?P<bare>[^\s"'\\{}]
 def find_in_commands(text: str) -> Iterator[Finding]:
     """Yield the secrets in commands in `text`."""
     yield from _find_options(text)
-    if any(map(text.__contains__, _WORDS_OF_VERBS)):
-        yield from _find_after_verbs(text)
+    yield from _find_after_verbs(text)
     for pattern in (
         pattern
         for sign, pattern in (("--", _PIN), ("bearer", _BEARER), ("|", _ECHOED), ("send", _SENT))
@@ -180,13 +180,13 @@ def _code_finding(given: re.Match[str]) -> Finding:
 
 
 def _find_after_verbs(text: str) -> Iterator[Finding]:
-    for verb in _LOGIN_VERB.finditer(text):
+    for verb in _LOGIN_VERB.finditer(text) if any(map(text.__contains__, _LOGIN_WORDS)) else ():
         argument = _LOGIN_ARGUMENT.match(text, verb.end())
         if argument and (found := _made_finding(argument, looks=_is_random)):
             yield found
         end = _command_end(text, verb.end(), _REACH)
         yield from filter(None, map(_made_finding, _LOGIN_OPTION.finditer(text, verb.end(), end)))
-    for verb in _STORE_VERB.finditer(text):
+    for verb in _STORE_VERB.finditer(text) if any(map(text.__contains__, _STORE_WORDS)) else ():
         end = _command_end(text, verb.end(), _REACH)
         yield from filter(None, map(_made_finding, _STORED.finditer(text, verb.end(), end)))
 

@@ -373,3 +373,18 @@ def test_a_section_that_waited_never_takes_in_a_rule_that_the_person_added(perso
     person.commit("mine", {SKILL: TEXT.replace(end, f"{end}\n- Mine.")})
     states(store)
     assert f"\n{end}\n- Mine.\n\n## Preferences\n\n- Ask first.\n\n## Notes\n" in person.show(ref=STAGING)
+
+
+def test_of_many_contradicting_proposals_only_a_few_are_named(store: Store) -> None:
+    for number in range(7):
+        always = "Always" if number else "Never"
+        summary = f"{always} use pnpm."
+        evidence = (Evidence(f"t{number}", summary),)
+        store.proposals.add(make_proposal(id=f"p{number}", repo="/p", path="/p/S", summary=summary, evidence=evidence))
+    told = list_contradictions(store, get_proposal(store, "p0"))
+    assert [one.partition(" says")[0] for one in told] == [
+        "the open proposal p1",
+        "the open proposal p2",
+        "the open proposal p3",
+        "so do 3 more open proposals",
+    ]
