@@ -191,7 +191,7 @@ class JobPlaces:
         """Return a file's path for people: below the project, or with ~ for the home."""
         root = self.places.context.root
         if within(file.path, root):
-            return file.path[len(root) + 1 :]
+            return (file.real if within(file.real, root) else file.path)[len(root) + 1 :]
         return f"~/{file.path[len(self.home) + 1 :]}" if within(file.path, self.home) else file.path
 
 

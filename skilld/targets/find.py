@@ -393,7 +393,8 @@ def _editable_refs(
             agent,
             *(name for name, loads in others.items() if any(file.real == one.real for file in loads.files)),
         )
-        name = _display_name(one.path, top, "~/" if kind is TargetKind.PERSONAL else "")
+        inside = kind is not TargetKind.PERSONAL and within(one.real, str(top))  # CLAUDE.md may be a link to AGENTS.md
+        name = _display_name(one.real if inside else one.path, top, "~/" if kind is TargetKind.PERSONAL else "")
         refs.append(SkillRef(name, one.real, kind=kind, agents=agents, patterns=one.paths))
     return refs
 

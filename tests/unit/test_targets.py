@@ -477,3 +477,14 @@ def test_the_persons_file_is_the_target_for_how_the_agent_talks(root: Path) -> N
 def test_a_skill_is_meant_by_its_subject_and_not_by_what_any_work_does(text: str, *, is_about: bool) -> None:
     skill = content_stems("add migration. Create, review, update and test Django database migrations.")
     assert is_subject(text, skill) is is_about
+
+
+def test_a_link_in_the_project_is_shown_by_the_name_of_its_file(root: Path) -> None:
+    _write(root / "AGENTS.md")
+    (root / "CLAUDE.md").symlink_to("AGENTS.md")
+    found = _places(root)
+    assert _names(found) == [("instructions", "AGENTS.md")]
+    ordered = find_targets(WorkingSession("claude-code", root, root.parent / "home", {}), ALL, named=["CLAUDE.md"])
+    chosen = choose_target("Put it into CLAUDE.md: always use tabs.", ordered.refs)
+    assert chosen is not None
+    assert chosen.path == str(root / "AGENTS.md")
