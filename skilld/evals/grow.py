@@ -139,7 +139,7 @@ def request_for(session: Session, proposal: Proposal, turn: str, quotes: Mapping
     before it, or the rest of the same turn. Turns with `quotes` are corrections: only their rest can be a request.
     """
     messages = session.messages
-    places = {one.turn_key: place for place, one in enumerate(messages) if one.by_person}
+    places = {one.turn_key: place for place, one in enumerate(messages)}
     if turn not in places:
         return ""
     at = places[turn]

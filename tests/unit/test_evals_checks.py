@@ -118,6 +118,10 @@ def test_a_case_asks_what_was_asked_before_the_correction() -> None:
             make_messages("Write the notes please now", "- ok", "Never mention hosts in the notes", "- ok", RULE),
             "Write the notes please now",
         ),
+        (
+            make_messages("Write the notes please now", "This is not it. Never mention hosts in the notes", RULE),
+            "Write the notes please now",
+        ),
         (make_messages("\x1b[2JWrite the notes\u202e now please", RULE), "\\x1b[2JWrite the notes\\u202e now please"),
     ],
 )
@@ -149,6 +153,7 @@ OTHER_WISH = "Great. And explain the reverse proxy to me, thanks :)"
         ((NOTES, RULE, MORE), {"t1": "release-notes", "t3": "release-notes"}, NOTES),
         ((f"{NOTES}. {RULE}", OTHER_WISH), {"t1": "release-notes"}, f"{NOTES}."),
         ((NOTES, OTHER_WISH, RULE), {"t1": "deploy"}, OTHER_WISH),  # another skill
+        ((NOTES, "- I wrote the notes into the file.", RULE), {}, NOTES),
         (("go on", OTHER_WISH, RULE), {"t1": "release-notes"}, OTHER_WISH),
     ],
 )
@@ -158,6 +163,12 @@ def test_a_case_asks_what_its_skill_was_loaded_for(said: tuple[str, ...], loads:
     assert turn
     grown = grow([corrected_proposal(turn, skill="release-notes")], lambda *_: talk(messages, loads))
     assert [case.prompt for _, case in grown.cases] == [asked]
+
+
+def test_a_turn_whose_quote_cannot_be_found_is_no_request() -> None:
+    both = (Evidence("t2", RULE), Evidence("t1", "Never mention hosts"))
+    proposal = corrected_proposal("t2", evidence=both, skill="release-notes")
+    assert grow([proposal], lambda *_: talk(make_messages(NOTES, RULE), {"t1": "release-notes"})).cases == ()
 
 
 def no_messages(*_: object) -> Session:

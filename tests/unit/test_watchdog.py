@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 
 from skilld.git.watchdog import Watchdog
 from support.waiting import LIMIT, NEVER, wait_for
@@ -16,6 +17,7 @@ def watchers() -> list[threading.Thread]:
 def test_a_late_block_is_ended_while_a_later_limit_is_waited_for() -> None:
     before, dog, ended = len(watchers()), Watchdog(), threading.Event()
     with dog.limit(NEVER, lambda: None), dog.limit(NEVER / 2, lambda: None):
+        wait_for("the thread to wait", lambda: dog._wakes_at > time.monotonic())
         with dog.limit(0.05, ended.set):
             assert ended.wait(LIMIT)
         assert len(watchers()) == before + 1

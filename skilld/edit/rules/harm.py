@@ -259,7 +259,7 @@ _OF_HTTP = (
 )
 _NO_TLS = r" (?:instead of|rather than) (?!HTTPS|TLS|SSL)"
 _PLAIN_HTTP = (
-    rf"(?<!never )(?<!not )(?<!n['’]t )\buse HTTP\b(?!/\d|[ -](?:\d{{3}}\b|{nouns(_OF_HTTP)})|{_NO_TLS})"
+    rf"\buse HTTP\b(?!/\d|[ -](?:\d{{3}}\b|{nouns(_OF_HTTP)})|{_NO_TLS})"
     r"|\bHTTP instead\b(?! of (?!HTTPS|TLS|SSL))"
     r"|(?<!never use )(?<!not use )(?<!n['’]t use )\bHTTP\b[^.\n]{0,40}\b(?:instead of|rather than|not)"
     r" (?:HTTPS|TLS|SSL)\b"
