@@ -231,6 +231,7 @@ def test_a_part_is_accepted_into_the_persons_own_file_instead(
     result = skilld.run("accept", whole.id, "--to", "/etc/hosts")
     assert result.returncode == 1
     assert result.stderr.startswith(f"skilld: {whole.id} was not accepted: /etc/hosts is outside")
+    assert "\n  Name a file in that folder" in result.stderr
     result = skilld.run("accept", whole.id, "--to", str(project.root / "none.md"))
     assert result.stderr.startswith(f"skilld: {whole.id} was not accepted: there is no file ")
     assert skilld.run("accept", whole.id, "--part", "2", "--to", str(mine)).returncode == 0
