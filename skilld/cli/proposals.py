@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from skilld.types import Proposal
 
 
+_FOLDERS_BELOW_TOP = 3  # from a skill's folder up to what its agent's folder is in
 _MAX_FLAGS = 3  # of one proposal in the list
 _MAX_COMMAND_WIDTH = 32  # leaves room for a description beside the command
 
@@ -211,6 +212,7 @@ def run_show(arguments: argparse.Namespace) -> int:
         *borrowed,
         *list_contradictions(store, proposal),
         *unsure_origins(proposal),
+        *other_copies(store, proposal),
     )
     ways = not arguments.without_commands
     age = describe_age(store, proposal, time.time())
@@ -274,6 +276,25 @@ def unsure_origins(proposal: Proposal) -> Iterator[str]:
     for info in (ADAPTERS[agent].INFO for agent in heard_by(proposal) if agent in ADAPTERS):
         if info.unsure and proposal.evidence:
             yield f"the log of {info.title} does not distinguish {info.unsure} from what you typed"
+
+
+def other_copies(store: Store, proposal: Proposal) -> Iterator[str]:
+    """Yield a remark for each copy of a proposal's skill beside it that agents load instead of this one."""
+    from skilld.cli import inventory
+    from skilld.types import TargetKind
+
+    path = Path(proposal.path)  # TOP/.claude/skills/NAME/SKILL.md
+    if proposal.target is not TargetKind.SKILL or len(path.parents) <= _FOLDERS_BELOW_TOP:
+        return
+    top = path.parents[_FOLDERS_BELOW_TOP]
+    skills = [one for one in inventory.all_skills([top]) if one.name == path.parent.name]
+    mine = [one for one in skills if one.path == path]
+    present = inventory.agents_here(store) if len(skills) > len(mine) else []
+    for one in skills:
+        beside = one.path != path and one.path.parents[_FOLDERS_BELOW_TOP:][:1] == (top,)
+        if beside and (titles := inventory.titles_without(present, one, mine)):
+            load = "loads" if len(titles) == 1 else "load"
+            yield f"{join_words(titles)} {load} another copy of it, {one.path.parent}, which this does not change"
 
 
 def _loaded_by(proposal: Proposal) -> str:
