@@ -434,8 +434,8 @@ def _print_backfill_hint(model: str, *, follows: bool) -> None:
     offline = "" if model == "offline" else "SKILLD_MODEL=offline "
     console.line()
     console.say(
-        "From now on, skilld learns from what you say. To see what it would have learned from the "
-        "last 7 days, without a model:"
+        "From now on, skilld learns from what you say; what you said before, also in an open session, is not judged. "
+        "To see what it would have learned from the last 7 days, without a model:"
     )
     first = "   (stop this process first with Ctrl-C)" if follows else ""
     console.say(f"  {offline}{common.command_name()} run --once --backfill 7{first}")
