@@ -69,5 +69,5 @@ def reference(parser: argparse.ArgumentParser) -> str:
     for verb, purpose in verbs:
         lines.append(f"- `{synopsis(verb)}`: {purpose}".rstrip(": "))
         lines += [f"  - `{name}`: {text}" for name, text in explained(verb) if (name, text) not in alike]
-    lines += [f"- `{name}` where nothing else is said of it: {text}" for name, text in alike]
+    lines += [f"- `{name}`, unless described above: {text}" for name, text in alike]
     return "\n".join(lines) + "\n"

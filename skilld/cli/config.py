@@ -40,7 +40,7 @@ def add(verbs: common.Verbs) -> None:
     change.add_argument(
         "value",
         metavar="VALUE",
-        help="the new value; separate list items with commas; - reads it from standard input, for one that is secret",
+        help="the new value; separate list items with commas; - reads it from standard input, for a secret",
     )
     change.set_defaults(
         check_words=lambda given: _changed_values(common.places().settings_file, given.key, given.value)
@@ -283,7 +283,7 @@ def _changed_values(file: Path, key: str, value: str | None) -> tuple[dict[str, 
 
     _check_key(key)
     if value and f"//{_MASK}" in value:
-        raise UsageError("Nothing was changed", f"{_MASK} stands for a login, which is not shown", "Write the login.")
+        raise UsageError("Nothing was changed", f"{_MASK} replaces a login, which is not shown", "Write the login.")
     values = read_file(file)
     *outer, last = key.split(".", 1)
     target = values.setdefault(outer[0], {}) if outer else values

@@ -288,7 +288,7 @@ def _print_outcomes(found: Sequence[RuleOutcome], which: str) -> None:
             _print_outcome(one, complete=which == rule_id(one.effect.rule))
     if hidden:
         more = pluralize(len(hidden), "rule" if len(hidden) == len(found) else "more rule")
-        console.say(f"{more} with nothing to tell yet. To list those of a file: skilld effect PATH")
+        console.say(f"{more} without a result yet. To list those of a file: skilld effect PATH")
     if any(one.effect.state == "unknown" for one in found):
         console.say(_SAMPLE_NOTE, style="dim")
 

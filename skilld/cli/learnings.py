@@ -36,7 +36,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--forget",
         metavar="ID",
-        help="delete this learning, even if you said it in several sessions, or a rejected proposal's words",
+        help="delete this learning (even one from several sessions), or a rejected proposal's words",
     )
 
 
@@ -94,9 +94,9 @@ def _forget(store: Store, name: str) -> int:
         raise SkilldError("Ambiguous ID", f"{name} matches {len(decided)} proposals", "Type more of the ID.")
     if decided and not any(name_of.startswith(name) for name_of in _learning_ids(store)):
         forget_decided(store, decided[0])
-        console.say("Deleted from skilld's own data; what was proposed may come back if you say it again.")
+        console.say("Deleted from skilld's own data. If you say it again, it may be proposed again.")
         if command := _prune_command(decided[0].repo):
-            console.say("git keeps the proposal's commit, on no branch, until this removes all such commits:")
+            console.say("git still keeps the proposal's commit, on no branch. To remove all such commits:")
             console.line(f"  {command}")
         return 0
     with store.transaction():

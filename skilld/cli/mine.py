@@ -35,9 +35,9 @@ _DAY_SECONDS = 86400.0
 _DEFAULT_DAYS = 14.0
 # Whether there are any transcripts at all, and why none of them is read.
 _NO_TRANSCRIPTS = {
-    False: "no transcript there. Expected is the file of a session as an agent writes it, or a folder with such files, "
+    False: "no transcript there. Name a session file that an agent wrote, or a folder with such files, "
     "like those in ~/.claude/projects or ~/.codex/sessions",
-    True: "every transcript there is older than what is read. To read them: --since DAYS",
+    True: "every transcript there is too old to be read by default. To read them: --since DAYS",
 }
 _PARENT_POLL_SECONDS = 0.5
 _never_set = threading.Event()

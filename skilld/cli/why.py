@@ -134,8 +134,8 @@ def _find_lines(store: Store, words: str) -> list[_Line]:
     lines = [line for path in paths if _is_file(path) for line in _added_lines(store, path)]
     found = [one for one in lines if wanted and wanted <= stems(one[2])]
     if not found:
-        cause = f"none that a proposal added has all of these words: {words}"
-        raise UsageError("No such line", cause, "The lines that were added to a file: skilld why FILE")
+        cause = f"no line that a proposal added has all of these words: {words}"
+        raise UsageError("No such line", cause, "To list the lines added to a file: skilld why FILE")
     return found
 
 
@@ -164,7 +164,7 @@ def _parse_place(given: str) -> tuple[Path, int]:
         else:
             raise UsageError("No such file", given)
         raise UsageError(
-            "Expected FILE:LINE", why, "For example: CLAUDE.md:12. The lines that were added to a file: skilld why FILE"
+            "Expected FILE:LINE", why, "For example: CLAUDE.md:12. To list the lines added to a file: skilld why FILE"
         )
     try:
         return Path(name).expanduser().resolve(strict=True), int(number)

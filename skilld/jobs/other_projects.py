@@ -60,7 +60,7 @@ def _other_project(said: str, job: AnalyseBatch) -> tuple[str, SkillRef | None] 
     present = [here.name, *(cwd.relative_to(here).parts if cwd.is_relative_to(here) else ()), *_entries(here)]
     if name := named_project(said, roots, present):
         file = _instruction_file(job, roots[name])
-        how = "`learnings propose` puts it there" if file else "`learnings propose` takes its file after --to"
+        how = "`learnings propose` puts it there" if file else "`learnings propose --to FILE` puts it there"
         return f"it is for {name}, not for this project: {how}", file
     if name := unknown_project(said, present):
         return f"it is for another repository ({name}), in which skilld has read no session", None

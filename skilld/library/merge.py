@@ -298,7 +298,7 @@ def _front_matter_omissions(keep: bytes, away: bytes) -> Iterator[Omission]:
 
 
 _NOT_CHANGED = "the front matter of the skill that is kept is not changed"
-_TRIGGER = "agents choose a skill by its description: add to that of the skill that is kept when else to use it"
+_TRIGGER = "agents choose a skill by its description, so add to the kept skill's when else to use it"
 
 
 def _fields(data: bytes) -> Mapping[str, str]:

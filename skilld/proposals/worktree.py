@@ -422,7 +422,7 @@ def outside_failure(work_tree: Worktree, result: Result, kept: Iterable[str] = (
         relpath, name = filtered.groups()
         missing = _MISSING_PROGRAM.search(result.err)
         cause = f"git's filter {name} fails on {relpath}: {lines[0]}"
-        first = f"Mend it (git config --show-origin --get-regexp filter.{name})"
+        first = f"Fix it (git config --show-origin --get-regexp filter.{name})"
         if missing:
             cause = f"git's filter {name}, which changes {relpath}, needs {missing[1]}, which is not installed"
             first = f"Install {missing[1]}"

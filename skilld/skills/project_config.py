@@ -175,7 +175,7 @@ def _parse_config(folder: Path, branch: str, values: dict[str, object]) -> Proje
     never = _get_texts(values, "never")
     if wrong := [one for one in never if len(one) > _MAX_NAME or not _NAME_GLOB.fullmatch(one)]:
         raise ValueError(
-            f"never contains {wrong[0][:_MAX_NAME]!r}, which can be no skill's name: write a name, or a glob of names"
+            f"never contains {wrong[0][:_MAX_NAME]!r}, which cannot be a skill's name: write a name, or a glob of names"
         )
     ignore = tuple(glob for text in _get_texts(values, "ignore") for glob in _path_globs(text))
     return ProjectConfig(folder, branch, bool(enabled), never, ignore, targets)
@@ -189,7 +189,7 @@ def _path_globs(text: str) -> Iterator[str]:
     """Yield the globs of a path below the folder of the file, as people write it for git."""
     glob = text.removeprefix("./").strip("/") or "."
     if not text.strip() or "\\" in glob or glob.startswith(("!", "~")) or ".." in glob.split("/"):
-        raise ValueError(f"ignore contains {text!r}, which can be no path below the file")
+        raise ValueError(f"ignore contains {text!r}, which cannot be a path below the file")
     yield glob
     if glob.startswith("**/"):
         yield glob.removeprefix("**/")

@@ -99,7 +99,7 @@ def project_refusal(session: WorkingSession, context: Context) -> str | None:
     if is_own_project(root):
         return None
     if not root.is_dir():
-        return "the folder of the session does not exist any more"
+        return "the session's folder no longer exists"
     if root.stat().st_uid != os.geteuid():
         return "the project belongs to another user"
     return NEVER_COMMITTED_REASON

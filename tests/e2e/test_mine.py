@@ -72,11 +72,9 @@ def test_a_path_without_transcripts_is_named_with_what_was_expected(home: Path, 
         result = program.run("mine", str(path), "--dry-run")
         assert (result.returncode, result.stdout) == (0, "0 sessions read.\n")
         said = " ".join(result.stderr.split())
-        assert said.startswith(
-            f"skilld: ~/{path.relative_to(home)}: no transcript there. Expected is the file of a session"
-        )
+        assert said.startswith(f"skilld: ~/{path.relative_to(home)}: no transcript there. Name a session file")
     result = program.run("mine", str(old.path), str(project.root), "--dry-run")
-    assert "older than what is read. To read them: --since DAYS" in " ".join(result.stderr.split())
+    assert "too old to be read by default. To read them: --since DAYS" in " ".join(result.stderr.split())
     assert program.run("mine", str(old.path), "--dry-run", "--since", "9999").stderr == ""
 
 

@@ -102,6 +102,4 @@ def test_a_clone_never_committed_to_is_the_reason_that_the_person_reads(
 
 def test_a_folder_that_is_gone_is_no_clone(home: Path, tmp_path: Path) -> None:
     (home / ".codex").mkdir()
-    assert _find(tmp_path / "gone", home, "Always use pnpm.")[1].refusal == (
-        "the folder of the session does not exist any more"
-    )
+    assert _find(tmp_path / "gone", home, "Always use pnpm.")[1].refusal == ("the session's folder no longer exists")

@@ -278,7 +278,7 @@ def test_a_missing_program_of_a_filter_is_named(harness: Harness) -> None:
         (
             "exit 3",
             "git's filter lfs fails on README.md: error: external filter 'exit 3' failed 3",
-            "Mend it (git config --show-origin --get-regexp filter.lfs)",
+            "Fix it (git config --show-origin --get-regexp filter.lfs)",
         ),
     ):
         person.git("config", "filter.lfs.clean", setting)

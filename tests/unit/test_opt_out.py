@@ -144,7 +144,7 @@ def test_what_can_be_no_skills_name_is_an_error(project: Path, name: str) -> Non
     (project / ".skilld.toml").write_text(f'never = ["deploy", "{name}"]')
     with pytest.raises(SkilldError, match=r"Skipped because of") as error:
         opt_out(project / "src")
-    assert "which can be no skill's name" in error.value.cause
+    assert "which cannot be a skill's name" in error.value.cause
 
 
 @pytest.mark.parametrize(
@@ -167,4 +167,4 @@ def test_what_can_be_no_path_below_the_file_is_an_error(project: Path, path: str
     (project / ".skilld.toml").write_text(f'ignore = ["{path}"]')
     with pytest.raises(SkilldError, match=r"Skipped because of") as error:
         opt_out(project / "src")
-    assert "which can be no path below the file" in error.value.cause
+    assert "which cannot be a path below the file" in error.value.cause
