@@ -122,6 +122,7 @@ def _remove_empty(folders: Iterable[Path]) -> None:
 _ERROR_PREFIX = re.compile(r"^(?:error|fatal): ")
 _SIGNING_ERROR = re.compile(r"failed to sign|signingkey|load public key|ssh-keygen")
 _FILTER_ERROR = re.compile(r"^fatal: (.+): (?:clean|smudge) filter '(.+)' failed$", re.MULTILINE)
+_FILTER_HUNG_UP = "fatal: the remote end hung up unexpectedly"  # of a filter process that ended too early; no name
 _MISSING_PROGRAM = re.compile(r"(\S+): (?:command )?not found$", re.MULTILINE)
 
 
@@ -426,6 +427,8 @@ def outside_failure(work_tree: Worktree, result: Result, kept: Iterable[str] = (
         if missing:
             cause = f"git's filter {name}, which changes {relpath}, needs {missing[1]}, which is not installed"
             first = f"Install {missing[1]}"
+    elif _FILTER_HUNG_UP in result.err and (missing := _MISSING_PROGRAM.search(result.err)):
+        cause, first = f"one of git's filters needs {missing[1]}, which is not installed", f"Install {missing[1]}"
     elif _SIGNING_ERROR.search(result.err):
         cause = f"git cannot sign the commit: {_ERROR_PREFIX.sub('', lines[0]).rstrip(':?')}"
         first = _signing_remedy(work_tree.repo.git, result.err)
