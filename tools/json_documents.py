@@ -147,12 +147,13 @@ DOCUMENTS = (
     ),
     Document(
         ("why",),
-        "`commit` is empty for a line that is not committed; `observed` is null for one that you said. Of a "
-        "file, or of words that several lines have: those lines.",
+        "`commit` is empty for a line that is not committed; `observed` is null for one that you said, `merged_from` "
+        "for one that no merge carried over. Of a file, or of words that several lines have: those lines.",
         "{file: string, line: integer, text: string}[] | "
         "{file: string, line: integer, text: string, commit: string, proposals: {id: string, state: string, "
         "skill: string, summary: string, reason: string, evidence: {turn: string, quote: string}[], "
-        "observed: {where: string, ran: string} | null, agent: string, session_id: string, model: string, "
+        "observed: {where: string, ran: string} | null, merged_from: {skill: string, line: integer | null} | null, "
+        "agent: string, session_id: string, model: string, "
         "created_at: string, decided_at: string, accepted_at: string | null, "
         "landed: string, decided_by: string}[]}",
     ),
@@ -321,9 +322,10 @@ DOCUMENTS = (
     ),
     Document(
         ("suggest",),
-        "The project's skills, and things you said there that no skill says.",
-        "{skills: {name: string, description: string, sessions: integer}[], "
-        "minded: {text: string, confidence: number}[]}",
+        "The project's skills (`more` of them are left out), and things you said there that no skill says; `kind` is "
+        "`result` for the result of a task.",
+        "{skills: {name: string, description: string, sessions: integer}[], more: integer, "
+        "minded: {text: string, confidence: number, kind: string}[]}",
     ),
     Document(("service status",), "What the service manager reports.", of_fields(ServiceState)),
     Document(("logs",), "The fields of each entry depend on its `event`.", "{[field]: any}[]"),
