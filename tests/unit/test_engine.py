@@ -333,6 +333,15 @@ def test_a_raised_budget_releases_what_waits_for_it(harness: EngineHarness) -> N
     assert harness.engine.next_batch(NOW + 1) is not None
 
 
+def test_another_judge_is_asked_at_once_about_what_waits_for_a_limit(harness: EngineHarness) -> None:
+    harness.say(*FIVE)
+    why = "Codex: it has reached its usage limit; skilld will ask again at 12:00"
+    harness.engine.finish(harness.batch(), Result(outcome=Outcome.RETRY, detail=why), NOW)
+    assert harness.engine.next_batch(NOW + 1) is None
+    harness.engine.use_settings(harness.engine.settings)
+    assert harness.engine.next_batch(NOW + 1) is not None
+
+
 def test_other_settings_do_not_hurry_what_failed(harness: EngineHarness) -> None:
     harness.say(*FIVE)
     harness.engine.finish(harness.batch(), Result(outcome=Outcome.RETRY, detail="no network"), NOW)
