@@ -3,7 +3,7 @@
     python benchmarks/run.py --quick            # less than 2 minutes
     python benchmarks/run.py --only git --only gate
 
-docs/performance.md says what each figure means.
+docs/measurements/performance.md says what each figure means.
 """
 
 from __future__ import annotations

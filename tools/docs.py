@@ -54,7 +54,7 @@ PARTS = (
     Generated("docs/skilld.1", "manual", "man page", lambda: manual(build_parser())),
     Generated("docs/agents.md", "agents", "table of agents", lambda: tables(it.INFO for it in ADAPTERS.values())),
     Generated("docs/json.md", "json", "list of JSON documents", json_page),
-    Generated("docs/quality.md", "matching", "figures of matching", lambda: "\n".join([*report(), ""])),
+    Generated("docs/measurements/quality.md", "matching", "figures of matching", lambda: "\n".join([*report(), ""])),
 )
 
 

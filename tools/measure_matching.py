@@ -1,7 +1,7 @@
-"""How well near-duplicate skills are told from others: thirty labelled skills in, the tables of docs/quality.md out.
+"""How well near-duplicate skills are told from others: thirty labelled skills in, tables out.
 
-Skills and labels are tests/fixtures/alike. Those of `tuned` were read while the matcher was made; a pair with one
-of `aside` in it was only counted. Deterministic.
+The tables are in docs/measurements/quality.md. Skills and labels are tests/fixtures/alike. Those of `tuned` were read
+while the matcher was made; a pair with one of `aside` in it was only counted. Deterministic.
 
     python -m tools.measure_matching
 """

@@ -3,7 +3,7 @@
 It takes microseconds and has no dependencies; a batch of five turns that it rejects needs no model call. It errs
 towards yes: any hint of a rule is a yes. It rejects turns that consist only of approvals, questions and reports, small
 tasks, and turns that a small linear model finds unlike a lasting one. Stores no text. The figures are in
-docs/quality.md.
+docs/measurements/quality.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Distinguishes a correction or demand that says what the rule says from talk about the rule (a question, a story, a wish
 to change it) and from another rule that shares words with it. The clearer it is that the turn corrects something, the
-fewer words they need to share. docs/effect.md has the figures.
+fewer words they need to share. docs/measurements/effect.md has the figures.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Finds references in rules to what no longer exists: paths, npm scripts, make targets, recipes, flags, packages.
 
 Takes a text and a project. Certain rather than complete: what a line says to create or to avoid, what git ignores, and
-what the tree cannot show is never reported. docs/trim.md has the figures.
+what the tree cannot show is never reported. docs/measurements/trim.md has the figures.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Counts tokens with a real tokenizer, loaded on request: its vocabulary takes half a second to load.
 
 The vocabulary is OpenAI's `o200k_base`, which litellm contains; litellm is not imported, and nothing is downloaded.
-Other vendors count differently, and most publish no tokenizer: docs/trim.md says how far off this one is.
+Other vendors count differently, and most publish no tokenizer: docs/measurements/trim.md says how far off this one is.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Statistics of a rule: the interval of a share, and the state that may be claimed. Pure.
 
 The interval is Wilson's at 95 %, its upper end widened by the repeats that go undetected: without a model, only
-DETECTION_RATE of them are found (docs/effect.md). A model finds more, and the interval is then wider than necessary.
-A state is claimed only if the whole interval lies on one side.
+DETECTION_RATE of them are found (docs/measurements/effect.md). A model finds more, and the interval is then wider than
+necessary. A state is claimed only if the whole interval lies on one side.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-# Sessions in which a rule could matter; with fewer, nothing is claimed (docs/effect.md says what that costs).
+# Sessions in which a rule could matter; with fewer, nothing is claimed (docs/measurements/effect.md: what that costs).
 MIN_SESSIONS = 40
 DETECTION_RATE = 0.5  # share of repeats that are found without a model: 41 of the 82 that were once scored
 MAX_HOLDS_SHARE = 0.25  # a rule holds if it is repeated in at most this share of sessions

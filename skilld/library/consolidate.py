@@ -32,7 +32,7 @@ from skilld.words import content_stems, stem
 
 # The similarity of two skills: the cosine of their sets of stems (skilld/words.py), each stem weighted by how few of
 # the other skills have it (inverse document frequency). Measured on thirty skills by `python -m tools.measure_matching`
-# (docs/quality.md); it compares words, so skills in different languages rarely match.
+# (docs/measurements/quality.md); it compares words, so skills in different languages rarely match.
 
 # The minimum score of two skills for the same task. Among few skills no word counts as common, and long texts match.
 MIN_SIMILARITY = 0.27

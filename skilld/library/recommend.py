@@ -42,7 +42,7 @@ _FREQUENT_WEIGHT = 0.7  # for a word that is common in software development
 _UNKNOWN_WEIGHT = 0.8  # for a word without a known meaning
 _MAX_FIELD_WEIGHT = 0.3  # for a word whose field is all that a skill has
 _FOREIGN_FACTOR = 0.5  # if the task names a thing of daily life that the skill does not have
-# Chosen on four sets of labelled tasks (docs/mining.md).
+# Chosen on four sets of labelled tasks (docs/measurements/mining.md).
 _MIN_WEIGHT = 0.71  # of all words of a skill: one in the description alone is not enough
 _NAMED_FOR = 1 - (1 - _NAME_WEIGHT) * (1 - _DESCRIPTION_WEIGHT)  # the place of a word in both
 _MIN_SHARE_OF_BEST = 0.5  # of the best skill's weight, for others to be recommended too

@@ -2,7 +2,7 @@
 
 An agent cannot miss these: the same words again under the same heading, a list of the file's own headings, a badge, an
 empty heading, a pointer to a deleted file, the conditions for choosing a skill in the part that is read only after the
-choice, and a rule that never mattered. docs/trim.md has their precision.
+choice, and a rule that never mattered. docs/measurements/trim.md has their precision.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Whether a text says everything that another one says, to check a model's claims and rewordings. Pure.
 
 Everything binding has to be in both: measures, conditions, prohibitions and their strength, every name, path, command
-and quotation. docs/trim.md has its precision.
+and quotation. docs/measurements/trim.md has its precision.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Turns a model's answers about pieces of a file into cuts, as far as code approves of each. Pure.
 
 A piece goes if another one that stays says the same, with all its measures, conditions and names; or it is reworded in
-fewer of its own words. docs/trim.md has their precision.
+fewer of its own words. docs/measurements/trim.md has their precision.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def skill_text(candidate: Candidate) -> str:
 
 
 def missing_parts(expected: Mapping[str, Any], text: str) -> list[str]:
-    """Return which expected parts a draft is missing, by the guide in docs/mining.md."""
+    """Return which expected parts a draft is missing, by the guide in docs/measurements/mining.md."""
     steps = [line for line in text.splitlines() if re.match(r"\d+\. ", line)]
     where = [next((n for n, line in enumerate(steps) if step in line), -1) for step in expected["steps"]]
     pitfalls = [line for line in text.splitlines() if line.startswith("- `") and " failed" in line]

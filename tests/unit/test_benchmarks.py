@@ -191,5 +191,5 @@ def test_a_failing_benchmark_does_not_stop_the_others(monkeypatch: pytest.Monkey
 
 
 def test_the_page_explains_every_benchmark() -> None:
-    page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "measurements" / "performance.md").read_text(encoding="utf-8")
     assert [name for name in suite.BENCHMARKS if f"\n### {name}" not in page] == []

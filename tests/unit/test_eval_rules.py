@@ -61,7 +61,7 @@ def test_a_changed_question_has_no_stored_answer(
 def test_words_alone_score_as_published(
     kind: str, precision: float, recall: float, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """docs/effect.md: over all halves. Of what was written to mislead words, they tell far less."""
+    """docs/measurements/effect.md: over all halves. Of what was written to mislead words, they tell far less."""
     found = score(kind, "offline", capsys)
     assert (found["precision"] >= precision, found["recall"] >= recall) == (True, True)
 

@@ -127,7 +127,7 @@ def test_with_too_many_skills_only_those_found_by_words_are_asked_about() -> Non
 
 
 def test_the_published_search_scores_hold(capsys: pytest.CaptureFixture[str]) -> None:
-    """docs/mining.md: eighty tasks, by words alone; the aim is 0.6 found and 0.9 left alone."""
+    """docs/measurements/mining.md: eighty tasks, by words alone; the aim is 0.6 found and 0.9 left alone."""
     files = [part for name in ("develop", "held") for part in ("--data", str(FINDING / f"{name}.jsonl"))]
     assert main(["eval", "finding", *files, "--json"]) == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)

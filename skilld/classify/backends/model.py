@@ -58,7 +58,7 @@ class Model:
 
     edits_together = True
     # With a strong model's answers for 231 sessions of other people, 11 proposals below it were right, 11 wrong and 11
-    # doubtful; of 50 right answers to written batches none was below it (docs/scoring.md).
+    # doubtful; of 50 right answers to written batches none was below it (docs/measurements/scoring.md).
     min_confidence = 0.75
 
     def __init__(self, spec: Spec) -> None:
