@@ -162,8 +162,10 @@ def _refuses_all(change: str, other: str) -> bool:
 
 
 def _asks_for_refused(order: str, rule: str) -> bool:
-    refused, asked = stems(refused_part(rule)) - PLAIN_VERBS, stems(chosen_part(order)) - PLAIN_VERBS
-    return bool(refused and refused <= asked <= refused | stems(rule) and not has_negation(order))
+    refused = stems(refused_part(rule)) - PLAIN_VERBS
+    if not refused or has_negation(order):
+        return False
+    return refused <= stems(chosen_part(order)) - PLAIN_VERBS <= refused | stems(rule)
 
 
 def _is_opposite(change: str, other: str) -> bool:

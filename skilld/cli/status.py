@@ -6,6 +6,7 @@ import argparse
 import os
 import time
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
@@ -16,7 +17,7 @@ from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.text import count_times, format_usd, pluralize
 
 if TYPE_CHECKING:
-    from skilld.daemon.settings_cache import BudgetLimits
+    from skilld.daemon.settings_cache import BudgetLimits, ShownSettings
     from skilld.store import Store
 
 _WEEK_SECONDS = 7 * 86400.0
@@ -113,7 +114,7 @@ def collect() -> dict[str, Any]:
             "found": list(choice.found),
             "agents": [asdict(one) for one in judges.judge_problems(store, settings.model, os.environ, now)],
         },
-        "agents": _agents(store),
+        "agents": _agents(store, settings),
         "turns": store.transcripts.turn_outcomes(),
         **_batches(store),
         "proposals": {state.value: store.proposals.count(state) for state in State},
@@ -157,13 +158,15 @@ def _batches(store: Store) -> dict[str, Any]:
     }
 
 
-def _agents(store: Store) -> dict[str, Any]:
+def _agents(store: Store, settings: ShownSettings) -> dict[str, Any]:
     from skilld.agents import ADAPTERS
-    from skilld.cli import inventory
+    from skilld.ingest.discover import find_roots
     from skilld.ingest.gone import describe_gone, gone_roots
 
     summary = store.transcripts.summary()
-    gone = {root.agent: describe_gone(root, read) for root, read in gone_roots(store, inventory.transcript_folders())}
+    configured = {agent: [Path(one) for one in folders] for agent, folders in settings.roots.items()}
+    roots = find_roots(common.home(), os.environ, configured)
+    gone = {root.agent: describe_gone(root, read) for root, read in gone_roots(store, roots)}
     found = {name: summary.get(name, {}) for name in ADAPTERS}
     return {
         name: {key: of_it.get(key, 0) for key in ("files", "turns", "malformed", "overlong")}

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,12 +43,14 @@ class ShownSettings:
     idle_minutes: float
     budget: BudgetLimits
     most_tokens: int = 0
+    roots: Mapping[str, Sequence[str]] = field(default_factory=dict)  # folders of transcripts, by agent
 
 
 def shown_settings(settings: Settings) -> ShownSettings:
     """Return the shown part of the settings."""
     budget = BudgetLimits(**settings.budget.model_dump())
-    return ShownSettings(settings.model, settings.batch.idle_minutes, budget, settings.limits.tokens)
+    roots = {agent: [str(one) for one in folders] for agent, folders in settings.roots.items()}
+    return ShownSettings(settings.model, settings.batch.idle_minutes, budget, settings.limits.tokens, roots)
 
 
 def settings_origin(file: Path, environment: Mapping[str, str]) -> str:

@@ -118,5 +118,13 @@ def _is_same_word(said: str, wanted: str, *, is_value: bool) -> bool:
 
 
 def _fits(pattern: str, word: str) -> bool:
-    rest = _OPEN_PART.split(pattern)
-    return len(rest) > 1 and bool(re.fullmatch(".+".join(map(re.escape, rest)), word))
+    """Whether a word is a pattern with at least one character in place of each open part."""
+    first, *rest = _OPEN_PART.split(pattern)
+    if not rest or not word.startswith(first):
+        return False
+    at = len(first)
+    for part in rest[:-1]:
+        at = word.find(part, at + 1) + len(part)
+        if at < len(part):
+            return False
+    return at < len(word) - len(rest[-1]) and word.endswith(rest[-1])

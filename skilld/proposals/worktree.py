@@ -121,9 +121,8 @@ def _remove_empty(folders: Iterable[Path]) -> None:
 
 _ERROR_PREFIX = re.compile(r"^(?:error|fatal): ")
 _SIGNING_ERROR = re.compile(r"failed to sign|signingkey|load public key|ssh-keygen")
-_FILTER_ERROR = re.compile(r"^fatal: (.+): (?:clean|smudge) filter '(.+)' failed$", re.MULTILINE)
 _FILTER_HUNG_UP = "fatal: the remote end hung up unexpectedly"  # of a filter process that ended too early; no name
-_MISSING_PROGRAM = re.compile(r"(\S+): (?:command )?not found$", re.MULTILINE)
+_MISSING_PROGRAM = re.compile(r"(?<!\S)(\S+): (?:command )?not found$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,11 +415,18 @@ def commit_file(
     raise RefusedError(work_tree.title, ". ".join([cause, *kept]), remedy or work_tree.remedy())
 
 
+def _failed_filter(line: str) -> tuple[str, str] | None:
+    """Return the path and the filter that a line of git's names: "fatal: PATH: clean filter 'NAME' failed"."""
+    head, _, name = line.removesuffix("' failed").rpartition(" filter '")
+    path, _, kind = head.removeprefix("fatal: ").rpartition(": ")
+    return (path, name) if kind in {"clean", "smudge"} and line.endswith("' failed") else None
+
+
 def outside_failure(work_tree: Worktree, result: Result, kept: Iterable[str] = ()) -> RefusedError | None:
     """Return why no git command makes a commit here: it cannot be signed, or a filter of the person's fails."""
     lines = [line for line in result.err.splitlines() if line.strip()]
-    if filtered := _FILTER_ERROR.search(result.err):
-        relpath, name = filtered.groups()
+    if failed := next(filter(None, map(_failed_filter, lines)), None):
+        relpath, name = failed
         missing = _MISSING_PROGRAM.search(result.err)
         cause = f"git's filter {name} fails on {relpath}: {lines[0]}"
         first = f"Fix it (git config --show-origin --get-regexp filter.{name})"

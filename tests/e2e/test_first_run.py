@@ -158,7 +158,7 @@ def test_setup_works_from_a_script_and_asks_nothing_without_a_terminal(home: Pat
     result = program.run("setup")
     assert result.returncode == 2
     assert "a  agent: " in result.stdout
-    assert "Without one: skilld setup agent | offline" in result.stderr
+    assert "To answer them beforehand: skilld setup agent | offline" in result.stderr
     document = program.json("setup")
     assert (document["model"], document["answered"]) == ("auto", False)
     assert [offer["model"] for offer in document["offers"]] == ["agent", "offline"]

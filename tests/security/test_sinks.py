@@ -87,8 +87,8 @@ def test_t23_no_command_prints_terminal_escapes(home: Path, tmp_path: Path, proj
     ]
     for session in sessions[:2]:
         session.use_skill()
-    for session in sessions:
-        session.type(f"hello {HOSTILE}", LASTING, f"Never mention hostnames again. {HOSTILE}", "thanks", "go on")
+    for session, what in zip(sessions, ("hostnames", "hostnames", "customers"), strict=True):
+        session.type(f"hello {HOSTILE}", LASTING, f"Never mention {what} again. {HOSTILE}", "thanks", "go on")
     shown = {"run": program.run("run", "--once")}
     proposals = {one["repo"]: one["id"] for one in program.json("proposals")}
     assert proposals.keys() == {str(project.root), str(hostile.root)}

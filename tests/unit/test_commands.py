@@ -301,6 +301,7 @@ def test_status_without_a_daemon_exits_0_and_has_the_promised_keys(capsys: pytes
         "malformed": 0,
         "overlong": 0,
         "last_event_at": None,
+        "gone": None,
     }
     assert document["batches"] == {"pending": 0, "done": 0, "parked": 0}
     assert document["spend_today"] == {"calls": 0, "tokens": 0, "usd": 0, "tests": 0}

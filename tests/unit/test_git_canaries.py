@@ -85,7 +85,7 @@ def test_no_canary_fires_over_the_life_of_a_proposal(person: Person) -> None:
 def test_none_fires_in_skillds_own_repository(person: Person) -> None:
     person.git("rm", "--quiet", "--cached", SKILL)
     person.git("commit", "--quiet", "-m", "not in git")
-    person.write("skills/.gitattributes", "*.md filter=canary diff=canary merge=canary\n")
+    person.write("skills/.gitattributes", "*.md diff=canary merge=canary\n*.py filter=canary\n")
     log = plant_canaries(person, "--global")
     harness = Harness(person, person.root.parent / "repos")
     harness.stage("p1", insert_below("- Run the tests.", "- Do a dry run."))

@@ -86,6 +86,7 @@ def choices(text: str) -> dict[int, frozenset[str]]:
     return {number: words & family for number, family in enumerate(_FAMILIES) if words & family}
 
 
+@lru_cache(maxsize=4096)
 def chosen_part(text: str) -> str:
     """Return `text` without the refused part: "use pnpm" of "use pnpm, not npm"."""
     if found := _USE_NOT.match(text) or _PREFER_TO.match(text):
@@ -109,6 +110,7 @@ def _other_choice(text: str) -> re.Match[str] | None:
     return found if any(mine & one and theirs & one and not mine & theirs & one for one in _FAMILIES) else None
 
 
+@lru_cache(maxsize=4096)
 def refused_part(text: str) -> str:
     """Return the few words that `text` refuses, if any: "npm" of "use pnpm, not npm"."""
     if first := _REFUSAL_FIRST.match(text):
