@@ -138,6 +138,9 @@ def test_how_things_are_done_here_is_heard(said: str, rule: str) -> None:
         "the button looks broken like everywhere else",
         "we use the old one everywhere i look",
         "remember to also fix the footer",
+        "don't ever change, claude",
+        "Always 3 lives now.",
+        "Always jump height 3.2 now, before it was 3, just change that.",
     ],
 )
 def test_the_same_words_about_the_present_task_are_not(said: str) -> None:
