@@ -1,4 +1,4 @@
-"""How certain an evaluation is (issue 17, part 5): seeded trials with a noisy model, and by hand."""
+"""How certain an evaluation is: seeded trials with a noisy model, and by hand."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The list of messages holds every text a person may see, in words people use.
-
-U1: issue 18, part 1.
-"""
+"""The list of messages holds every text a person may see, in words people use."""
 
 from __future__ import annotations
 
