@@ -202,7 +202,7 @@ _SECRET_URLS = tuple(
 _KEY_LINK = re.compile(
     r"/(?:(?:shared?_?)?invit(?:es?|ations?)|join|secrets?|shared?|resets?|(?:reset|forgot)-password|password-reset|confirm(?:ation)?|verif(?:y|ication)"
     r"|magic(?:-?link)?|(?P<busy>hooks?|webhooks?|tokens?|auth|activat(?:e|ion))|unsubscribe)/(?:[\w.~%-]{1,64}+/){0,3}?"
-    r"(?P<secret>[\w~%=-]{8,256}+)(?=/?(?:[\s\"'`<>)\]?#,;!]|\.?\s|\.?$))"
+    r"(?P<secret>[\w~%=-]{8,256}+)(?![/.]\w)"
 )
 _KEY_IN_QUERY = re.compile(
     r"[?&](?:invit(?:e|ation)|code|ticket|magic|otp|confirmation|reset)=(?P<secret>[\w~%-]{8,256}+)"

@@ -284,13 +284,11 @@ def _lead_of_word(text: str, token: _Token) -> Lead:
 def _find_codes(text: str, name: Name, at: int, end: int, *, signed: bool) -> Iterator[Finding]:
     lead = Lead.SIGN if signed else Lead.NONE
     near = 0 if text[name.start : name.end].lower() == _PIN else _WORDS_NEXT
-    split = _SPLIT_CODE.search(text, at, min(end, at + _CHARS_BEFORE))
-    if split and not _UNIT.match(text, split.end()):
-        yield Finding(*split.span(), "code")
-        return
     for distance, token in enumerate(_split_words(text, at, end)):
         if distance > _WORDS_NEAR:
             return
+        if (split := _SPLIT_CODE.match(text, token.start)) and not _UNIT.match(text, split.end()):
+            yield Finding(*split.span(), "code")
         if (
             _CODE.fullmatch(token.text)
             and not _UNIT.match(text, token.end)

@@ -171,15 +171,14 @@ _PERSONAL_NUMBER = re.compile(
     r"(?i:\b(?:ssn|social security|steuer-?id(?:entifikationsnummer|nr)?|steuer-?identifikationsnummer|tax id"
     r"|sozialversicherungsnummer|rentenversicherungsnummer|national insurance|nino|sécurité sociale|codice fiscale"
     r"|cpf|dni|bsn|pesel|ahv|aadhaar|personnummer|passport (?:no|number)|reisepassnummer)\b"
-    r"[^\w\n]{0,4}(?:[^\W\d]{1,12}[^\w\n]{1,4}){0,3})(?P<number>[A-Z0-9](?:[ ./-]?[A-Z0-9]){7,20}+)(?![\w-])"
+    r"[^\w\n]{0,4}(?:[^\W\d]{1,12}[^\w\n]{1,4}){0,3})(?P<number>[A-Z0-9](?:[ ./-]?[A-Z0-9]){7,20})(?![\w-])"
 )
-_SOME_DIGITS = re.compile(r"\d(?:[ ./-]?\d){5}")
 _MIN_PERSONAL_DIGITS = 6
 
 
 def find_personal_numbers(text: str) -> Iterator[Finding]:
     """Yield every number of a person that a word before it announces."""
-    for found in _PERSONAL_NUMBER.finditer(text) if _SOME_DIGITS.search(text) else ():
+    for found in _PERSONAL_NUMBER.finditer(text):
         if sum(map(str.isdigit, found["number"])) >= _MIN_PERSONAL_DIGITS and not is_stand_in(found["number"]):
             yield Finding(*found.span("number"), "personal-number")
 

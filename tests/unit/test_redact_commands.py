@@ -91,6 +91,13 @@ def test_names_words_and_stand_ins_stay(text: str) -> None:
         ("my SSN is 219-09-9843", "219-09-9843"),
         ("Steuer-ID: 86 095 742 719", "86 095 742 719"),
         ("the national insurance number is QQ 12 34 56 C", "12 34 56"),
+        ("my SSN: 219-09-9843 Thanks", "219-09-9843"),  # a capital behind it
+        ("codice fiscale RSSMRA85T10A562S", "RSSMRA85T10A562S"),
+        ("Reisepassnummer C01X00T47", "C01X00T47"),
+        ("the PIN is 4829, extension 555 123", "4829"),
+        ("the verification code is 482913, ticket 555-123 is open", "482913"),
+        ("join at **https://a.example/join/qZkWvRtNbXc**", "qZkWvRtNbXc"),
+        ("|https://a.example/join/qZkWvRtNbXc|", "qZkWvRtNbXc"),
     ],
 )
 def test_links_codes_and_numbers(text: str, secret: str) -> None:
@@ -104,6 +111,8 @@ def test_links_codes_and_numbers(text: str, secret: str) -> None:
         "https://a.example/auth/realms/3f2a9bc1-d4e5-4607-8829-3a4b5c6d7e8f",
         "https://a.example/docs/join/getting-started-guide",
         "https://a.example/share/annual-report-2026",
+        "https://a.example/share/qZkWvRtNbXc.html",
+        "https://a.example/share/qZkWvRtNbXc/in/the/long/run",
         "src/hooks/useUserProfile/index",
         "they said that this same code took some time over",
         "the password must have four, then more like this same line",
