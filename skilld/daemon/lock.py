@@ -150,14 +150,21 @@ _ALL_FILES_SECONDS = 60.0  # between two looks at all files of the program: a fe
 
 
 class FileIdentity:
-    """The identities of the lock, of the database with its side files, and of the program; all must be open."""
+    """The identities of the lock, of the database with its side files, and of the program; all must be open.
+
+    Installers and git replace a program's files, which dates their folder: all files are compared when the date of a
+    folder has changed, and otherwise only now and then, for what was written into a file.
+    """
 
     def __init__(
         self, lock: Path, database: Path, program: Path = _PROGRAM, clock: Callable[[], float] = time.monotonic
     ) -> None:
         files = [lock, *(database.with_name(database.name + more) for more in _DATABASE_SUFFIXES)]
         self._known = {path: here for path in files if (here := _file_id(path))}
-        self._program = _ProgramFiles(program, clock)
+        self._folder, self._clock = program.parent, clock
+        self._files = _file_versions(self._folder)
+        self._folders = {Path(path).parent for path in self._files}
+        self._dates, self._due = self._folder_dates(), clock() + _ALL_FILES_SECONDS
 
     def check(self) -> None:
         """Raise SkilldError if one of them was deleted, moved away or replaced."""
@@ -170,48 +177,21 @@ class FileIdentity:
                         _START_AGAIN,
                     )
         with suppress(OSError):
-            if changed := self._program.changed():
+            if changed := self._changed_file():
                 raise SkilldError(
                     "skilld is stopping because it was upgraded or removed", f"{changed} has changed", _START_AGAIN
                 )
 
-
-class _ProgramFiles:
-    """The program's files as they were when it started.
-
-    An installer replaces `__init__.py`, and git, in a checkout, its index: these two are looked at each time. All files
-    are compared when the index has changed, and otherwise only now and then, for what neither of them shows.
-    """
-
-    def __init__(self, program: Path, clock: Callable[[], float]) -> None:
-        self._program, self._clock = program, clock
-        self._index = _git_index(program.parent.parent)
-        self._version, self._commit = _file_version(program), self._index and _file_version(self._index)
-        self._files, self._due = _file_versions(program.parent), clock() + _ALL_FILES_SECONDS
-
-    def changed(self) -> Path | None:
-        """Return a file that was changed, added or removed, None if there is none. Raises OSError."""
-        if _file_version(self._program) != self._version:
-            return self._program
-        commit = self._index and _file_version(self._index)
-        if commit == self._commit and self._clock() < self._due:
+    def _changed_file(self) -> str | None:
+        dates = self._folder_dates()
+        if dates == self._dates and self._clock() < self._due:
             return None
-        now = _file_versions(self._program.parent)
-        self._commit, self._due = commit, self._clock() + _ALL_FILES_SECONDS
-        return next(
-            (Path(path) for path in sorted({*now, *self._files}) if now.get(path) != self._files.get(path)), None
-        )
+        now = _file_versions(self._folder)
+        self._dates, self._due = dates, self._clock() + _ALL_FILES_SECONDS
+        return next((path for path in sorted({*now, *self._files}) if now.get(path) != self._files.get(path)), None)
 
-
-def _git_index(folder: Path) -> Path | None:
-    """Return the index of a checkout, which git replaces whenever it changes files; None if `folder` is none."""
-    found = folder / ".git"
-    if found.is_dir():
-        return found / "index"
-    try:
-        return folder / found.read_text(encoding="utf-8").removeprefix("gitdir:").strip() / "index"  # a work tree
-    except (OSError, UnicodeError):
-        return None
+    def _folder_dates(self) -> dict[Path, object]:
+        return {folder: _file_version(folder) for folder in self._folders}
 
 
 def _file_versions(folder: Path) -> dict[str, tuple[int, int, int]]:
@@ -226,7 +206,8 @@ def _file_versions(folder: Path) -> dict[str, tuple[int, int, int]]:
 
 
 def _raise(error: OSError) -> None:
-    raise error
+    if not isinstance(error, FileNotFoundError):
+        raise error
 
 
 _START_AGAIN = "Start skilld again: skilld run. If it runs as a service, it restarts on its own."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -24,7 +25,8 @@ def program(tmp_path: Path) -> Path:
 def test_an_upgrade_is_noticed_by_the_file_time_too(program: Path) -> None:
     identity = FileIdentity(program.with_name("lock"), program.with_name("skilld.db"), program)
     identity.check()
-    os.utime(program, ns=(1, 1))  # the same inode, as when an installer is given it again
+    program.unlink()
+    program.write_text("old")  # perhaps with the same inode
     with pytest.raises(SkilldError, match="it was upgraded or removed"):
         identity.check()
 
@@ -131,12 +133,23 @@ def test_git_commands_that_leave_the_program_as_it_is_do_not_stop_it(checkout: _
     checkout.check()
 
 
-@pytest.mark.parametrize("name", ["cli/run.py", "cli/added.py"])
-def test_a_file_changed_without_git_is_noticed_within_a_minute(checkout: _Checkout, name: str) -> None:
-    (checkout.package / name).write_text("two, which is longer\n")
+def test_a_file_written_into_is_noticed_within_a_minute(checkout: _Checkout) -> None:
+    (checkout.package / "cli/run.py").write_text("two, which is longer\n")
     checkout.check()
     checkout.now += 61
-    with pytest.raises(SkilldError, match=f"{name} has changed"):
+    with pytest.raises(SkilldError, match="cli/run.py has changed"):
+        checkout.check()
+
+
+def test_a_new_file_is_noticed_at_once(checkout: _Checkout) -> None:
+    (checkout.package / "cli/added.py").write_text("")
+    with pytest.raises(SkilldError, match="cli/added.py has changed"):
+        checkout.check()
+
+
+def test_a_program_whose_folder_is_gone_is_noticed(checkout: _Checkout) -> None:
+    shutil.rmtree(checkout.package)
+    with pytest.raises(SkilldError, match="it was upgraded or removed"):
         checkout.check()
 
 
@@ -150,7 +163,7 @@ def test_a_message_costs_no_look_at_all_files(checkout: _Checkout, monkeypatch: 
 
     monkeypatch.setattr(os, "lstat", look)
     checkout.check()
-    assert len(looks) == 4, looks  # the lock, the database, __init__.py and the index
+    assert len(looks) == 5, looks  # the lock, the database, and three folders
 
 
 def test_a_folder_that_cannot_be_listed_is_no_upgrade(checkout: _Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
