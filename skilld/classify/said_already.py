@@ -299,7 +299,6 @@ _REASON = re.compile(
     r"(?<=\w{3}),? (?:so|because|cuz|since|otherwise|damit|sonst|weil|pour que|parce que|sinon|para que|porque)\b.*",
     re.IGNORECASE,
 )
-# Tells how a thing is run, which is no rule about when: "tests run with `npm test`".
 _ADDITION_WORD = re.compile(
     r"\b(?:also|too|as well|auch|también|également|aussi|anche|também|ook|też|také|также)\b", re.IGNORECASE
 )

@@ -137,13 +137,13 @@ def test_a_file_written_into_is_noticed_within_a_minute(checkout: _Checkout) -> 
     (checkout.package / "cli/run.py").write_text("two, which is longer\n")
     checkout.check()
     checkout.now += 61
-    with pytest.raises(SkilldError, match="cli/run.py has changed"):
+    with pytest.raises(SkilldError, match=r"cli/run\.py has changed"):
         checkout.check()
 
 
 def test_a_new_file_is_noticed_at_once(checkout: _Checkout) -> None:
     (checkout.package / "cli/added.py").write_text("")
-    with pytest.raises(SkilldError, match="cli/added.py has changed"):
+    with pytest.raises(SkilldError, match=r"cli/added\.py has changed"):
         checkout.check()
 
 

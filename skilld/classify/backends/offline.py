@@ -222,7 +222,7 @@ def _make_update(
         match, said = next(meant, (match, said))
     if not said.clear and (whole := fill_pronoun(said.text, text_before_quote(match.quote, message.text))):
         filled = phrase(replace(match, said=whole))
-        said = filled if filled.clear and whole != said.text else said
+        said = filled if filled.clear else said
     if said.clear and (both := join_previous(match, message.text)):
         lacks_subject = fill_pronoun(said.text, text_before_quote(match.quote, message.text)) is None
         match, said = (both, phrase_joined(both)) if lacks_subject else (match, said)

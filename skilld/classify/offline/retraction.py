@@ -308,19 +308,14 @@ def _is_for_now(text: str) -> bool:
 
 def _remove_retracted(updates: list[Update], message: Message, clause: str) -> list[Update]:
     turn, begins = message.turn or 0, message.text.find(clause)
-    # Who changed their mind says in the same turn what holds now: "always use tabs, I changed my mind".
-    only_mind = bool(_MIND.search(clause)) and not find_retractions(_MIND.sub(" ", clause))
     earlier = [
         update
         for update in updates
         if update.turn < turn
-        or (
-            update.turn == turn and not only_mind and 0 <= message.text.find(update.quote) <= begins - len(update.quote)
-        )
+        or (update.turn == turn and 0 <= message.text.find(update.quote) <= begins - len(update.quote))
     ]
     named = _named(clause, earlier)
-    says_instead = only_mind and any(update.turn == turn for update in updates)
-    if not named and not says_instead and _is_bare(clause, begins):
+    if not named and _is_bare(clause, begins):
         named = [update for update in earlier if turn - update.turn <= _MAX_TURNS_BACK][-1:]
     return [update for update in updates if update not in named]
 

@@ -253,10 +253,7 @@ def _line_clauses(line: str, offset: int, begin: int) -> Iterator[Clause]:
         question = bool(_QUESTION_END.search(line, begin, end))
         rules = [rule for rule in _SECOND_RULE.finditer(line, begin, end) if _is_separate_rule(line, begin, rule)]
         found = sorted({*(rule.span() for rule in rules), *_minds(line, begin, end)})
-        found = [one for at, one in enumerate(found) if not at or one[0] >= found[at - 1][1]]
-        cuts = [cut for _, cut in found]
-        seams = [seam for seam, _ in found]
-        stretches = zip([begin, *cuts], [*seams, end], strict=True)
+        stretches = zip([begin, *(cut for _, cut in found)], [*(seam for seam, _ in found), end], strict=True)
         for first, last in chain.from_iterable(_pieces(line, *stretch) for stretch in stretches):
             clause = _trim(line, first, last)
             if clause[0] < clause[1] and not _PARTICLE.match(line, *clause):
