@@ -142,7 +142,7 @@ _LINK = re.compile(
 )
 _BLANK = re.compile(r"[ \t]{1,4}(?!-)")  # --name value
 _SET_COMMAND = re.compile(r"\b(?:setx|set -[a-zU]{0,3}x[a-zU]{0,3})[ \t]{1,4}\Z")  # of a variable: Windows, fish
-_CONFIGURE = re.compile(r"\bconfig(?:ure|uration)?[ \t:]{1,4}(?:set|add)?[ \t]{1,4}(?:--[\w-]{1,24}[ \t]{1,4})?\Z")
+_CONFIGURE = re.compile(r"\bconfig(?:ure|uration)?[ \t:]{1,4}(?:(?:set|add)[ \t]{1,4})?(?:--[\w-]{1,24}[ \t]{1,4})?\Z")
 _QUOTED = re.compile(
     r"""(?:@|(?P<prefix>[fFrRbBuU]{1,2}))?(?P<quote>\\{0,3}(?:'''|\"{3}|["'`]))"""
     r"""(?P<value>(?:(?!(?P=quote))[^\n]){1,16384}+)(?P=quote)"""

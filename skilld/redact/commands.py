@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterator
 from functools import cache
-from typing import NamedTuple
 
 from skilld.redact.findings import (
     Finding,
@@ -17,7 +16,6 @@ from skilld.redact.findings import (
     is_password_word,
     is_path,
     is_scrambled,
-    is_stand_in,
     is_template,
 )
 
@@ -27,59 +25,43 @@ from skilld.redact.findings import (
 _MAX_COMMAND = 400  # characters of a command
 # A value in a shell: quoted, or up to a blank.
 _VALUE = r"""(?:'(?P<single>[^'\n]{1,256}+)'|"(?P<double>[^"\n]{1,256}+)"|(?P<bare>[^\s'"`|;<>]{1,256}+))"""
-_ATTACHED = r"(?<=\s)-p" + _VALUE
-_P_OPTION = r"(?<=\s)(?:-p|--pass(?:word)?|--pw)(?:\s{1,4}|=)" + _VALUE
+_P_OPTION = r"(?:-p|--pass(?:word)?|--pw)(?:\s{1,4}|=)"
 
-
-class _Command(NamedTuple):
-    """Programs, and the regex of the option with their password, compiled when one is found."""
-
-    programs: str
-    option: str
-
-
+# Programs, and what stands between a blank and their password.
 _COMMANDS = (
-    _Command("sshpass", r"(?<=\s)-p\s{0,4}" + _VALUE),
-    _Command(
-        "mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlcheck mariadb mariadb-dump mysqlsh mycli", _ATTACHED
-    ),
-    _Command("redis-cli valkey-cli keydb-cli", r"(?<=\s)(?:-a|--pass)\s{1,4}" + _VALUE),
-    _Command("smbclient rpcclient smbget smbmap net", r"(?<=\s)-U\s{0,4}['\"]?[^\s%'\"]{1,128}+%" + _VALUE),
-    _Command(
-        "docker podman nerdctl buildah skopeo helm oras crane regctl oc cf argocd rancher az npm vault psql"
-        " mongo mongosh mongodump mongoexport mongorestore mongoimport cqlsh rabbitmqadmin influx mc cypher-shell"
-        " clickhouse-client arangosh couchbase-cli mosquitto_pub ssh-keygen",
+    ("sshpass", r"-p\s{0,4}"),
+    ("mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlcheck mariadb mariadb-dump mysqlsh mycli", "-p"),
+    ("7z 7za 7zz unrar rar", "-p"),
+    ("redis-cli valkey-cli keydb-cli", r"(?:-a|--pass)\s{1,4}"),
+    ("smbclient rpcclient smbget smbmap net", r"-U\s{0,4}['\"]?[^\s%'\"]{1,128}+%"),
+    (
+        (
+            "docker podman nerdctl buildah skopeo helm oras crane regctl oc cf argocd rancher az npm vault psql"
+            " mongo mongosh mongodump mongoexport mongorestore mongoimport cqlsh rabbitmqadmin influx mc cypher-shell"
+            " clickhouse-client arangosh couchbase-cli mosquitto_pub ssh-keygen"
+        ),
         _P_OPTION,
     ),
-    _Command(
-        "mosquitto_sub mosquitto_pub ipmitool sqlcmd bcp zip unzip couchbase-cli ssh-keygen",
-        r"(?<=\s)-P\s{0,4}" + _VALUE,
-    ),
-    _Command("ssh-keygen", r"(?<=\s)-N\s{1,4}" + _VALUE),
-    _Command("7z 7za 7zz unrar rar", r"(?<=\s)-p" + _VALUE),
-    _Command("ldapsearch ldapadd ldapmodify ldapwhoami ldapdelete ldappasswd", r"(?<=\s)-w\s{0,4}" + _VALUE),
-    _Command("openssl", r"(?<=[\s\"'])pass:" + _VALUE),
-    _Command("openssl", r"(?<=\s)-k\s{1,4}" + _VALUE),
-    _Command("keytool jarsigner", r"(?<=\s)-(?:store|key|srcstore|deststore|new)pass(?:wd)?\s{1,4}" + _VALUE),
-    _Command("gpg gpg2", r"(?<=\s)--passphrase(?:\s{1,4}|=)" + _VALUE),
-    _Command("http https xh curlie curl", r"(?<=\s)(?:-a|--auth|-u|--user)[\s=]{1,4}['\"]?[\w.@-]{1,128}+:" + _VALUE),
-    _Command("lftp", r"(?<=\s)-u\s{0,4}['\"]?[^\s,'\"]{1,128}+," + _VALUE),
-    _Command(
-        "curl wget http https xh",
-        r"(?<=\s)(?:-b|--cookie)(?:\s{1,4}|=)['\"]?[\w.-]{1,64}+=(?P<bare>[^\s'\"`;|]{6,256}+)",
-    ),
-    _Command("htpasswd", r"(?<=\s)-[a-zA-Z]{0,6}b[a-zA-Z]{0,6}\s{1,4}(?:\S{1,256}+\s{1,4}){1,2}" + _VALUE),
-    _Command("xfreerdp xfreerdp3 wlfreerdp", r"(?<=\s)/p:" + _VALUE),
-    _Command("rdesktop", r"(?<=\s)-p\s{1,4}" + _VALUE),
-    _Command("sqlplus rman expdp impdp sqlldr", r"(?<=\s)[\w$#]{1,64}+/" + _VALUE),
-    _Command("wpa_passphrase", r"(?<=\s)(?:'[^'\n]{1,64}+'|\"[^\"\n]{1,64}+\"|\S{1,64}+)\s{1,4}" + _VALUE),
-    _Command("rabbitmqctl", r"\s(?:change_password|add_user|authenticate_user)\s{1,4}\S{1,256}+\s{1,4}" + _VALUE),
-    _Command("rclone", r"\sobscure\s{1,4}" + _VALUE),
-    _Command("useradd usermod adduser", r"(?<=\s)(?:-p|--password)(?:\s{1,4}|=)" + _VALUE),
-    _Command(
-        "gh glab", r"\s(?:secret|variable)\s{1,4}set\s[^\n]{0,200}?\s(?:-b|--body|-v|--value)(?:\s{1,4}|=)" + _VALUE
-    ),
-    _Command("nmcli", r"(?<=\s)(?:password|psk|802-11-wireless-security\.psk)\s{1,4}" + _VALUE),
+    ("mosquitto_sub mosquitto_pub ipmitool sqlcmd bcp zip unzip couchbase-cli ssh-keygen", r"-P\s{0,4}"),
+    ("ssh-keygen", r"-N\s{1,4}"),
+    ("ldapsearch ldapadd ldapmodify ldapwhoami ldapdelete ldappasswd", r"-w\s{0,4}"),
+    ("openssl", r"[\"']?pass:"),
+    ("openssl", r"-k\s{1,4}"),
+    ("keytool jarsigner", r"-(?:store|key|srcstore|deststore|new)pass(?:wd)?\s{1,4}"),
+    ("gpg gpg2", r"--passphrase(?:\s{1,4}|=)"),
+    ("http https xh curlie curl", r"(?:-a|--auth|-u|--user)[\s=]{1,4}['\"]?[\w.@-]{1,128}+:"),
+    ("lftp", r"-u\s{0,4}['\"]?[^\s,'\"]{1,128}+,"),
+    ("curl wget http https xh", r"(?:-b|--cookie)(?:\s{1,4}|=)['\"]?[\w.-]{1,64}+=(?=[^\s'\"`;|]{6})"),
+    ("htpasswd", r"-[a-zA-Z]{0,6}b[a-zA-Z]{0,6}\s{1,4}(?:\S{1,256}+\s{1,4}){1,2}"),
+    ("xfreerdp xfreerdp3 wlfreerdp", "/p:"),
+    ("rdesktop", r"-p\s{1,4}"),
+    ("sqlplus rman expdp impdp sqlldr", r"[\w$#]{1,64}+/"),
+    ("wpa_passphrase", r"(?:'[^'\n]{1,64}+'|\"[^\"\n]{1,64}+\"|\S{1,64}+)\s{1,4}"),
+    ("rabbitmqctl", r"(?:change_password|add_user|authenticate_user)\s{1,4}\S{1,256}+\s{1,4}"),
+    ("rclone", r"obscure\s{1,4}"),
+    ("useradd usermod adduser", r"(?:-p|--password)(?:\s{1,4}|=)"),
+    ("gh glab", r"(?:secret|variable)\s{1,4}set\s[^\n]{0,200}?\s(?:-b|--body|-v|--value)(?:\s{1,4}|=)"),
+    ("nmcli", r"(?:password|psk|802-11-wireless-security\.psk)\s{1,4}"),
 )
 
 
@@ -87,9 +69,9 @@ _COMMANDS = (
 def _options() -> dict[str, list[str]]:
     """Return the regexes of options by program."""
     found: dict[str, list[str]] = {}
-    for command in _COMMANDS:
-        for program in command.programs.split():
-            found.setdefault(program, []).append(command.option)
+    for programs, option in _COMMANDS:
+        for program in programs.split():
+            found.setdefault(program, []).append(rf"(?<=\s){option}{_VALUE}")
     return found
 
 
@@ -203,7 +185,7 @@ def _made_finding(given: re.Match[str], looks: Callable[[str], bool] = _is_made)
     """Return the secret in a place where other things are common, too: only one that looks made."""
     found = _password_finding(given)
     value = found and given.string[found.start : found.end]
-    is_one = value and looks(value) and not (is_path(value) or is_stand_in(value) or value.startswith("@"))
+    is_one = value and looks(value) and not (is_path(value) or value.startswith("@"))
     return found if is_one else None
 
 

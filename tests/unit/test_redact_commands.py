@@ -67,6 +67,9 @@ def test_a_made_value_after_what_takes_a_secret_is_found(command: str) -> None:
         "upload 3f2a9bc1d4e5",
         "secret = model_api_key",
         "git unlock docs/plan2.md",
+        "kubectl create secret generic x --from-literal=cert=certs/tls1.crt",
+        "vault kv put secret/x value=@secret1.txt",
+        'python3 <<< "print2xx"',
     ],
 )
 def test_names_words_and_stand_ins_stay(text: str) -> None:
@@ -76,6 +79,12 @@ def test_names_words_and_stand_ins_stay(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "secret"),
     [
+        ("use the token qZkWvRtNbXc for this", "qZkWvRtNbXc"),
+        ("pip config set global.password summer2024", "summer2024"),
+        ("git config --global user.password summer2024", "summer2024"),
+        ("git config user.password summer2024", "summer2024"),
+        ("echo summer2024 | docker login --password-stdin", "summer2024"),
+        ("npm publish --otp=482913", "482913"),
         ("https://onetimesecret.com/secret/lWAyOger8Htq2UkWrUhcVM", "lWAyOger8Htq2UkWrUhcVM"),
         ("https://zapier.com/hooks/catch/991234/LbbhZunnQOgaB184sl1i/", "LbbhZunnQOgaB184sl1i"),
         ("the invite is https://t.corp.example/join/OlDsjmvGiZGoNwMHeoJB.", "OlDsjmvGiZGoNwMHeoJB"),
@@ -111,6 +120,9 @@ def test_links_codes_and_numbers(text: str, secret: str) -> None:
         "https://a.example/auth/realms/3f2a9bc1-d4e5-4607-8829-3a4b5c6d7e8f",
         "https://a.example/docs/join/getting-started-guide",
         "https://a.example/share/annual-report-2026",
+        "https://a.example/share/xxxxxxxxxxxx",
+        "https://github.com/acme/share/blob/main/qZkWvRtNbXc",
+        "see https://a.example and open /join/qZkWvRtNbXc there",
         "https://a.example/share/qZkWvRtNbXc.html",
         "https://a.example/share/qZkWvRtNbXc/in/the/long/run",
         "src/hooks/useUserProfile/index",
@@ -119,6 +131,12 @@ def test_links_codes_and_numbers(text: str, secret: str) -> None:
         "the code has 120 300 lines, and 100 200 entries",
         "order 2190999842 shipped",
         "ghp_ and the rest of the token",
+        "npm_ packageInstallationDirectory",
+        "sk_live_ xxxxxxxxxxxxxxxxxxxxxxxx",
+        "the app password is xxxx xxxx xxxx xxxx",
+        "the one-time code is 120 300 entries",
+        "SSN 000-00-0000",
+        "the ssn column has VARCHAR2 TYPE AND",
     ],
 )
 def test_what_only_looks_like_a_link_code_or_number_stays(text: str) -> None:
