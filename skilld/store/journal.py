@@ -262,7 +262,7 @@ class Recorder:
         self._gone = False
         self._before: int | None = None
         db.create_function("noted", 2, self._note)
-        db.create_function("noted_gone", 0, self.note_gone)
+        db.create_function("noted_gone", 0, self._note_gone)
         db.execute("PRAGMA temp_store = MEMORY")
         db.execute("BEGIN")  # without it each trigger takes a millisecond
         for kept in _JOURNALED:
@@ -272,8 +272,7 @@ class Recorder:
     def _note(self, table: str, rowid: int) -> None:
         self._changed[table, rowid] = None
 
-    def note_gone(self) -> None:
-        """Have the next commit rewrite the journal, so that no line keeps what was deleted or blanked."""
+    def _note_gone(self) -> None:
         self._gone = True
 
     def _rows(self) -> list[Row]:

@@ -185,15 +185,13 @@ class Proposals(Table):
         self._db.execute(f"UPDATE proposals SET {settings} WHERE id = ?", [*values, proposal.id])  # noqa: S608 - fixed names
 
     def forget_words(self, proposal: Proposal) -> None:
-        """Blank all words of a proposal, in the journal too; call it in a transaction."""
+        """Blank all words of a proposal; call it in a transaction, and `Store.erase_free_space` behind it."""
         self._mark_changed()
         lists = ("operations", "evidence", "updates", "conflicts", "also", "flags")
         blanked = ", ".join([*(f"{name} = '[]'" for name in lists), "reason = ''", "note = ''"])
         self._db.execute(f"UPDATE proposals SET summary = ?, {blanked} WHERE id = ?", (FORGOTTEN, proposal.id))  # noqa: S608
         self._db.execute("UPDATE decisions SET why = '' WHERE proposal_id = ?", (proposal.id,))
         self._db.execute("UPDATE batches SET job = json_remove(job, '$.plan') WHERE id = ?", (proposal.batch_id,))
-        if self._db.journal is not None:
-            self._db.journal.note_gone()
 
     def missing_since(self, proposal_id: str) -> str:
         """Return since when a proposal has been missing from the staging branch; "" if it is there."""

@@ -28,7 +28,7 @@ COMPILED_ON_USE: dict[str, Callable[[], Iterable[str]]] = {
     "skilld.classify.backends.agent_cli.backend._find_status": lambda: [
         pattern for _, pattern in backend._STATUS_PATTERNS
     ],
-    "skilld.redact.commands._command_passwords": lambda: [command.option for command in commands._COMMANDS],
+    "skilld.redact.commands._command_passwords": lambda: {one for of in commands._options().values() for one in of},
     "skilld.redact.credentials.find_in_urls": lambda: [pattern for _, _, pattern in credentials._SECRET_URLS],
 }
 # Functions whose patterns a module holds once it is imported, or a cached function returns.

@@ -138,7 +138,20 @@ def test_never_takes_globs_of_names(project: Path, glob: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["", " ", "/deploy", ".claude/skills/x", "plugin:deploy", "!deploy", "{deploy,release}", "a, b", "a ", "$a", "a-["],
+    [
+        "",
+        " ",
+        "/deploy",
+        ".claude/skills/x",
+        "plugin:deploy",
+        "!deploy",
+        "{deploy,release}",
+        "a, b",
+        "a ",
+        "$a",
+        "a-[",
+        "a" * 256,
+    ],
 )
 def test_what_can_be_no_skills_name_is_an_error(project: Path, name: str) -> None:
     (project / ".skilld.toml").write_text(f'never = ["deploy", "{name}"]')
