@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,21 @@ _MAX_HEADS = 3  # openings in a row, as in "please make sure you don't"
 _DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _HEADS = tuple((compiled(source), head) for source, head in _DATA["heads"])
 _CARRIERS = tuple(map(compiled, _DATA["carriers"]))
-_REMARKS = tuple(map(compiled, _DATA["remarks"]))
+
+
+@cache
+def courtesies() -> dict[str, str]:
+    """Return the regexes of greetings, thanks and kind words in several languages, by what they are for."""
+    table = tomllib.loads(Path(__file__).with_name("courtesy.toml").read_text(encoding="utf-8"))
+    return {name: one if isinstance(one, str) else f"(?:{'|'.join(one)})" for name, one in table.items()}
+
+
+# "..., that would be great", "..., vielen Dank schon mal", "..., ce serait sympa, merci": only courtesy.
+_COURTESY = compiled(
+    rf"(?:\s*[,;(–—-]+ ?(?:(?:and|und|et|y|e|en|i|a|и) )?(?:{courtesies()['thanks']}|{courtesies()['kind']}))+"
+    r"[)\s]*(?=[.!]*$)"
+)
+_REMARKS = (_COURTESY, *map(compiled, _DATA["remarks"]))
 _COMPLAINT = compiled(  # behind a run of dashes, which is tried from its start only
     r"(?:^|(?:(?<!\s)\s++|(?<![,;–—(-]))[,;–—(-]++ ?)"
     rf"(?:{'|'.join(_DATA['complaints'])})\)?(?=\s?(?:[,.;:!?–—，、：。-]|$))"
