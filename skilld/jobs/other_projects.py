@@ -33,10 +33,8 @@ def without_other_projects(
     texts = {message.turn: message.text for message in messages}
     theirs: dict[int, OtherProject] = {}
     for item in verdict.proposed:
-        ref = target_of(item.update)
-        if ref is None or ref.kind is TargetKind.PERSONAL:
-            continue
-        if found := _other_project(_sentence(item.update.quote, texts[item.update.turn]), job):
+        said = _sentence(item.update.quote, texts[item.update.turn])
+        if target_of(item.update) and (found := _other_project(said, job)):
             theirs[id(item)] = (replace(item.update, skill=None), *found)
     if not theirs:
         return verdict, []
@@ -53,11 +51,12 @@ def _sentence(quote: str, text: str) -> str:
 def _other_project(said: str, job: AnalyseBatch) -> tuple[str, SkillRef | None] | None:
     cwd, home = Path(job.batch.cwd or "/"), Path(job.batch.home)
     here = project_root(cwd)
-    roots: dict[str, set[Path]] = {}
+    present, roots = [here.name, *cwd.parts, *_entries(here)], dict[str, set[Path]]()
     for root in {project_root(Path(folder)) for folder in job.folders[:_MAX_FOLDERS]}:
-        if not (root.is_relative_to(here) or here.is_relative_to(root) or home.is_relative_to(root)):
+        if root.is_relative_to(here) or here.is_relative_to(root) or home.is_relative_to(root):
+            present.append(root.name)
+        else:
             roots.setdefault(root.name, set()).add(root)
-    present = [here.name, *(cwd.relative_to(here).parts if cwd.is_relative_to(here) else ()), *_entries(here)]
     if name := named_project(said, roots, present):
         file = _instruction_file(job, roots[name])
         how = "`learnings propose` puts it there" if file else "`learnings propose --to FILE` puts it there"

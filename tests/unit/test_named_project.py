@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from skilld.classify.backends import OFFLINE, Spec
+from skilld.classify.verify import Verdict, VerifiedUpdate
+from skilld.jobs.other_projects import without_other_projects
+from skilld.protocol import AnalyseBatch, BatchJob
 from skilld.targets.named_project import named_project, unknown_project
+from skilld.types import Kind, Message, SkillRef, TargetKind, Update
 
 FOLLOWED = ["smallhours", "ripcsv", "teashop2", "docs", "churn-lab", "game", "tie"]
 
@@ -55,3 +62,32 @@ def test_a_project_is_named_as_the_place_of_a_rule(said: str, name: str) -> None
 )
 def test_a_repository_is_named_that_is_not_known(said: str, name: str) -> None:
     assert unknown_project(said, present=["teashop-web", "src"]) == name
+
+
+@pytest.mark.parametrize(
+    ("work", "others", "theirs"),
+    [
+        ("mono", ["ripcsv"], True),
+        ("mono/packages/ripcsv", ["ripcsv"], False),  # named as the folder that the session is in
+        ("mono", ["mono/vendor/ripcsv"], False),  # a part of the session's own project
+        ("ripcsv/tools", ["ripcsv"], False),
+        ("mono", ["a/ripcsv", "b/ripcsv"], True),  # either may be meant
+    ],
+)
+def test_only_a_project_apart_from_the_sessions_own_is_another(
+    tmp_path: Path, work: str, others: list[str], *, theirs: bool
+) -> None:
+    for name in (work.partition("/")[0], *others):
+        (tmp_path / name / ".git").mkdir(parents=True, exist_ok=True)
+        (tmp_path / name / "CLAUDE.md").write_text("# Rules\n")
+    (tmp_path / work).mkdir(parents=True, exist_ok=True)
+    batch = BatchJob(agent="claude-code", cwd=str(tmp_path / work), home=str(tmp_path))
+    job = AnalyseBatch(
+        batch=batch, closed_at="", backend=Spec(OFFLINE), folders=tuple(str(tmp_path / one) for one in ("", *others))
+    )
+    said = "in the ripcsv repo always put the error first"
+    update = VerifiedUpdate(Update(1, "", said, "", Kind.PREFERENCE, 1, said))
+    ref = SkillRef("CLAUDE.md", str(tmp_path / work / "CLAUDE.md"), kind=TargetKind.INSTRUCTIONS)
+    left, kept = without_other_projects(Verdict((update,)), job, [Message(said, turn=1)], lambda _: ref)
+    assert (left.proposed, len(kept)) == (() if theirs else (update,), int(theirs))
+    assert all((place is None) == (len(others) > 1) for _, _, place in kept)
