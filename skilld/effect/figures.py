@@ -14,6 +14,8 @@ from enum import StrEnum
 
 # Sessions in which a rule could matter; with fewer, nothing is claimed (docs/measurements/effect.md: what that costs).
 MIN_SESSIONS = 40
+# From when a rule was added to the newest of these sessions: many short ones on one day show nothing of other work.
+MIN_UNUSED_SECONDS = 14 * 86400.0
 DETECTION_RATE = 0.5  # share of repeats that are found without a model: 41 of the 82 that were once scored
 MAX_HOLDS_SHARE = 0.25  # a rule holds if it is repeated in at most this share of sessions
 MIN_REPEATED_SHARE = 0.05  # a rule counts as repeated from this share on, however many repeats were missed
@@ -60,7 +62,8 @@ def state_of(repeated: Sequence[bool], in_reach: int = 0) -> RuleState:
     """Return what may be claimed about a rule.
 
     `repeated` has one entry for each session in which the rule could matter, oldest first: whether it was repeated.
-    `in_reach` counts all sessions held where its file is read, whether or not it could matter.
+    `in_reach` counts all sessions held where its file is read, whether or not it could matter; 0 for a rule that is
+    younger than `MIN_UNUSED_SECONDS`.
     """
     if not repeated and in_reach >= MIN_SESSIONS:
         return RuleState.UNUSED

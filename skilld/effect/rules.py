@@ -14,7 +14,7 @@ from pathlib import PurePath
 from skilld.classify.rule_repeats import match_keys, repeats_rule
 from skilld.classify.said_already import says_already
 from skilld.context.values import within
-from skilld.effect.figures import Count, RuleState, state_of
+from skilld.effect.figures import MIN_UNUSED_SECONDS, Count, RuleState, state_of
 from skilld.effect.model_questions import rule_key
 from skilld.effect.relevance import could_matter
 from skilld.effect.rule_lines import rules_in
@@ -207,13 +207,14 @@ class _SessionTerms:
 def _effect(rule: Rule, told: Sequence[_SessionTerms]) -> Effect:
     folder, words, key, is_in_skill = rule.folder, match_keys(rule.text), rule_key(rule.text), rule.is_in_skill
     readers = rule.agents | {one.session.agent for one in told if rule.path in one.session.loaded}
-    before, repeated, evidence, missed, occasions, in_reach = Count(), [], [], [], [], 0
+    before, repeated, evidence, missed, occasions = Count(), [], [], [], []
+    in_reach: list[float] = []  # times
     for one in told:
         session = one.session
         came_later = session.at < rule.since
         loaded = rule.path in session.loaded
         around = within(session.cwd, folder)
-        in_reach += not came_later and (loaded or around)
+        in_reach += [session.at] if not came_later and (loaded or around) else []
         # Who would have read a file that did not exist yet; a skill is loaded only if it is used.
         would_be = came_later and around and session.agent in readers and not is_in_skill
         if not (loaded or would_be or around):
@@ -232,7 +233,8 @@ def _effect(rule: Rule, told: Sequence[_SessionTerms]) -> Effect:
             repeated.append(bool(repeats))
             evidence += repeats
     after = Count(len(repeated), sum(repeated))
-    state = state_of(repeated, in_reach)
+    is_old_enough = bool(in_reach) and in_reach[-1] - rule.since >= MIN_UNUSED_SECONDS
+    state = state_of(repeated, len(in_reach) if is_old_enough else 0)
     return Effect(rule, before, after, state, _newest(evidence), _newest(missed), tuple(occasions))
 
 

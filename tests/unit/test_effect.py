@@ -28,6 +28,7 @@ from support.new_store import new_store
 from support.proposals import make_proposal
 
 RULE = "Use pnpm, never npm, in this repository."
+DAY = 86400.0
 GUIDE = "/home/ada/a/CLAUDE.md"
 AGAIN = "you ran npm again, use pnpm"
 SAYS_AGAIN = cache(repeats_rule)  # a made-up year has the same words over and over
@@ -119,10 +120,20 @@ def test_of_several_mined_rules_each_was_said_only_in_its_own_sessions() -> None
 
 
 def test_a_rule_that_was_not_loaded_is_not_repeated() -> None:
-    elsewhere = [session(at, AGAIN, loaded=("/home/ada/a/AGENTS.md",)) for at in range(1, MIN_SESSIONS + 1)]
+    elsewhere = [session(DAY * at, AGAIN, loaded=("/home/ada/a/AGENTS.md",)) for at in range(1, MIN_SESSIONS + 1)]
     effect = compute_effect(elsewhere)
     assert (effect.after, effect.state) == (Count(), RuleState.UNUSED)
     assert compute_effect([replace(one, cwd="/other") for one in elsewhere]).state is RuleState.UNKNOWN
+
+
+def test_a_young_rule_is_not_called_unused() -> None:
+    """Many short sessions in two days, none about the rule: a cut was proposed minutes after it was accepted."""
+    busy = [session(at, work=("css", "button")) for at in range(1, 2 * int(DAY), 1800)]
+    assert len(busy) > MIN_SESSIONS
+    assert compute_effect(busy).state is RuleState.UNKNOWN
+    later = session(15 * DAY, work=("css", "button"))
+    assert compute_effect([*busy, later]).state is RuleState.UNUSED
+    assert compute_effect([*busy, later], since=2 * DAY).state is RuleState.UNKNOWN
 
 
 def test_an_unrelated_session_is_not_counted() -> None:

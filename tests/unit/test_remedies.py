@@ -266,7 +266,7 @@ def test_an_accepted_rule_never_needed_is_removed(bench: Bench) -> None:
     bench.decide(remedy, State.ACCEPTED)
     bench.write(**{"CLAUDE.md": bench.staged("CLAUDE.md")})
     for number in range(MIN_SESSIONS):
-        bench.add_repeat(f"later-{number}", "Make the sidebar blue!", "CLAUDE.md", days=-10)
+        bench.add_repeat(f"later-{number}", "Make the sidebar blue!", "CLAUDE.md", days=-15)
     assert bench.propose_remedies(20) == []  # it had its proposal of the month
     (two,) = bench.propose_remedies(31)
     assert (two.reason, two.evidence) == ("The rule has not applied in any session since it was added.", ())
