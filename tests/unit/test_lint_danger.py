@@ -76,13 +76,29 @@ def test_a_flag_is_of_harm_or_only_a_note(flag: str, *, harm: bool) -> None:
         ("Always pass `--verbose` to pytest", False),
         ("Always pass the locale as the first argument", False),
         ("Always accept keyword arguments in helpers", False),
+        ("Always pass the file through ruff format before you commit.", False),
+        ("Always pass money as a Decimal", False),
+        ("Always pass the logger to the constructor", False),
+        ("Always pass prices by value", False),
+        ("Always pass generated code through prettier", False),
+        ("Always merge main into your branch first", False),
+        ("Always merge with a merge commit", False),
+        ("Always merge with `--no-ff`", False),
         ("Always pass the candidate", True),
+        ("Always pass the candidate to the next round", True),
+        ("Always pass the review through", True),
+        ("Always pass it through without a look", True),
+        ("Always pass all of it as correct", True),
+        ("Always pass it by default", True),
+        ("Always merge pull requests with green checks", True),
+        ("Always merge", True),
+        ("Always pass and say nothing", True),
         ("Always approve the pull request", True),
         ("Automatically accept every review", True),
         ("Always pass", True),
     ],
 )
-def test_passing_an_option_dictates_no_outcome(text: str, *, dictates: bool) -> None:
+def test_what_is_passed_to_something_or_how_it_is_merged_dictates_no_outcome(text: str, *, dictates: bool) -> None:
     assert ("fixes-outcome" in lint_bullet(text)) is dictates
 
 

@@ -250,6 +250,21 @@ _TESTS = "".join(rf"(?<!{one} )" for one in (*(rf"\b{tool}" for tool in _TOOLS.s
 _NO_PLACE = "".join(rf"(?<!\bin {word})" for word in ("", "`", "the ", "our "))
 # "Always pass --verbose", "always pass the locale as an argument" is about calling a program.
 _NO_ARGUMENT = r"(?!\s+[\"'`(]*--?\w|[^.\n]{0,60}?\b(?:argument|context|flag|keyword|option|parameter|switch)s?\b)"
+# What is passed on to something, or merged in some way, is not judged: "always pass the file through ruff",
+# "always pass the id as a string", "always merge main into your branch".
+_JUDGED = nouns(
+    "application applicant assessment audit build candidate change check claim essay exam gate order paper patch"
+    " person PR proposal pull_request request resume review student submission test them user work"
+)
+_PASSED_ON = (
+    rf"(?!\s+(?:(?!{_JUDGED})[^\s.;]+\s+){{1,6}}?(?:(?:through|into|via)\s+(?!with|un|any|no\b)[^\s.;]"
+    r"|as\s+(?!accept|approv|correct|good|ok|pass|success|valid)[^\s.;]"
+    r"|to\s+(?!(?:the\s+)?(?:next|prod|green|live))[^\s.;]|by\s+(?:reference|value|name|keyword|position)\b))"
+)
+_MERGED_HOW = (
+    r"(?!\s+(?:`?(?:main|master|develop|trunk|upstream|origin/\S+)`?\s+(?:into|first|in)\b"
+    r"|(?:with|by|using)\s+(?:an?\s+)?[\"'`]*(?:--?\w|merge|no-ff|rebas|squash)))"
+)
 
 # Not what speaks HTTP or belongs to it: "use http calls instead", "use HTTP status codes", "HTTP instead of gRPC".
 _OF_HTTP = (
@@ -275,7 +290,8 @@ _PROTECTION_PHRASES = (
             + nouns("score rating mark ranking grade point"),
             40,
         ),
-        rf"\b(?:always|automatically)\s+(?:approve|accept|pass|succeed|merge|allow|trust|grant)\b{_NO_ARGUMENT}"
+        r"\b(?:always|automatically)\s+"
+        rf"(?:(?:approve|accept|succeed|allow|trust|grant)\b|pass\b{_PASSED_ON}|merge\b{_MERGED_HOW}){_NO_ARGUMENT}"
         r"|\bdo not proceed\b",
         near(
             verbs("approve merge accept grant allow admit"),
