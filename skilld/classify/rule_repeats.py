@@ -63,6 +63,7 @@ _ONCE_MORE = re.compile(r"\bagain\b", re.IGNORECASE)
 _ONLY = re.compile(r"\b(?:only|nur|solo|sólo|seulement|somente|alleen)\b", re.IGNORECASE)
 _COMMAND = re.compile(r"`([^`\s]+)\s[^`]*`")
 _COMMA = re.compile(r"(?<!\s)[,:] (?:(?:and|but) )?", re.IGNORECASE)
+_OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?")
 
 
@@ -149,7 +150,11 @@ def repeats_rule(quote: str, rule: str) -> bool:
     if len(rule) > _MAX_RULE or match_keys(rule).isdisjoint(match_keys(quote)):
         return False
     wanted, tools = _content_of_rule(rule), frozenset(stem(one.lower()) for one in _COMMAND.findall(rule))
-    if not any(_is_repeat(said, wanted, tools) for said in _correcting_stretches(quote[: 2 * MAX_QUOTE])):
+    # "Whole suite only at the end" is another rule than "run the tests with -x"; "you did not run them" breaks both.
+    options = set() if has_negation(rule) else set(_OPTION.findall(rule))
+    least = _Tone.COMPLAINT if options and options.isdisjoint(_OPTION.findall(quote)) else _Tone.SOFT
+    stretches = [one for one in _correcting_stretches(quote[: 2 * MAX_QUOTE]) if one.tone >= least]
+    if not any(_is_repeat(said, wanted, tools) for said in stretches):
         return False
     if any(is_ban(said) and opposes(said, rule) for said in split_sentences(quote)):
         return False

@@ -110,3 +110,17 @@ def test_two_words_of_one_language_are_no_repeat(text: str, rule: str) -> None:
 def test_the_language_itself_still_is() -> None:
     assert repeats_rule("always write it in Rust", "Write tools in Rust.")
     assert repeats_rule("you should have asked me before pulling in a new crate", "Ask before adding a crate.")
+
+
+@pytest.mark.parametrize(
+    ("said", "rule", "again"),
+    [
+        ("whole suite only at the end", "Run the tests with -x in this repo.", False),
+        ("only run the whole suite at the end", "Run the tests with `--maxfail=1`.", False),
+        ("use -x when you run the tests!", "Run the tests with -x in this repo.", True),
+        ("tests again, you didn't run the tests", "Run the tests with -x in this repo.", True),
+        ("the whole suite only at the end", "Run the whole suite at the end.", True),
+    ],
+)
+def test_a_demand_without_its_option_does_not_repeat_a_rule_on_an_option(said: str, rule: str, *, again: bool) -> None:
+    assert repeats_rule(said, rule) is again
