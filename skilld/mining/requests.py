@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, combinations
 
 from skilld.mining.actions import Action, has_machine_path, is_beginning, is_generic, is_mcp_call
 from skilld.mining.courtesy import without_politeness
@@ -115,19 +116,15 @@ def _with_values(requests: Sequence[Request]) -> list[Request]:
     again = Counter((one.row.project, one.stems) for one in requests)
     ran = [_command_stems(one) for one in requests]
     values: list[set[str]] = [set() for _ in requests]
+    alike: dict[tuple[str, frozenset[str]], list[tuple[int, str]]] = {}  # by all words but one
     for at, one in enumerate(requests):
-        for there in range(at + 1, len(requests)):
-            other = requests[there]
-            mine, theirs = one.stems - other.stems, other.stems - one.stems
-            if len(mine) != 1 or len(theirs) != 1 or not one.stems & other.stems:
-                continue
-            if one.row.project != other.row.project or one.row.session_id == other.row.session_id:
-                continue
-            if again[one.row.project, one.stems] > 1 or again[other.row.project, other.stems] > 1:
-                continue
-            if mine <= ran[at] - ran[there] and theirs <= ran[there] - ran[at]:
-                values[at] |= mine
-                values[there] |= theirs
+        for stem in one.stems if again[one.row.project, one.stems] == 1 and len(one.stems) > 1 else ():
+            alike.setdefault((one.row.project, one.stems - {stem}), []).append((at, stem))
+    for (at, mine), (there, theirs) in chain.from_iterable(combinations(group, 2) for group in alike.values()):
+        apart = requests[at].row.session_id != requests[there].row.session_id
+        if apart and mine in ran[at] - ran[there] and theirs in ran[there] - ran[at]:
+            values[at].add(mine)
+            values[there].add(theirs)
     return [replace(one, values=frozenset(found)) for one, found in zip(requests, values, strict=True)]
 
 
