@@ -25,7 +25,7 @@ from skilld.markdown.skill_file import Line, parse
 from skilld.markdown.structure import Role, list_item, managed_blocks, roles
 from skilld.text import fold, match_full_stop
 from skilld.types import Operation
-from skilld.words import content_stems, stems
+from skilld.words import stems
 
 _NUMBER_PATTERN = re.compile(r"\d+")
 _BOX_PATTERN = re.compile(r"\[[ xX]\] ")
@@ -203,32 +203,8 @@ def _among_steps(wanted: Wanted, ground: Ground) -> Spot | None:
         for other in row:
             same = ground.find(other.text, one, last=after)
             if other.passage.group == one.group and same is not None:
-                step = _last_made_for(wanted, same, ground) if after else same
-                return _beside_step(one, step, ground, after=after)
+                return _beside_step(one, same, ground, after=after)
     return None
-
-
-_MAKING_PATTERN = re.compile(
-    r"\A(?:write|create|add|draft|generate|build|make|prepare|open|start|install|fetch|download|clone|record|compile)\b"
-    r"((?: [^\s,.;:]+){1,4})",
-    re.IGNORECASE,
-)
-
-
-def _last_made_for(wanted: Wanted, step: Passage, ground: Ground) -> Passage:
-    """Return the last step behind `step` that makes what the wanted one works on: entries are written, then linked.
-
-    Only the kept skill's own steps up to the next one that both skills have can come in between.
-    """
-    one, steps = wanted.passage, ground.group(step)
-    known = [ground.find(row.text, one) for row in wanted.behind if row.passage.group == one.group]
-    ends = [steps.index(same) for same in known if same in steps]
-    between = steps[steps.index(step) + 1 : min(ends, default=len(steps))]
-    used = content_stems(one.head) if not _MAKING_PATTERN.match(one.head) else frozenset()
-    for other in between:
-        if (made := _MAKING_PATTERN.match(other.head)) and content_stems(made[1]) & used:
-            step = other
-    return step
 
 
 def _beside_step(one: Passage, step: Passage, ground: Ground, *, after: bool) -> Spot:

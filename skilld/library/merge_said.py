@@ -49,7 +49,7 @@ class SaidIn:
         """Take the skill's passages."""
         self._passages = list(passages)
         self._units = [
-            _Unit(one, text, content_stems(_unified(text)), frozenset(map(plain_text, (text, one.head))))
+            _Unit(one, text, content_stems(unify_words(text)), frozenset(map(plain_text, (text, one.head))))
             for one in self._passages
             if one.kind is not BlockKind.OTHER
             for text in find_sentences(one.head)
@@ -71,7 +71,7 @@ class SaidIn:
     def _find_one(self, passage: Passage, text: str, groups: frozenset[int] | None) -> Passage | None:
         if literal := self.find_literal(passage, text, groups):
             return literal[0]
-        own = content_stems(_unified(text))
+        own = content_stems(unify_words(text))
         fitting = self._fitting(passage, groups)
         return next((one.owner for one in fitting if own <= one.stems and says(one.text, text)), None)
 
@@ -116,7 +116,7 @@ class SaidIn:
         return next((one.marker for one in self._passages if one.group == most[0][0] and not one.is_step), "")
 
     def _says_step(self, step: Passage) -> list[_Unit]:
-        plain, own = plain_text(step.head), content_stems(_unified(step.head))
+        plain, own = plain_text(step.head), content_stems(unify_words(step.head))
         return [
             one
             for one in self._units
@@ -161,7 +161,7 @@ def says(text: str, what: str) -> bool:
         return False
     if conflicts(text, what):
         return False
-    text, what = _unified(text), _unified(what)
+    text, what = unify_words(text), unify_words(what)
     mine, theirs = _stem_list(text), _stem_list(what)
     if set(mine) - PLAIN_VERBS == set(theirs) - PLAIN_VERBS and len(set(mine) - PLAIN_VERBS) > _MIN_STEMS:
         mine = theirs  # "The subject is written in the imperative mood", "Use the imperative mood in the subject"
@@ -182,16 +182,6 @@ def _signs(text: str) -> frozenset[str]:
 
 def _stem_list(text: str) -> list[str]:
     return [one for word in text.split() for one in sorted(stems(word))]
-
-
-_SORTING_PATTERN = re.compile(
-    r"\b(?:sort|arrange|divide|split|classify|categori[sz]e)((?: [^\s,.;:]+){1,4}) (?:into|under)\b", re.IGNORECASE
-)
-
-
-def _unified(text: str) -> str:
-    """Return a text with one word for each of a few that say the same: "sort into" is "group under"."""
-    return unify_words(_SORTING_PATTERN.sub(r"group\1 under", text))
 
 
 def says_more(one: Passage, than: Passage) -> bool:

@@ -410,8 +410,6 @@ def test_lines_that_can_both_hold_are_no_contradiction(own: str, other: str) -> 
 @pytest.mark.parametrize(
     ("own", "other"),
     [
-        ("Group entries under Added, Changed and Fixed.", "Sort the entries into Added, Changed and Fixed."),
-        ("Divide the findings into blockers and remarks.", "Group findings under blockers and remarks."),
         ("Entries begin with an imperative verb.", "Start every entry with a verb in the imperative."),
     ],
 )
@@ -419,24 +417,6 @@ def test_a_step_in_other_words_is_not_added_again(own: str, other: str) -> None:
     steps = "1. List what was merged.\n2. {}\n3. Run the linter.\n"
     for keep, away in ((own, other), (other, own)):
         assert carried_lines(merge(steps.format(away), keep=f"{HEAD}# Notes\n\n{steps.format(keep)}")) == []
-
-
-@pytest.mark.parametrize(
-    ("own", "other", "order"),
-    [
-        ("Write each entry.", "Link every entry to its pull request.", (0, 1)),
-        ("Build the image.", "Push the image to the registry.", (0, 1)),
-        ("Draft the mail.", "Show me the mail.", (0, 1)),
-        ("Link every entry to its pull request.", "Write each entry.", (1, 0)),
-        ("Stop the worker.", "Read the log.", (1, 0)),
-    ],
-)
-def test_a_step_follows_the_one_that_makes_what_it_works_on(own: str, other: str, order: tuple[int, int]) -> None:
-    steps = "1. List what was merged.\n2. {}\n3. Run the linter.\n"
-    keep = f"{HEAD}# Notes\n\n{steps.format(own)}"
-    found = merged_text(merge(steps.format(other), keep=keep), keep)
-    lines = [(own, other)[at] for at in order]
-    assert f"1. List what was merged.\n2. {lines[0]}\n3. {lines[1]}\n4. Run the linter.\n" in found
 
 
 PAIRS = json.loads((Path(__file__).parents[1] / "data/merges.json").read_text(encoding="utf-8"))
