@@ -36,6 +36,7 @@ RULE = "From now on, always use green for totals."
             "Never use <image> tags, <image href=a> neither.",
             "Never use <image> tags, <image href=a> neither.",
         ),
+        ("an index", "Read frames[image 0] first.", "Read frames[image 0] first."),
         ("a box", "- [x] images [1]", "- [x] images [1]"),
     ],
 )

@@ -52,8 +52,9 @@ def test_the_rule_is_heard_and_nothing_is_removed(said: str, rule: str, text: st
 def test_the_new_rule_replaces_the_earlier_one_and_no_other() -> None:
     found = heard("Always use tabs.", "From now on sign every tag.", "I changed my mind about tabs, always use spaces.")
     assert [turn for turn, _, _ in found] == [2, 3]
-    found = heard("Always use tabs.", "Never squash commits, I changed my mind.")
-    assert [turn for turn, _, _ in found] == [1, 2]
+    for mind in ("my mind", "my mind about that", "my mind about squashing"):
+        found = heard("Always use tabs.", f"Never squash commits, I changed {mind}.")
+        assert [turn for turn, _, _ in found] == [1, 2], mind
 
 
 @pytest.mark.parametrize("said", ["I changed my mind about the tabs.", "I changed my mind.", "on second thought, no"])

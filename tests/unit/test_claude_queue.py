@@ -62,6 +62,8 @@ def typed_turns(*records: dict[str, Any]) -> list[tuple[str, str]]:
             [put("no tabs", 2), op("remove", 3, content="no tabs", reason="absorbed_mid_turn"), attached("no tabs", 2)],
             [("queued", "no tabs")],
         ),
+        # No human sent it.
+        ([put("no tabs", 2), op("remove", 3), FILLER, attached("no tabs", 2, origin=None)], []),
         # The attachment never came.
         ([put("no tabs", 2), op("remove", 3), human("next", 9)], [("typed", "next")]),
         ([put("no tabs", 2), op("remove", 3), *[FILLER] * 30], []),

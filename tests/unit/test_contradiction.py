@@ -48,6 +48,7 @@ def test_opposite_preferences_contradict_each_other(one: str, other: str) -> Non
         ("Update the docs after a release.", "Docs go into `docs/`, not `wiki/`."),
         ("Prefer a table to a list.", "Prefer to ask before you push."),
         ("Use a line height of 1.5.", "Use a line height of 1.5 for code."),
+        ("Prefer pnpm to npm.", "Use pnpm, not npm."),
     ],
 )
 def test_other_subjects_or_the_same_preference_do_not(one: str, other: str) -> None:

@@ -60,6 +60,7 @@ def test_what_to_do_instead_stays_with_the_ban(said: str, rule: str) -> None:
         ("Never push to main. Open a pull request instead?", "Never push to main."),
         ("Never use px. I like blue. Use rem.", "Never use px."),
         ("never call the old api. name the new file cart.ts", "Never call the old api."),
+        (f"Never use px. Use rem {'for the sizes of what people read ' * 4}on phones.", "Never use px."),
     ],
 )
 def test_another_sentence_does_not(said: str, rule: str) -> None:
@@ -85,6 +86,7 @@ def test_a_report_goes_on_with_its_next_rule(said: str) -> None:
     [
         ("the reviewer says use tabs. from now on always use tabs please", "Always use tabs."),
         ("The docs say always use const. Never use var here, I hate it.", "Never use var here."),
+        ("Bob says always squash.\nNever rebase shared branches.", "Never rebase shared branches."),
         (
             "from now on when the linter says unused import remove it",
             "When the linter says unused import remove it.",

@@ -60,6 +60,9 @@ NOTES = (
         ("I changed my mind about em dashes, never use them in titles.", None),
         ("forget what I said about the description of pull requests", None),
         ("you don't have to lint the titles any more", None),
+        ("forget what I said about the molecule test with two hosts", NOTES[3]),  # and not the one with less of it
+        ("forget what I said about em dashes, use commas from now on", NOTES[8]),
+        ("scratch what I said about em dashes in prose, from now on always put them in quotes", NOTES[8]),
     ],
 )
 def test_the_line_that_is_about_it_is_removed_and_none_that_shares_a_word(said: str, line: str | None) -> None:

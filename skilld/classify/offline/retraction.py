@@ -264,8 +264,7 @@ def releases(said: str) -> tuple[Release, ...]:
     ]
     for one in split_sentences(said[:_MAX_LENGTH]):
         if bare := cancelled_topic(one):
-            topic, instead = content_stems(bare) - _TALK_STEMS, bool(find_lasting(one))
-            found.append(Release(one, topic, 0.5, of_order=False, lasting=True, replaced=instead))
+            found.append(Release(one, content_stems(bare) - _TALK_STEMS, 0.5, of_order=False, lasting=True))
         if one.rstrip().endswith(("?", "？")) or _FAILS.search(one):
             continue
         if _NO_LONGER.search(one):
@@ -308,14 +307,17 @@ def _is_for_now(text: str) -> bool:
 
 def _remove_retracted(updates: list[Update], message: Message, clause: str) -> list[Update]:
     turn, begins = message.turn or 0, message.text.find(clause)
+    # Who changed their mind says in the same turn what holds now: "always use tabs, I changed my mind about that".
+    instead = any(update.turn == turn for update in updates) and bool(_MIND.search(clause))
+    instead = instead and not find_retractions(_MIND.sub(" ", clause))
     earlier = [
-        update
-        for update in updates
-        if update.turn < turn
-        or (update.turn == turn and 0 <= message.text.find(update.quote) <= begins - len(update.quote))
+        one
+        for one in updates
+        if one.turn < turn
+        or (one.turn == turn and not instead and 0 <= message.text.find(one.quote) <= begins - len(one.quote))
     ]
     named = _named(clause, earlier)
-    if not named and _is_bare(clause, begins):
+    if not named and not instead and _is_bare(clause, begins):
         named = [update for update in earlier if turn - update.turn <= _MAX_TURNS_BACK][-1:]
     return [update for update in updates if update not in named]
 
