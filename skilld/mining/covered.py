@@ -13,17 +13,19 @@ from skilld.mining.new_skill import shorten
 from skilld.mining.recurring_tasks import RecurringTask
 from skilld.mining.values import Part, PartKind
 from skilld.skills import Skill
-from skilld.words import content_stems, has_negation
+from skilld.words import content_stems, has_negation, is_same_ask
 
 _MIN_LINE_SHARE = 0.5  # of a request's stems, for a line that covers it
 _MIN_COMMAND_SHARE = 0.6  # of a task's commands, for a skill that covers it
-_MIN_OTHER_LINE_SHARE = 0.8  # of a request's stems, in a skill without any of the task's commands
+_MIN_OTHER_LINE_SHARE = 0.8  # of a request's stems, in a skill that neither has its commands nor was in use
+_MIN_SHARED_ALONE = 3  # stems in such a skill, unless they are all of its line
 _MAX_QUOTED_LINE = 100  # characters of a line that is quoted
 # How people write that a word of a command differs each time: {{name}}, <name>, $NAME, ${name}, NAME, "...".
 _OPEN_PART = re.compile(
     r"\{\{[^{}\s]*\}\}|<[\w .-]+>|\$\{?[A-Za-z_]\w*\}?|\.\.\.|\u2026|(?<![A-Za-z])[A-Z][A-Z_]+(?![A-Za-z=])"
 )
 _VALUE = re.compile(r"[#v]?\d[\w.-]*", re.IGNORECASE)
+_FIRST_WORD = re.compile(r"\A\W*(?:\d+\W+)?(\w+).*", re.DOTALL)
 _EDGE, _LAST_STOP = "`\"',;:()*", re.compile(r"(?<!\.)\.[`\"',;:()*]*\Z")
 
 
@@ -43,18 +45,26 @@ def covered_reason(one: RecurringTask, skills: Sequence[Skill], texts: Mapping[P
             return _describe(skill, *found[told[0]])
     wanted = content_stems(one.ask.text)
     for skill in near:
-        # A line must say nearly all of the task if its skill runs none of the task's commands.
-        does = not parts or any(part in named[skill.path] for part in own)
-        least = _MIN_LINE_SHARE if does else _MIN_OTHER_LINE_SHARE
-        shares = [
-            0 if line.startswith("name:") or has_negation(line) else len(wanted & content_stems(line))
-            for line in lines[skill.path]
-        ]
-        shared = max(shares, default=0)
-        if shared >= MIN_REPEATS and shared / len(wanted) > least:
-            number = shares.index(shared)
-            return _describe(skill, number + 1, lines[skill.path][number])
+        # The task's words alone prove little: who is to "release 2.5.0" does not want notes for a release.
+        does = any(part in named[skill.path] for part in own)
+        does = does or sum(skill.name in row.skills_used for row in one.rows) >= MIN_REPEATS
+        for number, line in enumerate(lines[skill.path], 1):
+            shared = len(wanted & content_stems(line))
+            if shared < MIN_REPEATS or line.startswith("name:") or has_negation(line):
+                continue
+            if shared / len(wanted) > _MIN_LINE_SHARE if does else _says_task(line, wanted):
+                return _describe(skill, number, line)
     return None
+
+
+def _says_task(line: str, wanted: frozenset[str]) -> bool:
+    """Whether a line is about a task by its words: it begins with one of them, and hardly names anything else."""
+    said = content_stems(line)
+    if line.startswith("description:") or not content_stems(_FIRST_WORD.sub(r"\1", line, count=1)) & wanted:
+        return False
+    shared = len(wanted & said)
+    most = shared / len(wanted) >= _MIN_OTHER_LINE_SHARE and shared / len(said) >= _MIN_LINE_SHARE
+    return is_same_ask(wanted, said) or (most and shared >= _MIN_SHARED_ALONE)
 
 
 def _is_near(one: RecurringTask, project: Path) -> bool:

@@ -107,6 +107,36 @@ def test_each_command_is_compared_as_a_whole(command: str, line: str, *, covers:
     assert bool(_covers(rows, other)) is covers
 
 
+RELEASE = ("npm run notes", "!acme sign app", "acme unlock app", "acme sign app")
+
+
+@pytest.mark.parametrize(
+    ("request_text", "line"),
+    [
+        (
+            "please release version 2.5.0",
+            "description: Write a changelog entry or the release notes for a new version.",
+        ),
+        ("please release version 2.5.0", "- Write the release notes for the new version."),
+        ("update the dependencies", "- List updated dependencies in the pull request."),
+        ("deploy the shop to staging", "- Ask before you deploy to staging."),
+        ("write a schema migration", "- Mention each schema migration in the notes you write."),
+    ],
+)
+def test_a_line_that_shares_words_with_a_request_does_not_do_it(request_text: str, line: str) -> None:
+    assert _covers(_rows(request_text, *RELEASE), _skill("other", line)) == []
+
+
+def test_a_line_that_says_just_the_task_does_it_unless_it_only_describes_when() -> None:
+    rows = _rows("release a version", *RELEASE)
+    (why,) = _covers(rows, _skill("shipping", "## Release a version", "Tag it, and wait for the build."))
+    assert why == "shipping already does this in line 7: ## Release a version"
+    assert _covers(rows, _skill("notes", "description: release version notes")) == []
+    used = [replace(row, skills_used=("notes",)) for row in rows]
+    (why,) = _covers(used, _skill("notes", "Everything about how a release gets its version."))
+    assert why.startswith("notes already does this in line 7")
+
+
 def test_a_skill_that_was_in_use_is_named_before_another_one() -> None:
     rows = _rows("Write the release notes of {0}", "gh pr list --state merged", "npm run notes", "npm run links")
     rows = [replace(row, skills_used=("release-notes",)) for row in rows]
