@@ -358,6 +358,18 @@ _AUTO_ANSWER_PATTERN = re.compile(r"(?:^|[\s;&|])(?:y|yes)\s*\|")
 _IGNORED_RULES = ("foreign-", "joined-command", "runs-script", "deletes", "money", "contested-topic", "no-instruction")
 
 
+# Commands that only show or fetch something, whatever it is called: `kubectl logs deploy/webhooks`.
+_SHOWING_PATTERN = re.compile(
+    r"(?:cd \S+ && )?(?:"
+    r"(?:kubectl|oc)(?: -\S+(?: [A-Za-z0-9][\w-]*)?)*? (?:get|logs|describe|top|explain|rollout (?:status|history))"
+    r"|docker(?:[ -]compose)?(?: -\S+ \S+)*? (?:logs|ps|images|inspect|top|stats|pull)"
+    r"|git(?: -C \S+)? (?:fetch|pull|log|show|diff|blame|status|ls-remote)|aws \S+ (?:describe|get|list|ls|tail)[\w-]*"
+    r"|(?:gh|glab) \w+ (?:view|list|diff|checks|status|watch)|helm (?:list|status|get|history)|(?:heroku|fly) logs"
+    r"|terraform(?: -\S+)? (?:plan|show|output|validate)|journalctl|stern"
+    r")(?= |\Z)[^|<>;&`$]*"
+)
+
+
 @lru_cache(maxsize=4096)
 def unfit_reason(text: str) -> str | None:
     """Return why no skill may repeat a command or path from the log, None if one may."""
@@ -367,8 +379,9 @@ def unfit_reason(text: str) -> str | None:
         return "it changes permissions, stops processes or answers prompts for you"
     if _MACHINE_PATH_PATTERN.search(text):
         return "it contains a path specific to this machine"
+    ignored = (*_IGNORED_RULES, "sends-data") if _SHOWING_PATTERN.fullmatch(text) else _IGNORED_RULES
     findings = lint(b"", f"# Steps\n\n- Run `{text}`.\n".encode("utf-8", "replace"), "")
-    return next((one.sentence for one in findings if not one.rule.startswith(_IGNORED_RULES)), None)
+    return next((one.sentence for one in findings if not one.rule.startswith(ignored)), None)
 
 
 # Paths that differ between machines; not `/api/users`.

@@ -107,6 +107,19 @@ def test_t13_a_sentence_forbidding_the_danger_passes() -> None:
         assert lint_bullet(text) == {}
 
 
+def test_a_log_that_is_read_sends_nothing() -> None:
+    for text in (
+        "Run `kubectl -n prod logs deploy/webhooks --since=30m`",
+        "Look at the logs of the server first",
+        "Check the log of the external partner",
+        "Compare `git log main..remote/main` first",
+        "Open `docker compose logs webhook`",
+        "Keep the log level of the server at warn",
+        "Read server.log before you blame the remote",
+    ):
+        assert "sends-data" not in lint_bullet(text), text
+
+
 def test_a_flag_quotes_whole_words_and_marks_the_cut() -> None:
     text = "Never tell the customers why it failed"
     sentences = [found.sentence for found in lint(SKILL, skill_with_bullet(text), text) if found.rule == "conceals"]

