@@ -138,6 +138,7 @@ class AnalyseBatch(TaggedUnion):
     auto: AutoRules = field(default=AutoRules((), 1.0))
     open: tuple[Proposal, ...] = ()
     elsewhere: tuple[str, ...] = ()  # the ids of open ones that were made in sessions in other folders
+    newer: tuple[str, ...] = ()  # the ids of open ones that were asked for after the batch was typed
     folders: tuple[str, ...] = ()  # of all sessions, the newest first
     closed: Mapping[str, float] = field(default_factory=dict)
     thresholds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)

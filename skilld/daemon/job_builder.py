@@ -103,6 +103,7 @@ def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatc
         auto=auto_rules(settings),
         open=standing,
         elsewhere=tuple(one.id for one in standing if _was_made_elsewhere(store, one, job.cwd or "/")),
+        newer=tuple(one.id for one in standing if _was_asked_later(store, one, batch)),
         folders=tuple(store.transcripts.folders()),
         closed=closed,
         thresholds=thresholds(store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])),
@@ -142,10 +143,20 @@ def _may_be_taken_back(store: Store, learning: Learning, batch: StoredBatch) -> 
     near = _overlap(project, cwd) and not any(Path(job.home).is_relative_to(one) for one in (project, cwd))
     if not (near or project == cwd):
         return False
-    times = [parse_time(store.transcripts.said_at(key)) or 0.0 for key in job.turns]
-    heard = max(times, default=0.0) or parse_time(batch.created_at) or 0.0
     said = parse_time(store.transcripts.said_at(learning.turn_key) or learning.created_at)
-    return (said or 0.0) <= heard
+    return (said or 0.0) <= _heard_at(store, batch)
+
+
+def _heard_at(store: Store, batch: StoredBatch) -> float:
+    """Return when the last turn of a batch was typed."""
+    times = [parse_time(store.transcripts.said_at(key)) or 0.0 for key in batch.job.turns]
+    return max(times, default=0.0) or parse_time(batch.created_at) or 0.0
+
+
+def _was_asked_later(store: Store, proposal: Proposal, batch: StoredBatch) -> bool:
+    """Whether the person last asked for a proposal after a batch was typed: a backfill judges older sessions later."""
+    times = [parse_time(store.transcripts.said_at(one.turn)) or 0.0 for one in proposal.evidence]
+    return max(times, default=0.0) > _heard_at(store, batch)
 
 
 def not_to_repeat(store: Store) -> list[Proposal]:

@@ -64,7 +64,8 @@ def without_taking_back(verdict: Verdict, job: AnalyseBatch) -> Verdict:
 
 
 def _near_proposals(job: AnalyseBatch) -> list[Proposal]:
-    return [one for one in job.open if one.batch_id != job.batch.batch and _is_near(one, job)]
+    others = (one for one in job.open if one.batch_id != job.batch.batch and one.id not in job.newer)
+    return [one for one in others if _is_near(one, job)]
 
 
 def _rules(proposal: Proposal) -> Sequence[Update]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -31,6 +32,12 @@ def say(daemon: InProcessDaemon, home: Path, project: Project, *texts: str) -> l
     Session(home, project).type(*texts, *CHATTER[: 5 - len(texts)])
     assert daemon.run() == []
     return sorted(one.change for one in daemon.store.learnings.all())
+
+
+def flags(daemon: InProcessDaemon, proposal_id: str) -> tuple[str, ...]:
+    found = daemon.store.proposals.get(proposal_id)
+    assert found is not None
+    return found.flags
 
 
 @pytest.mark.parametrize(
@@ -95,3 +102,23 @@ def test_what_was_kept_for_a_skill_or_passed_over_is_taken_back_too(
     say(daemon, home, bare, words)
     assert [one.id for one in daemon.store.learnings.all()] == ["other"]
     assert [one.id for one in load_passed_over(daemon.store, time.time())] == ["emoji"]
+
+
+def test_older_words_that_are_read_later_take_no_proposal_back(
+    daemon: InProcessDaemon, home: Path, bare: Project
+) -> None:
+    """Of past sessions, the newest are read first."""
+    (bare.root / "CLAUDE.md").write_text("# Guide\n\n- Be brief.\n")
+    bare.git("add", "--all")
+    bare.git("commit", "--quiet", "--message", "Write down how we work")
+    Session(home, bare).type("From now on, always run go vet before a commit.", *CHATTER[:4])
+    (proposal,) = daemon.run()
+    words = "You don't have to run go vet any more."
+    old = Session(home, bare)
+    old.type(words, *CHATTER[:4])
+    old.path.write_text(re.sub(r'("timestamp": ?")\d{4}', r"\g<1>2020", old.path.read_text()))
+    daemon.run()
+    assert flags(daemon, proposal.id) == ()
+    Session(home, bare).type(words, *CHATTER[:4])
+    daemon.run()
+    assert [words in flag for flag in flags(daemon, proposal.id)] == [True]

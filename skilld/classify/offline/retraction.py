@@ -13,6 +13,7 @@ from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import TOPICS
 from skilld.classify.offline.detector import MODEST_STRENGTH, find_lasting, find_retractions
 from skilld.classify.offline.grammar import languages
+from skilld.classify.offline.phrasing import begins_with_order
 from skilld.classify.offline.product import likely_languages
 from skilld.classify.offline.sentences import CHANGE_OF_MIND
 from skilld.text import split_sentences
@@ -189,6 +190,7 @@ _EARLIER_WORDS, _CANCELLED = (
     re.compile(rf"\b(?:{'|'.join(_DATA[name])})\b|{'|'.join(_DATA[f'{name}_unspaced'])}", re.IGNORECASE)
     for name in ("earlier", "cancelled")
 )
+_JOINED = re.compile(r"\A\W*(?:(?:and|also|please|then|so|now|just|always)\b\W*)+", re.IGNORECASE)
 _FORGET_ABOUT = re.compile(_DATA["forget_about"], re.IGNORECASE)
 _STRETCH_END = re.compile(r"[,;:](?=\s)|\s[-–—](?=\s)")
 _LINKS = re.compile(rf"\b(?:{'|'.join(_DATA['links'].split())})\b", re.IGNORECASE)
@@ -218,9 +220,10 @@ def _topic_words(sentence: str) -> str:
 class Release:
     """A clause that says that a rule no longer holds, and what it names.
 
-    `share` is how much of what it names the rule must have, `of_order` whether it lets go of something that was to be
-    done, `lasting` whether it holds for all time to come and not only for words that were just said. `replaced` says
-    that a new rule stands beside it, which holds instead.
+    `before` is the part of the clause before the words that let go, `share` how much of what it names the rule must
+    have, `of_order` whether it lets go of something that was to be done, `lasting` whether it holds for all time to
+    come and not only for words that were just said. `replaced` says that a new rule stands beside it, which holds
+    instead.
     """
 
     clause: str
@@ -228,16 +231,31 @@ class Release:
     share: float
     of_order: bool
     lasting: bool
+    before: str = ""
     replaced: bool = False
 
     def fits(self, rule: str) -> bool:
-        """Whether it names this rule."""
+        """Whether it names this rule, and does not ask for the same once more."""
+        if self._asks_for(rule):
+            return False
         least = min(_MIN_NAMED, len(self.topic)) if self.of_order else 1
         return self.named(rule) >= max(least, self.share * len(self.topic))
 
     def named(self, rule: str) -> int:
         """Return how many of its words a rule has."""
         return len(matching_words(self.topic, content_stems(rule) - _TALK_STEMS))
+
+    def _asks_for(self, rule: str) -> bool:
+        """Whether it is an order to follow this rule: "tag every release, we need that to roll back".
+
+        What lets go of a rule after an order names it, if the order does not say the opposite: "forget the tag rule".
+        """
+        order = _STRETCH_END.split(_JOINED.sub("", self.before))[0]
+        if not begins_with_order(order) or has_negation(order) is not has_negation(rule):
+            return False
+        named, rest = (content_stems(one) - _TALK_STEMS for one in (order, self.clause.removeprefix(self.before)))
+        known = content_stems(rule) - _TALK_STEMS
+        return bool(named & known) and not rest & known and not contradicts(order, rule)
 
     def is_subject_of(self, line: str) -> bool:
         """Whether what it names is what a line is about, and not one word of many."""
@@ -258,6 +276,7 @@ def releases(said: str) -> tuple[Release, ...]:
             0.5,
             of_order=False,
             lasting=bool(_OF_RULE.search(one) or _HENCEFORTH.search(one)),
+            before=_before_retraction(one),
             replaced=_MIND.search(one) is not None and bool(find_lasting(said)),
         )
         for one in find_retractions(said)
@@ -267,12 +286,18 @@ def releases(said: str) -> tuple[Release, ...]:
             found.append(Release(one, content_stems(bare) - _TALK_STEMS, 0.5, of_order=False, lasting=True))
         if one.rstrip().endswith(("?", "？")) or _FAILS.search(one):
             continue
-        if _NO_LONGER.search(one):
-            found.append(Release(one, _topic(one), 0.0, of_order=True, lasting=bool(_NEEDLESS.search(one))))
+        if gone := _NO_LONGER.search(one):
+            lasting = bool(_NEEDLESS.search(one))
+            found.append(Release(one, _topic(one), 0.0, of_order=True, lasting=lasting, before=one[: gone.start()]))
         elif _LETTING_GO.search(one) and not has_negation(one) and (_HENCEFORTH.search(one) or _OF_RULE.search(one)):
             bare = _PERMITTED.sub(" ", _HENCEFORTH.sub(" ", _LETTING_GO.sub(" ", one)))
             found.append(Release(one, _topic(bare), 1.0, of_order=True, lasting=True))
     return tuple(one for one in found if one.topic and not _is_for_now(one.clause))
+
+
+def _before_retraction(clause: str) -> str:
+    found = (language.retracts.search(clause) for language in likely_languages(clause) or languages().values())
+    return clause[: min((one.start() for one in found if one), default=0)]
 
 
 def _topic(text: str) -> frozenset[str]:

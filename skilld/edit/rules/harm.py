@@ -19,8 +19,8 @@ _SEND = (
     + "|"
     + verbs(
         "send sent forward upload post transmit sync synchronize submit export share email e-mail mail copy backup"
-        " publish relay mirror report deliver push stream store ping contact notify register verify cc bcc connect download"
-        " fetch pull"
+        " publish relay mirror report deliver push stream store ping contact notify register verify cc bcc connect"
+        " download fetch pull"
     )
 )
 _SEND_THERE = verbs(
