@@ -16,7 +16,7 @@ from skilld.batching.closing import ClosedBatch
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.clock import parse_time
 from skilld.daemon import judges
-from skilld.daemon.old_learnings import WAITING_KIND
+from skilld.daemon.waiting_learnings import WAITING_KIND
 from skilld.ingest.discover import Host, skill_places
 from skilld.proposals.model import is_put_away
 from skilld.proposals.passed_over import load_passed_over

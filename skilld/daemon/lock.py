@@ -103,13 +103,12 @@ def holder(path: Path) -> int | None:
 def is_outdated(path: Path, program: Path | None = None) -> bool:
     """Whether the program of the process that last acquired the lock was changed since, as by an upgrade.
 
-    A version that did not record its files is an older one. Of another installation nothing is known.
+    Of another installation nothing is known.
     """
     try:
         known = json.loads(path.read_text())
         now = _describe_program(program or _PROGRAM)
-        older = known["pid"] and "code" not in known
-        return bool(older or (known["program"] == now["program"] and known["code"] != now["code"]))
+        return bool(known["program"] == now["program"] and known["code"] != now["code"])
     except (OSError, ValueError, KeyError, TypeError):
         return False
 

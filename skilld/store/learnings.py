@@ -85,10 +85,6 @@ class Learnings(Table):
         )
         return [Learning(*row) for row in rows]
 
-    def targets_since(self) -> str:
-        """Return since when learnings are stored with the file that they are for."""
-        return self._first("SELECT at FROM migrations WHERE name = '0013_targets'") or ""
-
     def of_turn(self, turn_key: str) -> list[Learning]:
         """Return the learnings of one turn."""
         return [Learning(*row) for row in self._db.execute("SELECT * FROM learnings WHERE turn_key = ?", (turn_key,))]

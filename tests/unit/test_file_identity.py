@@ -199,7 +199,7 @@ def test_a_lock_tells_whether_the_program_was_changed_since(program: Path, monke
     assert not lock.is_outdated(place, program), "another installation"
     (away / "run.py").write_text("new")
     assert lock.is_outdated(place)
-    for text, told in (('{"pid": 1, "version": "1.0"}', True), ("", False), ("[]", False), ("7", False)):
+    for text in ('{"pid": 1}', "", "[]", "7"):
         place.write_text(text)
-        assert lock.is_outdated(place) is told, text
+        assert not lock.is_outdated(place), text
     held.release()

@@ -1,4 +1,4 @@
-"""Learnings: old ones are judged again, what becomes of them, and where they are mentioned."""
+"""Learnings: they are judged again once their file exists, what becomes of them, and where they are mentioned."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import pytest
 
 from skilld.cli.run import _print_news
 from skilld.daemon.notices import Notices
+from skilld.jobs.learnings import NO_FILE_REASON
 from skilld.notify.desktop import Desktop
 from skilld.notify.notice import WAITING, Notice, about_waiting
 from skilld.proposals.amend import restore
@@ -36,7 +37,6 @@ SAID = (
     "From now on, always add a changelog entry.",
     "Always run the linter before a commit.",
 )
-LONG_AGO = "2026-01-01T00:00:00Z"
 
 
 @pytest.fixture
@@ -48,8 +48,8 @@ def root(home: Path, tmp_path: Path) -> Path:
     return project.root
 
 
-def old_learning(root: Path, number: int, text: str, **more: object) -> Learning:
-    learning = Learning(
+def learning(root: Path, number: int, text: str, **more: object) -> Learning:
+    made = Learning(
         id=hashlib.sha256(f"claude-code:t{number}\n{text}".encode()).hexdigest()[:10],
         turn_key=f"claude-code:t{number}",
         quote=text,
@@ -61,37 +61,35 @@ def old_learning(root: Path, number: int, text: str, **more: object) -> Learning
         skill=None,
         why_kept="no skill was in use",
         confidence=0.85,
-        created_at=LONG_AGO,
+        created_at="2026-01-01T00:00:00Z",
     )
-    return replace(learning, **more)  # type: ignore[arg-type]
+    return replace(made, **more)  # type: ignore[arg-type]
 
 
-def pass_a_day(daemon: InProcessDaemon, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + 86400)
-    daemon.engine.clock_was_set_back(0)
+def placed(root: Path) -> dict[str, str]:
+    """Return what is kept of a learning for the instruction file of `root`, which did not exist."""
+    return {
+        "place_kind": "instructions",
+        "place": str(root / "CLAUDE.md"),
+        "why_kept": f"{NO_FILE_REASON} CLAUDE.md yet",
+    }
 
 
-def test_old_learnings_return_by_themselves_three_a_project_and_day(
-    daemon: InProcessDaemon, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_learnings_return_by_themselves_once_their_file_exists(daemon: InProcessDaemon, root: Path) -> None:
     """Issue 16, 3: judged by rules alone, quoted, into the file that the agent loads, and gone from what waits."""
     for number, text in enumerate(SAID):
-        daemon.store.learnings.add(old_learning(root, number, text))
+        daemon.store.learnings.add(learning(root, number, text, **placed(root)))
     found = daemon.run()
-    assert len(found) == 3
+    assert len(found) == len(SAID)
     assert {one.path for one in found} == {str(root / "CLAUDE.md")}
     assert all(one.evidence[0].quote in SAID and one.model == "offline" for one in found)
-    assert len(daemon.store.learnings.all()) == 2
-    assert daemon.run() == found, "no more on one day"
-    pass_a_day(daemon, monkeypatch)
-    assert len(daemon.run()) == 5
     assert daemon.store.learnings.all() == []
+    assert daemon.run() == found
 
 
 def test_what_counted_as_said_is_proposed_if_the_person_restores_it(daemon: InProcessDaemon, root: Path) -> None:
     (root / "CLAUDE.md").write_text(f"{GUIDE}- Always use pnpm in this repository.\n")
-    daemon.store.learnings.add(old_learning(root, 1, SAID[0]))
+    daemon.store.learnings.add(learning(root, 1, SAID[0], **placed(root)))
     subprocess.run(["git", "commit", "--all", "--quiet", "--message", "Use pnpm"], cwd=root, check=True)
     assert daemon.run() == []
     (said,) = daemon.store.proposals.in_states([State.SAID])
@@ -106,7 +104,7 @@ def test_what_counted_as_said_is_proposed_if_the_person_restores_it(daemon: InPr
 
 def test_one_request_from_several_sessions_is_one_proposal_with_all_quotes(daemon: InProcessDaemon, root: Path) -> None:
     for number, session in enumerate(("s1", "s1", "s2")):
-        daemon.store.learnings.add(old_learning(root, number, SAID[0], session_id=session))
+        daemon.store.learnings.add(learning(root, number, SAID[0], session_id=session, **placed(root)))
     (proposal,) = daemon.run()
     turns = {evidence.turn for evidence in proposal.evidence}
     assert "claude-code:t2" in turns
@@ -117,16 +115,12 @@ def test_one_request_from_several_sessions_is_one_proposal_with_all_quotes(daemo
 @pytest.mark.parametrize(
     "more",
     [
-        {"created_at": "2999-01-01T00:00:00Z"},  # of this version: why it waits was decided with places known
         {"why_kept": "you have rejected similar edits to this skill"},
-        {"why_kept": "skilld is not sure enough (confidence 0.40; 0.50 needed)"},
-        {"confidence": 0.3},
-        {"project": None},
         {"quote": "Can you rename the file?", "change": "Rename the file."},  # what rules do not hear any more
     ],
 )
 def test_learnings_kept_for_other_reasons_stay(daemon: InProcessDaemon, root: Path, more: dict[str, object]) -> None:
-    daemon.store.learnings.add(old_learning(root, 1, SAID[0], **more))
+    daemon.store.learnings.add(learning(root, 1, SAID[0], **placed(root) | more))
     assert daemon.run() == []
     assert len(daemon.store.learnings.all()) == 1
 
@@ -136,18 +130,14 @@ def test_an_already_written_learning_is_a_note_and_one_without_a_file_knows_its_
 ) -> None:
     (root / "CLAUDE.md").write_text(f"{GUIDE}- Always use pnpm in this repository.\n")
     bare = Project(tmp_path / "bare", home, ".elsewhere").root
-    daemon.store.learnings.add(old_learning(root, 1, SAID[0]))
-    daemon.store.learnings.add(old_learning(bare, 2, SAID[1]))
+    daemon.store.learnings.add(learning(root, 1, SAID[0], **placed(root)))
+    daemon.store.learnings.add(learning(bare, 2, SAID[1], **placed(bare)))
     assert daemon.run() == []
     assert [proposal.note for proposal in daemon.store.proposals.in_states([State.SAID])] == [
         "CLAUDE.md:4 already says this: Always use pnpm in this repository."
     ]
     (waits,) = daemon.store.learnings.all()
-    assert (waits.turn_key, waits.place_kind, waits.place) == (
-        "claude-code:t2",
-        "instructions",
-        str(bare / "CLAUDE.md"),
-    )
+    assert waits.turn_key == "claude-code:t2"
     assert daemon.engine.new_waiting_count() == 1
     assert daemon.engine.new_waiting_count() == 0, "told once"
     (bare / "CLAUDE.md").write_text(GUIDE)
@@ -160,9 +150,9 @@ def test_a_second_one_waits_for_the_proposal_that_creates_its_file(
 ) -> None:
     bare = Project(tmp_path / "bare", home, ".elsewhere").root
     for number in (1, 2):
-        daemon.store.learnings.add(old_learning(bare, number, SAID[number], created_at="2999-01-01T00:00:00Z"))
+        daemon.store.learnings.add(learning(bare, number, SAID[number]))
     skilld = InProcessProgram(home)
-    first, second = (learning["id"] for learning in skilld.json("learnings"))
+    first, second = (one["id"] for one in skilld.json("learnings"))
     assert skilld.run("learnings", "propose", first).returncode == 0
     (proposal,) = skilld.json("proposals")
     errors = skilld.run("learnings", "propose", second).stderr
@@ -173,14 +163,14 @@ def test_a_second_one_waits_for_the_proposal_that_creates_its_file(
 
 
 def test_what_an_open_proposal_asks_for_is_not_proposed_again(daemon: InProcessDaemon, root: Path, home: Path) -> None:
-    skilld, late = InProcessProgram(home), "2999-01-01T00:00:00Z"
-    daemon.store.learnings.add(old_learning(root, 1, SAID[0], created_at=late))
-    (first,) = (learning["id"] for learning in skilld.json("learnings"))
+    skilld = InProcessProgram(home)
+    daemon.store.learnings.add(learning(root, 1, SAID[0]))
+    (first,) = (one["id"] for one in skilld.json("learnings"))
     assert skilld.run("learnings", "propose", first).returncode == 0
     (made,) = skilld.json("proposals")
     for number, text in ((2, SAID[0]), (3, SAID[1])):
-        daemon.store.learnings.add(old_learning(root, number, text, created_at=late))
-    waiting = {learning["text"]: learning for learning in skilld.json("learnings")}
+        daemon.store.learnings.add(learning(root, number, text))
+    waiting = {one["text"]: one for one in skilld.json("learnings")}
     assert waiting[SAID[0]]["why_not"] == f"the open proposal {made['id']} for CLAUDE.md asks for it"
     result = skilld.run("learnings", "propose", waiting[SAID[0]]["id"])
     assert result.returncode == 1
@@ -198,7 +188,7 @@ def test_auto_mode_does_not_apply_them(daemon: InProcessDaemon, root: Path, home
     assert [kind.value for kind in auto.auto.targets] == ["skill"]
     every = auto.model_copy(update={"auto": auto.auto.model_copy(update={"targets": list(auto.targets)})})
     daemon.engine.use_settings(every)
-    daemon.store.learnings.add(old_learning(root, 1, SAID[0]))
+    daemon.store.learnings.add(learning(root, 1, SAID[0], **placed(root)))
     (proposal,) = daemon.run()
     assert proposal.state is State.OPEN
     assert "pnpm" not in (root / "CLAUDE.md").read_text()
@@ -208,8 +198,8 @@ def test_auto_mode_does_not_apply_them(daemon: InProcessDaemon, root: Path, home
 def test_each_is_one_row_and_the_review_assigns_its_place(daemon: InProcessDaemon, root: Path, home: Path) -> None:
     """Issue 16, 3: by questions and answers; the keys of the screen are in test_review."""
     for number in range(3):
-        daemon.store.learnings.add(old_learning(root, number, SAID[0], created_at="2999-01-01T00:00:00Z"))
-    daemon.store.learnings.add(old_learning(root, 9, SAID[2], created_at="2999-01-01T00:00:01Z"))
+        daemon.store.learnings.add(learning(root, number, SAID[0]))
+    daemon.store.learnings.add(learning(root, 9, SAID[2], created_at="2026-01-02T00:00:00Z"))
     skilld = InProcessProgram(home)
     assert [row["sessions"] for row in skilld.json("learnings")] == [1, 3]
     output = skilld.run("review", "--plain", typed="f\ny\np\n").stdout
@@ -277,7 +267,7 @@ def test_accepting_into_another_file_keeps_the_open_proposal_for_it(
 def test_a_tab_lists_learnings_and_its_keys_propose_and_forget(daemon: InProcessDaemon, root: Path, home: Path) -> None:
     """On a screen of 60 by 20, too."""
     for number, text in enumerate((SAID[0], SAID[0], SAID[2])):
-        daemon.store.learnings.add(old_learning(root, number, text, created_at=f"2999-01-01T00:00:0{number}Z"))
+        daemon.store.learnings.add(learning(root, number, text, created_at=f"2026-01-01T00:00:0{number}Z"))
 
     async def story(screen: Screen) -> None:
         await screen.shows("1 Proposals", "2 Skills", "3 Sessions", "4 Learnings")
@@ -299,7 +289,7 @@ def test_a_tab_lists_learnings_and_its_keys_propose_and_forget(daemon: InProcess
 
 def test_a_notice_says_once_that_something_is_waiting(daemon: InProcessDaemon, root: Path) -> None:
     """Also where no proposal does; beside proposals it is one line of theirs."""
-    daemon.store.learnings.add(old_learning(root, 1, SAID[0], place_kind="instructions", place=str(root / "AGENTS.md")))
+    daemon.store.learnings.add(learning(root, 1, SAID[0], place_kind="instructions", place=str(root / "AGENTS.md")))
     shown: list[str] = []
 
     def show(notice: Notice, _: object) -> Future[str | None]:
