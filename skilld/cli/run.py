@@ -80,7 +80,6 @@ def run(arguments: argparse.Namespace) -> int:
             origin, settings = _load_settings(where)
     settings_cache.store_settings(store, settings, origin)
     engine = Engine(store, settings, common.host(umask=umask), time.time(), _redact)
-    store.words.forget_old(time.time())
     try:
         return _follow(engine, where, arguments, new_here=new_here)
     finally:

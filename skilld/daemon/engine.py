@@ -59,7 +59,6 @@ class Engine:
         self.obstacles = Obstacles(store, self.host)
         self._idle_limit = settings.batch.idle_minutes * 60
         self._deadlines = Deadlines()
-        self._chatter: list[str] = []  # turns whose words nobody needs, once the transaction is committed
         self._presence = Presence(store.transcripts)
         self._closed_at = math.inf
         self._now = now
@@ -67,6 +66,7 @@ class Engine:
         recovery.reread_recent(store, self.follower, now)
         self.obstacles.retry_cleared(now)
         store.write_waiting_file()
+        self.forget_words(now)
 
     def check_drift(self) -> None:
         """Check some of the newest sessions for kinds of records that no version wrote before."""
@@ -79,6 +79,12 @@ class Engine:
         if (found := update_survey(kept, files)) != kept:
             with self.store.transaction():
                 self.store.meta.set(DRIFT, found)
+
+    def forget_words(self, now: float) -> None:
+        """Overwrite the words of turns that no worker needs any more, and all words that are older than two days."""
+        words = self.store.words
+        words.forget_old(now)
+        words.forget(self.store.transcripts.settled(words.keys()))
 
     def close_due(self, now: float) -> int:
         """Close every batch that is full or whose session is over. Return in how many sessions one needs a worker."""
@@ -104,8 +110,6 @@ class Engine:
                 for session in rest:
                     self._close_session(*session, now)
         touched.clear()
-        self.store.words.forget(self._chatter)
-        self._chatter.clear()
         return len(rest)
 
     def _close_session(self, agent: str, session_id: str, now: float, *, chatter: bool = False) -> bool:
@@ -160,8 +164,6 @@ class Engine:
                 )
             else:
                 self.store.batches.add(batch, keys)
-        if closing.chatter:
-            self._chatter += keys
         log.info("batch closed", batch=batch.id, agent=agent, turns=len(closing.turns), chatter=closing.chatter)
 
     def next_batch(self, now: float) -> StoredBatch | None:

@@ -278,7 +278,7 @@ class Loop:
                 if self._watching:
                     self._watching.check_events()
                 save_daily_copy(self._engine.store, now)
-                self._engine.store.words.forget_old(now)
+                self._engine.forget_words(now)
                 self._engine.check_drift()
                 if why := judges.new_stall(self._engine.store, now):
                     self._notices.add_trouble("dead", about_stall(why), now)

@@ -52,14 +52,14 @@ class TurnWriter:
     """Queues readings and writes many at once, which makes better use of the processor's cache.
 
     `touched` are the sessions (agent, id) of which something was written, `new` is the number of new turns that count.
-    Their words are stored, redacted by `redact`, until they are judged; without it none are stored.
+    Words that may be lasting are stored, redacted by `redact`, until they are judged; without it none are stored.
     """
 
     def __init__(self, rows: Transcripts, words: Words | None = None, redact: Redact | None = None) -> None:
         self._rows = rows
         self._words = words
         self._redact = redact
-        self._new_turns: list[Turn] = []  # those that count
+        self._new_turns: list[Turn] = []  # those whose words are needed
         self._waiting: list[FileReading] = []
         self._text = 0
         self.touched: set[tuple[str, str]] = set()
@@ -138,7 +138,7 @@ class TurnWriter:
                 revives = file.since is not None
                 added = rows.add_turn(event, file.id, counts=_counts(event, file), lasting=lasting, revives=revives)
                 new += added
-                self._new_turns += [event] * added
+                self._new_turns += [event] * (added and lasting)
         return new
 
 

@@ -212,6 +212,12 @@ class Transcripts(Files):
         """Return those of `keys` that belong to no turn."""
         return {key for key in keys if not self._db.execute("SELECT 1 FROM turns WHERE key = ?", (key,)).fetchone()}
 
+    def settled(self, keys: Iterable[str]) -> list[str]:
+        """Return those of `keys` that are no turn, are chatter, or are in a batch that is done and has not failed."""
+        unsettled = """SELECT 1 FROM turns LEFT JOIN batches ON batches.id = batch_id WHERE key = ? AND lasting
+                       AND (batch_id IS NULL OR batches.state != 'done' OR batches.outcome = 'failed')"""
+        return [key for key in keys if not self._db.execute(unsettled, (key,)).fetchone()]
+
     def add_turn(self, turn: Turn, file_id: int, *, counts: bool, lasting: bool, revives: bool = False) -> bool:
         """Store a turn's key and position; its session must exist. Returns whether it is new and counts.
 

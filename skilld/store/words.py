@@ -1,4 +1,4 @@
-"""The redacted words of turns that no worker has judged yet, in a small separate database.
+"""The redacted words of turns that may be lasting and no worker has judged yet, in a small separate database.
 
 With them a batch can be judged even if its transcript is gone by then. They are not in the store, so that no copy of it
 has them: a row is overwritten once its batch is judged, and after two days in any case. The file is expendable: if
@@ -56,6 +56,12 @@ class Words:
             return [StoredWords(row[0], How(row[1]), row[2]) for row in rows if row is not None]
 
         return self._run(find, []) if self._path.exists() else []
+
+    def keys(self) -> list[str]:
+        """Return the turns of which words are saved."""
+        if not self._path.exists():
+            return []
+        return self._run(lambda db: [key for (key,) in db.execute("SELECT key FROM words")], [])
 
     def forget(self, keys: Iterable[str]) -> None:
         """Overwrite the words of turns."""

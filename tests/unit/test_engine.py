@@ -43,7 +43,8 @@ class EngineHarness:
 
     def start(self, **settings: Any) -> Engine:
         """Start over, as after a kill."""
-        self.engine = Engine(self.store, Settings(model="offline", **settings), Host(self.home, {}), NOW)
+        offline = Settings(model="offline", **settings)
+        self.engine = Engine(self.store, offline, Host(self.home, {}), NOW, redact=str.strip)
         return self.engine
 
     def say(self, *texts: str) -> None:
@@ -106,6 +107,22 @@ def test_chatter_is_finished_without_a_worker(harness: EngineHarness) -> None:
     assert harness.engine.close_due(NOW) == 0
     assert harness.engine.next_batch(NOW) is None
     assert harness.counts() == (0, 1, 0)
+
+
+def test_only_words_that_wait_for_a_worker_are_kept(harness: EngineHarness, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.time", lambda: NOW)
+    harness.say("hi", "ok", "thanks", "go on", "looks good", "thanks again")
+    harness.engine.close_due(NOW)
+    assert harness.store.words.keys() == [], "chatter is not kept, not even what is in no batch"
+    harness.say(LASTING)
+    assert harness.store.words.keys() == ["claude-code:t6"]
+    harness.engine.close_due(NOW + 700)
+    batch = harness.engine.next_batch(NOW + 700)
+    assert batch is not None
+    for outcome, kept in (("failed", ["claude-code:t6"]), ("nothing", [])):
+        harness.store.batches.finish(batch.id, outcome, "", "")  # and killed before the words are overwritten
+        harness.start()
+        assert harness.store.words.keys() == kept
 
 
 def test_while_paused_batches_close_but_are_not_started(harness: EngineHarness) -> None:
