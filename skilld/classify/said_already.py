@@ -67,12 +67,33 @@ _SYNONYMS = tuple(
 )
 
 
+# Words of Chinese that a rule may have or not: "操作要放工作线程" is "操作放到工作线程".
+_DISPENSABLE = re.compile(
+    r"(?<=[\u4e00-\u9fff])[到在了的着把都就也](?=[\u4e00-\u9fff])"
+    r"|(?:(?<!不)(?<!需)要|请|应该|必须|需要)(?=[\u4e00-\u9fff])"
+)
+
+
 @lru_cache(maxsize=8192)
 def unify_words(text: str) -> str:
     """Return `text` with one word for each of a few that say the same in a rule, and that are no content of it."""
     for words, name in _SYNONYMS:
         text = words.sub(name, text)
-    return text
+    return _DISPENSABLE.sub("", text)
+
+
+_UNASKED = re.compile(
+    r"\b(?:(?:do not|don['\u2019]?t|dont|never|no) (?P<banned>[^.;]{1,80}?),? (?:without|unless|before)"
+    r"|only (?P<allowed>[^.;]{1,80}?),? (?:after|with|when|once|if)) (?:(?:you|we|first|having|have) ){0,3}"
+    r"(?:ask(?:ed|ing)?|check(?:ed|ing)? with|confirm(?:ed)?|approved?"
+    r"|(?:my|our|explicit) (?:ok(?:ay)?|permission|consent|approval|go))\b(?: (?:me|us|it|so|first|for it|explicitly)\b)*",
+    re.IGNORECASE,
+)
+
+
+def _as_consent(text: str) -> str:
+    """Return a rule that bans a thing done unasked as one that asks first: "no tags without my ok", "ask before tags"."""
+    return _UNASKED.sub(lambda m: f"ask before {m['banned'] or m['allowed']}", text)
 
 
 def _stems(text: str) -> frozenset[str]:
@@ -125,12 +146,14 @@ def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, in
     """
     if len(change) > MAX_CHANGE:
         return None
+    change = _as_consent(change)
     asked = change if in_full else chosen_part(change)
     if len(_stems(asked) - PLAIN_VERBS) < _MIN_COUNT and not choices(asked):
         asked = change  # not every line about files says "one file instead of three"
     wanted = _stems(asked) - PLAIN_VERBS or _stems(asked)
     inflected = is_inflected(asked)
-    for heading, line in _rule_texts(text) if wanted else ():
+    for heading, written in _rule_texts(text) if wanted else ():
+        line = _as_consent(written)
         own = _stems(line) - PLAIN_VERBS
         own |= matching_words(wanted, own) if inflected else frozenset()
         held = wanted & (own | _stems(heading))
@@ -148,7 +171,7 @@ def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, in
             and (len(wanted) > 1 or not _only_lists(wanted, line))
             and (held == wanted or covered < _MIN_COVERED or not lost_words(asked, f"{heading} {line}"))
         ):
-            return line
+            return written
     return None
 
 
@@ -310,11 +333,12 @@ def find_same_meaning(change: str, text: str) -> str | None:
     The line must express most of the change, and the change most of one clause of the line, with the same polarity. The
     subject of the skill or of the section need not be repeated.
     """
-    asked = _REASON.sub("", change) if len(change) <= MAX_CHANGE else ""
+    asked = _REASON.sub("", _as_consent(change)) if len(change) <= MAX_CHANGE else ""
     if _ADDITION_WORD.search(asked):
         return None
     wanted, own, title = content_of(asked), _stems(asked), read_front(text).name.replace("-", " ")
-    for heading, line in _rule_texts(text):
+    for heading, written in _rule_texts(text):
+        line = _as_consent(written)
         if (
             not own.isdisjoint(_stems(line))
             and not line.startswith(("#", "|"))
@@ -332,7 +356,7 @@ def find_same_meaning(change: str, text: str) -> str | None:
             )  # "No X, and Y" may be two lines
             and _is_same_meaning(wanted, content_of(line), Words(terms(f"{title} {heading}")))
         ):
-            return line
+            return written
     return None
 
 
