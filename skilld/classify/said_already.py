@@ -86,13 +86,14 @@ _UNASKED = re.compile(
     r"\b(?:(?:do not|don['\u2019]?t|dont|never|no) (?P<banned>[^.;]{1,80}?),? (?:without|unless|before)"
     r"|only (?P<allowed>[^.;]{1,80}?),? (?:after|with|when|once|if)) (?:(?:you|we|first|having|have) ){0,3}"
     r"(?:ask(?:ed|ing)?|check(?:ed|ing)? with|confirm(?:ed)?|approved?"
-    r"|(?:my|our|explicit) (?:ok(?:ay)?|permission|consent|approval|go))\b(?: (?:me|us|it|so|first|for it|explicitly)\b)*",
+    r"|(?:my|our|explicit) (?:ok(?:ay)?|go)|(?:(?:my|our|explicit) )?(?:permission|consent|approval))\b"
+    r"(?: (?:me|us|it|so|first|for it|explicitly)\b)*",
     re.IGNORECASE,
 )
 
 
 def _as_consent(text: str) -> str:
-    """Return a rule that bans a thing done unasked as one that asks first: "no tags without my ok", "ask before tags"."""
+    """Return a ban of a thing done unasked as a rule to ask first: "no tags without my ok" as "ask before tags"."""
     return _UNASKED.sub(lambda m: f"ask before {m['banned'] or m['allowed']}", text)
 
 

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from skilld.classify.offline.grammar import KEPT_STRENGTH, STRENGTH, Cue, Language, languages
 from skilld.classify.offline.instead import says_instead
+from skilld.classify.offline.marked import marked_rules
 from skilld.classify.offline.product import (
     after_opener,
     describes_product,
@@ -59,6 +60,7 @@ _CONSEQUENCE = re.compile(
     r"(?!,? (?:always|never|please))",
     re.IGNORECASE,
 )
+_RULE_WORD = re.compile(r"\b(?:rules?|regeln?|reglas?|regras?|règles?|regol[ae])\b", re.IGNORECASE)
 _NON_WORDS = re.compile(r"\W*+")
 _GAP = re.compile(r"(?<![ \t])[ \t]{200,}+")
 _APOSTROPHES = str.maketrans("’ʼ`´", "''`'")
@@ -120,6 +122,7 @@ def _find_lasting(text: str, agent_texts: tuple[str, ...]) -> tuple[Match, ...]:
         for before, clause in pairwise([None, *turn.clauses])
         if clause and (found := _match_clause(clause, turn)) and not _is_corrected(found, turn)
     ]
+    heard = _with_marked(heard, turn)
     heard = [one for one in heard if not any(o.start < one.start < o.start + len(o.quote) for o in heard)]
     headers = {clause.header.rstrip(":： ") for clause in turn.clauses}
     heard = [one for one in heard if one.quote not in headers or not one.language.announces(one.quote)]
@@ -253,6 +256,31 @@ def _match_practice_part(clause: Clause, turn: _Turn) -> Match | None:
     return None
 
 
+def _with_marked(heard: Sequence[Match], turn: _Turn) -> list[Match]:
+    """Return what was heard, with the rules that a mark beside them makes lasting in place of what names only it."""
+    found = list(heard)
+    for rule in marked_rules(turn.clauses, turn.text, turn.languages):
+        quote = turn.text[rule.start : rule.end]
+        inside = [one for one in found if one.start < rule.end and rule.start < one.start + len(one.quote)]
+        if any(one.strength > KEPT_STRENGTH and one.said in rule.said for one in inside):
+            continue
+        if any(one.start < rule.start or rule.end < one.start + len(one.quote) for one in inside):
+            continue
+        found = [one for one in found if one not in inside]
+        found.append(
+            Match(
+                quote,
+                rule.said,
+                rule.start,
+                question=False,
+                language=rule.language,
+                cue=Cue.MEMORY,
+                strength=STRENGTH[Cue.MEMORY],
+            )
+        )
+    return sorted(found, key=lambda one: one.start)
+
+
 def _with_alternative(match: Match, turn: _Turn) -> Match:
     """Return `match` with the next sentence, if that says what to do instead of what it bans."""
     end = match.start + len(match.quote)
@@ -292,7 +320,8 @@ def _is_vetoed(bare: str, languages: Sequence[Language]) -> bool:
 
 def _is_spec(match: Match, turn: _Turn) -> bool:
     """Whether a match is part of a product's specification, and not about the work on it."""
-    return turn.specified and not is_about_work(match.quote.rpartition(": ")[2])
+    built = any(one.implements.search(turn.text) for one in turn.languages) and not is_order(match)
+    return (turn.specified or built) and not is_about_work(_RULE_WORD.sub("", match.quote.rpartition(": ")[2]))
 
 
 def is_order(match: Match) -> bool:

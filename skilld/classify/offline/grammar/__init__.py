@@ -86,6 +86,10 @@ class Language:
     always = _word_list("adverb")  # "always", "never"
     tells = _word_list("tells")  # what is, was or will be, beside words of time: no rule
     musts = _word_list("must")  # somebody or something other than the agent must
+    rule_marks = _word_list("rule_marks")  # make a rule of the words beside them: "one for the handbook"
+    rule_scopes = _word_list("rule_scopes")  # the same, and part of the rule: "that goes for all tests"
+    reports = _word_list("reports")  # what is or was: no rule, even beside a mark
+    implements = _word_list("implements")  # asks to build what was said
 
     @cached_property
     def marks(self) -> frozenset[str]:

@@ -1,0 +1,102 @@
+"""A rule is heard by the words beside it that make it one, and is proposed without them."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.batching.gate import needs_classification
+from skilld.classify.backends.offline import Offline
+from skilld.types import Message
+
+
+def _proposed(said: str) -> list[str]:
+    found = Offline().detect(
+        [Message("fix the price rounding", 1), Message("Done, the tests pass."), Message(said, 2)], []
+    )
+    return [one.change for one in found if one.confidence >= 0.5]
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        # Before a colon.
+        ("One for the handbook: fixtures carry the year they are from.", "Fixtures carry the year they are from."),
+        (
+            "house rule, since nobody told you: a column ends in its unit. rename those two",
+            "A column ends in its unit.",
+        ),
+        (
+            "new rule and it goes in your notes today: screenshots are taken on the small phone",
+            "Screenshots are taken on the small phone.",
+        ),
+        ("Put it in our guidelines: one query per page load.", "One query per page load."),
+        (
+            "Change the line about mocks in your instructions: recorded answers only, nothing invented.",
+            "Recorded answers only, nothing invented.",
+        ),
+        # At the end of the sentence.
+        (
+            "tariffs are read from the table at run time, that's our convention",
+            "Tariffs are read from the table at run time.",
+        ),
+        (
+            "a failing sensor stops the arm, write that down somewhere you'll find it",
+            "A failing sensor stops the arm.",
+        ),
+        # As a sentence of its own.
+        ("Every chart names its source. Non-negotiable. And fix the legend", "Every chart names its source."),
+        ("Captions end without a full stop. That belongs in the style guide.", "Captions end without a full stop."),
+        (
+            "first write a failing test, then touch the code. Make that your habit with bugs.",
+            "First write a failing test, then touch the code.",
+        ),
+        ("Lesson learned. Exports are streamed, row by row.", "Exports are streamed, row by row."),
+        (
+            "Dependencies with no maintainer stay out. So that I don't have to say it again?",
+            "Dependencies with no maintainer stay out.",
+        ),
+        # The scope is part of the rule.
+        (
+            "the parser gets a fuzz test, and that goes for all parsers in here",
+            "The parser gets a fuzz test, and that goes for all parsers in here.",
+        ),
+        # Other languages.
+        (
+            "Fehlertexte nennen die Bestellnummer. Das gehört in deine Anleitung.",
+            "Fehlertexte nennen die Bestellnummer.",
+        ),
+        (
+            "les montants restent en centimes, ajoute-le dans tes consignes",
+            "Les montants restent en centimes.",
+        ),
+        ("los sensores se nombran por su sitio, apúntalo en tus notas", "Los sensores se nombran por su sitio."),
+        ("i prezzi sono in centesimi, scrivilo nelle linee guida", "I prezzi sono in centesimi."),
+        ("os relatórios cabem numa página, põe isso nas tuas notas", "Os relatórios cabem numa página."),
+        ("金额都用整数。这条写进你的规范里", "金额都用整数。"),
+    ],
+)
+def test_words_beside_a_rule_make_it_one(said: str, rule: str) -> None:
+    assert needs_classification(said)
+    assert _proposed(said) == [rule]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "new rule for the load balancer: drop port 8080 from outside",  # a rule of the product
+        "the rule is that guests book one room at most. implement it in the booking service",
+        "put it in the config file, 30 seconds",
+        "good, write that down in the ticket so support can see it",
+        "note: the pipeline is red since noon",
+        "make a note: the call with Jana is on Thursday",
+        "Lesson learned. The cache was stale.",
+        "I made a table with party, term, law, anything odd",
+        "that's a rule of the linter, not ours",
+        "What was the convention again?",
+        "So much easier to read. Not a one-off I hope",
+        "we moved it last week, that's our policy on old invoices",
+        "just for this branch: no changelog entry. write that down",
+    ],
+)
+def test_like_words_about_something_else_make_none(said: str) -> None:
+    assert _proposed(said) == []
