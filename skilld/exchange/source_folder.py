@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from urllib.parse import unquote
 
 # https://github.com/OWNER/REPO/tree/BRANCH/FOLDER; GitLab has "/-/tree/", Gitea and Codeberg "/src/branch/".
 _PAGE_PATTERN = re.compile(
-    r"(?P<repository>https?://[^/?#]+/[^?#]+?)/(?:-/)?(?:tree|blob|src/branch)/(?P<branch>[^/?#]+)(?:/(?P<folder>[^?#]*))?"
+    r"(?P<repository>https?://[^/?#]+/[^/?#]+/[^?#]+?)/(?:-/)?(?:tree|blob|src/branch)/(?P<branch>[^/?#]+)(?:/(?P<folder>[^?#]*))?"
     r"(?:[?#].*)?"
 )
 # REPO.git/FOLDER
@@ -34,7 +35,7 @@ def split_source(source: str) -> SourceFolder:
     if found is None:
         return SourceFolder(source, "", "")
     parts = found.groupdict("")
-    folder = parts["folder"].strip("/")
+    folder = unquote(parts["folder"]).strip("/")
     if folder.rpartition("/")[2] == "SKILL.md":  # the page of the file itself
         folder = folder.rpartition("/")[0]
     return SourceFolder(parts["repository"], parts.get("branch", ""), folder)

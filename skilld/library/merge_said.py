@@ -194,7 +194,7 @@ def says_more(one: Passage, than: Passage) -> bool:
     mine, theirs = content_stems(text), content_stems(part)
     if part in map(plain_text, find_sentences(text)):
         return text != part
-    if has_negation(text) != has_negation(part) or contradicts(text, part) or conflicts(text, part):
+    if has_negation(text) != has_negation(part) or contradicts(text, part):
         return False
     if text.startswith(f"{part} ") and not _RESTRICTION_PATTERN.search(text[len(part) :]):
         return True

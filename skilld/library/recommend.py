@@ -96,7 +96,7 @@ def recommend(
     texts: Mapping[Path, str] = MappingProxyType({}),
 ) -> list[Recommendation]:
     """Return recommendations for the work in `text`, the most confident first; `texts` are SKILL.md files by path."""
-    wanted = [one for one in terms(text) if one.meanings or one.stem not in _NUMBERS] or terms(text)
+    wanted = [one for one in terms(text) if one.meanings or one.stem not in _NUMBERS]
     paths: dict[str, set[str]] = {}
     candidates: dict[tuple[str, str], _Candidate] = {}
     for skill in skills:

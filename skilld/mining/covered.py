@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import lru_cache
+from glob import escape
 from pathlib import Path
 
 from skilld.mining.actions import is_generic
@@ -24,7 +26,6 @@ _MAX_QUOTED_LINE = 100  # characters of a line that is quoted
 _OPEN_PART = re.compile(
     r"\{\{[^{}\s]*\}\}|<[\w .-]+>|\$\{?[A-Za-z_]\w*\}?|\.\.\.|\u2026|(?<![A-Za-z])[A-Z][A-Z_]+(?![A-Za-z=])"
 )
-_VALUE = re.compile(r"[#v]?\d[\w.-]*", re.IGNORECASE)
 _FIRST_WORD = re.compile(r"\A\W*(?:\d+\W+)?(\w+).*", re.DOTALL)
 _EDGE, _LAST_STOP = "`\"',;:()*", re.compile(r"(?<!\.)\.[`\"',;:()*]*\Z")
 
@@ -104,37 +105,23 @@ def _runs(said: Sequence[str], part: Part) -> bool:
 
 
 def _is_same_command(said: Sequence[str], wanted: Sequence[str]) -> bool:
-    if len(said) != len(wanted):
-        return False
-    before = ("", *wanted)
-    return all(
-        one == other or _is_same_word(one, other, is_value=before[at].startswith("-"))
-        for at, (one, other) in enumerate(zip(said, wanted, strict=True))
-    )
+    return len(said) == len(wanted) and all(map(_is_same_word, said, wanted))
 
 
 @lru_cache(maxsize=16384)
-def _is_same_word(said: str, wanted: str, *, is_value: bool) -> bool:
-    """Whether a word of a line is another one of a command; of a word that is partly open, the rest counts.
+def _is_same_word(said: str, wanted: str) -> bool:
+    """Whether a word of a line is one of a command; of a word that is partly open, the rest counts.
 
-    One that is wholly open stands for a number, a flag's value, or what is open in both: `npm run {{name}}` is not
-    every script of npm.
+    One that is wholly open stands only for one that is open too: `npm run {{name}}` is not every script of npm.
     """
+    if said == wanted:
+        return True
     if _OPEN_PART.fullmatch(wanted):
-        return bool(_OPEN_PART.search(said) or _VALUE.fullmatch(said))
-    if _OPEN_PART.fullmatch(said):
-        return is_value or bool(_VALUE.fullmatch(wanted))
-    return _fits(wanted, said) or _fits(said, wanted)
+        return bool(_OPEN_PART.search(said))
+    return not _OPEN_PART.fullmatch(said) and (_fits(wanted, said) or _fits(said, wanted))
 
 
 def _fits(pattern: str, word: str) -> bool:
     """Whether a word is a pattern with at least one character in place of each open part."""
-    first, *rest = _OPEN_PART.split(pattern)
-    if not rest or not word.startswith(first):
-        return False
-    at = len(first)
-    for part in rest[:-1]:
-        at = word.find(part, at + 1) + len(part)
-        if at < len(part):
-            return False
-    return at < len(word) - len(rest[-1]) and word.endswith(rest[-1])
+    fixed = _OPEN_PART.split(pattern)
+    return len(fixed) > 1 and fnmatchcase(word, "?*".join(map(escape, fixed)))

@@ -172,6 +172,7 @@ def test_too_many_skills_or_files_are_refused(tmp_path: Path, monkeypatch: pytes
         ("git@github.com:o/n.git", "git@github.com:o/n.git", "", ""),
         ("https://github.com/o/n", "https://github.com/o/n", "", ""),
         ("https://github.com/tree/n", "https://github.com/tree/n", "", ""),
+        ("https://github.com/o/tree/tree/main/a%20b", "https://github.com/o/tree", "main", "a b"),
     ],
 )
 def test_an_address_may_name_a_folder_of_the_repository(source: str, repository: str, branch: str, folder: str) -> None:

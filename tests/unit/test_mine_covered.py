@@ -99,12 +99,23 @@ def test_a_skill_with_the_commands_covers_a_task(lines: Sequence[str]) -> None:
         ("kubectl rollout restart deploy/{0} -n staging", "1. `kubectl rollout status deploy/shop -n staging`", False),
         ("docker build -t {0} .", "1. `docker build -t IMAGE .`", True),
         ("docker push {0}", "1. `docker pull IMAGE`", False),
+        ("acme tag v1.{0}.x", "1. `acme tag v1.<name>.x`", True),
+        ("acme tag v1.{0}.x", "1. `acme tag v1.hats.x`", True),
+        ("acme tag v1.{0}.x", "1. `acme tag v1..x`", False),
+        ("acme tag v1.shoes.x", "1. `acme tag v1.<name>.x`", True),
+        ("acme tag v1.{0}.x", "1. `acme tag v2.<name>.x`", False),
+        ("acme tag v1.{0}.x", "1. `acme tag v1.<name>.y`", False),
     ],
 )
 def test_each_command_is_compared_as_a_whole(command: str, line: str, *, covers: bool) -> None:
     rows = _rows("Bring {0} up to date again", command, "!acme sign {0}", "acme unlock {0}", "acme sign {0}")
-    other = _skill("other", line, "2. `acme unlock {{name}}`", *(["3. `acme sign {{name}}`"] if covers else []))
+    other = _skill("other", line, "2. `acme unlock {{name}}`")
     assert bool(_covers(rows, other)) is covers
+
+
+def test_commands_of_any_work_cover_no_task() -> None:
+    rows = _rows("Refresh the search index for {0}", "git add -A", "git commit -m index", "git push", "acme sign {0}")
+    assert _covers(rows, _skill("commits", "1. `git add -A`", "2. `git commit -m index`", "3. `git push`")) == []
 
 
 RELEASE = ("npm run notes", "!acme sign app", "acme unlock app", "acme sign app")
