@@ -88,13 +88,7 @@ def _call_actions(call: ToolCall) -> Iterator[Action]:
     name, at = call.name.lower(), call.span.start
     files = list(dict.fromkeys(patched_files(call)))
     if not files and name in SHELL_TOOLS:
-        parts = commands(command_of(call))
-        for text in parts:
-            yield Action(text, ToolOutcome.UNKNOWN, at, alone=len(parts) == 1, read_only=is_read_only(text))
-        for text in beginnings(command_of(call), parts):
-            yield Action(text, ToolOutcome.UNKNOWN, at, alone=False, read_only=True)
-        files = [path for text in parts for path in _shown_files(text)]
-        yield from _read_files(files, at)
+        yield from _shell_actions(command_of(call), at)
         return
     if not files and (called := _mcp_command(call)):
         yield Action(
@@ -115,6 +109,20 @@ def _call_actions(call: ToolCall) -> Iterator[Action]:
             yield Action(path, ToolOutcome.UNKNOWN, at, edits=True, about=written_parts(call, path))
 
 
+def _shell_actions(line: str, at: int) -> Iterator[Action]:
+    parts = commands(line)
+    if written := _written_file(line):
+        yield Action(written, ToolOutcome.UNKNOWN, at, edits=True)
+    for text in parts:
+        if changed := _changed_in_place(text):
+            yield Action(changed, ToolOutcome.UNKNOWN, at, edits=True, alone=len(parts) == 1)
+        else:
+            yield Action(text, ToolOutcome.UNKNOWN, at, alone=len(parts) == 1, read_only=is_read_only(text))
+    for text in beginnings(line, parts):
+        yield Action(text, ToolOutcome.UNKNOWN, at, alone=False, read_only=True)
+    yield from _read_files((path for text in parts for path in _shown_files(text)), at)
+
+
 def _read_files(files: Iterable[str], at: int) -> Iterator[Action]:
     for path in list(dict.fromkeys(files))[:_MAX_FILES_PER_CALL]:
         if len(path) <= _MAX_PATH_LENGTH:
@@ -130,6 +138,41 @@ def _shown_files(text: str) -> Iterator[str]:
     words = tokens(text)
     if words[:1] and (words[0] in _SHOWING_PROGRAMS or words[:2] == ("sed", "-n")) and ">" not in text:
         yield from (word for word in words[1:] if _SHOWN_FILE_PATTERN.fullmatch(word))
+
+
+_IN_PLACE_FLAG_PATTERN = re.compile(r"-[A-Za-z]{0,4}i|--in-place\b")
+_FOLDER_PATTERN = re.compile(r"cd ([\w.@/-]{1,200}) ?(?:&&|;|\n)")
+# `cat > notes.md <<'EOF'`, `cat <<EOF > notes.md`, `tee notes.md <<EOF`: the shell's way to write a file.
+_FILE = r"[\"']?([\w.@/][\w.@/-]*)[\"']?"
+_WRITING_PATTERN = re.compile(
+    rf"(?:cat[ \t]*>{{1,2}}[ \t]*{_FILE}[ \t]*<<|cat[ \t]*<<-?[ \t]*[\"']?\w+[\"']?[ \t]*>{{1,2}}[ \t]*{_FILE}"
+    rf"|tee[ \t]+(?:-a[ \t]+)?{_FILE}[ \t]*(?:>[ \t]*/dev/null[ \t]*)?<<)"
+)
+
+
+def _written_file(line: str) -> str:
+    """Return the file that a command line writes with its first here-document, "" if it writes none."""
+    line = _without_shell(line)
+    before, _, rest = line.partition("<<")
+    last = re.split(r"&&|;|\n", before)[-1]
+    found = _WRITING_PATTERN.match(f"{last.lstrip()}<<{rest[:_MAX_PATH_LENGTH]}") if rest else None
+    path = next(filter(None, found.groups()), "") if found else ""
+    return _in_folder(line, path) if len(path) <= _MAX_PATH_LENGTH else ""
+
+
+def _changed_in_place(text: str) -> str:
+    """Return the file that a command such as `sed -i` changes, "" if it is another command or changes several."""
+    words = tokens(text.rpartition("&& ")[2])
+    if words[:1] not in {("sed",), ("perl",)} or not any(_IN_PLACE_FLAG_PATTERN.match(one) for one in words):
+        return ""
+    files = [one for one in words[1:] if one[0] != "-" and _SHOWN_FILE_PATTERN.fullmatch(one)]
+    return _in_folder(text, files[0]) if len(files) == 1 and len(files[0]) <= _MAX_PATH_LENGTH else ""
+
+
+def _in_folder(line: str, path: str) -> str:
+    """Return a path as it is seen from where a command line begins: `cd web && sed -i ... a.ts` changes web/a.ts."""
+    folder = _FOLDER_PATTERN.match(line)
+    return f"{folder[1].rstrip('/')}/{path}" if folder and path and not path.startswith("/") else path
 
 
 _DELEGATING_TOOLS = frozenset(

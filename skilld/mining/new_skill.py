@@ -61,11 +61,17 @@ def project_name(folder: str) -> str:
     return Path(folder).name
 
 
-def task_name(request: str, variables: Collection[str], project: str) -> str:
-    """Return a name for the skill of a task: the words of its request without the `variables`."""
+def task_name(request: str, variables: Collection[str], project: str, wordings: Sequence[str] = ()) -> str:
+    """Return a name for the skill of a task: the words of its request without the `variables`.
+
+    Words that only this one of all `wordings` has are left out if two others remain.
+    """
     named = [
         word for word in topic_words(re.sub(r"[{}]{2}", " ", without_politeness(request))) if word not in variables
     ]
+    said = [content_stems(one) for one in wordings]
+    shared = [word for word in named if sum(content_stems(word) <= stems for stems in said) > 1]
+    named = shared if len(shared) > 1 else named
     return join_name(named or [project_name(project), "task"])
 
 
@@ -90,8 +96,11 @@ _COMMONPLACE_STEMS = content_stems(
 _MIN_STEMS = 2
 
 
-def part_problem(part: Part, project: str) -> str | None:
-    """Return why no skill should say a part, None if it may. Paths below the folder `project` count as relative."""
+def part_problem(part: Part, project: str, *, in_task: bool = False) -> str | None:
+    """Return why no skill should say a part, None if it may. Paths below the folder `project` count as relative.
+
+    What was said about a task needs fewer words `in_task`, beside its steps.
+    """
     text = with_relative_paths(part.text, project)
     if _PLACEHOLDER in text:
         return "it contains a secret"
@@ -104,7 +113,7 @@ def part_problem(part: Part, project: str) -> str | None:
     stems = content_stems(text)
     if stems and stems <= _COMMONPLACE_STEMS:
         return "any model knows this anyway"
-    if len(stems) < _MIN_STEMS and not exact_tokens(text):
+    if len(stems) < (1 if in_task and part.kind else _MIN_STEMS) and not exact_tokens(text):
         return "it makes little sense out of context"
     return None
 
@@ -193,8 +202,12 @@ def _tags(candidate: Candidate) -> list[str]:
     return list(dict.fromkeys([*tags, *(one for one in named if _TAG_PATTERN.fullmatch(one))]))[:_MAX_TAGS]
 
 
+_OPEN_PATH_PATTERN = re.compile(r"(?<!\S)[^\s{}]*/[^\s{}]*\{\{(\w+)\}\}\S*|(?<!\S)[^\s{}]*\{\{(\w+)\}\}[^\s{}]*/\S*")
+
+
 def title_of(request: str) -> str:
-    """Return a request as a title, its variables as words."""
+    """Return a request as a title, its variables as words; nobody typed a path with such a word in it."""
+    request = _OPEN_PATH_PATTERN.sub(lambda path: "{{" + (path[1] or path[2]) + "}}", request)
     asked = _without_end_punctuation(shorten(without_politeness(request), _MAX_DESCRIBED_LENGTH))
     return re.sub(r"\{\{(\w+)\}\}", lambda hole: hole[1].rstrip("0123456789").upper(), asked)
 

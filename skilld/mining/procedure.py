@@ -17,6 +17,7 @@ from skilld.mining.kinds import MIN_SESSIONS, always_before, common_path, is_loo
 from skilld.mining.similarity import (
     TEXT_NAMES,
     ActionRun,
+    Gap,
     common_words,
     differs_in_numbers,
     differs_in_variables,
@@ -293,9 +294,9 @@ class _Variables:
             for one, word in zip(seen, words, strict=True)
         )
 
-    def is_named(self, gap: str, vector: Mapping[str, str]) -> bool:
+    def is_named(self, gap: Gap, vector: Mapping[str, str]) -> bool:
         """Whether a whole word, or one in a changed file's path, is a variable: exact, or named in the requests."""
-        if gap != "name":
+        if not gap.is_name:
             return True
         asked = {episode.session: episode.asked.casefold() for episode in self.episodes}
         return all(value.casefold() in asked[session] for session, value in vector.items())
@@ -373,6 +374,8 @@ def _common_word(seen: Sequence[ActionRun], column: Sequence[str], previous: str
         filled = [_common_word(seen, part, f"--{name.removesuffix('s')}", names) for name, part in across]
         return "/".join(part or "" for part in filled) if None not in filled else None
     before, behind = ("", "") if names.are_asked(seen, column) else (gap.before, gap.behind)
+    if previous.startswith("--") and not all(word.startswith(before) and word.endswith(behind) for word in column):
+        before, behind, gap = "", "", find_gap("a", "b", previous) or gap  # the flag names the whole value
     if not all(word.startswith(before) and word.endswith(behind) for word in column):
         return None
     inner = [word[len(before) : len(word) - len(behind)] for word in column]
@@ -380,7 +383,7 @@ def _common_word(seen: Sequence[ActionRun], column: Sequence[str], previous: str
     if gap.said:
         texts = {names.put(value, session) for session, value in vector.items()}
         return gap.before + (texts.pop() if len(texts) == 1 else f'"{{{{{names.of(gap.name, vector)}}}}}"')
-    if (gap.is_bare or seen[0].edits) and not names.is_named(gap.name, vector):
+    if (gap.is_bare or seen[0].edits) and not names.is_named(gap, vector):
         return None
     return f"{before}{{{{{names.of(gap.name, vector)}}}}}{behind}"
 
@@ -465,12 +468,14 @@ def _what_worked(episode: Episode, failed: int, steps: Mapping[ActionRun, Step])
     if CHECK_PATTERN.search(action.text):  # what passes once code was changed is no other way to run it
         later = [*takewhile(lambda each: not each[0].edits, later)]
     near = [
-        (_shared_words(action.text, one.text), step)
-        for one, step in later
+        (_shared_words(action.text, one.text), -at, step)
+        for at, (one, step) in enumerate(later)
         if not (one.edits or _is_other_verb(action.text, one.text))
     ]
-    likeness, best = max(near, key=lambda one: one[0], default=(0.0, None))
-    return ((best.text,), False) if best is not None and likeness >= _MIN_SHARE else None
+    likeness, at, best = max(near, key=lambda one: one[:2], default=(0.0, 0, None))
+    if best is None or likeness < _MIN_SHARE or any(step is None for _, step in later[:-at]):
+        return None  # perhaps a command or a change helped that is no step
+    return (best.text,), False
 
 
 def _is_other_verb(failed: str, worked: str) -> bool:

@@ -32,7 +32,7 @@ from skilld.mining.requests import (
     requests_with_actions,
     turns_between,
 )
-from skilld.mining.said import Sentence, said_parts, sentences_of_turns
+from skilld.mining.said import Sentence, said_parts, sentences_of_turns, with_stop
 from skilld.mining.session_summary import Feedback, Row
 from skilld.mining.similarity import VARIABLE, ActionRun, step_similarity
 from skilld.mining.values import Candidate, Grouping, Part, PartKind, Proof, Recurrence, Savings
@@ -155,15 +155,21 @@ def _word_groups(requests: Sequence[Request]) -> list[_Group]:
     """Group requests by words and actions. What is only ever asked for after another request continues that."""
     groups = [_Group(one) for one in group_by_words(requests)]
     groups = [group for group in groups if group.sessions >= MIN_SESSIONS]
+    own = [group for group in groups if any(one.told for one in group.requests)]
     inside = {
         id(one): [other for other in groups if other is not one and is_part_of(one.requests, other.requests)]
+        # "commit it" came after several tasks, and is none itself.
+        or (own if one not in own and is_part_of(one.requests, [*chain(*(each.requests for each in own))]) else [])
         for one in groups
     }
     return [
         replace(
             group,
             continued=frozenset(
-                request.place for one in groups if group in inside[id(one)] for request in one.requests
+                chain(
+                    (request.place for one in groups if group in inside[id(one)] for request in one.requests),
+                    ((one.row.session_id, turn) for one in group.requests for turn in one.continued),
+                )
             ),
         )
         for group in groups
@@ -237,14 +243,19 @@ def _build_task(
         for row, turns in zip(rows, spans, strict=True)
         for one in row.user_feedback
         if one.turn in turns and not denied(row, one)
-        if one.turn in _turns_on_task(row, turns, asked) or content_stems(one.change) & about
+        if one.turn in _turns_on_task(row, turns, asked if gate.reviewed else asked | group.continued)
+        or content_stems(one.change) & about
     ]
     corrections = [part for part in _correction_parts(feedback) if not gate.later.overtakes(part, rows)]
+    if not gate.reviewed:
+        did = _without_repairs(did, group.continued)
     did = _without_rejected_steps(did, [part.text for part in corrections])
-    telling = [part for part in corrections if not part_problem(part, rows[0].project)]  # the others are left out
-    saved = _savings(rows, episodes, telling, did)
+    telling = [
+        part for part in corrections if not part_problem(part, rows[0].project, in_task=True)
+    ]  # the others are left out
     own = tuple(step.seen[0] for step in did.steps if not (step.edits or step.reads or is_generic(step.text)))
     said = _said_on_task(group, rows, corrections, denied, gate)
+    saved = _savings(rows, episodes, telling if gate.reviewed else [*telling, *said], did)
     did = replace(did, done=outline(rows, rounds) if gate.reviewed else ())
     if missed := _missing_reason(saved, did, [*telling, *said], gate):
         return RecurringTask(ask, rows, None, missed, own)
@@ -274,7 +285,8 @@ def _said_on_task(
         for part in parts
         if gate.later.overtakes(part, rows) or any(contradicts(one.text, part.text) for one in corrections)
     ]
-    return [part for part in parts if part not in taken_back and not part_problem(part, rows[0].project)]
+    left = [part for part in parts if part not in taken_back and not part_problem(part, rows[0].project)]
+    return left if gate.reviewed else [replace(part, text=with_stop(part.text)) for part in left]
 
 
 def _one_per_session(group: Sequence[Request], *, reviewed: bool) -> list[Request]:
@@ -393,6 +405,15 @@ def _correction_parts(said: Sequence[tuple[Row, Feedback]]) -> list[Part]:
     return parts[:_MAX_CORRECTIONS]
 
 
+def _without_repairs(did: Procedure, continued: frozenset[tuple[str, str]]) -> Procedure:
+    """Return the procedure without files that were only changed after the person had added something."""
+    repaired = (
+        step for step in did.steps if step.edits and {(one.session, one.turn) for one in step.seen} <= continued
+    )
+    gone = frozenset(repaired)
+    return replace(did, steps=tuple(step for step in did.steps if step not in gone))
+
+
 def _without_rejected_steps(did: Procedure, corrections: Sequence[str]) -> Procedure:
     """Return the procedure without the steps that the person rejected."""
     against = [stems for text in corrections for said in _rejected_phrases(text) if (stems := content_stems(said))]
@@ -457,7 +478,7 @@ def _candidate(ask: Ask, rows: Sequence[Row], did: Procedure, said: Sequence[Par
     check = did.check.text if did.check else ""
     recurrence = Recurrence(did.request, did.examples, check, did.left_out, did.wordings, did.order, did.done)
     return Candidate(
-        task_name(did.request, did.examples, rows[0].project),
+        task_name(did.request, did.examples, rows[0].project, did.wordings),
         "create",
         rows[0].project,
         SkillKind.WORKFLOW,

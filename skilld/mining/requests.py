@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 
@@ -21,6 +21,7 @@ _MIN_ANSWERED_STEMS = 2  # of a request that was only answered
 MIN_GROUP_SHARE = 0.5
 _MIN_ACTION_SHARE = 0.6
 _SEPARATORS = re.compile(r"[^\w]+|_+")
+_MAX_COMPARED = 400  # requests, the newest: the time is quadratic
 _MAX_ACTIONS = 40  # of one request that are compared with those of another
 
 
@@ -37,6 +38,8 @@ class Request:
     told: int
     # The stems of its words that differ between requests for the same task, such as a name.
     values: frozenset[str] = frozenset()
+    # The turns of later requests that only continue it: "you forgot the header".
+    continued: tuple[str, ...] = ()
 
     @property
     def task_stems(self) -> frozenset[str]:
@@ -50,33 +53,83 @@ class Request:
 
 
 def requests_with_actions(rows: Sequence[Row], *, looks: bool = False) -> Iterator[Request]:
-    """Yield the requests that the agent acted on, newest session first.
+    """Yield the requests that the agent acted on, newest session first; one that only continues another with that.
 
-    With `looks`, also those that it read for, and those that say enough to be a task whose result is an answer.
+    With `looks`, also those that it read for, and those that say enough to be a task whose result is an answer; each
+    stays by itself, for a model to say what continues what.
     """
-    for row in sorted(rows, key=lambda one: one.datetime, reverse=True):
-        corrected = {one.turn for one in row.user_feedback}
-        for number, task in enumerate(row.tasks):
-            # A request that is also lasting feedback does not end the request before it.
-            behind = next((one.turn for one in row.tasks[number + 1 :] if one.turn not in corrected), "")
-            turns = turns_between(row, task.turn, behind)
-            done = tuple(
-                ActionRun(row.session_id, turn, one.text, edits=one.edits, reads=one.reads, asked=row.asked)
-                for one, turn in row.actions
-                if turn in turns and (not one.read_only or (looks and is_telling_look(one)))
-            )
-            stems = content_stems(without_politeness(task.text))
-            if done or (looks and len(stems) >= _MIN_ANSWERED_STEMS):
-                telling = [
-                    one
-                    for one in done
-                    if not (one.edits or one.reads or is_generic(one.text) or has_machine_path(one.text))
-                ]
-                by_program: dict[str, list[ActionRun]] = {}
-                for one in telling[:_MAX_ACTIONS]:
-                    by_program.setdefault(next(iter(one.words), ""), []).append(one)
-                total = sum(map(len, by_program.values()))
-                yield Request(row, task, stems, done, by_program, total)
+    found = [_row_requests(row, looks=looks) for row in sorted(rows, key=lambda one: one.datetime, reverse=True)]
+    if not looks:
+        later = _continuing(found)
+        found = [_row_requests(requests[0].row, later) if requests else [] for requests in found]
+    for one in (one for requests in found for one in requests):
+        if one.done or (looks and len(one.stems) >= _MIN_ANSWERED_STEMS):
+            yield one
+
+
+def _row_requests(row: Row, later: Collection[tuple[str, str]] = frozenset(), *, looks: bool = False) -> list[Request]:
+    """Return the requests of a session, in order, without those `later` ones that continue the one before."""
+    corrected = {one.turn for one in row.user_feedback}
+    found = []
+    for number, task in enumerate(row.tasks):
+        if (row.session_id, task.turn) in later:
+            continue
+        # A request that is also lasting feedback, or that continues another one, does not end the request before it.
+        rest = [one.turn for one in row.tasks[number + 1 :] if one.turn not in corrected]
+        behind = next((turn for turn in rest if (row.session_id, turn) not in later), "")
+        turns = turns_between(row, task.turn, behind)
+        done = tuple(
+            ActionRun(row.session_id, turn, one.text, edits=one.edits, reads=one.reads, asked=row.asked)
+            for one, turn in row.actions
+            if turn in turns and (not one.read_only or (looks and is_telling_look(one)))
+        )
+        telling = [
+            one for one in done if not (one.edits or one.reads or is_generic(one.text) or has_machine_path(one.text))
+        ]
+        by_program: dict[str, list[ActionRun]] = {}
+        for one in telling[:_MAX_ACTIONS]:
+            by_program.setdefault(next(iter(one.words), ""), []).append(one)
+        continued = tuple(turn for turn in turns if (row.session_id, turn) in later)
+        stems, told = content_stems(without_politeness(task.text)), sum(map(len, by_program.values()))
+        found.append(Request(row, task, stems, done, by_program, told, continued=continued))
+    return found
+
+
+def _continuing(sessions: Sequence[Sequence[Request]]) -> set[tuple[str, str]]:
+    """Return the places of requests that only continue the one before them in their session.
+
+    What the agent did for such a request, it did in another session right after a request like the one before.
+    """
+    first = [requests[0] for requests in sessions if requests]
+    known = [one for requests in sessions for one in requests if one.told][:_MAX_COMPARED]
+    found = set()
+    for requests in sessions:
+        begun: Request | None = None
+        for one in requests:
+            if begun and one.told and _continues(one, begun, known, first):
+                found.add(one.place)
+            elif one.told or begun is None:
+                begun = one
+    return found
+
+
+def _continues(one: Request, begun: Request, known: Sequence[Request], first: Sequence[Request]) -> bool:
+    others = [other for other in known if other.row.session_id != one.row.session_id]
+    others = [other for other in others if other.row.project == one.row.project and begun.stems & other.stems]
+    if not others or any(
+        other.row.session_id != one.row.session_id and _words_share(one.stems, other.stems) >= _MIN_SIMILAR_SHARE
+        for other in first
+    ):
+        return False  # it is also asked for by itself
+    return any(_goes_on_alike(one, begun, other) for other in others)
+
+
+def _goes_on_alike(one: Request, begun: Request, other: Request) -> bool:
+    if _words_share(one.stems, other.stems) >= _words_share(begun.stems, other.stems):
+        return False
+    shared = sum(like >= VARIABLE for like, _ in _nearest(one, other))
+    alike = _words_share(begun.stems, other.stems) >= _MIN_SIMILAR_SHARE
+    return shared >= (1 if alike else MIN_SESSIONS) and shared / one.told >= MIN_GROUP_SHARE
 
 
 def is_telling_look(one: Action) -> bool:
@@ -167,18 +220,27 @@ def _is_same_task(one: Request, other: Request) -> bool:
     if one.row.project != other.row.project:
         return False
     mine, theirs = one.task_stems, other.task_stems
-    together = len(mine | theirs)
-    words = len(mine & theirs) / together if together else 0.0
+    words = _words_share(mine, theirs)
     if words >= _MIN_SAME_SHARE:
         return True
-    near = [  # actions of different programs are never compared
-        max((step_similarity(seen, known), not differs_in_target(seen, known)) for known in other.telling[program])
-        for program in one.telling.keys() & other.telling.keys()
-        for seen in one.telling[program]
-    ]
+    near = _nearest(one, other)
     best = [like for like, _ in near]
     shared = sum(like >= VARIABLE for like in best)
     mostly = shared >= _MIN_SHARED and shared / max(one.told, other.told) >= _MIN_ACTION_SHARE
     mostly = mostly and (words > 0 or any(like >= VARIABLE and tells for like, tells in near))
     like = words >= _MIN_SIMILAR_SHARE or len(mine & theirs) >= _MIN_SHARED
     return mostly or (like and any(best)) or (shared >= MIN_SESSIONS and words > 0)
+
+
+def _words_share(mine: frozenset[str], theirs: frozenset[str]) -> float:
+    together = len(mine | theirs)
+    return len(mine & theirs) / together if together else 0.0
+
+
+def _nearest(one: Request, other: Request) -> list[tuple[int, bool]]:
+    """Return for each action of a request how like the nearest one of another request is, and if it has its target."""
+    return [  # actions of different programs are never compared
+        max((step_similarity(seen, known), not differs_in_target(seen, known)) for known in other.telling[program])
+        for program in one.telling.keys() & other.telling.keys()
+        for seen in one.telling[program]
+    ]

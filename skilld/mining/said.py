@@ -12,6 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from skilld.classify.contradiction import contradicts
+from skilld.classify.rule_repeats import complains
+from skilld.classify.support import exact_tokens
 from skilld.edit.lint import lint
 from skilld.mining.actions import PRIVILEGE_PATTERN, has_machine_path
 from skilld.mining.courtesy import is_courtesy, without_politeness
@@ -19,14 +22,15 @@ from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.session_summary import Task
 from skilld.mining.values import Part, PartKind, Proof
 from skilld.text import fold
-from skilld.words import content_stems, count_words, is_same_ask
+from skilld.words import MIN_SAME_SHARE, content_stems, count_words, is_same_ask
 
+_MIN_SENTENCE_STEMS, _MIN_ALIKE_STEMS = 2, 3  # that two sentences in other words share
 MAX_SENTENCES = 24  # of one task
 _MIN_WORDS, _MAX_WORDS = 2, 40
 _SENTENCE_END_PATTERN = re.compile(r"(?<=[.!?;])\s+(?=\S)|(?<=[\u3002\uff01\uff1f])|(?<!\s)\s+(?=\d{1,2}[.)] )|\n+")
 _NUMBERED_PATTERN = re.compile(r"\A(?:\d{1,2}[.)]|[-*\u2022])\s+")
 _CONNECTIVE_PATTERN = re.compile(
-    r"\A(?:(?:ok(?:ay)?|yes|yeah|yep|sure|great|good|nice|perfect|cool|right|sorry|well|no(?=\s*[,.!])|hmm+|u+m+|a+h+|and|also|but|then"
+    r"\A(?:(?:again(?=\s*[,:])|ok(?:ay)?|yes|yeah|yep|sure|great|good|nice|perfect|cool|right|sorry|well|no(?=\s*[,.!])|hmm+|u+m+|a+h+|and|also|but|then"
     r"|so|actually|just|now)\b[\s,.!:-]*)+",
     re.IGNORECASE,
 )
@@ -114,14 +118,21 @@ def said_parts(said: Iterable[Sentence], known: Sequence[str], titles: Iterable[
     """Return the sentences as parts, the most frequent first; each thing once, and none of what is `known`.
 
     Requests as a whole (`titles`) are left out, and those of fewer than `least` sessions, or two if they are `pasted`.
+    With `least` of two or more, what was said in other words counts as well.
     """
+    loose = least >= MIN_SESSIONS
     groups: list[list[Sentence]] = []
     whole = {_plain(fold(title)).casefold() for title in titles}
     for one in said:
         if one.text.casefold() in whole:
             continue
         stems = content_stems(one.text)
-        same = (group for group in groups if _is_same(one.text, group[0].text, stems, content_stems(group[0].text)))
+        same = (
+            group
+            for group in groups
+            if _is_same(one.text, group[0].text, stems, content_stems(group[0].text))
+            or (loose and _is_alike(one.text, group[0].text))
+        )
         group = next(same, None)
         if group is None:
             groups.append([one])
@@ -146,9 +157,26 @@ def _is_same(one: str, other: str, stems: frozenset[str], known: frozenset[str])
     return fold(one).casefold() == fold(other).casefold() or is_same_ask(stems, known)
 
 
+def with_stop(text: str) -> str:
+    """Return a sentence with a full stop if it ends without any sign."""
+    return f"{text}." if text[-1:].isalnum() or text.endswith(("`", ")")) else text
+
+
+def _is_alike(one: str, other: str) -> bool:
+    """Whether two sentences probably ask for the same, such as "wrap each handler in withX" and "you forgot withX"."""
+    stems, known = content_stems(one), content_stems(other)
+    shared, fewer = len(stems & known), min(len(stems), len(known))
+    # Two words in common are enough if one sentence has no others, or if they share a name of code.
+    least = _MIN_SENTENCE_STEMS if shared == fewer or exact_tokens(one) & exact_tokens(other) else _MIN_ALIKE_STEMS
+    return shared >= least and shared / fewer >= MIN_SAME_SHARE and not contradicts(one, other)
+
+
 def _part(group: Sequence[Sentence]) -> Part:
     proofs = tuple(dict.fromkeys(Proof(one.session, one.turn, one.quote) for one in group))
-    return Part(PartKind.SAID, min((one.text for one in group), key=len), proofs)
+    texts = {one.text for one in group}
+    return Part(
+        PartKind.SAID, min(texts, key=lambda text: (len(texts) > 1 and complains(text), len(text), text)), proofs
+    )
 
 
 def sentences_of_turns(session: str, typed: Mapping[str, Task], turns: Iterable[str]) -> Iterator[Sentence]:

@@ -263,7 +263,7 @@ def _filter_by_content(candidates: Sequence[Candidate]) -> tuple[list[Candidate]
     fit, useless = [], []
     for one in candidates:
         project = one.target if one.creates else ""
-        whys = [part_problem(part, project) for part in one.parts]
+        whys = [part_problem(part, project, in_task=bool(one.recurrence)) for part in one.parts]
         if one.recurrence and one.recurrence.done:
             whys[0] = None  # a model will word the title
         elif one.recurrence:

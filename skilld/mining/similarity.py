@@ -139,12 +139,21 @@ _BRANCH_PATTERN = re.compile(r"\w[\w./-]*")
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Where two words differ: their common ends, and a name for the variable. `said`: it is a text for people."""
+    """Where two words differ: their common ends, and a name for the variable.
+
+    `said`: it is a text for people. `of_flag`: it is the value of a flag, and has its name.
+    """
 
     before: str
     behind: str
     name: str
     said: bool = False
+    of_flag: bool = False
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it may be the name of a target, as in "make licence" and "make nightly"."""
+        return self.name == "name" and not self.of_flag
 
     @property
     def is_bare(self) -> bool:
@@ -166,7 +175,7 @@ def differs_in_variables(one: ActionRun, other: ActionRun) -> bool:
                 return False
             if gap and gap.is_bare:
                 whole += not gap.said
-                if gap.name == "name" and (is_generic(one.text) or not _is_asked_in_both(number, one, other)):
+                if gap.is_name and (is_generic(one.text) or not _is_asked_in_both(number, one, other)):
                     return False  # "make build" and "make test"
     return (len(mine) - whole) / len(mine) >= _MIN_FIXED_SHARE
 
@@ -175,7 +184,7 @@ def differs_in_target(one: ActionRun, other: ActionRun) -> bool:
     """Whether two similar actions differ in a whole word, as "make licence" and "make nightly" do."""
     pairs = enumerate(zip(one.words, other.words, strict=False))
     gaps = (find_gap(mine, theirs, one.words[n - 1] if n else "") for n, (mine, theirs) in pairs if mine != theirs)
-    return any(gap and gap.is_bare and gap.name == "name" for gap in gaps)
+    return any(gap and gap.is_bare and gap.is_name for gap in gaps)
 
 
 def _is_asked_in_both(number: int, one: ActionRun, other: ActionRun) -> bool:
@@ -225,10 +234,12 @@ def find_gap(one: str, other: str, previous: str, *, branches: bool = False) -> 
         return Gap(before, behind, _flag_name(previous, kind) if previous.startswith("--") and not before else kind)
     if before.strip("\"'-") or behind.strip("\"'"):
         flag = before.partition("=")[0]
-        return Gap(before, behind, _flag_name(flag) if before.endswith("=") else "name")
+        of_flag = before.endswith("=")
+        return Gap(before, behind, _flag_name(flag) if of_flag else "name", of_flag=of_flag)
     if one.startswith("-") or other.startswith("-"):
         return None
-    return Gap(before, behind, _flag_name(previous) if previous.startswith("--") else "name")
+    of_flag = previous.startswith("--")
+    return Gap(before, behind, _flag_name(previous) if of_flag else "name", of_flag=of_flag)
 
 
 def _flag_name(flag: str, other: str = "name") -> str:

@@ -159,6 +159,32 @@ def _call(number: int, name: str, **given: object) -> ToolCall:
     return ToolCall("s1", f"c{number}", name, given, None, Span(number, number + 1))
 
 
+@for_each(
+    ("line", "files"),
+    [
+        ("cat > notes/a.md <<'EOF'\n# A\nEOF", ["notes/a.md"]),
+        ("cat >> a.md << EOF\nx\nEOF\ngit add a.md", ["a.md"]),
+        ("mkdir -p x && cat > x/y.ts <<'E'\n1\nE", ["x/y.ts"]),
+        ("cat <<'EOF' > q.md\ncat > z.md <<X\nEOF", ["q.md"]),
+        ("tee -a f.txt > /dev/null <<EOF\nx\nEOF", ["f.txt"]),
+        ("bash -lc \"cat > r.md <<'EOF'\nx\nEOF\"", ["r.md"]),
+        ("cd web && cat > r.md <<E\nx\nE", ["web/r.md"]),
+        ("sed -i 's/a/b/' src/y.ts", ["src/y.ts"]),
+        ("cd web && sed -i.bak -e s/a/b/ y.py && make", ["web/y.py"]),
+        ("perl -pi -e 's/a/b/' README.md", ["README.md"]),
+        ("python - <<'E'\nopen('x.md')\nE", []),
+        ("git commit -m \"$(cat <<'EOF'\ncat > a.md <<X\nEOF\n)\"", []),
+        ('cat > "$FILE" <<E\nx\nE', []),
+        ("sed -n 1,5p x.md", []),
+        ("sed -i s/a/b/ y.py z.py", []),
+    ],
+)
+def test_a_file_that_the_shell_writes_is_a_changed_file(line: str, files: list[str]) -> None:
+    log = ActionLog()
+    log.add(_call(1, "Bash", command=line))
+    assert [action.text for action in log.actions("/w/shop") if action.edits] == files
+
+
 def test_outcomes_are_joined_and_paths_become_relative() -> None:
     log = ActionLog()
     for event in (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skilld.mining.courtesy import is_courtesy, without_politeness
-from skilld.mining.new_skill import task_name
+from skilld.mining.new_skill import task_name, title_of
 from skilld.mining.said import sentences
 from support.rows import for_each
 
@@ -43,6 +43,26 @@ from support.rows import for_each
 def test_a_request_is_named_by_its_task(asked: str, plain: str, name: str) -> None:
     assert without_politeness(asked) == plain
     assert task_name(asked, (), "/src/shop") == name
+
+
+def test_a_name_has_the_words_that_several_requests_share() -> None:
+    wordings = ["Cut the release {{version}}", "release {{version}} please", "ship the next release"]
+    assert task_name(wordings[0], {"version"}, "/src/shop", wordings) == "cut-release"  # one word says too little
+    wordings = ["Add the endpoint POST {{name}}", "add endpoint DELETE {{name}}", "a new endpoint, add it"]
+    assert task_name(wordings[0], {"name"}, "/src/shop", wordings) == "add-endpoint"
+
+
+@for_each(
+    ("asked", "title"),
+    [
+        ("add endpoint DELETE /{{name}}/:id", "add endpoint DELETE NAME"),
+        ("move src/{{name}}.ts up", "move NAME up"),
+        ("restore {{table2}} into staging", "restore TABLE into staging"),
+        ("read src/app.ts of {{name}}", "read src/app.ts of NAME"),
+    ],
+)
+def test_a_title_has_no_path_that_nobody_typed(asked: str, title: str) -> None:
+    assert title_of(asked) == title
 
 
 @for_each(

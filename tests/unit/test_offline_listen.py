@@ -368,3 +368,21 @@ def test_a_rule_is_heard_behind_a_task_and_in_short_forms(said: str, changes: li
 def test_what_to_remember_to_do_is_kept_but_not_proposed() -> None:
     (update,) = Offline().detect([Message("also remember to update the changelog as well", 1)], [])
     assert (update.change, update.confidence < 0.5) == ("Update the changelog as well.", True)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "great, and always post it in the channel? no, leave that, I do it",
+        "from now on, always squash the commits? no, rather not",
+        "Sollen wir ab jetzt immer rebasen? Nein, lass das.",
+        "always tag the release next time? nope.",
+    ],
+)
+def test_who_answers_their_own_question_with_no_has_asked_for_nothing(said: str) -> None:
+    assert Offline().detect([Message(said, turn=1)], []) == []
+
+
+def test_a_no_that_begins_a_wish_is_no_answer() -> None:
+    found = Offline().detect([Message("can you always use pnpm? no npm please", turn=1)], [])
+    assert any("pnpm" in update.change for update in found)

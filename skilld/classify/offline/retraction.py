@@ -117,8 +117,24 @@ def without_retracted(updates: Sequence[Update], messages: Sequence[Message]) ->
         for update in standing
         if not any(later.turn > update.turn and contradicts(later.change, update.change) for later in standing)
         and id(update) not in back
+        and not any(one.turn == update.turn and _answers_no(one.text, update.quote) for one in messages)
         and not any(id(one) in back and one.turn < update.turn and only_takes_back(update, one) for one in updates)
     ]
+
+
+# "Shall we use tabs? No, leave that": who answers their own question with no has not asked for it.
+_NO = re.compile(
+    r"[\s?\uff1f\"'\u201d\u00bb)]*[?\uff1f][\s\"'\u201d\u00bb)]*"
+    r"(?:(?:no+|nope|nah|nein|nö|non|nee|não|nao|nie|ne|нет|nej|hayır|不|いや|いいえ|아니(?:요|야)?)(?=\s*[,.!;:\u2013\u2014\uff0c\u3002\u3001\uff01-]|\s*\Z)"
+    r"|(?:better not|rather not|lieber nicht|doch nicht|mejor no|melhor não|meglio di no|liever niet|算了|やめ))",
+    re.IGNORECASE,
+)
+
+
+def _answers_no(text: str, quote: str) -> bool:
+    at = text.find(quote)
+    end = at + len(quote.rstrip("?\uff1f "))
+    return at >= 0 and _NO.match(text, end) is not None
 
 
 # That something no longer holds, in many languages.
