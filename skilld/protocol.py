@@ -20,7 +20,6 @@ from skilld.codec import TaggedUnion
 from skilld.past import PastSession
 from skilld.skills import Unusable
 from skilld.types import (
-    AddressChange,
     Cause,
     Changes,
     Evidence,
@@ -382,13 +381,14 @@ class GitResult(Result):
     """The result of observing git.
 
     `missing` has the time since when undecided proposals are off the branch (None: they are on it), `branches` the
-    other branch that some are on, `at` the time of some decisions; `committed` were waiting before. `decisions` is that
-    of the question: what was found of a proposal is void if it was decided on since.
+    other branch that some are on, `at` the time of some decisions; `committed` were waiting before, `rehomed` have
+    another repository or path now. `decisions` is that of the question: what was found of a proposal is void if it was
+    decided on since.
     """
 
     changes: Changes = field(default=Changes())
     missing: Mapping[str, float | None] = field(default_factory=dict)
-    rehomed: tuple[AddressChange, ...] = ()
+    rehomed: tuple[Proposal, ...] = ()
     committed: tuple[Proposal, ...] = ()
     branches: Mapping[str, str] = field(default_factory=dict)
     at: Mapping[str, float] = field(default_factory=dict)

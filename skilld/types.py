@@ -489,12 +489,3 @@ class Changes:
     remade: tuple[Proposal, ...] = ()
     rests: Mapping[str, str] = field(default_factory=dict)
     homes: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class AddressChange:
-    """A proposal's repository, and its skill there, have moved."""
-
-    proposal: str
-    repo: str
-    path: str

@@ -175,14 +175,24 @@ def _parse_place(given: str) -> tuple[Path, int]:
 def _proposals_behind(store: Store, path: Path, origin: Origin) -> list[Proposal]:
     """Return the proposals behind a line: those its commit names, otherwise those whose edit contains the line.
 
-    Of several in one commit, only those whose edit contains the line count. A squashed commit may name none, and an
-    uncommitted line was written by `accept --worktree`.
+    The file may have been renamed or split since. Of several in one commit, only those whose edit contains the line
+    count. A squashed commit may name none, and an uncommitted line was written by `accept --worktree`.
     """
     named = [proposal for name in origin.proposals if (proposal := store.proposals.get(name)) is not None]
     candidates = named or _accepted_for(store, path)
     text = origin.text.strip()
     with_line = [proposal for proposal in candidates if text and text in _lines_added_by(proposal)]
-    return with_line or named
+    return with_line or named or (_moved_here(store, path, text) if text else [])
+
+
+def _moved_here(store: Store, path: Path, line: str) -> list[Proposal]:
+    """Return the accepted proposals of the same folder that added a line to a file which has it no more."""
+    from skilld.effect.rule_lines import text_of
+    from skilld.proposals.model import top_folder
+
+    near = [one for one in store.proposals.accepted() if path.is_relative_to(top_folder(one))]
+    added = [one for one in near if one.path != str(path) and line in _lines_added_by(one)]
+    return [one for one in added if line not in map(str.strip, text_of(one.path).splitlines())]
 
 
 def _accepted_for(store: Store, path: Path) -> list[Proposal]:
@@ -201,7 +211,7 @@ def _update_behind(proposal: Proposal, line: str) -> Update | None:
 
 
 def _was_edited(proposal: Proposal) -> bool:
-    from skilld.proposals.observe import CHANGED_NOTE, EDITED_NOTE
+    from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE
 
     return proposal.note in {CHANGED_NOTE, EDITED_NOTE}
 

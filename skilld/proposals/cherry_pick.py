@@ -22,9 +22,10 @@ from skilld.git.run import PersonGit, literal, shared_git
 from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.proposals import worktree
 from skilld.proposals.branch import range_above
-from skilld.proposals.file_history import REVERTS_TRAILER, read_history, reverted_commits
+from skilld.proposals.file_history import REVERTS_TRAILER, path_in, read_history, reverted_commits
 from skilld.proposals.model import Apply, CommitMethod, DecisionCommit, Refit
 from skilld.proposals.refit import fit_edit, side_edits
+from skilld.proposals.rewritten import is_rewritten_here
 from skilld.proposals.taking_out import describe_rest, headings_in_use, lines_of_others, take_out
 from skilld.proposals.whereabouts import Change, find_branch, read_change, short_name
 from skilld.proposals.worktree import (
@@ -193,7 +194,8 @@ def _apply_commit(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: 
             _TITLE, cause, f"To write the file without committing: skilld accept --worktree {proposal.id}"
         )
     before, after = read_versions(work_tree, commit)
-    merges = would_merge(work_tree, before, after) and _sides_merge(work_tree, commit)
+    is_here = path_in(work_tree.repo, commit, work_tree.tracked.relpath) == work_tree.tracked.relpath
+    merges = is_here and would_merge(work_tree, before, after) and _sides_merge(work_tree, commit)
     if merges and not _would_misnumber(work_tree, before, after, refit if edited is None else None):
         done = try_git_command(work_tree, "cherry-pick", commit.oid)
         if done is not None:
@@ -378,9 +380,8 @@ def _revert_commit(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
         raise work_tree.refused("its commit is no longer in the repository")
     before, after = read_versions(work_tree, source)
     current = objects.read_blob(work_tree.repo.git, work_tree.repo.head, work_tree.tracked.relpath)
-    if landing is None and line_diff.is_change_gone(current or b"", before, after):
-        change = replace(read_change(work_tree.repo, proposal), before=before, after=after)
-        _require_on_no_other_branch(work_tree.repo, proposal, change)
+    if line_diff.is_change_gone(current or b"", before, after):
+        _require_nowhere(work_tree, proposal, landing, (before, after))
     if proposal.creates and current is None:
         return DecisionCommit(work_tree.repo.head, CommitMethod.NOTHING)
     kept = lines_of_others(read_versions(work_tree, own), (before, after)) if own else set[str]()
@@ -407,6 +408,17 @@ def _revert_commit(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
         if proposal.creates:
             return commit_removal(work_tree, message)
         return commit_by_lines(replace(work_tree, remedy=lambda: by_hand), taken_out, message, None)
+
+
+def _require_nowhere(
+    work_tree: Worktree, proposal: Proposal, landing: Commit | None, texts: tuple[bytes, bytes]
+) -> None:
+    """Raise RefusedError if a proposal that is not in HEAD's file is there in other words, or on another branch."""
+    if is_rewritten_here(proposal):
+        raise RefusedError(_REVERT_TITLE, "its lines were reworded since", _by_hand(proposal))
+    if landing is None:
+        change = replace(read_change(work_tree.repo, proposal), before=texts[0], after=texts[1])
+        _require_on_no_other_branch(work_tree.repo, proposal, change)
 
 
 def _revert_message(work_tree: Worktree, proposal: Proposal, landing: Commit | None, source: Commit) -> bytes:

@@ -44,6 +44,7 @@ from skilld.proposals.remarks import (
     remake_status,
 )
 from skilld.proposals.results import new_staging_result, record_changes
+from skilld.proposals.rewritten import is_rewritten_here
 from skilld.proposals.staging import private_repositories, restage
 from skilld.proposals.whereabouts import is_gone_from_file
 from skilld.store import Store
@@ -280,7 +281,7 @@ def _is_outstanding(store: Store, proposal: Proposal) -> bool:
 def is_gone(proposal: Proposal) -> bool:
     """Whether nothing of an accepted proposal is in the file: the branch was reset, or the file restored."""
     found = read_versions(proposal)
-    return found is not None and is_gone_from_file(proposal, *found)
+    return found is not None and is_gone_from_file(proposal, *found) and not is_rewritten_here(proposal)
 
 
 def rebuild_branch(store: Store, repo: str, bases: Collection[str] = ()) -> DecisionReport:

@@ -23,7 +23,7 @@ from skilld.git.repo import Repo, TrackedFile, find_for_new, find_tracked
 from skilld.git.run import shared_git
 from skilld.git.staging_branch import STAGING_REF
 from skilld.paths import places
-from skilld.proposals.file_history import read_history
+from skilld.proposals.file_history import path_in, read_history
 from skilld.proposals.refit import Edit, fit_edit, step_texts
 from skilld.proposals.staging import private_repositories
 from skilld.skills.set_aside import trash_folder, way_back
@@ -110,8 +110,11 @@ def _committed_versions(proposal: Proposal, relpath: str) -> list[bytes | None]:
         return [None, None]
     scrub_environment()
     try:
-        git = open_any(Path(proposal.repo), private_repositories()).git
-        return [read_blob(git, commit, relpath) for commit in (f"{proposal.commit}^", proposal.commit)]
+        repo = open_any(Path(proposal.repo), private_repositories())
+        made = read_commit(repo.git, proposal.commit)
+        if made is not None and relpath == proposal.relpath:
+            relpath = path_in(repo, made, relpath)
+        return [read_blob(repo.git, commit, relpath) for commit in (f"{proposal.commit}^", proposal.commit)]
     except SkilldError:
         return [None, None]
 
@@ -272,8 +275,8 @@ class Origin:
 def find_origin(path: Path, line: int, private: Path | None = None) -> Origin:
     """Return the origin of line `line` (from 1) of the skill at `path` as it stands in the work tree.
 
-    Lines that moved within the file are followed. `private` is the folder of skilld's own repositories. Raises
-    UsageError for a line the file does not have, and as `skilld.git.repo.find_tracked` does.
+    Lines that moved within the file, or from another one, are followed. `private` is the folder of skilld's own
+    repositories. Raises UsageError for a line the file does not have, and as `skilld.git.repo.find_tracked` does.
     """
     tracked = find_any(path, private) if private is not None else find_tracked(path)
     git, relpath = tracked.repo.git, tracked.relpath
@@ -286,7 +289,15 @@ def find_origin(path: Path, line: int, private: Path | None = None) -> Origin:
     oid = ""
     if b"\r" not in stored.replace(b"\r\n", b""):
         # The list of commits to ignore may name one of ours. No option helps if it is configured but missing.
-        options = "--no-textconv", "--porcelain", "-M", "-w", "--ignore-revs-file=", "-L", f"{committed},{committed}"
+        options = (
+            "--no-textconv",
+            "--porcelain",
+            "-C",
+            "-w",
+            "--ignore-revs-file=",
+            "-L",
+            f"{committed},{committed}",
+        )
         found = git.call("blame", *options, tracked.repo.head, "--", relpath, seconds=BLAME_TIMEOUT_SECONDS)
         oid = found.out.split(b" ", 1)[0].decode() if found.status == 0 else ""
     oid = oid or _introducing_commit(tracked, now[line - 1])

@@ -1,11 +1,14 @@
-"""Reads the commits of a branch that touch one file: which proposals each names, what it reverts and changes."""
+"""Reads the commits of a branch that touch one file: which proposals each names, what it reverts and changes.
+
+A file that was renamed is followed, where git says that it was.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from skilld.git import line_diff, objects
+from skilld.git import line_diff, objects, renames, tree
 from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 
@@ -42,7 +45,54 @@ def read_history(repo: Repo, tip: str, relpath: str, since: int | None) -> tuple
     commits = [commit for commit in objects.read_commits(repo.git, oids[::-1]) if commit is not None]
     names = [f"{oid}:{relpath}" for commit in commits for oid in (commit.oid, *commit.parents[:1])]
     texts = dict(zip(names, objects.read_texts(repo.git, names), strict=True))
-    return tuple(_skill_commit(repo, commit, relpath, texts) for commit in commits)
+    found = tuple(_skill_commit(repo, commit, relpath, texts) for commit in commits)
+    made = next((at for at, one in reversed([*enumerate(found)]) if one.before is None and one.text is not None), None)
+    if made is None or not commits[made].parents:
+        return found
+    came = found[made]
+    parent, old = commits[made].parents[0], renames.renamed_from(repo.git, came.oid, relpath)
+    before = objects.read_blob(repo.git, parent, old) if old else None
+    if before is None:
+        return found
+    moved = replace(came, before=before, signature=line_diff.signature(before, came.text or b""))
+    return (*read_history(repo, parent, old, since), moved, *found[made + 1 :])
+
+
+@dataclass(frozen=True, slots=True)
+class FileOnBranch:
+    """A file on a branch: its path and text there (None if it has none), and its commits as `read_history` does."""
+
+    relpath: str
+    text: bytes | None
+    commits: tuple[SkillCommit, ...]
+
+
+def read_file_on_branch(repo: Repo, tip: str, relpath: str, since: int | None) -> FileOnBranch:
+    """Return the file that is, or was, at `relpath` on the branch with this tip, by the path that it has there now."""
+    tried: set[str] = set()
+    first = found = FileOnBranch(
+        relpath, objects.read_blob(repo.git, tip, relpath), read_history(repo, tip, relpath, since)
+    )
+    while found.relpath not in tried:
+        tried.add(found.relpath)
+        left = (one for one in reversed(found.commits) if one.before is not None)
+        away = next((one for one in left if renames.is_other_text(one.before, one.text)), None)
+        if away is None or not renames.is_other_text(away.before, found.text):
+            break
+        if not (new := renames.renamed_to(repo.git, away.oid, found.relpath)):
+            break
+        text = objects.read_blob(repo.git, tip, new)
+        found = FileOnBranch(new, text, read_history(repo, tip, new, since))
+    return found if found.text is not None else first
+
+
+def path_in(repo: Repo, commit: Commit, relpath: str) -> str:
+    """Return the path of a file in a commit that changes it, which may be older than a rename to `relpath`."""
+    if not commit.parents:
+        return relpath
+    changed = {*tree.changed_files(repo.git, commit.parents[0], commit.oid)}
+    mine = changed.difference(commit.trailers.get("Skilld-Also", "").split(", "))
+    return mine.pop() if relpath not in changed and len(mine) == 1 else relpath
 
 
 def commits_touching(repo: Repo, tip: str, relpath: str, since: int | None) -> list[str]:

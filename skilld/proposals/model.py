@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from skilld.clock import parse_time
 from skilld.text import one_line, pluralize, sentence_starts, truncate
@@ -37,6 +37,16 @@ def top_folder(proposal: Proposal) -> Path:
     """Return the top of the work tree that a proposal's file is in; for a file that git does not track, its folder."""
     top = proposal.path.removesuffix(f"/{proposal.relpath}") if proposal.relpath else proposal.path
     return Path(top) if top != proposal.path else Path(top).parent
+
+
+def at_path(proposal: Proposal, relpath: str) -> Proposal:
+    """Return the proposal with its file at another path of the repository; one called after it is renamed."""
+    if relpath in {"", proposal.relpath}:
+        return proposal
+    old, new = PurePosixPath(proposal.relpath), PurePosixPath(relpath)
+    names = {str(old): str(new), old.name: new.name, old.parent.name: new.parent.name}
+    path = proposal.path.removesuffix(proposal.relpath) + relpath
+    return replace(proposal, path=path, relpath=relpath, skill=names.get(proposal.skill, proposal.skill))
 
 
 def heard_by(proposal: Proposal) -> list[str]:
@@ -318,7 +328,7 @@ class Observation:
     """What git shows of one proposal: its status, the commit that shows it, how it was found, a note for the person.
 
     `branch` is the short name of the branch that an undecided proposal is on, empty if unknown. `at` is the Unix time
-    of the decision, 0 if unknown: a commit may have any date.
+    of the decision, 0 if unknown: a commit may have any date. `relpath` is where its file is now, empty if unknown.
     """
 
     id: str
@@ -328,10 +338,13 @@ class Observation:
     note: str = ""
     branch: str = field(default="", compare=False)
     at: float = field(default=0.0, compare=False)
+    relpath: str = field(default="", compare=False)
 
 
 # How long a dropped proposal can be restored before it counts as rejected, or reverted: it may have been a slip.
 RESTORABLE_SECONDS = 86400.0
+EDITED_NOTE = "edited by you"
+CHANGED_NOTE = "changed since"  # on the branch, by anybody
 WRITTEN_NOTE = "written to the file, not committed"  # until a commit contains it
 PUT_AWAY = "; now only "  # after another note: in a stash, on a branch that is not checked out, ...
 DISCARDED_NOTE = "accepted with --worktree, then removed from the file before it was committed"
@@ -387,6 +400,11 @@ def is_undecided(proposal: Proposal) -> bool:
 def is_only_written(proposal: Proposal) -> bool:
     """Whether an accepted proposal is only in its file and not committed, as far as known."""
     return proposal.state is State.ACCEPTED and proposal.note.startswith(WRITTEN_NOTE)
+
+
+def is_edited(proposal: Proposal) -> bool:
+    """Whether a proposal has the person's own text."""
+    return proposal.note == EDITED_NOTE
 
 
 def is_put_away(proposal: Proposal) -> bool:

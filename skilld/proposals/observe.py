@@ -18,8 +18,17 @@ from skilld.git.managed_repos import open_any
 from skilld.git.repo import Repo
 from skilld.git.run import shared_git
 from skilld.git.staging_branch import STAGING_REF
-from skilld.proposals.file_history import SkillCommit, read_history
-from skilld.proposals.model import GitStatus, Observation, is_only_written, is_repo_gone, is_undecided
+from skilld.proposals.file_history import FileOnBranch, SkillCommit, read_file_on_branch
+from skilld.proposals.model import (
+    CHANGED_NOTE,
+    EDITED_NOTE,
+    GitStatus,
+    Observation,
+    is_only_written,
+    is_repo_gone,
+    is_undecided,
+)
+from skilld.proposals.rewritten import find_moved, rewritten_note
 from skilld.proposals.whereabouts import (
     NO_CHANGE,
     Change,
@@ -33,9 +42,6 @@ from skilld.types import Proposal, State
 
 # A branch is judged by its commits in order: the last one that brings in or reverts the proposal counts. The text at
 # its tip overrules them, since lines can come and go in commits that name no proposal.
-
-EDITED_NOTE = "edited by you"
-CHANGED_NOTE = "changed since"  # on the branch, by anybody
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +90,27 @@ def judge_branch(subject: Change, view: BranchView) -> Observation:
     """Return what one branch shows."""
     verdict = _judge_commits(subject, view)
     text = b"" if view.text is None and subject.creates else view.text
-    if text is None or not subject.is_known:
+    if not subject.is_known:
         return verdict
+    if text is None:  # a file that was moved away reverts nothing that it had until then
+        left = next((one.before for one in reversed(view.commits) if one.text is None), None)
+        was_in = left is None or subject.is_in(left)
+        return verdict if was_in or verdict.seen is not GitStatus.LANDED else _without_lines(subject, view)
     if verdict.seen is not GitStatus.LANDED:
         bringer = _introducing_commit(subject, view) if subject.is_made_in(text) else ""
         return Observation(subject.id, GitStatus.LANDED, bringer, "lines") if bringer else verdict
     if not subject.is_in(text):
-        # The newest commit after which the text no longer held the change.
-        losing = (s for s in reversed(view.commits) if subject.holds(s.text) < subject.holds(s.before))
-        return Observation(subject.id, GitStatus.REVERTED, next((s.oid for s in losing), ""), "lines gone")
+        note = rewritten_note(subject, view.commits, text)
+        return replace(verdict, note=note) if note else _without_lines(subject, view)
     if not subject.holds(text):
         return replace(verdict, note=verdict.note or CHANGED_NOTE)
     return verdict
+
+
+def _without_lines(subject: Change, view: BranchView) -> Observation:
+    """Return that the lines are gone, with the newest commit after which the text no longer held the change."""
+    losing = (one.oid for one in reversed(view.commits) if subject.holds(one.text) < subject.holds(one.before))
+    return Observation(subject.id, GitStatus.REVERTED, next(losing, ""), "lines gone")
 
 
 def _judge_commits(subject: Change, view: BranchView) -> Observation:
@@ -193,8 +208,8 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
     changes = read_changes(repo, proposals, since)
     own = {change.own.oid for change in changes.values() if change.own}
     reached = {tip: _reachable(repo, own, tip) for tip in {branch.tip for branch in branches}}
-    histories = {
-        (tip, relpath): read_history(repo, tip, relpath, since)
+    files = {
+        (tip, relpath): read_file_on_branch(repo, tip, relpath, since)
         for tip in reached
         for relpath in {proposal.relpath for proposal in proposals}
     }
@@ -204,8 +219,8 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
         views = [
             BranchView(
                 branch.default,
-                histories[branch.tip, relpath],
-                objects.read_blob(repo.git, branch.tip, relpath),
+                files[branch.tip, relpath].commits,
+                files[branch.tip, relpath].text,
                 change.own is not None and change.own.oid in reached[branch.tip],
                 branch.tip,
                 branch.here,
@@ -213,8 +228,16 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
             )
             for branch in branches
         ]
-        seen.append(_with_time(repo, proposal, _observe_proposal(repo, proposal, change, views, since)))
+        found = _with_time(repo, proposal, _observe_proposal(repo, proposal, change, views, since))
+        there = [files[branch.tip, relpath] for branch in branches if branch.default or branch.ref == repo.branch]
+        seen.append(replace(found, relpath=found.relpath or _present_path(proposal, there)))
     return locate_undecided(repo, proposals, changes, seen, since)
+
+
+def _present_path(proposal: Proposal, there: Sequence[FileOnBranch]) -> str:
+    """Return the path of a proposal's file now: another one if both the default branch and HEAD renamed it to that."""
+    names = {one.relpath for one in there if one.text is not None}
+    return names.pop() if len(names) == 1 else proposal.relpath
 
 
 def _with_time(repo: Repo, proposal: Proposal, found: Observation) -> Observation:
@@ -251,6 +274,9 @@ def _observe_proposal(
         away = [view.tip for view in views if view.text is None]
         if proposal.id in (naming := commits_naming(repo, away, since)):
             return Observation(proposal.id, GitStatus.LANDED, naming[proposal.id], "named")
+    if found.how == "lines gone" and (moved := find_moved(repo, change, found.commit, [view.tip for view in views])):
+        note = "" if moved == proposal.relpath else f"moved to {moved}"
+        return Observation(proposal.id, GitStatus.LANDED, found.commit, "moved", note, relpath=moved)
     if is_only_written(proposal) and found.seen is not GitStatus.LANDED:
         return observe_written(repo, proposal, change, found, since)
     if found.seen is GitStatus.NOTHING and (other := observe_elsewhere(repo, proposal, change, found, since)):

@@ -6,6 +6,7 @@ worker only if one changed; the command line reads git itself (`refresh`).
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -98,8 +99,9 @@ def record_observation(store: Store, found: GitResult, now: float) -> None:
     """Store what an observation found: decisions, moved commits, since when proposals are off the branch."""
     with store.transaction():
         found = _without_decided(store, found)
-        for home in found.rehomed:
-            store.proposals.set_repo(home.proposal, repo=home.repo, path=home.path)
+        for moved in found.rehomed:
+            old = store.proposals.get(moved.id)
+            store.proposals.set_place(moved, others=old is not None and not os.path.lexists(old.path))
         for proposal in found.committed:  # before it may have moved for the next one
             store.proposals.save_edit(proposal)
         record_changes(store, found.changes, now, found.at)

@@ -20,6 +20,7 @@ from skilld.proposals.model import (
     REPO_BACK_NOTE,
     REPO_GONE_NOTE,
     GitStatus,
+    at_path,
     is_repo_gone,
     next_state,
 )
@@ -28,7 +29,7 @@ from skilld.proposals.observe import observe as observe_repo
 from skilld.proposals.staging import private_repositories, restage, stage, unlock_refs
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import GitResult, ObserveProposals
-from skilld.types import AddressChange, Outcome, Proposal, State, StateChange
+from skilld.types import Outcome, Proposal, State, StateChange
 
 # Proposals of a removed linked work tree still exist in its repository. Which repository that is must be known from the
 # time something was staged in the work tree; afterwards nothing shows it any more.
@@ -62,6 +63,7 @@ class _Findings:
     committed: list[Proposal] = field(default_factory=list)
     branches: dict[str, str] = field(default_factory=dict)
     at: dict[str, float] = field(default_factory=dict)
+    places: dict[str, Proposal] = field(default_factory=dict)
 
     def decide(self, proposal: Proposal, state: State, *, commit: str = "", note: str = "") -> None:
         """Add a decision with the state it was made from: it only holds if that is still the state."""
@@ -77,7 +79,7 @@ def observe(job: ObserveProposals) -> GitResult:
     """Observe every repository of the job's proposals. A repository that cannot be read is named, not fatal."""
     found = _Findings(job)
     proposals = [relocate_proposal(proposal, job.homes) for proposal in job.proposals]
-    pairs = zip(proposals, job.proposals, strict=True)
+    was = {one.id: one for one in job.proposals}
     trouble = []
     for repo in sorted({proposal.repo for proposal in proposals}):
         mine = [proposal for proposal in proposals if proposal.repo == repo]
@@ -90,7 +92,11 @@ def observe(job: ObserveProposals) -> GitResult:
         detail="; ".join(trouble),
         changes=found.staged.changes(),
         missing=found.missing,
-        rehomed=tuple(AddressChange(now.id, now.repo, now.path) for now, was in pairs if now != was),
+        rehomed=tuple(
+            one
+            for one in (found.places.get(each.id, each) for each in proposals)
+            if (one.repo, one.path) != (was[one.id].repo, was[one.id].path)
+        ),
         committed=tuple(found.committed),
         branches=found.branches,
         at=found.at,
@@ -108,6 +114,7 @@ def _observe_repo(repo: str, proposals: list[Proposal], found: _Findings) -> Non
     committed = [proposal for proposal in proposals if proposal.commit or _ended_waiting(proposal)]
     for proposal, seen in zip(committed, observe_repo(Path(repo), committed, private_repositories()), strict=True):
         there = there or seen.seen is not GitStatus.GONE
+        proposal = found.places[proposal.id] = at_path(proposal, seen.relpath)  # noqa: PLW2901 - where it is now
         if seen.seen is GitStatus.GONE and seen.note and (proposal.state is State.OPEN or is_repo_gone(proposal)):
             undecided.add(proposal.id)  # another clone at the same place: its edit is still known
             lost.append(replace(proposal, commit="", base=""))
@@ -133,6 +140,7 @@ def _observe_repo(repo: str, proposals: list[Proposal], found: _Findings) -> Non
         bases = {proposal.base for proposal in committed if proposal.commit}
         still_open = _rebuild(repo, still_open, closed, found, bases)
     closed = {name: at for name, at in closed.items() if name not in {proposal.id for proposal in discarded}}
+    proposals = [found.places.get(proposal.id, proposal) for proposal in proposals]
     _stage_waiting([*proposals, *discarded, *lost], still_open, closed, found)
 
 

@@ -16,7 +16,7 @@ from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.proposals.branch import range_above
-from skilld.proposals.file_history import Signature, commits_touching
+from skilld.proposals.file_history import Signature, commits_touching, path_in
 from skilld.proposals.model import (
     DISCARDED_NOTE,
     FOUND_NOTES,
@@ -114,8 +114,9 @@ def read_changes(repo: Repo, proposals: Sequence[Proposal], since: int | None) -
 def read_change(repo: Repo, proposal: Proposal) -> Change:
     """Return the change of one proposal, without what others and the history show of it."""
     own, relpath = read_own_commit(repo, proposal.id, proposal.commit), proposal.relpath
-    before = objects.read_blob(repo.git, own.parents[0], relpath) if own and own.parents else None
-    after = objects.read_blob(repo.git, own.oid, relpath) if own else None
+    then = path_in(repo, own, relpath) if own else relpath
+    before = objects.read_blob(repo.git, own.parents[0], then) if own and own.parents else None
+    after = objects.read_blob(repo.git, own.oid, then) if own else None
     if not own and (not proposal.commit or is_only_written(proposal)):  # git prunes the commit of a written one
         before, after = _read_uncommitted(repo, proposal)
     return Change(

@@ -24,16 +24,16 @@ from skilld.git.attributes import is_pointer
 from skilld.git.errors import GitFailedError, NotTrackedError, known_remedy
 from skilld.git.managed_repos import person_git, track_in_managed
 from skilld.git.objects import Commit, Ident, merges_cleanly
+from skilld.git.renames import renamed_between
 from skilld.git.repo import Repo, TrackedFile, existing_parent, find_for_new, find_tracked, open_repo
 from skilld.git.run import Git, PersonGit, Result, literal
 from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.git.state import repo_lock
-from skilld.proposals.model import Apply, CommitMethod, DecisionCommit
+from skilld.proposals.file_history import path_in
+from skilld.proposals.model import Apply, CommitMethod, DecisionCommit, at_path
 from skilld.types import Proposal
 
 # A SKILL.md in the work tree is written completely or not at all, and only replaces the bytes that were read.
-
-
 _MAX_BYTES = 1 << 26  # far more than an edit may produce
 
 
@@ -183,8 +183,12 @@ def prepared_worktree(
             raise RefusedError(title, f"{address} does not exist")
         if address.parent == private:
             raise RefusedError(title, f"{proposal.path} does not exist", f"Restore it, then: {again}")
-        cause = f"{proposal.relpath} is not in the work tree"
         repo = open_repo(address)
+        if renamed := _renamed_here(repo, proposal, command[1]):
+            with prepared_worktree(at_path(proposal, renamed), removed, private, title, command) as ready:
+                yield ready
+            return
+        cause = f"{proposal.relpath} is not in the work tree"
         raise RefusedError(title, cause, _manual_remedy(repo, proposal, command))
     try:
         tracked = find_proposal_file(proposal, private)
@@ -233,7 +237,7 @@ def _manual_remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> 
     texts = [current]
     with suppress(OSError):
         texts += [data] if (data := read_whole(proposal.path)) != current else []
-    if current is None and (renamed := _renamed_path(repo, f"{oid}^", proposal.relpath)):
+    if current is None and (renamed := _renamed_here(repo, proposal, oid)):
         texts = [objects.read_blob(repo.git, repo.head, renamed)]  # git follows a file that was renamed
     if all(merges_cleanly(repo.git, old, text, new) for text in texts):
         return manual_command(repo, *command)
@@ -241,15 +245,16 @@ def _manual_remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> 
     return f"Restore {proposal.relpath}, then: {again}" if current is None and not proposal.creates else again
 
 
+def _renamed_here(repo: Repo, proposal: Proposal, oid: str) -> str:
+    """Return the path that HEAD has for a proposal's file since its commit `oid`; empty if it renamed it to none."""
+    made = objects.read_commit(repo.git, oid) if oid else None
+    if made is None or not made.parents:
+        return ""
+    return renamed_between(repo.git, made.parents[0], repo.head, path_in(repo, made, proposal.relpath))
+
+
 def _retry_command(proposal: Proposal, command: tuple[str, ...]) -> str:
     return f"skilld {'accept' if command[0] == 'cherry-pick' else command[0]} {proposal.id}"
-
-
-def _renamed_path(repo: Repo, since: str, relpath: str) -> str:
-    """Return HEAD's path of the file that `since` had at `relpath`, as git's cherry-pick finds it; empty if none."""
-    how = "--no-ext-diff", "--no-textconv", "--name-status", "-r", "-z", "--find-renames", "--diff-filter=R"
-    rows = repo.git.run("diff-tree", *how, since, repo.head).decode("utf-8", "surrogateescape").split("\0")
-    return next((new for old, new in zip(rows[1::3], rows[2::3], strict=False) if old == relpath), "")
 
 
 def find_obstacle(repo: Repo) -> tuple[str, str]:
@@ -309,7 +314,7 @@ def read_versions(work_tree: Worktree, commit: Commit, relpath: str = "") -> tup
 
     Raises RefusedError if it exists but cannot be read: if treated as empty, it would be emptied.
     """
-    relpath = relpath or work_tree.tracked.relpath
+    relpath = relpath or path_in(work_tree.repo, commit, work_tree.tracked.relpath)
     before = _read_version(work_tree, commit.parents[0], relpath) if commit.parents else b""
     return before, _read_version(work_tree, commit.oid, relpath)
 

@@ -147,6 +147,17 @@ class Proposals(Table):
         """Move it to another work tree of its repository, after its own was removed."""
         self._db.execute("UPDATE proposals SET repo = ?, path = ? WHERE id = ?", (repo, path, proposal_id))
 
+    def set_place(self, moved: Proposal, *, others: bool) -> None:
+        """Save its new repository or path, with `others` the path of all other proposals for its file, too."""
+        known = self.get(moved.id)
+        if known is not None and known.relpath != moved.relpath:
+            self._db.execute(
+                "UPDATE proposals SET path = ?, relpath = ?, skill = CASE skill WHEN ? THEN ? ELSE skill END "
+                "WHERE repo = ? AND relpath = ? AND (? OR id = ?)",
+                (moved.path, moved.relpath, known.skill, moved.skill, known.repo, known.relpath, others, moved.id),
+            )
+        self.set_repo(moved.id, repo=moved.repo, path=moved.path)
+
     def add_evidence(self, proposal_id: str, evidence: Evidence) -> None:
         """Add that a person said it again, in any session; once for each turn.
 

@@ -9,8 +9,8 @@ import pytest
 from skilld.errors import RefusedError
 from skilld.proposals.amend import stage_and_store
 from skilld.proposals.decide import accepting, decide, reverting
-from skilld.proposals.model import GitStatus, Observation
-from skilld.proposals.observe import CHANGED_NOTE, EDITED_NOTE, observe
+from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE, GitStatus, Observation
+from skilld.proposals.observe import observe
 from skilld.proposals.poll import refresh
 from skilld.store import Store
 from skilld.types import Op, Operation, Proposal, State

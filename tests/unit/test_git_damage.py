@@ -172,6 +172,10 @@ def test_a_missing_skill_is_reported(person: Person, harness: Harness, how: str)
             person.git("commit", "--quiet", "-m", "removed")
         case _:
             person.git("sparse-checkout", "set", "src")
+    if how.startswith("renamed"):
+        harness.accept("p1")
+        assert "- Do a dry run." in (person.root / "skills/ship/SKILL.md").read_text()
+        return
     before = snapshot(person.root)
     with pytest.raises(RefusedError, match="is not in the work tree") as error:
         harness.accept("p1")

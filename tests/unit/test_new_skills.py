@@ -11,8 +11,7 @@ from skilld.errors import Exit, RefusedError
 from skilld.proposals.auto_apply import apply_unasked
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.explain import find_origin
-from skilld.proposals.model import AnchorNotFound, CommitMethod, EditConflict, GitStatus, NoChange
-from skilld.proposals.observe import EDITED_NOTE
+from skilld.proposals.model import EDITED_NOTE, AnchorNotFound, CommitMethod, EditConflict, GitStatus, NoChange
 from skilld.proposals.propose import rebuild
 from skilld.proposals.remove_refs import remove_refs
 from support.new_skills import NEW_SKILL, NEW_TEXT, OTHER_TEXT, commit_new, propose_new

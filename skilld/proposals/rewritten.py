@@ -1,0 +1,78 @@
+"""Finds what became of a proposal's lines that are no longer in its file: reworded there, or moved to another file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
+
+from skilld.git import line_diff, objects, tree
+from skilld.git.managed_repos import open_any
+from skilld.git.repo import Repo
+from skilld.paths import places
+from skilld.proposals.file_history import SkillCommit, read_file_on_branch
+from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE
+from skilld.proposals.whereabouts import Change, read_change
+from skilld.types import Proposal, State
+from skilld.words import content_stems
+
+_MAX_FILES = 50  # of a commit, in which moved lines are looked for
+
+
+def rewritten_note(subject: Change, commits: Sequence[SkillCommit], text: bytes) -> str:
+    """Return how a change was rewritten of which no line is in `text` any more; empty if its lines were deleted.
+
+    What the commit that names it alone adds instead is the person's wording of it, and so is what a later one has in
+    place of its lines, if both have a word in common.
+    """
+    old = set(_words_of(line_diff.split_lines(subject.before or b"")))
+    edited, changed = set[str](), {*_words_of(subject.signature[1])} - old
+    for one in commits if changed else ():
+        if one.before is None or one.text is None:
+            continue
+        if one.proposals == (subject.id,) and not one.reverts and not subject.holds(one.text):
+            edited |= {*_words_of(one.signature[1])} - subject.others
+        for hunk in line_diff.hunks(one.before, one.text):
+            for known in (edited, changed):
+                stems = [content_stems(line) for line in _words_of(hunk.removed) if line in known]
+                new = {*_words_of(hunk.added)} - subject.others
+                known.update(line for line in new if any(content_stems(line) & mine for mine in stems))
+    present = set(_words_of(line_diff.split_lines(text))) - old
+    return EDITED_NOTE if edited & present else CHANGED_NOTE if changed & present else ""
+
+
+def is_rewritten_here(proposal: Proposal) -> bool:
+    """Whether an accepted proposal is in the file of its work tree in other words than its own."""
+    if proposal.state is not State.ACCEPTED or proposal.note not in {EDITED_NOTE, CHANGED_NOTE}:
+        return False
+    repo = open_any(Path(proposal.repo), places().repositories)
+    change = read_change(repo, proposal)
+    found = read_file_on_branch(repo, repo.head, proposal.relpath, None)
+    return change.is_known and found.text is not None and bool(rewritten_note(change, found.commits, found.text))
+
+
+def _words_of(lines: Iterable[str]) -> list[str]:
+    """Return lines without blank ones, headings and outer white space."""
+    return [line.strip() for line in lines if line.strip() and not line.strip().startswith("#")]
+
+
+def find_moved(repo: Repo, change: Change, commit: str, tips: Sequence[str]) -> str:
+    """Return the path of the file to which a commit moved the lines of a change, if a branch with a tip has them there.
+
+    Empty if the commit only took them out.
+    """
+    made = objects.read_commit(repo.git, commit) if commit else None
+    if made is None or not made.parents:
+        return ""
+    kinds = {PurePosixPath(change.relpath).suffix, ".md"}
+    changed = [
+        path
+        for path, (_, now) in tree.changed_files(repo.git, made.parents[0], commit).items()
+        if now is not None and path != change.relpath and PurePosixPath(path).suffix in kinds and "\n" not in path
+    ]
+    for path in changed[:_MAX_FILES]:
+        if change.came_with(*objects.read_texts(repo.git, [f"{oid}:{path}" for oid in (made.parents[0], commit)])):
+            for tip in tips:
+                found = read_file_on_branch(repo, tip, path, None)
+                if found.text is not None and change.is_in(found.text):
+                    return found.relpath
+    return ""

@@ -1,0 +1,187 @@
+"""A file that git says was renamed: its proposals follow it, whatever state they are in."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.cli.why import _proposals_behind
+from skilld.git.staging_branch import STAGING_BRANCH
+from skilld.proposals.explain import find_origin
+from skilld.store import Store
+from support.proposal_life import DRY, ProposalLife
+from support.repos import SKILL, TEXT, Person
+
+NEW = "notes/AGENTS.md"
+NEXT = "- Write the news."
+
+
+@pytest.fixture
+def life(person: Person, store: Store) -> ProposalLife:
+    return ProposalLife(person, store)
+
+
+def rename(person: Person, old: str = SKILL, new: str = NEW) -> None:
+    (person.root / new).parent.mkdir(parents=True, exist_ok=True)
+    person.git("mv", old, new)
+    person.commit(f"rename {old}")
+
+
+def test_open_proposals_follow_and_each_can_be_accepted(life: ProposalLife) -> None:
+    life.offer()
+    life.offer("p2", "- Push the tag.", NEXT)
+    life.offer("p3", "- Tag the commit.", "- Sign it.")
+    rename(life.person)
+    assert life.observe() == ("open", "")
+    assert (life.get().relpath, life.get().path) == (NEW, str(life.person.root / NEW))
+    assert life.person.files_changed("main", STAGING_BRANCH) == [NEW]
+    life.accept()
+    assert [life.observe(name)[0] for name in ("p1", "p2", "p3")] == ["accepted", "open", "open"]
+    life.person.git("cherry-pick", life.get("p2").commit)
+    life.accept("p3")
+    assert [life.observe(name)[0] for name in ("p1", "p2", "p3")] == ["accepted"] * 3
+    text = life.person.show(NEW)
+    assert all(line in text for line in (DRY, NEXT, "- Sign it."))
+    life.revert()
+    assert DRY not in life.person.show(NEW)
+    assert life.observe()[0] == "reverted"
+
+
+def test_a_file_renamed_twice_and_back_is_followed(life: ProposalLife) -> None:
+    life.offer()
+    rename(life.person)
+    rename(life.person, NEW, "third.md")
+    assert life.observe() == ("open", "")
+    assert life.get().relpath == "third.md"
+    rename(life.person, "third.md", SKILL)
+    assert life.observe() == ("open", "")
+    assert life.get().relpath == SKILL
+    life.accept()
+    assert DRY in life.person.show()
+
+
+@pytest.mark.parametrize("left", ["link", "import"])
+def test_a_file_that_became_a_link_or_an_import_was_renamed(life: ProposalLife, left: str) -> None:
+    life.offer()
+    life.person.git("mv", SKILL, "AGENTS.md")
+    if left == "link":
+        life.person.skill.symlink_to("../../AGENTS.md")
+    else:
+        life.person.write(SKILL, "@AGENTS.md\n")
+    life.person.commit("one file for all agents")
+    assert life.observe() == ("open", "")
+    life.accept()
+    assert DRY in life.person.show("AGENTS.md")
+    assert DRY not in life.person.show()
+
+
+def test_a_copy_is_no_rename(life: ProposalLife) -> None:
+    life.offer()
+    life.person.commit("copy", {"copy.md": TEXT, SKILL: f"{TEXT}\nMore.\n"})
+    assert life.observe() == ("open", "")
+    assert life.get().relpath == SKILL
+
+
+def test_on_a_branch_that_renamed_it_one_can_be_accepted_while_main_has_not(life: ProposalLife) -> None:
+    life.offer()
+    life.offer("p2", "- Push the tag.", NEXT)
+    life.person.git("switch", "--quiet", "--create", "side")
+    rename(life.person)
+    assert life.observe() == ("open", "")
+    assert life.get().relpath == SKILL
+    life.accept()
+    assert DRY in life.person.show(NEW)
+    assert [life.observe(name)[0] for name in ("p1", "p2")] == ["accepted", "open"]
+    life.person.git("switch", "--quiet", "main")
+    assert life.observe("p2") == ("open", "")
+    life.accept("p2")
+    assert NEXT in life.person.show()
+
+
+def test_what_was_reverted_stays_so(life: ProposalLife) -> None:
+    life.offer()
+    life.person.git("merge", "--quiet", "--no-ff", "--no-commit", STAGING_BRANCH)
+    life.person.write(SKILL, TEXT)
+    life.person.commit("merge without it")
+    assert life.observe()[0] == "reverted"
+    rename(life.person)
+    assert life.observe()[0] == "reverted"
+    assert life.get().relpath == NEW
+
+
+def test_a_deleted_file_accepts_nothing(life: ProposalLife) -> None:
+    life.offer()
+    life.person.git("merge", "--quiet", "--no-ff", "--no-commit", STAGING_BRANCH)
+    life.person.write(SKILL, TEXT)
+    life.person.commit("merge without it")
+    assert life.observe()[0] == "reverted"
+    life.person.git("rm", "--quiet", SKILL)
+    life.person.commit("delete it")
+    assert life.observe()[0] == "reverted"
+
+
+def test_an_accepted_one_whose_lines_go_after_the_rename_is_reverted(life: ProposalLife) -> None:
+    life.offer()
+    life.accept()
+    rename(life.person)
+    assert life.observe() == ("accepted", "")
+    life.person.commit("mine", {NEW: TEXT})
+    assert life.observe()[0] == "reverted"
+
+
+def test_lines_moved_to_another_file_stay_accepted_until_they_go_there(life: ProposalLife) -> None:
+    life.offer()
+    life.offer("p2", "- Push the tag.", NEXT)
+    life.accept()
+    life.accept("p2")
+    text = life.person.show()
+    there = {SKILL: text.replace(f"{DRY}\n", "- See @more.md\n"), "more.md": f"# More\n\n{DRY}\n- And this.\n"}
+    life.person.commit("split", there)
+    assert life.observe() == ("accepted", "moved to more.md")
+    assert life.get().relpath == "more.md"
+    assert (life.observe("p2"), life.get("p2").relpath) == (("accepted", ""), SKILL)
+    life.person.git("mv", "more.md", "git.md")
+    life.person.commit("rename it")
+    assert (life.observe()[0], life.get().relpath) == ("accepted", "git.md")
+    life.revert()
+    assert DRY not in life.person.show("git.md")
+    assert life.observe()[0] == "reverted"
+
+
+def test_lines_moved_to_another_file_and_deleted_there_are_reverted(life: ProposalLife) -> None:
+    life.offer()
+    life.accept()
+    text = life.person.show()
+    life.person.commit("split", {SKILL: text.replace(f"{DRY}\n", ""), "more.md": f"# More\n\n{DRY}\n- And this.\n"})
+    assert life.observe()[0] == "accepted"
+    life.person.commit("drop it", {"more.md": "# More\n\n- And this.\n"})
+    assert life.observe()[0] == "reverted"
+
+
+def behind(life: ProposalLife, relpath: str, line: str = DRY) -> list[str]:
+    """Return the proposals behind a line of a file, as `skilld why` does after it has read git."""
+    life.observe_all()
+    path = life.person.root / relpath
+    origin = find_origin(path, path.read_text().splitlines().index(line) + 1)
+    return [one.id for one in _proposals_behind(life.store, path, origin)]
+
+
+def test_a_squashed_line_is_known_after_a_rename(life: ProposalLife) -> None:
+    life.offer()
+    life.person.git("switch", "--quiet", "--create", "side")
+    life.accept()
+    life.person.git("switch", "--quiet", "main")
+    life.person.git("merge", "--quiet", "--squash", "side")
+    life.person.git("commit", "--quiet", "-m", "Say so")
+    life.person.git("branch", "--quiet", "-D", "side")
+    assert behind(life, SKILL) == ["p1"]
+    rename(life.person)
+    assert behind(life, NEW) == ["p1"]
+
+
+def test_a_line_is_known_in_the_file_that_it_moved_to(life: ProposalLife) -> None:
+    life.offer()
+    life.accept()
+    text = life.person.show()
+    life.person.commit("split", {SKILL: text.replace(f"{DRY}\n", ""), "more.md": f"# More\n\n{DRY}\n- And this.\n"})
+    assert behind(life, "more.md") == ["p1"]
+    assert behind(life, "more.md", "- And this.") == []
