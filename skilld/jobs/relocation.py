@@ -20,12 +20,13 @@ from skilld.ingest.discover import Host, skill_places
 from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.other_projects import project_root
 from skilld.jobs.placing import JobPlaces
-from skilld.pipeline.documents import load_documents
+from skilld.pipeline.documents import TargetDocument, load_documents
+from skilld.pipeline.edits import CheckedEdit, compose
 from skilld.pipeline.judge import Judge
 from skilld.proposals.amend import decide_parts, select_parts, stage_and_store
 from skilld.proposals.contradictions import split_edits
 from skilld.proposals.decide import Decision, DecisionReport, decide, decide_in_place
-from skilld.proposals.model import ACROSS_PREFIX, MOVED_PREFIX, agent_told
+from skilld.proposals.model import ACROSS_PREFIX, MOVED_PREFIX, agent_told, is_edited
 from skilld.proposals.passed_over import forget_ask
 from skilld.proposals.past_decisions import match_open_proposal
 from skilld.skills.find import FILE, find
@@ -135,7 +136,7 @@ def accept_elsewhere(
             raise SkilldError(title, f"it is already for {ref.name}", f"skilld accept {proposal.id}")
         name = hashlib.sha256(f"{proposal.id}\n{sorted(parts)}\n{ref.path}".encode()).hexdigest()[:8]
         around = JobPlaces([], found, str(host.home))
-        moved = _moved_proposal(taken, name, ref)
+        moved = replace(_moved_proposal(taken, name, ref), note=proposal.note if is_edited(proposal) else "")
         made = _stage_edit(
             store, moved, ref, around, quotes=quotes, allowed=set(TargetKind), redact=redact, replaced=[proposal.id]
         )
@@ -240,21 +241,8 @@ def _stage_edit(
     files, left_out = load_documents([ref])
     if not files:
         raise SkilldError(_TITLE, left_out[0][1])
-    messages = [Message(quote, number, turn) for number, (turn, quote) in enumerate(quotes.items(), 1)]
-    at = {message.text: message.turn for message in messages}
-    text = files[0].doc.text
-    updates = [
-        replace(
-            one,
-            skill=1,
-            section=section_for(one.quote, one.change, text).heading if text.strip() else "",
-            turn=at.get(one.quote) or 1,
-        )
-        for one in said.updates
-    ]
-    judge = Judge(make_backend(Spec(OFFLINE)), messages, files, "", redact)
-    composed = judge.edit(files[0], [VerifiedUpdate(update) for update in updates])
-    after, typed = composed.after.decode("utf-8-sig"), "\n".join(quotes.values())
+    composed, typed = _compose(said, files, quotes, redact)
+    after = composed.after.decode("utf-8-sig")
     around = replace(around, files=files)
     against = find_contradictions(
         composed.checked, files[0], after, around, [], allowed=allowed, typed=typed, redact=redact
@@ -268,6 +256,29 @@ def _stage_edit(
         with suppress(SkilldError):  # the contradiction is then only reported
             stage_and_store(store, other)
     return made
+
+
+def _compose(
+    said: Proposal, files: Sequence[TargetDocument], quotes: Mapping[str, str], redact: Redact
+) -> tuple[CheckedEdit, str]:
+    """Return the edit that makes the updates of `said` in the one file, and all that the person typed for it."""
+    messages = [Message(quote, number, turn) for number, (turn, quote) in enumerate(quotes.items(), 1)]
+    at = {message.text: message.turn for message in messages}
+    text = files[0].doc.text
+    updates = [
+        replace(
+            one,
+            skill=1,
+            section=section_for(one.quote, one.change, text).heading if text.strip() else "",
+            turn=at.get(one.quote) or 1,
+        )
+        for one in said.updates
+    ]
+    backend, checked = make_backend(Spec(OFFLINE)), [VerifiedUpdate(update) for update in updates]
+    typed = "\n".join([*quotes.values(), *(one.change for one in updates if is_edited(said))])
+    if is_edited(said):  # in the person's words, and not what the question finds in what they said
+        return compose(backend, checked, files[0], typed, redact), typed
+    return Judge(backend, messages, files, "", redact).edit(files[0], checked), typed
 
 
 def _unread_note(ref: SkillRef) -> str:

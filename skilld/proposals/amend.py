@@ -15,7 +15,7 @@ from pathlib import Path
 
 from skilld.clock import rfc3339
 from skilld.edit.derive_operations import operations_between
-from skilld.edit.operations import apply, create_file
+from skilld.edit.operations import apply
 from skilld.edit.secrets import refuse_secrets
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff
@@ -24,8 +24,8 @@ from skilld.git.run import shared_git
 from skilld.proposals import narrow
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rebuild_branch, require_repo
 from skilld.proposals.explain import apply_only, parts, read_versions
-from skilld.proposals.model import without_remark
-from skilld.proposals.observe import EDITED_NOTE
+from skilld.proposals.model import EDITED_NOTE, without_remark
+from skilld.proposals.person_text import require_own_text, with_text
 from skilld.proposals.remake import remake_proposal
 from skilld.proposals.remarks import UNDONE, refusal_and_remedy
 from skilld.proposals.results import new_staging_result, record_changes
@@ -33,8 +33,7 @@ from skilld.proposals.staging import private_repositories, refit_to_head, restag
 from skilld.proposals.staging_result import StagingResult
 from skilld.store import Store
 from skilld.store.proposals import FORGOTTEN
-from skilld.text import fold, join_sentences, truncate
-from skilld.types import Op, Operation, Proposal, State, TargetKind
+from skilld.types import Op, Operation, Proposal, State
 
 
 @shared_git()
@@ -68,7 +67,6 @@ def stage_on_branch(store: Store, proposal: Proposal, *, restored: bool = False)
 
 _NOT_PROPOSED = "Not proposed"
 _TITLE = "The proposal was not changed"
-_MAX_SUMMARY = 300
 
 
 @shared_git()
@@ -88,7 +86,7 @@ def accept_edited(
     if line_diff.signature(before, text.encode("utf-8", "replace")) == ((), ()):
         raise SkilldError(f"{proposal.id} was not accepted", "nothing of it is left in your text; it stays open")
     narrowed = narrow.narrow_to_text(proposal, before, after, text.encode("utf-8", "replace"))
-    changed = replace(_with_text(narrowed, before, text), note=EDITED_NOTE)
+    changed = replace(with_text(narrowed, before, text), note=EDITED_NOTE)
     refuse_secrets(f"{proposal.id} was not accepted", changed.operations, proposal.path)
     return _decide_on_changed(store, proposal, changed, accepting(removed))
 
@@ -102,7 +100,8 @@ def decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], deci
     numbers = set(range(len(proposal.operations)))
     if numbers <= set(chosen):
         return decide(store, proposal, decision)
-    before, _ = _versions(proposal)
+    before, after = _versions(proposal)
+    require_own_text(proposal, before, after)
     selected = _select(proposal, before, chosen)
     name = hashlib.sha256(f"{proposal.id}\nwithout {sorted(chosen)}".encode()).hexdigest()[:8]
     rest = replace(_select(proposal, before, numbers - set(chosen)), id=name, commit="", note="", also=())
@@ -209,27 +208,15 @@ def _versions(proposal: Proposal) -> tuple[bytes, bytes]:
     return found
 
 
-def _with_text(proposal: Proposal, before: bytes, text: str) -> Proposal:
-    if proposal.creates:
-        anchor = proposal.operations[0].anchor  # empty for a skill, which alone has a form of its own
-        create_file(b"", text, skill=not anchor)
-        return replace(proposal, operations=(Operation(Op.CREATE, anchor, text),))
-    operations = operations_between(before, text)
-    if proposal.target is TargetKind.EVALS:
-        return replace(proposal, operations=tuple(operations))
-    _, added = line_diff.signature(before, apply(before, operations))
-    rules = [line for line in added if not line.startswith("#")] or added
-    summary = truncate(fold(join_sentences([line.strip().lstrip("-*+ ") for line in rules])), _MAX_SUMMARY)
-    return replace(proposal, operations=tuple(operations), summary=summary or proposal.summary)
-
-
 @shared_git()
 def select_parts(proposal: Proposal, chosen: Collection[int]) -> Proposal:
     """Return the proposal with only the operations of these numbers (from 0) and what justifies them.
 
     Raises SkilldError if the parts cannot be told apart.
     """
-    return _select(proposal, _versions(proposal)[0], chosen)
+    before, after = _versions(proposal)
+    require_own_text(proposal, before, after)
+    return _select(proposal, before, chosen)
 
 
 def _select(proposal: Proposal, before: bytes, chosen: Collection[int]) -> Proposal:
@@ -240,7 +227,7 @@ def _select(proposal: Proposal, before: bytes, chosen: Collection[int]) -> Propo
         raise SkilldError(_TITLE, cause, "Select it together with another part.")
     text = apply_only(before, proposal.operations, chosen).decode("utf-8-sig", "replace")
     narrowed = narrow.narrow_to_parts(proposal, parts(before, proposal.operations), set(chosen))
-    part = replace(_with_text(narrowed, before, text), note="")
+    part = replace(with_text(narrowed, before, text), note="")
     return (
         part
         if part.creates

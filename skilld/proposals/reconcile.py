@@ -13,6 +13,7 @@ from pathlib import Path
 
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git import state
+from skilld.git.managed_repos import open_any
 from skilld.git.run import shared_git
 from skilld.proposals.model import (
     DISCARDED_NOTE,
@@ -20,6 +21,7 @@ from skilld.proposals.model import (
     REPO_BACK_NOTE,
     REPO_GONE_NOTE,
     GitStatus,
+    Observation,
     at_path,
     is_repo_gone,
     next_state,
@@ -130,7 +132,7 @@ def _observe_repo(repo: str, proposals: list[Proposal], found: _Findings) -> Non
             undecided.add(proposal.id)
             found.missing[proposal.id] = after.missing_since
         if after.state is State.OPEN:
-            still_open.append(proposal)
+            still_open.append(_with_amended_text(proposal, seen, found))
             if seen.branch not in {"", proposal.branch}:
                 found.branches[proposal.id] = seen.branch
     decided = [proposal.id for proposal in committed if proposal.state in _UNDECIDED and proposal.id not in undecided]
@@ -142,6 +144,19 @@ def _observe_repo(repo: str, proposals: list[Proposal], found: _Findings) -> Non
     closed = {name: at for name, at in closed.items() if name not in {proposal.id for proposal in discarded}}
     proposals = [found.places.get(proposal.id, proposal) for proposal in proposals]
     _stage_waiting([*proposals, *discarded, *lost], still_open, closed, found)
+
+
+def _with_amended_text(proposal: Proposal, seen: Observation, found: _Findings) -> Proposal:
+    """Return an open proposal with the text that the person gave it on the staging branch, if they did."""
+    if seen.seen is not GitStatus.NOTHING or not seen.commit:
+        return proposal
+    from skilld.proposals.person_text import adopt_amended  # rarely needed
+
+    changed = adopt_amended(open_any(Path(proposal.repo), private_repositories()), proposal, seen.commit)
+    if changed is None:
+        return proposal
+    found.committed.append(changed)
+    return changed
 
 
 def _ended_waiting(proposal: Proposal) -> bool:

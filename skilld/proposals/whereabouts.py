@@ -306,7 +306,7 @@ def locate_undecided(
     if busy:
         return [replace(found, seen=GitStatus.BUSY) if found.id in waiting else found for found in seen]
     on_staging = _staged(repo, tip, [change for name, change in changes.items() if name in waiting], proposals)
-    off = waiting.keys() - on_staging
+    off = waiting.keys() - on_staging.keys()
     hung = refs.read_tips(repo.git, [PROPOSAL_REFS.rstrip("/")]) if off else {}
     on_remotes = commits_naming(repo, ["--remotes"], since) if off else {}
 
@@ -315,7 +315,7 @@ def locate_undecided(
         if proposal is None:
             return found
         if found.id in on_staging:
-            return replace(found, branch=STAGING_BRANCH)
+            return replace(found, branch=STAGING_BRANCH, commit=on_staging[found.id])
         if found.id in on_remotes:
             return replace(found, branch=_remote_branch(repo, on_remotes[found.id]))
         is_ours = proposal.state is State.OPEN and refs.proposal_ref(found.id) not in hung
@@ -326,21 +326,30 @@ def locate_undecided(
     return [locate(found) for found in seen]
 
 
-def _staged(repo: Repo, tip: str | None, changes: Sequence[Change], proposals: Sequence[Proposal]) -> set[str]:
-    """Return the IDs of the changes that are on the staging branch: one of its own commits names or makes them."""
+def _staged(repo: Repo, tip: str | None, changes: Sequence[Change], proposals: Sequence[Proposal]) -> dict[str, str]:
+    """Return the IDs of the changes that are on the staging branch: one of its own commits names or makes them.
+
+    Each has the commit of it that the person amended, if any.
+    """
     if tip is None:
-        return set()
+        return {}
     bases = [proposal.base for proposal in proposals if proposal.commit]
     oids = repo.git.run("rev-list", "--topo-order", _MAX_STAGED, tip, *range_above(repo, bases)).decode().split()
     commits = [commit for commit in objects.read_commits(repo.git, oids) if commit]
     named = {name for commit in commits for name in commit.proposals}
+    theirs = {
+        commit.proposals[0]: commit.oid
+        for commit in reversed(commits)
+        if len(commit.proposals) == len(commit.parents) == 1 and commit.committer.email != objects.OWN_EMAIL
+    }
     below = commits[-1].parents[0] if commits and commits[-1].parents else tip
 
     def is_made(change: Change) -> bool:
         texts = [objects.read_blob(repo.git, commit, change.relpath) for commit in (below, tip)]
         return change.is_known and change.holds(texts[1]) > change.holds(texts[0])
 
-    return {change.id for change in changes if change.id in named or (below != tip and is_made(change))}
+    there = [change.id for change in changes if change.id in named or (below != tip and is_made(change))]
+    return {name: theirs.get(name, "") for name in there}
 
 
 def _misfit_reason(repo: Repo, proposal: Proposal, change: Change) -> str | None:

@@ -78,6 +78,7 @@ NOT_QUICK = frozenset(
         "opt_out_branches",
         "partial_decisions",
         "plain_words",
+        "person_text",
         "plugins",
         "project_fingerprint",
         "proposal_poll",

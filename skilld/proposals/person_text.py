@@ -1,0 +1,112 @@
+"""Takes over the text that a person gives a proposal: in an editor, or by amending its commit on the staging branch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from skilld.edit.derive_operations import operations_between
+from skilld.edit.operations import apply, create_file
+from skilld.edit.secrets import refuse_secrets
+from skilld.errors import SkilldError
+from skilld.git import line_diff, objects
+from skilld.git.line_diff import split_lines
+from skilld.git.objects import Commit
+from skilld.git.repo import Repo
+from skilld.markdown.structure import list_item
+from skilld.proposals.file_history import path_in
+from skilld.proposals.model import EDITED_NOTE
+from skilld.proposals.refit import Edit
+from skilld.text import fold, join_sentences, truncate
+from skilld.types import Op, Operation, Proposal, TargetKind, Update
+from skilld.words import content_stems, matching_share
+
+_TITLE = "The proposal was not changed"
+_MAX_SUMMARY = 300
+_MIN_SHARE = 0.4  # of the words of a line in what a person said: with fewer, it says something else
+
+
+def with_text(proposal: Proposal, before: bytes, text: str) -> Proposal:
+    """Return a proposal with operations and a summary for a person's own text of its file. Raises SkilldError."""
+    if proposal.creates:
+        anchor = proposal.operations[0].anchor  # empty for a skill, which alone has a form of its own
+        create_file(b"", text, skill=not anchor)
+        return replace(proposal, operations=(Operation(Op.CREATE, anchor, text),))
+    operations = operations_between(before, text)
+    if proposal.target is TargetKind.EVALS:
+        return replace(proposal, operations=tuple(operations))
+    _, added = line_diff.signature(before, apply(before, operations))
+    rules = [line for line in added if not line.startswith("#")] or added
+    summary = truncate(fold(join_sentences([line.strip().lstrip("-*+ ") for line in rules])), _MAX_SUMMARY)
+    return replace(proposal, operations=tuple(operations), summary=summary or proposal.summary)
+
+
+def adopt_amended(repo: Repo, proposal: Proposal, commit: str) -> Proposal | None:
+    """Return an open proposal with the text of its commit that the person amended on the staging branch.
+
+    None if that is its text already, or no proposal may have it, such as one with a secret.
+    """
+    made = objects.read_commit(repo.git, commit)
+    if made is None or not made.parents:
+        return None
+    before, after = _versions(repo, proposal, made)
+    if before is None or after is None:
+        return None
+    known = objects.read_commit(repo.git, proposal.commit) if proposal.commit != commit else None
+    then = _versions(repo, proposal, known) if known and known.parents else (None, None)
+    is_own = then[1] == after if then[0] == before else _has_own_lines(proposal, before, after)
+    if is_own:
+        return None
+    try:
+        changed = with_text(proposal, before, after.decode("utf-8-sig"))
+        refuse_secrets(_TITLE, changed.operations, proposal.path)
+    except (SkilldError, UnicodeDecodeError):
+        return None
+    _, added = line_diff.signature(before, after)
+    rules = [line.lstrip("-*+ ") for line in added if not line.startswith("#")]
+    operations = tuple(part for one in changed.operations for part in _items(one))
+    if split_lines(apply(before, operations, limited=False)) != split_lines(after):
+        operations = changed.operations
+    updates = _reworded(proposal.updates, rules)
+    return replace(changed, commit=commit, note=EDITED_NOTE, updates=updates, operations=operations)
+
+
+def _versions(repo: Repo, proposal: Proposal, commit: Commit) -> tuple[bytes | None, bytes | None]:
+    path = path_in(repo, commit, proposal.relpath)
+    before, after = (objects.read_blob(repo.git, oid, path) for oid in (commit.parents[0], commit.oid))
+    return b"" if before is None and proposal.creates else before, after
+
+
+def _items(operation: Operation) -> list[Operation]:
+    """Return one operation for each item of a list that an operation inserts: a part that can be accepted alone."""
+    lines = operation.text.split("\n")
+    if operation.op is not Op.INSERT_AFTER or not all(map(list_item, lines)):
+        return [operation]
+    anchors = [operation.anchor, *lines[:-1]]
+    return [replace(operation, anchor=anchor, text=line) for anchor, line in zip(anchors, lines, strict=True)]
+
+
+def _reworded(updates: tuple[Update, ...], rules: list[str]) -> tuple[Update, ...]:
+    """Return an update for each of the person's rules, with the quote behind it; none if one says something new."""
+    found: list[Update] = []
+    for rule in rules:
+        words = content_stems(rule)
+        shares = [matching_share(words, content_stems(f"{one.change} {one.quote}")) for one in updates]
+        if max(shares, default=0.0) < _MIN_SHARE:
+            return ()
+        found.append(replace(updates[shares.index(max(shares))], change=rule))
+    return tuple(found)
+
+
+def require_own_text(proposal: Proposal, before: bytes, after: bytes) -> None:
+    """Raise SkilldError if a proposal's commit has another text than its operations make: that has no parts."""
+    if not _has_own_lines(proposal, before, after):
+        cause = "you changed its text on the staging branch in a way that has no parts"
+        raise SkilldError(_TITLE, cause, f"To accept all of it: skilld accept {proposal.id}")
+
+
+def _has_own_lines(proposal: Proposal, before: bytes, after: bytes) -> bool:
+    """Whether a proposal's operations make a text but for the order of its lines, which others may add to."""
+    try:
+        return sorted(split_lines(Edit(proposal)(before))) == sorted(split_lines(after))
+    except SkilldError:
+        return False

@@ -1,0 +1,119 @@
+"""What a person writes on the staging branch is what every way of accepting takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.errors import SkilldError
+from skilld.git.staging_branch import STAGING_BRANCH
+from skilld.proposals.amend import decide_parts, select_parts
+from skilld.proposals.decide import accepting
+from skilld.proposals.model import EDITED_NOTE
+from skilld.store import Store
+from skilld.types import Kind, Op, Operation, State, Update
+from support.proposal_life import ProposalLife
+from support.repos import SKILL, Person
+
+FLOAT = "- Never round money with float."
+DECIMAL = "- Always use Decimal.quantize."
+MINE = "- Round money with Decimal.quantize, never with float."
+QUOTE = "Never round money with float, always use Decimal.quantize."
+
+
+@pytest.fixture
+def life(person: Person, store: Store) -> ProposalLife:
+    return ProposalLife(person, store)
+
+
+def offer(life: ProposalLife, name: str = "p1") -> None:
+    """Propose two bullets, each an update of the same words."""
+    updates = [
+        Update(1, "", text.lstrip("- "), "", Kind.PREFERENCE, 1, quote)
+        for text, quote in zip((FLOAT, DECIMAL), QUOTE.split(", "), strict=True)
+    ]
+    below = Operation(Op.INSERT_AFTER, "- Run the tests.", FLOAT), Operation(Op.INSERT_AFTER, FLOAT, DECIMAL)
+    life.propose(name, *below, updates=tuple(updates))
+
+
+def amend(life: ProposalLife, old: str, new: str) -> str:
+    """Replace lines in the newest commit on the staging branch, as a person does; return the commit."""
+    life.person.git("switch", "--quiet", STAGING_BRANCH)
+    life.person.write(SKILL, life.person.show(ref=STAGING_BRANCH).replace(old, new))
+    life.person.git("add", "--all")
+    life.person.git("commit", "--quiet", "--amend", "--no-edit")
+    oid = life.person.tip()
+    life.person.git("switch", "--quiet", "main")
+    return oid
+
+
+def test_the_proposal_has_the_text_of_its_amended_commit(life: ProposalLife) -> None:
+    offer(life)
+    oid = amend(life, f"{FLOAT}\n{DECIMAL}", MINE)
+    assert life.observe() == ("open", EDITED_NOTE)
+    made = life.get()
+    assert [one.text for one in made.operations] == [MINE]
+    assert (made.summary, made.commit) == (MINE.lstrip("- "), oid)
+    assert [(one.change, one.quote) for one in made.updates] == [(MINE.lstrip("- "), "Never round money with float")]
+    life.accept()
+    assert MINE in life.person.show()
+    assert FLOAT not in life.person.show()
+    assert life.observe() == ("accepted", EDITED_NOTE)
+
+
+def test_a_part_of_an_amended_one_is_the_persons_text(life: ProposalLife) -> None:
+    offer(life)
+    amend(life, FLOAT, "- Keep money out of floats.")
+    assert life.observe() == ("open", EDITED_NOTE)
+    decide_parts(life.store, life.get(), [0], accepting({}))
+    assert "- Keep money out of floats." in life.person.show()
+    assert FLOAT not in life.person.show(ref=STAGING_BRANCH) + life.person.show()
+
+
+def test_what_is_below_an_amended_one_on_the_branch_keeps_its_own_text(life: ProposalLife) -> None:
+    offer(life)
+    life.offer("p2", "- Push the tag.", "- Write the news.")
+    amend(life, "- Write the news.", "- Write down what is new.")
+    life.observe_all()
+    assert [one.text for one in life.get().operations] == [FLOAT, DECIMAL]
+    assert [one.text for one in life.get("p2").operations] == ["- Write down what is new."]
+    life.accept()
+    life.person.commit("mine", {SKILL: life.person.show().replace("- Push the tag.", "- Push the tags.")})
+    assert life.observe("p2") == ("open", EDITED_NOTE)
+    life.accept("p2")
+    assert "- Write down what is new." in life.person.show()
+
+
+def test_a_new_rule_of_the_persons_has_no_quote(life: ProposalLife) -> None:
+    offer(life)
+    amend(life, DECIMAL, f"{DECIMAL}\n- Deploy on Mondays.")
+    life.observe_all()
+    assert life.get().updates == ()
+
+
+def test_a_secret_on_the_branch_is_not_stored_and_has_no_parts(life: ProposalLife) -> None:
+    offer(life)
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    amend(life, DECIMAL, f"- Use the token {secret}.")
+    assert life.observe() == ("open", "")
+    assert life.get().state is State.OPEN
+    assert secret not in str(life.get())
+    with pytest.raises(SkilldError, match="you changed its text on the staging branch"):
+        select_parts(life.get(), [0])
+
+
+def test_a_line_that_the_person_moves_there_stays_where_they_put_it(life: ProposalLife) -> None:
+    offer(life)
+    amend(life, f"{FLOAT}\n{DECIMAL}", f"{DECIMAL}\n{FLOAT}")
+    assert life.observe() == ("open", EDITED_NOTE)
+    assert [one.text for one in life.get().operations] == [DECIMAL, FLOAT]
+
+
+def test_a_rebase_by_the_person_is_no_edit(life: ProposalLife) -> None:
+    offer(life)
+    life.offer("p2", "- Run the tests.", "- Write the news.")
+    life.person.git("switch", "--quiet", STAGING_BRANCH)
+    life.person.git("rebase", "--quiet", "--force-rebase", "main", GIT_COMMITTER_DATE="2026-03-01T10:00:00Z")
+    life.person.git("switch", "--quiet", "main")
+    life.observe_all()
+    assert [life.get(name).note for name in ("p1", "p2")] == ["", ""]
+    assert [one.text for one in life.get().operations] == [FLOAT, DECIMAL]
