@@ -116,9 +116,9 @@ def _repository_removals(store: Store) -> tuple[list[Removal], list[str]]:
     own, shared = common.places().repositories, store.meta.get(SHARED_COMMITS, {})
     parts: list[Removal] = []
     troubles: list[str] = []
-    there = False
     names = sorted({*store.proposals.repos(), *shared})
-    for repo in (Path(name) for name in names if name and Path(name).parent != own):
+    repos = [Path(name) for name in names if name and Path(name).parent != own]
+    for repo in repos:
         made = shared.get(str(repo), [])
         try:
             planned = plan_removal(repo, made)
@@ -127,12 +127,11 @@ def _repository_removals(store: Store) -> tuple[list[Removal], list[str]]:
         except SkilldError as error:
             troubles.append(f"{repo}: {error}")
             continue
-        there = True
         troubles += [f"{repo}: {ref.removeprefix('refs/heads/')}, because {why}" for ref, why in planned.kept.items()]
         empty = f"{planned.folder} (an empty folder)" if planned.folder else ""
         if left := ", ".join(filter(None, (*planned.refs, empty))):
             parts.append(Removal("refs", f"{repo}: {left}", partial(remove_refs, repo, made)))
-    return parts, troubles + [_UNREACHABLE] * there
+    return parts, [*troubles, *([_UNREACHABLE] if any(repo.is_dir() for repo in repos) else [])]
 
 
 def folder_removals(*, purge: bool) -> list[Removal]:

@@ -245,7 +245,7 @@ def when_to_use(requests: Sequence[str]) -> str:
     for one in filter(None, map(title_of, requests)):
         stems = content_stems(one)
         known = [content_stems(other) for other in shown]
-        if not shown or (len(stems) >= _MIN_STEMS and stems & known[0] and all(stems - other for other in known)):
+        if not shown or (stems & known[0] and all(stems - other for other in known)):
             shown.append(f"{one[:1].upper()}{one[1:]}")
     named = " or ".join(f"\u201c{one}\u201d" for one in shown[:_MAX_SHOWN_REQUESTS])
     return f"Use when asked for something like {named}" if named else "Use when asked to do this"

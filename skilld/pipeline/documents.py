@@ -49,7 +49,7 @@ def load_documents(refs: Sequence[SkillRef], first: int = 1) -> tuple[list[Targe
     for ref in refs:
         try:
             unwanted = opt_out(Path(ref.path), ref.name, ref.kind)
-            unwanted = unwanted or storage_refusal(Path(ref.path), Path(ref.path).name)
+            unwanted = unwanted or storage_refusal(Path(ref.path))
         except SkilldError as error:
             unwanted = str(error)
         if unwanted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 from pathlib import Path
@@ -80,3 +81,15 @@ def test_a_state_folder_that_is_a_link_to_nothing_is_named(home: Path, linked: s
     (home / "disk").mkdir(mode=0o700)
     if linked:
         common.store_or_empty().close()
+
+
+def test_a_state_folder_on_a_read_only_disk_has_no_owner_to_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(SkilldError, match="Cannot use") as error:
+        private_dir(tmp_path / "skilld")
+    assert (error.value.cause, error.value.remedy) == ("Read-only file system", "")

@@ -17,13 +17,14 @@ from skilld.git.errors import NotTrackedError
 from skilld.git.managed_repos import open_any, track
 from skilld.git.repo import open_repo
 from skilld.jobs.placing import JobPlaces
+from skilld.pipeline.documents import load_documents
 from skilld.proposals import explain
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.decide import _describe_superproject
 from skilld.proposals.model import project_name
 from skilld.proposals.staging import stage
 from skilld.proposals.staging_result import StagingResult
-from skilld.types import State, TargetKind
+from skilld.types import SkillRef, State, TargetKind
 from support.proposals import make_proposal
 from support.repos import SKILL, TEXT, Harness, insert_below, isolate_git, new_repo, snapshot
 
@@ -34,6 +35,15 @@ DRY = insert_below("- Run the tests.", "- Do a dry run.")
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     isolate_git(monkeypatch, tmp_path / "home")
     return tmp_path / "home/data/skilld/repos"
+
+
+def test_no_judge_reads_a_file_that_a_git_filter_changes(tmp_path: Path, folder: Path) -> None:
+    person = new_repo(tmp_path / "work")
+    ref = SkillRef("deploy", str(person.root / SKILL))
+    assert len(load_documents([ref])[0]) == 1
+    person.write(".gitattributes", "*.md filter=crypt\n")
+    assert load_documents([ref]) == ([], [("deploy", "a git filter changes SKILL.md when git stores it")])
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize("where", [".gitattributes", ".git/info/attributes", "personal", "named"])

@@ -12,7 +12,7 @@ from skilld.clock import parse_time
 from skilld.library.clusters import Ask
 from skilld.mining.actions import Action, is_read_only
 from skilld.mining.new_skill import build_skill
-from skilld.mining.requests import requests_with_actions
+from skilld.mining.requests import group_by_words, requests_with_actions
 from skilld.mining.selection import judge
 from skilld.mining.session_summary import Feedback, Row, Task
 from skilld.mining.similarity import common_words
@@ -326,6 +326,26 @@ def test_candidates_that_would_have_saved_most_come_first() -> None:
     ]  # fmt: skip
     judged = _judge(*cheap, *dear)
     assert [candidate.parts[0].text.split()[0] for candidate in judged.candidates] == ["add", "refresh"]
+
+
+@for_each(
+    ("commands", "session", "values"),
+    [
+        (("make docs", "make site"), 2, ["document", "sit"]),
+        (("make docs", "make all"), 2, []),  # the command tells only one of them
+        (("make all", "make all"), 2, []),
+        (("make docs", "make site"), 1, []),  # both were asked for in one session
+    ],
+)
+def test_a_value_is_a_word_in_which_requests_and_their_commands_differ(
+    commands: tuple[str, str], session: int, values: list[str]
+) -> None:
+    rows = [
+        _row(1, "build the docs with care", commands[0]),
+        replace(_row(2, "build the site with care", commands[1]), session_id=f"s{session}"),
+    ]
+    groups = group_by_words([*requests_with_actions(rows)])
+    assert sorted(value for group in groups for one in group for value in one.values) == values
 
 
 TENANTS = ("alpha", "beta", "gamma")
