@@ -87,7 +87,8 @@ class BudgetedModel:
         if not self.model.startswith(PREFIX):  # otherwise its own plan or credits pay
             rates = model_rates([self.model], common.terms(self.spec, self._settings))[self.model]
             most.append(f"about {format_usd(rates.of(sum(sizes), 0))}" if rates else "price unknown")
-        announce(self._store, self._settings, self.spec, f": {', '.join(most)}")
+        again = "; an answer that cannot be used is asked for once more"
+        announce(self._store, self._settings, self.spec, f": {', '.join(most)}{again}")
 
     def ask(self, work: MatchSkills | FindRedundancy) -> tuple[Result | None, str]:
         """Return the model's result, or None and the reason."""

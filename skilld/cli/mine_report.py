@@ -18,7 +18,7 @@ from skilld.text import format_usd, pluralize, truncate
 _NO_SESSIONS_HINT = "Look further back with --since DAYS, or name transcripts or folders: skilld mine PATH"
 _BY_HAND_NOTE = ", from a file you specified"
 _MAX_ROW_TEXTS = 6  # of each kind in a session's row
-_MISSED_REASONS = {REPEATABLE: "it did not come up again"}
+_MISSED_REASONS = {REPEATABLE: "only one session said it like this"}
 _REVIEW_HINT = "\nNothing is live yet. To review: skilld review"
 
 
@@ -51,7 +51,7 @@ def as_json(report: Report) -> dict[str, Any]:
 def print_report(report: Report, named: Collection[str] = (), *, hints: bool = True) -> None:
     """Print the report on all sessions, or on those `named`. With `hints`, say where to look for sessions."""
     reading, unusable = report.reading, report.asked.unusable
-    missing = sorted(set(named) - {one.id for one in reading.sessions})
+    missing = sorted(name for name in set(named) if not any(one.id.startswith(name) for one in reading.sessions))
     names = console.plain(", ".join(missing))
     console.say(f"{pluralize(len(reading.sessions), 'session')} read.")
     for number, what in (

@@ -110,7 +110,11 @@ def _print_patterns(store: Store, *, as_json: bool) -> int:
             'to record a task yourself: skilld record "fix the login" --qa-passed'
         )
         return 0
-    console.table([(label, console.plain(_format_value(name, found[name]))) for name, label in _LABELS.items()])
+    shown = {name: _format_value(name, found[name]) for name in _LABELS}
+    for name, known in (("success_rate", found["success_known"]), ("qa_rate", found["qa_known"])):
+        if found[name] is not None and known < found["tasks"]:
+            shown[name] += f" (known for {known} of {found['tasks']})"
+    console.table([(label, console.plain(shown[name])) for name, label in _LABELS.items()])
     return 0
 
 

@@ -118,9 +118,11 @@ def find_cuts(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -
     finder = _CutFinder(store, unused, Project(str(root), Disk()), counter, model)
     file_cuts = []
     readable = [one for one in files if one.ref.path in parsed_files]
-    sizes = [_sent_tokens(parsed_files[one.ref.path], counter) for one in readable if not one.why_not]
-    if model and any(sizes):
-        model.announce([*filter(None, sizes)])
+    if model:
+        asked = [parsed_files[one.ref.path] for one in readable if not one.why_not]
+        sizes = [_question_tokens(one, counter) for one in asked if _sent_tokens(one, counter)]
+        if sizes:
+            model.announce(sizes)
     step = "Files read by the model" if model else "Files read"
     with Progress(step) as progress:
         for number, one in enumerate(readable):
@@ -199,6 +201,15 @@ def _sent_tokens(parsed: ParsedFile, counter: Tokenizer) -> int:
     """Return how many tokens of a file the model would be sent: none if it says nothing or is too long."""
     size = counter.count(parsed.file.data.decode("utf-8", "replace")) if parsed.units else 0
     return size if size <= _MAX_SENT_TOKENS else 0
+
+
+def _question_tokens(parsed: ParsedFile, counter: Tokenizer) -> int:
+    """Return how many tokens the question about a file has, with the file in it."""
+    from skilld.classify.prompt import spare_parts
+    from skilld.trim.model_cuts import numbered_texts
+
+    asked = spare_parts(numbered_texts(parsed))
+    return counter.count(f"{asked.system}\n{asked.user}")
 
 
 class _TrimModel(BudgetedModel):

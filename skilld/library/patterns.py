@@ -37,11 +37,16 @@ _WORK_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """Rates are 0 to 1, and None without data; durations are in seconds."""
+    """Rates are 0 to 1, and None without data; durations are in seconds.
+
+    `success_known` and `qa_known` are the numbers of tasks that the rates are of: how most sessions ended is unknown.
+    """
 
     tasks: int
     success_rate: float | None
     qa_rate: float | None
+    success_known: int
+    qa_known: int
     average_seconds: float | None
     tools: dict[str, int]
     projects: dict[str, int]
@@ -62,6 +67,8 @@ def find_patterns(tasks: Sequence[Task], sessions: Iterable[PastSession] = ()) -
         tasks=len(tasks) + len(done),
         success_rate=_share(sum(ended), len(ended)),
         qa_rate=_share(sum(checked), len(checked)),
+        success_known=len(ended),
+        qa_known=len(checked),
         average_seconds=round(sum(timed) / len(timed), 1) if timed else None,
         tools=dict(Counter(tools).most_common(_MAX_TOOLS)),
         projects=dict(Counter(filter(None, places)).most_common()),

@@ -159,11 +159,12 @@ class NewSkill:
         return compose(self.name, self.description, self.body, self.metadata)
 
     def edited(self, text: str) -> NewSkill:
-        """Return it with the description and body of another text; its name and metadata cannot be edited."""
+        """Return it with the name, description and body of another text; its metadata cannot be edited."""
         lines = text.removeprefix("\ufeff").splitlines()
         end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), 0)
         body = "\n".join(lines[end + 1 :] if end and lines[0].rstrip() == "---" else lines)
-        return replace(self, description=read_front(text).description or self.description, body=body)
+        front = read_front(text)
+        return replace(self, name=front.name or self.name, description=front.description or self.description, body=body)
 
 
 def build_skill(candidate: Candidate, *, day: str, with_sessions: bool) -> NewSkill:

@@ -20,7 +20,7 @@ from skilld.errors import RetryError, SkilldError
 from skilld.exchange.outgoing import SessionWords, leak_reason
 from skilld.ingest.discover import Host
 from skilld.mining.evidence import Transcripts
-from skilld.mining.new_skill import NewSkill, build_skill, edit_refusal, find_place, title_of
+from skilld.mining.new_skill import NewSkill, SkillPlace, build_skill, edit_refusal, find_place, title_of
 from skilld.mining.questions import Terms
 from skilld.mining.values import Candidate, Edit, Part, PartKind
 from skilld.proposals.amend import stage_and_store
@@ -120,11 +120,7 @@ def propose_candidate(
 
 
 def _propose_new(candidate: Candidate, run: MiningRun, host: Host, edit: Edit, *, dry_run: bool) -> CandidateResult:
-    where = find_place(candidate, candidate.name, run.transcripts, host)
-    for other in run.store.proposals.in_states([State.OPEN]):
-        if other.creates and other.path == str(where.path):
-            cause = f"the open proposal {other.id} already creates a skill with that name; decide on it first"
-            raise SkilldError("Not proposed", cause)
+    where = _free_place(candidate, candidate.name, run, host)
     drafted = build_skill(candidate, day=local_day(time.time()), with_sessions=not where.shared)
     written = drafted.text
     if where.shared and (why := leak_reason(written, _session_words(candidate))):
@@ -136,12 +132,24 @@ def _propose_new(candidate: Candidate, run: MiningRun, host: Host, edit: Edit, *
     if seen == written:
         passed = check_skill(candidate, drafted, run)
     else:
-        passed = check_skill(candidate, drafted.edited(seen), run, own=seen)
+        edited = drafted.edited(seen)
+        where = where if edited.name == drafted.name else _free_place(candidate, edited.name, run, host)
+        passed = check_skill(candidate, edited, run, own=seen)
         if not read_front(seen).description:
             passed = replace(passed, flags=(*passed.flags, KEPT_DESCRIPTION))
     made = stage_and_store(run.store, creation_proposal(passed, where.path, run))
     note = KEPT_DESCRIPTION if KEPT_DESCRIPTION in passed.flags else ""
     return CandidateResult(candidate, made.id, text=passed.skill.text, path=made.path, note=note)
+
+
+def _free_place(candidate: Candidate, name: str, run: MiningRun, host: Host) -> SkillPlace:
+    """Return where a new skill called `name` goes. Raises SkilldError if none may, or an open proposal creates it."""
+    where = find_place(candidate, name, run.transcripts, host)
+    for other in run.store.proposals.in_states([State.OPEN]):
+        if other.creates and other.path == str(where.path):
+            cause = f"the open proposal {other.id} already creates a skill with that name; decide on it first"
+            raise SkilldError("Not proposed", cause)
+    return where
 
 
 KEPT_DESCRIPTION = "you deleted the description, without which no agent loads a skill: the drafted one is kept"

@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from skilld.clock import rfc3339
 from skilld.edit.derive_operations import operations_between
@@ -31,9 +31,11 @@ from skilld.proposals.remarks import UNDONE, refusal_and_remedy
 from skilld.proposals.results import new_staging_result, record_changes
 from skilld.proposals.staging import private_repositories, refit_to_head, restage, stage
 from skilld.proposals.staging_result import StagingResult
+from skilld.skills.find import FILE
+from skilld.skills.spec import NAME_PATTERN, read_front
 from skilld.store import Store
 from skilld.store.proposals import FORGOTTEN
-from skilld.types import Op, Operation, Proposal, State
+from skilld.types import Op, Operation, Proposal, State, TargetKind
 
 
 @shared_git()
@@ -86,9 +88,27 @@ def accept_edited(
     if line_diff.signature(before, text.encode("utf-8", "replace")) == ((), ()):
         raise SkilldError(f"{proposal.id} was not accepted", "nothing of it is left in your text; it stays open")
     narrowed = narrow.narrow_to_text(proposal, before, after, text.encode("utf-8", "replace"))
-    changed = replace(with_text(narrowed, before, text), note=EDITED_NOTE)
+    changed = _renamed(store, replace(with_text(narrowed, before, text), note=EDITED_NOTE), text)
     refuse_secrets(f"{proposal.id} was not accepted", changed.operations, proposal.path)
     return _decide_on_changed(store, proposal, changed, accepting(removed))
+
+
+def _renamed(store: Store, proposal: Proposal, text: str) -> Proposal:
+    """Return the proposal of a new skill with the name in `text`, which its folder has, too.
+
+    Raises SkilldError if a skill or an open proposal has that name.
+    """
+    path, name = Path(proposal.path), read_front(text).name
+    skill = proposal.creates and proposal.target is TargetKind.SKILL and path.name == FILE
+    if not skill or name == path.parent.name or not NAME_PATTERN.fullmatch(name):
+        return proposal
+    new = path.parents[1] / name / path.name
+    if new.parent.exists() or any(one.path == str(new) for one in store.proposals.in_states([State.OPEN])):
+        raise SkilldError(
+            f"{proposal.id} was not accepted", f"there is already a skill called {name}", "Choose another name."
+        )
+    relpath = (PurePosixPath(proposal.relpath).parents[1] / name / path.name).as_posix()
+    return replace(proposal, skill=name, path=str(new), relpath=relpath)
 
 
 @shared_git()

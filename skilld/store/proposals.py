@@ -184,7 +184,7 @@ class Proposals(Table):
     def save_edit(self, proposal: Proposal) -> None:
         """Save a proposal's new edit and commit; its first commit if it had none."""
         self._set(proposal, "operations", "summary", "commit", "base", "branch", "repo", "relpath", "note", "updates")
-        self._set(proposal, "flags", "model", "also")
+        self._set(proposal, "flags", "model", "also", "skill", "path")
 
     def set_evidence(self, proposal: Proposal) -> None:
         """Save evidence, reason and kind of a proposal that was reduced to a part, or restored."""

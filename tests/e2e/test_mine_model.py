@@ -463,6 +463,38 @@ def test_a_description_that_was_deleted_in_the_editor_is_kept_and_that_is_said(h
     assert any("you deleted the description" in flag for flag in proposal["flags"])
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("tidy-history", ""),
+        ("squash", "there is already a skill called squash"),
+        ("Tidy History", "not a valid skill name"),
+    ],
+)
+def test_a_draft_can_get_another_name_in_the_editor(home: Path, project: Project, name: str, why: str) -> None:
+    _work(home, project, "rebase onto main and squash the fixup commits")
+    _work(home, project, "please rebase onto main, then squash the fixup commits")
+    other = project.root / ".claude/skills/squash/SKILL.md"
+    other.parent.mkdir()
+    other.write_text("---\nname: squash\ndescription: Counts the commits of a release.\n---\n\n# Count\n")
+    editor = home / "editor.sh"
+    editor.write_text(f'#!/bin/sh\nsed "s/^name: .*/name: {name}/" "$1" > "$1.new" && mv "$1.new" "$1"\n')
+    editor.chmod(0o755)
+    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program.environment["EDITOR"] = str(editor)
+    (candidate,) = program.json("mine", "--yes", "--edit")["candidates"]
+    if why:
+        assert (candidate["proposal"], why in candidate["why_not"]) == (None, True), candidate
+        return
+    (proposal,) = program.json("proposals")
+    assert (proposal["skill"], Path(proposal["path"])) == (name, project.root / f".claude/skills/{name}/SKILL.md")
+    assert f"\nname: {name}\n" in project.git("show", f"skilld/staging:.claude/skills/{name}/SKILL.md")
+    assert program.run("accept", proposal["id"]).returncode == 0
+    assert project.git("ls-files", ".claude/skills").split() == [
+        ".claude/skills/release-notes/SKILL.md", f".claude/skills/{name}/SKILL.md",
+    ]  # fmt: skip
+
+
 def test_the_daemon_mines_at_night_if_enabled(home: Path, project: Project) -> None:
     an_hour_ago = time.time() - 3600
     for text in (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -171,8 +172,15 @@ def test_a_model_answers_with_numbers_and_is_billed(world: World, home: Path) ->
         result = world.program.run("trim", "--ask", "--json", "--project", str(world.root))
         echo, short = json.loads(result.stdout)["cuts"]
     left = "Today's budget leaves 60 calls, 400,000 tokens, $1.00."
-    assert result.stderr == f"Asking openai/stub: 1 call, about 43 tokens, price unknown. {left}\n"
+    told = re.fullmatch(
+        r"Asking openai/stub: 1 call, about ([\d,]+) tokens, price unknown; an answer that cannot be used is asked for"
+        rf" once more\. {re.escape(left)}\n",
+        result.stderr,
+    )
+    assert told is not None, result.stderr
     assert len(seen) == 1
+    sent = len(seen[0]) / 4  # characters per token of English, roughly
+    assert 0.7 * sent < int(told[1].replace(",", "")) < 1.4 * sent, "the question is most of what is sent"
     assert '{"number": 4, "text": "- You should really never push anything at all on Fridays."}' in seen[0]
     assert (echo["line"], echo["what"], echo["lost"]) == (3, "propose", f"{twice}.")
     assert (short["line"], short["reason"]) == (8, CutReason.SHORTER.value)

@@ -121,6 +121,11 @@ def test_what_was_done_is_known_without_words(talk: Talk, home: Path) -> None:
 
     patterns = find_patterns([], [session, failing, replace(session, done=None)])
     assert (patterns.tasks, patterns.success_rate, patterns.qa_rate) == (2, 0.5, 0.5)
+    assert (patterns.success_known, patterns.qa_known) == (2, 2)
+    unchecked = replace(session, done=replace(session.done, passed=None))
+    patterns = find_patterns([], [session, failing, unchecked])
+    assert (patterns.tasks, patterns.success_known, patterns.qa_known) == (3, 2, 2)
+    patterns = find_patterns([], [session, failing, replace(session, done=None)])
     assert (patterns.tools, patterns.work) == ({"Edit": 2, "Bash": 2}, {"other": 2})
     assert patterns.projects == {session.cwd: 2}
 

@@ -153,6 +153,27 @@ def test_it_can_be_rejected_and_restored(person: Person, store: Store, made: Pro
     assert person.git("show", f"{STAGING}:{NEW_SKILL}") + "\n" == NEW_TEXT
 
 
+def test_the_person_may_give_it_another_name(store: Store, made: Proposal) -> None:
+    text = NEW_TEXT.replace("name: deploy", "name: roll-out")
+    path = Path(made.path)
+    other = path.parents[1] / "roll-out"
+    other.mkdir(parents=True)
+    with pytest.raises(SkilldError, match="there is already a skill called roll-out"):
+        accept_edited(store, made, text, {})
+    other.rmdir()
+    before = store.proposals.get("n1")
+    assert before is not None
+    assert (before.state, before.path) == (State.OPEN, made.path)
+    report = accept_edited(store, made, text, {})
+    assert (other / "SKILL.md").read_text() == text
+    assert not path.exists()
+    kept = store.proposals.get("n1")
+    assert kept is not None
+    assert (kept.state, kept.skill, kept.path) == (State.ACCEPTED, "roll-out", str(other / "SKILL.md")), report
+    decide(store, kept, reverting({}))
+    assert not other.exists()
+
+
 def test_the_persons_own_text_is_accepted(person: Person, store: Store, made: Proposal) -> None:
     with pytest.raises(SkilldError, match="its name can contain only"):
         accept_edited(store, made, NEW_TEXT.replace("name: deploy", "name: De ploy"), {})

@@ -183,7 +183,8 @@ def _export_text(
     draft = read_draft(said, row.name)
     if evidence is not None:
         draft = replace(draft, sessions=evidence.sessions, author=evidence.author, date=evidence.date)
-    stats = UsageStats(row.uses.number, row.uses.success)
+    # What the person said of a skill, without a known use of it, is no rate.
+    stats = UsageStats(row.uses.number, row.uses.success if row.uses.number else None)
     document = to_document(draft, stats, evidence.quotes if evidence is not None else ())
     # Each text separately first: YAML folds long lines, and a secret split over two would not be found.
     masked = _mask(document, redact)
