@@ -16,12 +16,13 @@ from skilld.classify.offline.choices import (
     changed_choice,
     choices,
     chosen_part,
+    described_stems,
     refused_part,
     with_usual_names,
 )
 from skilld.classify.offline.sections import BlockKind, ProseBlock, sections
 from skilld.classify.opposition import MAX_CHANGE, bans, excepts, opposes
-from skilld.words import NUMBER_WORDS, has_negation, numbers_by_unit, stem
+from skilld.words import NUMBER_WORDS, content_stems, has_negation, numbers_by_unit, stem
 from skilld.words import stems as stems_of
 
 _SAME_TOPIC = 0.5  # share of the shorter rule's stems from which two rules have the same topic
@@ -37,6 +38,11 @@ _HANDLING = stems(
     " against store stored everywhere kept indent"
 )
 _REASON = re.compile(r",\s|\s(?:because|so that|since|as)\s|;")
+_PLACE = re.compile(
+    r"\b(?:in|inside|within|during|when(?:ever)?|if|while) (?!each\b|every\b|all\b|any\b)"
+    r"(?P<place>(?:(?!\b(?:and|or|but|not|use)\b)[^,;.:])+)",
+    re.IGNORECASE,
+)
 _NUMBERS = stems(" ".join(NUMBER_WORDS.values()))
 _CODE = re.compile(r"`[^`]*`")
 _NO = re.compile(r"\b(?:do not|don['\u2019]t|never|not|no longer|any ?more|no|avoid)\b", re.IGNORECASE)
@@ -86,7 +92,7 @@ def contradicts(change: str, other: str) -> bool:
         return False
     if _is_opposite(change, other):
         return True
-    if chooses_differently(change, other):
+    if chooses_differently(change, other) and not _has_own_topic_each(change, other):
         return True
     shared = len(topic_stems(change) & topic_stems(other))
     if has_negation(change) == has_negation(other) or shared < _MIN_SHARED or _likeness(change, other) == _SAME_TOPIC:
@@ -103,7 +109,8 @@ def contradicts_clearly(change: str, other: str) -> bool:
     "Rebase your own branch" and "never rebase shared branches" are compatible, and so are a rule and its exception.
     Strict, for contradictions shown to a person, who loses trust with each false one.
     """
-    if opposes(change, other) or bans(other, change) or _refuses_all(change, other):
+    refuses = _refuses_all(change, other) or _refuses_choice(change, other) or _refuses_choice(other, change)
+    if opposes(change, other) or bans(other, change) or refuses:
         return not excepts(change, other)
     if not contradicts(change, other) or excepts(change, other):
         return False
@@ -134,6 +141,23 @@ def _topic_words(text: str) -> frozenset[str]:
     )
 
 
+def _has_own_topic_each(change: str, other: str) -> bool:
+    """Whether both name something that the other does not, so that both can hold: "in Python", "in SQL"."""
+    mine, theirs = _topic_words(change), _topic_words(other)
+    described = described_stems(change, other) | described_stems(other, change)
+    return bool(mine - theirs - described) and bool(theirs - mine - described)
+
+
+def is_exception(change: str, other: str) -> bool:
+    """Whether a rule holds only at a place or time that another one does not name: "use pnpm in CI", "use npm"."""
+    if _PLACE.search(REACH.sub(" ", other)):
+        return False
+    known = stems(other) | _HANDLING | PLAIN_VERBS | described_stems(change, other) | described_stems(other, change)
+    members = frozenset().union(*(stems(word) for words in choices(change).values() for word in words))
+    places = (found["place"] for found in _PLACE.finditer(REACH.sub(" ", chosen_part(change))))
+    return any(content_stems(place) - known - members for place in places)
+
+
 def chooses_differently(change: str, other: str) -> bool:
     """Whether two texts choose different members of a choice, or give different numbers for a measure ("under 60")."""
     if max(len(change), len(other)) > MAX_CHANGE:
@@ -142,6 +166,13 @@ def chooses_differently(change: str, other: str) -> bool:
     both_choose = not has_negation(chosen_part(change)) and not has_negation(chosen_part(other))
     chosen = changed_choice(change, other) and both_choose and not _differ_in_scope(change, other)
     return chosen or any(mine[unit] != theirs[unit] for unit in mine.keys() & theirs.keys())
+
+
+def differs_only_in_number(change: str, other: str) -> bool:
+    """Whether two rules on the same thing differ in a number for a measure, and in no choice."""
+    mine, theirs = numbers_by_unit(change), numbers_by_unit(other)
+    differs = any(mine[unit] != theirs[unit] for unit in mine.keys() & theirs.keys())
+    return differs and not changed_choice(change, other) and len(_topic_words(change) - _topic_words(other)) <= 1
 
 
 def _swaps_choices(change: str, other: str) -> bool:
@@ -166,6 +197,16 @@ def _asks_for_refused(order: str, rule: str) -> bool:
     if not refused or has_negation(order):
         return False
     return refused <= stems(chosen_part(order)) - PLAIN_VERBS <= refused | stems(rule)
+
+
+def _refuses_choice(rule: str, order: str) -> bool:
+    """Whether a rule says "at the end, not first" and an order for the same thing says "first"."""
+    if has_negation(order):
+        return False
+    refused = refused_part(rule).lower().strip(" .!")
+    is_chosen = any(refused in words for words in choices(order).values())
+    mine, theirs = _topic_words(rule), _topic_words(order)
+    return is_chosen and bool(mine & theirs) and max(len(mine - theirs), len(theirs - mine)) <= 1
 
 
 def _is_opposite(change: str, other: str) -> bool:

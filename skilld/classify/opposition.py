@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import takewhile
 
 from skilld.classify.content import LANGUAGES, OPPOSITES, PLACES, TOOLS, Content, content_of
 from skilld.classify.offline.choices import WORD
@@ -19,7 +20,7 @@ from skilld.words import content_stems, has_negation, stem, with_digits
 
 MAX_CHANGE = 2000  # characters: a longer change is no instruction and is not compared
 _MAX_LENGTH = 400  # characters: a longer text is more than one rule
-_STRETCH = re.compile(r"[,;.:!?](?=\s|$)|\s[-\u2013\u2014]\s")
+STRETCH = re.compile(r"[,;.:!?](?=\s|$)|\s[-\u2013\u2014]\s")
 _FAMILIES = tuple(family for family in (*TOOLS, *OPPOSITES) if not family & PLACES)
 
 
@@ -37,7 +38,7 @@ def opposes(said: str, rule: str) -> bool:
 @lru_cache(maxsize=4096)
 def _parts(rule: str) -> tuple[Content, ...]:
     """Return the rule and its stretches: "code and commits in English" is one of "answer in German, code and ..."."""
-    stretches = [one for one in _STRETCH.split(rule) if one.strip()]
+    stretches = [one for one in STRETCH.split(rule) if one.strip()]
     return tuple(content_of(one) for one in dict.fromkeys(stretches))
 
 
@@ -167,30 +168,33 @@ def _without_noise(text: str) -> str:
 def bans(ban: str, order: str) -> bool:
     """Whether `ban` forbids outright what `order` asks for: "no named exports" of "use named exports".
 
-    What is banned only in one place, or but for an exception that the order is about, is no contradiction.
+    A ban on a kind of things covers each of them ("never squash commits", "squash fixup commits"). What is banned only
+    in one place, or but for an exception that the order is about, is no contradiction.
     """
     said = _without_noise(ban)
     found = _BAN.match(said) if max(len(ban), len(order)) <= _MAX_LENGTH else None
     if found is None:
         return False
     rest = _EXCEPTION.split(said[found.end() :])[0]
-    words = _words(_STRETCH.split(rest)[0])
+    words = _words(STRETCH.split(rest)[0])
     verb = words.pop(0) if found["step"] and words else ""
-    if not words or _TIME_OR_CONDITION.search(rest):
+    if not (words or (verb and stem(verb) not in _PLAIN)) or _TIME_OR_CONDITION.search(rest):
         return False
-    return any(_asks_for(part, verb, words) for part in _STRETCH.split(order))
+    return any(_asks_for(part, verb, words) for part in STRETCH.split(order))
 
 
 def _asks_for(part: str, verb: str, thing: list[str]) -> bool:
-    """Whether a stretch of a rule is an order to do this with the thing."""
+    """Whether a stretch of a rule is an order to do this with the thing, or with nothing if none is named."""
     if has_negation(part) or _CONDITION.search(part):
         return False
     words = _words(_NOISE.sub(" ", part), whole=True)
     if not words or not (stem(words[0]) in _PLAIN if verb == "" or stem(verb) in _PLAIN else words[0] == verb):
         return False
     after = [word for word in words[1:] if word not in _DETERMINERS]
-    named, rest = after[: len(thing)], after[len(thing) :]
-    return [*map(stem, named)] == [*map(stem, thing)] and (not rest or rest[0] in _ENDS_NOUN)
+    named = [*map(stem, takewhile(lambda word: word not in _ENDS_NOUN, after))]
+    wanted = [*map(stem, thing)]
+    begins = [*map(stem, after[: len(thing)])] == wanted and (after[len(thing) :] or ["for"])[0] in _ENDS_NOUN
+    return begins or (len(named) > len(wanted) > 0 and named[-len(wanted) :] == wanted)
 
 
 def _words(text: str, *, whole: bool = False) -> list[str]:

@@ -311,6 +311,13 @@ _RULE_START = re.compile(
     r"|不|禁止|必[须須]|[总總]是|始[终終]|一律|必ず|決して|常に|항상|절대)",
     re.IGNORECASE,
 )
+# A heading that only announces steps, and names no subject that a rule could be about.
+_STEPS_TITLE = re.compile(
+    r"^\W*(?:\w+\W+){0,3}?(?:steps?|process|procedures?|workflow|how (?:to|it works)|instructions|checklist|order"
+    r"|schritte|ablauf|vorgehen|anleitung|pasos|procedimiento|étapes|procédure|passos|procedimento|passi|stappen|шаги"
+    r"|步骤|流程|手順|단계)",
+    re.IGNORECASE,
+)
 _TURNING_TITLE = re.compile(
     r"^\W*(?:(?:the )?(?:do ?n.?ts?|do nots?|nevers?)\W*$|(?:things |what )?(?:to avoid|not to do)\b|avoid\b|forbidden"
     r"|prohibited|not allowed|anti-?patterns?|(?:common |frequent )?(?:pitfalls|mistakes)|red flags|non-?goals"
@@ -330,6 +337,11 @@ def is_rule(text: str) -> bool:
 def is_procedure(title: str, items: Sequence[str]) -> bool:
     """Whether the items of a numbered list are the steps of a procedure, and not rules."""
     return not _RULES_TITLE.search(title) and 2 * sum(map(is_rule, items)) < len(items)
+
+
+def names_subject(title: str) -> bool:
+    """Whether a heading above steps names a subject ("Testing"), so that rules on it may go below the steps."""
+    return bool(title.strip()) and not _STEPS_TITLE.search(title)
 
 
 def turns_around(title: str, items: Sequence[str]) -> bool:

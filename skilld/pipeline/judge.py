@@ -11,7 +11,7 @@ from dataclasses import replace
 from skilld.classify.backends import Backend
 from skilld.classify.backends.offline import UNRELATED_CONFIDENCE, Offline, skills_by_use, subject_stems
 from skilld.classify.clauses import may_state_exception
-from skilld.classify.contradiction import contradicts
+from skilld.classify.contradiction import contradicts, replace_numbers
 from skilld.classify.conversation_style import PROJECT_SCOPE, is_about_project, remove_project_scope, split_conversation
 from skilld.classify.offline.placement import WEAK_STEMS, target_section
 from skilld.classify.offline.provenance import own_words
@@ -24,7 +24,7 @@ from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import CheckedEdit, compose, compose_separately, is_harmful, only_adds
 from skilld.skills.spec import read_front
 from skilld.text import Redact, split_sentences
-from skilld.types import Kind, Message, SkillDoc, TargetKind, Update
+from skilld.types import Kind, Message, Op, SkillDoc, TargetKind, Update
 from skilld.words import content_stems, has_negation, is_other_language, matching_share
 
 # Returns the file of a kind for words that were assigned to another file; that file itself if it may have them.
@@ -221,7 +221,12 @@ class Judge:
         mine = [item.update for item in verdict.proposed if item.update.skill == loaded.doc.number]
         # The old line nearly says a change; the new one may nearly repeat the words, too.
         rest = [update for update in mine if not says_already(update.change, edited, covered=NEARLY)]
-        return [item for item in composed.checked if any(_asks_again(other, item.update) for other in rest)]
+        return [
+            item
+            for item in composed.checked
+            if any(_asks_again(other, item.update) for other in rest)
+            and not _only_changes_number(composed, item.update)
+        ]
 
     def _ask(self, docs: Sequence[SkillDoc]) -> tuple[Verdict, list[str]]:
         updates, left_out = self._backend.detect(self._messages, docs, instructions=self._instructions)
@@ -300,6 +305,14 @@ class Judge:
         return replace(
             update, section=redact(update.section), change=redact(update.change), reason=redact(update.reason)
         )
+
+
+def _only_changes_number(composed: CheckedEdit, update: Update) -> bool:
+    """Whether an edit gives a line the number of an update, and keeps what else the line says."""
+    return any(
+        one.op is Op.REPLACE and one.anchor != one.text == replace_numbers(update.change, one.anchor)
+        for one in composed.operations
+    )
 
 
 def _is_off_topic(update: Update, named: TargetDocument) -> bool:

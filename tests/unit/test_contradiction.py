@@ -115,6 +115,99 @@ def test_a_replaced_line_has_no_words_that_nobody_said(said: str, line: str, aft
 
 
 @pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("Always squash fixup commits before pushing.", "Rebase before you push."),
+        ("Squash before you push.", "Rebase before you push."),
+        ("Run the tests before you push.", "Run the linter after you push."),
+        ("Use single quotes in Python strings.", "Use double quotes in SQL strings."),
+        ("Update the changelog before a release.", "Update the docs after a release."),
+        ("Use vitest for unit tests.", "Use jest for snapshot tests."),
+        ("Wait at most 10 seconds for the login page.", "Wait at most 30 seconds for the search page."),
+        ("Use pnpm in CI.", "Use npm."),
+        ("Use tabs when editing Makefiles.", "Use spaces."),
+        ("Use British spelling in the docs.", "Use American spelling."),
+        ("Keep functions under 30 lines in tests.", "Keep functions under 40 lines."),
+    ],
+)
+def test_a_rule_beside_which_another_can_hold_replaces_no_line(said: str, line: str) -> None:
+    assert replacement(said, f"# R\n\n## Style\n\n- {line}\n- Be kind.\n") is None
+
+
+@pytest.mark.parametrize(
+    ("said", "line", "after"),
+    [
+        (
+            "Commit subjects may be up to 72 characters, not 50.",
+            "Imperative subject, at most 50 characters.",
+            "Imperative subject, at most 72 characters.",
+        ),
+        (
+            "Keep lines under 100 characters.",
+            "Lines at most 80 characters; no trailing blanks.",
+            "Lines at most 100 characters; no trailing blanks.",
+        ),
+        ("Use pnpm.", "Use npm, and commit the lockfile.", "Use pnpm, and commit the lockfile."),
+        ("Timeouts are 30 seconds.", "Timeouts are 10 seconds, retries 3.", "Timeouts are 30 seconds, retries 3."),
+        (
+            "Write the summary in German.",
+            "Write the summary in English, with links.",
+            "Write the summary in German, with links.",
+        ),
+        (
+            "Write commit messages in the past tense.",
+            "Write commit messages in the imperative. Name the ticket.",
+            "Write commit messages in the past tense. Name the ticket.",
+        ),
+        ("Squash when merging.", "Rebase when merging.", "Squash when merging."),
+        ("Write commit messages in the past tense.", "Write commit messages in the imperative.", ""),
+    ],
+)
+def test_what_a_replaced_line_says_besides_stays(said: str, line: str, after: str) -> None:
+    made = replacement(said, f"# R\n\n## Style\n\n- {line}\n- Be kind.\n")
+    assert made is not None
+    assert made.text == f"- {after or said}"
+
+
+@pytest.mark.parametrize(
+    ("ban", "order"),
+    [
+        ("Never squash commits in this repo, keep each topic separate.", "Always squash fixup commits before pushing."),
+        ("Never rebase in this repo.", "Rebase before you push."),
+        ("The ticket goes at the end, not first.", "Always put the ticket number first."),
+        ("Never use mocks.", "Use partial mocks for the clock."),
+        ("Never force-push branches.", "Force-push feature branches after a rebase."),
+        ("Don't write docstrings.", "Write short docstrings for public functions."),
+        ("Never deploy.", "Deploy to staging after each merge."),
+        ("The date goes last, not first.", "Put the release date first."),
+        ("Never add dependencies.", "Always add dev dependencies with uv."),
+        ("No snapshot tests.", "Write snapshot tests for components."),
+    ],
+)
+def test_a_ban_on_all_of_a_kind_contradicts_an_order_for_some_of_it(ban: str, order: str) -> None:
+    assert contradicts_clearly(ban, order)
+    assert contradicts_clearly(order, ban)
+
+
+@pytest.mark.parametrize(
+    ("ban", "order"),
+    [
+        ("Never commit to main.", "Commit in small steps."),
+        ("Never rebase shared branches.", "Rebase your own branch."),
+        ("Never run.", "Run the tests."),
+        ("The ticket goes at the end, not first.", "Put the summary first."),
+        ("Never squash merges.", "Squash fixup commits."),
+        ("Never write tests after the code.", "Write tests for the code."),
+        ("Never bump the version by hand.", "Bump `version` in `pyproject.toml`."),
+        ("Always squash fixup commits before pushing.", "Rebase before you push."),
+    ],
+)
+def test_a_ban_on_another_kind_contradicts_no_order(ban: str, order: str) -> None:
+    assert not contradicts_clearly(ban, order)
+    assert not contradicts_clearly(order, ban)
+
+
+@pytest.mark.parametrize(
     ("change", "line"),
     [
         ("Always use global variables for flags.", "No global variables."),

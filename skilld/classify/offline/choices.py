@@ -22,6 +22,9 @@ TOPIC_NUMBERS = tuple(min(at for at, other in enumerate(_FAMILIES) if family & o
 _DESCRIBING = frozenset(
     number for number, family in enumerate(_FAMILIES) if family & frozenset(TOPICS["describing"].split())
 )
+# Steps that can follow each other; they exclude each other only as ways to merge.
+_STEPS = frozenset(number for number, family in enumerate(_FAMILIES) if family & frozenset(TOPICS["steps"].split()))
+_MERGING = re.compile(r"\b(?:when|while|by|on|at|for|to) merg|\bmerge (?:by|with|via)\b", re.IGNORECASE)
 _REFUSAL = re.compile(
     r", (?:and |but |und |et |y |e |en )?(?:not|never|nicht|nie|niemals|pas(?! d[e'’])|jamais|nunca|jamás|não|non|mai"
     r"|niet|nooit)\b"
@@ -126,7 +129,10 @@ def refused_part(text: str) -> str:
 def changed_choice(change: str, other: str) -> bool:
     """Whether `change` chooses another member of a family than `other`."""
     mine, theirs = choices(change), choices(other)
-    return any(not mine[family] & theirs[family] for family in mine.keys() & theirs.keys())
+    both = mine.keys() & theirs.keys()
+    if both & _STEPS and not (_MERGING.search(change) and _MERGING.search(other)):
+        both -= _STEPS
+    return any(not mine[family] & theirs[family] for family in both)
 
 
 def same_choice(change: str, other: str) -> bool:

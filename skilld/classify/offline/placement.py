@@ -6,14 +6,22 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from skilld.classify.contradiction import contradicted_block, replace_numbers, topic_stems
+from skilld.classify.contradiction import (
+    contradicted_block,
+    contradicts,
+    differs_only_in_number,
+    is_exception,
+    replace_numbers,
+    topic_stems,
+)
 from skilld.classify.offline.choices import TOPICS, changed_choice, choices, described_stems, swap_choice
 from skilld.classify.offline.detector import Match
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.product import likely_languages
 from skilld.classify.offline.sections import BlockKind, ProseBlock, Section, body_lines, front_matter, sections
-from skilld.markdown.structure import default_title, is_procedure, keeps_meaning
-from skilld.text import match_full_stop
+from skilld.classify.opposition import STRETCH
+from skilld.markdown.structure import default_title, is_procedure, keeps_meaning, names_subject
+from skilld.text import match_full_stop, split_sentences
 from skilld.types import Op, Operation, SkillDoc
 from skilld.words import content_stems, has_negation, is_other_language, stems
 
@@ -56,7 +64,9 @@ _GENERAL_WORD = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_]{2}")
 _WORDS = re.compile(r"[^\W\d_]+")
+_MIN_ROOT = 5  # letters of a stem at the start of a longer one
 _MIN_SHARED_WORDS = 2  # of a rule and a section's text; one in its heading is enough
+_REASON_START = re.compile(r"\W*(?:because|so that|since|as|for|like|such as|e\.g)\b", re.IGNORECASE)
 _MAX_OWN_STEMS = 1  # if each of two rules says more beyond the other, both stay
 
 
@@ -194,11 +204,12 @@ def _is_plain(item: ProseBlock) -> bool:
 def replacement(change: str, text: str) -> Operation | None:
     """Return the operation that replaces the line of the skill `text` that `change` contradicts.
 
-    None if there is no such line, if it occurs more than once, or if both say more than the other. If the old rule says
-    more than the new one except for a choice or a number, only that word is changed.
+    None if there is no such line, if it occurs more than once, if both say more than the other, or if the change is an
+    exception. What the old line says besides stays: only the choice or number that differs is changed, or only the
+    sentence that contradicts.
     """
     old = contradicted_block(change, text)
-    if old is None:
+    if old is None or is_exception(change, old.text):
         return None
     lines = body_lines(text)
     mine, theirs = topic_stems(change), topic_stems(old.text)
@@ -208,16 +219,38 @@ def replacement(change: str, text: str) -> Operation | None:
     noun = described_stems(change, block)
     if noun and theirs - mine - noun:
         return None
-    if theirs - mine and not mine - theirs and not noun:
+    if theirs - mine and not noun and (not mine - theirs or differs_only_in_number(change, old.text)):
         amended = swap_choice(change, replace_numbers(change, block))
         others = (line for at, line in enumerate(lines) if not old.first <= at <= old.last)
         if amended and amended != block and any(changed_choice(change, line) for line in others):
             return None  # "use pnpm, not npm" is about all lines with npm, so it is added as a rule
         if amended and amended != block:
             return Operation(Op.REPLACE, block, amended)
+    if _says_more_beside(change, old.text):
+        return _replaced_sentence(change, block, f"{old.indent}{old.marker}{old.gap}")
     if len(theirs - mine) > len(mine):
         return None
     return Operation(Op.REPLACE, block, _formatted_like(old, change))
+
+
+def _says_more_beside(change: str, old: str) -> bool:
+    """Whether a stretch of an old rule is about nothing that a change says: "no trailing blanks"."""
+    mine = topic_stems(change)
+    others = [one for one in STRETCH.split(old)[1:] if content_stems(one) and not _REASON_START.match(one)]
+    return any(topic_stems(one).isdisjoint(mine) for one in others)
+
+
+def _replaced_sentence(change: str, block: str, before: str) -> Operation | None:
+    """Return the operation that replaces one of several sentences of a block, the only one that a change contradicts.
+
+    The block begins with the marker `before`.
+    """
+    said = [one for one in split_sentences(block) if one.strip()]
+    against = [one for one in said if contradicts(change, one)]
+    if len(said) < 2 or len(against) != 1 or block.count(against[0]) != 1:  # noqa: PLR2004
+        return None
+    head = before if against[0].startswith(before) else ""
+    return Operation(Op.REPLACE, block, block.replace(against[0], f"{head}{change.rstrip('.')}."))
 
 
 def _formatted_like(old: ProseBlock, change: str) -> str:
