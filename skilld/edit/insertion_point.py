@@ -30,6 +30,7 @@ from skilld.markdown.structure import (
     list_item,
     managed_blocks,
     manual_lines,
+    names_subject,
     roles,
     sections,
 )
@@ -195,7 +196,7 @@ def insert_bullet(
     end, named by the hint or else `title`; if the file ends in open code, any section will do. An empty file starts
     like a new one. `text` may have several lines; its list marker is dropped, and a file that it mentions with an at
     sign is put into code, where no client includes it. Text that is no `step` does not go into a section that is only a
-    procedure; nothing goes into one that is only a list of links.
+    procedure, but below the list if the heading names a subject; nothing goes into one that is only a list of links.
 
     Raises SkilldError if the skill cannot be parsed or has no place at all, RefusedError if the text is blank.
     """
@@ -382,10 +383,14 @@ def _group_for(
 
 
 def _takes_rules(body: Sequence[Line], kinds: Sequence[Role], section: Section, *, step: bool) -> bool:
-    """Whether a section has a list that is neither links nor, unless for a further `step`, a procedure; or no list."""
+    """Whether a section has a list that is neither links nor, unless for a further `step`, a procedure; or no list.
+
+    Below a procedure with a heading that names its subject there is room for rules on that.
+    """
     lists = find_lists(body, kinds, section.start, section.own_end)
+    no_steps = not step and (_is_title(section, body) or not names_subject(section.title))
     return not lists or not all(
-        all(map(_LINK.match, _item_texts(body, part))) or (not step and _is_procedure(body, part, section.title))
+        all(map(_LINK.match, _item_texts(body, part))) or (no_steps and _is_procedure(body, part, section.title))
         for part in lists
     )
 

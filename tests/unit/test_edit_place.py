@@ -51,6 +51,18 @@ def test_the_instruction_goes_into_its_section_in_the_same_style() -> None:
             "## Steps\n\n1. Build.\n2. Test.\n\n## Next\n\n## Preferences\n\n- n\n",
         ),
         ("## Steps\n\n1. Build.\n2. Test.\n\n- a\n", "## Steps\n\n1. Build.\n2. Test.\n\n- a\n- n\n"),
+        (
+            "## Testing\n\n1. Build.\n2. Test.\n\n## Next\n",
+            "## Testing\n\n1. Build.\n2. Test.\n\n- n\n\n## Next\n",
+        ),
+        (
+            "## Testing\n\n1. Build.\n2. Test.\n\nSlow ones run at night.\n",
+            "## Testing\n\n1. Build.\n2. Test.\n\nSlow ones run at night.\n\n- n\n",
+        ),
+        (
+            "## Release steps\n\n1. Build.\n2. Tag.\n",
+            "## Release steps\n\n1. Build.\n2. Tag.\n\n## Preferences\n\n- n\n",
+        ),
         ("## Rules\n\n1. Short.\n2. Plain.\n", "## Rules\n\n1. Short.\n2. Plain.\n3. n\n"),
         ("## Tone\n\n1. Never shout.\n2. Be plain.\n", "## Tone\n\n1. Never shout.\n2. Be plain.\n3. n\n"),
     ],

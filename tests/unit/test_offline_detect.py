@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from skilld.classify.backends.offline import Offline
@@ -442,3 +444,68 @@ def test_a_mere_reminder_stands_for_what_it_reminds_of(text: str, changes: list[
 def test_a_rule_about_a_document_is_no_request_to_write_one_down(said: str, change: str, *, sure: bool) -> None:
     found = detect(said, skills=())
     assert [(one.change, one.confidence > 0.7) for one in found] == [(change, sure)]
+
+
+NUMBERED = """# Ledger
+
+## Code style
+
+- Type hints on every public function.
+
+## Testing
+
+1. Write the failing test first.
+2. Make it pass.
+3. Run the whole suite before a commit.
+
+Fixtures live in `tests/conftest.py`.
+
+## Git
+
+- One topic per commit.
+- Rebase before you push.
+
+## Releasing
+
+1. Bump `version` in `pyproject.toml`.
+2. Tag it.
+3. Push the tag.
+
+## Deployment
+
+1. Build the image.
+2. Push it to the registry.
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "heading"),
+    [
+        ("Always name test functions `test_<function>_<case>`.", "Testing"),
+        ("Run the tests with -x.", "Testing"),
+        ("Never mock the database in tests.", "Testing"),
+        ("Use pytest fixtures instead of setUp.", "Testing"),
+        ("Never bump the version by hand, use uv version.", "Releasing"),
+        ("Version numbers follow semver.", "Releasing"),
+        ("Always sign the release tag.", "Releasing"),
+        ("Never deploy on Fridays.", "Deployment"),
+        ("Never squash commits.", "Git"),
+        ("Sign off commits with git commit -s.", "Git"),
+        ("Put type hints on private functions, too.", "Code style"),
+        ("Answer tersely.", "Preferences"),
+    ],
+)
+def test_a_rule_goes_below_the_numbered_steps_on_its_subject(change: str, heading: str) -> None:
+    assert target_section(change, NUMBERED).heading == heading
+
+
+def test_numbered_steps_stay_as_they_are_above_a_rule() -> None:
+    update = replace(detect("Always sign the release tag.")[0], section="Releasing", change="Never bump it by hand.")
+    (rule,) = place_updates([update], NUMBERED.encode())
+    text = apply(NUMBERED.encode(), [rule]).decode()
+    assert "3. Push the tag.\n\n- Never bump it by hand.\n\n## Deployment\n" in text
+    (second,) = place_updates([replace(update, change="Never tag by hand.")], text.encode())
+    assert (
+        "3. Push the tag.\n\n- Never bump it by hand.\n- Never tag by hand.\n"
+        in apply(text.encode(), [second]).decode()
+    )

@@ -86,25 +86,27 @@ def is_step(change: str) -> bool:
 def target_section(change: str, text: str) -> Section:
     """Return the section of the skill `text` that fits `change` best, or a new one.
 
-    Never one in which it would say the opposite, such as "Don't", nor the steps of a procedure unless it is a step. If
+    Never one in which it would say the opposite, such as "Don't", nor the steps of a procedure unless it is a step, or
+    on the subject that their heading names. If
     no section shares enough words with it, rules with one of its words fit, then general ones (rules, notes, a list
     below the title), then the only list of rules.
     """
     found, is_skill = sections(text), bool(front_matter(text))
     titles = stems(" ".join(section.heading for section in found if section.level == 1))
-    found = [section for section in found if _may_take(section, change)]
     wanted, said = content_stems(change) - titles, set(_WORDS.findall(change.lower()))
     trades = frozenset().union(*(family for family in _FAMILIES if wanted & family - WEAK_STEMS)) - wanted - titles
+    found = [section for section in found if _may_take(section, change, wanted, trades)]
 
     def shared(section: Section) -> float:
         heading = stems(section.heading)
-        return 3.0 * len(wanted & heading) + 2.0 * bool(trades & heading) + len(wanted & stems(section.text))
+        return 3.0 * len(_named(wanted, heading)) + 2.0 * bool(trades & heading) + len(wanted & stems(section.text))
 
     def fit(section: Section) -> tuple[float, int]:
         score = shared(section)
         items = section.items()
         if items:
-            score += 1.5 if _is_plain(items[-1]) else -1.5 * (not _ORDER_WORD.search(change))
+            plain = _is_plain(items[-1]) or _is_procedure(section)
+            score += 1.5 if plain else -1.5 * (not _ORDER_WORD.search(change))
             score -= 4.0 if _is_catalogue(items) else 0.0
         score += 1.5 if _RULE_HEADING.search(section.heading) else 0.0
         score += 0.5 * len(said & set(_WORDS.findall(section.heading.lower())))  # "before deploying", "after deploying"
@@ -113,7 +115,7 @@ def target_section(change: str, text: str) -> Section:
         return score, section.line
 
     def fits(section: Section) -> bool:
-        named = bool(wanted & stems(section.heading))
+        named = bool(_named(wanted, stems(section.heading)))
         least = min(_MIN_SHARED_WORDS, len(wanted)) + 4 * (not named and bool(_UNSUITABLE.search(section.heading)))
         return shared(section) >= max(1, least) and not _is_catalogue(section.items())
 
@@ -127,10 +129,26 @@ def target_section(change: str, text: str) -> Section:
     return _single_list_section(found, wanted, is_skill=is_skill) or Section(new_title(text), 0, 0, ())
 
 
-def _may_take(section: Section, change: str) -> bool:
-    texts = [item.text for item in section.items()]
-    steps = _is_numbered(section.items()) and is_procedure(section.heading, texts)
-    return keeps_meaning(change, section.heading, texts) and (is_step(change) or not steps)
+def _may_take(section: Section, change: str, wanted: frozenset[str], trades: frozenset[str]) -> bool:
+    """Whether a change may go into a section: into steps only if it is a step, or below them if it is about them."""
+    if not keeps_meaning(change, section.heading, [item.text for item in section.items()]):
+        return False
+    if is_step(change) or not _is_procedure(section):
+        return True
+    heading = stems(section.heading)
+    is_about = _named(wanted, heading) or (trades & heading and wanted & stems(section.text))
+    return section.level > 1 and bool(is_about) and names_subject(section.heading)
+
+
+def _named(wanted: frozenset[str], heading: frozenset[str]) -> frozenset[str]:
+    """Return the stems that a heading names, also within a longer word: "deploy" in "Deployment"."""
+    within = (one for one in wanted for other in heading if len(one) >= _MIN_ROOT and other.startswith(one))
+    return wanted & heading | frozenset(within)
+
+
+def _is_procedure(section: Section) -> bool:
+    items = section.items()
+    return _is_numbered(items) and is_procedure(section.heading, [item.text for item in items])
 
 
 def asks_for_step(said: str) -> bool:
