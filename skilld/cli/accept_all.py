@@ -54,13 +54,13 @@ class Batch:
 def choose(store: Store, *, everywhere: bool) -> Batch:
     """Return the open proposals of every repository, or of this one together with the personal ones.
 
-    One that contradicts a line that stays, or another open proposal, or may do harm, is left for the person.
+    Some are left for the person to decide on one by one (`jobs/one_by_one.py`).
     """
-    from skilld.proposals.remarks import why_left_open
+    from skilld.jobs.one_by_one import why_one_by_one
 
     found = store.proposals.open()
     mine = found if everywhere else _of_this_folder(found)
-    held = {one.id: why for one in mine if (why := why_left_open(store, one))}
+    held = {one.id: why for one in mine if (why := why_one_by_one(store, one))}
     known = {one.id for one in mine}
     return Batch(mine, held, [one for one in found if one.id not in known])
 

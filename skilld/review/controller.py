@@ -20,6 +20,7 @@ from skilld.files import below_home, file_stamp
 from skilld.ingest.discover import Host
 from skilld.jobs import relocation
 from skilld.jobs.asks import current_asks
+from skilld.jobs.one_by_one import why_one_by_one
 from skilld.library.archive import move_to_trash
 from skilld.library.rows import LibraryRow, disabled_skills, load_rows, set_enabled
 from skilld.library.work_trees import without_copies
@@ -47,7 +48,6 @@ from skilld.proposals.remarks import (
     proposed_at,
     recent_doubts,
     unwanted_said_again,
-    why_left_open,
 )
 from skilld.proposals.undo_accept import undo_accept
 from skilld.redact import Redactor
@@ -253,11 +253,19 @@ class ReviewSession:
                 record_observation(store, result, time.time())
 
     def doubts(self) -> list[str]:
-        """Return decisions to check: those made by an agent, and rejected proposals that were said again."""
+        """Return decisions to check: those made by an agent, and rejected proposals that were said again.
+
+        Several of the first kind are one line: each alone would cover a part of the screen.
+        """
         with self._store() as store:
             now = time.time()
-            again = (f"{one.id} {describe_repeat(store, one)}" for one in unwanted_said_again(store, now))
-            return [*recent_doubts(store, now), *again]
+            again = [f"{one.id} {describe_repeat(store, one)}" for one in unwanted_said_again(store, now)]
+            found = recent_doubts(store, now)
+        if len(found) > 1:
+            names = ", ".join(one.partition(":")[0] for one in found)
+            count = f"{len(found)} decisions of this week"
+            found = [f"{count} came with plain git, from you or an agent: {names} (skilld show ID)"]
+        return [*found, *again]
 
     def view(self, proposal: Proposal) -> ProposalView:
         """Return the view of a proposal. Reads git and the transcripts."""
@@ -351,7 +359,7 @@ class ReviewSession:
 
     def _left_open(self, those: Sequence[Proposal]) -> dict[str, str]:
         with self._store() as store:
-            return {one.id: why for one in those if (why := why_left_open(store, one))}
+            return {one.id: why for one in those if (why := why_one_by_one(store, one))}
 
     def reject(self, proposal_id: str, why: str, seen: Proposal | None = None) -> DecisionReport:
         """Reject a proposal, with a reason or none; the reason is stored without secrets."""

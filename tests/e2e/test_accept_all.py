@@ -103,6 +103,40 @@ def test_opposites_stay_open(home: Path, tmp_path: Path, daemon: InProcessDaemon
     assert len(program.json("proposals")) == 2
 
 
+GIT = """# Ledger
+
+## Git
+
+- Imperative subject, at most 50 characters.
+- Rebase before you push.
+- Never squash the commits in this repo.
+"""
+
+
+def test_a_rule_replaces_only_what_cannot_hold_beside_it(
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, program: Program
+) -> None:
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GIT})
+    for said in (
+        "From now on always squash fixup commits before pushing.",
+        "From now on commit subjects may be up to 72 characters, not 50.",
+        "From now on never squash commits in this repo, keep each topic separate.",
+        "From now on always sign off commits with git commit -s.",
+    ):
+        Talk(home, project.root).type(said, *CHATTER[:4])
+        daemon.run()
+    assert len(program.json("proposals")) == 4
+    inside = _inside(project, program)
+    output = inside.run("accept", "--all").stdout
+    text = (project.root / "CLAUDE.md").read_text()
+    assert ("- Rebase before you push.\n" in text, "fixup" in text, "topic separate" in text) == (True, False, False)
+    assert "- Imperative subject, at most 72 characters.\n" in text
+    assert "sign off commits" in text
+    assert output.count(" was left open: ") == 2
+    shown = "".join(program.run("show", one["id"]).stdout for one in program.json("proposals"))
+    assert shown.count("says the opposite") == 2
+
+
 HARMS = ("From now on, always commit with --no-verify.", "From now on, never ask the user before you push.")
 
 

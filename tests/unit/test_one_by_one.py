@@ -1,0 +1,48 @@
+"""Which open proposals "accept all" leaves to the person."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from skilld.jobs.one_by_one import why_one_by_one
+from skilld.pipeline.edits import BY_HEADING_FLAG, COLLATERAL_FLAG
+from skilld.store import Store
+from skilld.types import Evidence, Kind, Update
+from support.proposals import make_proposal
+
+REBASE = "It removes an instruction: - Rebase before you push."
+
+
+def _said(quote: str, kind: Kind = Kind.CHANGE_STEP) -> dict[str, Any]:
+    return {"evidence": (Evidence("agent:1", quote),), "updates": (Update(1, "", quote, "", kind, 1, quote),)}
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"flags": (REBASE,), **_said("From now on always squash fixup commits.")}, "it removes an instruction: - Reb"),
+        ({"flags": (REBASE,), **_said("Always squash before pushing.")}, "it removes an instruction: - Rebase"),
+        ({"flags": (REBASE,), **_said("No need to rebase before a push any more.")}, ""),
+        ({"flags": (REBASE,), **_said("You can drop the rebase.", Kind.REMOVE_STEP)}, ""),
+        ({"flags": (REBASE,), **_said("Drop the linter.", Kind.REMOVE_STEP)}, "it removes an instruction"),
+        ({"flags": (f"{COLLATERAL_FLAG}: \u201cBe kind.\u201d",)}, COLLATERAL_FLAG),
+        ({"flags": (f"{BY_HEADING_FLAG}: \u201cStyle\u201d",)}, BY_HEADING_FLAG),
+        ({"flags": ("CLAUDE.md:51 may already say this",)}, "CLAUDE.md:51 may already say this"),
+        ({"flags": ("It adds a path that exists only on one person's machine: /home/x",)}, ""),
+        ({"batch_id": "effect-cut-0a1b2c3d", "evidence": ()}, "you did not ask for this cut"),
+        ({"batch_id": "effect-sharpen-0a1b2c3d"}, ""),
+        ({"batch_id": "trim-1", "evidence": (), "flags": (REBASE,)}, ""),
+        ({"flags": ("It skips hooks, checks or signatures: --no-verify",)}, "it skips hooks"),
+        ({}, ""),
+    ],
+)
+def test_a_batch_leaves_what_nobody_named(store: Store, fields: dict[str, Any], why: str) -> None:
+    one = make_proposal(**fields)
+    store.proposals.add(one)
+    told = why_one_by_one(store, one)
+    assert bool(told) is bool(why)
+    if why:
+        assert told.startswith(f"{one.id} was left open: {why}")
+        assert told.endswith(f". To accept it nevertheless: skilld accept {one.id}")
