@@ -89,10 +89,11 @@ def run(arguments: argparse.Namespace) -> int:
 def _forget(store: Store, name: str) -> int:
     from skilld.proposals.passed_over import forget_ask, forget_decided
 
-    decided = [one for one in store.proposals.find(name) if name and one.id.startswith(name)]
+    learned = any(one.id.startswith(name) for one in (*store.learnings.all(), *common.passed_over()))
+    decided = [one for one in store.proposals.find(name) if name and not learned and one.id.startswith(name)]
     if len(decided) > 1:
         raise SkilldError("Ambiguous ID", f"{name} matches {len(decided)} proposals", "Type more of the ID.")
-    if decided and not any(name_of.startswith(name) for name_of in _learning_ids(store)):
+    if decided:
         forget_decided(store, decided[0])
         console.say("Deleted from skilld's own data. If you say it again, it may be proposed again.")
         if command := _prune_command(decided[0].repo):
@@ -104,10 +105,6 @@ def _forget(store: Store, name: str) -> int:
     store.erase_free_space()
     console.say("Deleted.")
     return 0
-
-
-def _learning_ids(store: Store) -> list[str]:
-    return [one.id for one in (*store.learnings.all(), *common.passed_over())]
 
 
 def _prune_command(repo: str) -> str:

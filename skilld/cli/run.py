@@ -404,12 +404,12 @@ def _print_agents(engine: Engine) -> None:
     from skilld.agents.programs import program_names
     from skilld.health.agent_checks import describe_links
     from skilld.ingest.discover import find_links
-    from skilld.ingest.gone import describe_gone, gone_roots
+    from skilld.ingest.gone import gone_roots
 
     environment = engine.host.environment
     summary = engine.store.transcripts.summary()
     absent = []
-    gone = {root.agent: describe_gone(root, read) for root, read in gone_roots(engine.store, engine.roots)}
+    gone = {root.agent: what for root, what in gone_roots(engine.store, engine.roots)}
     for name, adapter in ADAPTERS.items():
         if name in gone:
             _print_row(adapter.INFO.title, f"{console.message(gone[name])} (skilld doctor)")

@@ -161,12 +161,12 @@ def _batches(store: Store) -> dict[str, Any]:
 def _agents(store: Store, settings: ShownSettings) -> dict[str, Any]:
     from skilld.agents import ADAPTERS
     from skilld.ingest.discover import find_roots
-    from skilld.ingest.gone import describe_gone, gone_roots
+    from skilld.ingest.gone import gone_roots
 
     summary = store.transcripts.summary()
     configured = {agent: [Path(one) for one in folders] for agent, folders in settings.roots.items()}
     roots = find_roots(common.home(), os.environ, configured)
-    gone = {root.agent: describe_gone(root, read) for root, read in gone_roots(store, roots)}
+    gone = {root.agent: what for root, what in gone_roots(store, roots)}
     found = {name: summary.get(name, {}) for name in ADAPTERS}
     return {
         name: {key: of_it.get(key, 0) for key in ("files", "turns", "malformed", "overlong")}

@@ -29,7 +29,7 @@ from skilld.git.environment import scrub_environment
 from skilld.health.values import Agent, BlockedWork, Counts, Daemon, Disk, Facts, Machine, Model, Service, Trouble
 from skilld.ingest.discover import Host, Root, find_links, find_roots, find_transcripts
 from skilld.ingest.drift import drifts
-from skilld.ingest.gone import describe_gone, gone_remedy, gone_roots
+from skilld.ingest.gone import gone_remedy, gone_roots
 from skilld.paths import Places, check_private, private_dir
 from skilld.proposals.remarks import current_conflicts, remake_status
 from skilld.protocol import Job
@@ -65,7 +65,7 @@ def agent_facts(host: Host, configured: Mapping[str, Sequence[Path]], store: Sto
                 chosen_by=f"the roots.{name} setting" if name in configured else variable,
                 exists=bool(there),
                 unreadable=tuple(filter(None, (_inaccessible_folder(root.folder) for root in stores))),
-                gone=tuple(Trouble(describe_gone(*one), gone_remedy(one[0])) for one in gone_roots(store, stores)),
+                gone=tuple(Trouble(what, gone_remedy(root)) for root, what in gone_roots(store, stores)),
                 files=len(seen),
                 newest=max(seen.values(), default=None),
                 turns=read.get(name, {}).get("turns") or 0,

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from skilld.ingest.discover import Root
 from skilld.store import Store
 from skilld.text import pluralize
 
 
-def gone_roots(store: Store, roots: Iterable[Root]) -> list[tuple[Root, int]]:
-    """Return the roots whose folder is gone, each with the number of transcripts that were read in it."""
-    gone = [root for root in roots if not os.path.lexists(root.folder)]
-    return [(root, read) for root in gone if (read := store.transcripts.count_below(root.agent, str(root.folder)))]
-
-
-def describe_gone(root: Root, read: int) -> str:
-    """Say that a folder is gone, and what was read in it."""
-    return f"{root.folder} is gone; {pluralize(read, 'session file')} {'was' if read == 1 else 'were'} read there"
+def gone_roots(store: Store, roots: Iterable[Root]) -> Iterator[tuple[Root, str]]:
+    """Yield the roots with a folder that transcripts were read in and that is gone, each with words that say so."""
+    for root in roots:
+        folder = str(root.folder)
+        if not os.path.lexists(folder) and (read := store.transcripts.count_below(root.agent, folder)):
+            were = "was" if read == 1 else "were"
+            yield root, f"{folder} is gone; {pluralize(read, 'session file')} {were} read there"
 
 
 def gone_remedy(root: Root) -> str:
