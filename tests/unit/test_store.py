@@ -470,3 +470,14 @@ def test_damage_is_reported_whichever_row_it_is_in(tmp_path: Path) -> None:
             db.execute("SELECT text FROM rows").fetchall()
         with pytest.raises(DamagedError):
             list(db.execute("SELECT text FROM rows"))
+
+
+def test_folders_are_told_newest_first_and_files_counted_in_theirs_only(store: Store, tmp_path: Path) -> None:
+    for session, cwd, activity in (("s1", "/a", 1.0), ("s2", "/b", 3.0), ("s3", "/a", 2.0), ("s4", None, 9.0)):
+        store.transcripts.record_activity("claude-code", session, cwd=cwd, activity=activity)
+    assert store.transcripts.folders() == ["/b", "/a"]
+    facts = tmp_path.stat()
+    for path in ("/logs/one", "/logs/p/two", "/logs2/three", "/more/four"):
+        store.transcripts.add_file("claude-code", path, facts, baseline=0)
+    assert store.transcripts.count_below("claude-code", "/logs") == 2
+    assert store.transcripts.count_below("codex", "/logs") == 0
