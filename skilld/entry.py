@@ -14,7 +14,8 @@ from skilld.errors import Exit, SkilldError
 # Errors of the environment, such as a full or read-only disk or a closed folder, and not of skilld.
 _MAX_PASTED_ARGUMENT = 2_000  # characters of one in a command to paste
 _NO_DUMP = 1  # bytes: too few for a file, and Linux then pipes nothing to the program in core_pattern (at 0 it would)
-_ENVIRONMENT_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO})
+_ACCESS_ERRORS = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+_ENVIRONMENT_ERRORS = _ACCESS_ERRORS | {errno.ENOSPC, errno.EDQUOT, errno.EIO}
 
 
 def main(given: Sequence[str]) -> int:
@@ -38,12 +39,20 @@ def main(given: Sequence[str]) -> int:
         if error.errno not in _ENVIRONMENT_ERRORS:
             return _report_bug(error)
         _drop_output()
-        where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
-        remedy = "Free some space, then run it again." if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
-        _print_error(SkilldError("Input/output error", f"{where}{error.strerror}", remedy))
+        _print_error(_environment_error(error))
         return Exit.FAILURE
     except Exception as error:  # noqa: BLE001 - our own bug: kept as a report, never shown as a traceback
         return _report_bug(error)
+
+
+def _environment_error(error: OSError) -> SkilldError:
+    if error.errno in _ACCESS_ERRORS and isinstance(error.filename, str | bytes):
+        from skilld.paths import access_error
+
+        return access_error(error)
+    where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
+    remedy = "Free some space, then run it again." if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
+    return SkilldError("Input/output error", f"{where}{error.strerror}", remedy)
 
 
 def _run(given: list[str]) -> int:

@@ -93,12 +93,19 @@ def exposure_reason(facts: os.stat_result, *, secret: bool) -> str | None:
 
 
 def file_stamp(path: str | Path) -> tuple[int, ...]:
-    """Return what changes whenever a file does: its time, size and inode. Empty if there is no such file."""
+    """Return what changes whenever a file or its mode does: times, size and inode. Empty if there is no such file."""
     try:
         facts = os.stat(path)  # noqa: PTH116 - a string too: this runs for every turn
     except (OSError, ValueError):
         return ()
-    return facts.st_mtime_ns, facts.st_size, facts.st_ino
+    return facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino
+
+
+def free_bytes(folder: Path) -> int:
+    """Return how many bytes can still be written to the disk of a folder."""
+    facts = os.statvfs(folder)
+    # Without free inodes nothing can be written either; a file system that does not count them has 0 of 0.
+    return facts.f_bavail * facts.f_frsize if facts.f_favail or not facts.f_files else 0
 
 
 def below_home(path: str | Path, home: str | Path) -> str:
@@ -122,10 +129,17 @@ def shell_quoted(path: Path | str) -> str:
     return f"$'{''.join(shown)}'"
 
 
-def access_remedy(path: Path, mode: str) -> str:
+def denied_place(path: Path) -> Path:
+    """Return what keeps the person from `path`: the outermost folder above it that cannot be entered, or it itself."""
+    above = (folder for folder in reversed(path.parents) if os.path.lexists(folder))
+    return next((folder for folder in above if not os.access(folder, os.X_OK)), path)
+
+
+def access_remedy(path: Path, mode: str, *, inside: bool = False) -> str:
     """Return what gives the person access to a file or folder again, where it may have a wrong owner or mode.
 
-    `mode` is what `chmod` should set; empty if only the owner is wrong. Root must not take over what is another's.
+    `mode` is what `chmod` should set; empty if only the owner is wrong. With `inside`, the owner is also wrong of what
+    is in the folder. Root must not take over what is another's.
     """
     chmod = f"chmod {mode} {shell_quoted(path)}" if mode else ""
     try:
@@ -139,7 +153,8 @@ def access_remedy(path: Path, mode: str) -> str:
         return chmod
     if os.geteuid() == 0:
         return f"Run it as {user_name(owner)}, not as root."
-    return " && ".join(filter(None, (f'sudo chown "$USER" {shell_quoted(path)}', chmod)))
+    deep = "-R " if inside and path.is_dir() else ""
+    return " && ".join(filter(None, (f'sudo chown {deep}"$USER" {shell_quoted(path)}', chmod)))
 
 
 def user_name(number: int) -> str:

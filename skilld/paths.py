@@ -16,11 +16,12 @@ from pathlib import Path
 import platformdirs
 
 from skilld.errors import SkilldError
-from skilld.files import access_remedy
+from skilld.files import access_remedy, denied_place
 
 MAX_PATH_LENGTH = 4096  # bytes; no system takes a longer one
 
 _APP = "skilld"
+_KEPT = "skilld stores its data there"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,21 @@ def private_dir(path: Path) -> Path:
     return path
 
 
+def access_error(error: OSError) -> SkilldError:
+    """Return the error that says which file or folder the person may not use, or cannot write, and what to do."""
+    named = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else Path()
+    place = denied_place(named)
+    if error.errno == errno.EROFS:
+        place = next((one for one in (place, *place.parents) if one.exists()), place)
+        return SkilldError(f"Cannot write to {place}", "its file system is read-only", access_remedy(place, ""))
+    own = places()
+    with suppress(SkilldError, OSError):
+        for folder in (own.state, own.config, own.data):
+            if place == folder and folder.stat().st_uid != os.geteuid():
+                return SkilldError(f"{place} belongs to another user", _KEPT, access_remedy(place, "", inside=True))
+    return SkilldError(f"No access to {place}", error.strerror or str(error), access_remedy(place, "u+rwX"))
+
+
 def dangling_link(path: Path) -> Path | None:
     """Return the part of a path that is a link to nothing, if there is one: a disk may not be mounted."""
     return next((one for one in (path, *path.parents) if one.is_symlink() and not one.exists()), None)
@@ -140,11 +156,10 @@ def check_private(places: Places, only: Iterable[Path] | None = None) -> None:
 
 
 def _check_private(path: Path, facts: os.stat_result, closed: str) -> None:
-    kept = "skilld stores its data there"
     if facts.st_uid != os.geteuid():
-        raise SkilldError(f"{path} belongs to another user", kept, access_remedy(path, ""))
+        raise SkilldError(f"{path} belongs to another user", _KEPT, access_remedy(path, "", inside=True))
     if stat.S_IMODE(facts.st_mode) & 0o077:
-        raise SkilldError(f"{path} is accessible to other users", kept, access_remedy(path, closed))
+        raise SkilldError(f"{path} is accessible to other users", _KEPT, access_remedy(path, closed))
 
 
 def possible_folder(named: str | None) -> str | None:

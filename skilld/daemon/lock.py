@@ -132,9 +132,11 @@ def show_life(path: Path, now: float) -> None:
 
 
 def last_seen(path: Path) -> float | None:
-    """Return when the daemon last showed life (Unix time), None if there never was one."""
-    facts = _facts(path)
-    return facts.st_mtime if facts else None
+    """Return when the daemon last showed life (Unix time), None if there never was one, or it cannot be looked at."""
+    with suppress(OSError):
+        if facts := _facts(path):
+            return facts.st_mtime
+    return None
 
 
 # Whether the files of a running daemon are still the ones on disk.

@@ -133,10 +133,17 @@ class Store:
         known = tail(journal_of(path)) if journaled else None  # read first: what is written meanwhile is in both
         if journaled and (why := corruption.missing_reason(path)):
             raise damage_error(why, "The database is gone")
+        frozen = _is_frozen(path)
         try:
-            _create_private(path)
+            if not frozen:
+                _create_private(path)
             db = sqlite3.connect(
-                path, timeout=_LOCK_SECONDS, isolation_level=None, factory=Connection, cached_statements=_MAX_STATEMENTS
+                f"{path.resolve().as_uri()}?immutable=1" if frozen else path,
+                timeout=_LOCK_SECONDS,
+                isolation_level=None,
+                factory=Connection,
+                cached_statements=_MAX_STATEMENTS,
+                uri=frozen,
             )
         except (sqlite3.DatabaseError, OSError) as error:
             remedy = access_remedy(path, "u+rw") if path.is_file() and not os.access(path, os.R_OK | os.W_OK) else ""
@@ -144,6 +151,9 @@ class Store:
         try:
             db.row_factory = sqlite3.Row
             _check_journal(db, known)
+            if frozen:
+                migrate(db, path)  # does nothing, or raises that it cannot
+                return cls(db, path)
             _set_journal_mode(db, "DELETE" if connection.is_remote(path) else "WAL")
             # FULL: with NORMAL, a power cut may take back the newest transactions of a WAL database.
             db.execute("PRAGMA synchronous = FULL")
@@ -287,6 +297,15 @@ def _redo_last_transaction(db: Connection, recorder: journal.Recorder, path: Pat
         journal.replay(db, there.last)
         journal.set_place(db, there.tail.place)
         recorder.clear()  # the journal already has these changes
+
+
+def _is_frozen(path: Path) -> bool:
+    """Whether a database lies in a folder that cannot be written, without the log of an open one: it can only be read.
+
+    SQLite could not create the log's index there, without which it opens no database in this mode.
+    """
+    logs = (path.with_name(f"{path.name}{suffix}") for suffix in ("-wal", "-journal"))
+    return os.path.isfile(path) and not os.access(path.parent, os.W_OK) and not any(map(os.path.lexists, logs))  # noqa: PTH113
 
 
 def _create_private(path: Path) -> None:
