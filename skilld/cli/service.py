@@ -50,11 +50,16 @@ def service_manager() -> ServiceManager:
 
 def install(arguments: argparse.Namespace) -> int:
     """Install and start the service, or update it; --dry-run only shows its files."""
+    from skilld.service.values import TERMINAL_REMEDY
+
     manager = service_manager()
     if arguments.dry_run:
         _print_files(manager, _plan_start(manager, "leave"))
         return 0
-    _refuse_second_daemon(manager.state())
+    state = manager.state()
+    if state.state == "unknown" and not state.installed:  # to stop a daemon would not help
+        raise SkilldError("The service was not installed", state.says, TERMINAL_REMEDY)
+    _refuse_second_daemon(state)
     setup.ask_once(common.settings(), common.places().settings_file)  # the variables to keep depend on the judge
     install_service(manager, arguments.environment)
     return 0
@@ -167,6 +172,10 @@ def status(arguments: argparse.Namespace) -> int:
     state = service_manager().state()
     if getattr(arguments, "json", False):
         return common.write_json(asdict(state) | {"file": str(state.file)})
+    if not state.installed and state.state == "unknown":
+        console.say(f"No service manager can be used here: {console.message(state.says)}")
+        console.say("  Run skilld in a terminal instead: skilld run")
+        return 0
     if not state.installed:
         console.say("The service is not installed. Install it: skilld service install")
         return 0

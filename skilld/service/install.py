@@ -22,16 +22,24 @@ def manager(platform: str, environment: Mapping[str, str], home: Path, config: P
 def install(manager: ServiceManager, start: StartCommand) -> list[Path]:
     """Write the service's files, enable and start it. Returns the files that were written, none if all were up to date.
 
-    Raises SkilldError if a file cannot be written or the manager fails; written files stay.
+    Raises SkilldError if a file cannot be written or the manager fails. New files are removed again, unless the manager
+    has enabled the service and only could not start it.
     """
     wanted = manager.files(start)
     written = [path for path, file in wanted.items() if _differs(path, file)]
+    new = [path for path in written if not path.exists()]
     for path in written:
         _write(path, wanted[path])
     gone = [path for path in manager.own_files() if path not in wanted and path.exists()]
     for path in gone:
         path.unlink()
-    manager.enable(changed=bool(written or gone))
+    try:
+        manager.enable(changed=bool(written or gone))
+    except ManagerError:
+        if not manager.state().enabled:
+            for path in new:
+                path.unlink(missing_ok=True)
+        raise
     return written
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from skilld.errors import RefusedError, SkilldError
 from skilld.service.values import (
+    ANSWER_SECONDS,
     TERMINAL_REMEDY,
     CommandResult,
     ManagerError,
@@ -202,7 +203,8 @@ class Systemd:
     def _linger(self) -> bool | None:
         try:
             result = run_command(
-                self._environment, "loginctl", "show-user", "--property=Linger", "--value", str(os.geteuid())
+                *(self._environment, "loginctl", "show-user", "--property=Linger", "--value", str(os.geteuid())),
+                seconds=ANSWER_SECONDS,
             )
         except ManagerError:
             return None
@@ -220,7 +222,9 @@ class Systemd:
         return result
 
     def _run(self, *arguments: str) -> CommandResult:
-        return run_command(self._environment, "systemctl", "--user", "--no-pager", "--no-ask-password", *arguments)
+        seconds = {"seconds": ANSWER_SECONDS} if arguments[0] in {"show", "show-environment"} else {}
+        options = "--user", "--no-pager", "--no-ask-password"
+        return run_command(self._environment, "systemctl", *options, *arguments, **seconds)
 
     @staticmethod
     def _parse_pairs(text: str) -> dict[str, str]:

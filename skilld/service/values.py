@@ -217,6 +217,7 @@ def _model_variables(model: str, *, has_key: bool) -> tuple[str, ...]:
 
 # systemctl start waits until the daemon is ready, which takes a while if there is much to read.
 _MAX_SECONDS = 600.0
+ANSWER_SECONDS = 20.0  # for what only asks the manager
 TERMINAL_REMEDY = "Run skilld in a terminal instead: skilld run"
 
 
@@ -229,7 +230,9 @@ class CommandResult:
     err: str
 
 
-def run_command(environment: Mapping[str, str], program: str, *arguments: str) -> CommandResult:
+def run_command(
+    environment: Mapping[str, str], program: str, *arguments: str, seconds: float = _MAX_SECONDS
+) -> CommandResult:
     """Run `program` from PATH with a time limit. Raises ManagerError if it is missing or does not finish."""
     found = find_program(program, environment)
     if found is None:
@@ -241,12 +244,12 @@ def run_command(environment: Mapping[str, str], program: str, *arguments: str) -
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
-            timeout=_MAX_SECONDS,
+            timeout=seconds,
         )
     except subprocess.TimeoutExpired:
         raise ManagerError(
             "The service manager is not responding",
-            f"{program} took longer than {_MAX_SECONDS:.0f} seconds",
+            f"{program} took longer than {seconds:.0f} seconds",
             TERMINAL_REMEDY,
         ) from None
     except OSError as error:

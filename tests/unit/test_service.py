@@ -21,7 +21,7 @@ from skilld.daemon.lock import Lock
 from skilld.paths import places, private_dir
 from skilld.service.launchd import Launchd
 from skilld.service.systemd import Systemd
-from skilld.service.values import missing_variables, needed_variables, service_path
+from skilld.service.values import ManagerError, missing_variables, needed_variables, run_command, service_path
 from support.rows import for_each
 from support.service_managers import LAUNCHCTL, RUNNING, SYSTEMCTL, FakeManager
 
@@ -134,9 +134,37 @@ def test_without_a_manager_nothing_is_installed_and_the_cause_is_reported(
     assert "skilld run" in errors
     assert not (home / ".config/systemd").exists()
     assert main(["service", "status"]) == 0
+    told = capsys.readouterr().out
+    assert "No medium found" in told
+    assert "service install" not in told
     assert main(["service", "start"]) == 1
     assert main(["service", "install", "--dry-run"]) == 0
     assert "[Service]" in capsys.readouterr().out
+
+
+def test_without_a_manager_nobody_is_told_to_stop_a_daemon_first(
+    systemctl: FakeManager, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (systemctl.folder / "fails").write_text("Failed to connect to bus", encoding="utf-8")
+    private_dir(places().state)
+    lock = Lock.acquire(places().lock)
+    assert main(["service", "install"]) == 1
+    lock.release()
+    assert "Failed to connect to bus" in capsys.readouterr().err
+
+
+def test_a_service_that_cannot_be_enabled_leaves_no_file(systemctl: FakeManager, home: Path) -> None:
+    program = systemctl.folder / "systemctl"
+    program.write_text(program.read_text() + '[ "$1" != enable ] || { echo refused >&2; exit 1; }\n', encoding="utf-8")
+    assert main(["service", "install"]) == 1
+    assert [path for path in (home / ".config/systemd").rglob("*") if path.is_file()] == []
+
+
+def test_a_manager_that_does_not_answer_is_not_waited_for_long(systemctl: FakeManager) -> None:
+    program = systemctl.folder / "systemctl"
+    program.write_text("#!/bin/sh\nexec sleep 600\n", encoding="utf-8")
+    with pytest.raises(ManagerError, match="longer than 0 seconds"):
+        run_command({"PATH": str(systemctl.folder) + ":/usr/bin:/bin"}, "systemctl", "show", seconds=0.2)
 
 
 def test_no_service_is_installed_beside_a_daemon_in_a_terminal(systemctl: FakeManager) -> None:
