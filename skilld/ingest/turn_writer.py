@@ -14,7 +14,7 @@ from skilld.agents.base import Parser, chunk_reader
 from skilld.agents.chunk import Chunk
 from skilld.batching.gate import needs_classification
 from skilld.classify.backends.agent_cli.own_questions import is_own_question
-from skilld.clock import parse_time
+from skilld.clock import parse_time, rfc3339
 from skilld.crash import report
 from skilld.errors import SkilldError
 from skilld.ingest.source import Cursor
@@ -113,7 +113,7 @@ class TurnWriter:
     def _write(self, reading: FileReading) -> int:
         """Store the events of one file; return how many turns are new and count."""
         rows, file = self._rows, reading.file
-        new = 0
+        new, now = 0, time.time()
         # The session and folder recorded last: a run of one session's events is recorded once.
         seen: tuple[str | None, str | None] = None, None
         for event in reading.events:
@@ -134,6 +134,8 @@ class TurnWriter:
             if isinstance(event, SkillUse) and not _opts_out(cwd or rows.cwd(file.agent, event.session_id)):
                 rows.add_use(file.agent, replace(event, cwd=cwd))
             if isinstance(event, Turn):
+                if (parse_time(event.at) or 0.0) > now:  # nothing is said after it is read: another clock is ahead
+                    event = replace(event, at=rfc3339(now))  # noqa: PLW2901
                 lasting = needs_classification(event.text)
                 revives = file.since is not None
                 added = rows.add_turn(event, file.id, counts=_counts(event, file), lasting=lasting, revives=revives)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from skilld.clock import local_day
+from skilld.clock import local_day, parse_time, rfc3339
 from skilld.daemon.engine import Engine
 from skilld.daemon.setbacks import Setbacks
 from skilld.ingest import side_files
@@ -123,6 +124,16 @@ def test_only_words_that_wait_for_a_worker_are_kept(harness: EngineHarness, monk
         harness.store.batches.finish(batch.id, outcome, "", "")  # and killed before the words are overwritten
         harness.start()
         assert harness.store.words.keys() == kept
+
+
+def test_words_of_a_clock_that_is_ahead_are_no_repeat_of_themselves(harness: EngineHarness) -> None:
+    ahead = rfc3339(time.time() + 1740)
+    write_transcript(harness.path, b"", prompt_line("a", LASTING, at=ahead), prompt_line("b", at="not a time"))
+    before = time.time()
+    harness.engine.follower.sweep()
+    at = parse_time(harness.store.transcripts.said_at("claude-code:a"))
+    assert at is not None
+    assert before - 1 <= at <= time.time()
 
 
 def test_while_paused_batches_close_but_are_not_started(harness: EngineHarness) -> None:
