@@ -40,4 +40,4 @@ def report(error: BaseException, command: Sequence[str]) -> str:
             file.write(f"{text}at: {rfc3339(time.time())}\n")
     except (OSError, SkilldError):
         return headline + text
-    return f"{headline}  Details for a bug report (they contain none of your text): {path}"
+    return f"{headline}  Details for a bug report (they contain none of your text): {path}\n"

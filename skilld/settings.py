@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
@@ -36,7 +35,7 @@ from skilld.agents import ADAPTERS
 from skilld.classify.backends.choose import Choice, choose
 from skilld.clock import parse_hours
 from skilld.errors import UsageError
-from skilld.files import access_remedy, exposure_reason, read_regular
+from skilld.settings_file import line_of, read_file
 from skilld.types import TargetKind
 
 VARIABLE_PREFIX = "SKILLD_"  # the prefix of their names
@@ -344,7 +343,7 @@ def validate(values: Mapping[str, Any], remedy: str, *, variables: bool = True, 
     """
     # The library would treat names like _env_file as its own arguments.
     unknown = sorted(key for key in values if key not in Settings.model_fields)
-    wrong = [("", f"unknown setting {key}{suggestion(key, setting_keys())}{_line(file, key)}") for key in unknown]
+    wrong = [("", f"unknown setting {key}{suggestion(key, setting_keys())}{line_of(file, key)}") for key in unknown]
     known = {key: value for key, value in values.items() if key not in unknown}
     found: Settings | None = None
     try:
@@ -360,21 +359,6 @@ def validate(values: Mapping[str, Any], remedy: str, *, variables: bool = True, 
     remedies = [remedy] if not all(name for name, _ in wrong) else []
     remedies += [f"Change or unset {names}."] if names else []
     raise UsageError("Invalid setting", "; ".join(told for _, told in wrong), " ".join(remedies))
-
-
-def read_file(path: Path) -> dict[str, Any]:
-    """Return the content of the settings file; UsageError if it is invalid, or others can change or read it."""
-    try:
-        data, facts = read_regular(path, 1 << 20)
-        values = tomllib.loads(data.decode("utf-8-sig"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, no TOML, a number of 5,000 digits
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        raise UsageError("Cannot read the settings file", f"{path}: {why}", f"Fix or remove {path}.") from error
-    if others := exposure_reason(facts, secret="model_api_key" in values):
-        raise UsageError("Cannot trust the settings file", f"{path} {others}", access_remedy(path, "600"))
-    return values
 
 
 def parse_value(key: str, text: str) -> Any:  # noqa: ANN401 - a value of TOML
@@ -433,23 +417,12 @@ def _describe_error(item: Mapping[str, Any], file: Path | None, environment: Map
     """Return the variable that an invalid value comes from, "" if it is `file`, and what is wrong."""
     key = ".".join(part for part in item["loc"] if isinstance(part, str))
     if item["type"] == "extra_forbidden":
-        return "", f"unknown setting {key}{suggestion(key, setting_keys())}{_line(file, key)}"
+        return "", f"unknown setting {key}{suggestion(key, setting_keys())}{line_of(file, key)}"
     wrong = f", not {item['input']!r}" if len(item["loc"]) > 1 and isinstance(item["loc"][-1], int) else ""
     allowed = _allowed_values(item["type"], item["loc"], item.get("ctx", {})) or item["msg"]
-    name, line = VARIABLE_PREFIX + key.upper().replace(".", "__").replace("-", "_"), _line(file, key)
+    name, line = VARIABLE_PREFIX + key.upper().replace(".", "__").replace("-", "_"), line_of(file, key)
     names = [one for one in environment if one.upper() == name or (not line and one.upper().startswith(f"{name}__"))]
     return (names[0], f"{names[0]}: {allowed}{wrong}") if names else ("", f"{key}: {allowed}{wrong}{line}")
-
-
-def _line(file: Path | None, key: str) -> str:
-    """Return the line of a settings file that sets a key, in parentheses, "" if none does."""
-    table, text = "", b"" if file is None or not file.exists() else read_regular(file, 1 << 20)[0]
-    for number, line in enumerate(text.decode("utf-8-sig").splitlines(), 1):
-        if header := re.match(r"\s*\[\s*([\w-]+)\s*\]", line):
-            table = f"{header[1]}."
-        elif (name := re.match(r"\s*([\w.-]+)\s*=", line)) and f"{key}.".startswith(f"{table}{name[1]}."):
-            return f" (line {number})"
-    return ""
 
 
 _TYPE_MESSAGES = {

@@ -155,7 +155,7 @@ def try_model(*, asks_again: bool = False) -> bool:
     """Send the judge a test question, print the outcome, and return whether it can answer."""
     from skilld.classify.backends import OFFLINE
     from skilld.classify.backends.choose import AGENT
-    from skilld.health.gather import model_facts
+    from skilld.health.judge_facts import model_facts
     from skilld.health.values import Trouble
 
     settings = common.settings()
@@ -201,7 +201,8 @@ def _warn_of_lacking_keys() -> None:
 
 def edit(arguments: argparse.Namespace) -> int:
     """Open the whole file in the person's editor; an invalid result is not saved."""
-    from skilld.settings import read_file, setting_keys, validate
+    from skilld.settings import setting_keys, validate
+    from skilld.settings_file import read_file
 
     del arguments
     if not sys.stdin.isatty():
@@ -212,18 +213,22 @@ def edit(arguments: argparse.Namespace) -> int:
         )
     file = common.places().settings_file
     before = file.read_bytes().decode("utf-8-sig", "replace") if file.exists() else ""
+    ending = "\r\n" if "\r\n" in before else "\n"
+    before = before.replace("\r\n", "\n")
     offered = text = with_explanations(
         before, {key: (_default(key), meaning) for key, meaning in setting_keys().items()}
     )
     while (text := terminal.edit(text, name="config.toml")) != offered:
         try:
-            validate(tomllib.loads(text), "", variables=False)
+            values = tomllib.loads(text)
+            validate(values, "", variables=False)
+            _check_model_name(values.get("model", "auto"), values)
         except (tomllib.TOMLDecodeError, UsageError) as error:
             console.say(f"The file is not valid: {error.cause if isinstance(error, UsageError) else error}")
-            if terminal.ask_yes_no("Edit the file again? [y/N] ", sys.stdout):
+            if terminal.ask_yes_no("Edit the file again? [Y/n] ", sys.stdout, default=True):
                 continue
             raise UsageError("Nothing was changed", "the file you saved is not valid") from None
-        _write_file(file, text)
+        _write_file(file, text.replace("\r\n", "\n").replace("\n", ending))
         read_file(file)  # warns if others can read a key in it
         console.say(f"Wrote {console.message(str(file))}. A running daemon picks up the change within seconds.")
         return 0
@@ -279,7 +284,8 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
 
 def _changed_values(file: Path, key: str, value: str | None) -> tuple[dict[str, Any], Any] | None:
     """Return the file's values after a change, and the new one; None if there is nothing to remove."""
-    from skilld.settings import read_file, validate
+    from skilld.settings import validate
+    from skilld.settings_file import read_file
 
     _check_key(key)
     if value and f"//{_MASK}" in value:
@@ -322,17 +328,10 @@ def _check_key(key: str) -> None:
 
 def _check_model_name(model: str, values: Mapping[str, Any]) -> None:
     """Refuse a model name that no provider takes, and warn of one that is merely unknown."""
-    from skilld.classify.backends.agent_cli.clients import PREFIX
-    from skilld.classify.backends.names import find_problem
-    from skilld.settings import BUILT_IN_MODELS
+    from skilld.classify.backends.names import check_name
 
-    if model in BUILT_IN_MODELS or model.startswith(PREFIX):
-        return
-    found = find_problem(model, own_server=bool(values.get("model_base_url")) or _has_own_server())
-    if found and found.certain:
-        raise UsageError("Invalid value for model", found.what, found.remedy)
-    if found:
-        sys.stderr.write(f"skilld: {found.what}; if the model is new, ignore this warning\n")
+    if told := check_name(model, own_server=bool(values.get("model_base_url")) or _has_own_server()):
+        sys.stderr.write(f"skilld: {told}; if the model is new, ignore this warning\n")
 
 
 def _has_own_server() -> bool:

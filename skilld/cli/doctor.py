@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.cli.service import service_manager
-from skilld.errors import Exit
+from skilld.errors import Exit, SkilldError
 from skilld.files import user_name
 from skilld.text import pluralize
 
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
 def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     """Return the checks, and the reasons that nothing was proposed."""
     from skilld.context.installed import contexts
-    from skilld.health import agent_checks, checks
+    from skilld.health import agent_checks, checks, machine_checks
     from skilld.health.gather import HealthContext, gather
 
     now = time.time()
@@ -70,10 +70,11 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     newest = max((agent.newest for agent in facts.agents if agent.newest), default=None)
     found = [
         *_check_account(),
-        *checks.machine(facts.machine, facts.daemon.seen_at, newest),
+        *machine_checks.machine(facts.machine, facts.daemon.seen_at, newest),
         *agent_checks.agents(facts.agents, now),
         *checks.daemon(facts.daemon, facts.service.state, now),
         *checks.blocked(facts.blocked),
+        *_check_project(),
         *checks.surprises(here),
         *checks.no_common_file(here),
         *checks.contradicted(facts.contradicted),
@@ -82,7 +83,7 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
         checks.service(facts.service),
         checks.back_end(facts.model),
         checks.budget(facts.spent),
-        checks.notices(facts.notices),
+        checks.notices(facts.notices, known=facts.model is not None),
         *checks.repeats(facts.repeated),
     ]
     why = checks.reasons_for_nothing
@@ -103,6 +104,18 @@ def _check_account() -> list[Check]:
     owner = common.home().stat().st_uid if common.home().is_dir() else 0
     remedy = f"Run it as {user_name(owner)}, not as root." if owner else "Use your own account."
     return [Check("account", Verdict.WARN, "you are root, who can change every file on this machine", remedy)]
+
+
+def _check_project() -> list[Check]:
+    """Return a check if the project here keeps skilld away, or has a configuration that cannot be read."""
+    from skilld.health.values import Check, Verdict
+    from skilld.skills.project_config import describe_restrictions
+
+    try:
+        found = describe_restrictions(common.current_folder())
+    except (SkilldError, OSError, ValueError) as error:
+        return [Check("project", Verdict.WARN, str(error), "Correct that file; until then, the project is left alone.")]
+    return [Check("project", Verdict.OK, one) for one in found]
 
 
 def _print_check(check: Check) -> None:

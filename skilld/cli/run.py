@@ -127,9 +127,12 @@ def _follow(engine: Engine, places: Places, arguments: argparse.Namespace, *, ne
 
 def _load_settings(places: Places) -> tuple[str, Settings]:
     """Return the settings' origin, read before them, and the settings."""
+    from skilld.classify.backends.names import check_name
     from skilld.daemon.settings_cache import settings_origin
 
-    return settings_origin(places.settings_file, os.environ), common.settings()
+    origin, settings = settings_origin(places.settings_file, os.environ), common.settings()
+    check_name(settings.model, own_server=bool(settings.model_base_url))
+    return origin, settings
 
 
 def _redact(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,30 +91,23 @@ def _find_needs(shown: dict[str, Any]) -> list[dict[str, str]]:
 
 def collect() -> dict[str, Any]:
     """Return everything `status --json` shows."""
-    from skilld.classify.backends.choose import choose
     from skilld.daemon import judges
-    from skilld.daemon.settings_cache import load_settings, settings_origin, shown_settings
     from skilld.ingest.drift import drifts
     from skilld.proposals.remarks import describe_repeat, describe_standing, hours_left, unwanted_said_again
     from skilld.store import meta
     from skilld.types import State
 
     store = common.store_or_empty()
-    origin = settings_origin(common.places().settings_file, os.environ)
-    settings = load_settings(store, origin) or shown_settings(common.settings())
+    running = bool(common.daemon_pid())
+    settings, environment = _in_use(store, running=running)
     now = time.time()
-    choice = choose(settings.model, None, None, 0, os.environ)  # only to name it
     until = store.meta.get(meta.PAUSED_UNTIL)
     return {
-        "running": bool(common.daemon_pid()),
+        "running": running,
         "paused": store.meta.paused(now),
         "paused_until": until if until is None or until == meta.FOREVER else rfc3339(float(until)),
-        "backend": {
-            "name": choice.name,
-            "why": choice.why,
-            "found": list(choice.found),
-            "agents": [asdict(one) for one in judges.judge_problems(store, settings.model, os.environ, now)],
-        },
+        "backend": _judge(settings.model, environment)
+        | {"agents": [asdict(one) for one in judges.judge_problems(store, settings.model, environment, now)]},
         "agents": _agents(store, settings),
         "turns": store.transcripts.turn_outcomes(),
         **_batches(store),
@@ -139,13 +133,38 @@ def collect() -> dict[str, Any]:
     }
 
 
+def _in_use(store: Store, *, running: bool) -> tuple[ShownSettings, Mapping[str, str]]:
+    """Return the settings and variables of the running daemon, or of this shell, whose settings must be valid."""
+    from skilld.daemon.settings_cache import (
+        daemon_environment,
+        daemon_settings,
+        load_settings,
+        settings_origin,
+        shown_settings,
+    )
+
+    origin = settings_origin(common.places().settings_file, os.environ)
+    settings = load_settings(store, origin) or shown_settings(common.settings())
+    if not running:
+        return settings, os.environ
+    return daemon_settings(store) or settings, daemon_environment(store, os.environ)
+
+
+def _judge(model: str, environment: Mapping[str, str]) -> dict[str, Any]:
+    from skilld.classify.backends.choose import choose
+
+    choice = choose(model, None, None, 0, environment)  # only to name it
+    return {"name": choice.name, "why": choice.why, "found": list(choice.found)}
+
+
 def _daemon(store: Store) -> dict[str, Any] | None:
     from skilld.daemon.lock import last_seen
     from skilld.store.meta import DAEMON
 
     seen_at = last_seen(common.places().lock)
     told: dict[str, Any] | None = store.meta.get(DAEMON)
-    return told and told | {"seen_at": rfc3339(seen_at) if seen_at else None}
+    shown = {name: value for name, value in (told or {}).items() if name != "variables"}
+    return shown and shown | {"seen_at": rfc3339(seen_at) if seen_at else None}
 
 
 def _batches(store: Store) -> dict[str, Any]:
@@ -218,7 +237,7 @@ def _print_status(shown: dict[str, Any], begin: str) -> None:
     console.say(f"today     {_describe_today(**spent)}")
     if why := shown["budget"]["spent"]:
         console.say(f"budget    {_describe_spent(why)}", style="yellow")
-    _print_daemon(shown["daemon"] or {}, shown["dead"])
+    _print_daemon(shown["daemon"] or {}, shown["dead"], running=shown["running"])
     for drift in shown["drift"][:1]:
         message = f"{console.plain(drift['told'])} (skilld doctor shows a sample)"
         console.say(f"format    {message}", style="yellow")
@@ -232,6 +251,16 @@ def _print_status(shown: dict[str, Any], begin: str) -> None:
     if error := shown["last_error"]:
         when = time_ago(parse_time(error["at"]), now)
         console.say(f"last error, {when}: {console.message(error['message'])}", style="yellow")
+
+
+def _low_disk() -> str:
+    """Return that skilld can hardly store anything any more; empty if it can."""
+    from skilld.files import free_bytes
+    from skilld.health.machine_checks import MIN_FREE, MIN_FREE_REMEDY
+
+    state = common.places().state
+    free = free_bytes(state) if state.is_dir() else MIN_FREE
+    return f"{free >> 20:,} MB free at {state}. {MIN_FREE_REMEDY}" if free < MIN_FREE else ""
 
 
 def _print_running(shown: dict[str, Any], begin: str) -> None:
@@ -351,10 +380,20 @@ def _print_agents(agents: dict[str, Any], now: float) -> None:
         console.say(others if rows else "agents    no sessions read yet", 10)
 
 
-def _print_daemon(said: dict[str, Any], dead: str) -> None:
+def _print_daemon(said: dict[str, Any], dead: str, *, running: bool) -> None:
     """Print why nothing is learned, where changes are not watched, and problems with the settings and files."""
     if dead:
         console.say(f"learning  nothing judged for a day: {console.message(dead)}", style="yellow")
+    if full := _low_disk():
+        console.say(f"disk      {console.message(full)}", 10, style="yellow")
+    if running:
+        _print_watching(said)
+    for path, why in (said.get("unreadable") or {}).items():
+        console.say(f"cannot read {console.message(path)}: {console.message(why)}")
+
+
+def _print_watching(said: dict[str, Any]) -> None:
+    """Print what only holds while the daemon runs."""
     if unwatched := said.get("unwatched"):
         console.say(
             f"watching  the kernel's watch limit is reached: polling {pluralize(unwatched, 'folder')} every 30 s"
@@ -365,8 +404,6 @@ def _print_daemon(said: dict[str, Any], dead: str) -> None:
         console.say(f"watching  no events from {console.message(folder)}; it is polled every 30 s")
     if settings := said.get("settings"):
         console.say(f"settings  {console.message(settings)}", style="yellow")
-    for path, why in (said.get("unreadable") or {}).items():
-        console.say(f"cannot read {console.message(path)}: {console.message(why)}")
 
 
 # `skilld cost`: calls, tokens and dollars per day, model and skill; the budget; batches that needed no call.

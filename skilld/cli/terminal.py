@@ -25,12 +25,17 @@ def confirm(question: str, title: str, stream: TextIO | None = None) -> bool:
     return ask_yes_no(question, stream or sys.stdout)
 
 
-def ask_yes_no(question: str, stream: TextIO) -> bool:
-    """Print a question, which ends in `[y/N] `; return whether the answer is yes."""
+def ask_yes_no(question: str, stream: TextIO, *, default: bool = False) -> bool:
+    """Print a question, which ends in `[y/N] `, or `[Y/n] ` with `default`; return whether the answer is yes.
+
+    The default is what any other answer means. The end of the input always means no.
+    """
     forget_typed_ahead()
     stream.write(question)
     stream.flush()
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+    line = sys.stdin.readline()
+    answer = line.strip().lower()
+    return answer in {"y", "yes"} or (default and bool(line) and answer not in {"n", "no"})
 
 
 def forget_typed_ahead() -> None:

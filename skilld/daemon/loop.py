@@ -13,7 +13,7 @@ from pathlib import Path
 
 from skilld import __version__
 from skilld.clock import rfc3339
-from skilld.daemon import judges, systemd
+from skilld.daemon import judges, settings_cache, systemd
 from skilld.daemon import schedule as nightly
 from skilld.daemon.engine import Engine
 from skilld.daemon.messages import (
@@ -69,7 +69,7 @@ class Loop:
 
     `tell` gets proposals that are new or were repeated, and the number of learnings that wait for a file if it grew.
     `check` raises if the daemon must stop. `show_life` gets the Unix time at least every 20 s. `warn` gets a line when
-    a batch fails or must wait, once for each reason.
+    a batch fails or must wait, once for each reason, when nothing can be stored, or when new settings are refused.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class Loop:
             raise
 
     def handle_signals(self) -> None:
-        """Let TERM and INT end the daemon gracefully, and a second one at once. Call it first."""
+        """Let TERM, INT and HUP end the daemon gracefully, and a second one at once. Call it first."""
 
         def stop(number: int, frame: object) -> None:
             del frame
@@ -158,6 +158,8 @@ class Loop:
 
         signal.signal(signal.SIGTERM, stop)
         signal.signal(signal.SIGINT, stop)
+        if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # nohup ignores it
+            signal.signal(signal.SIGHUP, stop)
 
     def _next_message(self, schedule: Schedule) -> Message:
         """Return the next message, waking a silent schedule."""
@@ -181,6 +183,7 @@ class Loop:
         except StoreError as error:
             if not self._trouble:
                 log.warning("the database cannot be written", error=error.cause)
+                self._warn(f"{CANNOT_STORE} {error.cause}")
                 with suppress(StoreError):
                     self._notices.add_trouble("store", CANNOT_STORE, time.time())
             self._trouble = str(error)
@@ -316,6 +319,8 @@ class Loop:
 
     def _apply_settings(self, now: float) -> None:
         if self._settings_file.apply_changes(self._engine, self._notices, now):
+            if self._settings_file.message:
+                self._warn(f"Settings: {self._settings_file.message}")
             self._store_status(now)
 
     def _start_work(self) -> None:
@@ -364,6 +369,7 @@ class Loop:
         self._show_life(now)
         facts = systemd.daemon_facts(unreadable, self._settings_file.message, environment)
         facts["has_key"] = bool(self._engine.settings.model_api_key or self._engine.settings.model_base_url)
+        facts["variables"] = settings_cache.judge_variables(environment)
         facts |= self._watching.facts() if self._watching else {}
         if self._engine.store.meta.get(DAEMON) != facts:  # each write waits for the disk
             self._engine.store.meta.set(DAEMON, facts)

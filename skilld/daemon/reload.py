@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from skilld.classify.backends.names import check_name
 from skilld.daemon import settings_cache
 from skilld.daemon.engine import Engine
 from skilld.daemon.notices import Notices
@@ -51,6 +52,7 @@ class SettingsFile:
         self._stamp = stamp
         try:
             settings = load_file(self._path)
+            check_name(settings.model, own_server=bool(settings.model_base_url))
         except UsageError as error:
             self.message = f"the settings file is not valid, so the previous settings still apply: {error.cause}"
             log.warning("settings refused", error=error.cause)

@@ -1,4 +1,4 @@
-"""Caches the few settings that `status` shows; the daemon stores them after checking the settings.
+"""Caches the few settings that `status` shows, and that a running daemon uses; it stores them after checking them.
 
 Reading the settings means importing pydantic_settings, which takes longer than the rest of `status`. The cache is only
 valid for the same version, settings file and variables.
@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skilld import __version__
 from skilld.store import Store
 from skilld.store.connection import StoreError
-from skilld.store.meta import ACTIVE_SETTINGS
+from skilld.store.meta import ACTIVE_SETTINGS, DAEMON
 
 if TYPE_CHECKING:
     from skilld.settings import Settings
@@ -80,6 +80,32 @@ def store_settings(store: Store, settings: Settings, of: str) -> None:
 def load_settings(store: Store, of: str) -> ShownSettings | None:
     """Return the cached settings if they are from this origin."""
     known = store.meta.get(ACTIVE_SETTINGS)
-    if not of or known is None or known.pop("origin") != of:
-        return None
-    return ShownSettings(**{**known, "budget": BudgetLimits(**known["budget"])})
+    return _decode(known) if of and known and known["origin"] == of else None
+
+
+def daemon_settings(store: Store) -> ShownSettings | None:
+    """Return the settings that the daemon started with or took up since, whatever this shell's variables say."""
+    known = store.meta.get(ACTIVE_SETTINGS)
+    return _decode(known) if known else None
+
+
+def _decode(known: dict[str, Any]) -> ShownSettings:
+    budget = BudgetLimits(**known["budget"])
+    return ShownSettings(**{name: value for name, value in known.items() if name != "origin"} | {"budget": budget})
+
+
+# The variables that decide who judges and hold no secret: a daemon may have others than the shell that asks.
+_JUDGE_VARIABLES = "PATH", "OLLAMA_HOST"
+
+
+def judge_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of a daemon that decide who judges; an address with a login is left out."""
+    return {name: value for name in _JUDGE_VARIABLES if (value := environment.get(name)) and "@" not in value}
+
+
+def daemon_environment(store: Store, environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return a shell's `environment`, in which the variables that decide who judges are the daemon's."""
+    told: dict[str, str] | None = (store.meta.get(DAEMON) or {}).get("variables")
+    if told is None:
+        return environment
+    return {**{name: value for name, value in environment.items() if name not in _JUDGE_VARIABLES}, **told}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from skilld.classify.backends import OFFLINE
 from skilld.classify.backends.choose import AGENT, EXPLICIT_ONLY
-from skilld.clock import parse_time, time_ago
+from skilld.clock import time_ago
 from skilld.context import NATIVE_NAMES, Context, Scope, contradictions, find_duplicates
 from skilld.files import access_remedy, shell_quoted
 from skilld.health.values import (
@@ -19,8 +18,6 @@ from skilld.health.values import (
     Check,
     Counts,
     Daemon,
-    Disk,
-    Machine,
     Model,
     Service,
     Trouble,
@@ -78,6 +75,7 @@ def _check_running(facts: Daemon, service: ServiceState, now: float) -> Check:
             "daemon",
             Verdict.WARN,
             f"running, but the kernel's watch limit is reached: polling {pluralize(unwatched, 'folder')} every 30 s",
+            "See the check called watches.",
         )
     if facts.lacking and not service.running:
         detail = f"started without {', '.join(facts.lacking)}, which this shell sets"
@@ -144,6 +142,7 @@ def service(facts: Service) -> Check:
 # Checks of the back-end, the budget and notices.
 
 _ASK_HINT = "To test it: skilld doctor --ask"
+STARTED_WITH = "skilld was started with it, but this shell has other settings"  # why a judge was chosen
 
 
 def back_end(model: Model | None) -> Check:
@@ -168,7 +167,7 @@ def back_end(model: Model | None) -> Check:
     if model.name == OFFLINE:
         return Check(name, Verdict.OK, shown, model.found[0] if model.found else "")
     if model.answer is None:
-        return Check(name, Verdict.OK, f"{shown}; not tested", _ASK_HINT)
+        return Check(name, Verdict.OK, f"{shown}; not tested", "" if model.why == STARTED_WITH else _ASK_HINT)
     answered = model.answer if model.name == AGENT else f"it answered a test question{model.answer}"
     return Check(name, Verdict.OK, f"{shown}; {answered}")
 
@@ -185,108 +184,13 @@ def budget(spent: str | None) -> Check:
     return Check("budget", Verdict.OK, "not reached")
 
 
-def notices(why_not: str | None) -> Check:
+def notices(why_not: str | None, *, known: bool = True) -> Check:
     """Return the check of desktop notices: None if they are off, otherwise why none can be shown."""
     if why_not is None:
-        return Check("notices", Verdict.SKIP, "turned off")
+        return Check("notices", Verdict.SKIP, "turned off" if known else "unknown until the settings are valid")
     if why_not:
         return Check("notices", Verdict.WARN, why_not, "See what is waiting: skilld status")
     return Check("notices", Verdict.OK, "on")
-
-
-# Checks of the machine and of skilld's own files.
-
-OLDEST_GIT = (2, 36)
-_VERSION_PATTERN = re.compile(r"(?<!\d)(\d++)\.(\d+)")
-_MIN_FREE = 100 << 20  # bytes
-_RELEASE_TIME = parse_time("2026-11-01T00:00:00Z") or 0.0  # when this line was written: a correct clock is later
-_SKEW_SECONDS = 120.0
-
-
-def machine(facts: Machine, seen_at: float | None, newest: float | None) -> list[Check]:
-    """Return all checks of the machine. `seen_at` is the daemon's last status, `newest` the last growth of a file."""
-    database = _check_trouble("database", facts.store, "intact")
-    if facts.store is None and facts.rebuilt:
-        database = Check("database", Verdict.WARN, facts.rebuilt)
-    return [
-        _check_trouble("settings", facts.settings, "valid"),
-        _check_trouble("permissions", facts.permissions, "only you can read skilld's files"),
-        database,
-        _check_git(facts.git),
-        _check_clock(facts.now, seen_at, newest),
-        _check_disk(facts.disks),
-        _check_watches(facts),
-    ]
-
-
-def _check_trouble(name: str, trouble: Trouble | None, fine: str) -> Check:
-    if trouble is None:
-        return Check(name, Verdict.OK, fine)
-    return Check(name, Verdict.FAIL, trouble.what, trouble.remedy)
-
-
-def _check_git(found: str | Trouble) -> Check:
-    if isinstance(found, Trouble):
-        return Check("git", Verdict.FAIL, found.what, found.remedy)
-    version = _VERSION_PATTERN.search(found)
-    if version is None:
-        return Check("git", Verdict.WARN, f"unknown version: {found}")
-    if (int(version[1]), int(version[2])) < OLDEST_GIT:
-        wanted = ".".join(map(str, OLDEST_GIT))
-        return Check(
-            "git",
-            Verdict.FAIL,
-            f"{version[0]} is too old, {wanted} or newer is required",
-            f"Install git {wanted} or newer.",
-        )
-    return Check("git", Verdict.OK, found.strip())
-
-
-def _check_clock(now: float, seen_at: float | None, newest: float | None) -> Check:
-    if now < _RELEASE_TIME:
-        return Check(
-            "clock", Verdict.FAIL, "set to a date before this version of skilld was released", "Set the system clock."
-        )
-    later = {"the daemon's status": seen_at, "a transcript": newest}
-    for what, at in later.items():
-        if at is not None and at > now + _SKEW_SECONDS:
-            minutes = round((at - now) / 60)
-            return Check(
-                "clock",
-                Verdict.WARN,
-                f"seems to have been set back: {what} is dated {pluralize(minutes, 'minute')} in the future",
-                "Set the system clock.",
-            )
-    return Check("clock", Verdict.OK, "consistent with the timestamps of your files")
-
-
-def _check_disk(disks: Sequence[Disk]) -> Check:
-    if not disks:
-        return Check("disk", Verdict.SKIP, "free space unknown")
-    least = min(disks, key=lambda disk: disk.free)
-    detail = f"{least.free >> 20:,} MB free at {least.folder}, where skilld writes {least.what}"
-    if least.free < _MIN_FREE:
-        remedy = "Free some space there. Nothing is lost: skilld will try again."
-        return Check("disk", Verdict.FAIL, detail, remedy)
-    return Check("disk", Verdict.OK, detail)
-
-
-def _check_watches(facts: Machine) -> Check:
-    if facts.remote:
-        places = ", ".join(map(str, facts.remote))
-        return Check("watches", Verdict.WARN, f"polling {places}: network file systems do not report changes")
-    if facts.watch_limit is None:
-        return Check("watches", Verdict.OK, pluralize(facts.folders, "folder"))
-    detail = f"{pluralize(facts.folders, 'folder')}; the kernel allows {facts.watch_limit:,}"
-    if facts.folders > facts.watch_limit:
-        more = max(524288, 2 * facts.folders)
-        return Check(
-            "watches",
-            Verdict.WARN,
-            f"{detail}; the rest are polled every 30 s",
-            f"sudo sysctl fs.inotify.max_user_watches={more}",
-        )
-    return Check("watches", Verdict.OK, detail)
 
 
 # Why nothing was proposed lately: what became of the turns.

@@ -7,7 +7,7 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,35 +15,27 @@ from typing import Any
 from skilld import __version__
 from skilld.agents import ADAPTERS
 from skilld.agents.programs import program_names
-from skilld.classify.backends import OFFLINE, Spec
-from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, parse_model
-from skilld.classify.backends.choose import PROVIDERS
-from skilld.classify.backends.names import find_problem
-from skilld.classify.question_jobs import TestBackend
 from skilld.clock import local_day, local_minute, parse_time
-from skilld.daemon.judges import judge_problems
 from skilld.daemon.lock import is_held, is_outdated, last_seen
 from skilld.errors import SkilldError
-from skilld.files import access_remedy, find_program, first_program
+from skilld.files import access_remedy, first_program, free_bytes
 from skilld.git.environment import scrub_environment
+from skilld.health.judge_facts import judge_facts, settings_in_use
 from skilld.health.values import Agent, BlockedWork, Counts, Daemon, Disk, Facts, Machine, Model, Service, Trouble
 from skilld.ingest.discover import Host, Root, find_links, find_roots, find_transcripts
 from skilld.ingest.drift import drifts
 from skilld.ingest.gone import gone_remedy, gone_roots
-from skilld.paths import Places, check_private, private_dir
+from skilld.paths import Places, access_error, check_private
 from skilld.proposals.remarks import current_conflicts, remake_status
-from skilld.protocol import Job
 from skilld.service.values import ServiceManager, lacking_keys, missing_variables, needed_variables
-from skilld.settings import Settings, choose_back_end, load_file
+from skilld.settings import Settings, load_file
 from skilld.store import Store, meta
 from skilld.store.batches import REMAKE_PREFIX, Delay, Obstacle, StoredBatch
-from skilld.store.budget import TEST_QUESTION, Account, spent_limit
+from skilld.store.budget import spent_limit
 from skilld.store.connection import is_remote
 from skilld.store.corruption import missing_reason
 from skilld.store.meta import DAEMON, DRIFT, FOREVER, INSTALLED_AT, LAST_ERROR, LAST_REBUILD, NOTICE_ERROR, PAUSED_UNTIL
-from skilld.text import pluralize
-from skilld.types import Cause, Outcome, State
-from skilld.worker.spawn import Worker
+from skilld.types import Cause, State
 
 
 def agent_facts(host: Host, configured: Mapping[str, Sequence[Path]], store: Store) -> list[Agent]:
@@ -118,17 +110,18 @@ def _inaccessible_folder(folder: Path) -> Path | None:
 
 
 _RECENT_SECONDS = 7 * 86400.0
-_WATCH_LIMIT_FILE = Path("/proc/sys/fs/inotify/max_user_watches")
+_WATCH_SETTINGS = "fs.inotify.max_user_watches", "user.max_inotify_watches"  # the smaller one holds
 
 
 def open_database(places: Places) -> tuple[Store, Trouble | None]:
     """Return the open store, and what is wrong with it; an empty store if it is damaged or skilld has never run."""
-    if not os.path.lexists(places.database) and not missing_reason(places.database):
-        return Store.empty(places.database), None
     try:
+        if not os.path.lexists(places.database) and not missing_reason(places.database):
+            return Store.empty(places.database), None
         return Store.open_checked(places.database), None
-    except SkilldError as error:
-        return Store.empty(places.database), Trouble(str(error), error.remedy)
+    except (SkilldError, OSError) as error:
+        known = error if isinstance(error, SkilldError) else access_error(error)
+        return Store.empty(places.database), Trouble(str(known), known.remedy)
 
 
 def describe_rebuild(store: Store, now: float) -> str:
@@ -144,12 +137,13 @@ def _permission_problem(places: Places) -> Trouble | None:
         if places.state.exists():
             check_private(places)
         for path in (places.state, places.config, places.data):
-            if path.exists() and not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-                return Trouble(f"no access to {path}", access_remedy(path, "u+rwx"))
-    except SkilldError as error:
-        return Trouble(str(error), error.remedy)
-    except OSError as error:
-        return Trouble(f"{error.filename}: {error.strerror}")
+            there = next(one for one in (path, *path.parents) if os.path.lexists(one))
+            if not os.access(there, os.R_OK * (there == path) | os.W_OK | os.X_OK):
+                what = f"no access to {path}" if there == path else f"cannot create {path}"
+                return Trouble(what, access_remedy(there, "u+rwx"))
+    except (SkilldError, OSError) as error:
+        known = error if isinstance(error, SkilldError) else access_error(error)
+        return Trouble(str(known), known.remedy)
     return None
 
 
@@ -171,7 +165,7 @@ def _disks(places: Places, repositories: Sequence[Path]) -> tuple[Disk, ...]:
     for folder, what in (*written, *((repository, "proposals") for repository in (*repositories, *git_folders))):
         try:
             there = next(path for path in (folder, *folder.parents) if path.is_dir())
-            found.setdefault(there.stat().st_dev, Disk(there, what, _free_bytes(there)))
+            found.setdefault(there.stat().st_dev, Disk(there, what, free_bytes(there)))
         except (OSError, StopIteration):
             continue
     return tuple(found.values())
@@ -186,100 +180,13 @@ def _git_folder(path: Path) -> Path | None:
         return None
 
 
-def _free_bytes(folder: Path) -> int:
-    facts = os.statvfs(folder)
-    # Without free inodes nothing can be written either; a file system that does not count them has 0 of 0.
-    return facts.f_bavail * facts.f_frsize if facts.f_favail or not facts.f_files else 0
-
-
-def _watch_limit() -> int | None:
-    try:
-        return int(_WATCH_LIMIT_FILE.read_text(encoding="ascii"))
-    except (OSError, ValueError):
-        return None
-
-
-_RETRY_REMEDY = "Try again later. If it still fails, check the settings: skilld config show"
-
-
-def model_facts(settings: Settings, environment: Mapping[str, str], store: Store, now: float, *, ask: bool) -> Model:
-    """Return the facts of the back-end. With `ask` a worker asks it one question, whose cost is booked."""
-    key, url = settings.model_api_key, settings.model_base_url
-    choice = choose_back_end(settings, environment)
-    missing = _missing_requirement(choice.spec.model, environment, has_key=bool(key or url))
-    specs = [choose_back_end(settings, environment, name).spec for name in ADAPTERS] if choice.agent else [choice.spec]
-    asked = [spec for spec in specs if ask and missing is None and spec.model != OFFLINE]
-    told: list[Trouble | str] = []
-    if asked:
-        with _books(store) as books:
-            account = Account(books, settings.budget, TEST_QUESTION)
-            told = [_test_model(spec, settings, environment, account, named=choice.agent) for spec in asked]
-    troubles = [one for one in told if isinstance(one, Trouble)]
-    answer = troubles[0] if troubles else ("; ".join(map(str, told)) or None)
-    also = tuple(one for one in told if isinstance(one, str)) if troubles else ()
-    absent = [*judge_problems(store, settings.model, environment, now)]
-    agents = tuple((one.agent, Trouble(one.why, one.remedy)) for one in absent if not one.expected)
-    unasked = tuple(one.agent for one in absent if one.expected)
-    if choice.agent and not agents and all(spec.model == OFFLINE for spec in specs):
-        why = f"judged without a model, because none of these is on PATH: {', '.join(CLIENTS)}"
-        agents = (("Every session", Trouble(why, "Install one of them, or choose another judge: skilld setup")),)
-    return Model(choice.name, choice.why, choice.found, missing, answer, agents, unasked, (*troubles[1:], *also))
-
-
-@contextmanager
-def _books(store: Store) -> Iterator[Store]:
-    """Give the store in which to book a call: a new database on disk if skilld has never run here."""
-    if os.path.lexists(store.path) or missing_reason(store.path):
-        yield store
-        return
-    private_dir(store.path.parent)
-    with closing(Store.open(store.path)) as new:
-        yield new
-
-
-def _test_model(
-    spec: Spec, settings: Settings, environment: Mapping[str, str], account: Account, *, named: bool
-) -> Trouble | str:
-    """Return the result of one test question, with the agent's name if `named`."""
-    if spent := account.spent_limit():
-        return Trouble(f"not tested because the budget is spent: {spent}", "skilld cost")
-    told = _ask_model(spec, settings, environment, account)
-    if not named:
-        return told
-    if isinstance(told, Trouble):
-        return replace(told, what=_name_client(spec.model, told.what))
-    return f"{parse_model(spec.model)[0].title} answered a test question{told}"
-
-
-def _name_client(model: str, what: str) -> str:
-    """Return what is wrong with a judging agent, preceded by the agent's name."""
-    title = parse_model(model)[0].title if model.startswith(PREFIX) else ""
-    return f"{title}: {what}" if title and title not in what else what
-
-
-def _missing_requirement(name: str, environment: Mapping[str, str], *, has_key: bool) -> Trouble | None:
-    if name.startswith(PREFIX):
-        client, _ = parse_model(name)
-        if find_program(client.program, environment) is None:
-            return Trouble(
-                f"{client.program} is not on PATH", f"Install {client.title}, or choose another judge: skilld setup"
-            )
-        return None
-    if name != OFFLINE and not has_key and (found := find_problem(name)) and found.certain:
-        return Trouble(found.what, found.remedy or "Choose another judge: skilld setup")
-    provider = name.partition("/")[0]
-    variables = [variable for variable, model in PROVIDERS.items() if model.partition("/")[0] == provider]
-    if not variables or has_key or any(environment.get(variable) for variable in variables):
-        return None
-    return Trouble(f"{variables[0]} is not set", f"export {variables[0]}=KEY, or: skilld config set model_api_key -")
-
-
-def _ask_model(spec: Spec, settings: Settings, env: Mapping[str, str], account: Account) -> Trouble | str:
-    with Worker(env) as worker:
-        result = worker.do(Job(TestBackend(spec), 0o077), settings.worker.seconds, charge=account.charge)
-    if result.outcome is Outcome.NOTHING:
-        return f" ({pluralize(result.usage.tokens_in + result.usage.tokens_out, 'token')})"
-    return Trouble(result.detail, result.remedy or _RETRY_REMEDY)
+def _watch_limit() -> tuple[int | None, str]:
+    """Return how many folders the kernel lets this user watch, and the setting that limits it."""
+    found = []
+    for name in _WATCH_SETTINGS:
+        with suppress(OSError, ValueError):
+            found.append((int(Path("/proc/sys", *name.split(".")).read_text(encoding="ascii")), name))
+    return min(found, default=(None, _WATCH_SETTINGS[0]))
 
 
 _REPORTED_SECONDS = 30 * 86400.0  # how long a missing transcript or an unusable answer is reported
@@ -331,26 +238,24 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
     settings, bad_settings = _load_settings(context.places)
     exposed = _permission_problem(context.places)  # before the database is opened, and its log deleted
     opened, bad_store = open_database(context.places)
+    running = is_held(context.places.lock)
     with closing(opened) as store:
         found = agent_facts(context.host, settings.roots if settings else {}, store)
         status = store.meta.get(DAEMON)
-        spent = spent_limit(store.usage.on(local_day(now)), settings.budget) if settings else None
+        used = settings and settings_in_use(settings, store, running=running)
+        spent = spent_limit(store.usage.on(local_day(now)), used.budget) if used else None
         return Facts(
-            machine=Machine(
+            machine=replace(
+                _machine_facts(context.places, store, found, status if running else None),
                 now=now,
                 settings=bad_settings,
                 permissions=exposed,
                 store=bad_store,
-                git=_git_version(),
-                disks=_disks(context.places, _repositories(store)),
-                watch_limit=_watch_limit(),
-                folders=sum(agent.watched for agent in found),
-                remote=tuple(one for agent in found for one in agent.folders if one.is_dir() and is_remote(one)),
                 rebuilt=describe_rebuild(store, now),
             ),
             agents=tuple(found),
             daemon=Daemon(
-                running=is_held(context.places.lock),
+                running=running,
                 status=status,
                 seen_at=last_seen(context.places.lock),
                 outdated=is_outdated(context.places.lock),
@@ -361,11 +266,11 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
                 delayed=_list_delays(store, spent or ""),
                 parked=tuple(str(item["detail"] or "") for item in store.batches.parked()),
                 unusable=store.batches.outcomes().get("failed", 0),
-                lacking=_lacking_keys(context, settings, status),
+                lacking=_lacking_keys(context, used, status),
                 stale=tuple(_stale_proposals(store)),
             ),
             service=_service_facts(context, settings),
-            model=model_facts(settings, context.host.environment, store, now, ask=ask) if settings else None,
+            model=_judge_facts(context, settings, store, now, running=running, ask=ask),
             spent=spent,
             notices=_notice_problem(settings, store, context),
             counts=None if bad_store else count_turns(store, settings),
@@ -377,8 +282,35 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
         )
 
 
+def _machine_facts(places: Places, store: Store, agents: Sequence[Agent], status: Mapping[str, Any] | None) -> Machine:
+    """Return the facts of the machine; `status` is the running daemon's."""
+    limit, setting = _watch_limit()
+    known = status or {}
+    return Machine(
+        now=0.0,
+        settings=None,
+        permissions=None,
+        store=None,
+        git=_git_version(),
+        disks=_disks(places, _repositories(store)),
+        watch_limit=limit,
+        watch_setting=setting,
+        folders=sum(agent.watched for agent in agents),
+        unwatched=known.get("unwatched", 0),
+        no_watches=not known.get("watched", 1),
+        remote=tuple(one for agent in agents for one in agent.folders if one.is_dir() and is_remote(one)),
+    )
+
+
+def _judge_facts(
+    context: HealthContext, settings: Settings | None, store: Store, now: float, *, running: bool, ask: bool
+) -> Model | None:
+    environment = context.host.environment
+    return judge_facts(settings, environment, store, now, running=running, ask=ask) if settings else None
+
+
 def _lacking_keys(context: HealthContext, settings: Settings | None, status: dict[str, Any] | None) -> tuple[str, ...]:
-    if settings is None or settings.model_api_key or settings.model_base_url:
+    if settings is None or settings.model_api_key or settings.model_base_url or (status or {}).get("has_key"):
         return ()
     return tuple(lacking_keys(context.host.environment, settings.model, status))
 

@@ -69,8 +69,10 @@ class BlockedWork:
 class Machine:
     """The machine and skilld's own files on it. Sizes in bytes, times in Unix seconds, None if not known.
 
-    `git` is the output of `git version`, `watch_limit` the kernel's limit of watched folders, `folders` how many would
-    be watched, `remote` the transcript folders on network file systems, `rebuilt` when and why the database was.
+    `git` is the output of `git version`, `watch_limit` the kernel's limit of watched folders, which `watch_setting`
+    sets, `folders` how many would be watched, `unwatched` how many the running daemon could not watch, `no_watches`
+    whether that is all of them, `remote` the transcript folders on network file systems, `rebuilt` when and why the
+    database was.
     """
 
     now: float
@@ -83,6 +85,9 @@ class Machine:
     folders: int
     remote: tuple[Path, ...] = ()
     rebuilt: str = ""
+    watch_setting: str = "fs.inotify.max_user_watches"
+    unwatched: int = 0
+    no_watches: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,7 @@ class Watcher:
     def __init__(self, changed: Callable[[str], None], lost: Callable[[], None], appeared: Callable[[], None]) -> None:
         self._callbacks = changed, lost, appeared
         self._backend = self._start_backend()
+        self._wanted = 0  # folders that exist
         self._watched: dict[Path, _Identity] = {}
         self._parents: set[Path] = set()
         self._flat: frozenset[Path] = frozenset()
@@ -100,6 +101,7 @@ class Watcher:
         Below `flat` folders nothing is watched; below `sparse` ones, only new folders and those given to `watch_only`.
         """
         wanted = list(folders)
+        self._wanted = sum(map(Path.is_dir, wanted))
         self._flat, self._sparse = frozenset(flat), frozenset(sparse)
         self._backend = self._backend or self._start_backend()
         if self._backend is None:
@@ -152,8 +154,8 @@ class Watcher:
         return len(self._watched)
 
     def unwatched_count(self) -> int:
-        """Return how many folders are not watched because the kernel's limit is reached."""
-        return self._backend.retry_refused() if self._backend else 0
+        """Return how many folders are not watched because a limit of the kernel is reached."""
+        return self._backend.retry_refused() if self._backend else self._wanted
 
     def restart(self) -> None:
         """Start over: the backend died, or lost events and with them new folders."""

@@ -81,6 +81,19 @@ def opt_out(path: Path, name: str = "", kind: TargetKind | None = None) -> str |
     return next(filter(None, found), None)
 
 
+def describe_restrictions(path: Path) -> list[str]:
+    """Return what the configurations around a folder restrict, each once. Raises SkilldError if one is invalid."""
+    found = []
+    for config, at in _configs_around(Path(os.path.realpath(path))):
+        lists = {"never": config.never, "ignore": config.ignore}
+        if config.targets != tuple(TargetKind):
+            lists["targets"] = config.targets
+        kept = "; ".join(f"{name}: {', '.join(values)}" for name, values in lists.items() if values)
+        why = config.opt_out(at)
+        found.append(why or f"{_told_path(config.folder / PROJECT_CONFIG, config.branch)} sets {kept or 'nothing'}")
+    return list(dict.fromkeys(found))
+
+
 def is_left_alone(path: Path) -> bool:
     """Whether a project around an absolute `path` opts out, or has a configuration that cannot be read."""
     try:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from skilld.cli.doctor import _check_project
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, Session
@@ -108,3 +109,25 @@ def test_the_skills_of_a_project_that_opts_out_are_not_offered_and_their_uses_no
     (project.root / ".skilld.toml").unlink()
     for words in asked[:2]:
         assert "release-notes" in program.run(*words).stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "told"),
+    [
+        ("never = deploy\n", "warn", "it is not valid TOML"),
+        ("nevr = ['deploy']\n", "warn", "nevr"),
+        ("enabled = false\n", "ok", "opts out of skilld"),
+        ("never = ['deploy']\nignore = ['docs/*']\n", "ok", "sets never: deploy; ignore: docs/*"),
+        ("targets = ['skill']\n", "ok", "sets targets: skill"),
+    ],
+)
+def test_doctor_says_what_a_project_restricts_before_anything_was_skipped(
+    home: Path, project: Project, monkeypatch: pytest.MonkeyPatch, *, text: str, verdict: str, told: str
+) -> None:
+    del home
+    (project.root / ".skilld.toml").write_text(text)
+    monkeypatch.chdir(project.root)
+    (check,) = _check_project()
+    assert (check.verdict.value, told in check.detail) == (verdict, True)
+    (project.root / ".skilld.toml").unlink()
+    assert _check_project() == []

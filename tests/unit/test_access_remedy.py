@@ -14,7 +14,7 @@ from skilld.cli import common
 from skilld.errors import SkilldError
 from skilld.files import access_remedy, shell_quoted
 from skilld.paths import places, private_dir
-from skilld.settings import read_file
+from skilld.settings_file import read_file
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
 NOBODY = 65534
@@ -49,6 +49,7 @@ def test_another_users_file_is_taken_over_by_a_person(tmp_path: Path, monkeypatc
     monkeypatch.setattr(os, "geteuid", lambda: NOBODY)  # a stranger's file, as a person without rights sees it
     assert access_remedy(tmp_path, "700") == f'sudo chown "$USER" {tmp_path} && chmod 700 {tmp_path}'
     assert access_remedy(tmp_path, "") == f'sudo chown "$USER" {tmp_path}'
+    assert access_remedy(tmp_path, "", inside=True) == f'sudo chown -R "$USER" {tmp_path}'
 
 
 def test_a_read_only_file_system_takes_no_chmod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from skilld.agents import ADAPTERS
 from skilld.caller.judge import Doubt, DoubtKind
 from skilld.classify.backends.names import find_problem
 from skilld.cli import permissions
-from skilld.health import gather
+from skilld.health import judge_facts
 from skilld.health.values import Model, Trouble
 from skilld.settings import Settings, setting_keys
 
@@ -312,6 +312,46 @@ def test_u3_invalid_edits_are_not_saved(file: Path, tmp_path: Path, monkeypatch:
     assert not file.exists()
 
 
+@pytest.mark.usefixtures("terminal")
+def test_u3_a_mistake_costs_nothing_but_a_second_edit(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter(["\n", "x\n"])
+    monkeypatch.setattr(sys.stdin, "readline", lambda: next(answers, ""), raising=False)
+    steps = "s/^turns = 98 .*/turns = 7/", "s/^turns = 99 .*/turns = 98 # more/", "s/^# turns = 5 /turns = 99 /"
+    change = "sed -i" + "".join(f" -e '{step}'" for step in steps)
+    _editor(monkeypatch, tmp_path, change)
+    assert main(["config", "edit"]) == 0
+    assert "\nturns = 7\n" in file.read_text()
+    file.unlink()
+    _editor(monkeypatch, tmp_path, "echo '[' >>")
+    assert main(["config", "edit"]) == 2, "the end of the input is no answer that asks for another edit"
+
+
+@pytest.mark.usefixtures("terminal")
+def test_u3_a_model_that_no_provider_takes_is_not_saved(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdin, "readline", lambda: "n\n", raising=False)
+    _editor(monkeypatch, tmp_path, "echo 'model = \"sonnet\"' >")
+    assert main(["config", "edit"]) == 2
+    assert not file.exists()
+
+
+@pytest.mark.usefixtures("terminal")
+def test_u3_a_file_with_the_line_ends_of_windows_keeps_them(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b'model = "offline"\r\nbatch.turns = 4\r\n')
+    file.chmod(0o600)
+    _editor(monkeypatch, tmp_path, "sed -i 's/turns = 4/turns = 6/'")
+    assert main(["config", "edit"]) == 0
+    written = file.read_bytes()
+    assert b"batch.turns = 6\r\n" in written
+    assert written.count(b"\n") == written.count(b"\r\n")
+
+
 def test_u3_without_a_terminal_no_editor_opens(file: Path) -> None:
     assert main(["config", "edit"]) == 2
     assert not file.exists()
@@ -371,7 +411,7 @@ def test_u3_a_new_model_is_tested_with_one_question_that_cannot_block(
         return Model(settings.model, "", answer=answers.pop())
 
     answers: list[Trouble | str] = [Trouble("the provider rejected the key", "Check the key."), " (12 tokens)"]
-    monkeypatch.setattr(gather, "model_facts", model)
+    monkeypatch.setattr(judge_facts, "model_facts", model)
     assert _set("model", "openai/gpt-5-mini") == 0
     assert "The model answered a test question (12 tokens)." in capsys.readouterr().out
     assert _set("model", "gpt-5") == 0

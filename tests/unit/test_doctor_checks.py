@@ -7,7 +7,8 @@ from pathlib import Path
 
 from skilld.context import Context, LoadedFile, LoadTime, Scope, Segment
 from skilld.health import agent_checks, checks
-from skilld.health.checks import machine, no_common_file, reasons_for_nothing, repeats, surprises
+from skilld.health.checks import no_common_file, reasons_for_nothing, repeats, surprises
+from skilld.health.machine_checks import machine
 from skilld.health.values import Agent, Check, Counts, Daemon, Disk, Machine, Model, Service, Trouble
 from skilld.service.values import ServiceState
 from skilld.store.batches import Delay
@@ -59,6 +60,12 @@ def test_a_healthy_machine_gets_no_remedy() -> None:
         (replace(MACHINE, folders=9000), "watches", "warn", "9,000 folders; the kernel allows 8,192",
             "max_user_watches=524288"),
         (replace(MACHINE, folders=600000), "watches", "warn", "the kernel allows 8,192", "max_user_watches=1200000"),
+        (replace(MACHINE, watch_limit=8, watch_setting="user.max_inotify_watches"), "watches", "warn",
+            "12 folders; the kernel allows 8; the rest are polled", "sudo sysctl user.max_inotify_watches=524288"),
+        (replace(MACHINE, unwatched=3), "watches", "warn", "with other programs' watches; the rest are polled",
+            "max_user_watches=524288"),
+        (replace(MACHINE, unwatched=12, no_watches=True), "watches", "warn", "none of 12 folders is watched",
+            "sudo sysctl fs.inotify.max_user_instances=1024"),
         (replace(MACHINE, remote=(Path("/nfs"),)), "watches", "warn", "polling /nfs", ""),
         (replace(MACHINE, watch_limit=None), "watches", "ok", "12 folders", ""),
         (replace(MACHINE, disks=(Disk(Path("/a"), "its state", 9 << 30), Disk(Path("/b"), "proposals", 5 << 20))),
@@ -84,6 +91,7 @@ def test_a_daemon_start_time_in_the_future_means_the_clock_was_set_back() -> Non
     assert find_check(machine(MACHINE, NOW + 7200, None), "clock")[1].startswith(
         "seems to have been set back: the daemon's status is dated 120 minutes in the future"
     )
+    assert "dated 3 days in the future" in find_check(machine(MACHINE, NOW + 3 * 86400, None), "clock")[1]
     assert find_check(machine(MACHINE, NOW + 60, None), "clock")[0] == "ok"  # a file server's clock may be ahead
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.cli.status import _print_daemon
+from skilld.cli.status import _print_watching
 from skilld.daemon.messages import FileChanged, Message, Tick
 from skilld.daemon.watching import FolderWatch
 from skilld.ingest.discover import Root
@@ -41,7 +41,7 @@ def watching(folder: Path, messages: list[Message]) -> Iterator[FolderWatch]:
 def printed_status(watching: FolderWatch, capsys: pytest.CaptureFixture[str]) -> str:
     watching.check_events()
     capsys.readouterr()  # what was logged meanwhile
-    _print_daemon(watching.facts(), "")
+    _print_watching(watching.facts())
     return capsys.readouterr().out
 
 
@@ -76,6 +76,27 @@ def test_folders_beyond_the_kernels_limit_are_reported(
     finally:
         watching.stop()
     assert text == "watching  the kernel's watch limit is reached: polling 6 folders every 30 s\n"
+
+
+@LINUX
+def test_a_kernel_without_a_descriptor_for_watching_is_reported(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from watchdog.observers import inotify_c
+
+    def none_left() -> int:
+        """Answer as the kernel does where the person has no instance left (inotify_init(2))."""
+        ctypes.set_errno(errno.EMFILE)
+        return -1
+
+    monkeypatch.setattr(inotify_c, "inotify_init", none_left)
+    watching = FolderWatch([Root("claude-code", folder)], lambda _: None)
+    try:
+        text = printed_status(watching, capsys)
+        assert (watching.facts()["watched"], watching.facts()["unwatched"]) == (0, 1)
+    finally:
+        watching.stop()
+    assert text == "watching  the kernel's watch limit is reached: polling 1 folder every 30 s\n"
 
 
 @LINUX

@@ -19,7 +19,7 @@ from support.source_tree import ROOT, nodes, trees
 # What stands in one line may be imported by every line below it, and by nothing beside or above it.
 LAYERS = (
     ("types", "errors", "text", "clock", "words", "files", "codec", "past", "statusline"),
-    ("git", "markdown", "redact", "caller", "logs", "verb_jobs", "meanings"),
+    ("git", "markdown", "redact", "caller", "logs", "verb_jobs", "meanings", "settings_file"),
     ("agents", "batching", "skills", "notify"),
     ("classify", "edit", "mcp"),
     ("settings", "paths", "console", "context", "protocol"),

@@ -16,7 +16,7 @@ from skilld.classify.backends.choose import choose
 from skilld.cli.setup import find_offers
 from skilld.daemon import judges
 from skilld.health.checks import back_end
-from skilld.health.gather import model_facts
+from skilld.health.judge_facts import model_facts
 from skilld.health.values import Verdict
 from skilld.jobs.fallback import with_offline_fallback
 from skilld.protocol import AnalyseBatch, BatchJob, BatchResult, Outage

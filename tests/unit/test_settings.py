@@ -240,5 +240,29 @@ def test_a_setting_that_needs_a_restart_says_so(path: Path, tmp_path: Path) -> N
     assert file.message == "changed; roots and notify.enabled take effect only after a restart"
 
 
+def test_a_file_is_read_again_once_its_mode_is_mended(path: Path) -> None:
+    file = SettingsFile(path, load_file(path))
+    path.write_text("[batch]\nturns = 3\n")
+    path.chmod(0o666)
+    assert file.load_if_changed() is None
+    assert "can be changed by other users" in file.message
+    path.chmod(0o600)
+    assert file.load_if_changed() is not None
+    assert file.message == ""
+
+
+def test_a_model_that_no_provider_takes_is_refused_and_the_judge_stays(path: Path) -> None:
+    file = SettingsFile(path, load_file(path))
+    path.write_text('model = "sonnet"\n')
+    assert file.load_if_changed() is None
+    assert "unknown model 'sonnet'" in file.message
+
+
+def test_what_is_not_utf8_is_named_by_its_line(path: Path) -> None:
+    path.write_bytes(b'model = "offline"\n# \xff\n')
+    with pytest.raises(UsageError, match="line 2 is not UTF-8"):
+        load_file(path)
+
+
 def test_without_a_file_nothing_changes(path: Path) -> None:
     assert SettingsFile(None, load_file(path)).load_if_changed() is None

@@ -14,7 +14,7 @@ import pytest
 from skilld.cli import common, first_steps, run, service, terminal, uninstall
 from skilld.cli.parser import build_parser
 from skilld.errors import Exit
-from skilld.health import gather
+from skilld.health import judge_facts
 from skilld.health.values import Model, Trouble
 from skilld.mining.sessions import Transcript
 from skilld.protocol import BatchJob
@@ -131,7 +131,7 @@ def test_a_judge_that_cannot_answer_is_reported_and_another_can_be_chosen(
         asked.append((given.model, ask))
         return Model(given.model, "", answer=Trouble("no login", "Log in."))
 
-    monkeypatch.setattr(gather, "model_facts", model)
+    monkeypatch.setattr(judge_facts, "model_facts", model)
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     monkeypatch.setenv("PATH", "/nowhere")
     assert _setup(monkeypatch, "a", "", "n", "n") == Exit.OK

@@ -12,6 +12,11 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from skilld.classify.backends import OFFLINE
+from skilld.classify.backends.agent_cli.clients import PREFIX
+from skilld.classify.backends.choose import AGENT
+from skilld.errors import UsageError
+
 _MODELS, _PROVIDERS = "model_prices_and_context_window_backup.json", "provider_endpoints_support_backup.json"
 _CHAT_MODES = frozenset({"chat", "completion", "responses"})
 _CUSTOM_MODEL_PROVIDERS = frozenset({"azure", "azure_ai", "ollama", "ollama_chat", "sagemaker"})
@@ -58,6 +63,16 @@ def find_problem(model: str, *, own_server: bool = False) -> NameProblem | None:
         "",
         certain=False,
     )
+
+
+def check_name(model: str, *, own_server: bool) -> str:
+    """Return a warning of a model's name that is merely unknown, else "". Raises UsageError for one that none takes."""
+    if model in {"auto", OFFLINE, AGENT} or model.startswith(PREFIX):
+        return ""
+    found = find_problem(model, own_server=own_server)
+    if found and found.certain:
+        raise UsageError("Invalid value for model", found.what, found.remedy or "Choose another judge: skilld setup")
+    return found.what if found else ""
 
 
 def _suggestion(word: str, known: Iterable[str]) -> str:

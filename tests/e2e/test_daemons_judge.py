@@ -1,0 +1,36 @@
+"""`status` and `doctor` report the judge of the running daemon, whatever the shell that asks has set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.program import Program
+
+
+@pytest.mark.parametrize(("daemons", "shells"), [("openai/theirs", "offline"), ("offline", "openai/gpt-5-mini")])
+def test_the_daemons_own_judge_is_reported(home: Path, program: Program, daemons: str, shells: str) -> None:
+    program.environment["SKILLD_MODEL"] = daemons
+    program.environment["OPENAI_API_KEY"] = "x"
+    with program.daemon():
+        asking = Program(home, {"SKILLD_MODEL": shells})
+        assert asking.json("status")["backend"]["name"] == daemons
+        (judge,) = (check for check in asking.json("doctor")["checks"] if check["name"] == "judge")
+        assert judge["detail"].startswith(f"{daemons}: skilld was started with it, but this shell has other settings")
+        assert judge["verdict"] == "ok"
+        (judge,) = (check for check in program.json("doctor")["checks"] if check["name"] == "judge")
+        assert judge["detail"].startswith(f"{daemons}: you chose it")
+    assert asking.json("status")["backend"]["name"] == shells
+
+
+def test_the_daemons_path_decides_which_agents_can_judge(home: Path, program: Program, tmp_path: Path) -> None:
+    (tmp_path / "claude").write_text("#!/bin/sh\n")
+    (tmp_path / "claude").chmod(0o755)
+    program.environment["PATH"] += f":{tmp_path}"
+    program.environment["SKILLD_MODEL"] = "auto"
+    with program.daemon():
+        asking = Program(home, {"SKILLD_MODEL": "auto", "PATH": "/usr/bin:/bin"})
+        (found,) = asking.json("status")["backend"]["found"]
+        assert "Claude Code" in found
+        assert "PATH" not in (asking.json("status")["daemon"] or {})
