@@ -176,13 +176,18 @@ def _run_once(engine: Engine, worker: Worker, *, brief: bool = False, known: int
         if isinstance(found, GitResult):
             record_observation(engine.store, found, time.time())
         done += _finish_due(engine, worker)  # proposals that the poll found to no longer fit
+    from skilld.types import State
+
+    known_ids = {one.id for one in engine.store.proposals.in_states([State.OPEN])}
     if not brief:
         _survey(engine, worker)
     if repair := due_after_corrections(engine, time.time()):
         with VerbWorker(engine.host.environment) as verb:
             verb.do(Job(repair, umask), seconds)
+    remedies = [one for one in engine.store.proposals.in_states([State.OPEN]) if one.id not in known_ids]
+    _print_news(remedies)
     failed = _count_failed(engine) - before
-    if not brief and (done or failed > 0 or _count_turns(engine) != known):
+    if not brief and (done or remedies or failed > 0 or _count_turns(engine) != known):
         _print_totals(engine, done, failed)
     engine.store.meta.set(RAN_ONCE_AT, time.time())
     return 0

@@ -52,9 +52,13 @@ _STATE_ORDER = (RuleState.REPEATED, RuleState.HOLDS, RuleState.UNKNOWN, RuleStat
 
 @dataclass(frozen=True, slots=True)
 class _Instruction:
-    """A lasting instruction, proposed or waiting for a file; `at` is a Unix time."""
+    """A lasting instruction, proposed or waiting for a file.
+
+    `at` is the Unix time at which it was first said, `made_at` that of the proposal: a backfill makes it weeks later.
+    """
 
     at: float
+    made_at: float
     where: str
     path: str
     state: str
@@ -73,7 +77,8 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
     asks = group_learnings(store.learnings.said())
     # Proposals of test cases teach nothing.
     proposed = [one for one in store.proposals.all() if one.target is not TargetKind.EVALS]
-    instructions = [*_from_proposals(proposed), *map(_from_learnings, asks)]
+    said_at = store.transcripts.said_at
+    instructions = [*_from_proposals(proposed, said_at), *(_from_learnings(ask, said_at) for ask in asks)]
     spent = [{**row, "at": (parse_time(row["day"]) or 0.0) + _DAY / 2} for row in store.usage.rows()]
     places = {(agent, name): (cwd or "", at) for agent, name, cwd, at in store.overview.all_sessions()}
     places |= {(one.agent, one.session_id): (one.cwd, one.at) for one in past}
@@ -108,12 +113,15 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
     )
 
 
-def _from_proposals(proposals: Iterable[Proposal]) -> Iterator[_Instruction]:
+_SaidAt = Callable[[str], str | None]  # when a turn was said, by its key
+
+
+def _from_proposals(proposals: Iterable[Proposal], said_at: _SaidAt) -> Iterator[_Instruction]:
     """Yield the proposals; the same words, proposed for another file too, were taught once."""
     known: set[tuple[str, str, str]] = set()
     for one in sorted(proposals, key=lambda one: one.created_at):
         taught = _taught_by(one)
-        yield _from_proposal(one, len(taught - known))
+        yield _from_proposal(one, len(taught - known), said_at)
         known |= taught
 
 
@@ -124,9 +132,11 @@ def _taught_by(one: Proposal) -> set[tuple[str, str, str]]:
     return {(one.evidence[0].turn, said.quote or one.evidence[0].quote, said.change) for said in said_updates(one)}
 
 
-def _from_proposal(one: Proposal, count: int) -> _Instruction:
+def _from_proposal(one: Proposal, count: int, said_at: _SaidAt) -> _Instruction:
+    made = parse_time(one.created_at) or 0.0
     return _Instruction(
-        at=parse_time(one.created_at) or 0.0,
+        at=_first_said((said.turn for said in one.evidence), said_at) or made if count else made,
+        made_at=made,
         where=one.state.value if one.state is State.SAID else one.target.value,
         path=one.path,
         state=one.state.value,
@@ -139,10 +149,18 @@ def _from_proposal(one: Proposal, count: int) -> _Instruction:
     )
 
 
-def _from_learnings(ask: Sequence[Learning]) -> _Instruction:
+def _first_said(turns: Iterable[str], said_at: _SaidAt) -> float:
+    """Return when the first of some turns was said, 0 if unknown."""
+    return min(filter(None, (parse_time(said_at(turn)) for turn in turns)), default=0.0)
+
+
+def _from_learnings(ask: Sequence[Learning], said_at: _SaidAt) -> _Instruction:
     newest, oldest = ask[0], ask[-1]
-    at, quotes = parse_time(oldest.created_at) or 0.0, tuple(one.quote for one in ask)
-    return _Instruction(at, WAITING, newest.place, WAITING, oldest.agent, oldest.session_id, newest.change, quotes)
+    made, quotes = parse_time(oldest.created_at) or 0.0, tuple(one.quote for one in ask)
+    at = _first_said((one.turn_key for one in ask), said_at) or made
+    return _Instruction(
+        at, made, WAITING, newest.place, WAITING, oldest.agent, oldest.session_id, newest.change, quotes
+    )
 
 
 def _count_taught(instructions: Sequence[_Instruction], weeks: Weeks) -> TaughtCounts:
@@ -167,7 +185,8 @@ def _count_taught(instructions: Sequence[_Instruction], weeks: Weeks) -> TaughtC
 def _count_decisions(instructions: Sequence[_Instruction]) -> DecisionCounts:
     states = Counter(one.state for one in instructions)
     final = sum(states[state] for state in _DECIDED)
-    took = [one.decided_at - one.at for one in instructions if one.state in _DECIDED and one.decided_at >= one.at]
+    decided = [one for one in instructions if one.state in _DECIDED and one.decided_at >= one.made_at]
+    took = [one.decided_at - one.made_at for one in decided]
     days = median(took or [0.0]) / _DAY
     return DecisionCounts(
         states={state.value: states[state] for state in State if state is not State.SAID},

@@ -31,15 +31,22 @@ def _lines(report: Report, home: str, width: int) -> Iterator[str]:
     states = [f"{number(count)} {state}" for state in wording.STATES if (count := report.decided.states[state])]
     yield from _labelled(width, "decided", wording.decided(report), ", ".join(states))
     yield from _labelled(width, "repeated", wording.repeats(report), *_repeat_lines(report, home))
-    files = (
+    files = [
         f"{wording.short_path(one.path, home)}: {pluralize(one.now, 'token')}"
         + (f" ({wording.change(one.change)})" * bool(one.change))
-        for one in report.weight[:_MAX_ROWS]
-    )
-    yield from _labelled(width, "tokens", wording.weight(report), *files)
+        for one in report.weight
+    ]
+    yield from _labelled(width, "tokens", wording.weight(report), *_first(files))
     yield from _labelled(width, "cost", wording.cost(report), _blocks(report, report.cost.per_week))
     for name, groups in (("agents", report.agents), ("projects", report.projects)):
-        yield from _labelled(width, name, *(_group_line(group, home) for group in groups[:_MAX_ROWS]))
+        yield from _labelled(width, name, *_first([_group_line(group, home) for group in groups]))
+
+
+def _first(rows: Sequence[str]) -> Iterator[str]:
+    """Yield the first rows of a list, and with the last of them how many are not shown."""
+    more = f" ({len(rows) - _MAX_ROWS} more not shown)" if len(rows) > _MAX_ROWS else ""
+    for place, row in enumerate(rows[:_MAX_ROWS], 1):
+        yield f"{row}{more}" if place == _MAX_ROWS else row
 
 
 def _labelled(width: int, name: str, *said: str) -> Iterator[str]:
@@ -58,8 +65,9 @@ def _taught_lines(report: Report, home: str) -> Iterator[str]:
     taught = report.taught
     yield _blocks(report, [sum(week) for week in zip(*taught.per_week.values(), strict=True)])
     yield ", ".join(f"{number(count)} {wording.DESTINATIONS[name]}" for name, count in taught.where.items() if count)
-    for one in taught.files[:_MAX_ROWS]:
-        yield f"{wording.short_path(one.path, home)}: {one.taught} taught, {one.accepted} accepted"
+    yield from _first(
+        [f"{wording.short_path(one.path, home)}: {one.taught} taught, {one.accepted} accepted" for one in taught.files]
+    )
 
 
 def _repeat_lines(report: Report, home: str) -> Iterator[str]:
@@ -68,8 +76,11 @@ def _repeat_lines(report: Report, home: str) -> Iterator[str]:
         return
     yield _blocks(report, again.per_week["after"])
     yield "rules: " + ", ".join(f"{count} {wording.RULES[state]}" for state, count in again.states.items() if count)
-    for rule in [one for one in again.rules if one.state == "repeated"][:_MAX_ROWS]:
-        yield f"{wording.short_path(rule.path, home)}:{rule.line}: repeated in {wording.sessions(rule.after)}"
+    repeated = [one for one in again.rules if one.state == "repeated"]
+    places = (f"{wording.short_path(one.path, home)}:{one.line}" for one in repeated)
+    yield from _first(
+        [f"{place}: repeated in {wording.sessions(one.after)}" for place, one in zip(places, repeated, strict=True)]
+    )
 
 
 def _group_line(group: Group, home: str) -> str:

@@ -126,8 +126,13 @@ def test_a_rule_broken_after_acceptance_is_proposed_in_clearer_words(
     assert (rule["after"]["repeats"], rule["remedy"]["kind"], rule["remedy"]["proposal"]) == (1, "sharpen", None)
     assert "State the rule more clearly (skilld run will propose this)" in program.run("effect").stdout
 
-    program.run("run", "--once")
+    told = program.run("run", "--once").stdout
     (one,) = program.json("proposals")
+    assert ("Say this more clearly: " in told, f"  To review it: skilld review {one['id']}\n" in told) == (
+        True,
+        True,
+    ), told
+    assert program.run("run", "--once").stdout == ""
     assert ([evidence["quote"] for evidence in one["evidence"]], one["kind"]) == ([broken], "correction")
     (rule,) = program.json("effect", rule["id"])["rules"]
     assert (rule["remedy"]["kind"], rule["remedy"]["proposal"], rule["remedy"]["state"]) == (

@@ -46,7 +46,7 @@ from skilld.report.values import (
     Weeks,
 )
 from skilld.store.learnings import Learning
-from skilld.types import How, Kind, Span, State, Turn, Update, Usage
+from skilld.types import Evidence, How, Kind, Span, State, Turn, Update, Usage
 from support.in_process_program import InProcessProgram
 from support.new_store import new_store
 from support.proposals import make_proposal
@@ -393,6 +393,42 @@ def test_an_import_alone_is_something_to_report(tmp_path: Path) -> None:
     told = " ".join(" ".join(report_lines(gather(store, NOW), HOME)).split())
     assert "taught Nothing to show, because skilld has not read any sessions yet." in told
     assert "Of the proposals you decided on, 100% were accepted" in told
+
+
+def test_a_lesson_counts_in_the_week_in_which_it_was_said(tmp_path: Path) -> None:
+    """A backfill proposes it weeks later."""
+    store = new_store(tmp_path / "skilld.db")
+    path = tmp_path / "s1.jsonl"
+    path.touch()
+    file = store.transcripts.add_file("codex", str(path), path.stat(), baseline=0)
+    store.transcripts.record_activity("codex", "s1", cwd=None, activity=NOW)
+    for key, at in (("t1", "2026-09-14T09:00:00Z"), ("t2", "2026-09-22T09:00:00Z"), ("t3", "2026-09-15T09:00:00Z")):
+        turn = Turn(key, "codex", "s1", "words", at, How.TYPED, Span(int(key[1]), 10))
+        store.transcripts.add_turn(turn, file.id, counts=True, lasting=True)
+    made = make_proposal(
+        evidence=(Evidence("t1", "use tabs"), Evidence("t2", "tabs!")), created_at="2026-10-01T09:00:00Z"
+    )
+    store.proposals.add(made)
+    store.proposals.decide(made, State.ACCEPTED, "2026-10-01T21:00:00Z", who="command")
+    store.learnings.add(
+        Learning("l1", "t3", "be brief", "Be brief.", "preference", "codex", "s1", "/p", None, "", 0.9,
+                 "2026-10-01T09:00:00Z", "instructions", "/p/CLAUDE.md")
+    )  # fmt: skip
+    report = gather(store, NOW)
+    weeks = dict(zip(report.weeks, map(sum, zip(*report.taught.per_week.values(), strict=True)), strict=True))
+    assert {week: count for week, count in weeks.items() if count} == {"2026-09-14": 2}
+    assert report.decided.days == 0.5, "from the proposal to the decision"
+
+
+def test_the_text_says_how_much_of_a_list_it_leaves_out() -> None:
+    groups = tuple(Group(f"{HOME}/{name}", 1, 1, 1, 1) for name in "abcd")
+    files = tuple(FileCounts(f"{HOME}/{name}", "skill", 3, 2, 1) for name in "ab")
+    told = report_lines(replace(REPORT, projects=groups, taught=replace(REPORT.taught, files=files)), HOME)
+    assert told[-2:] == [
+        "projects  ~/a: 1 session, 1 taught, 1 repeated",
+        "          ~/b: 1 session, 1 taught, 1 repeated (2 more not shown)",
+    ]
+    assert "          ~/b: 3 taught, 2 accepted" in told
 
 
 def test_while_messages_wait_it_is_not_said_that_nothing_was_found(tmp_path: Path) -> None:

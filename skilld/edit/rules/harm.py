@@ -23,8 +23,9 @@ _SEND = (
         " download fetch pull"
     )
 )
-_SEND_THERE = verbs(
-    "send sent forward upload post transmit sync synchronize submit export share copy backup publish relay mirror"
+# Not "an endpoint POST /labels", the method.
+_SEND_THERE = r"(?-i:\b[Pp]ost(?:s|ed|ing)?\b)|" + verbs(
+    "send sent forward upload transmit sync synchronize submit export share copy backup publish relay mirror"
     " deliver push stream"
 )
 _REMOTE_TARGET = (

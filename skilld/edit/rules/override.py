@@ -104,7 +104,11 @@ def check_override(change: Change) -> Iterator[Finding]:
 # look malicious": a bland preference for a brand or a view reaches everyone who reads what the agent writes. They only
 # flag.
 
-_INSERT = verbs("append insert add include inject embed place mention use put prepend attach")
+# "Use when asked for something like ..." says when a skill is for something, as every description does.
+_INSERT = (
+    verbs("append insert add include inject embed place mention put prepend attach")
+    + r"|\b(?:used?|uses|using)\b(?!\s+(?:(?:it|this(?:\s+skill)?)\s+)?(?:when|whenever|if)\b)"
+)
 
 _CONTENT_PHRASES = (
     phrase(
