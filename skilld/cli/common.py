@@ -137,7 +137,10 @@ _MAX_DAYS = 36_500
 def parse_days(text: str) -> float:
     """Parse how many days to look back, given as 7, 7d, 36h or 2w; at most a hundred years."""
     unit = _DAYS_PER_UNIT.get(text[-1:], 0.0)
-    return min(parse_number(text[:-1] if unit else text, _MAX_DAYS, zero=False) * (unit or 1.0), _MAX_DAYS)
+    try:
+        return min(parse_number(text[:-1] if unit else text, _MAX_DAYS, zero=False) * (unit or 1.0), _MAX_DAYS)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error}, in days, or like 36h or 2w") from None
 
 
 def parse_count(text: str) -> int:

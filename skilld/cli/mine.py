@@ -129,6 +129,9 @@ def run(arguments: argparse.Namespace) -> int:
         return _run_interactive(arguments)
     options = _options(arguments)
     report = _mine(arguments, options)
+    project = options.wanted.project
+    if project and not report.reading.sessions and not project.is_dir():  # of a deleted one there may be sessions
+        raise SkilldError("No such folder", str(project))
     from skilld.cli.mine_report import as_json, print_report
 
     if arguments.json:

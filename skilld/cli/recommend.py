@@ -53,7 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
     for one in found:
         name = console.paint(console.plain(one.skill) if one.skill else "(not in a skill yet)", "bold")
         verdict = f"{'fits well' if confidence_word(one.confidence) == 'high' else 'may fit':9}"
-        console.say(f"{verdict}  {name}  {console.message(str(one.path))}".rstrip())
+        draft = "" if not one.path or Path(one.path).exists() else "  (only proposed so far: skilld review)"
+        console.say(f"{verdict}  {name}  {console.message(str(one.path))}{draft}".rstrip())
         for because in one.because:
             sure = f"{because.kind} {because.id}, {confidence_word(because.confidence)} confidence"
             console.say(f"           {_who_said(because.kind)}: {console.plain(because.text)}  ({sure})", style="dim")

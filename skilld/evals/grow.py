@@ -19,6 +19,7 @@ from skilld.ingest.discover import Host
 from skilld.mining.session_summary import typed_text
 from skilld.mining.sessions import Reader, Session, Transcript, recent_transcripts
 from skilld.pipeline.documents import session_opt_out
+from skilld.proposals.model import MINE_PREFIX
 from skilld.store import Store
 from skilld.text import Redact, fold, safe_text, truncate
 from skilld.types import Kind, Message, Proposal
@@ -102,8 +103,10 @@ def grow(proposals: Iterable[Proposal], find: FindSession) -> GrownCases:
 def _cases(proposal: Proposal, find: FindSession) -> tuple[list[Case], str]:
     cases, why = [], ""
     quotes: dict[str, list[str]] = {}
+    corrected = {quote for _, _, quote, _ in _corrections(proposal)}
     for one in proposal.evidence:
-        quotes.setdefault(one.turn, []).append(fold(one.quote))
+        if fold(one.quote) in corrected or not proposal.batch_id.startswith(MINE_PREFIX):  # that quotes requests, too
+            quotes.setdefault(one.turn, []).append(fold(one.quote))
     for change, kind, quote, turn in _corrections(proposal):
         if kind is Kind.REMOVE_STEP:
             why = "it removes something from the skill, which a test case cannot check"

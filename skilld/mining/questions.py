@@ -92,7 +92,7 @@ def _window(session: Session, model: str, messages: Sequence[Message]) -> Window
     return Window(hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24], session.id, renumbered)
 
 
-DECLINED_REASON = "you declined to send the questions"
+DECLINED_REASON = "nobody agreed to send them"
 BOOKED_AS = "(mining)"  # in place of a skill, in `skilld cost`
 _MAX_WINDOWS_PER_JOB = 40  # a worker takes seconds to start
 _FIRST_WAIT_SECONDS = 5.0  # doubled each time, if the model does not say how long to wait

@@ -58,7 +58,7 @@ def _tiles(report: Report) -> Markup:
     shares = wording.brief(again.before), wording.brief(again.after)
     found = (
         (number(report.taught.total), "lasting instructions given"),
-        (number(states["accepted"]), "edits accepted"),
+        (number(states["accepted"]), "edit accepted" if states["accepted"] == 1 else "edits accepted"),
         (number(states["open"]), "waiting for your decision"),
         (number(where["waiting"]), "not in a file yet"),
         (" → ".join(shares), "share of sessions in which you had to state a rule, before and after it was added"),

@@ -162,6 +162,5 @@ def cost(report: Report) -> str:
         return f"{text}; nothing has been accepted yet."
     if spent.per_accepted is None:  # calls that were not answered cost nothing
         return f"{text}."
-    return (
-        f"{text}, or {amount(spent.per_accepted, spent.unit)} for each of {pluralize(spent.accepted, 'accepted edit')}."
-    )
+    each = "the accepted edit" if spent.accepted == 1 else f"each of {number(spent.accepted)} accepted edits"
+    return f"{text}, or {amount(spent.per_accepted, spent.unit)} for {each}."

@@ -412,8 +412,7 @@ class SessionsStep(Step):
             return
         if not result.previews:
             self.show_status(
-                f"There is not enough in these sessions to make a skill. Left out: {pluralize(missed, 'candidate')}. "
-                "To see why: skilld mine --dry-run"
+                f"{result.nothing_found} Left out: {pluralize(missed, 'candidate')}. To see why: skilld mine --dry-run"
             )
             return
         self._show_selection()

@@ -6,6 +6,7 @@ store itself, so that it may run on any thread. Nothing is changed before `save`
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -21,14 +22,14 @@ from skilld.mining.candidates import (
     record_support,
     with_progress,
 )
-from skilld.mining.dedup import is_waiting
+from skilld.mining.dedup import is_declined, is_waiting
 from skilld.mining.evidence import Transcripts
 from skilld.mining.proposing import CandidateResult, propose_candidate
 from skilld.mining.questions import Estimate
 from skilld.mining.session_summary import Row
 from skilld.mining.sessions import Session, SessionSet, read_sessions
 from skilld.mining.values import Candidate, Hooks, Judgement, MiningContext, Options, Progress
-from skilld.skills.spec import NAME_PATTERN
+from skilld.skills.spec import NAME_PATTERN, read_front
 from skilld.store import Store
 from skilld.text import fold, safe_text, truncate
 
@@ -76,6 +77,13 @@ class Preview:
             for one in rejected
             if is_waiting(one.missed)
         ]
+
+    @property
+    def nothing_found(self) -> str:
+        """Why there are no previews: what was found is turned down already, or is too little."""
+        if any(is_declined(one.missed) for one in self.considered.report.judgement.rejected):
+            return "Nothing new: you turned down before what these sessions show."
+        return "There is not enough in these sessions to make a skill."
 
 
 class Generation:
@@ -142,13 +150,16 @@ class Generation:
             for number, one in enumerate(kept, 1):
                 progress("proposals", number, len(kept))
                 candidate = replace(one.candidate, name=one.name)
-                edit = _replace_with(one.text) if one.text else str
+                edit = _replace_with(one) if one.text else str
                 yield propose_candidate(candidate, run, world.host, edit, dry_run=self.dry_run)
 
     @contextmanager
     def _world(self) -> Iterator[MiningContext]:
         with closing(self._open_store()) as store:
             yield replace(self._context, store=store)
+
+
+_NAME_LINE = re.compile(r"^name:.*", re.MULTILINE)
 
 
 def name_problem(name: str, others: Collection[str]) -> str | None:
@@ -172,5 +183,8 @@ def _session_choice(session: Session) -> SessionChoice:
     return SessionChoice(session, safe_text(session.at[:10]), safe_text(folder), safe_text(title))
 
 
-def _replace_with(text: str) -> Callable[[str], str]:
+def _replace_with(kept: KeptCandidate) -> Callable[[str], str]:
+    """Return what gives a draft the person's text; it was edited before the name was asked for."""
+    renamed = read_front(kept.text).name != kept.candidate.name and kept.name == kept.candidate.name
+    text = kept.text if renamed else _NAME_LINE.sub(f"name: {kept.name}", kept.text, count=1)
     return lambda _: text

@@ -86,11 +86,7 @@ class PlainGenerate:
     def _review(self, chosen: Sequence[SessionChoice]) -> tuple[list[KeptCandidate], Preview]:
         result = self._generating.find(chosen, self._ask_person, _no_progress)
         found = len(result.previews)
-        self._say(
-            f"Step 2 of 3: keep or drop {pluralize(found, 'candidate')}."
-            if found
-            else "There is not enough in these sessions to make a skill."
-        )
+        self._say(f"Step 2 of 3: keep or drop {pluralize(found, 'candidate')}." if found else result.nothing_found)
         for one in result.already_proposed:
             self._say(f"  {one}")
         kept = [self._ask_to_keep(number, one) for number, one in enumerate(result.previews, 1)]

@@ -159,7 +159,7 @@ class PlainTabs:
         for number, one in enumerate(shown, 1):
             facts = [f"{number}. {one.name}", one.group, *one.marks]
             facts += [pluralize(one.uses.number, "use")] if one.uses.number else []
-            facts += [f"{pluralize(one.corrections, 'edit')} from what you said"] if one.corrections else []
+            facts += [f"{pluralize(one.corrections, 'edit')} proposed from what you said"] if one.corrections else []
             facts += [] if one.uses.success is None else [f"went well {one.uses.success:.0%} of the time"]
             facts += [f"edited {time_ago(one.edited_at, now)}"] if one.edited_at else []
             self._say(", ".join(facts))

@@ -53,6 +53,8 @@ def test_the_report_quotes_requests_made_again_and_again(home: Path, project: Pr
     assert told.startswith("1 session read.\n  not found, or left out by another option: nosuch (")
     assert program.json("mine", str(used.path))["sessions"] == 1
     assert program.run("mine", "/no/such/folder").returncode == 1
+    result = program.run("mine", "--project", "/no/such/folder", "--dry-run")
+    assert (result.returncode, "No such folder: /no/such/folder" in result.stderr) == (1, True)
     assert program.run("mine", "--limit", "0").returncode == 2
 
 

@@ -250,6 +250,14 @@ def test_it_works_by_questions_and_answers(program: InProcessProgram, project: P
     assert proposal["skill"] == "squash"
     again = _answer(program, "/rebase", "all", "y")
     assert f"  “{SQUASH[1]}”: the open proposal {proposal['id']} already says this\n" in again
+    assert program.run("reject", proposal["id"]).returncode == 0
+    assert "Nothing new: you turned down before what these sessions show." in _answer(program, "/rebase", "all", "y")
+
+
+def test_a_name_that_was_given_in_the_text_stays_unless_another_one_is_asked_for(program: InProcessProgram) -> None:
+    output = _answer(program, "/rebase", "all", "y", "e", "k", "", "y", EDITOR="sed -i s/^name:.*/name:\\ squash/")
+    (proposal,) = program.json("proposals")
+    assert proposal["skill"] == "squash", output
 
 
 def test_with_questions_a_taken_name_is_asked_for_again(program: InProcessProgram) -> None:

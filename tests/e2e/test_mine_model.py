@@ -516,7 +516,7 @@ def test_s8_without_a_terminal_a_paid_model_is_asked_only_if_requested(home: Pat
         result = program.run("mine", "--dry-run")
         assert (result.returncode, len(model.bodies)) == (0, 0), result.stderr
         assert "No questions were sent: confirmation needs a terminal. To skip it: --yes" in result.stderr
-        assert program.json("mine", "--dry-run")["stopped"] == "you declined to send the questions"
+        assert program.json("mine", "--dry-run")["stopped"] == "nobody agreed to send them"
         assert model.bodies == []
         assert program.json("mine", "--dry-run", "--yes")["calls"] == len(model.bodies) > 0
 

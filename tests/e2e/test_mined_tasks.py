@@ -135,4 +135,4 @@ def test_a_use_not_yet_read_by_the_daemon_is_not_reported_as_never_used(home: Pa
     program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     assert len(program.json("mine")["candidates"]) == 1
     (line,) = program.run("skills", "list").stdout.splitlines()
-    assert [*filter(None, line.split("  "))][2:4] == ["no session seen", "1 edit from what you said"]
+    assert [*filter(None, line.split("  "))][2:4] == ["no session seen", "1 edit proposed from what you said"]

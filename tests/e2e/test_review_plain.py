@@ -97,7 +97,7 @@ def test_the_other_tabs_are_available(world: TaughtProject) -> None:
     (kept,) = (world.home / ".local/share/Trash/files").glob("my-own-*/SKILL.md")
     assert "Show it." in kept.read_text()
     assert "Step 1 of 3: choose the sessions" in output
-    assert "1. release-notes, evolving, 2 uses, 2 edits from what you said, went well 0% of the time" in output
+    assert "1. release-notes, evolving, 2 uses, 2 edits proposed from what you said, went well 0% of the time" in output
     assert "claude-code, 5 turns, all judged" in output
     assert "There are no learnings." in output
     assert "taught" in output

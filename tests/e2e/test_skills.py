@@ -131,7 +131,7 @@ def test_each_skill_is_listed_once_with_its_counts(library: TaughtProject) -> No
         ["user", "tidy"],
     ]
     assert "used in 2 sessions, last" in output
-    assert "went well 0 of 2 times  2 edits from what you said" in output
+    assert "went well 0 of 2 times  2 edits proposed from what you said" in output
 
 
 def test_a_list_can_be_filtered_and_sorted(library: TaughtProject) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import os
@@ -75,6 +76,12 @@ def test_the_help_of_a_group_lists_its_actions_and_no_nothing(group: str, capsys
 @for_each(("given", "meant"), [("7", 7), ("0.5", 0.5), ("7d", 7), ("36h", 1.5), ("2w", 14), ("36500w", 36500)])
 def test_backfill_takes_days_or_a_time(given: str, meant: float) -> None:
     assert parse_days(given) == meant
+
+
+@pytest.mark.parametrize("given", ["2x", "w", "-3", "0", "36500d3"])
+def test_a_time_to_look_back_that_is_wrong_names_the_forms(given: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="in days, or like 36h or 2w"):
+        parse_days(given)
 
 
 @pytest.mark.parametrize(

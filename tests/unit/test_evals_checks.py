@@ -108,6 +108,14 @@ def test_a_case_asks_what_was_asked_before_the_correction() -> None:
     assert case.statements == ("The output follows this instruction: Put the ticket number first.",)
 
 
+def test_the_requests_that_a_mined_skill_quotes_are_no_corrections() -> None:
+    both = (Evidence("t1", "Write the release notes for 2.4.0"), Evidence("t3", RULE))
+    mined = corrected_proposal(evidence=both, batch_id="mine-20260101T000000Z")
+    assert [case.prompt for _, case in grow([mined], lambda *_: talk(TALK)).cases] == [
+        "Write the release notes for 2.4.0"
+    ]
+
+
 @for_each(
     ("messages", "asked"),
     [

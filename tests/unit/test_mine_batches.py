@@ -74,9 +74,9 @@ def test_a_draft_that_may_not_be_asked_about_is_reported_and_the_others_stand(ru
     answers = iter([True, False])
     made, left_out, why = word_skills(drafts, run, lambda: next(answers))
     assert (len(made), why) == (12, "")
-    assert [one.missed for one in left_out] == ["the model did not word it: you declined to send the questions"] * 2
+    assert [one.missed for one in left_out] == ["the model did not word it: nobody agreed to send them"] * 2
     none, _, why = word_skills([_draft(40)], run, lambda: False)
-    assert (len(none), why) == (1, "you declined to send the questions")
+    assert (len(none), why) == (1, "nobody agreed to send them")
 
 
 def test_no_two_skills_have_one_name_nor_that_of_an_existing_skill(run: _Run) -> None:

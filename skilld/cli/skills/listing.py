@@ -134,7 +134,7 @@ def _cells(row: LibraryRow) -> tuple[str, ...]:
     )
     also = ", with tasks and feedback" if uses.judged > uses.number else ""
     kept = f"went well {uses.kept} of {pluralize(uses.judged, 'time')}{also}" if uses.judged else ""
-    corrected = f"{pluralize(row.corrections, 'edit')} from what you said" if row.corrections else ""
+    corrected = f"{pluralize(row.corrections, 'edit')} proposed from what you said" if row.corrections else ""
     kind = "" if row.kind == "skill" else row.kind
     marks = " ".join((kind, *row.marks)).strip()
     place = console.paint(console.message(str(row.path.parent)), "dim")
