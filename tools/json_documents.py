@@ -99,7 +99,8 @@ DOCUMENTS = (
         ("status",),
         "`needs` only with `--check`. `daemon` is what the daemon last said of itself; its fields may change. "
         "`delayed` has the reasons for which batches are tried again, and when. "
-        "`gone` names an agent's folder of transcripts that is no longer there. "
+        "`stale` has the proposals that lost their place within a week, `staging_held` says where a staging branch is "
+        "checked out. `gone` names an agent's folder of transcripts that is no longer there. "
         "Of the calls of `spend_today`, `tests` only tested the judge.",
         "{running: boolean, paused: boolean, paused_until: string | null, "
         f"backend: {{name: string, why: string, found: string[], agents: {of_fields(JudgeProblem)}[]}}, "
@@ -109,6 +110,7 @@ DOCUMENTS = (
         "parked: {id: string, agent: string, session_id: string, outcome: string | null, detail: string | null, "
         "created_at: string}[], delayed: {why: string, batches: integer, next_try: string}[], "
         "proposals: {[state]: integer}, dropped: {id: string, hours: integer, told: string}[], "
+        "stale: {id: string, told: string}[], staging_held: {[repository]: string}, "
         "said_again: {id: string, told: string}[], "
         f"rests_on: {{[repository]: string}}, learnings: integer, unrated: {of_fields(UnratedUse)}[], "
         f"spend_today: {{{_SPENT}, tests: integer}}, budget: {{{_SPENT}, spent: string}}, dead: string, daemon: any, "

@@ -52,7 +52,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
     _add_part(parser, "reject")
     _add_why(parser)
-    about = "bring back rejected or dropped proposals"
+    about = "bring back rejected, dropped or stale proposals"
     parser = common.verb(verbs, "restore", restore, about, json=True)
     parser.set_defaults(check_words=common.check_ids)
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
@@ -204,7 +204,7 @@ def _reason(arguments: argparse.Namespace) -> str:
 
 
 def restore(arguments: argparse.Namespace) -> int:
-    """Return rejected or dropped proposals to the staging branch."""
+    """Return rejected, dropped or stale proposals to the staging branch."""
     from skilld.proposals.amend import restore as put_back
 
     scrub_environment()

@@ -407,5 +407,8 @@ def _commands_after_decision(proposal: Proposal) -> Iterator[tuple[str, str]]:
         yield f"skilld accept {proposal.id}", "accept it after all"
     elif state == "said":
         yield f"skilld restore {proposal.id}", "propose it, if that line does not say it"
-    elif state in {"reverted", "stale"}:
+    elif state == "stale":
+        yield f"skilld restore {proposal.id}", "return it to the staging branch, made again for the present text"
+        yield f"skilld accept {proposal.id}", "accept it after all"
+    elif state == "reverted":
         yield f"skilld accept {proposal.id}", "accept it after all"

@@ -93,9 +93,7 @@ def collect() -> dict[str, Any]:
     """Return everything `status --json` shows."""
     from skilld.daemon import judges
     from skilld.ingest.drift import drifts
-    from skilld.proposals.remarks import describe_repeat, describe_standing, hours_left, unwanted_said_again
     from skilld.store import meta
-    from skilld.types import State
 
     store = common.store_or_empty()
     running = bool(common.daemon_pid())
@@ -111,13 +109,7 @@ def collect() -> dict[str, Any]:
         "agents": _agents(store, settings),
         "turns": store.transcripts.turn_outcomes(),
         **_batches(store),
-        "proposals": {state.value: store.proposals.count(state) for state in State},
-        "dropped": [
-            {"id": one.id, "hours": hours_left(store, one, now), "told": describe_standing(store, one, now)}
-            for one in store.proposals.in_states([State.DROPPED])
-        ],
-        "said_again": [{"id": one.id, "told": describe_repeat(store, one)} for one in unwanted_said_again(store, now)],
-        "rests_on": store.meta.get(meta.MERGE_WARNINGS, {}),
+        **_proposals(store, now),
         "learnings": store.learnings.count(),
         "unrated": [
             asdict(one) for one in store.overview.unrated(now - _WEEK_SECONDS, now - settings.idle_minutes * 60)
@@ -155,6 +147,31 @@ def _judge(model: str, environment: Mapping[str, str]) -> dict[str, Any]:
 
     choice = choose(model, None, None, 0, environment)  # only to name it
     return {"name": choice.name, "why": choice.why, "found": list(choice.found)}
+
+
+def _proposals(store: Store, now: float) -> dict[str, Any]:
+    from skilld.proposals.remarks import (
+        describe_repeat,
+        describe_standing,
+        hours_left,
+        recently_stale,
+        staging_uses,
+        unwanted_said_again,
+    )
+    from skilld.store.meta import MERGE_WARNINGS
+    from skilld.types import State
+
+    return {
+        "proposals": {state.value: store.proposals.count(state) for state in State},
+        "dropped": [
+            {"id": one.id, "hours": hours_left(store, one, now), "told": describe_standing(store, one, now)}
+            for one in store.proposals.in_states([State.DROPPED])
+        ],
+        "stale": [{"id": one.id, "told": told} for one, told in recently_stale(store, now)],
+        "staging_held": staging_uses(store),
+        "said_again": [{"id": one.id, "told": describe_repeat(store, one)} for one in unwanted_said_again(store, now)],
+        "rests_on": store.meta.get(MERGE_WARNINGS, {}),
+    }
 
 
 def _daemon(store: Store) -> dict[str, Any] | None:
@@ -348,6 +365,12 @@ def _print_proposals(shown: dict[str, Any]) -> None:
     )
     for item in shown["dropped"]:
         console.say(f"          {item['id']} {item['told']}", style="yellow")
+    for item in shown["stale"]:
+        console.say(
+            f"          {item['id']} no longer fits its file: {console.message(item['told'])}", 10, style="yellow"
+        )
+    for repo, held in shown["staging_held"].items():
+        console.say(f"          {console.message(repo)}: {console.message(held)}", 10, style="yellow")
     for item in shown["said_again"]:
         console.say(f"          {item['id']} {item['told']}", 10, style="yellow")
     for repo, warning in shown["rests_on"].items():

@@ -1,4 +1,4 @@
-"""Changes an open proposal's text, splits off parts, and puts rejected or dropped ones back on the branch.
+"""Changes an open proposal's text, splits off parts, and puts others back on the branch.
 
 The proposal changes in the store and on the branch before it is accepted, so that what git shows later is compared
 with what the person chose.
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -19,18 +21,19 @@ from skilld.edit.operations import apply
 from skilld.edit.secrets import refuse_secrets
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff
-from skilld.git.managed_repos import track
+from skilld.git.managed_repos import open_any, track
 from skilld.git.run import shared_git
 from skilld.proposals import narrow
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rebuild_branch, require_repo
 from skilld.proposals.explain import apply_only, parts, read_versions
-from skilld.proposals.model import EDITED_NOTE, without_remark
+from skilld.proposals.model import EDITED_NOTE, at_path, without_remark
 from skilld.proposals.person_text import require_own_text, with_text
 from skilld.proposals.remake import remake_proposal
 from skilld.proposals.remarks import UNDONE, refusal_and_remedy
 from skilld.proposals.results import new_staging_result, record_changes
-from skilld.proposals.staging import private_repositories, refit_to_head, restage, stage
+from skilld.proposals.staging import original_and_current, private_repositories, refit_to_head, restage, stage
 from skilld.proposals.staging_result import StagingResult
+from skilld.proposals.worktree import renamed_here
 from skilld.skills.find import FILE
 from skilld.skills.spec import NAME_PATTERN, read_front
 from skilld.store import Store
@@ -161,7 +164,7 @@ def reopen(store: Store, proposal: Proposal, *, who: str = "command") -> Decisio
 
 @shared_git()
 def restore(store: Store, proposal: Proposal) -> DecisionReport:
-    """Put a rejected or dropped proposal back on the staging branch, open again; propose one that counted as said.
+    """Put a rejected, dropped or stale proposal back on the staging branch; propose one that counted as said.
 
     Raises SkilldError and changes nothing if that is impossible.
     """
@@ -173,26 +176,42 @@ def restore(store: Store, proposal: Proposal) -> DecisionReport:
     if proposal.summary == FORGOTTEN:
         raise SkilldError(title, "its words were forgotten, as you asked", "Say it again in a session.")
     by_hand = f"To see its text and add it by hand: skilld show {proposal.id}"
-    if proposal.state in {State.REJECTED, State.DROPPED}:
-        require_repo(proposal, State.OPEN)
-    if proposal.state is State.REJECTED:
-        try:
-            return reopen(store, proposal)
-        except SkilldError as error:
-            raise type(error)(title, error.cause, error.remedy or by_hand) from error
-    if proposal.state is not State.DROPPED:
+    if proposal.state not in {State.REJECTED, State.DROPPED, State.STALE}:
         cause, remedy = refusal_and_remedy(store, proposal, "restore", (State.REJECTED, State.DROPPED))
-        if proposal.state in {State.REVERTED, State.STALE}:
+        if proposal.state is State.REVERTED:
             remedy = f"To accept it after all: skilld accept {proposal.id}"
         raise SkilldError(title, cause, remedy)
-    made, staged = stage_on_branch(store, replace(without_remark(proposal), state=State.OPEN), restored=True)
+    require_repo(proposal, State.OPEN)
+    try:
+        if proposal.state is State.REJECTED:
+            return reopen(store, proposal)
+        made, staged = _stage_again(store, proposal)
+    except SkilldError as error:
+        raise type(error)(title, error.cause, error.remedy or by_hand) from error
     if not made.commit:
         raise RefusedError(title, made.note, f"Resolve that, then: skilld restore {proposal.id}")
     with store.transaction():
         store.proposals.decide(proposal, State.OPEN, rfc3339(time.time()), who="command", why="restored")
+        store.proposals.set_place(made, others=False)
         store.proposals.save_edit(made)
         record_changes(store, staged.changes(), time.time())
     return DecisionReport((f"{proposal.id} is back on {made.branch}: {proposal.summary}",))
+
+
+def _stage_again(store: Store, proposal: Proposal) -> tuple[Proposal, StagingResult]:
+    """Put a dropped or stale proposal on the branch, for the present path of its file, if need be with a new edit."""
+    note = "" if proposal.state is State.STALE else without_remark(proposal).note
+    proposal = replace(proposal, state=State.OPEN, note=note)
+    if not os.path.lexists(proposal.path):
+        repo = open_any(Path(proposal.repo), private_repositories())
+        proposal = at_path(proposal, renamed_here(repo, proposal, proposal.commit))
+    try:
+        return stage_on_branch(store, proposal, restored=True)
+    except SkilldError:
+        with suppress(SkilldError):
+            fresh = remake_proposal(proposal, *original_and_current(proposal))
+            return stage_on_branch(store, fresh, restored=True)
+        raise
 
 
 def _propose_although_said(store: Store, proposal: Proposal) -> DecisionReport:

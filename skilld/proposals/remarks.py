@@ -6,21 +6,25 @@ import math
 import os
 import re
 from collections.abc import Container, Iterable, Iterator
+from contextlib import suppress
 from itertools import chain, dropwhile
 from pathlib import Path
 
 from skilld.clock import local_day, parse_time, time_ago
+from skilld.errors import SkilldError
 from skilld.files import read_regular
 from skilld.git.staging_branch import STAGING_BRANCH
+from skilld.git.state import staging_holder
 from skilld.store import Store
 from skilld.store.batches import REMAKE_PREFIX
-from skilld.store.meta import GIT_POLLED_AT, MERGE_WARNINGS
+from skilld.store.meta import COMMON_GIT_DIRS, GIT_POLLED_AT, MERGE_WARNINGS
 from skilld.store.proposals import MAYBE_AGENTS_PREFIX, UNWANTED_STATES
 from skilld.store.transcripts import ActiveSession
 from skilld.text import fold, pluralize, split_sentences
 from skilld.types import ContradictingLine, Proposal, State
 
 _HOUR = 3600
+_STALE_SECONDS = 7 * 86400  # how long a proposal that no longer fits its file is named
 
 
 def is_on_staging(proposal: Proposal) -> bool:
@@ -41,12 +45,40 @@ def describe_standing(store: Store, proposal: Proposal, now: float) -> str:
         left = pluralize(hours_left(store, proposal, now), "hour")
         ways = f"to bring it back: skilld restore {proposal.id}; to reject it now: skilld reject {proposal.id}"
         return f"dropped; will {end} in {left} ({ways})"
+    if proposal.state is State.OPEN and (held := staging_use(store, proposal.repo)):
+        return held
     if proposal.state is State.OPEN and proposal.commit and not is_on_staging(proposal):
         return f"only on the branch {proposal.branch}" if proposal.branch else ""
     if proposal.state is State.STALE:
-        return remake_status(store, proposal)
+        ways = f"to bring it back: skilld restore {proposal.id}; to discard it: skilld reject {proposal.id}"
+        return remake_status(store, proposal) or ways
     warning = base_warning(store, proposal)
     return f"{STAGING_BRANCH} {warning}" if warning else ""
+
+
+def staging_use(store: Store, repo: str) -> str:
+    """Return that the staging branch of a repository is checked out, so that nothing on it counts yet; else empty."""
+    git = Path(repo) / ".git"
+    common = store.meta.get(COMMON_GIT_DIRS, {}).get(repo) or (git if git.is_dir() else repo)
+    with suppress(SkilldError, OSError):
+        if repo and (held := staging_holder(Path(common))):
+            return f"{STAGING_BRANCH} is {held}; what you change there counts once you switch to another branch"
+    return ""
+
+
+def staging_uses(store: Store) -> dict[str, str]:
+    """Return what `staging_use` does for each repository with an open proposal that has something to tell."""
+    repos = sorted({one.repo for one in store.proposals.open()})
+    return {repo: held for repo in repos if (held := staging_use(store, repo))}
+
+
+def recently_stale(store: Store, now: float) -> list[tuple[Proposal, str]]:
+    """Return the proposals that lost their place within a week, each with why, and what the person can do."""
+    from skilld.proposals.model import is_repo_gone  # as in hours_left
+
+    found = [one for one in store.proposals.in_states([State.STALE]) if not is_repo_gone(one)]
+    recent = [one for one in found if now - (parse_time(one.decided_at) or 0) < _STALE_SECONDS]
+    return [(one, "; ".join(filter(None, (one.note, describe_standing(store, one, now))))) for one in recent]
 
 
 def remake_status(store: Store, proposal: Proposal) -> str:
@@ -257,6 +289,8 @@ def refusal_and_remedy(store: Store, proposal: Proposal, verb: str, states: Cont
     old = predecessor(store, proposal) if verb == "accept" and proposal.state in UNWANTED_STATES else None
     if old is not None:
         return cause, f"To accept it for {old.skill}: skilld accept {old.id}"
+    if now.state is State.STALE and verb not in {"restore", "reject"}:
+        return cause, f"To bring it back: skilld restore {now.id}"
     if now.state is State.ACCEPTED and verb != "revert" and (new or verb == "reject"):
         return cause, f"To undo it: skilld revert {now.id}"
     if now.state is State.SAID and verb != "restore":

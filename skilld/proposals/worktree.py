@@ -184,7 +184,7 @@ def prepared_worktree(
         if address.parent == private:
             raise RefusedError(title, f"{proposal.path} does not exist", f"Restore it, then: {again}")
         repo = open_repo(address)
-        if renamed := _renamed_here(repo, proposal, command[1]):
+        if renamed := renamed_here(repo, proposal, command[1]):
             with prepared_worktree(at_path(proposal, renamed), removed, private, title, command) as ready:
                 yield ready
             return
@@ -237,7 +237,7 @@ def _manual_remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> 
     texts = [current]
     with suppress(OSError):
         texts += [data] if (data := read_whole(proposal.path)) != current else []
-    if current is None and (renamed := _renamed_here(repo, proposal, oid)):
+    if current is None and (renamed := renamed_here(repo, proposal, oid)):
         texts = [objects.read_blob(repo.git, repo.head, renamed)]  # git follows a file that was renamed
     if all(merges_cleanly(repo.git, old, text, new) for text in texts):
         return manual_command(repo, *command)
@@ -245,7 +245,7 @@ def _manual_remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> 
     return f"Restore {proposal.relpath}, then: {again}" if current is None and not proposal.creates else again
 
 
-def _renamed_here(repo: Repo, proposal: Proposal, oid: str) -> str:
+def renamed_here(repo: Repo, proposal: Proposal, oid: str) -> str:
     """Return the path that HEAD has for a proposal's file since its commit `oid`; empty if it renamed it to none."""
     made = objects.read_commit(repo.git, oid) if oid else None
     if made is None or not made.parents:

@@ -99,6 +99,7 @@ NOT_QUICK = frozenset(
         "service",
         "settings_cache",
         "skill_age",
+        "stale_proposals",
         "statusline",
         "swapped_files",
         "team_membership",
