@@ -23,7 +23,7 @@ from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.proposals import worktree
 from skilld.proposals.branch import range_above
 from skilld.proposals.file_history import REVERTS_TRAILER, path_in, read_history, reverted_commits
-from skilld.proposals.model import Apply, CommitMethod, DecisionCommit, Refit
+from skilld.proposals.model import MOVED_TO, Apply, CommitMethod, DecisionCommit, Refit
 from skilld.proposals.refit import fit_edit, side_edits
 from skilld.proposals.rewritten import is_rewritten_here
 from skilld.proposals.taking_out import describe_rest, headings_in_use, lines_of_others, take_out
@@ -416,6 +416,8 @@ def _require_nowhere(
     """Raise RefusedError if a proposal that is not in HEAD's file is there in other words, or on another branch."""
     if is_rewritten_here(proposal):
         raise RefusedError(_REVERT_TITLE, "its lines were reworded since", _by_hand(proposal))
+    if proposal.note.startswith(MOVED_TO) and not proposal.note.endswith(proposal.relpath):
+        raise RefusedError(_REVERT_TITLE, f"its lines were reworded and {proposal.note}", "Edit that file yourself")
     if landing is None:
         change = replace(read_change(work_tree.repo, proposal), before=texts[0], after=texts[1])
         _require_on_no_other_branch(work_tree.repo, proposal, change)

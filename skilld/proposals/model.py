@@ -345,6 +345,7 @@ class Observation:
 RESTORABLE_SECONDS = 86400.0
 EDITED_NOTE = "edited by you"
 CHANGED_NOTE = "changed since"  # on the branch, by anybody
+MOVED_TO = "moved to "  # the file that has its lines now
 WRITTEN_NOTE = "written to the file, not committed"  # until a commit contains it
 PUT_AWAY = "; now only "  # after another note: in a stash, on a branch that is not checked out, ...
 DISCARDED_NOTE = "accepted with --worktree, then removed from the file before it was committed"

@@ -22,6 +22,7 @@ from skilld.proposals.file_history import FileOnBranch, SkillCommit, read_file_o
 from skilld.proposals.model import (
     CHANGED_NOTE,
     EDITED_NOTE,
+    MOVED_TO,
     GitStatus,
     Observation,
     is_only_written,
@@ -274,9 +275,8 @@ def _observe_proposal(
         away = [view.tip for view in views if view.text is None]
         if proposal.id in (naming := commits_naming(repo, away, since)):
             return Observation(proposal.id, GitStatus.LANDED, naming[proposal.id], "named")
-    if found.how == "lines gone" and (moved := find_moved(repo, change, found.commit, [view.tip for view in views])):
-        note = "" if moved == proposal.relpath else f"moved to {moved}"
-        return Observation(proposal.id, GitStatus.LANDED, found.commit, "moved", note, relpath=moved)
+    if found.how == "lines gone" and (moved := _observe_moved(repo, proposal, change, views)):
+        return moved
     if is_only_written(proposal) and found.seen is not GitStatus.LANDED:
         return observe_written(repo, proposal, change, found, since)
     if found.seen is GitStatus.NOTHING and (other := observe_elsewhere(repo, proposal, change, found, since)):
@@ -285,6 +285,16 @@ def _observe_proposal(
     if is_lost and (is_undecided(proposal) or is_repo_gone(proposal)):
         return Observation(proposal.id, GitStatus.GONE, note="its commit is missing from the repository")
     return found
+
+
+def _observe_moved(repo: Repo, proposal: Proposal, change: Change, views: Sequence[BranchView]) -> Observation | None:
+    """Return that a proposal's lines are in another file now, None if they are not: they count as landed."""
+    for view in views:
+        path, own = find_moved(repo, change, view.commits, view.tip)
+        if path:
+            note = "" if path == proposal.relpath else f"{MOVED_TO}{path}"
+            return Observation(proposal.id, GitStatus.LANDED, "", "moved", note, relpath=path if own else "")
+    return None
 
 
 def _branches(repo: Repo) -> list[_Branch]:

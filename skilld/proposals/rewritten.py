@@ -19,13 +19,19 @@ _MAX_FILES = 50  # of a commit, in which moved lines are looked for
 
 
 def rewritten_note(subject: Change, commits: Sequence[SkillCommit], text: bytes) -> str:
-    """Return how a change was rewritten of which no line is in `text` any more; empty if its lines were deleted.
+    """Return how a change was rewritten of which no line is in `text` any more; empty if its lines were deleted."""
+    edited, changed = _wordings(subject, commits)
+    present = set(_words_of(line_diff.split_lines(text))) - _lines_before(subject)
+    return EDITED_NOTE if edited & present else CHANGED_NOTE if changed & present else ""
+
+
+def _wordings(subject: Change, commits: Sequence[SkillCommit]) -> tuple[set[str], set[str]]:
+    """Return the lines in which a person has put a change so far, and its own lines with those that came of them.
 
     What the commit that names it alone adds instead is the person's wording of it, and so is what a later one has in
     place of its lines, if both have a word in common.
     """
-    old = set(_words_of(line_diff.split_lines(subject.before or b"")))
-    edited, changed = set[str](), {*_words_of(subject.signature[1])} - old
+    edited, changed = set[str](), {*_words_of(subject.signature[1])} - _lines_before(subject)
     for one in commits if changed else ():
         if one.before is None or one.text is None:
             continue
@@ -36,8 +42,11 @@ def rewritten_note(subject: Change, commits: Sequence[SkillCommit], text: bytes)
                 stems = [content_stems(line) for line in _words_of(hunk.removed) if line in known]
                 new = {*_words_of(hunk.added)} - subject.others
                 known.update(line for line in new if any(content_stems(line) & mine for mine in stems))
-    present = set(_words_of(line_diff.split_lines(text))) - old
-    return EDITED_NOTE if edited & present else CHANGED_NOTE if changed & present else ""
+    return edited, changed
+
+
+def _lines_before(subject: Change) -> set[str]:
+    return set(_words_of(line_diff.split_lines(subject.before or b"")))
 
 
 def is_rewritten_here(proposal: Proposal) -> bool:
@@ -55,24 +64,28 @@ def _words_of(lines: Iterable[str]) -> list[str]:
     return [line.strip() for line in lines if line.strip() and not line.strip().startswith("#")]
 
 
-def find_moved(repo: Repo, change: Change, commit: str, tips: Sequence[str]) -> str:
-    """Return the path of the file to which a commit moved the lines of a change, if a branch with a tip has them there.
+def find_moved(repo: Repo, change: Change, commits: Sequence[SkillCommit], tip: str) -> tuple[str, bool]:
+    """Return the path of the file to which a commit moved the lines of a change, which the branch with a tip has there.
 
-    Empty if the commit only took them out.
+    Also whether they are its own lines, rather than another wording. The path is empty if they were only taken out.
     """
-    made = objects.read_commit(repo.git, commit) if commit else None
+    edited, changed = _wordings(change, commits)
+    known = edited | changed
+
+    def has(text: bytes | None) -> bool:
+        return text is not None and not known.isdisjoint(_words_of(line_diff.split_lines(text)))
+
+    left = (one for one in reversed(commits) if has(one.before) and not has(one.text))
+    made = objects.read_commit(repo.git, away.oid) if (away := next(left, None)) else None
     if made is None or not made.parents:
-        return ""
+        return "", False
     kinds = {PurePosixPath(change.relpath).suffix, ".md"}
-    changed = [
-        path
-        for path, (_, now) in tree.changed_files(repo.git, made.parents[0], commit).items()
-        if now is not None and path != change.relpath and PurePosixPath(path).suffix in kinds and "\n" not in path
-    ]
-    for path in changed[:_MAX_FILES]:
-        if change.came_with(*objects.read_texts(repo.git, [f"{oid}:{path}" for oid in (made.parents[0], commit)])):
-            for tip in tips:
-                found = read_file_on_branch(repo, tip, path, None)
-                if found.text is not None and change.is_in(found.text):
-                    return found.relpath
-    return ""
+    changes = tree.changed_files(repo.git, made.parents[0], made.oid).items()
+    paths = [path for path, (_, now) in changes if now and PurePosixPath(path).suffix in kinds and "\n" not in path]
+    for path in paths[:_MAX_FILES]:
+        old, new = objects.read_texts(repo.git, [f"{oid}:{path}" for oid in (made.parents[0], made.oid)])
+        if change.came_with(old, new) or has(new) > has(old):
+            found = read_file_on_branch(repo, tip, path, None)
+            if change.is_in(found.text) or has(found.text):
+                return found.relpath, change.is_in(found.text)
+    return "", False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skilld.cli.why import _proposals_behind
+from skilld.errors import RefusedError
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.proposals.explain import find_origin
 from skilld.store import Store
@@ -185,3 +186,18 @@ def test_a_line_is_known_in_the_file_that_it_moved_to(life: ProposalLife) -> Non
     life.person.commit("split", {SKILL: text.replace(f"{DRY}\n", ""), "more.md": f"# More\n\n{DRY}\n- And this.\n"})
     assert behind(life, "more.md") == ["p1"]
     assert behind(life, "more.md", "- And this.") == []
+
+
+def test_lines_that_were_reworded_and_then_moved_stay_accepted(life: ProposalLife) -> None:
+    life.offer()
+    life.person.git("cherry-pick", life.get().commit)
+    mine = "- Nothing is published without a rehearsal of the whole release."
+    life.person.write(SKILL, life.person.show().replace(DRY, mine))
+    life.person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    text = life.person.show()
+    life.person.commit("split", {SKILL: text.replace(f"{mine}\n", ""), "more.md": f"# More\n\n{mine}\n- And this.\n"})
+    assert life.observe() == ("accepted", "moved to more.md")
+    with pytest.raises(RefusedError, match="its lines were reworded and moved to more"):
+        life.revert()
+    life.person.commit("drop it", {"more.md": "# More\n\n- And this.\n"})
+    assert life.observe()[0] == "reverted"
