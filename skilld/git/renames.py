@@ -16,6 +16,13 @@ def is_other_text(old: bytes | None, new: bytes | None) -> bool:
     return {*map(str.strip, split_lines(old))}.isdisjoint({*map(str.strip, split_lines(new))} - {""})
 
 
+def is_replaced(old: bytes, new: bytes | None) -> bool:
+    """Whether a file is gone, or has less than half of the lines of its old text."""
+    lines = [line.strip() for line in split_lines(old) if line.strip()]
+    left = {line.strip() for line in split_lines(new or b"")}
+    return new is None or 2 * sum(line in left for line in lines) < len(lines)
+
+
 def renamed_to(git: Git, commit: str, relpath: str) -> str:
     """Return the new path of the file that a commit moved away from `relpath`; empty if it renamed it to none."""
     return next((new for old, new in _renames(git, commit) if old == relpath and _has_left(git, commit, old)), "")

@@ -77,7 +77,7 @@ def read_file_on_branch(repo: Repo, tip: str, relpath: str, since: int | None) -
         tried.add(found.relpath)
         left = (one for one in reversed(found.commits) if one.before is not None)
         away = next((one for one in left if renames.is_other_text(one.before, one.text)), None)
-        if away is None or not renames.is_other_text(away.before, found.text):
+        if away is None or away.before is None or not renames.is_replaced(away.before, found.text):
             break
         if not (new := renames.renamed_to(repo.git, away.oid, found.relpath)):
             break
@@ -101,6 +101,16 @@ def commits_touching(repo: Repo, tip: str, relpath: str, since: int | None) -> l
     dated = () if since is None else (f"--since={since}",)
     limits = "--full-history", "--topo-order", _MAX_COUNT, *dated
     return repo.git.run("rev-list", *limits, tip, "--", relpath).decode().split()
+
+
+def renamed_since(repo: Repo, commit: Commit, relpath: str) -> str:
+    """Return HEAD's path of the file that a commit changes, at `relpath` or an older path; empty if it has none."""
+    if not commit.parents:
+        return ""
+    old = path_in(repo, commit, relpath)
+    if old != relpath and objects.read_blob(repo.git, repo.head, old) is not None:
+        return old  # it was renamed back, or is not renamed on this branch
+    return renames.renamed_between(repo.git, commit.parents[0], repo.head, old)
 
 
 def reverted_commits(commit: Commit) -> list[str]:

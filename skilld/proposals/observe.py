@@ -18,7 +18,7 @@ from skilld.git.managed_repos import open_any
 from skilld.git.repo import Repo
 from skilld.git.run import shared_git
 from skilld.git.staging_branch import STAGING_REF
-from skilld.proposals.file_history import FileOnBranch, SkillCommit, read_file_on_branch
+from skilld.proposals.file_history import FileOnBranch, SkillCommit, read_file_on_branch, renamed_since
 from skilld.proposals.model import (
     CHANGED_NOTE,
     EDITED_NOTE,
@@ -231,14 +231,20 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
         ]
         found = _with_time(repo, proposal, _observe_proposal(repo, proposal, change, views, since))
         there = [files[branch.tip, relpath] for branch in branches if branch.default or branch.ref == repo.branch]
-        seen.append(replace(found, relpath=found.relpath or _present_path(proposal, there)))
+        seen.append(replace(found, relpath=found.relpath or _present_path(repo, change, there)))
     return locate_undecided(repo, proposals, changes, seen, since)
 
 
-def _present_path(proposal: Proposal, there: Sequence[FileOnBranch]) -> str:
-    """Return the path of a proposal's file now: another one if both the default branch and HEAD renamed it to that."""
+def _present_path(repo: Repo, change: Change, there: Sequence[FileOnBranch]) -> str:
+    """Return the path of a proposal's file now: another one if both the default branch and HEAD renamed it to that.
+
+    A file that no branch has any more may be at another path than when the proposal was made, with no commit in
+    between: the one that renamed it was removed.
+    """
     names = {one.relpath for one in there if one.text is not None}
-    return names.pop() if len(names) == 1 else proposal.relpath
+    if not names and change.own is not None and not change.creates:
+        return renamed_since(repo, change.own, change.relpath) or change.relpath
+    return names.pop() if len(names) == 1 else change.relpath
 
 
 def _with_time(repo: Repo, proposal: Proposal, found: Observation) -> Observation:

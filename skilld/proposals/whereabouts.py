@@ -178,7 +178,7 @@ def observe_elsewhere(
         return replace(found, note=put_away_note(proposal.note, place)) if place else undone
     if proposal.state is not State.ACCEPTED or not proposal.landed:
         return None
-    if objects.read_commit(repo.git, proposal.landed) is None:
+    if (landed := objects.read_commit(repo.git, proposal.landed)) is None:
         return None
     branches = branches_with(repo, proposal.landed)
     if not branches and (other := commits_naming(repo, ["--branches", "--remotes"], since).get(proposal.id)):
@@ -187,7 +187,10 @@ def observe_elsewhere(
         return Observation(proposal.id, GitStatus.DROPPED, note=UNDONE_NOTE)
     if not change.is_known:
         return None
-    holders = [ref for ref in branches if change.is_in(objects.read_blob(repo.git, ref, change.relpath))]
+    paths = dict.fromkeys((change.relpath, path_in(repo, landed, change.relpath)))  # the file may be renamed since
+    names = [(ref, f"{ref}:{path}") for ref in branches for path in paths]
+    texts = objects.read_texts(repo.git, [name for _, name in names])
+    holders = [ref for (ref, _), text in zip(names, texts, strict=True) if change.is_in(text)]
     is_renamed = not change.creates and objects.read_blob(repo.git, repo.head, change.relpath) is None
     if repo.branch in holders or (is_renamed and not holders and repo.branch in branches):
         return None

@@ -24,12 +24,11 @@ from skilld.git.attributes import is_pointer
 from skilld.git.errors import GitFailedError, NotTrackedError, known_remedy
 from skilld.git.managed_repos import person_git, track_in_managed
 from skilld.git.objects import Commit, Ident, merges_cleanly
-from skilld.git.renames import renamed_between
 from skilld.git.repo import Repo, TrackedFile, existing_parent, find_for_new, find_tracked, open_repo
 from skilld.git.run import Git, PersonGit, Result, literal
 from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.git.state import repo_lock
-from skilld.proposals.file_history import path_in
+from skilld.proposals.file_history import path_in, renamed_since
 from skilld.proposals.model import Apply, CommitMethod, DecisionCommit, at_path
 from skilld.types import Proposal
 
@@ -248,9 +247,7 @@ def _manual_remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> 
 def renamed_here(repo: Repo, proposal: Proposal, oid: str) -> str:
     """Return the path that HEAD has for a proposal's file since its commit `oid`; empty if it renamed it to none."""
     made = objects.read_commit(repo.git, oid) if oid else None
-    if made is None or not made.parents:
-        return ""
-    return renamed_between(repo.git, made.parents[0], repo.head, path_in(repo, made, proposal.relpath))
+    return renamed_since(repo, made, proposal.relpath) if made else ""
 
 
 def _retry_command(proposal: Proposal, command: tuple[str, ...]) -> str:

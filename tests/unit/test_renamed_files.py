@@ -7,6 +7,7 @@ import pytest
 from skilld.cli.why import _proposals_behind
 from skilld.errors import RefusedError
 from skilld.git.staging_branch import STAGING_BRANCH
+from skilld.proposals.amend import restore
 from skilld.proposals.explain import find_origin
 from skilld.store import Store
 from support.proposal_life import DRY, ProposalLife
@@ -96,6 +97,84 @@ def test_on_a_branch_that_renamed_it_one_can_be_accepted_while_main_has_not(life
     assert life.observe("p2") == ("open", "")
     life.accept("p2")
     assert NEXT in life.person.show()
+
+
+def test_a_rename_that_was_merged_is_followed(life: ProposalLife) -> None:
+    life.offer()
+    life.person.git("switch", "--quiet", "--create", "side")
+    rename(life.person)
+    life.person.git("switch", "--quiet", "main")
+    life.person.commit("mine", {SKILL: life.person.show().replace("- Tag the commit.", "- Tag it.")})
+    life.person.git("merge", "--quiet", "--no-edit", "side")
+    assert (life.observe(), life.get().relpath) == (("open", ""), NEW)
+    life.accept()
+    assert DRY in life.person.show(NEW)
+
+
+def test_another_file_at_the_old_path_is_not_the_one_that_was_renamed(life: ProposalLife) -> None:
+    life.offer()
+    life.accept()
+    life.offer("p2", "- Push the tag.", NEXT)
+    rename(life.person)
+    life.person.commit("new", {SKILL: "---\nname: release\ndescription: Other\n---\n\n# Other\n\n- Hello.\n"})
+    assert (life.observe(), life.get().relpath) == (("accepted", ""), NEW)
+    assert (life.observe("p2"), life.get("p2").relpath) == (("open", ""), NEW)
+
+
+@pytest.mark.parametrize("way", ["reset", "revert"])
+def test_a_rename_that_is_undone_is_followed_back(life: ProposalLife, way: str) -> None:
+    life.offer()
+    life.accept()
+    life.offer("p2", "- Push the tag.", NEXT)
+    rename(life.person)
+    life.observe_all()
+    life.person.git(*(("reset", "--quiet", "--hard", "HEAD~1") if way == "reset" else ("revert", "--no-edit", "HEAD")))
+    assert (life.observe(), life.get().relpath) == (("accepted", ""), SKILL)
+    assert (life.observe("p2"), life.get("p2").relpath) == (("open", ""), SKILL)
+    life.accept("p2")
+    life.revert()
+    assert NEXT in life.person.show()
+    assert DRY not in life.person.show()
+
+
+def test_on_an_old_branch_one_is_accepted_at_the_old_path(life: ProposalLife) -> None:
+    life.person.git("branch", "old")
+    life.offer()
+    rename(life.person)
+    life.observe_all()
+    life.person.git("switch", "--quiet", "old")
+    assert (life.observe(), life.get().relpath) == (("open", ""), NEW)
+    life.accept()
+    assert DRY in life.person.show()
+    life.person.git("switch", "--quiet", "main")
+    assert life.observe() == ("accepted", "committed; now only on the branch old")
+
+
+@pytest.mark.parametrize("way", ["reject", "drop"])
+def test_one_that_was_put_away_comes_back_in_the_renamed_file(life: ProposalLife, way: str) -> None:
+    life.offer()
+    life.offer("p2", "- Push the tag.", NEXT)
+    if way == "reject":
+        life.reject()
+    else:
+        life.person.git("branch", "--quiet", "-D", STAGING_BRANCH)
+        life.observe_all()
+    rename(life.person)
+    life.observe_all()
+    restore(life.store, life.get())
+    assert life.observe() == ("open", "")
+    life.accept()
+    assert DRY in life.person.show(NEW)
+
+
+def test_odd_names_are_followed(life: ProposalLife) -> None:
+    life.offer()
+    rename(life.person, SKILL, "Ünï cöde/a b\"c'.md")
+    life.person.commit("odd", {"two\nlines": "Text.\n"})
+    rename(life.person, "two\nlines", "three\nlines\n")
+    assert life.observe() == ("open", "")
+    life.accept()
+    life.revert()
 
 
 def test_what_was_reverted_stays_so(life: ProposalLife) -> None:
