@@ -280,6 +280,7 @@ def _decide_each(
     """Carry out a decision for each proposal; return the first failure's exit code, or 0. Raises a single failure."""
     code = 0
     rows = []
+    refused: dict[tuple[str, str], list[str]] = {}
     for proposal in chosen:
         report, error = None, None
         try:
@@ -291,8 +292,12 @@ def _decide_each(
             code, error = code or failed.code, failed
         if as_json:
             rows.append(_as_json(store.proposals.get(proposal.id) or proposal, report, error))
+        elif error is not None:  # of many with the same obstacle, once
+            refused.setdefault((str(error), error.remedy.replace(proposal.id, _EACH)), []).append(proposal.id)
         else:
-            _print_report(proposal, report, error)
+            _print_report(report)
+    for (why, remedy), names in refused.items():
+        _print_refusal(names, why, remedy)
     if as_json:
         common.write_json(rows)
     elif not chosen:
@@ -311,11 +316,16 @@ def _as_json(now: Proposal, report: DecisionReport | None, error: SkilldError | 
     }
 
 
-def _print_report(proposal: Proposal, report: DecisionReport | None, error: SkilldError | None) -> None:
-    if error is not None:
-        console.warn(f"skilld: {proposal.id}: {console.message(str(error))}")
-        if error.remedy:
-            console.warn(f"  {console.message(error.remedy)}")
+_EACH = "\0"  # where a remedy names the proposal
+
+
+def _print_refusal(names: list[str], why: str, remedy: str) -> None:
+    console.warn(f"skilld: {', '.join(names)}: {console.message(why)}")
+    if remedy:
+        console.warn(f"  {console.message(remedy.replace(_EACH, ' '.join(names)))}")
+
+
+def _print_report(report: DecisionReport | None) -> None:
     for line in report.lines if report else ():
         console.say(console.message(line))
     for warning in report.warnings if report else ():

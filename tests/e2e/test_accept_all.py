@@ -66,6 +66,19 @@ def test_one_command_undoes_the_batch(two: tuple[Project, Project], program: Pro
     assert [(one / "CLAUDE.md").read_text() for one in (first.root, second.root, program.home / ".claude")] == texts
 
 
+def test_one_obstacle_of_several_is_told_once(two: tuple[Project, Project], program: Program) -> None:
+    first, _ = two
+    (first.root / "CLAUDE.md").write_text(f"{GUIDE}- Mine.\n")
+    result = _inside(first, program).run("accept", "--all")
+    open_here = [one["id"] for one in program.json("proposals") if one["repo"] == str(first.root)]
+    assert len(open_here) == 2
+    told, remedy = result.stderr.splitlines()
+    assert told.endswith(": The proposal was not accepted: CLAUDE.md has uncommitted changes")
+    assert sorted(told.removeprefix("skilld: ").partition(": ")[0].split(", ")) == sorted(open_here)
+    names = told.removeprefix("skilld: ").partition(": ")[0].replace(",", "")
+    assert remedy == f"  Commit or stash it, then: skilld accept {names}"
+
+
 def test_outside_a_repository_only_personal_ones_are_accepted(two: tuple[Project, Project], program: Program) -> None:
     result = program.run("accept", "--all", "--json")
     assert result.returncode == 0
