@@ -14,7 +14,7 @@ from skilld.git.errors import GitFailedError, GitTimeoutError, RepoRefusedError
 from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
-from skilld.proposals.file_history import path_in
+from skilld.proposals.file_history import path_in, read_file_on_branch
 from skilld.proposals.model import Apply, Base, ProposalEdit, StagingState
 from skilld.proposals.refit import fit_edit
 
@@ -296,6 +296,8 @@ def _replay_tree(repo: Repo, commit: Commit, item: ProposalEdit | None, staging:
 
 def _reapply_tree(repo: Repo, commit: Commit, item: ProposalEdit, staging: StagingState) -> str | None:
     proposal, path = item.proposal, item.proposal.relpath
+    if not proposal.creates and objects.read_blob(repo.git, staging.base, path) is None:
+        path = read_file_on_branch(repo, staging.base, path, None).relpath
     names = [f"{parent}:{path}" for parent in (staging.base, staging.top)]
     names += [f"{oid}:{path_in(repo, commit, path)}" for oid in (commit.parents[0], commit.oid)]
     absent = b"" if proposal.creates else None

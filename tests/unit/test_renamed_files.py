@@ -10,6 +10,7 @@ from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.proposals.amend import restore
 from skilld.proposals.explain import find_origin
 from skilld.store import Store
+from skilld.types import Op, Operation
 from support.proposal_life import DRY, ProposalLife
 from support.repos import SKILL, TEXT, Person
 
@@ -59,6 +60,18 @@ def test_a_file_renamed_twice_and_back_is_followed(life: ProposalLife) -> None:
     assert life.get().relpath == SKILL
     life.accept()
     assert DRY in life.person.show()
+
+
+def test_what_is_proposed_before_git_is_read_again_ends_no_other_one(life: ProposalLife) -> None:
+    life.offer()
+    rename(life.person)
+    life.propose("p2", Operation(Op.INSERT_AFTER, "- Push the tag.", NEXT), path=life.person.root / NEW)
+    assert life.get().state.value == "open"
+    assert (life.observe(), life.get().relpath) == (("open", ""), NEW)
+    assert life.person.files_changed("main", STAGING_BRANCH) == [NEW]
+    life.accept()
+    life.accept("p2")
+    assert all(line in life.person.show(NEW) for line in (DRY, NEXT))
 
 
 @pytest.mark.parametrize("left", ["link", "import"])
