@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -309,13 +310,15 @@ def _print_news(proposals: list[Proposal], waiting: int = 0) -> None:
         from skilld.notify.notice import about_waiting
 
         console.say(about_waiting(waiting))
-    sys.stdout.flush()
+    with suppress(OSError):  # a full disk, if standard output is a file
+        sys.stdout.flush()
 
 
 def _print_setback(why: str) -> None:
-    """Print why a batch could not be judged."""
-    console.say(console.message(why), style="yellow")
-    sys.stdout.flush()
+    """Print why a batch could not be judged, or nothing be stored, which may also keep it from being printed."""
+    with suppress(OSError):
+        console.say(console.message(why), style="yellow")
+        sys.stdout.flush()
 
 
 def _describe_news(proposal: Proposal) -> tuple[str, str]:

@@ -81,6 +81,8 @@ def test_f11_no_room_for_the_database(home: Path, project: Project, program: Pro
         _go_on(session)
         wait_for("it to try again", lambda: has_read(process.pid) > read + AGAIN)
         assert _rows(process, program, "turns") == 1
+        wait_for("the terminal to say so", lambda: CANNOT_STORE in program.output(), context=program.output)
+        assert "disk      0 MB free at " in apart.run_inside(process, program, *apart.SKILLD, "status")
         assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
         filler.unlink()
         wait_for("a proposal", lambda: _rows(process, program, "proposals"), every=0.2, context=program.output)
