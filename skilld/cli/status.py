@@ -238,8 +238,9 @@ def _print_status(shown: dict[str, Any], begin: str) -> None:
     _print_agents(shown["agents"], now)
     _print_turns(shown["turns"], shown["backend"]["name"])
     batches, unusable = shown["batches"], shown["outcomes"].get("failed", 0)
-    judged, failed = batches["done"] - unusable, batches["parked"] + unusable
-    console.say(f"batches   {batches['pending']:,} waiting to be judged, {judged:,} judged, {failed:,} failed")
+    skipped, failed = common.store_or_empty().batches.chatter_count(), batches["parked"] + unusable
+    counted = f"{batches['done'] - unusable - skipped:,} judged" + f", {skipped:,} skipped" * bool(skipped)
+    console.say(f"batches   {batches['pending']:,} waiting to be judged, {counted}, {failed:,} failed")
     _print_delays(shown, now)
     if unusable:
         console.say(

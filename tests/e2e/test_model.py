@@ -123,6 +123,8 @@ def test_chatter_is_not_sent_to_a_model(home: Path, project: Project) -> None:
         program.run("run", "--once")
         assert model.bodies == []
     assert program.json("status")["batches"]["done"] == 1
+    told = program.run("status").stdout
+    assert "batches   0 waiting to be judged, 0 judged, 1 skipped, 0 failed" in told
 
 
 def test_without_a_skill_a_model_chooses_among_the_loaded_files(home: Path, project: Project) -> None:
