@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
+
 from skilld.git import objects, tree
 from skilld.git.line_diff import split_lines
 from skilld.git.run import Git
 
+_TEXTS = ".md", ".mdc"
 _HOW = "--no-ext-diff", "--no-textconv", "--name-status", "-r", "-z"
 
 
@@ -59,4 +62,6 @@ def _has_left(git: Git, commit: str, relpath: str) -> bool:
 
 def _rows(git: Git, *options: str) -> list[tuple[str, str]]:
     rows = git.run("diff-tree", *options).decode("utf-8", "surrogateescape").split("\0")
-    return [*zip(rows[1::3], rows[2::3], strict=False)]
+    pairs = zip(rows[1::3], rows[2::3], strict=False)
+    # What became a script or a setting is no text that agents read any more, and no edit may follow it there.
+    return [(old, new) for old, new in pairs if PurePosixPath(new).suffix in {PurePosixPath(old).suffix, *_TEXTS}]

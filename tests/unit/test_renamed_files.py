@@ -89,6 +89,15 @@ def test_a_file_that_became_a_link_or_an_import_was_renamed(life: ProposalLife, 
     assert DRY not in life.person.show()
 
 
+def test_a_file_that_became_a_script_is_not_followed(life: ProposalLife) -> None:
+    life.offer()
+    rename(life.person, SKILL, "run.sh")
+    assert (life.observe()[0], life.get().relpath) == ("open", SKILL)
+    with pytest.raises(RefusedError, match="is not in the work tree"):
+        life.accept()
+    assert DRY not in life.person.show("run.sh")
+
+
 def test_a_copy_is_no_rename(life: ProposalLife) -> None:
     life.offer()
     life.person.commit("copy", {"copy.md": TEXT, SKILL: f"{TEXT}\nMore.\n"})
