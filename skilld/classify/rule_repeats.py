@@ -151,8 +151,9 @@ def repeats_rule(quote: str, rule: str) -> bool:
         return False
     wanted, tools = _content_of_rule(rule), frozenset(stem(one.lower()) for one in _COMMAND.findall(rule))
     # "Whole suite only at the end" is another rule than "run the tests with -x"; "you did not run them" breaks both.
-    options = set() if has_negation(rule) else set(_OPTION.findall(rule))
-    least = _Tone.COMPLAINT if options and options.isdisjoint(_OPTION.findall(quote)) else _Tone.SOFT
+    options, named = ({*_OPTION.findall(text)} for text in (rule, quote))
+    apart = (options or named) and options.isdisjoint(named) and not has_negation(rule)
+    least = _Tone.COMPLAINT if apart else _Tone.SOFT
     stretches = [one for one in _correcting_stretches(quote[: 2 * MAX_QUOTE]) if one.tone >= least]
     if not any(_is_repeat(said, wanted, tools) for said in stretches):
         return False

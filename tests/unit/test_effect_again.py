@@ -117,6 +117,8 @@ def test_the_language_itself_still_is() -> None:
     [
         ("whole suite only at the end", "Run the tests with -x in this repo.", False),
         ("only run the whole suite at the end", "Run the tests with `--maxfail=1`.", False),
+        ("Always run the tests with -x in this repo.", "Write the failing test first.", False),
+        ("Always run the tests with -x in this repo.", "Run the whole suite before a commit.", False),
         ("use -x when you run the tests!", "Run the tests with -x in this repo.", True),
         ("tests again, you didn't run the tests", "Run the tests with -x in this repo.", True),
         ("the whole suite only at the end", "Run the whole suite at the end.", True),
