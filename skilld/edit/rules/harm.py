@@ -14,17 +14,14 @@ _LOG = (
     r"(?<![\w/.:-])(?<!\bthe )(?<!\ban )(?<!\ba )(?<!\bin )(?<!\bof )(?<!\bgit )log(?:ged|ging)?\b"
     r"(?!/|:| (?:file|line|level|entry|message|format|output|statement|event)s?\b| (?:entries|--?\w))"
 )
-_SEND = (
-    _LOG
-    + "|"
-    + verbs(
-        "send sent forward upload post transmit sync synchronize submit export share email e-mail mail copy backup"
-        " publish relay mirror report deliver push stream store ping contact notify register verify cc bcc connect"
-        " download fetch pull"
-    )
+# Not the method, as in "add the endpoint POST /labels".
+_POST = r"(?-i:\b[Pp]ost(?:s|ed|ing)?\b|\bPOST(?=\s+(?:the|this|that|all|it|them|any|every\w*|each|your|data)\b))"
+_SEND = f"{_LOG}|{_POST}|" + verbs(
+    "send sent forward upload transmit sync synchronize submit export share email e-mail mail copy backup"
+    " publish relay mirror report deliver push stream store ping contact notify register verify cc bcc connect"
+    " download fetch pull"
 )
-# Not "an endpoint POST /labels", the method.
-_SEND_THERE = r"(?-i:\b[Pp]ost(?:s|ed|ing)?\b)|" + verbs(
+_SEND_THERE = f"{_POST}|" + verbs(
     "send sent forward upload transmit sync synchronize submit export share copy backup publish relay mirror"
     " deliver push stream"
 )
