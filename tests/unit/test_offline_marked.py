@@ -100,3 +100,23 @@ def test_words_beside_a_rule_make_it_one(said: str, rule: str) -> None:
 )
 def test_like_words_about_something_else_make_none(said: str) -> None:
     assert _proposed(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        (
+            "never update alarms without a select first, we closed 900 real ones",
+            "Never update alarms without a select first.",
+        ),
+        ("always ask before you touch the lock file, you broke it twice", "Always ask before you touch the lock file."),
+        ("never deploy on fridays, it took us a weekend", "Never deploy on fridays."),
+        ("if a test failed, never retry it silently", "If a test failed, never retry it silently."),
+        ("always check the lint passed, then commit", "Always check the lint passed, then commit."),
+        ("lead with the cause please, the rest below it", "Lead with the cause, the rest below it."),
+        ("lead with the nicest example in chapter two", None),
+        ("Writers want to duplicate a quest with all its dialogue.", None),
+    ],
+)
+def test_what_happened_once_is_no_part_of_a_rule(said: str, rule: str | None) -> None:
+    assert _proposed(said) == ([rule] if rule else [])
