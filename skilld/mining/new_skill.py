@@ -203,7 +203,9 @@ def _tags(candidate: Candidate) -> list[str]:
     return list(dict.fromkeys([*tags, *(one for one in named if _TAG_PATTERN.fullmatch(one))]))[:_MAX_TAGS]
 
 
-_OPEN_PATH_PATTERN = re.compile(r"(?<!\S)[^\s{}]*/[^\s{}]*\{\{(\w+)\}\}\S*|(?<!\S)[^\s{}]*\{\{(\w+)\}\}[^\s{}]*/\S*")
+_OPEN_PATH_PATTERN = re.compile(
+    r"(?<!\S)[^\s{}/]*+/[^\s{}]*+\{\{(\w+)\}\}\S*|(?<!\S)[^\s{}]*+\{\{(\w+)\}\}[^\s{}/]*+/\S*"
+)
 
 
 def title_of(request: str) -> str:

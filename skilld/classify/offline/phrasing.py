@@ -38,7 +38,8 @@ def courtesies() -> dict[str, str]:
 
 # "..., that would be great", "..., vielen Dank schon mal", "..., ce serait sympa, merci": only courtesy.
 _COURTESY = compiled(
-    rf"(?:\s*[,;(–—-]+ ?(?:(?:and|und|et|y|e|en|i|a|и) )?(?:{courtesies()['thanks']}|{courtesies()['kind']}))+"
+    rf"(?:(?<!\s)\s*+(?<![,;(–—-])[,;(–—-]++ ?"
+    rf"(?:(?:and|und|et|y|e|en|i|a|и) )?(?:{courtesies()['thanks']}|{courtesies()['kind']}))+"
     r"[)\s]*(?=[.!]*$)"
 )
 _REMARKS = (_COURTESY, *map(compiled, _DATA["remarks"]))
