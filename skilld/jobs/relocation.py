@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -14,6 +15,7 @@ from skilld.agents import ADAPTERS
 from skilld.classify.backends import OFFLINE, Spec, make_backend
 from skilld.classify.offline.placement import section_for
 from skilld.classify.verify import VerifiedUpdate
+from skilld.clock import rfc3339
 from skilld.errors import SkilldError
 from skilld.git.run import shared_git
 from skilld.ingest.discover import Host, skill_places
@@ -82,7 +84,7 @@ def propose_learning(
         agent=newest.agent,
         session_id=newest.session_id,
         model=OFFLINE,
-        created_at=newest.created_at,
+        created_at=rfc3339(time.time()),
         updates=(update,),
         target=ref.kind,
         agents=ref.agents,

@@ -76,6 +76,7 @@ def test_one_without_a_recorded_file_goes_to_the_best_one(daemon: InProcessDaemo
     daemon.store.learnings.add(bare)
     made = InProcessProgram(home).json("learnings", "propose", "abc")
     assert made["path"] == str(root / "CLAUDE.md")
+    assert made["created_at"] < bare.created_at, "it is proposed now, whenever it was said"
 
 
 @pytest.mark.parametrize("text", ["", "- Be brief.\n"])
