@@ -95,6 +95,12 @@ stats:
   success_rate: null
 """
     )
+    recorded = world.program.run("record", "find the port", "--skill", "port-finder", "--qa-passed")
+    assert recorded.returncode == 0, recorded.stderr
+    (row,) = [one for one in world.program.json("skills", "list") if one["name"] == "port-finder"]
+    assert (row["uses"], row["success_rate"]) == (0, 1.0)
+    output = world.program.run("skills", "export", "port-finder").stdout
+    assert "  times_used: 0\n  success_rate: null\n" in output, "no rate without a use"
     output = world.program.run("skills", "export", "port-finder", "--with-evidence").stdout
     assert "- 11111111-2222-3333-4444-555555555555\n" in output
     assert "author: Pat Person\n" in output
