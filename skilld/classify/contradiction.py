@@ -201,12 +201,13 @@ def _asks_for_refused(order: str, rule: str) -> bool:
 
 def _refuses_choice(rule: str, order: str) -> bool:
     """Whether a rule says "at the end, not first" and an order for the same thing says "first"."""
-    if has_negation(order):
-        return False
     refused = refused_part(rule).lower().strip(" .!")
-    is_chosen = any(refused in words for words in choices(order).values())
+    if not refused or refused not in order.lower() or has_negation(order):
+        return False
+    if not any(refused in words for words in choices(order).values()):
+        return False
     mine, theirs = _topic_words(rule), _topic_words(order)
-    return is_chosen and bool(mine & theirs) and max(len(mine - theirs), len(theirs - mine)) <= 1
+    return bool(mine & theirs) and max(len(mine - theirs), len(theirs - mine)) <= 1
 
 
 def _is_opposite(change: str, other: str) -> bool:

@@ -213,10 +213,13 @@ class Transcripts(Files):
         return {key for key in keys if not self._db.execute("SELECT 1 FROM turns WHERE key = ?", (key,)).fetchone()}
 
     def settled(self, keys: Iterable[str]) -> list[str]:
-        """Return those of `keys` that are no turn, are chatter, or are in a batch that is done and has not failed."""
-        unsettled = """SELECT 1 FROM turns LEFT JOIN batches ON batches.id = batch_id WHERE key = ? AND lasting
-                       AND (batch_id IS NULL OR batches.state != 'done' OR batches.outcome = 'failed')"""
-        return [key for key in keys if not self._db.execute(unsettled, (key,)).fetchone()]
+        """Return those of `keys` whose turns are chatter, or in a batch that is done and has not failed.
+
+        A key of no turn is not among them: after a loss of this database its words are all that is left of it.
+        """
+        settled = """SELECT 1 FROM turns LEFT JOIN batches ON batches.id = batch_id WHERE key = ?
+                     AND (NOT lasting OR (batches.state = 'done' AND batches.outcome IS NOT 'failed'))"""
+        return [key for key in keys if self._db.execute(settled, (key,)).fetchone()]
 
     def add_turn(self, turn: Turn, file_id: int, *, counts: bool, lasting: bool, revives: bool = False) -> bool:
         """Store a turn's key and position; its session must exist. Returns whether it is new and counts.

@@ -178,13 +178,13 @@ def test_overlong_text_is_cut_between_words() -> None:
     assert len(shorten("a" * 300, 50)) == 50
 
 
-def test_the_person_edits_description_and_body_and_the_rest_stays() -> None:
+def test_the_person_edits_name_description_and_body_and_the_rest_stays() -> None:
     made = build_skill(
         _candidate(SkillKind.KNOWLEDGE, _part(PartKind.RULE, "Run --fast.")), day=DAY, with_sessions=False
     )
     text = made.text.replace("name: shop-testing", "name: other").replace("Run --fast.", "Run --slow.")
     edited = made.edited(text)
-    assert edited.name == "shop-testing"
+    assert edited.name == "other"
     assert edited.metadata == made.metadata
     assert ("Run --slow." in edited.body, edited.description) == (True, made.description.replace("--fast", "--slow"))
     assert made.edited("only a body").body == "only a body"

@@ -39,7 +39,7 @@ def test_an_order_about_the_project_is_heard_whatever_its_verb(verb: str, place:
         ("k like last time: run the linter first", "k like last time: run the linter first", UNKNOWN),
         ("pls no emojis here", "pls no emojis here", UNKNOWN),
         ("no orm here pls, plain sql", "no orm here pls, plain sql", UNKNOWN),
-        ("note to self: never bump it alone", "note to self: never bump it alone", UNKNOWN),
+        ("gentle nudge: never bump it alone", "gentle nudge: never bump it alone", UNKNOWN),
     ],
 )
 def test_what_is_not_heard_is_named_with_the_reason(text: str, quote: str, why: str) -> None:
