@@ -223,6 +223,9 @@ def _is_same_task(one: Request, other: Request) -> bool:
     words = _words_share(mine, theirs)
     if words >= _MIN_SAME_SHARE:
         return True
+    comparable = sum(len(one.telling[program]) for program in one.telling.keys() & other.telling.keys())
+    if not words and comparable < max(_MIN_SHARED, _MIN_ACTION_SHARE * max(one.told, other.told)):
+        return False  # without common words most actions must be alike, and those of different programs never are
     near = _nearest(one, other)
     best = [like for like, _ in near]
     shared = sum(like >= VARIABLE for like in best)
@@ -238,9 +241,17 @@ def _words_share(mine: frozenset[str], theirs: frozenset[str]) -> float:
 
 
 def _nearest(one: Request, other: Request) -> list[tuple[int, bool]]:
-    """Return for each action of a request how like the nearest one of another request is, and if it has its target."""
+    """Return for each action of a request how like the nearest one of another request is.
+
+    Of one that may be the same step, also whether it has the same target.
+    """
     return [  # actions of different programs are never compared
-        max((step_similarity(seen, known), not differs_in_target(seen, known)) for known in other.telling[program])
+        max(_likeness(seen, known) for known in other.telling[program])
         for program in one.telling.keys() & other.telling.keys()
         for seen in one.telling[program]
     ]
+
+
+def _likeness(one: ActionRun, other: ActionRun) -> tuple[int, bool]:
+    like = step_similarity(one, other)
+    return like, like >= VARIABLE and not differs_in_target(one, other)

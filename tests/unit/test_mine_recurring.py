@@ -10,12 +10,13 @@ import pytest
 
 from skilld.clock import parse_time
 from skilld.library.clusters import Ask
+from skilld.mining import requests as mining_requests
 from skilld.mining.actions import Action, is_read_only
 from skilld.mining.new_skill import build_skill
 from skilld.mining.requests import group_by_words, requests_with_actions
 from skilld.mining.selection import judge
 from skilld.mining.session_summary import Feedback, Row, Task
-from skilld.mining.similarity import common_words
+from skilld.mining.similarity import ActionRun, common_words
 from skilld.mining.values import Candidate, Grouping, Judgement, PartKind, ToldTask
 from skilld.skills import Skill, Source
 from skilld.skills.spec import FrontMatter
@@ -346,6 +347,31 @@ def test_a_value_is_a_word_in_which_requests_and_their_commands_differ(
     ]
     groups = group_by_words([*requests_with_actions(rows)])
     assert sorted(value for group in groups for one in group for value in one.values) == values
+
+
+def test_actions_are_only_compared_where_they_can_make_requests_one_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[str] = []
+
+    def listen(name: str) -> None:
+        function = getattr(mining_requests, name)
+
+        def compare(one: ActionRun, other: ActionRun) -> object:
+            compared.append(name)
+            return function(one, other)
+
+        monkeypatch.setattr(mining_requests, name, compare)
+
+    listen("step_similarity")
+    listen("differs_in_target")
+    apart = [
+        _row(1, "build the docs", "make docs", "make links", "npm run spell"),
+        _row(2, "fix every typo", "make typos --all", "make words --all", "cargo fix --allow-dirty"),
+    ]
+    assert len(group_by_words([*requests_with_actions(apart)])) == 2
+    assert compared == []
+    near = [_row(1, "build the docs", "make docs --all"), _row(2, "print the docs", "make paper")]
+    assert len(group_by_words([*requests_with_actions(near)])) == 2
+    assert {*compared} == {"step_similarity"}
 
 
 TENANTS = ("alpha", "beta", "gamma")
