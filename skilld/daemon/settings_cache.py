@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,8 +90,9 @@ def daemon_settings(store: Store) -> ShownSettings | None:
 
 
 def _decode(known: dict[str, Any]) -> ShownSettings:
-    budget = BudgetLimits(**known["budget"])
-    return ShownSettings(**{name: value for name, value in known.items() if name != "origin"} | {"budget": budget})
+    names = {one.name for one in fields(ShownSettings)}  # the daemon may be of another version
+    shown = {name: value for name, value in known.items() if name in names}
+    return ShownSettings(**{**shown, "budget": BudgetLimits(**known["budget"])})
 
 
 # The variables that decide who judges and hold no secret: a daemon may have others than the shell that asks.
@@ -99,8 +100,12 @@ _JUDGE_VARIABLES = "PATH", "OLLAMA_HOST"
 
 
 def judge_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of a daemon that decide who judges; an address with a login is left out."""
-    return {name: value for name in _JUDGE_VARIABLES if (value := environment.get(name)) and "@" not in value}
+    """Return the variables of a daemon that decide who judges; an address with a login is left out.
+
+    A folder in PATH may have an at sign, such as `node@20`.
+    """
+    found = {name: value for name in _JUDGE_VARIABLES if (value := environment.get(name))}
+    return {name: value for name, value in found.items() if name == "PATH" or "@" not in value}
 
 
 def daemon_environment(store: Store, environment: Mapping[str, str]) -> Mapping[str, str]:

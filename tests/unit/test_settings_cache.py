@@ -13,6 +13,8 @@ from skilld.daemon.reload import SettingsFile
 from skilld.daemon.settings_cache import (
     BudgetLimits,
     ShownSettings,
+    daemon_settings,
+    judge_variables,
     load_settings,
     settings_origin,
     shown_settings,
@@ -21,6 +23,7 @@ from skilld.daemon.settings_cache import (
 from skilld.ingest.discover import Host
 from skilld.settings import load_file
 from skilld.store import Store
+from skilld.store.meta import ACTIVE_SETTINGS
 from support.program import Program
 
 NOW = 1_780_000_000.0
@@ -95,6 +98,17 @@ def test_another_version_reads_the_settings_itself(store: Store, file: Path, mon
 def test_a_key_leaves_no_trace_in_the_cache(file: Path) -> None:
     environments = [{"SKILLD_MODEL_API_KEY": key, "SKILLD_MODEL_BASE_URL": f"https://{key}@host"} for key in "ab"]
     assert settings_origin(file, environments[0]) == settings_origin(file, environments[1]) != settings_origin(file, {})
+
+
+def test_what_decides_who_judges_is_kept_without_a_login() -> None:
+    path = "/opt/homebrew/opt/node@20/bin:/usr/bin"
+    assert judge_variables({"PATH": path, "OLLAMA_HOST": "http://me:pw@host", "OPENAI_API_KEY": "k"}) == {"PATH": path}
+
+
+def test_settings_of_a_daemon_of_another_version_are_read(store: Store, file: Path) -> None:
+    store_settings(store, load_file(file), "x")
+    store.meta.set(ACTIVE_SETTINGS, {**store.meta.get(ACTIVE_SETTINGS, {}), "later": 1})
+    assert daemon_settings(store) == shown_settings(load_file(file))
 
 
 def test_status_reads_no_settings_the_daemon_cached_and_shows_the_same(tmp_path: Path) -> None:
