@@ -12,10 +12,14 @@ from skilld.text import fold_case, word_set
 # Who logs something to a server sends it; the log, `logs deploy/webhooks` and `git log` are there to be read.
 _LOG = (
     r"(?<![\w/.:-])(?<!\bthe )(?<!\ban )(?<!\ba )(?<!\bin )(?<!\bof )(?<!\bgit )log(?:ged|ging)?\b"
-    r"(?!/|:| (?:file|line|level|entry|message|format|output|statement|event)s?\b| (?:entries|--?\w))"
+    r"(?!/|:| (?:(?:file|line|level|entry|message|format|output|statement|event)s?\b|entries|--?\w)"
+    r"(?![^.\n]{0,60}\sto\s))"
 )
 # Not the method, as in "add the endpoint POST /labels".
-_POST = r"(?-i:\b[Pp]ost(?:s|ed|ing)?\b|\bPOST(?=\s+(?:the|this|that|all|it|them|any|every\w*|each|your|data)\b))"
+_POST = (
+    r"(?-i:\b[Pp]ost(?:s|ed|ing)?\b|\bPOST(?=\s+(?:the|this|that|all|it|them|any|every\w*|each|your|data)\b)"
+    r"|(?<!\bendpoint )(?<!\bpage )(?<!\broute )(?<!\bmethod )\bPOST(?=\s+[^\s/][^\n“”\"]{0,80}?\sto\s))"
+)
 _SEND = f"{_LOG}|{_POST}|" + verbs(
     "send sent forward upload transmit sync synchronize submit export share email e-mail mail copy backup"
     " publish relay mirror report deliver push stream store ping contact notify register verify cc bcc connect"
@@ -264,13 +268,13 @@ _JUDGED = nouns(
     " person PR proposal pull_request request resume review student submission test them user work"
 )
 _PASSED_ON = (
-    rf"(?!\s+(?:(?!{_JUDGED})[^\s.;]+\s+){{1,6}}?(?:(?:through|into|via)\s+(?!with|un|any|no\b)[^\s.;]"
-    r"|as\s+(?!accept|approv|correct|good|ok|pass|success|valid)[^\s.;]"
+    rf"(?!\s+(?:(?!{_JUDGED})[^\s.;]+\s+){{1,6}}?(?:(?:through|into|via)\s+(?!with|un|any|no\b|prod|{_JUDGED})[^\s.;]"
+    r"|as\s+(?!is\b|it\s+is\b|accept|approv|correct|good|ok|pass|success|valid)[^\s.;]"
     r"|to\s+(?!(?:the\s+)?(?:next|prod|green|live))[^\s.;]|by\s+(?:reference|value|name|keyword|position)\b))"
 )
 _MERGED_HOW = (
     r"(?!\s+(?:`?(?:main|master|develop|trunk|upstream|origin/\S+)`?\s+(?:into|first|in)\b"
-    r"|(?:with|by|using)\s+(?:an?\s+)?[\"'`]*(?:--?\w|merge|no-ff|rebas|squash)))"
+    r"|(?:with|by|using)\s+(?:an?\s+)?[\"'`]*(?:-{0,2}(?:ff|no-ff|squash|rebas)|-[Xs]\b|merge|-{1,2}(?:log|signoff|strategy))))"
 )
 
 # Not what speaks HTTP or belongs to it: "use http calls instead", "use HTTP status codes", "HTTP instead of gRPC".
@@ -300,6 +304,7 @@ _PROTECTION_PHRASES = (
         r"\b(?:always|automatically)\s+"
         rf"(?:(?:approve|accept|succeed|allow|trust|grant)\b|pass\b{_PASSED_ON}|merge\b{_MERGED_HOW}){_NO_ARGUMENT}"
         r"|\bdo not proceed\b",
+        near(verbs("merge"), r"\s[\"'`]*--admin\b"),  # without the checks and reviews that a branch requires
         near(
             verbs("approve merge accept grant allow admit"),
             r"\b(?:automatically|as soon as|immediately|from anyone|anyone|anybody|everybody|everyone|unread)\b",
