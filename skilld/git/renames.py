@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from skilld.git import objects, tree
+from skilld.git.errors import RepoRefusedError
 from skilld.git.line_diff import split_lines
 from skilld.git.run import Git
 
@@ -24,6 +25,19 @@ def is_replaced(old: bytes, new: bytes | None) -> bool:
     lines = [line.strip() for line in split_lines(old) if line.strip()]
     left = {line.strip() for line in split_lines(new or b"")}
     return new is None or 2 * sum(line in left for line in lines) < len(lines)
+
+
+def may_follow(old: str, new: str) -> bool:
+    """Whether an edit of the file at one path may follow it to another one, where agents read it and git can name it.
+
+    What became a script or a setting is no text for agents any more.
+    """
+    try:
+        tree.check_relpath(old)
+        tree.check_relpath(new)
+    except RepoRefusedError:
+        return False
+    return PurePosixPath(new).suffix in {PurePosixPath(old).suffix, *_TEXTS}
 
 
 def renamed_to(git: Git, commit: str, relpath: str) -> str:
@@ -55,13 +69,9 @@ def _renames(git: Git, commit: str) -> list[tuple[str, str]]:
 
 def _has_left(git: Git, commit: str, relpath: str) -> bool:
     """Whether a commit left nothing of a file: a copy of one that became a link to the copy was renamed as well."""
-    return "\n" not in relpath and is_other_text(
-        *objects.read_texts(git, [f"{one}:{relpath}" for one in (f"{commit}^", commit)])
-    )
+    return is_other_text(*objects.read_texts(git, [f"{one}:{relpath}" for one in (f"{commit}^", commit)]))
 
 
 def _rows(git: Git, *options: str) -> list[tuple[str, str]]:
     rows = git.run("diff-tree", *options).decode("utf-8", "surrogateescape").split("\0")
-    pairs = zip(rows[1::3], rows[2::3], strict=False)
-    # What became a script or a setting is no text that agents read any more, and no edit may follow it there.
-    return [(old, new) for old, new in pairs if PurePosixPath(new).suffix in {PurePosixPath(old).suffix, *_TEXTS}]
+    return [(old, new) for old, new in zip(rows[1::3], rows[2::3], strict=False) if may_follow(old, new)]

@@ -37,10 +37,24 @@ class SkillCommit:
 _REVERT_PATTERN = re.compile(r"^[ \t>*-]*This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
 REVERTS_TRAILER = "Skilld-Reverts"  # names a proposal of which the commit takes the lines out, and no commit
 _MAX_COUNT = "--max-count=300"
+_MAX_RENAMES = 10  # of a file that are followed: each takes two git processes
 
 
 def read_history(repo: Repo, tip: str, relpath: str, since: int | None) -> tuple[SkillCommit, ...]:
     """Return what the commits of `commits_touching` do, oldest first."""
+    found: tuple[SkillCommit, ...] = ()
+    for _ in range(_MAX_RENAMES):
+        more, tip, relpath = _read_until_renamed(repo, tip, relpath, since)
+        found = more + found
+        if not tip:
+            break
+    return found
+
+
+def _read_until_renamed(
+    repo: Repo, tip: str, relpath: str, since: int | None
+) -> tuple[tuple[SkillCommit, ...], str, str]:
+    """Return the commits since the file was renamed to `relpath`, and the commit and the path to read on from."""
     oids = commits_touching(repo, tip, relpath, since)
     commits = [commit for commit in objects.read_commits(repo.git, oids[::-1]) if commit is not None]
     names = [f"{oid}:{relpath}" for commit in commits for oid in (commit.oid, *commit.parents[:1])]
@@ -48,14 +62,14 @@ def read_history(repo: Repo, tip: str, relpath: str, since: int | None) -> tuple
     found = tuple(_skill_commit(repo, commit, relpath, texts) for commit in commits)
     made = next((at for at, one in reversed([*enumerate(found)]) if one.before is None and one.text is not None), None)
     if made is None or not commits[made].parents:
-        return found
+        return found, "", ""
     came = found[made]
     parent, old = commits[made].parents[0], renames.renamed_from(repo.git, came.oid, relpath)
     before = objects.read_blob(repo.git, parent, old) if old else None
     if before is None:
-        return found
+        return found, "", ""
     moved = replace(came, before=before, signature=line_diff.signature(before, came.text or b""))
-    return (*read_history(repo, parent, old, since), moved, *found[made + 1 :])
+    return (moved, *found[made + 1 :]), parent, old
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +87,7 @@ def read_file_on_branch(repo: Repo, tip: str, relpath: str, since: int | None) -
     first = found = FileOnBranch(
         relpath, objects.read_blob(repo.git, tip, relpath), read_history(repo, tip, relpath, since)
     )
-    while found.relpath not in tried:
+    while found.relpath not in tried and len(tried) < _MAX_RENAMES:
         tried.add(found.relpath)
         left = (one for one in reversed(found.commits) if one.before is not None)
         away = next((one for one in left if renames.is_other_text(one.before, one.text)), None)
@@ -87,12 +101,21 @@ def read_file_on_branch(repo: Repo, tip: str, relpath: str, since: int | None) -
 
 
 def path_in(repo: Repo, commit: Commit, relpath: str) -> str:
-    """Return the path of a file in a commit that changes it, which may be older than a rename to `relpath`."""
+    """Return the path of a file in a commit that changes it, which may be older than a rename to `relpath`.
+
+    One that was amended may change another file instead, which is no older name of it.
+    """
     if not commit.parents:
         return relpath
     changed = {*tree.changed_files(repo.git, commit.parents[0], commit.oid)}
     mine = changed.difference(commit.trailers.get("Skilld-Also", "").split(", "))
-    return mine.pop() if relpath not in changed and len(mine) == 1 else relpath
+    if relpath in changed or len(mine) != 1 or not renames.may_follow(path := mine.pop(), relpath):
+        return relpath
+    names = [f"{one}:{name}" for one in (commit.parents[0], repo.head) for name in (relpath, path)]
+    there, old, here, now = objects.read_texts(repo.git, names)
+    if old is None:  # the commit creates it
+        return path if there is None and (here, now) != (None, None) else relpath
+    return path if there is None or renames.is_other_text(old, now) else relpath
 
 
 def commits_touching(repo: Repo, tip: str, relpath: str, since: int | None) -> list[str]:

@@ -44,7 +44,8 @@ def at_path(proposal: Proposal, relpath: str) -> Proposal:
     if relpath in {"", proposal.relpath}:
         return proposal
     old, new = PurePosixPath(proposal.relpath), PurePosixPath(relpath)
-    names = {str(old): str(new), old.name: new.name, old.parent.name: new.parent.name}
+    skill = new.parent.name if new.name == old.name else str(new)
+    names = {str(old): str(new), old.name: new.name, old.parent.name: skill}
     path = proposal.path.removesuffix(proposal.relpath) + relpath
     return replace(proposal, path=path, relpath=relpath, skill=names.get(proposal.skill, proposal.skill))
 

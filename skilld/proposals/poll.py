@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from skilld.clock import parse_time, rfc3339
 from skilld.git.staging_branch import STAGING_REF
 from skilld.proposals.follow import follow_moved_folders
-from skilld.proposals.model import is_only_written, is_repo_gone
+from skilld.proposals.model import MOVED_TO, is_only_written, is_repo_gone
 from skilld.proposals.results import record_changes, remakes_by_code, token_limit
 from skilld.protocol import GitResult, ObserveProposals
 from skilld.store import Store
@@ -99,9 +99,11 @@ def record_observation(store: Store, found: GitResult, now: float) -> None:
     """Store what an observation found: decisions, moved commits, since when proposals are off the branch."""
     with store.transaction():
         found = _without_decided(store, found)
+        alone = {one.proposal for one in found.changes.decisions if one.note.startswith(MOVED_TO)}  # not their file
         for moved in found.rehomed:
             old = store.proposals.get(moved.id)
-            store.proposals.set_place(moved, others=old is not None and not os.path.lexists(old.path))
+            others = old is not None and not os.path.lexists(old.path) and moved.id not in alone
+            store.proposals.set_place(moved, others=others)
         for proposal in found.committed:  # before it may have moved for the next one
             store.proposals.save_edit(proposal)
         record_changes(store, found.changes, now, found.at)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from skilld.git import line_diff, objects, tree
 from skilld.git.managed_repos import open_any
+from skilld.git.renames import may_follow
 from skilld.git.repo import Repo
 from skilld.paths import places
 from skilld.proposals.file_history import SkillCommit, read_file_on_branch
@@ -79,9 +80,8 @@ def find_moved(repo: Repo, change: Change, commits: Sequence[SkillCommit], tip: 
     made = objects.read_commit(repo.git, away.oid) if (away := next(left, None)) else None
     if made is None or not made.parents:
         return "", False
-    kinds = {PurePosixPath(change.relpath).suffix, ".md"}
     changes = tree.changed_files(repo.git, made.parents[0], made.oid).items()
-    paths = [path for path, (_, now) in changes if now and PurePosixPath(path).suffix in kinds and "\n" not in path]
+    paths = [path for path, (_, now) in changes if now and may_follow(change.relpath, path)]
     for path in paths[:_MAX_FILES]:
         old, new = objects.read_texts(repo.git, [f"{oid}:{path}" for oid in (made.parents[0], made.oid)])
         if change.came_with(old, new) or has(new) > has(old):

@@ -183,7 +183,7 @@ def prepared_worktree(
         if address.parent == private:
             raise RefusedError(title, f"{proposal.path} does not exist", f"Restore it, then: {again}")
         repo = open_repo(address)
-        if renamed := renamed_here(repo, proposal, command[1]):
+        if (renamed := renamed_here(repo, proposal, command[1])) not in {"", proposal.relpath}:
             with prepared_worktree(at_path(proposal, renamed), removed, private, title, command) as ready:
                 yield ready
             return

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from skilld.cli.why import _proposals_behind
 from skilld.errors import RefusedError
+from skilld.git.repo import open_repo
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.proposals.amend import restore
 from skilld.proposals.explain import find_origin
+from skilld.proposals.file_history import read_history
 from skilld.store import Store
 from skilld.types import Op, Operation
 from support.proposal_life import DRY, ProposalLife
@@ -197,6 +201,72 @@ def test_odd_names_are_followed(life: ProposalLife) -> None:
     assert life.observe() == ("open", "")
     life.accept()
     life.revert()
+
+
+@pytest.mark.parametrize("name", [b"caf\xe9.md", b"two\nlines.md", b"a\tb.md"])
+@pytest.mark.parametrize("moved", ["file", "lines"])
+def test_a_name_that_no_proposal_can_have_is_not_followed(life: ProposalLife, name: bytes, moved: str) -> None:
+    life.offer()
+    there = life.person.root / os.fsdecode(name)
+    if moved == "file":
+        life.person.skill.rename(there)
+    else:
+        life.accept()
+        life.person.write(SKILL, TEXT)
+        there.write_text(f"# More\n\n{DRY}\n")
+    life.person.commit("odd")
+    assert life.observe()[0] == ("open" if moved == "file" else "reverted")
+    assert life.get().relpath == SKILL
+
+
+@pytest.mark.parametrize("way", ["delete", "sparse"])
+def test_a_renamed_file_that_is_not_in_the_work_tree_is_named(life: ProposalLife, way: str) -> None:
+    life.offer()
+    rename(life.person)
+    if way == "delete":
+        (life.person.root / NEW).unlink()
+    else:
+        life.person.git("sparse-checkout", "set", "src")
+    with pytest.raises(RefusedError, match=f"{NEW} is not in the work tree"):
+        life.accept()
+
+
+def test_what_is_named_after_its_file_is_so_after_a_rename(life: ProposalLife) -> None:
+    life.offer()
+    assert life.get().skill == "release"
+    rename(life.person, SKILL, "skills/ship/SKILL.md")
+    life.observe_all()
+    assert life.get().skill == "ship"
+    rename(life.person, "skills/ship/SKILL.md", "third.md")
+    life.observe_all()
+    assert life.get().skill == "third.md"
+
+
+def test_a_file_that_is_renamed_again_and_again_is_not_read_for_ever(life: ProposalLife) -> None:
+    for old, new in [(SKILL, "b.md"), ("b.md", SKILL)] * 7:
+        rename(life.person, old, new)
+    found = read_history(open_repo(life.person.root), life.person.tip(), SKILL, None)
+    assert [one.oid for one in found] == life.person.git("rev-list", "--reverse", "HEAD~10..HEAD").split()
+
+
+def test_lines_that_moved_take_no_other_proposal_along(life: ProposalLife) -> None:
+    life.offer()
+    life.offer("p2", "- Push the tag.", NEXT)
+    life.accept()
+    life.reject("p2")
+    text = life.person.show()
+    there = {SKILL: text.replace(f"{DRY}\n", ""), "docs/more.md": f"# More\n\n{DRY}\n- And this.\n"}
+    life.person.commit("split", there)
+    life.person.git("sparse-checkout", "set", "docs")
+    assert (life.observe(), life.get().relpath) == (("accepted", "moved to docs/more.md"), "docs/more.md")
+    assert (life.observe("p2"), life.get("p2").relpath) == (("rejected", ""), SKILL)
+
+
+def test_a_rejected_one_stays_rejected_in_the_renamed_file(life: ProposalLife) -> None:
+    life.offer()
+    life.reject()
+    rename(life.person)
+    assert (life.observe(), life.get().relpath) == (("rejected", ""), NEW)
 
 
 def test_what_was_reverted_stays_so(life: ProposalLife) -> None:
