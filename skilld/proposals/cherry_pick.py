@@ -24,6 +24,7 @@ from skilld.proposals import worktree
 from skilld.proposals.branch import range_above
 from skilld.proposals.file_history import REVERTS_TRAILER, path_in, read_history, reverted_commits
 from skilld.proposals.model import MOVED_TO, Apply, CommitMethod, DecisionCommit, Refit
+from skilld.proposals.person_text import refuse_amended_secrets
 from skilld.proposals.refit import fit_edit, side_edits
 from skilld.proposals.rewritten import is_rewritten_here
 from skilld.proposals.taking_out import describe_rest, headings_in_use, lines_of_others, take_out
@@ -194,6 +195,7 @@ def _apply_commit(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: 
             _TITLE, cause, f"To write the file without committing: skilld accept --worktree {proposal.id}"
         )
     before, after = read_versions(work_tree, commit)
+    refuse_amended_secrets(_TITLE, proposal, before, after)
     is_here = path_in(work_tree.repo, commit, work_tree.tracked.relpath) == work_tree.tracked.relpath
     merges = is_here and would_merge(work_tree, before, after) and _sides_merge(work_tree, commit)
     if merges and not _would_misnumber(work_tree, before, after, refit if edited is None else None):

@@ -8,7 +8,7 @@ from skilld.edit.derive_operations import operations_between
 from skilld.edit.operations import apply, create_file
 from skilld.edit.secrets import refuse_secrets
 from skilld.errors import SkilldError
-from skilld.git import line_diff, objects
+from skilld.git import line_diff, objects, tree
 from skilld.git.line_diff import split_lines
 from skilld.git.objects import Commit
 from skilld.git.repo import Repo
@@ -16,11 +16,14 @@ from skilld.markdown.structure import list_item
 from skilld.proposals.file_history import path_in
 from skilld.proposals.model import EDITED_NOTE
 from skilld.proposals.refit import Edit
-from skilld.text import fold, join_sentences, truncate
+from skilld.text import fold, join_sentences, safe_text, truncate
 from skilld.types import Op, Operation, Proposal, TargetKind, Update
 from skilld.words import content_stems, matching_share
 
 _TITLE = "The proposal was not changed"
+_NOT_TAKEN_OVER = "Its commit on the staging branch has a text that skilld does not take over"
+_CONFLICT_MARKERS = "<<<<<<< ", ">>>>>>> "
+_MAX_MORE = 3  # further files of a commit that are named
 _MAX_SUMMARY = 300
 _MIN_SHARE = 0.4  # of the words of a line in what a person said: with fewer, it says something else
 
@@ -43,31 +46,54 @@ def with_text(proposal: Proposal, before: bytes, text: str) -> Proposal:
 def adopt_amended(repo: Repo, proposal: Proposal, commit: str) -> Proposal | None:
     """Return an open proposal with the text of its commit that the person amended on the staging branch.
 
-    None if that is its text already, or no proposal may have it, such as one with a secret.
+    An agent may have done that, so it has flags as any proposal: for what the linter finds, for further files, and for
+    a text that no proposal may have, such as one with a secret. None if nothing of it changes.
     """
     made = objects.read_commit(repo.git, commit)
     if made is None or not made.parents:
         return None
+    changed = _with_text_of(repo, proposal, made)
+    own = {path_in(repo, made, proposal.relpath), *(one.relpath for one in proposal.also)}
+    more = sorted({*tree.changed_files(repo.git, made.parents[0], made.oid)} - own)
+    flags = (*changed.flags, *(f"Its commit also changes {safe_text(fold(path))}" for path in more[:_MAX_MORE]))
+    changed = replace(changed, flags=tuple(dict.fromkeys(flags)))
+    return None if changed == proposal else changed
+
+
+def _with_text_of(repo: Repo, proposal: Proposal, made: Commit) -> Proposal:
     before, after = _versions(repo, proposal, made)
-    if before is None or after is None:
-        return None
-    known = objects.read_commit(repo.git, proposal.commit) if proposal.commit != commit else None
+    if before is None or after is None or before == after:
+        return proposal
+    known = objects.read_commit(repo.git, proposal.commit) if proposal.commit != made.oid else None
     then = _versions(repo, proposal, known) if known and known.parents else (None, None)
     is_own = then[1] == after if then[0] == before else _has_own_lines(proposal, before, after)
     if is_own:
-        return None
+        return proposal
+    _, added = line_diff.signature(before, after)
     try:
         changed = with_text(proposal, before, after.decode("utf-8-sig"))
         refuse_secrets(_TITLE, changed.operations, proposal.path)
     except (SkilldError, UnicodeDecodeError):
-        return None
-    _, added = line_diff.signature(before, after)
+        changed = None
+    if changed is None or any(line.startswith(_CONFLICT_MARKERS) for line in added):
+        return replace(proposal, flags=(*proposal.flags, _NOT_TAKEN_OVER))
     rules = [line.lstrip("-*+ ") for line in added if not line.startswith("#")]
     operations = tuple(part for one in changed.operations for part in _items(one))
     if split_lines(apply(before, operations, limited=False)) != split_lines(after):
         operations = changed.operations
     updates = _reworded(proposal.updates, rules)
-    return replace(changed, commit=commit, note=EDITED_NOTE, updates=updates, operations=operations)
+    note = EDITED_NOTE if made.committer.email != objects.OWN_EMAIL else proposal.note
+    flags = _flags(proposal, before, after)
+    return replace(changed, commit=made.oid, note=note, updates=updates, operations=operations, flags=flags)
+
+
+def _flags(proposal: Proposal, before: bytes, after: bytes) -> tuple[str, ...]:
+    """Return a proposal's flags with what the linter finds in another text of its file."""
+    from skilld.edit.lint import lint  # its rules take 0.2 s to compile
+
+    typed = "\n".join([*(one.quote for one in proposal.evidence), *(one.quote for one in proposal.updates)])
+    found = () if proposal.target is TargetKind.EVALS else lint(before, after, typed)
+    return (*proposal.flags, *(one.sentence for one in found))
 
 
 def _versions(repo: Repo, proposal: Proposal, commit: Commit) -> tuple[bytes | None, bytes | None]:
@@ -95,6 +121,13 @@ def _reworded(updates: tuple[Update, ...], rules: list[str]) -> tuple[Update, ..
             return ()
         found.append(replace(updates[shares.index(max(shares))], change=rule))
     return tuple(found)
+
+
+def refuse_amended_secrets(title: str, proposal: Proposal, before: bytes, after: bytes) -> None:
+    """Raise RefusedError, with that title, if a proposal's commit adds a secret that its operations do not."""
+    if not _has_own_lines(proposal, before, after):
+        added = "\n".join(line_diff.signature(before, after)[1])
+        refuse_secrets(title, [Operation(Op.CREATE, "", added)], proposal.path)
 
 
 def require_own_text(proposal: Proposal, before: bytes, after: bytes) -> None:

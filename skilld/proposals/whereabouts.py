@@ -332,18 +332,19 @@ def locate_undecided(
 def _staged(repo: Repo, tip: str | None, changes: Sequence[Change], proposals: Sequence[Proposal]) -> dict[str, str]:
     """Return the IDs of the changes that are on the staging branch: one of its own commits names or makes them.
 
-    Each has the commit of it that the person amended, if any.
+    Each has the commit of it that the person amended, if any, or that is not known: anybody may have made it.
     """
     if tip is None:
         return {}
     bases = [proposal.base for proposal in proposals if proposal.commit]
     oids = repo.git.run("rev-list", "--topo-order", _MAX_STAGED, tip, *range_above(repo, bases)).decode().split()
     commits = [commit for commit in objects.read_commits(repo.git, oids) if commit]
-    named = {name for commit in commits for name in commit.proposals}
+    named, known = {name for commit in commits for name in commit.proposals}, {one.commit for one in proposals}
     theirs = {
         commit.proposals[0]: commit.oid
         for commit in reversed(commits)
-        if len(commit.proposals) == len(commit.parents) == 1 and commit.committer.email != objects.OWN_EMAIL
+        if len(commit.proposals) == len(commit.parents) == 1
+        and (commit.committer.email != objects.OWN_EMAIL or commit.oid not in known)
     }
     below = commits[-1].parents[0] if commits and commits[-1].parents else tip
 
