@@ -73,6 +73,14 @@ def _proposed(said: str) -> list[str]:
         ("i prezzi sono in centesimi, scrivilo nelle linee guida", "I prezzi sono in centesimi."),
         ("os relatórios cabem numa página, põe isso nas tuas notas", "Os relatórios cabem numa página."),
         ("金额都用整数。这条写进你的规范里", "金额都用整数。"),
+        # Like a report of what happened.
+        ("principle: the tests need the fixture from the seed", "The tests need the fixture from the seed."),
+        (
+            "convention: the tests named after a module live beside it",
+            "The tests named after a module live beside it.",
+        ),
+        ("Regel: die Beträge sind in Cent gespeichert", "Die Beträge sind in Cent gespeichert."),
+        ("règle : chaque page a un titre et une date", "Chaque page a un titre et une date."),
     ],
 )
 def test_words_beside_a_rule_make_it_one(said: str, rule: str) -> None:
@@ -99,6 +107,17 @@ def test_words_beside_a_rule_make_it_one(said: str, rule: str) -> None:
         "So much easier to read. Not a one-off I hope",
         "we moved it last week, that's our policy on old invoices",
         "just for this branch: no changelog entry. write that down",
+        "reminder: our retro begins at four",
+        "convention: the conference is in March and I need the hotel page",
+        "lesson learned: the migration deleted the users table on staging",
+        "one for the backlog: dark mode for the settings page",
+        "Policy: refunds within 30 days. Put this text on the page.",
+        "kein Einzelfall: der Job ist dreimal abgestürzt",
+        "Erinnerung: der Kunde hat die große Rechnung doppelt bezahlt",
+        "Rappel : la réunion commence à dix heures",
+        "Recordatorio: la reunión empieza a las diez",
+        "Promemoria: la riunione comincia alle dieci",
+        "Lembrete: a reunião começa às dez",
     ],
 )
 def test_like_words_about_something_else_make_none(said: str) -> None:
