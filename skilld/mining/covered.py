@@ -22,9 +22,15 @@ _MIN_COMMAND_SHARE = 0.6  # of a task's commands, for a skill that covers it
 _MIN_OTHER_LINE_SHARE = 0.8  # of a request's stems, in a skill that neither has its commands nor was in use
 _MIN_SHARED_ALONE = 3  # stems in such a skill, unless they are all of its line
 _MAX_QUOTED_LINE = 100  # characters of a line that is quoted
+# Words in capitals that stay as they are: revisions, methods, well-known files.
+_CAPITALS = (
+    "(?:ORIG_|FETCH_|MERGE_)?HEAD|GET|POST|PUT|PATCH|DELETE|OPTIONS|README|CHANGELOG|CHANGES|LICENSE|LICENCE|NOTICE"
+    "|CONTRIBUTING|SECURITY|TODO|AGENTS|CLAUDE|GEMINI|SKILL|MEMORY"
+)
 # How people write that a word of a command differs each time: {{name}}, <name>, $NAME, ${name}, NAME, "...".
 _OPEN_PART = re.compile(
-    r"\{\{[^{}\s]*\}\}|<[\w .-]+>|\$\{?[A-Za-z_]\w*\}?|\.\.\.|\u2026|(?<![A-Za-z])[A-Z][A-Z_]+(?![A-Za-z=])"
+    r"\{\{[^{}\s]*\}\}|<[\w .-]+>|\$\{?[A-Za-z_]\w*\}?|\.\.\.|\u2026"
+    rf"|(?<![A-Za-z])(?!(?:{_CAPITALS})(?![A-Za-z]))[A-Z][A-Z_]+(?![A-Za-z=])"
 )
 _FIRST_WORD = re.compile(r"\A\W*(?:\d+\W+)?(\w+).*", re.DOTALL)
 _EDGE, _LAST_STOP = "`\"',;:()*", re.compile(r"(?<!\.)\.[`\"',;:()*]*\Z")

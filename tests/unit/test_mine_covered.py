@@ -105,6 +105,10 @@ def test_a_skill_with_the_commands_covers_a_task(lines: Sequence[str]) -> None:
         ("acme tag v1.shoes.x", "1. `acme tag v1.<name>.x`", True),
         ("acme tag v1.{0}.x", "1. `acme tag v2.<name>.x`", False),
         ("acme tag v1.{0}.x", "1. `acme tag v1.<name>.y`", False),
+        ("acme call -X POST {0}", "1. `acme call -X GET <name>`", False),
+        ("acme lint CHANGELOG.md {0}", "1. `acme lint README.md <name>`", False),
+        ("acme lint docs/notes.md {0}", "1. `acme lint docs/TODO.md <name>`", False),
+        ("acme lint docs/notes.md {0}", "1. `acme lint docs/NAME.md <name>`", True),
     ],
 )
 def test_each_command_is_compared_as_a_whole(command: str, line: str, *, covers: bool) -> None:
