@@ -140,7 +140,7 @@ def _shown_files(text: str) -> Iterator[str]:
         yield from (word for word in words[1:] if _SHOWN_FILE_PATTERN.fullmatch(word))
 
 
-_IN_PLACE_FLAG_PATTERN = re.compile(r"-[A-Za-z]{0,4}i|--in-place\b")
+_IN_PLACE_FLAG_PATTERN = re.compile(r"-[a-zE]{0,4}i|--in-place\b")
 _FOLDER_PATTERN = re.compile(r"cd ([\w.@/-]{1,200}) ?(?:&&|;|\n)")
 # `cat > notes.md <<'EOF'`, `cat <<EOF > notes.md`, `tee notes.md <<EOF`: the shell's way to write a file.
 _FILE = r"[\"']?([\w.@/][\w.@/-]*)[\"']?"

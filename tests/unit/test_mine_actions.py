@@ -176,6 +176,7 @@ def _call(number: int, name: str, **given: object) -> ToolCall:
         ("git commit -m \"$(cat <<'EOF'\ncat > a.md <<X\nEOF\n)\"", []),
         ('cat > "$FILE" <<E\nx\nE', []),
         ("sed -n 1,5p x.md", []),
+        ("perl -Mstrict -ne print x.md", []),
         ("sed -i s/a/b/ y.py z.py", []),
     ],
 )
