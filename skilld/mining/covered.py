@@ -33,6 +33,7 @@ _OPEN_PART = re.compile(
     rf"|(?<![A-Za-z])(?!(?:{_CAPITALS})(?![A-Za-z]))[A-Z][A-Z_]+(?![A-Za-z=])"
 )
 _FIRST_WORD = re.compile(r"\A\W*(?:\d+\W+)?(\w+).*", re.DOTALL)
+_Starts = dict[str, list[tuple[Part, tuple[str, ...]]]]
 _EDGE, _LAST_STOP = "`\"',;:()*", re.compile(r"(?<!\.)\.[`\"',;:()*]*\Z")
 
 
@@ -42,7 +43,8 @@ def covered_reason(one: RecurringTask, skills: Sequence[Skill], texts: Mapping[P
     near = [skill for skill in skills if skill.project is None or _is_near(one, skill.project)]
     near.sort(key=lambda skill: -sum(skill.name in row.skills_used for row in one.rows))
     lines = {skill.path: texts.get(skill.path, "").splitlines() for skill in near}
-    named = {path: _named(parts, said) for path, said in lines.items()}
+    starts = _by_first_word(parts)
+    named = {path: _named(starts, said) for path, said in lines.items()}
     own = [part for part in parts if not is_generic(part.text)] or parts
     for skill in near:
         found = named[skill.path]
@@ -84,30 +86,30 @@ def _describe(skill: Skill, number: int, line: str) -> str:
     return f"{skill.name} already does this in line {number}: {shorten(line, _MAX_QUOTED_LINE)}"
 
 
-def _named(parts: Sequence[Part], lines: Sequence[str]) -> dict[Part, tuple[int, str]]:
+def _named(starts: _Starts, lines: Sequence[str]) -> dict[Part, tuple[int, str]]:
     """Return the commands that the lines of a skill run, each with the first line that does."""
     found: dict[Part, tuple[int, str]] = {}
     for number, line in enumerate(lines, 1):
         words = _words(line)
-        for part in parts:
-            if part not in found and _runs(words, part):
-                found[part] = number, line
+        for at, word in enumerate(words):
+            for part, wanted in starts.get(word, ()):
+                if part not in found and _is_same_command(words[at : at + len(wanted)], wanted):
+                    found[part] = number, line
     return found
 
 
-@lru_cache(maxsize=4096)
+def _by_first_word(parts: Sequence[Part]) -> _Starts:
+    """Return the words of commands, as the step says them and as each session ran them, by the first of them."""
+    starts: _Starts = {}
+    for part in parts:
+        texts = dict.fromkeys((part.text, *(proof.quote for proof in part.proofs)))
+        for words in filter(None, map(_words, texts)):
+            starts.setdefault(words[0], []).append((part, words))
+    return starts
+
+
 def _words(text: str) -> tuple[str, ...]:
     return tuple(filter(None, (_LAST_STOP.sub("", word).strip(_EDGE) for word in text.split())))
-
-
-def _runs(said: Sequence[str], part: Part) -> bool:
-    """Whether a line has a command, as one session ran it or as the step says it."""
-    for text in dict.fromkeys((part.text, *(proof.quote for proof in part.proofs))):
-        wanted = _words(text)
-        places = [at for at, word in enumerate(said) if word == wanted[0]] if wanted else []
-        if any(_is_same_command(said[at : at + len(wanted)], wanted) for at in places):
-            return True
-    return False
 
 
 def _is_same_command(said: Sequence[str], wanted: Sequence[str]) -> bool:
