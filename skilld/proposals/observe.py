@@ -231,7 +231,9 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
         ]
         found = _with_time(repo, proposal, _observe_proposal(repo, proposal, change, views, since))
         there = [files[branch.tip, relpath] for branch in branches if branch.default or branch.ref == repo.branch]
-        seen.append(replace(found, relpath=found.relpath or _present_path(repo, change, there)))
+        is_new = proposal.creates and is_undecided(proposal)  # a file that was there meanwhile is another one
+        place = found.relpath or (relpath if is_new else _present_path(repo, change, there))
+        seen.append(replace(found, relpath=place))
     return locate_undecided(repo, proposals, changes, seen, since)
 
 

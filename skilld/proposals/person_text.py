@@ -52,7 +52,8 @@ def adopt_amended(repo: Repo, proposal: Proposal, commit: str) -> Proposal | Non
     made = objects.read_commit(repo.git, commit)
     if made is None or not made.parents:
         return None
-    changed = _with_text_of(repo, proposal, made)
+    kept = tuple(one for one in proposal.flags if not one.startswith("Its commit "))
+    changed = _with_text_of(repo, replace(proposal, flags=kept), made)
     own = {path_in(repo, made, proposal.relpath), *(one.relpath for one in proposal.also)}
     more = sorted({*tree.changed_files(repo.git, made.parents[0], made.oid)} - own)
     flags = (*changed.flags, *(f"Its commit also changes {safe_text(fold(path))}" for path in more[:_MAX_MORE]))
@@ -69,6 +70,8 @@ def _with_text_of(repo: Repo, proposal: Proposal, made: Commit) -> Proposal:
     is_own = then[1] == after if then[0] == before else _has_own_lines(proposal, before, after)
     if is_own:
         return proposal
+    if len(made.proposals) > 1:  # squashed: it has the text of all of them
+        return replace(proposal, flags=(*proposal.flags, *_lint(proposal, before, after)))
     _, added = line_diff.signature(before, after)
     try:
         changed = with_text(proposal, before, after.decode("utf-8-sig"))
@@ -83,17 +86,17 @@ def _with_text_of(repo: Repo, proposal: Proposal, made: Commit) -> Proposal:
         operations = changed.operations
     updates = _reworded(proposal.updates, rules)
     note = EDITED_NOTE if made.committer.email != objects.OWN_EMAIL else proposal.note
-    flags = _flags(proposal, before, after)
+    kept = (one for one in proposal.flags if not one.startswith(("It ", "Its ")))  # not what was found in the old text
+    flags = (*kept, *_lint(proposal, before, after))
     return replace(changed, commit=made.oid, note=note, updates=updates, operations=operations, flags=flags)
 
 
-def _flags(proposal: Proposal, before: bytes, after: bytes) -> tuple[str, ...]:
-    """Return a proposal's flags with what the linter finds in another text of its file."""
+def _lint(proposal: Proposal, before: bytes, after: bytes) -> list[str]:
+    """Return what the linter finds in another text of a proposal's file."""
     from skilld.edit.lint import lint  # its rules take 0.2 s to compile
 
     typed = "\n".join([*(one.quote for one in proposal.evidence), *(one.quote for one in proposal.updates)])
-    found = () if proposal.target is TargetKind.EVALS else lint(before, after, typed)
-    return (*proposal.flags, *(one.sentence for one in found))
+    return [] if proposal.target is TargetKind.EVALS else [one.sentence for one in lint(before, after, typed)]
 
 
 def _versions(repo: Repo, proposal: Proposal, commit: Commit) -> tuple[bytes | None, bytes | None]:

@@ -341,10 +341,10 @@ def _staged(repo: Repo, tip: str | None, changes: Sequence[Change], proposals: S
     commits = [commit for commit in objects.read_commits(repo.git, oids) if commit]
     named, known = {name for commit in commits for name in commit.proposals}, {one.commit for one in proposals}
     theirs = {
-        commit.proposals[0]: commit.oid
+        name: commit.oid
         for commit in reversed(commits)
-        if len(commit.proposals) == len(commit.parents) == 1
-        and (commit.committer.email != objects.OWN_EMAIL or commit.oid not in known)
+        if len(commit.parents) == 1 and (commit.committer.email != objects.OWN_EMAIL or commit.oid not in known)
+        for name in commit.proposals
     }
     below = commits[-1].parents[0] if commits and commits[-1].parents else tip
 

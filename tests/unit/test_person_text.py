@@ -127,6 +127,35 @@ def test_what_is_amended_by_anybody_is_checked_as_any_proposal_is(life: Proposal
     assert "was left open: it" in why_left_open(life.store, life.get())
 
 
+def test_what_was_found_in_an_amended_text_goes_with_it(life: ProposalLife) -> None:
+    offer(life)
+    amend(life, DECIMAL, HARMFUL["downloaded"])
+    life.observe_all()
+    amend(life, HARMFUL["downloaded"], HARMFUL["unmerged"])
+    life.observe_all()
+    amend(life, HARMFUL["unmerged"], DECIMAL)
+    life.observe_all()
+    assert not why_left_open(life.store, life.get())
+
+
+def test_what_is_squashed_into_one_commit_is_checked(life: ProposalLife) -> None:
+    offer(life)
+    life.offer("p2", "- Push the tag.", "- Write the news.")
+    text = life.person.show(ref=STAGING_BRANCH)
+    life.person.git("switch", "--quiet", STAGING_BRANCH)
+    life.person.git("reset", "--quiet", "--soft", "HEAD~2")
+    for more in ("", HARMFUL["downloaded"]):
+        life.person.commit(
+            "both\n\nSkilld-Proposal: p1\nSkilld-Proposal: p2", {SKILL: f"{text}\n{more}".rstrip() + "\n"}
+        )
+        life.person.git("switch", "--quiet", "main")
+        life.observe_all()
+        held = [bool(why_left_open(life.store, life.get(name))) for name in ("p1", "p2")]
+        assert held == [bool(more)] * 2
+        life.person.git("switch", "--quiet", STAGING_BRANCH)
+        life.person.git("reset", "--quiet", "--soft", "HEAD~1")
+
+
 @pytest.mark.parametrize("text", [None, MINE])
 def test_further_files_of_an_amended_commit_are_named_and_never_become_its_text(
     life: ProposalLife, text: str | None

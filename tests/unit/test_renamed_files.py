@@ -14,7 +14,7 @@ from skilld.proposals.amend import restore
 from skilld.proposals.explain import find_origin
 from skilld.proposals.file_history import read_history
 from skilld.store import Store
-from skilld.types import Op, Operation
+from skilld.types import Op, Operation, TargetKind
 from support.proposal_life import DRY, ProposalLife
 from support.repos import SKILL, TEXT, Person
 
@@ -260,6 +260,16 @@ def test_lines_that_moved_take_no_other_proposal_along(life: ProposalLife) -> No
     life.person.git("sparse-checkout", "set", "docs")
     assert (life.observe(), life.get().relpath) == (("accepted", "moved to docs/more.md"), "docs/more.md")
     assert (life.observe("p2"), life.get("p2").relpath) == (("rejected", ""), SKILL)
+
+
+def test_a_new_file_is_not_the_one_that_was_at_its_place_meanwhile(life: ProposalLife) -> None:
+    made = Operation(Op.CREATE, "# Guide", "# Guide\n\n- Be brief.\n")
+    life.propose("p1", made, path=life.person.root / "CLAUDE.md", target=TargetKind.INSTRUCTIONS)
+    life.person.commit("mine", {"CLAUDE.md": "# Mine\n\n- Be kind.\n"})
+    rename(life.person, "CLAUDE.md", "AGENTS.md")
+    assert (life.observe(), life.get().relpath) == (("open", ""), "CLAUDE.md")
+    life.accept()
+    assert life.person.show("AGENTS.md") == "# Mine\n\n- Be kind."
 
 
 def test_a_rejected_one_stays_rejected_in_the_renamed_file(life: ProposalLife) -> None:
