@@ -27,7 +27,7 @@ _MAX_COMMAND = 400  # characters of a command
 _VALUE = r"""(?:'(?P<single>[^'\n]{1,256}+)'|"(?P<double>[^"\n]{1,256}+)"|(?P<bare>[^\s'"`|;<>]{1,256}+))"""
 _P_OPTION = r"(?:-p|--pass(?:word)?|--pw)(?:\s{1,4}|=)"
 
-# Programs, and what stands between a blank and their password.
+# Programs, and what stands between a blank and their password; the value of a cookie may have angle brackets.
 _COMMANDS = (
     ("sshpass", r"-p\s{0,4}"),
     ("mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlcheck mariadb mariadb-dump mysqlsh mycli", "-p"),
@@ -51,7 +51,7 @@ _COMMANDS = (
     ("gpg gpg2", r"--passphrase(?:\s{1,4}|=)"),
     ("http https xh curlie curl", r"(?:-a|--auth|-u|--user)[\s=]{1,4}['\"]?[\w.@-]{1,128}+:"),
     ("lftp", r"-u\s{0,4}['\"]?[^\s,'\"]{1,128}+,"),
-    ("curl wget http https xh", r"(?:-b|--cookie)(?:\s{1,4}|=)['\"]?[\w.-]{1,64}+=(?=[^\s'\"`;|]{6})"),
+    ("curl wget http https xh", r"(?:-b|--cookie)(?:\s{1,4}|=)['\"]?[\w.-]{1,64}+=(?P<bare>[^\s'\"`;|]{6,256}+)"),
     ("htpasswd", r"-[a-zA-Z]{0,6}b[a-zA-Z]{0,6}\s{1,4}(?:\S{1,256}+\s{1,4}){1,2}"),
     ("xfreerdp xfreerdp3 wlfreerdp", "/p:"),
     ("rdesktop", r"-p\s{1,4}"),
@@ -71,7 +71,7 @@ def _options() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for programs, option in _COMMANDS:
         for program in programs.split():
-            found.setdefault(program, []).append(rf"(?<=\s){option}{_VALUE}")
+            found.setdefault(program, []).append(rf"(?<=\s){option}{'' if '(?P<bare>' in option else _VALUE}")
     return found
 
 

@@ -151,3 +151,9 @@ def test_random_letters_are_told_from_names() -> None:
         "getUserName parseHttpResponse AzureOpenAI DuckDuckGo keyboard MariaDB LibreOffice defaultView XMLHttpRequest"
     )
     assert [name for name in names.split() if is_scrambled(name)] == []
+
+
+@pytest.mark.parametrize("value", ["ab<def9x8Q7zK2", "Zx81kQ9p>Lm4TqW"])
+def test_a_cookie_is_redacted_as_a_whole_with_angle_brackets(value: str) -> None:
+    redacted = REDACTOR.redact(f"curl --cookie sid={value} https://shop.example")
+    assert value[-6:] not in redacted
