@@ -180,7 +180,7 @@ def _daemon(store: Store) -> dict[str, Any] | None:
 
     seen_at = last_seen(common.places().lock)
     told: dict[str, Any] | None = store.meta.get(DAEMON)
-    shown = {name: value for name, value in (told or {}).items() if name != "variables"}
+    shown = {name: value for name, value in told.items() if name != "variables"} if told else None
     return shown and shown | {"seen_at": rfc3339(seen_at) if seen_at else None}
 
 

@@ -34,3 +34,9 @@ def test_the_daemons_path_decides_which_agents_can_judge(home: Path, program: Pr
         (found,) = asking.json("status")["backend"]["found"]
         assert "Claude Code" in found
         assert "PATH" not in (asking.json("status")["daemon"] or {})
+
+
+def test_status_tells_of_no_daemon_before_one_has_reported(program: Program) -> None:
+    assert program.json("status")["daemon"] is None  # `skilld demo` waits for it before it types
+    with program.daemon():
+        assert program.json("status")["daemon"]["version"]
