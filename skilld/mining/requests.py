@@ -127,7 +127,7 @@ def _continues(one: Request, begun: Request, known: Sequence[Request], first: Se
 def _goes_on_alike(one: Request, begun: Request, other: Request) -> bool:
     if _words_share(one.stems, other.stems) >= _words_share(begun.stems, other.stems):
         return False
-    shared = sum(like >= VARIABLE for like, _ in _nearest(one, other))
+    shared = sum(_is_step_of(seen, others) for seen, others in _comparable(one, other))
     alike = _words_share(begun.stems, other.stems) >= _MIN_SIMILAR_SHARE
     return shared >= (1 if alike else MIN_SESSIONS) and shared / one.told >= MIN_GROUP_SHARE
 
@@ -145,19 +145,30 @@ def turns_between(row: Row, first: str, behind: str) -> list[str]:
     return turns[: turns.index(behind)] if behind in turns else turns
 
 
+_Same = Mapping[tuple[str, str], Collection[tuple[str, str]]]  # the places of requests that are the same task
+
+
 def group_by_words(requests: Sequence[Request]) -> list[list[Request]]:
     """Group the requests by task, the newest first in each group."""
+    known = _with_values(requests)
+    same: dict[tuple[str, str], set[tuple[str, str]]] = {one.place: set() for one in known}
+    for other, one in combinations(known, 2):
+        if _is_same_task(one, other):
+            same[one.place].add(other.place)
+            same[other.place].add(one.place)
     groups: list[list[Request]] = []
-    for request in _with_values(requests):
+    for request in known:
         share, group = max(
-            ((_matching_share(request, group), group) for group in groups), key=lambda one: one[0], default=(0.0, [])
+            ((_matching_share(request, group, same), group) for group in groups),
+            key=lambda one: one[0],
+            default=(0.0, []),
         )
         # Being like one of them is not enough: long work resembles itself across sessions.
         if share >= MIN_GROUP_SHARE:
             group.append(request)
         else:
             groups.append([request])
-    return _merge_groups(groups)
+    return _merge_groups(groups, same)
 
 
 def _with_values(requests: Sequence[Request]) -> list[Request]:
@@ -187,12 +198,12 @@ def _command_stems(request: Request) -> frozenset[str]:
     return content_stems(_SEPARATORS.sub(" ", "\n".join(texts)))
 
 
-def _merge_groups(groups: Sequence[list[Request]]) -> list[list[Request]]:
+def _merge_groups(groups: Sequence[list[Request]], same: _Same) -> list[list[Request]]:
     """Merge groups that are one task: the first requests had nothing to be compared with."""
     joined = sorted(groups, key=len, reverse=True)
     for group in reversed(joined.copy()):
         others = [other for other in joined if other is not group]
-        shares = ((sum(_matching_share(one, other) for one in group) / len(group), other) for other in others)
+        shares = ((sum(_matching_share(one, other, same) for one in group) / len(group), other) for other in others)
         share, nearest = max(shares, key=lambda one: one[0], default=(0.0, []))
         if share >= MIN_GROUP_SHARE:
             nearest += group
@@ -200,10 +211,10 @@ def _merge_groups(groups: Sequence[list[Request]]) -> list[list[Request]]:
     return [sorted(group, key=lambda one: one.row.datetime, reverse=True) for group in joined]
 
 
-def _matching_share(request: Request, group: Sequence[Request]) -> float:
+def _matching_share(request: Request, group: Sequence[Request], same: _Same) -> float:
     """Return the share of a group's requests from other sessions that are the same task as a request."""
-    others = [one for one in group if one.row.session_id != request.row.session_id]
-    return sum(_is_same_task(request, one) for one in others) / len(others) if others else 0.0
+    others = [one.place for one in group if one.row.session_id != request.row.session_id]
+    return sum(place in same[request.place] for place in others) / len(others) if others else 0.0
 
 
 def is_part_of(group: Sequence[Request], other: Sequence[Request]) -> bool:
@@ -223,16 +234,16 @@ def _is_same_task(one: Request, other: Request) -> bool:
     words = _words_share(mine, theirs)
     if words >= _MIN_SAME_SHARE:
         return True
-    comparable = sum(len(one.telling[program]) for program in one.telling.keys() & other.telling.keys())
-    if not words and comparable < max(_MIN_SHARED, _MIN_ACTION_SHARE * max(one.told, other.told)):
-        return False  # without common words most actions must be alike, and those of different programs never are
-    near = _nearest(one, other)
-    best = [like for like, _ in near]
-    shared = sum(like >= VARIABLE for like in best)
-    mostly = shared >= _MIN_SHARED and shared / max(one.told, other.told) >= _MIN_ACTION_SHARE
-    mostly = mostly and (words > 0 or any(like >= VARIABLE and tells for like, tells in near))
-    like = words >= _MIN_SIMILAR_SHARE or len(mine & theirs) >= _MIN_SHARED
-    return mostly or (like and any(best)) or (shared >= MIN_SESSIONS and words > 0)
+    if words >= _MIN_SIMILAR_SHARE or len(mine & theirs) >= _MIN_SHARED:
+        return any(step_similarity(seen, known) for seen, others in _comparable(one, other) for known in others)
+    if words:
+        return _alike(one, other, MIN_SESSIONS)
+    # Without common words most actions must be alike, and one must have the same target.
+    return _alike(one, other, max(_MIN_SHARED, _MIN_ACTION_SHARE * max(one.told, other.told))) and any(
+        step_similarity(seen, known) >= VARIABLE and not differs_in_target(seen, known)
+        for seen, others in _comparable(one, other)
+        for known in others
+    )
 
 
 def _words_share(mine: frozenset[str], theirs: frozenset[str]) -> float:
@@ -240,18 +251,24 @@ def _words_share(mine: frozenset[str], theirs: frozenset[str]) -> float:
     return len(mine & theirs) / together if together else 0.0
 
 
-def _nearest(one: Request, other: Request) -> list[tuple[int, bool]]:
-    """Return for each action of a request how like the nearest one of another request is.
+def _alike(one: Request, other: Request, least: float) -> bool:
+    """Whether at least so many actions of the request with fewer of them may be steps of the other one."""
+    few, many = sorted((one, other), key=lambda request: request.told)
+    pairs = [*_comparable(few, many)]
+    found = 0
+    for at, (seen, others) in enumerate(pairs):
+        if found >= least or found + len(pairs) - at < least:
+            break
+        found += _is_step_of(seen, others)
+    return found >= least
 
-    Of one that may be the same step, also whether it has the same target.
-    """
-    return [  # actions of different programs are never compared
-        max(_likeness(seen, known) for known in other.telling[program])
-        for program in one.telling.keys() & other.telling.keys()
-        for seen in one.telling[program]
-    ]
+
+def _is_step_of(one: ActionRun, others: Sequence[ActionRun]) -> bool:
+    return any(step_similarity(one, other) >= VARIABLE for other in others)
 
 
-def _likeness(one: ActionRun, other: ActionRun) -> tuple[int, bool]:
-    like = step_similarity(one, other)
-    return like, like >= VARIABLE and not differs_in_target(one, other)
+def _comparable(one: Request, other: Request) -> Iterator[tuple[ActionRun, Sequence[ActionRun]]]:
+    """Yield each action of a request with those of another one that may be like it: those of the same program."""
+    for program in one.telling.keys() & other.telling.keys():
+        for seen in one.telling[program]:
+            yield seen, other.telling[program]

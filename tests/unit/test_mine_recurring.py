@@ -374,6 +374,30 @@ def test_actions_are_only_compared_where_they_can_make_requests_one_task(monkeyp
     assert {*compared} == {"step_similarity"}
 
 
+def test_each_two_requests_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[frozenset[str]] = []
+
+    def compare(one: ActionRun, other: ActionRun) -> int:
+        compared.append(frozenset((one.session, other.session)))
+        return 0
+
+    monkeypatch.setattr(mining_requests, "step_similarity", compare)
+    texts = "build the docs", "build one site", "build two images", "build three maps", "build four plans"
+    rows = [_row(number, f"{text} for {text}", "make -B all", "make -B more") for number, text in enumerate(texts, 1)]
+    groups = group_by_words([*requests_with_actions(rows)])
+    assert len(groups) == 5
+    assert len({*compared}) == 10
+    assert len(compared) <= 10 * 2 * 2  # two commands of one with two of the other
+
+
+def test_a_command_repeated_in_one_session_is_one_step_of_another() -> None:
+    once = "write a changelog entry of the parser", ("make docs/a.html",)
+    often = "print the pages for a parser and its users", ("make docs/b.html", "make docs/c.html", "make docs/d.html")
+    for (first, some), (second, others) in (once, often), (often, once):
+        rows = [_row(1, first, *some), _row(2, second, *others)]
+        assert len(group_by_words([*requests_with_actions(rows)])) == 2
+
+
 TENANTS = ("alpha", "beta", "gamma")
 
 
