@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, replace
 
 from skilld.git import line_diff, objects, renames, tree
-from skilld.git.objects import Commit
+from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo
 
 Signature = tuple[tuple[str, ...], tuple[str, ...]]
@@ -115,6 +115,8 @@ def path_in(repo: Repo, commit: Commit, relpath: str) -> str:
     there, old, here, now = objects.read_texts(repo.git, names)
     if old is None:  # the commit creates it
         return path if there is None and (here, now) != (None, None) else relpath
+    if commit.committer.email == OWN_EMAIL:  # whatever its proposal's path is now
+        return path
     return path if there is None or renames.is_other_text(old, now) else relpath
 
 

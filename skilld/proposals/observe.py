@@ -6,7 +6,7 @@ branches checked out in a work tree count. Writes nothing, except that skilld's 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,7 +29,7 @@ from skilld.proposals.model import (
     is_repo_gone,
     is_undecided,
 )
-from skilld.proposals.rewritten import find_moved, rewritten_note
+from skilld.proposals.rewritten import find_moved, find_section, rewritten_note
 from skilld.proposals.whereabouts import (
     NO_CHANGE,
     Change,
@@ -230,11 +230,27 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
             for branch in branches
         ]
         found = _with_time(repo, proposal, _observe_proposal(repo, proposal, change, views, since))
-        there = [files[branch.tip, relpath] for branch in branches if branch.default or branch.ref == repo.branch]
-        is_new = proposal.creates and is_undecided(proposal)  # a file that was there meanwhile is another one
-        place = found.relpath or (relpath if is_new else _present_path(repo, change, there))
-        seen.append(replace(found, relpath=place))
+        there = {
+            branch.tip: files[branch.tip, relpath] for branch in branches if branch.default or branch.ref == repo.branch
+        }
+        seen.append(_with_place(repo, proposal, change, found, there))
     return locate_undecided(repo, proposals, changes, seen, since)
+
+
+def _with_place(
+    repo: Repo, proposal: Proposal, change: Change, found: Observation, there: Mapping[str, FileOnBranch]
+) -> Observation:
+    """Add where a proposal's file is now, by the tips that count; of an open one, where its section is."""
+    if found.relpath:
+        return found
+    if proposal.creates and is_undecided(proposal):  # a file that was there meanwhile is another one
+        return replace(found, relpath=proposal.relpath)
+    is_taken = found.how == "lines" and not change.signature[1]  # what it removes may have moved
+    if proposal.state is State.OPEN and (found.seen is GitStatus.NOTHING or is_taken):
+        moved = find_section(repo, proposal, change, {tip: one.relpath for tip, one in there.items()})
+        if moved:
+            return Observation(proposal.id, GitStatus.NOTHING, relpath=moved)
+    return replace(found, relpath=_present_path(repo, change, [*there.values()]))
 
 
 def _present_path(repo: Repo, change: Change, there: Sequence[FileOnBranch]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -100,9 +101,16 @@ def record_observation(store: Store, found: GitResult, now: float) -> None:
     with store.transaction():
         found = _without_decided(store, found)
         alone = {one.proposal for one in found.changes.decisions if one.note.startswith(MOVED_TO)}  # not their file
+        before = {one.id: one.path for one in map(store.proposals.get, (each.id for each in found.rehomed)) if one}
+        split = Counter(path for path, _ in {(before.get(one.id), one.path) for one in found.rehomed})
         for moved in found.rehomed:
             old = store.proposals.get(moved.id)
-            others = old is not None and not os.path.lexists(old.path) and moved.id not in alone
+            others = (
+                old is not None
+                and not os.path.lexists(old.path)
+                and moved.id not in alone
+                and split[before[old.id]] == 1
+            )
             store.proposals.set_place(moved, others=others)
         for proposal in found.committed:  # before it may have moved for the next one
             store.proposals.save_edit(proposal)

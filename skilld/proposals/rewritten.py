@@ -1,17 +1,23 @@
-"""Finds what became of a proposal's lines that are no longer in its file: reworded there, or moved to another file."""
+"""Finds what became of lines that are no longer in their file: reworded there, or moved to another file.
+
+They are those of a proposal, or those around its place.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from skilld.errors import SkilldError
 from skilld.git import line_diff, objects, tree
 from skilld.git.managed_repos import open_any
+from skilld.git.objects import OWN_EMAIL
 from skilld.git.renames import may_follow
 from skilld.git.repo import Repo
 from skilld.paths import places
-from skilld.proposals.file_history import SkillCommit, read_file_on_branch
+from skilld.proposals.file_history import SkillCommit, path_in, read_file_on_branch
 from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE
+from skilld.proposals.refit import Edit, fit_edit
 from skilld.proposals.whereabouts import Change, read_change
 from skilld.types import Proposal, State
 from skilld.words import content_stems
@@ -89,3 +95,45 @@ def find_moved(repo: Repo, change: Change, commits: Sequence[SkillCommit], tip: 
             if change.is_in(found.text) or has(found.text):
                 return found.relpath, change.is_in(found.text)
     return "", False
+
+
+def find_section(repo: Repo, proposal: Proposal, change: Change, places: Mapping[str, str]) -> str:
+    """Return the path of the file to which the lines around an open proposal's change moved; empty if to none.
+
+    `places` has the path of its file in each tip that counts: all must have moved the lines to the same file.
+    """
+    if change.own is None or change.own.committer.email != OWN_EMAIL or not change.is_known:
+        return ""
+    found = {_section_at(repo, proposal, change, path, tip) for tip, path in places.items()}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _section_at(repo: Repo, proposal: Proposal, change: Change, relpath: str, tip: str) -> str:
+    """Return the one file that gained since the proposal's base what its file lost there, and where it has a place."""
+    base = proposal.base
+    old_path = path_in(repo, change.own, relpath) if change.own else relpath
+    was, text = objects.read_texts(repo.git, [f"{base}:{old_path}", f"{tip}:{relpath}"])
+
+    def has_place(text: bytes | None) -> bool:
+        try:
+            fit_edit(Edit(proposal).refit_exactly, change.before or b"", change.after or b"", text or b"", lambda: was)
+        except SkilldError:
+            return False
+        return True
+
+    only_removed = not change.signature[1] and change.holds(text)
+    if was is None or was == text or (has_place(text) and not only_removed):
+        return ""
+    changes = tree.changed_files(repo.git, base, tip).items()
+    paths = [path for path, (_, now) in changes if now and path != relpath and may_follow(relpath, path)][:_MAX_FILES]
+    lost = _lines_of(was) - _lines_of(text)
+    found = []
+    for path in paths:
+        old, new = objects.read_texts(repo.git, [f"{one}:{path}" for one in (base, tip)])
+        if lost & (_lines_of(new) - _lines_of(old)) and has_place(new) and not has_place(old):
+            found.append(path)
+    return found[0] if len(found) == 1 else ""
+
+
+def _lines_of(text: bytes | None) -> set[str]:
+    return set(_words_of(line_diff.split_lines(text or b"")))

@@ -70,6 +70,7 @@ NOT_QUICK = frozenset(
         "lockfile",
         "logs_verb",
         "moved_folders",
+        "moved_sections",
         "new_skills",
         "new_skills_private",
         "new_skills_staged",

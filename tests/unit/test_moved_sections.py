@@ -1,0 +1,138 @@
+"""An open proposal whose section moved to another file goes there, and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from skilld.git.staging_branch import STAGING_BRANCH
+from skilld.store import Store
+from skilld.types import Op, Operation
+from support.proposal_life import DRY, ProposalLife
+from support.repos import SKILL, Person
+
+HEAD = "---\nname: release\ndescription: How we release.\n---\n\n# Release\n"
+STEPS = "\n## Steps\n\n- Run the tests.\n- Tag the commit.\n- Push the tag.\n"
+NEWS = "\n## News\n\n- Keep the changelog short.\n- Thank everybody by name.\n- Link the issues.\n"
+OTHER = "# Git\n\nHow we use git.\n\n## Branches\n\n- Name them after the ticket.\n"
+MORE = "docs/more.md"
+
+
+@pytest.fixture
+def life(person: Person, store: Store) -> ProposalLife:
+    person.commit("sections", {SKILL: HEAD + STEPS + NEWS, "git.md": OTHER})
+    life = ProposalLife(person, store)
+    life.offer()
+    return life
+
+
+@pytest.mark.parametrize(
+    "commits",
+    [
+        [{SKILL: HEAD + NEWS, MORE: f"# More\n{STEPS}"}],
+        [{SKILL: HEAD + NEWS, MORE: STEPS.lstrip()}],
+        [{SKILL: HEAD + NEWS, "git.md": OTHER + STEPS}],
+        [{SKILL: HEAD + NEWS, "git.md": f"# Git\n{STEPS}{OTHER.removeprefix('# Git')}"}],
+        [{SKILL: HEAD + NEWS}, {MORE: f"# More\n{STEPS}"}],  # taken out, then put in
+        [{MORE: f"# More\n{STEPS}"}, {SKILL: HEAD + NEWS}],
+        [{SKILL: f"{HEAD}\n## Steps\n\nThey are in @docs/more.md\n{NEWS}", MORE: f"# More\n{STEPS}"}],
+        [
+            {SKILL: HEAD + NEWS, MORE: f"# More\n{STEPS.replace('- Push the tag.', '- Push it.')}"}
+        ],  # and edited a little
+    ],
+)
+def test_it_is_accepted_where_its_section_is_now(life: ProposalLife, commits: list[Mapping[str, str]]) -> None:
+    life.offer("p2", "- Link the issues.", "- Name the version.")
+    there = next(path for files in commits for path in files if path != SKILL)
+    for files in commits:
+        life.person.commit("split", dict(files))
+    assert (life.observe(), life.get().relpath) == (("open", ""), there)
+    assert (life.observe("p2"), life.get("p2").relpath) == (("open", ""), SKILL)
+    assert life.person.files_changed("main", STAGING_BRANCH) == sorted([there, SKILL])
+    life.accept()
+    assert f"- Run the tests.\n{DRY}\n- Tag the commit." in life.person.show(there)
+    assert DRY not in life.person.show()
+    life.accept("p2")
+    assert "- Link the issues.\n- Name the version." in life.person.show()
+    life.revert()
+    assert DRY not in life.person.show(there)
+    assert [life.observe(name)[0] for name in ("p1", "p2")] == ["reverted", "accepted"]
+
+
+def test_each_section_of_a_file_that_was_split_takes_its_proposals_along(life: ProposalLife) -> None:
+    life.offer("p2", "- Link the issues.", "- Name the version.")
+    life.offer("p3", "- Tag the commit.", "- Sign it.")
+    life.person.git("rm", "--quiet", SKILL)
+    life.person.commit("split", {"steps.md": f"# How\n{STEPS}", "news.md": f"# What\n{NEWS}"})
+    life.observe_all()
+    assert [life.get(name).relpath for name in ("p1", "p2", "p3")] == ["steps.md", "news.md", "steps.md"]
+    for name in ("p1", "p2", "p3"):
+        life.accept(name)
+    assert [life.observe(name)[0] for name in ("p1", "p2", "p3")] == ["accepted"] * 3
+    assert "- Link the issues.\n- Name the version." in life.person.show("news.md")
+    assert f"tests.\n{DRY}\n- Tag the commit.\n- Sign it.\n" in life.person.show("steps.md")
+
+
+@pytest.mark.parametrize("operation", [Op.REPLACE, Op.DELETE])
+def test_a_line_is_changed_or_removed_in_the_other_file(life: ProposalLife, operation: Op) -> None:
+    life.reject()
+    life.propose("p2", Operation(operation, "- Push the tag.", "- Push it." if operation is Op.REPLACE else ""))
+    life.person.commit("split", {SKILL: HEAD + NEWS, MORE: f"# More\n{STEPS}"})
+    assert (life.observe("p2"), life.get("p2").relpath) == (("open", ""), MORE)
+    life.accept("p2")
+    assert "- Push the tag." not in life.person.show(MORE)
+
+
+def test_it_follows_to_a_third_file_and_back(life: ProposalLife) -> None:
+    whole = HEAD + STEPS + NEWS
+    for text, files in (
+        (MORE, {SKILL: HEAD + NEWS, MORE: f"# More\n{STEPS}"}),
+        ("git.md", {MORE: "# More\n", "git.md": OTHER + STEPS}),
+        (SKILL, {"git.md": OTHER, SKILL: whole}),
+    ):
+        life.person.commit("move", files)
+        assert (life.observe(), life.get().relpath) == (("open", ""), text)
+    life.accept()
+    assert life.person.show() == whole.replace("tests.\n", f"tests.\n{DRY}\n").rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {SKILL: HEAD + NEWS, MORE: STEPS, "git.md": OTHER + STEPS},  # to two files
+        {SKILL: HEAD + NEWS, "more.py": STEPS},  # to no text for agents
+        {SKILL: HEAD + NEWS, MORE: "# More\n\nFirst test, then tag, and push.\n"},  # in other words
+        {SKILL: HEAD + NEWS},
+    ],
+)
+def test_it_goes_to_no_file_that_is_not_certain(life: ProposalLife, files: Mapping[str, str]) -> None:
+    life.person.commit("split", dict(files))
+    assert (life.observe()[0], life.get().relpath) == ("stale", SKILL)
+
+
+@pytest.mark.parametrize("where", ["copy", "side", "same before"])
+def test_it_stays_where_its_section_is_still(life: ProposalLife, where: str) -> None:
+    if where == "side":
+        life.person.git("switch", "--quiet", "--create", "side")
+        life.person.commit("split", {SKILL: HEAD + NEWS, MORE: STEPS})
+    elif where == "copy":
+        life.person.commit("copy", {SKILL: f"{HEAD}{STEPS}", MORE: STEPS + NEWS})
+    else:
+        life.person.commit("twice", {MORE: STEPS})
+        life.person.commit("more news", {SKILL: f"{HEAD}{STEPS}{NEWS}- And more.\n"})
+    assert (life.observe(), life.get().relpath) == (("open", ""), SKILL)
+
+
+@pytest.mark.parametrize("decide", [ProposalLife.accept, ProposalLife.reject])
+def test_another_one_in_the_section_may_be_decided_before_and_after(
+    life: ProposalLife, decide: Callable[[ProposalLife, str], object]
+) -> None:
+    life.offer("p2", "- Run the tests.", "- Lint it.")
+    decide(life, "p1")
+    now = life.person.show().removeprefix(HEAD).removesuffix(NEWS.rstrip())
+    life.person.commit("split", {SKILL: HEAD + NEWS, MORE: f"# More\n{now}\n"})
+    assert (life.observe("p2"), life.get("p2").relpath) == (("open", ""), MORE)
+    life.accept("p2")
+    assert "- Lint it." in life.person.show(MORE)
+    assert (DRY in life.person.show(MORE)) is (decide is ProposalLife.accept)
