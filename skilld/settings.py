@@ -403,8 +403,13 @@ def setting_choices(key: str) -> list[str]:
     return [str(one) for one in get_args(kind)] if get_origin(kind) is Literal else []
 
 
+def variable_of(key: str) -> str:
+    """Return the name of the environment variable that overrides a setting."""
+    return VARIABLE_PREFIX + key.upper().replace(".", "__").replace("-", "_")
+
+
 def _check_variables(environment: Mapping[str, str]) -> None:
-    known = {VARIABLE_PREFIX + key.upper().replace(".", "__").replace("-", "_") for key in [*setting_keys(), "roots"]}
+    known = {variable_of(key) for key in [*setting_keys(), "roots"]}
     ours = [name for name in environment if name.upper().startswith(VARIABLE_PREFIX)]
     if unknown := [name for name in ours if name.upper() not in known | _OTHER_VARIABLES]:
         told = "; ".join(f"unknown setting {name}{suggestion(name, known)}" for name in unknown)
@@ -420,7 +425,7 @@ def _describe_error(item: Mapping[str, Any], file: Path | None, environment: Map
         return "", f"unknown setting {key}{suggestion(key, setting_keys())}{line_of(file, key)}"
     wrong = f", not {item['input']!r}" if len(item["loc"]) > 1 and isinstance(item["loc"][-1], int) else ""
     allowed = _allowed_values(item["type"], item["loc"], item.get("ctx", {})) or item["msg"]
-    name, line = VARIABLE_PREFIX + key.upper().replace(".", "__").replace("-", "_"), line_of(file, key)
+    name, line = variable_of(key), line_of(file, key)
     names = [one for one in environment if one.upper() == name or (not line and one.upper().startswith(f"{name}__"))]
     return (names[0], f"{names[0]}: {allowed}{wrong}") if names else ("", f"{key}: {allowed}{wrong}{line}")
 

@@ -55,6 +55,7 @@ def add(verbs: common.Verbs) -> None:
 def show(arguments: argparse.Namespace) -> int:
     """Show every setting with its value, or only one, or those of one section."""
     from skilld.settings import setting_keys
+    from skilld.settings_file import read_file
 
     values, chosen = _values(), getattr(arguments, "key", None)
     known = {key: meaning for key, meaning in setting_keys().items() if chosen in {None, key, key.partition(".")[0]}}
@@ -73,10 +74,8 @@ def show(arguments: argparse.Namespace) -> int:
         rows.append(
             (f"{_ROOTS_PREFIX}AGENT", "[]", f"{known[_ROOTS_PREFIX + left[0]]}; AGENT is one of {', '.join(left)}")
         )
-    rows = [
-        (key, value, meaning + (_model_address_note() if key == "model_base_url" else ""))
-        for key, value, meaning in rows
-    ]
+    own = read_file(common.places().settings_file)
+    rows = [(key, value, meaning + _origin(own, key)) for key, value, meaning in rows]
     width = max(len(key) for key, _, _ in rows)
     with terminal.paged():
         for key, value, meaning in rows:
@@ -108,6 +107,15 @@ def get(arguments: argparse.Namespace) -> int:
     items = ["" if one is None else one for one in (value if isinstance(value, list) else [value])]
     console.line(console.plain(",".join(one if isinstance(one, str) else json.dumps(one) for one in items)))
     return 0
+
+
+def _origin(own: Mapping[str, Any], key: str) -> str:
+    """Return as a clause who set a setting, with the `own` ones of the file; empty for a default."""
+    from skilld.settings import variable_of
+
+    name = next((one for one in os.environ if one.upper() == variable_of(key)), "")
+    told = f"; set by {console.plain(name)}" if name else "" if _look_up(own, key) is None else "; set by you"
+    return told + (_model_address_note() if key == "model_base_url" else "")
 
 
 def _model_address_note() -> str:

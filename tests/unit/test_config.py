@@ -73,6 +73,23 @@ def test_an_address_set_by_a_variable_is_shown(
     assert "; in use: gateway.test:8443 (ANTHROPIC_BASE_URL)" in capsys.readouterr().out.replace("\n", " ")
 
 
+def test_it_is_shown_who_set_a_value(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _write_config(file, 'model = "offline"\n[batch]\nturns = 5\n[budget]\nusd = 2.0\n[roots]\ncodex = ["/a"]\n')
+    monkeypatch.setenv("skilld_budget__usd", "3")
+    monkeypatch.setenv("COLUMNS", "400")
+    assert main(["config", "show"]) == 0
+    lines = (line.partition("; set by ") for line in capsys.readouterr().out.splitlines())
+    told = {line.split()[0]: who for line, _, who in lines if "`" not in who}
+    assert {key: who for key, who in told.items() if who} == {
+        "model": "you",
+        "batch.turns": "you",  # although it is the default
+        "budget.usd": "skilld_budget__usd",
+        "roots.codex": "you",
+    }
+
+
 WRITTEN = """\
 # my own settings
 model = "offline"  # no cloud, ever
