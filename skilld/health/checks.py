@@ -142,6 +142,7 @@ def service(facts: Service) -> Check:
 # Checks of the back-end, the budget and notices.
 
 _ASK_HINT = "To test it: skilld doctor --ask"
+_ASK_ELSEWHERE_HINT = "To test it, in a shell with the settings that skilld was started with: skilld doctor --ask"
 STARTED_WITH = "skilld was started with it, but this shell has other settings"  # why a judge was chosen
 
 
@@ -167,7 +168,8 @@ def back_end(model: Model | None) -> Check:
     if model.name == OFFLINE:
         return Check(name, Verdict.OK, shown, model.found[0] if model.found else "")
     if model.answer is None:
-        return Check(name, Verdict.OK, f"{shown}; not tested", "" if model.why == STARTED_WITH else _ASK_HINT)
+        hint = _ASK_ELSEWHERE_HINT if STARTED_WITH in model.why else _ASK_HINT
+        return Check(name, Verdict.OK, f"{shown}; not tested", hint)
     answered = model.answer if model.name == AGENT else f"it answered a test question{model.answer}"
     return Check(name, Verdict.OK, f"{shown}; {answered}")
 

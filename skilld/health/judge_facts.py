@@ -10,7 +10,7 @@ from dataclasses import replace
 from skilld.agents import ADAPTERS
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, parse_model
-from skilld.classify.backends.choose import AGENT, PROVIDERS
+from skilld.classify.backends.choose import AGENT, EXPLICIT_ONLY, PROVIDERS
 from skilld.classify.backends.names import find_problem
 from skilld.classify.question_jobs import TestBackend
 from skilld.daemon.judges import judge_problems
@@ -20,6 +20,7 @@ from skilld.health.checks import STARTED_WITH
 from skilld.health.values import Model, Trouble
 from skilld.paths import private_dir
 from skilld.protocol import Job
+from skilld.service.values import lacking_keys
 from skilld.settings import Settings, choose_back_end
 from skilld.store import Store
 from skilld.store.budget import TEST_QUESTION, Account
@@ -43,18 +44,23 @@ def judge_facts(
 ) -> Model:
     """Return the facts of the running daemon's back-end, or of the one that a shell's settings choose.
 
-    They differ if the daemon was started with other variables. Then it is not asked: its address and key are not known.
+    They differ if the daemon was started with other variables. Then it is not asked, since its address and key are not
+    known, and `why` has STARTED_WITH.
     """
     if not running:
         return model_facts(settings, environment, store, now, ask=ask)
     used, told = settings_in_use(settings, store, running=True), store.meta.get(DAEMON) or {}
     environment = daemon_environment(store, environment)
-    if used.model == settings.model:
-        return model_facts(settings, environment, store, now, ask=ask)
     keys = dict.fromkeys(told.get("keys", ()), "set")
+    has_key, has_own = told.get("has_key"), settings.model_api_key or settings.model_base_url
+    lacking = not has_own and (has_key or lacking_keys(keys, used.model, {"keys": [*filter(environment.get, keys)]}))
+    if used.model == settings.model and not lacking:
+        return model_facts(settings, environment, store, now, ask=ask)
     found = model_facts(used, {**environment, **keys}, store, now, ask=False)
-    found = replace(found, missing=None) if told.get("has_key") else found
-    return found if used.model in {"auto", AGENT} else replace(found, why=STARTED_WITH)
+    found = replace(found, missing=None) if has_key else found
+    if used.model not in {"auto", AGENT}:
+        return replace(found, why=STARTED_WITH)
+    return found if found.why == EXPLICIT_ONLY else replace(found, why=f"{found.why}; {STARTED_WITH}")
 
 
 def model_facts(settings: Settings, environment: Mapping[str, str], store: Store, now: float, *, ask: bool) -> Model:

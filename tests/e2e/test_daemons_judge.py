@@ -8,6 +8,8 @@ import pytest
 
 from support.program import Program
 
+ELSEWHERE = "To test it, in a shell with the settings that skilld was started with: skilld doctor --ask"
+
 
 @pytest.mark.parametrize(("daemons", "shells"), [("openai/theirs", "offline"), ("offline", "openai/gpt-5-mini")])
 def test_the_daemons_own_judge_is_reported(home: Path, program: Program, daemons: str, shells: str) -> None:
@@ -21,6 +23,11 @@ def test_the_daemons_own_judge_is_reported(home: Path, program: Program, daemons
         assert judge["verdict"] == "ok"
         (judge,) = (check for check in program.json("doctor")["checks"] if check["name"] == "judge")
         assert judge["detail"].startswith(f"{daemons}: you chose it")
+        if daemons != "offline":
+            for lacking in (asking, Program(home, {"SKILLD_MODEL": daemons})):  # the second lacks only the key
+                (judge,) = (check for check in lacking.json("doctor", "--ask")["checks"] if check["name"] == "judge")
+                assert judge["detail"].endswith("this shell has other settings; not tested")
+                assert (judge["verdict"], judge["remedy"]) == ("ok", ELSEWHERE)
     assert asking.json("status")["backend"]["name"] == shells
 
 

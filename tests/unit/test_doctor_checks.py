@@ -197,6 +197,13 @@ def test_a_keyless_backend_is_healthy_and_lists_the_alternatives() -> None:
     assert (check.verdict, check.detail, check.remedy) == ("fail", "m: no answer", "wait")
 
 
+def test_a_judge_of_other_settings_is_tested_where_they_are_set() -> None:
+    own = checks.back_end(Model("openai/gpt-5-mini", "OPENAI_API_KEY is set"))
+    assert own.remedy == "To test it: skilld doctor --ask"
+    other = checks.back_end(Model("openai/gpt-5-mini", f"OPENAI_API_KEY is set; {checks.STARTED_WITH}"))
+    assert other.remedy.startswith("To test it, in a shell with the settings that skilld was started with")
+
+
 def test_why_nothing_counts_from_the_newest_proposal() -> None:
     at = "2026-11-28T03:00:00Z"
     assert reasons_for_nothing(Counts(since=at, said=("a", "b")), "", running=True) == []
