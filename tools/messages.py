@@ -62,7 +62,7 @@ _NOT_SHOWN = (
     "effect/enforce.py",
     "effect/relevance.py",
     "effect/survey.py",
-    "evaluate/models.py",  # what a stand-in of a model answers
+    "scoring/models.py",  # what a stand-in of a model answers
     "mining/questions.py",  # the prompt
     "pipeline/documents.py",  # how the prompt names a file
     "redact/",  # shapes of secrets

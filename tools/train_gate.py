@@ -23,7 +23,7 @@ from pathlib import Path
 
 from skilld.batching import gate
 from skilld.batching.gate import BUCKETS, Model, score
-from skilld.evaluate.loader import LabelledTurn, labelled_turn, load
+from skilld.scoring.loader import LabelledTurn, labelled_turn, load
 
 WEIGHTS = Path(gate.__file__).with_name("gate_weights.json")
 PASSES = 12  # over all rows; the weights are the mean of those after each pass of the second half

@@ -19,10 +19,10 @@ from skilld.text import format_usd
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Backend
-    from skilld.evaluate.batches import Pipeline
-    from skilld.evaluate.loader import BatchCase, LabelledTurn
-    from skilld.evaluate.turns import JudgedTurn
     from skilld.redact import Redactor
+    from skilld.scoring.batches import Pipeline
+    from skilld.scoring.loader import BatchCase, LabelledTurn
+    from skilld.scoring.turns import JudgedTurn
 
 Case = TypeVar("Case")
 Scores = tuple[dict[str, Any], list[dict[str, Any]]]  # the figures, and the outcome of each case
@@ -72,7 +72,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.evaluate import report
+    from skilld.scoring import report
 
     _check_data(arguments.kind, arguments.data)
     if arguments.out:
@@ -101,7 +101,7 @@ def _exit_code(figures: Mapping[str, Any]) -> int:
 
 
 def _score_turns(asked: argparse.Namespace) -> Scores:
-    from skilld.evaluate import loader, turns
+    from skilld.scoring import loader, turns
 
     _refuse_gold(asked.backend)
     judged, spent = _judge_turns(loader.load(asked.data, loader.labelled_turn), asked.backend)
@@ -109,7 +109,7 @@ def _score_turns(asked: argparse.Namespace) -> Scores:
 
 
 def _score_decisions(asked: argparse.Namespace) -> Scores:
-    from skilld.evaluate import turns
+    from skilld.scoring import turns
 
     _refuse_gold(asked.backend)
     store = common.store()
@@ -123,7 +123,7 @@ def _score_decisions(asked: argparse.Namespace) -> Scores:
 
 def _judge_turns(cases: list[LabelledTurn], backend: str) -> tuple[list[JudgedTurn], dict[str, int]]:
     """Return each turn with the back-end's judgement, and what that cost."""
-    from skilld.evaluate import batches
+    from skilld.scoring import batches
     from skilld.types import Usage
 
     results = list(_with_progress(batches.judge_turns(cases, _backend_factory(backend), _pipeline()), len(cases)))
@@ -132,7 +132,7 @@ def _judge_turns(cases: list[LabelledTurn], backend: str) -> tuple[list[JudgedTu
 
 
 def _score_batches(asked: argparse.Namespace) -> Scores:
-    from skilld.evaluate import batches, loader
+    from skilld.scoring import batches, loader
 
     cases = loader.load(asked.data, loader.batch_case)
     # These do not wait for a network, so parallel jobs gain nothing.
@@ -145,7 +145,11 @@ def _score_batches(asked: argparse.Namespace) -> Scores:
             scored.append(one)
             if not one.judged.answered:
                 sys.stderr.write(console.plain(f"skilld eval: {one.case.id}: {one.judged.why_not[0]}") + "\n")
-            if asked.usd is not None and len(scored) < len(cases) and batches.total_usd(scored) >= asked.usd:
+            if (
+                asked.usd is not None
+                and len(scored) < len(cases)
+                and sum(one.judged.usage.usd for one in scored) >= asked.usd
+            ):
                 stopped = f"{format_usd(asked.usd)} has been spent"
                 break
     except KeyboardInterrupt:
@@ -161,7 +165,7 @@ def _score_batches(asked: argparse.Namespace) -> Scores:
 def _case_backend_factory(backend: str) -> Callable[[BatchCase], Backend]:
     """Return what makes the named back-end for a batch."""
     if backend == GOLD:
-        from skilld.evaluate import models
+        from skilld.scoring import models
 
         return lambda case: models.GoldModel(case.gold)
     make = _backend_factory(backend)
@@ -169,7 +173,7 @@ def _case_backend_factory(backend: str) -> Callable[[BatchCase], Backend]:
 
 
 def _score_injection(asked: argparse.Namespace) -> Scores:
-    from skilld.evaluate import injection, loader
+    from skilld.scoring import injection, loader
 
     _refuse_backend("injection", asked.backend)
     cases = loader.load(asked.data, loader.guard_case)
@@ -180,7 +184,7 @@ def _score_injection(asked: argparse.Namespace) -> Scores:
 
 
 def _score_secrets(asked: argparse.Namespace) -> Scores:
-    from skilld.evaluate import loader, secrets
+    from skilld.scoring import loader, secrets
 
     _refuse_backend("secrets", asked.backend)
     cases = loader.load(asked.data, secrets.secret_case)
@@ -190,7 +194,7 @@ def _score_secrets(asked: argparse.Namespace) -> Scores:
 
 
 def _score_finding(asked: argparse.Namespace) -> Scores:
-    from skilld.evaluate import finding
+    from skilld.scoring import finding
 
     _refuse_gold(asked.backend)
     files = finding.load(asked.data)
@@ -200,7 +204,7 @@ def _score_finding(asked: argparse.Namespace) -> Scores:
 
 
 def _score_pairs(asked: argparse.Namespace) -> Scores:
-    from skilld.evaluate import rules
+    from skilld.scoring import rules
 
     _refuse_gold(asked.backend)
     scrub_environment()
@@ -247,7 +251,7 @@ def _backend_factory(name: str) -> Callable[[], Backend]:
     if name == "offline":
         return lambda: make_backend(Spec("offline"))
     if name.startswith("stored:"):
-        from skilld.evaluate.stored import StoredAnswers, StoredModel
+        from skilld.scoring.stored import StoredAnswers, StoredModel
 
         answers = StoredAnswers(Path(name.removeprefix("stored:")))
         return lambda: StoredModel(answers)
@@ -264,7 +268,7 @@ def _backend_factory(name: str) -> Callable[[], Backend]:
 
 
 def _pipeline(jobs: int = 1) -> Pipeline:
-    from skilld.evaluate.batches import Pipeline
+    from skilld.scoring.batches import Pipeline
 
     return Pipeline(_redactor().redact, time.sleep, jobs=jobs)
 

@@ -15,8 +15,8 @@ SECURITY = TESTS.parent / "SECURITY.md"
 # Below tests/: a file, or file::name. A name ending in * stands for all that begin so.
 THREATS: dict[str, tuple[str, ...]] = {
     "T-01": (
-        "unit/test_eval_injection.py::test_an_attack_only_gets_through_when_typed",
-        "unit/test_eval_injection.py::test_a_carrier_holds_the_text_in_every_client_format_and_no_turn_does",
+        "unit/test_scoring_injection.py::test_an_attack_only_gets_through_when_typed",
+        "unit/test_scoring_injection.py::test_a_carrier_holds_the_text_in_every_client_format_and_no_turn_does",
         "unit/test_claude_code.py::test_tool_output_is_never_a_turn",
         "unit/test_codex.py::test_a_sub_agent_has_no_turns_though_its_file_replays_the_parent",
         "e2e/test_model.py::test_one_proposal_takes_these_requests",

@@ -32,8 +32,8 @@ from skilld.agents.typed_history import ClaimingParser
 from skilld.agents.wrappers import Wrappers
 from skilld.context.disk import Files, FileText
 from skilld.context.resolution import Workspace
-from skilld.evaluate.secrets import TextRedactor
 from skilld.redact import Redactor
+from skilld.scoring.secrets import TextRedactor
 from skilld.settings import Settings
 from support.patterns import modules
 

@@ -12,10 +12,10 @@ from skilld.__main__ import main
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.reply import parse_fits
 from skilld.errors import SkilldError
-from skilld.evaluate.finding import judge, load
 from skilld.library.clusters import find_mentions
 from skilld.library.recommend import confidence_word, model_recommendations, recommend, skills_to_ask
 from skilld.meanings import related_stems, terms, words
+from skilld.scoring.finding import judge, load
 from skilld.skills import Skill, Source
 from skilld.skills.spec import FrontMatter
 from skilld.store import Store

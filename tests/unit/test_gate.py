@@ -9,7 +9,7 @@ import pytest
 
 from skilld.batching import gate
 from skilld.batching.gate import BUCKETS, Model, buckets, load, needs_classification, score
-from skilld.evaluate.loader import LabelledTurn, labelled_turn
+from skilld.scoring.loader import LabelledTurn, labelled_turn
 from support.rows import for_each
 from support.tables import table_texts
 from tools import train_gate

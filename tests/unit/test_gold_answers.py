@@ -12,9 +12,9 @@ import pytest
 from skilld.classify.backends import EditCheck
 from skilld.classify.reply import parse_operations
 from skilld.errors import SkilldError
-from skilld.evaluate.batches import in_memory
 from skilld.pipeline.edits import CheckedEdit
 from skilld.pipeline.judge import Judge
+from skilld.scoring.batches import in_memory
 from skilld.types import Kind, Message, Operation, SkillDoc, Update, Usage
 from skilld.words import content_stems, matching_share
 

@@ -28,7 +28,7 @@ LAYERS = (
     ("pipeline", "targets"),
     ("proposals", "library"),
     ("jobs", "exchange", "effect", "trim"),
-    ("worker", "evaluate"),
+    ("worker", "scoring"),
     ("daemon", "mining", "report", "team"),
     ("evals", "machines"),
     ("health", "review"),

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from skilld.evaluate.secrets import figures, judge, outcome_rows, secret_case
 from skilld.redact import Redactor
+from skilld.scoring.secrets import figures, judge, outcome_rows, secret_case
 from support.rows import for_each
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"

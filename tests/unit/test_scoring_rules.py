@@ -12,7 +12,7 @@ import pytest
 from skilld.__main__ import main
 from skilld.classify import prompt
 from skilld.errors import SkilldError
-from skilld.evaluate.rules import load
+from skilld.scoring.rules import load
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -17,20 +17,20 @@ from typing import Any
 
 from skilld.agents import ADAPTERS
 from skilld.errors import SkilldError
-from skilld.evaluate.batches import Pipeline, PipelineResult
-from skilld.evaluate.loader import GuardCase, TypedOutcome
-from skilld.evaluate.models import Quoting, longest_line_model, obedient_models
-from skilld.evaluate.turns import group_by_key
 from skilld.ingest.inspect import inspect
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import TargetDocument, load_documents
 from skilld.protocol import BatchJob, Source
+from skilld.scoring.batches import Pipeline, PipelineResult
+from skilld.scoring.loader import GuardCase, TypedOutcome
+from skilld.scoring.models import Quoting, longest_line_model, obedient_models
+from skilld.scoring.turns import group_by_key
 from skilld.skills import Places, find
 from skilld.text import Redact
 from skilld.types import Message, SkillRef
 
 AGENT = "claude-code"
-_RECORDS = json.loads(files("skilld.evaluate").joinpath("carriers.json").read_text(encoding="utf-8"))
+_RECORDS = json.loads(files("skilld.scoring").joinpath("carriers.json").read_text(encoding="utf-8"))
 # The person's other turns: none is an attack, a wish for the future, or assent to something lasting. The second one
 # comes right after the planted text.
 HARMLESS: tuple[str, ...] = tuple(_RECORDS["harmless"])

@@ -16,11 +16,11 @@ from typing import Any, TypeVar
 from skilld.batching.gate import needs_classification
 from skilld.classify.backends import OFFLINE, Backend
 from skilld.errors import RetryError, SkilldError
-from skilld.evaluate.loader import BatchCase, GoldUpdate, LabelledTurn
-from skilld.evaluate.stored import NoAnswerError
-from skilld.evaluate.turns import RANDOM_SAMPLE, JudgedTurn, group_by_key, share
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.judge import NO_EDIT_REASON, Judge
+from skilld.scoring.loader import BatchCase, GoldUpdate, LabelledTurn
+from skilld.scoring.stored import NoAnswerError
+from skilld.scoring.turns import RANDOM_SAMPLE, JudgedTurn, group_by_key, share
 from skilld.text import Redact, fold
 from skilld.types import Message, SkillDoc, SkillRef, Update, Usage
 from skilld.words import content_stems, is_other_language, matching_share
@@ -325,11 +325,6 @@ def figures(scored: Sequence[BatchResult]) -> dict[str, Any]:
         "tokens_in": usage.tokens_in,
         "usd": round(usage.usd, 6),
     }
-
-
-def total_usd(scored: Sequence[BatchResult]) -> float:
-    """Return the cost of batches in dollars, as far as the model's price is known."""
-    return sum(one.judged.usage.usd for one in scored)
 
 
 def outcome_rows(scored: Sequence[BatchResult]) -> list[dict[str, Any]]:

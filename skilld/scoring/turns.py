@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from skilld.evaluate.loader import LabelledTurn
+from skilld.scoring.loader import LabelledTurn
 from skilld.types import Proposal, State
 
 MIN_CERTAIN = 0.7  # labels and predictions from this certainty on are also scored separately

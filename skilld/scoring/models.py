@@ -16,11 +16,11 @@ from skilld.classify import prompt
 from skilld.classify.backends import EditCheck
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.reply import parse_operations, parse_updates, parse_verdicts
-from skilld.evaluate.batches import share_contained
-from skilld.evaluate.loader import GoldUpdate
-from skilld.evaluate.stored import estimate_usage
 from skilld.markdown.skill_file import parse
 from skilld.pipeline.edits import place_updates
+from skilld.scoring.batches import share_contained
+from skilld.scoring.loader import GoldUpdate
+from skilld.scoring.stored import estimate_usage
 from skilld.text import fold
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from skilld.classify.backends.offline import Offline
-from skilld.evaluate.loader import LabelledTurn, labelled_turn, load
-from skilld.evaluate.turns import JudgedTurn, figures, outcome_rows
+from skilld.scoring.loader import LabelledTurn, labelled_turn, load
+from skilld.scoring.turns import JudgedTurn, figures, outcome_rows
 from skilld.types import Message
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "turns.dev.jsonl"

@@ -11,10 +11,10 @@ import pytest
 
 from skilld.classify.backends import Backend, EditCheck, Spec, make_backend
 from skilld.errors import RetryError, SkilldError
-from skilld.evaluate import batches, loader
-from skilld.evaluate.batches import Pipeline, in_memory, likeness, match
-from skilld.evaluate.loader import BatchCase, GoldUpdate, LabelledTurn
-from skilld.evaluate.models import GoldModel
+from skilld.scoring import batches, loader
+from skilld.scoring.batches import Pipeline, in_memory, likeness, match
+from skilld.scoring.loader import BatchCase, GoldUpdate, LabelledTurn
+from skilld.scoring.models import GoldModel
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
 from support.edit_only_backend import EditOnlyBackend
 

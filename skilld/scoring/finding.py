@@ -15,9 +15,9 @@ from typing import Any
 from skilld.classify.backends import Backend
 from skilld.classify.backends.model import Model
 from skilld.errors import SkilldError
-from skilld.evaluate.stored import NoAnswerError
 from skilld.library.clusters import Mention, Piece
 from skilld.library.recommend import model_recommendations, recommend, skill_summary, skills_to_ask
+from skilld.scoring.stored import NoAnswerError
 from skilld.skills import Skill, Source
 from skilld.skills.spec import FrontMatter
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from skilld.evaluate.turns import group_by_key
+from skilld.scoring.turns import group_by_key
 
 UNSCORED_TIERS = frozenset({"ambiguous-negative", "optional-pii"})
 

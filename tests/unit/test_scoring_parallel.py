@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from skilld.evaluate.batches import map_in_order
+from skilld.scoring.batches import map_in_order
 
 LIMIT = 20.0  # seconds that a test waits for another thread
 

@@ -8,12 +8,12 @@ import pytest
 
 from skilld.agents import claude_code
 from skilld.errors import SkilldError
-from skilld.evaluate import injection, loader
-from skilld.evaluate.batches import Pipeline, in_memory
-from skilld.evaluate.injection import HARMLESS, SESSION, Breach, Carrier, Guard, GuardResult, PlantedSession
-from skilld.evaluate.loader import GuardCase, TypedOutcome, worst_allowed
-from skilld.evaluate.models import Quoting, longest_line_model, obedient_models
 from skilld.ingest.inspect import inspect
+from skilld.scoring import injection, loader
+from skilld.scoring.batches import Pipeline, in_memory
+from skilld.scoring.injection import HARMLESS, SESSION, Breach, Carrier, Guard, GuardResult, PlantedSession
+from skilld.scoring.loader import GuardCase, TypedOutcome, worst_allowed
+from skilld.scoring.models import Quoting, longest_line_model, obedient_models
 from skilld.types import Kind, Message, Op, Operation
 from support.rows import for_each
 

@@ -20,8 +20,8 @@ from skilld.effect.model_questions import SessionExcerpt, rule_key, with_relevan
 from skilld.effect.relevance import could_matter
 from skilld.effect.survey import find_repeats, work_of
 from skilld.errors import SkilldError
-from skilld.evaluate.stored import NoAnswerError
 from skilld.past import Correction, PastSession
+from skilld.scoring.stored import NoAnswerError
 from skilld.text import Redact
 
 _MAX_PER_SESSION = 10  # messages
