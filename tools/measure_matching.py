@@ -73,13 +73,15 @@ def measured() -> list[Pair]:
     found = skills()
     by_key = {skill.key: skill for skill in found}
     return [
-        Pair(names, *known.get(frozenset(names), (False, UNRELATED)), score, _alone(names, by_key))
-        for names, score in consolidate.pair_scores(found).items()
+        Pair(names, *known.get(frozenset(names), (False, UNRELATED)), match.score, _alone(names, by_key))
+        for match in consolidate.similar_pairs(found, list(by_key))
+        for names in [(match.one.key, match.other.key)]
     ]
 
 
 def _alone(names: tuple[str, str], by_key: Mapping[str, consolidate.SkillDescription]) -> float:
-    return consolidate.pair_scores([by_key[name] for name in names])[names]
+    (match,) = consolidate.similar_pairs([by_key[name] for name in names], names)
+    return match.score
 
 
 def counted(pairs: Collection[Pair], floor: float, *, alone: bool = False) -> Score:

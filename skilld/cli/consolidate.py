@@ -165,7 +165,7 @@ def _merge_pair(
         return
     lost = folder_losses(skills[pair.away.key].row.skill, skills[pair.keep.key].row.skill, present)
     merges[key] = replace(merged, left=(*merged.left, *lost))
-    if not merged.parts:
+    if not merged.operations:
         known[key] = PairStatus.MERGED if taken else PairStatus.COVERED, ""
 
 
@@ -189,7 +189,7 @@ def has_more(store: Store, keep: Path, away: Path) -> bool:
         )
     except (OSError, SkilldError):
         return True  # whoever cannot look must not advise to archive it
-    return bool(merge.parts)
+    return bool(merge.operations)
 
 
 def _key(pair: Pair) -> str:
@@ -199,21 +199,19 @@ def _key(pair: Pair) -> str:
 
 
 def _propose(store: Store, found: MergeOffer) -> MergeOffer:
-    """Propose the merge of a pair, each part separately, so that one failing part does not stop the others."""
-    from skilld.library.consolidate import merge_proposals, pair_key_of_batch
+    """Propose the merge of a pair."""
+    from skilld.library.consolidate import merge_proposal, pair_key_of_batch
     from skilld.proposals.amend import stage_and_store
 
-    if found.merge is None or not found.merge.parts:
+    if found.merge is None or not found.merge.operations:
         return found
     key = _key(found.pair)
     tries = sum(pair_key_of_batch(one.batch_id) == key for one in store.proposals.all())
-    made, troubles = [], []
-    for proposal in merge_proposals(found.pair, found.merge, rfc3339(time.time()), tries):
-        try:
-            made.append(stage_and_store(store, proposal))
-        except SkilldError as error:
-            troubles.append(str(error))
-    return replace(found, proposals=tuple(made), trouble="; ".join(troubles))
+    proposal = merge_proposal(found.pair, found.merge, rfc3339(time.time()), tries)
+    try:
+        return replace(found, proposals=(stage_and_store(store, proposal),))
+    except SkilldError as error:
+        return replace(found, trouble=str(error))
 
 
 def _as_json(found: MergeOffer, *, dry_run: bool) -> dict[str, Any]:
@@ -225,7 +223,7 @@ def _as_json(found: MergeOffer, *, dry_run: bool) -> dict[str, Any]:
         "words": list(pair.match.words),
         "what": pair.status.value,
         "why": pair.why or found.trouble,
-        "carried": [text for part in merge.parts for text in part.carried] if merge else [],
+        "carried": list(merge.carried) if merge else [],
         "lost": [{"what": one.what, "why": one.why} for one in merge.left] if merge else [],
         "proposals": [one.id for one in found.proposals],
         "dry_run": dry_run,
@@ -269,7 +267,7 @@ def _print_merge(found: MergeOffer, merge: Merge, archive: str, *, dry_run: bool
     keep = console.plain(found.pair.keep.name)
     for one in merge.left:
         console.say(f"  not carried over: {console.plain(one.what)} ({console.plain(one.why)})", style="yellow")
-    if not merge.parts:
+    if not merge.operations:
         what = "everything else" if merge.left else "everything"
         if found.left_out:
             who = join_words(found.left_out)
@@ -278,9 +276,9 @@ def _print_merge(found: MergeOffer, merge: Merge, archive: str, *, dry_run: bool
             advice = f"To archive the other skill: {archive}"
         console.say(f"  {keep} already says {what}. {console.plain(advice)}")
         return
-    for text in (text for part in merge.parts for text in part.carried):
+    for text in merge.carried:
         console.say(f"  + {console.plain(text)}")
     for proposal in found.proposals:
         console.say(f"  proposed: skilld review {proposal.id}")
     if dry_run:
-        console.say(f"  would be proposed for {keep} in {len(merge.parts)} part{'s' if len(merge.parts) > 1 else ''}")
+        console.say(f"  would be proposed for {keep}")

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from skilld.classify.backends import OFFLINE
 from skilld.errors import SkilldError
-from skilld.library.merge import MERGED_FROM, Merge, Portion, folder_omissions, merged_files
+from skilld.library.merge import MERGED_FROM, Merge, folder_omissions, merged_files
 from skilld.library.merge_sorting import Omission
 from skilld.library.passages import plain_text
 from skilld.library.rows import LibraryRow, written_at
@@ -95,12 +95,6 @@ def similar_pairs(skills: Sequence[SkillDescription], named: Collection[str] = (
     least = 0.0 if named else None
     found = [match for one, other in combinations(chosen, 2) if (match := spread.match(one, other, least))]
     return sorted(found, key=lambda match: -match.score)
-
-
-def pair_scores(skills: Sequence[SkillDescription]) -> Mapping[tuple[str, str], float]:
-    """Return the score of every pair of `skills`, by their keys in the order given, to measure thresholds."""
-    spread = _StemWeights(skills)
-    return {(one.key, other.key): spread.score(one, other) for one, other in combinations(skills, 2)}
 
 
 def _body_text(text: str) -> str:
@@ -278,27 +272,24 @@ _MAX_LOSS_FLAGS = 12  # in one proposal
 _MAX_LOSS_LENGTH = 160  # characters of one flag
 
 
-def merge_proposals(pair: Pair, merge: Merge, at: str, tries: int) -> list[Proposal]:
-    """Return the proposals of a merge made at a time (RFC 3339); `tries` counts earlier ones for this pair."""
+def merge_proposal(pair: Pair, merge: Merge, at: str, tries: int) -> Proposal:
+    """Return the proposal of a merge made at a time (RFC 3339); `tries` counts earlier ones for this pair."""
     keep, away = pair.keep, pair.away
-    number = len(merge.parts)
-    return [
-        Proposal(
-            id=hashlib.sha256(_batch_id(pair, tries + index).encode()).hexdigest()[:8],
-            batch_id=_batch_id(pair, tries + index),
-            skill=keep.name,
-            path=keep.key,
-            operations=part.operations,
-            summary=_summary(part, away.name, f"part {index} of {number}" if number > 1 else ""),
-            reason=f"{away.name} is for the same task: {pair.match.why}.",
-            kind=Kind.ADD_STEP,
-            confidence=round(pair.match.score, 2),
-            model=OFFLINE,
-            created_at=at,
-            flags=(*_loss_flags(away.name, merge.left), *part.flags),
-        )
-        for index, part in enumerate(merge.parts, 1)
-    ]
+    batch = f"{pair_key(keep.key, away.key)}-{tries + 1}"
+    return Proposal(
+        id=hashlib.sha256(batch.encode()).hexdigest()[:8],
+        batch_id=batch,
+        skill=keep.name,
+        path=keep.key,
+        operations=merge.operations,
+        summary=f"merge {pluralize(len(merge.carried), 'item')} from {away.name}",
+        reason=f"{away.name} is for the same task: {pair.match.why}.",
+        kind=Kind.ADD_STEP,
+        confidence=round(pair.match.score, 2),
+        model=OFFLINE,
+        created_at=at,
+        flags=(*_loss_flags(away.name, merge.left), *merge.flags),
+    )
 
 
 def decided_lines(proposals: Iterable[Proposal]) -> frozenset[str]:
@@ -317,7 +308,7 @@ def pair_key_of_batch(batch: str) -> str:
 def merge_source(proposal: Proposal, others: Iterable[Proposal]) -> tuple[str, Path | None]:
     """Return the name of the skill whose lines a proposal carries over, and its SKILL.md; ("", None) if it is no merge.
 
-    `others` has the parts of the same merge, of which the last one records the folder.
+    `others` has the other proposals of these two skills, of which the last one records the folder.
     """
     found = _SUMMARY_PATTERN.match(proposal.summary) if proposal.batch_id.startswith(_MERGE) else None
     if found is None:
@@ -328,17 +319,6 @@ def merge_source(proposal: Proposal, others: Iterable[Proposal]) -> tuple[str, P
     keep = Path(proposal.path)
     folder = marks[0].text.rpartition(",")[2].strip() if marks else found["name"]
     return found["name"], next(iter(merged_files(keep, folder)), None)
-
-
-def _batch_id(pair: Pair, number: int) -> str:
-    """Return the batch id of one part: a batch makes one commit per file."""
-    return f"{pair_key(pair.keep.key, pair.away.key)}-{number}"
-
-
-def _summary(part: Portion, name: str, which: str) -> str:
-    count = len(part.carried)
-    rules = f"merge {pluralize(count, 'item')} from {name}"
-    return f"{rules}, {which}" if which else rules
 
 
 def _loss_flags(name: str, left: Sequence[Omission]) -> list[str]:

@@ -1,9 +1,8 @@
 """Merges one skill into another that is kept. Pure.
 
 Two SKILL.md files in, operations on the one to keep out, and every line that is left out with the reason. Nothing is
-reworded: each operation carries over lines of the other file, so that a person can accept some of them. A merge that
-would exceed the limits of one edit is split; each part fits the file with and without the others. What fits only after
-another part is left to the next merge.
+reworded: each operation carries over lines of the other file, so that a person can accept some of them. What exceeds
+the limits of one edit is left to the next merge.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from pathlib import Path
 from skilld.edit.change import Severity
 from skilld.edit.insertion_point import quote_mentions
 from skilld.edit.lint import lint
-from skilld.edit.operations import apply
+from skilld.edit.operations import MAX_CHANGED_CHARACTERS, MAX_CHANGED_LINES, apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.library.merge_places import Ground, Neighbour, Spot, Wanted, operations_for
-from skilld.library.merge_sorting import Omission, Sorted, sort_passages
-from skilld.library.passages import Passage, find_passages, plain_text
+from skilld.library.merge_sorting import Omission, sort_passages
+from skilld.library.passages import Passage, plain_text
 from skilld.markdown.skill_file import parse
 from skilld.skills.spec import entries, front_lines, read_front, scalar
 from skilld.text import Redact, fold
@@ -31,8 +30,8 @@ MERGED_FROM = "skilld-merged-from"
 # Of a skill beside the one that took it, the mark has the folder's name; of any other, the way to its folder from the
 # folder of skills. By name alone, a skill of the same name elsewhere would count as merged too.
 NO_MARK_FLAG = "the front matter cannot record where these lines come from"
-MAX_PARTS = 5
-NEXT_TIME = "its place depends on another part; once you have accepted that one, run skilld consolidate again"
+MAX_ROUNDS = 5  # of one pair of skills, one after the other
+NEXT_TIME = "it exceeds the limits of one proposal; once you have accepted this one, run skilld consolidate again"
 
 
 def origin_entry(keep: Path, away: Path) -> str:
@@ -46,35 +45,17 @@ def merged_files(keep: Path, mark: str) -> frozenset[Path]:
     return frozenset(Path(os.path.normpath(keep.parent.parent / name)) / keep.name for name in names)
 
 
-class TooMuchError(SkilldError):
-    """The skills are similar, but one says so much more that nobody could review the merge."""
-
-
-class _LaterError(SkilldError):
-    """A passage fits only after another part of the merge."""
-
-
 @dataclass(frozen=True, slots=True)
-class Portion:
-    """One proposal: the new file, the operations, what is carried over, and what a person should look at.
+class Merge:
+    """What one skill takes from another; no operations if it already says everything.
 
-    `headings` are the paths of the sections that it begins, `whole` is the file with the parts before it, too.
+    The operations, what they carry over, what a person should look at, and what is left out.
     """
 
-    data: bytes
-    whole: bytes
     operations: tuple[Operation, ...] = ()
     carried: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
-    headings: tuple[tuple[str, ...], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Merge:
-    """What one skill takes from another, in one or several parts; no parts if it already says everything."""
-
-    parts: tuple[Portion, ...]
-    left: tuple[Omission, ...]
+    left: tuple[Omission, ...] = ()
 
 
 def merge_skills(keep: bytes, away: bytes, name: str, redact: Redact, decided: frozenset[str] = frozenset()) -> Merge:
@@ -82,8 +63,7 @@ def merge_skills(keep: bytes, away: bytes, name: str, redact: Redact, decided: f
 
     Passages all of whose lines are `decided` were offered before, and are left out.
 
-    Raises SkilldError if one of them cannot be parsed or the kept one has no text, TooMuchError if more than MAX_PARTS
-    would be needed.
+    Raises SkilldError if one of them cannot be parsed, the kept one has no text, or it would take more than MAX_ROUNDS.
     """
     for data in (keep, away):
         parse(data)
@@ -93,134 +73,89 @@ def merge_skills(keep: bytes, away: bytes, name: str, redact: Redact, decided: f
         )
     merger = _Merger(keep, away, redact, decided)
     merger.run()
-    made = tuple(part for part in merger.parts if part.operations)
     left = [*merger.left, *_front_matter_omissions(keep, away), *merger.same]
-    return Merge(
-        _with_origin_mark(made, keep, name), tuple(Omission(redact(one.what), redact(one.why)) for one in left)
-    )
+    made = replace(merger.made, left=tuple(Omission(redact(one.what), redact(one.why)) for one in left))
+    return _with_origin_mark(made, keep, name) if made.operations else made
 
 
 class _Merger:
     """Carries the passages of one skill over to another, one after the other."""
 
     def __init__(self, keep: bytes, away: bytes, redact: Redact, decided: frozenset[str]) -> None:
-        self.keep = keep
+        self.keep, self.data = keep, keep
         self.source = away.decode("utf-8-sig")
-        self.sorted: Sorted = sort_passages(keep.decode("utf-8-sig"), self.source, redact, decided)
+        self.sorted = sort_passages(keep.decode("utf-8-sig"), self.source, redact, decided)
         self.left, self.same = list(self.sorted.left), list(self.sorted.same)
-        self.parts = [Portion(keep, keep)]
+        self.made = Merge()
         self.texts = [row.near for row in self.sorted.rows]  # that stand for the passages in the kept skill
-        self.done: list[set[str]] = [set()]  # texts that each part carries or replaces
+        self.done: set[str] = set()  # texts that were carried or replaced
 
     def run(self) -> None:
-        """Carry over what has a section in the kept skill, then each new section, in one part if it fits."""
-        ground, rows = Ground(self.keep), self.sorted.rows
-        held = [bool(ground.section(row.passage.path)) or not row.passage.path for row in rows]
-        self._add_rows([number for number, is_held in enumerate(held) if is_held])
-        tops = dict.fromkeys(row.passage.path[:1] for row, is_held in zip(rows, held, strict=True) if not is_held)
-        for top in tops:
-            numbers = [at for at, row in enumerate(rows) if not held[at] and row.passage.path[:1] == top]
-            before, count = self._state(), len(self.parts)
-            self._add_rows(numbers)
-            split = len(self.parts) > count or any(one.why == NEXT_TIME for one in self.left[len(before[3]) :])
-            if split and before[0][-1].operations and self.parts[count - 1] != before[0][-1]:
-                self.parts, self.texts, self.done, self.left, self.same = before
-                self._start_part()
-                self._add_rows(numbers)
+        """Carry over what has a section in the kept skill, then each new section, as much as one edit may."""
+        ground = Ground(self.keep)
+        groups: dict[tuple[bool, object], list[tuple[int, Passage]]] = {}
+        for number, row in enumerate(self.sorted.rows):
+            if row.rest is not None:
+                path = row.passage.path
+                is_new = bool(path) and ground.section(path) is None
+                groups.setdefault((is_new, path[0] if is_new else number), []).append((number, row.rest))
+        waiting: list[Passage] = []
+        for _, rows in sorted(groups.items(), key=lambda one: one[0][0]):
+            done = 0 if waiting else self._add_group(rows)
+            waiting += [passage for _, passage in rows[done:]]
+        self.left += [Omission(one.text, NEXT_TIME) for one in waiting]
+        lines, size = sum(len(one.lines) for one in waiting), sum(len(one.text) for one in waiting)
+        if lines > (MAX_ROUNDS - 1) * MAX_CHANGED_LINES or size > (MAX_ROUNDS - 1) * MAX_CHANGED_CHARACTERS:
+            raise SkilldError(
+                "The merge was not proposed",
+                f"it would take more than {MAX_ROUNDS} proposals, which is too many to review",
+            )
 
-    def _state(self) -> tuple[list[Portion], list[str], list[set[str]], list[Omission], list[Omission]]:
-        return [*self.parts], [*self.texts], [set(one) for one in self.done], [*self.left], [*self.same]
-
-    def _add_rows(self, numbers: Sequence[int]) -> None:
-        for number in numbers:
-            passage = self.sorted.rows[number].rest
-            if passage is None:
-                continue
+    def _add_group(self, rows: Sequence[tuple[int, Passage]]) -> int:
+        """Carry over what belongs together; return how many are done with. What fits an edit alone is not parted."""
+        before = self.data, self.made, [*self.texts], {*self.done}, [*self.left], [*self.same]
+        for at, (number, passage) in enumerate(rows):
             try:
                 self._add(number, passage)
-            except TooMuchError:
-                raise
             except SkilldError as error:
+                if isinstance(error, RefusedError) and self.made.operations:
+                    if not before[1].operations:
+                        return at
+                    self.data, self.made, self.texts, self.done, self.left, self.same = before
+                    return 0
                 self.left.append(Omission(passage.text, error.cause or error.title))
+        return len(rows)
 
     def _add(self, number: int, passage: Passage) -> None:
-        """Add a passage to the last part, or to a new one if that is full."""
-        try:
-            self._add_to(self.parts[-1], number, passage)
-        except RefusedError:
-            if not self.parts[-1].operations:
-                raise
-        else:
-            return
-        self._start_part()
-        try:
-            self._add_to(self.parts[-1], number, passage)
-        finally:
-            if not self.parts[-1].operations:
-                self.parts.pop()
-                self.done.pop()
-
-    def _start_part(self) -> None:
-        if len(self.parts) == MAX_PARTS:
-            raise TooMuchError(
-                "The merge was not proposed",
-                f"it would take more than {MAX_PARTS} proposals, which is too many to review",
-            )
-        self.parts.append(Portion(self.keep, self.parts[-1].whole))
-        self.done.append(set())
-
-    def _add_to(self, part: Portion, number: int, passage: Passage) -> None:
-        wanted = self._wanted(number, passage)
-        ground = Ground(part.data)
-        path = passage.path
-        taken = [one for other in self.parts[:-1] for one in other.headings]
-        begun = ground.section(path) is None and any(path[: len(one)] == one[: len(path)] for one in taken)
-        if begun or (passage.is_step and self._steps_before(passage)):
-            raise _LaterError("Not carried over", NEXT_TIME)
-        trouble: SkilldError | None = None
-        for operation, spot in operations_for(wanted, ground):
-            if isinstance(trouble, _LaterError) and not (spot and spot.heading):
-                break
+        row = [Neighbour(one.passage, text) for one, text in zip(self.sorted.rows, self.texts, strict=True)]
+        wanted = Wanted(passage, row[:number][::-1], row[number + 1 :], frozenset(self.done), self.texts[number])
+        trouble = SkilldError("Not carried over", "the skill that is kept has no place for it")
+        for operation, spot in operations_for(wanted, Ground(self.data)):
             try:
-                new = self._extended(part, operation, spot, passage)
+                self._extend(operation, spot, passage)
             except RefusedError:
                 raise
             except SkilldError as error:
                 trouble = error
                 continue
-            self._record(number, passage, new, spot)
+            self._record(number, passage, spot)
             return
-        raise trouble or SkilldError("Not carried over", "the skill that is kept has no place for it")
+        raise trouble
 
-    def _steps_before(self, passage: Passage) -> bool:
-        """Whether an earlier part carries steps of the same procedure: its numbers depend on them."""
-        earlier: set[str] = set().union(*self.done[:-1])
-        steps = [row.passage for row in self.sorted.rows if row.passage.group == passage.group]
-        return any(step.head in earlier for step in steps if step.is_step)
-
-    def _wanted(self, number: int, passage: Passage) -> Wanted:
-        row = [Neighbour(one.passage, text) for one, text in zip(self.sorted.rows, self.texts, strict=True)]
-        done = frozenset(self.done[-1])
-        return Wanted(passage, row[:number][::-1], row[number + 1 :], done, self.texts[number])
-
-    def _extended(self, part: Portion, operation: Operation, spot: Spot | None, passage: Passage) -> Portion:
-        """Return the part with one more operation. Raises SkilldError if a line would be lost or a part not fit."""
-        operations = (*part.operations, operation)
+    def _extend(self, operation: Operation, spot: Spot | None, passage: Passage) -> None:
+        """Add one more operation. Raises SkilldError if a line would be lost or a part not fit."""
+        operations = (*self.made.operations, operation)
         after = apply(self.keep, operations)
-        _check_nothing_lost(part.data, after, passage, spot.replaced if spot else "")
-        heading = spot.heading if spot else None
-        whole = _check_order(part.whole, after, [other.operations for other in self.parts[:-1]], operation)
-        findings = lint(part.data, after, self.source)
+        _check_nothing_lost(self.data, after, passage, spot.replaced if spot else "")
+        findings = lint(self.data, after, self.source)
         if refused := next((found for found in findings if found.severity is Severity.REFUSE), None):
             raise SkilldError("Not carried over", refused.sentence)
-        flags = (*part.flags, *(found.sentence for found in findings))
-        headings = (*part.headings, heading) if heading else part.headings
-        carried = (*part.carried, (spot and spot.added) or passage.text)
-        return Portion(after, whole, operations, carried, tuple(dict.fromkeys(flags)), headings)
+        flags = dict.fromkeys((*self.made.flags, *(found.sentence for found in findings)))
+        carried = (*self.made.carried, (spot and spot.added) or passage.text)
+        self.data, self.made = after, Merge(operations, carried, tuple(flags))
 
-    def _record(self, number: int, passage: Passage, new: Portion, spot: Spot | None) -> None:
-        self.parts[-1] = new
-        self.done[-1].add(passage.head)
+    def _record(self, number: int, passage: Passage, spot: Spot | None) -> None:
+        self.done.add(passage.head)
         if spot is not None and spot.replaced:
             if spot.replaced not in passage.text:
                 self.same.append(Omission(spot.replaced, f"replaced by the fuller line: {passage.text}"))
@@ -244,28 +179,6 @@ def _line_counts(lines: Iterator[str] | Sequence[str]) -> Counter[str]:
     return Counter(plain for line in lines if (plain := plain_text(line)))
 
 
-def _check_order(whole: bytes, after: bytes, others: Sequence[Sequence[Operation]], operation: Operation) -> bytes:
-    """Return `whole`, which has the other parts and then this one, with one more operation.
-
-    `after` has this part alone, with that operation. Raises SkilldError if it is not the same with the other parts.
-    """
-    if not others:
-        return after
-    try:
-        whole = apply(whole, [operation])
-        for other in others:
-            after = apply(after, other)
-    except SkilldError:
-        raise _LaterError("Not carried over", NEXT_TIME) from None
-    if _passages_in(whole) != _passages_in(after):
-        raise _LaterError("Not carried over", NEXT_TIME)
-    return whole
-
-
-def _passages_in(data: bytes) -> Counter[tuple[tuple[str, ...], tuple[str, ...]]]:
-    return Counter((one.path, one.lines) for one in find_passages(data.decode("utf-8-sig")))
-
-
 def folder_omissions(files: Sequence[str], away_agents: Sequence[str], keep_agents: Sequence[str]) -> list[Omission]:
     """Return what is lost with the merged folder: its other files, and agents that see only that skill."""
     only = [agent for agent in away_agents if agent not in keep_agents]
@@ -274,19 +187,16 @@ def folder_omissions(files: Sequence[str], away_agents: Sequence[str], keep_agen
     return [*(Omission(name, "a file in the other skill's folder; files are not copied") for name in files), *unseen]
 
 
-def _with_origin_mark(parts: tuple[Portion, ...], keep: bytes, name: str) -> tuple[Portion, ...]:
-    """Record the merged skill in the front matter with the last part, if the front matter permits."""
-    if not parts:
-        return parts
+def _with_origin_mark(made: Merge, keep: bytes, name: str) -> Merge:
+    """Record the merged skill in the front matter, if that permits it."""
     merged = read_front(keep.decode("utf-8", "replace")).metadata.get(MERGED_FROM, "")
-    *others, last = parts
     names = dict.fromkeys(filter(None, (*(one.strip() for one in merged.split(",")), name)))
-    operations = (*last.operations, Operation(Op.MARK, MERGED_FROM, ", ".join(names)))
+    operations = (*made.operations, Operation(Op.MARK, MERGED_FROM, ", ".join(names)))
     try:
-        after = apply(keep, operations)
+        apply(keep, operations)
     except SkilldError:
-        return (*others, replace(last, flags=(*last.flags, NO_MARK_FLAG)))
-    return (*others, replace(last, data=after, operations=operations))
+        return replace(made, flags=(*made.flags, NO_MARK_FLAG))
+    return replace(made, operations=operations)
 
 
 def _front_matter_omissions(keep: bytes, away: bytes) -> Iterator[Omission]:

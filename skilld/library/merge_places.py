@@ -58,14 +58,13 @@ class Wanted:
 class Spot:
     """Lines [start, end) of the body that become `lines`.
 
-    With the text that a fuller one replaces, the path of a new heading, and what is added if not the whole passage.
+    With the text that a fuller one replaces, and what is added if not the whole passage.
     """
 
     start: int
     end: int
     lines: list[str]
     replaced: str = ""
-    heading: tuple[str, ...] | None = None
     added: str = ""
 
 
@@ -338,32 +337,10 @@ def _opening(wanted: Wanted, ground: Ground) -> Spot | None:
 
 
 def _new_section(wanted: Wanted, ground: Ground) -> Spot | None:
-    """Put a passage below its own heading at the end of the section that it is below, or of the file."""
+    """Put a passage below its own headings at the end of the section that it is below, or of the file."""
     one = wanted.passage
     if ground.section(one.path) is not None or not one.path:
         return None
-    above, _, lines = _with_headings(one, ground)
-    end = _text_end(ground.body, above.end if above else len(ground.body))
-    return replace(_spaced(ground, end, lines), heading=one.path)
-
-
-def _section_before(wanted: Wanted, ground: Ground) -> Spot | None:
-    """Put a new section before the last one beside it: another part may add to the end of that one."""
-    one = wanted.passage
-    if ground.section(one.path) is not None or not one.path:
-        return None
-    above, level, lines = _with_headings(one, ground)
-    beside = [
-        part for part in ground.sections if part.level == level and (not above or above.start <= part.start < above.end)
-    ]
-    at = beside[-1].start - 1 if beside else -1
-    if at < 0 or not ground.body[at].text.startswith("#"):
-        return None
-    return Spot(at, at + 1, [*lines, "", ground.body[at].text], heading=one.path)
-
-
-def _with_headings(one: Passage, ground: Ground) -> tuple[structure.Section | None, int, list[str]]:
-    """Return the section that a passage's new headings are below, the level of the first, and the lines of all."""
     known = len(one.path)
     while known and ground.section(one.path[:known]) is None:
         known -= 1
@@ -372,7 +349,8 @@ def _with_headings(one: Passage, ground: Ground) -> tuple[structure.Section | No
     lines: list[str] = []
     for depth, title in enumerate(one.path[known:]):
         lines += [f"{'#' * min(_MAX_LEVEL, level + depth)} {fold(title)}", ""]
-    return above, level, [*lines, *(_new_item(one, ground) if one.is_item else _rendered(one))]
+    lines += _new_item(one, ground) if one.is_item else _rendered(one)
+    return _spaced(ground, _text_end(ground.body, above.end if above else len(ground.body)), lines)
 
 
 def _text_end(body: Sequence[Line], end: int) -> int:
@@ -422,5 +400,4 @@ _FINDERS = (
     _in_section,
     _opening,
     _new_section,
-    _section_before,
 )

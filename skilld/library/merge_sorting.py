@@ -93,6 +93,8 @@ def _join_bullets(rows: Sequence[Row], said: SaidIn) -> None:
 class _Sorter:
     def __init__(self, own: str, said: SaidIn, redact: Redact, result: Sorted) -> None:
         self._own, self._said, self._redact, self.result = own, said, redact, result
+        # What both say gives nothing to choose, as it stands beside the rest in the other skill.
+        both = {plain_text(one) for row in result.rows for one in find_sentences(row.passage.head)}
         # A paragraph has words about many things, of which some may seem to contradict each other.
         self._own_sentences = [
             sentence
@@ -100,6 +102,7 @@ class _Sorter:
             for block in section.blocks
             if block.kind is not BlockKind.OTHER
             for sentence in find_sentences(block.text)
+            if plain_text(sentence) not in both
         ]
         self._sentences = "\n".join(f"- {sentence}" for sentence in self._own_sentences)
         self._seen: set[tuple[object, ...]] = set()  # passages carried over

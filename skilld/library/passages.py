@@ -15,7 +15,7 @@ from skilld.classify.offline.choices import same_choice
 from skilld.classify.offline.sections import BlockKind, ProseBlock, body_lines, sections
 from skilld.markdown.structure import list_item
 from skilld.text import fold, fold_case, indentation
-from skilld.words import has_negation, stems
+from skilld.words import has_negation, numbers, stems
 
 _BOX_PATTERN = re.compile(r"^\s*\[[ xX]\]\s+")
 _RULE_PATTERN = re.compile(r"[\W_]*")
@@ -131,12 +131,13 @@ def title_of(text: str) -> str:
 
 
 def same_title(one: str, other: str) -> bool:
-    """Whether two headings say the same: in case, number and inflection they may differ."""
+    """Whether two headings say the same: in case and inflection they may differ, not in numerals."""
     mine, theirs = _plain_title(one), _plain_title(other)
     if mine == theirs:
         return True
     words = stems(mine)
     same = bool(words) and words == stems(theirs) and has_negation(mine) == has_negation(theirs)
+    same = same and numbers(mine) == numbers(theirs)
     return same and same_choice(mine, theirs) and same_choice(theirs, mine)
 
 

@@ -176,44 +176,40 @@ def _two_skills(folder: Path, number: int, length: int = 0) -> tuple[list[str], 
     return walls, (str(folder / "paint-walls"), str(folder / "wall-painting"))
 
 
-def test_a_large_merge_is_proposed_in_parts_and_the_last_says_so(world: World) -> None:
+def test_a_large_merge_is_continued_by_the_next_one(world: World) -> None:
     walls, both = _two_skills(world.home / ".claude/skills", 60)
-    (row,) = world.consolidate(*both).values()
-    assert [f"- {text}" for text in row["carried"]] == walls
-    assert len(set(row["proposals"])) == 2
-    pages = {page["id"]: page for page in world.program.json("proposals")}
-    assert sorted(page["summary"] for page in pages.values()) == [
-        "merge 20 items from wall-painting, part 2 of 2",
-        "merge 40 items from wall-painting, part 1 of 2",
-    ]
-    result = world.program.run("accept", *row["proposals"])
-    assert result.returncode == 0, result.stderr
-    kept = Path(both[0], "SKILL.md").read_text()
-    assert set(walls) <= set(kept.splitlines())
-    assert 'skilld-merged-from: "wall-painting"' in kept
-
-
-def test_a_mark_alone_is_not_taken_for_the_text(world: World) -> None:
-    """Only the second part, which has the mark, was accepted; later the other skill said something new."""
-    _, both = _two_skills(world.home / ".claude/skills", 60)
-    (row,) = world.consolidate(*both).values()
-    assert world.program.run("accept", row["proposals"][1]).returncode == 0
-    assert world.program.run("reject", row["proposals"][0]).returncode == 0
-    kept = Path(both[0], "SKILL.md")
+    kept, source = Path(both[0], "SKILL.md"), Path(both[1], "SKILL.md")
+    for number in (40, 20):
+        (row,) = world.consolidate(*both).values()
+        waiting = [f"- {one['what']}" for one in row["lost"] if "run skilld consolidate again" in one["why"]]
+        said = set(walls) & set(kept.read_text().splitlines())
+        assert said | {f"- {text}" for text in row["carried"]} | {*waiting} == {*walls}
+        (page,) = world.program.json("proposals")
+        assert page["summary"] == f"merge {number} items from wall-painting"
+        assert world.program.run("accept", *row["proposals"]).returncode == 0
+        listed = world.program.run("skills", "list").stdout
+        rest = "wall-painting was merged into paint-walls in part; for the rest: skilld consolidate"
+        assert (rest in listed) is bool(waiting)
+    assert set(walls) <= set(kept.read_text().splitlines())
     assert 'skilld-merged-from: "wall-painting"' in kept.read_text()
-    (again,) = world.consolidate(*both).values()
-    assert (again["what"], again["proposals"]) == ("merged", [])
-    assert len([one for one in again["lost"] if one["what"].startswith("Paint ")]) == 40, "it does not have these"
-    source = Path(both[1], "SKILL.md")
     source.write_text(source.read_text() + "- Open the windows.\n")
-    listed = world.program.run("skills", "list").stdout
-    assert "wall-painting was merged into paint-walls in part; for the rest: skilld consolidate" in listed
     (more,) = world.consolidate(*both).values()
     assert (more["what"], more["carried"]) == ("merge", ["Open the windows."])
     assert world.program.run("accept", *more["proposals"]).returncode == 0
     assert {row["what"] for row in world.consolidate(*both).values()} == {"merged"}
     listed = world.program.run("skills", "list").stdout
     assert "you can archive it: skilld skills archive wall-painting" in listed
+
+
+def test_a_mark_alone_is_not_taken_for_the_text(world: World) -> None:
+    """The first merge was accepted, the rest rejected: it is not offered again, nor taken for said."""
+    _, both = _two_skills(world.home / ".claude/skills", 60)
+    for verb in ("accept", "reject"):
+        (row,) = world.consolidate(*both).values()
+        assert world.program.run(verb, *row["proposals"]).returncode == 0
+    (again,) = world.consolidate(*both).values()
+    assert (again["what"], again["proposals"]) == ("merged", [])
+    assert len([one for one in again["lost"] if one["what"].startswith("Paint ")]) == 20, "it does not have these"
 
 
 def test_a_rejected_merge_can_be_brought_back_as_the_message_says(world: World) -> None:
