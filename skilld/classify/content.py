@@ -36,7 +36,11 @@ _DENIAL = re.compile(_DATA["denial"], re.IGNORECASE)
 _CONDITION = re.compile(
     r"\b(?:when|whenever|if|unless|wenn|falls|außer|cuando|si|quand|sauf|quando|se|если|когда)\b[^,;.:]*", re.IGNORECASE
 )
-_EXAMPLE = re.compile(r"(?:,| \() ?(?:like|such as|e\.g\.|for example|z\. ?B\.)[^;.)]*\)?", re.IGNORECASE)
+_EXAMPLE = re.compile(
+    r"(?:,| \() ?(?:(?:like|such as|e\.g\.|for example|z\. ?B\.)[^;.)]*\)?"
+    r"|[^,;.]{1,50} (?:or so|or similar|oder so|oder ähnlich\w*|o algo así|ou quelque chose|o simili)\b)",
+    re.IGNORECASE,
+)
 
 # The weight of a term: a shared meaning, the same word, a term that many rules share or that is only an action, an
 # unknown word, two characters of an unspaced script.
@@ -70,7 +74,7 @@ class Content:
 @lru_cache(maxsize=8192)
 def content_of(text: str) -> Content:
     """Return the content of a text, without its examples."""
-    bare = _EXAMPLE.sub(" ", text)
+    bare = without_examples(text)
     clauses = [way for clause in _CLAUSE_BREAK.split(bare) for way in (clause, _CONDITION.sub("", clause))]
     parts = tuple(part for clause in dict.fromkeys(clauses) if (part := _parse_part(clause)).words) or (
         _parse_part(bare),
@@ -88,6 +92,11 @@ def content_of(text: str) -> Content:
         measures=tuple((stem(unit), float(number)) for unit, number in numbers_by_unit(bare).items()),
         denies=any(part.denies for part in parts),
     )
+
+
+def without_examples(text: str) -> str:
+    """Return a text without its examples: ", such as ...", ", reversal_amount or so"."""
+    return _EXAMPLE.sub(" ", text)
 
 
 def _parse_part(clause: str) -> ContentPart:

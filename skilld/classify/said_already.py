@@ -18,6 +18,7 @@ from skilld.classify.content import (
     content_of,
     term_weights,
     weight_share,
+    without_examples,
 )
 from skilld.classify.contradiction import OWN_PROJECTS, PLAIN_VERBS, REACH, contradicts, stems
 from skilld.classify.offline.choices import WORD, choices, chosen_part, is_reversed_choice, loses_order, same_choice
@@ -147,7 +148,7 @@ def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, in
     """
     if len(change) > MAX_CHANGE:
         return None
-    change = _as_consent(change)
+    change = _as_consent(without_examples(change))
     asked = change if in_full else chosen_part(change)
     if len(_stems(asked) - PLAIN_VERBS) < _MIN_COUNT and not choices(asked):
         asked = change  # not every line about files says "one file instead of three"

@@ -33,6 +33,8 @@ def test_an_order_about_the_project_is_heard_whatever_its_verb(verb: str, place:
         ("ok. never store user data again", "never store user data again", PRODUCT),
         ("never store tokens in localStorage, it leaks", "never store tokens in localStorage, it leaks", PRODUCT),
         ("always show the date", "always show the date", UNKNOWN),
+        ("dates are always shown in local time", "dates are always shown in local time", UNKNOWN),
+        ("amounts in the API are always integers", "amounts in the API are always integers", PRODUCT),
         ("Bob said we should never rebase", "Bob said we should never rebase", REPORTED),
         ("Speichere nie Passwörter im Klartext", "Speichere nie Passwörter im Klartext", PRODUCT),
         ("永远不要存密码", "永远不要存密码", PRODUCT),

@@ -65,3 +65,37 @@ def test_an_order_to_the_agent_after_it_is_one(said: str, rule: str) -> None:
 )
 def test_to_leave_what_is_there_is_no_rule(said: str) -> None:
     assert proposed("fix it", said) == proposed("fix it", said, skill=SKILL) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "the tank is full. next: at the upper limit the pump must stop and never restart by itself",
+        "shops should get a mail when stock is low. never more than one mail a day per shop",
+        "Die Prognose darf nie über dem Maximum liegen.",
+        "Die Tür muss nachts immer zu sein.",
+        "nunca debe salir un número negativo",
+        "siempre tiene que verse el precio con iva",
+        "le solde ne doit jamais être négatif",
+        "il saldo non deve mai essere negativo",
+        "o saldo nunca pode ficar negativo",
+    ],
+)
+def test_what_a_thing_must_do_is_no_rule(said: str) -> None:
+    assert proposed(said) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "the lockfile should never be edited by hand",
+        "Commits müssen immer auf Englisch sein",
+        "los commits siempre deben ser en inglés",
+        "les tests ne doivent jamais toucher le réseau",
+        "i test non devono mai toccare la rete",
+        "os commits devem ser sempre em inglês",
+        "sempre tem que rodar os testes antes de commitar",
+    ],
+)
+def test_what_the_work_must_be_is_one(said: str) -> None:
+    assert len(proposed(said)) == 1

@@ -22,10 +22,11 @@ from skilld.classify.offline.product import (
     names_product,
     only_tells,
     opener_end,
+    turn_is_about_product,
 )
 from skilld.classify.offline.provenance import own_words, tagged_text, without_quotations
 from skilld.classify.offline.reported import tells_of_others, without_reported
-from skilld.classify.offline.sentences import Clause, clauses, parts
+from skilld.classify.offline.sentences import Clause, clauses, parts, without_task
 from skilld.classify.offline.stories import begins_negated, without_stories
 from skilld.text import fold
 from skilld.words import count_words, has_negation
@@ -211,7 +212,7 @@ def _read_turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
     typed = typed_part(text, agent_texts)
     found = likely_languages(typed)
     listened = [one for one in _both_ends(clauses_of(typed, found), _MAX_CLAUSES) if len(one.text) <= _MAX_LENGTH]
-    said = [clause for clause in without_stories(listened, found) if not _has_vetoed_lead(clause, found)]
+    said = [without_task(one) for one in without_stories(listened, found) if not _has_vetoed_lead(one, found)]
     folded = fold(typed)
     return _Turn(
         text=text,
@@ -221,7 +222,7 @@ def _read_turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
         long=len(folded) * (_LETTERS_PER_HAN if _HAN.search(typed) else 1) > _MAX_TURN,
         # Steps between tags, and the text before them, are a prompt that was written beforehand.
         listed=max(len(_ITEM.findall(part)) for part in (typed, tagged_text(text))) > _MAX_LIST_ITEMS,
-        of_product=is_about_product(folded[:_MAX_TURN], found),
+        of_product=turn_is_about_product(folded[:_MAX_TURN], found),
         specified=is_specification(typed),
     )
 
@@ -368,9 +369,16 @@ def _match_clause(clause: Clause, turn: _Turn) -> Match | None:
     best = _below_header(clause, bare, best, turn) if clause.header else best
     if best is None or any(one.retracts.search(bare) for one in turn.languages):
         return None
+    bare = _below_announcement(bare, best.language)
     if _is_vetoed(_without_reasons(bare, best) if best.cue in _OUTRIGHT_CUES else bare, turn.languages):
         return None
     return best
+
+
+def _below_announcement(bare: str, language: Language) -> str:
+    """Return a clause without the words that announce its rule: "we'll do it this way from now on: ..."."""
+    head, colon, rest = bare.partition(": ")
+    return rest if colon and language.announces(head) else bare
 
 
 def _below_header(clause: Clause, bare: str, best: Match | None, turn: _Turn) -> Match | None:

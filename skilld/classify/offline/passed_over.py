@@ -46,7 +46,7 @@ def passed_over(text: str, agent_texts: Sequence[str] = ()) -> Iterator[tuple[st
         if any(one.retracts.search(bare) for one in found):  # "never mind"
             continue
         reported = left[clause.start : end] != own[clause.start : end]
-        if reported or sounds or _is_order(bare, found, codes):
+        if reported or sounds or _is_order(bare, found, codes) or _states(bare, found):
             yield fold(text[clause.start : end]), _REPORTED if reported else _reason(bare, found)
 
 
@@ -61,6 +61,11 @@ def instruction(quote: str) -> str:
 def _is_order(bare: str, found: Sequence[Language], codes: frozenset[str]) -> bool:
     heads = [(one, after_opener(bare, one)) for one in found]
     return any(one.commands.match(head) or reporting(codes).lasting.match(head) for one, head in heads)
+
+
+def _states(bare: str, found: Sequence[Language]) -> bool:
+    """Whether a clause says how a kind of things always is, and not what happens to one: "dates are always in UTC"."""
+    return any(one.states.search(bare) and not one.reports.search(after_opener(bare, one)) for one in found)
 
 
 def _reason(bare: str, found: Sequence[Language]) -> str:

@@ -64,9 +64,10 @@ _ASIDE = compiled(
     r"(?:please|pls|bitte|por favor|s'il (?:te|vous) pla[iî]t|stp|svp),? (?=\w)"
 )
 _REQUEST = compiled(
-    r"^¿?(?:(?:can|could|would|will) (?:you|we)|(?:kannst|könntest|magst|würdest|willst) du|tu (?:peux|pourrais)"
-    r"|(?:peux|pourrais)-tu|(?:pouvez|pourriez)-vous|puedes|podrías|podés|(?:você )?(?:pode|poderia|consegue)|puoi"
-    r"|potresti|(?:kun|kan|wil|zou) je) "
+    r"^¿?(?:can|could|would|(?:is|would) it (?:be )?possible|will (?:you|we)"
+    r"|(?:kannst|könntest|magst|würdest|willst) du"
+    r"|tu (?:peux|pourrais)|(?:peux|pourrais)-tu|(?:pouvez|pourriez)-vous|puedes|podrías|podés"
+    r"|(?:você )?(?:pode|poderia|consegue)|puoi|potresti|(?:kun|kan|wil|zou) je) "
 )
 _GERUND = compiled(
     r"^(?:stop|quit|(?:you|u) (?:keep(?: on)?|are always|always keep)) (?!say|claim|tell)([a-z-]+)ing\b(.*)$"
@@ -141,9 +142,10 @@ def phrase(match: Match) -> Phrase:
     for own_sake in () if match.cue is Cue.TAKEN_UP else _OWN_SAKES:  # the reason may be the only rejection
         shorter = own_sake.sub("", text)
         text = shorter if _says_enough(shorter) and not _DANGLING.search(shorter) else text
-    asked = match.question and not _REQUEST.match(said)
+    requested = bool(_REQUEST.match(said))
+    asked = match.question and not requested
     begins = _COMMA.split(text, maxsplit=1)[0]  # words after a comma may refer to those before it
-    states = match.language.code == "en" and any(pattern.search(text) for pattern in _STATEMENTS)
+    states = match.language.code == "en" and not requested and any(one.search(text) for one in _STATEMENTS)
     leaning = states or any(one.search(begins) for one in _LEANING)
     leaning = leaning or said.endswith(CUT_OFF)
     clear = _says_enough(text) and len(text) <= _MAX_LENGTH and not asked and not leaning

@@ -96,7 +96,7 @@ def names_product(bare: str, languages: Sequence[Language]) -> bool:
 
 def describes_product(rest: str, language: Language, spoken_in: Sequence[Language]) -> bool:
     """Whether the words after "from now on" describe a product or its users, rather than address the agent."""
-    if language.served.match(rest):
+    if language.served.match(rest) and not any(one.work.search(rest) for one in spoken_in):
         return True
     if language.commands.match(rest) or not is_about_product(rest, spoken_in):
         return False
@@ -124,12 +124,22 @@ def opens_with_product(text: str) -> bool:
     begins, found = fold(text)[:_BEGINNING_CHARACTERS], likely_languages(text)
     if any(language.work.search(begins) for language in found):
         return False
-    # Each sentence, and after a colon: "new rule of the calendar: a patient can never ...", "fine. it should also ..."
-    parts_of = [begins, begins.partition(": ")[2], *_SENTENCE_BREAK.split(begins)]
-    heads = [after_opener(head.strip(), one) for head in parts_of for one in found]
-    return any(one.theirs.match(head) for head in parts_of[:2] for one in found) or any(
-        one.requires.match(head) for head in heads for one in found
-    )
+    parts_of = (begins, begins.partition(": ")[2])
+    return any(one.theirs.match(head) for head in parts_of for one in found) or _requires_something(begins, found)
+
+
+def turn_is_about_product(text: str, languages: Sequence[Language]) -> bool:
+    """Whether `text`, a turn or its beginning, names a product or says what it must do, and not the work on it."""
+    text = _PATH.sub(" ", text)
+    if any(language.work.search(text) for language in languages):
+        return False
+    return any(language.product.search(text) for language in languages) or _requires_something(text, languages)
+
+
+def _requires_something(text: str, languages: Sequence[Language]) -> bool:
+    """Whether a sentence, or what follows a colon, says what a thing must do: "fine. it should also ..."."""
+    heads = (after_opener(head.strip(), one) for head in (text, *_SENTENCE_BREAK.split(text)) for one in languages)
+    return any(one.requires.match(head) for head in heads for one in languages)
 
 
 def is_about_work(text: str) -> bool:

@@ -50,6 +50,7 @@ _LOG_LINE = re.compile(
         \[?\d{4}-\d\d-\d\d[T ,]\d\d:\d\d | \[\d\d[:/]\d\d | \d\d:\d\d:\d\d
       | \[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b[\]: ]
       | (?:[A-Za-z_.]+)?(?:Error|Exception|Warning|Panic|panic)\b\s*[:(\[]
+      | Error\ in\ [^\s:]{1,80}\s?:\s # R
       | (?:error|warning|fatal)\b(?:\s*[:!\[(\t]|\ (?=[A-Z\d./]|[^.?!\n]*:)) # "error wins" is no log
       | (?:npm\ ERR!|npm\ WARN|E\d{3,}|FAIL|PASS|FAILED)\b\s*[:!\[(\t ]
       | Traceback\ \(most | Caused\ by: | File\ ".*",\ line\ \d+ | at\ \S[^\s(]*+\ ?+\(.*:\d | at\ [\w.$]+:\d+

@@ -162,7 +162,9 @@ _LATE_FRAME = re.compile(
     re.IGNORECASE,
 )
 _MAX_FRAME = 60  # characters of such words, and of what stands before them
-_HABIT_WORD = re.compile(r"\b(?:always|we|our|from\s++now|in\s++(?:the\s++)?future|going\s++forward)\b", re.IGNORECASE)
+_HABIT_WORD = re.compile(
+    r"\b(?:always|we|our|any|every|each|from\s++now|in\s++(?:the\s++)?future|going\s++forward)\b", re.IGNORECASE
+)
 _LASTS = re.compile(
     r"\b(?:d[eé]sormais|dor[eé]navant|maintenant|avenir|toujours|jamais|siempre|nunca|ahora|adelante|sempre|agora|poi)\b",
     re.IGNORECASE,
@@ -232,6 +234,31 @@ def clauses(text: str) -> Iterator[Clause]:
             if not bullet:
                 header = line.strip()[:_MAX_LEAD_LENGTH] if line.rstrip().endswith((":", "：")) else ""
         offset += len(line) + 1
+
+
+# A small task before the rest: "fix that, and ...", "reword, you wrote ... — ...".
+_TASK_HEAD = re.compile(
+    r"\W*(?:(?:yes|yep|yeah|ok|okay|no|now|but|then|please|and|good|sorry|right|ja|gut|jetzt|bitte|sí|oui|sim)\W+)*"
+    r"(?:rename|reword|rephrase|redo|revert|undo|rerun|retry|fix|change|replace|remove|delete|rewrite|merge|push|commit|continue"
+    r"|go (?:on|ahead)|adjust|move|drop|update|(?:mach|änder|ersetz|korrigier|benenn)e?|corrige|change|remplace|renomme"
+    r"|c[áa]mbia|corr[íi]ge|cambia|correggi|rinomina|troca|muda)(?:-?(?:l[aeo]s?))?"
+    r"(?:\s++(?:it|that|this|them|these|those|both|again|back|now|please|first|das|es|um|ça|eso|isso))*\s*+(?:[,;]|\s[-–—]{1,2})\s++",
+    re.IGNORECASE,
+)
+_TOLD_PART = re.compile(
+    r"(?:you|i|it|that|they|we)\s++(?:\w+ed|wrote|did|was|were|had|put|made|left|forgot|broke|got)\b[^,;–—]*?(?:[,;]|\s[-–—]{1,2})\s++",
+    re.IGNORECASE,
+)
+
+
+def without_task(clause: Clause) -> Clause:
+    """Return a clause without the small task at its beginning, and without what that part tells: the rest may last."""
+    head = _TASK_HEAD.match(clause.text)
+    if head is None:
+        return clause
+    told = _TOLD_PART.match(clause.text, head.end())
+    end = (told or head).end()
+    return replace(clause, text=clause.text[end:], start=clause.start + end)
 
 
 def parts(clause: Clause) -> Iterator[Clause]:

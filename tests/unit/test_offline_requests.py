@@ -1,0 +1,147 @@
+"""Wishes put as questions, tied to a recurring occasion, or said behind a small task; and what only looks so."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.classify.backends.offline import Offline
+from skilld.types import Message
+
+
+def proposed(text: str) -> list[str]:
+    found = Offline().detect([Message("fix the rounding", 1), Message("Done."), Message(text, 2)], [])
+    return [one.change for one in found if one.confidence >= 0.5]
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        ("can we have a screenshot with each PR from now on?", "Have a screenshot with each PR."),
+        ("could we keep the fixtures small from here on?", "Keep the fixtures small."),
+        ("can I get a list of the files at the end from now on?", "Give me a list of the files at the end."),
+        ("is it possible to write the docs in British English from now on?", "Write the docs in British English."),
+        ("could the commit messages name the module from now on?", "The commit messages must name the module."),
+    ],
+)
+def test_a_question_with_words_for_the_future_is_a_request(said: str, rule: str) -> None:
+    assert proposed(said) == [rule]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "can members log in with a passkey from now on?",
+        "can the server send it in a header from now on?",
+        "should we use bun from now on?",
+        "will this break from now on?",
+    ],
+)
+def test_a_question_about_the_product_or_for_advice_is_none(said: str) -> None:
+    assert proposed(said) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "always have the linter running before you commit",
+        "use fixtures instead of factories when you write tests, pls",
+        "when you add anything to the public API, write a line in the upgrade guide",
+        "when you add a flag leave an example in the help text",
+        "after you rename a package, run the link checker",
+        "add a row to the decisions table whenever you pick a library",
+        "cuando crees un endpoint déjale un ejemplo en los docs",
+        "quand tu me proposes une migration, joins le plan de retour",
+        "wenn du was am Schema änderst, zeig mir vorher das Diagramm",
+    ],
+)
+def test_what_holds_each_time_something_is_done_lasts(said: str) -> None:
+    assert len(proposed(said)) == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "when you are done, push it",
+        "when you change the header, also fix the footer",
+        "after you fix this, run it again",
+        "if you add a member the counter goes up",
+        "wenn du den Header änderst, mach auch den Footer",
+        "cuando termines haz push",
+    ],
+)
+def test_what_holds_for_this_time_does_not(said: str) -> None:
+    assert proposed(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        (
+            "reword that, you wrote the name - client names must not show up in any commit message",
+            "Client names must not",
+        ),
+        ("fix it, and from now on use full words in names", "Use full words in names."),
+        ("rename it back, we always use nouns here", "Always use nouns here."),
+    ],
+)
+def test_a_small_task_before_a_rule_is_no_part_of_it(said: str, rule: str) -> None:
+    (change,) = proposed(said)
+    assert change.startswith(rule)
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        ("we'll do it this way henceforth: if a chart changes, attach both versions", "If a chart changes"),
+        ("please adopt this for all pages you write: no exclamation marks", "No exclamation marks."),
+        (
+            "let's make that a standing thing: any query you write has a limit, never 1000",
+            "Any query you write has a limit",
+        ),
+        ("Regel für alle Skripte: keine absoluten Pfade", "Für alle Skripte: keine absoluten Pfade."),
+        ("fica combinado daqui para a frente: nomes de tabela no singular", "Nomes de tabela no singular."),
+        ("queda acordado: los nombres de tabla van en singular", "Los nombres de tabla van en singular."),
+    ],
+)
+def test_the_words_that_announce_a_rule_are_no_part_of_it(said: str, rule: str) -> None:
+    (change,) = proposed(said)
+    assert change.startswith(rule)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "the backup from monday is broken, restore it",
+        "drag it from tuesday to wednesday and the truck stays on tuesday",
+        "the report from this week is wrong, redo it",
+        "now look for any other entries that differ",
+        "search for all other usages and rename them",
+    ],
+)
+def test_a_day_or_the_rest_of_a_list_is_no_time_from_which_on(said: str) -> None:
+    assert proposed(said) == []
+
+
+@pytest.mark.parametrize("said", ["from monday on, use the new linter", "so from monday all PRs get squashed"])
+def test_a_day_from_which_on_is(said: str) -> None:
+    assert len(proposed(said)) == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "please don't mock the queue in tests, I said it last week",
+        "no print statements in the scripts, I already told you",
+        "I said it yesterday: no print statements in the scripts",
+    ],
+)
+def test_a_ban_that_was_said_before_lasts(said: str) -> None:
+    assert len(proposed(said)) == 1
+
+
+def test_the_remark_that_it_is_meant_is_cut_whole() -> None:
+    assert proposed("no plugins in my dotfiles, and I mean that for good") == ["No plugins in my dotfiles."]
+
+
+def test_a_source_file_shows_that_the_work_is_meant() -> None:
+    assert proposed("colours always come from theme.scss, never as hex in a widget")
