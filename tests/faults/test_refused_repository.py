@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,11 +19,6 @@ from support.session import LASTING
 from support.waiting import wait_for
 
 HOUR = 3600.0
-# Root without the capability to read and write everything is a user like any other.
-KEPT_OUT = ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if os.geteuid() == 0 else ()
-needs_setpriv = pytest.mark.skipif(
-    bool(KEPT_OUT) and shutil.which("setpriv") is None, reason="root needs setpriv to be kept out"
-)
 
 
 @dataclass(frozen=True)
@@ -132,7 +126,7 @@ def _doctor_check(program: Program, check: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[needs_setpriv] + [pytest.mark.slow] * (name not in QUICK)) for name in STATES]
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in STATES]
 )
 def test_r3_a_refused_repository_is_checked_again_once_its_cause_is_gone(
     home: Path, project: Project, program: Program, name: str
@@ -143,12 +137,13 @@ def test_r3_a_refused_repository_is_checked_again_once_its_cause_is_gone(
     program.run("run", "--once")
     state.make(project)
     teach(home, project)
-    program.before = KEPT_OUT if state.kept_out else ()
-    for _ in range(1 if state.kept_out else 2):  # one who is kept out is no fork
+    if state.kept_out:
+        program.keep_out()
+    for _ in range(2):
         program.run("run", "--once")
         clock.pass_by(2 * HOUR)
     said = _doctor_check(program, state.check)
-    program.before = ()
+    program.is_kept_out = False
     assert quotes(program) == []
     assert learned_rules(program) == [LASTING]
     assert said["verdict"] == "warn"
@@ -205,7 +200,6 @@ def test_r3_a_repository_of_another_user_is_named_with_the_remedy(
     assert quotes(program) == [LASTING]
 
 
-@needs_setpriv
 @pytest.mark.parametrize(
     "part",
     [
@@ -222,9 +216,9 @@ def test_r3_a_momentarily_unreadable_git_directory_is_not_missing(
     path = project.root / part
     before = path.stat().st_mode
     path.chmod(0)
-    program.before = KEPT_OUT
+    program.keep_out()
     program.run("run", "--once")
-    program.before = ()
+    program.is_kept_out = False
     path.chmod(before)
     assert program.json("proposals", "--state", "all") == []
     assert not list((home / ".local/share/skilld").rglob("HEAD"))

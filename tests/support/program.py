@@ -13,6 +13,8 @@ from pathlib import Path
 from threading import current_thread, main_thread
 from typing import Any
 
+import pytest
+
 from support import warm
 from support.fake_callers import in_terminal
 from support.in_process import run_in_process
@@ -24,6 +26,7 @@ _SKILLD = (sys.executable, "-m", "skilld")
 # Keeps what it read from a home, takes signals, becomes another program, or has a screen or a protocol on its streams.
 _OWN_PROCESS = ("run", "demo", "mcp", "review", "git")
 _LOOKS = ("proposals", "show", "learnings", "status")  # how tests look at what other programs did
+_KEEP_OUT = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")  # as `warm_server.keep_out` does
 
 
 class Program:
@@ -43,7 +46,14 @@ class Program:
         }
         self.typed_in = in_terminal()  # what stands between a verb and whoever runs the tests
         self.before: tuple[str, ...] = ()  # a command that runs the one behind it, somewhere else
+        self.is_kept_out = False
         self._output = home / "skilld-run.log"
+
+    def keep_out(self) -> None:
+        """From now on run without root's right to read and write everything: a user like any other."""
+        if os.geteuid() == 0 and sys.platform == "darwin":
+            pytest.skip("root cannot be kept out")
+        self.is_kept_out = os.geteuid() == 0
 
     def run(self, *arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
         """Run one command to its end with `typed` on standard input, and return the result."""
@@ -63,9 +73,10 @@ class Program:
         if self._can_be_ours(arguments, environment, typed):
             return run_in_process(arguments, self.home, environment, typed)
         if self._is_plain(environment, typed):
-            return warm.run(("skilld", *arguments), self.home, environment, typed=typed, timeout=3 * LIMIT)
+            command, out = ("skilld", *arguments), self.is_kept_out
+            return warm.run(command, self.home, environment, typed=typed, timeout=3 * LIMIT, kept_out=out)
         return subprocess.run(
-            [*self.typed_in, *self.before, *_SKILLD, *arguments],
+            [*self.typed_in, *self._around(), *_SKILLD, *arguments],
             cwd=self.home,
             env=environment,
             input=typed,
@@ -75,8 +86,12 @@ class Program:
             check=False,
         )
 
+    def _around(self) -> tuple[str, ...]:
+        return (*self.before, *(_KEEP_OUT if self.is_kept_out else ()))
+
     def _can_be_ours(self, arguments: Sequence[str], environment: Mapping[str, str], typed: str) -> bool:
         is_ours = environment["PYTHONPATH"] == str(warm.REPOSITORY) and current_thread() is main_thread()
+        is_ours = is_ours and not self.is_kept_out
         verb = arguments[0] if arguments else ""
         asks = is_large({"command": arguments, "environment": environment})
         return is_ours and verb not in _OWN_PROCESS and not asks and self._is_plain(environment, typed)
@@ -90,7 +105,8 @@ class Program:
 
         What only looks does so in the test's own process, where nothing is special about how the program is started.
         """
-        if arguments[0] in _LOOKS and self._is_plain() and self.environment["PYTHONPATH"] == str(warm.REPOSITORY):
+        is_ours = self._is_plain() and not self.is_kept_out
+        if arguments[0] in _LOOKS and is_ours and self.environment["PYTHONPATH"] == str(warm.REPOSITORY):
             result = run_in_process([*arguments, "--json"], self.home, self.environment)
         else:
             result = self.run(*arguments, "--json")
@@ -127,9 +143,10 @@ class Program:
         With `anew` it is no fork, where what it imports and the memory that it takes are looked at.
         """
         if not (anew or self.before) and warm.fits(self.environment):
-            return warm.start(("skilld", *arguments), folder or self.home, self.environment, output)
+            command, out = ("skilld", *arguments), self.is_kept_out
+            return warm.start(command, folder or self.home, self.environment, output, kept_out=out)
         return subprocess.Popen(
-            [*self.before, *_SKILLD, *arguments],
+            [*self._around(), *_SKILLD, *arguments],
             cwd=folder or self.home,
             env=self.environment,
             stdin=subprocess.DEVNULL,

@@ -163,7 +163,13 @@ def fits(environment: Mapping[str, str], typed: str = "") -> bool:
 
 
 def run(
-    command: Sequence[str], folder: Path, environment: Mapping[str, str], *, typed: str, timeout: float
+    command: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    *,
+    typed: str,
+    timeout: float,
+    kept_out: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """Run `python -m COMMAND...` to its end, typed in a terminal, with `typed` on its standard input."""
     stdin, types = os.pipe()
@@ -172,7 +178,7 @@ def run(
     (out, told_out), (err, told_err) = os.pipe(), os.pipe()
     server = _the_server(environment["PYTHONPATH"])
     with server.turn:
-        request = _request(command, folder, environment, "a person")
+        request = _request(command, folder, environment, "a person") | {"kept_out": kept_out}
         ours = warm_server.ask_for(server.control, request, [stdin, told_out, told_err])
     for one in (stdin, told_out, told_err):
         os.close(one)
@@ -211,13 +217,15 @@ class Process(Protocol):
     def kill(self) -> None: ...
 
 
-def start(command: Sequence[str], folder: Path, environment: Mapping[str, str], output: int) -> Process:
+def start(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], output: int, *, kept_out: bool = False
+) -> Process:
     """Start `python -m COMMAND...` without a terminal; what it prints goes to `output`. It ends with this process."""
     server = _the_server(environment["PYTHONPATH"])
     nothing = os.open(os.devnull, os.O_RDWR)
     told = nothing if output == subprocess.DEVNULL else output
     with server.turn:
-        request = _request(command, folder, environment, "a test")
+        request = _request(command, folder, environment, "a test") | {"kept_out": kept_out}
         process = warm_server.Started(server.control, request, [nothing, told, told])
     os.close(nothing)
     return process

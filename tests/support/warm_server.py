@@ -262,9 +262,24 @@ def run_program(request: dict[str, Any], streams: list[int], slave: int, lends: 
     _show(sys.orig_argv, request["environment"])
     module = importlib.import_module(f"{program}.__main__")
     sys.argv = [str(module.__file__), *words]
+    if request.get("kept_out"):
+        keep_out()
     if kept >= 0:
-        lend_workers(kept)
+        lend_workers(kept, kept_out=request.get("kept_out", False))
     return _code_of(cast("Callable[[], int | None]", module.main))
+
+
+def keep_out() -> None:
+    """Take from root, and from all that it starts, the right to read and write everything (capabilities(7))."""
+    libc, read_and_write = ctypes.CDLL(None, use_errno=True), (1, 2)
+    version, held = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    failed = libc.capget(version, held)
+    for one in read_and_write:
+        failed |= libc.prctl(24, one, 0, 0, 0)  # PR_CAPBSET_DROP: a program that is started gets it back otherwise
+        for kind in range(3):
+            held[kind] &= ~(1 << one)
+    if failed | libc.capset(version, held):
+        raise OSError(ctypes.get_errno(), "cannot drop capabilities")
 
 
 def _show(command: list[str], environment: Mapping[str, str]) -> None:
@@ -387,20 +402,26 @@ class LentWorker(Started):
     """What the server forks for a `run` of it: a worker, or a verb that is run as one."""
 
     def __init__(
-        self, control: socket.socket, command: Sequence[str], environment: Mapping[str, str], *, asks: bool = False
+        self,
+        control: socket.socket,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        asks: bool = False,
+        kept_out: bool = False,
     ) -> None:
         program = list(command[3:])
         (stdin, ours_in), (ours_out, stdout) = os.pipe(), os.pipe()
         errors = os.open(os.devnull, os.O_WRONLY)
         request = {"command": program, "folder": "/", "environment": dict(environment), "for": _DAEMON, "asks": asks}
-        request["lends"] = program[0] == "skilld"
+        request |= {"lends": program[0] == "skilld", "kept_out": kept_out}
         super().__init__(control, request, [stdin, stdout, errors])
         for one in (stdin, stdout, errors):
             os.close(one)
         self.stdin, self.stdout = open(ours_in, "wb"), open(ours_out, "rb")  # noqa: SIM115, PTH123 - as Popen's
 
 
-def lend_workers(number: int) -> None:
+def lend_workers(number: int, *, kept_out: bool = False) -> None:
     """Have workers be forked by the server; everything else is started as ever."""
     from skilld.worker import spawn
 
@@ -410,7 +431,7 @@ def lend_workers(number: int) -> None:
         if not is_child_of_daemon(command):
             return subprocess.Popen(command, **options)
         with turn:
-            return LentWorker(control, command, options["env"])
+            return LentWorker(control, command, options["env"], kept_out=kept_out)
 
     cast("Any", spawn).subprocess = SimpleNamespace(Popen=start, PIPE=subprocess.PIPE, DEVNULL=subprocess.DEVNULL)
 
