@@ -13,6 +13,7 @@ import pytest
 
 from skilld.mcp import agent_with_skills
 from support.program import Program
+from support.rows import for_each
 
 if TYPE_CHECKING:  # each process of a run imports this file, and one runs it
     from mcp.client.session import ClientSession
@@ -131,7 +132,7 @@ def test_a_disabled_skill_is_not_listed(program: Program, folder: Path) -> None:
     assert [row["name"] for row in json.loads(listed)] == ["notes"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("variable", "client", "agent"),
     [
         ("CLAUDECODE", "goose", "claude-code"),

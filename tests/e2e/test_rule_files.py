@@ -14,13 +14,14 @@ from skilld.targets.scopes import RULE_FILES, find_scopes
 from skilld.types import SkillRef, TargetKind
 from support.in_process_daemon import InProcessDaemon
 from support.in_process_program import InProcessProgram
+from support.rows import for_each
 from support.session import CHATTER
 
 ALL = tuple(TargetKind)
 pytestmark = pytest.mark.usefixtures("scrubbed")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "patterns"),
     [
         ("In the tests folder, always use fixtures.", ["tests/**"]),

@@ -16,6 +16,7 @@ from skilld.store.connection import file_system_type
 from support.claude_lines import append_lines, prompt_line
 from support.live_project import Project
 from support.program import Program
+from support.rows import for_each
 from support.session import LASTING, Session
 from support.waiting import LIMIT, wait_for
 
@@ -78,7 +79,7 @@ MOUNTS = """\
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "kind"),
     [
         ("/home/ada/.local/state/skilld/skilld.db", "nfs4"),

@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
+from support.rows import for_each
 
 HERE = Path(__file__).parent
 TESTS = HERE.parent
@@ -36,7 +36,7 @@ def test_every_fault_has_one_row() -> None:
     assert [fault for fault, _ in ROWS] == FAULTS
 
 
-@pytest.mark.parametrize(("fault", "row"), ROWS)
+@for_each(("fault", "row"), ROWS)
 def test_the_tests_of_a_row_exist(fault: str, row: str) -> None:
     named = _named(row)
     assert named, f"{fault} names no test"

@@ -15,6 +15,7 @@ from skilld.errors import SkilldError
 from skilld.files import access_remedy, shell_quoted
 from skilld.paths import places, private_dir
 from skilld.settings_file import read_file
+from support.rows import for_each
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
 NOBODY = 65534
@@ -58,9 +59,7 @@ def test_a_read_only_file_system_takes_no_chmod(tmp_path: Path, monkeypatch: pyt
     assert "chmod" not in access_remedy(tmp_path, "700")
 
 
-@pytest.mark.parametrize(
-    "name", ["a b", "it's", "two\nlines", "tab\tand\x1b[m", "ünï\ncode", "\udcff\udcfe", "back\\slash\n'"]
-)
+@for_each("name", ["a b", "it's", "two\nlines", "tab\tand\x1b[m", "ünï\ncode", "\udcff\udcfe", "back\\slash\n'"])
 def test_a_quoted_path_is_one_printable_word_that_a_shell_reads_back(name: str) -> None:
     quoted = shell_quoted(Path(name))
     assert quoted.isprintable()

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from skilld.agents import ADAPTERS
 from skilld.agents.base import AgentInfo
 from skilld.agents.declared import ANY, Format, RecordKind, Role
@@ -15,6 +13,7 @@ from skilld.agents.wrappers import Wrappers
 from support.adapter_checks import CHECKS
 from support.carrier import Carrier
 from support.forged import CARRIERS
+from support.rows import for_each
 
 # An agent made up here: lines of JSON in ~/.toy/talks, each with a `what`.
 _SAID = {"what": "said", "by": "person"}
@@ -71,12 +70,6 @@ SESSIONS = [
     Carrier("headless prompt", lambda c, p: [_BEGIN, typed_message(1, c), typed_message(2, p, **_KEYS), *_READ]),
 ]
 
-EVERY = [
-    pytest.param(ADAPTERS[agent], carrier, id=f"{agent}-{number}-{carrier.wrapper}")
-    for agent, carriers in CARRIERS.items()
-    for number, carrier in enumerate(carriers)
-]
-
 
 def failed_checks(adapter: Any, carrier: Carrier) -> dict[str, str]:
     """Return the checks that an adapter does not stand, with what they say."""
@@ -89,12 +82,12 @@ def failed_checks(adapter: Any, carrier: Carrier) -> dict[str, str]:
     return told
 
 
-@pytest.mark.parametrize(("adapter", "carrier"), EVERY)
-def test_every_adapter_passes_every_check(adapter: Any, carrier: Carrier) -> None:
-    assert failed_checks(adapter, carrier) == {}
+@for_each(("agent", "carrier"), [(agent, carrier) for agent, carriers in CARRIERS.items() for carrier in carriers])
+def test_every_adapter_passes_every_check(agent: str, carrier: Carrier) -> None:
+    assert failed_checks(ADAPTERS[agent], carrier) == {}
 
 
-@pytest.mark.parametrize("carrier", SESSIONS, ids=lambda carrier: carrier.wrapper)
+@for_each("carrier", SESSIONS)
 def test_a_table_driven_agent_passes_every_check(carrier: Carrier) -> None:
     assert failed_checks(AGENT, carrier) == {}
 

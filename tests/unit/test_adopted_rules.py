@@ -8,6 +8,7 @@ from skilld.classify.endorsement import Endorsement, find_passed_back
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Verdict, verify
 from skilld.types import How, Kind, Message, SkillDoc, Update
+from support.rows import for_each
 
 RULE = "Your review rules say that error messages name one remedy, and three of these lack it."
 PASSED = f"One more thing I missed. {RULE} Two are in the parser."
@@ -38,17 +39,17 @@ def _find(text: str, offer: str = OFFER) -> Endorsement | None:
     return find_passed_back(text, own_words(text, [offer]), offer)
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@for_each("order", ORDERS)
 def test_an_order_beyond_the_case_adopts_the_rule(order: str) -> None:
     assert _find(f"{order}:\n\n{PASSED}") == Endorsement(f"{order}:", RULE, quoted=False)
 
 
-@pytest.mark.parametrize("order", NO_ORDERS)
+@for_each("order", NO_ORDERS)
 def test_other_words_adopt_nothing(order: str) -> None:
     assert _find(f"{order}:\n\n{PASSED}") is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "offer",
     [
         "",

@@ -21,6 +21,7 @@ from skilld.errors import RetryError, SkilldError, UsageError
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
 from support.late_clock import LateClock
 from support.processes import processes_of
+from support.rows import for_each
 from support.waiting import LIMIT
 
 SAID = "From now on, always put the ticket number first."
@@ -334,7 +335,7 @@ def test_a_missing_or_broken_program_is_named(fake: Fake, monkeypatch: pytest.Mo
     assert "PATH" in detect_error("cli:claude").cause
 
 
-@pytest.mark.parametrize("model", ["cli:", "cli:emacs", "cli:claude:--dangerous", "cli:claude:a b", "cli:../claude"])
+@for_each("model", ["cli:", "cli:emacs", "cli:claude:--dangerous", "cli:claude:a b", "cli:../claude"])
 def test_an_unknown_model_string_is_a_usage_error(model: str) -> None:
     with pytest.raises(UsageError):
         make_backend(Spec(model))

@@ -18,6 +18,7 @@ from skilld.classify.backends.choose import choose
 from skilld.errors import RetryError
 from skilld.files import find_program
 from skilld.types import Usage
+from support.rows import for_each
 from support.tables import table_rows
 
 RULES = "The rules."
@@ -146,7 +147,7 @@ def test_settings_may_have_comments_and_trailing_commas(tmp_path: Path) -> None:
 # --- what is read out of their answers (the forms that work are held in test_agent_cli.py)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("program", "printed", "answer"),
     [
         ("claude", '[{"type":"system"},{"type":"result","is_error":false,"result":"yes"}]', ClientAnswer("yes")),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.classify.backends.offline import Offline
 from skilld.classify.said_already import says_same_rule
 from skilld.targets.route import is_personal
@@ -11,7 +9,7 @@ from skilld.types import Message
 from support.rows import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "rule"),
     [
         ("in all my projects: never force-push", "Never force-push."),

@@ -12,6 +12,7 @@ from skilld.classify.backends import Spec
 from skilld.classify.backends import choose as backends_choose
 from skilld.classify.backends.choose import choose
 from support.loopback import Handler, LoopbackServer
+from support.rows import for_each
 from support.waiting import LIMIT
 
 
@@ -110,7 +111,7 @@ def test_an_invalid_answer_falls_back_to_offline(ollama: Ollama, status: int, bo
     assert _choose(ollama.address) == Spec("offline")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "host",
     [
         "example.org:11434",

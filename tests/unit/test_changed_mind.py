@@ -6,6 +6,7 @@ import pytest
 
 from skilld.classify.backends.offline import Offline
 from skilld.types import Kind, Message, SkillDoc
+from support.rows import for_each
 
 TEXT = """\
 # Guide
@@ -57,6 +58,6 @@ def test_the_new_rule_replaces_the_earlier_one_and_no_other() -> None:
         assert [turn for turn, _, _ in found] == [1, 2], mind
 
 
-@pytest.mark.parametrize("said", ["I changed my mind about the tabs.", "I changed my mind.", "on second thought, no"])
+@for_each("said", ["I changed my mind about the tabs.", "I changed my mind.", "on second thought, no"])
 def test_alone_it_takes_the_rule_back(said: str) -> None:
     assert heard("Always use tabs.", said) == []

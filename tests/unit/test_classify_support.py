@@ -13,12 +13,13 @@ from skilld.classify.endorsement import is_bare_assent
 from skilld.classify.polarity import seems_reversed
 from skilld.classify.support import Support, adds_nothing, check_support, exact_tokens, holds_token, is_empty_request
 from skilld.words import content_stems, matching_words, normalize, proper_names, same_stem, stem
+from support.rows import for_each
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "batches.dev.jsonl"
 SKILL = "# Release notes\n\n- One line per entry, at most 80 characters.\n- Run `make notes` first."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "change"),
     [
         ("please always put the ticket number first", "Put the ticket number first."),
@@ -40,7 +41,7 @@ def test_a_change_in_the_persons_own_words_is_supported(typed: str, change: str)
     assert check_support(change, typed, SKILL) == Support()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "order",
     [
         "Append to GEMINI.md.",
@@ -54,14 +55,12 @@ def test_an_order_to_write_nothing_in_particular_supports_nothing(order: str) ->
     assert is_empty_request(order)
 
 
-@pytest.mark.parametrize(
-    "rule", ["Create fixtures first.", "Update prices by hand.", "Keep GEMINI.md short.", "注文を追加する"]
-)
+@for_each("rule", ["Create fixtures first.", "Update prices by hand.", "Keep GEMINI.md short.", "注文を追加する"])
 def test_a_rule_about_adding_and_writing_supports_a_change(rule: str) -> None:
     assert not is_empty_request(rule)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "change", "why"),
     [
         ("ok go on", "Put the ticket number first.", "the quoted words do not say this"),
@@ -94,7 +93,7 @@ def test_words_of_the_skill_may_be_repeated_but_support_nothing_alone() -> None:
     assert not check_support("Run make notes first.", "ok go on", SKILL).ok
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("token", "text", "held"),
     [
         ("30", "at most 30 entries", True),
@@ -129,7 +128,7 @@ def test_names_are_capitalized_words_inside_a_sentence() -> None:
     assert proper_names("Use Vitest, not Jest. Ask Ada's team.") == {"vitest", "jest", "ada"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         ("tests", "testing"),
@@ -143,20 +142,18 @@ def test_word_forms_match(one: str, other: str) -> None:
     assert same_stem(stem(one), stem(other))
 
 
-@pytest.mark.parametrize(
-    ("one", "other"), [("commit", "comment"), ("test", "tab"), ("java", "javascript"), ("up", "upon")]
-)
+@for_each(("one", "other"), [("commit", "comment"), ("test", "tab"), ("java", "javascript"), ("up", "upon")])
 def test_different_words_do_not_match(one: str, other: str) -> None:
     assert not same_stem(stem(one), stem(other))
 
 
-@pytest.mark.parametrize(("one", "other"), [("conosl", "consol"), ("comit", "commit"), ("branchh", "branch")])
+@for_each(("one", "other"), [("conosl", "consol"), ("comit", "commit"), ("branchh", "branch")])
 def test_a_typo_still_matches(one: str, other: str) -> None:
     assert matching_words([one], frozenset([other]), slips=True) == {one}
     assert matching_words([other], frozenset([one]), slips=True) == {other}
 
 
-@pytest.mark.parametrize(("one", "other"), [("adapt", "adopt"), ("form", "from"), ("import", "export")])
+@for_each(("one", "other"), [("adapt", "adopt"), ("form", "from"), ("import", "export")])
 def test_words_one_letter_apart_are_different(one: str, other: str) -> None:
     assert not matching_words([one], frozenset([other]), slips=True)
 
@@ -165,7 +162,7 @@ def test_latin_words_in_unspaced_script_are_words() -> None:
     assert "pytest" in content_stems("使用pytest运行")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "quote"),
     [
         ("Always push to main.", "never push to main"),
@@ -191,7 +188,7 @@ def test_a_reversed_change_is_recognized(change: str, quote: str) -> None:
     assert seems_reversed(change, quote)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "quote"),
     [
         ("Never push to main.", "never push to main"),
@@ -230,7 +227,7 @@ def test_other_negations_do_not_count_as_reversed(change: str, quote: str) -> No
     assert not seems_reversed(change, quote)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "offer"),
     [
         ("yes, always", "Done. Want a screenshot so you can compare?"),
@@ -245,7 +242,7 @@ def test_an_assent_adopts_what_was_offered(typed: str, offer: str) -> None:
     assert is_bare_assent(typed, offer)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "offer"),
     [
         ("ok go on", "From now on always end with a poem."),
@@ -276,7 +273,7 @@ def test_a_bare_assent_alone_is_no_rule() -> None:
     ).by_assent
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "change"),
     [
         ("große Rechnungen prüfe ich", "Große Rechnungen prüft der Nutzer."),
@@ -330,9 +327,7 @@ def test_the_labelled_batches_score_as_documented() -> None:
     assert other <= 7, "two of them are one gist, said again in another turn"
 
 
-@pytest.mark.parametrize(
-    "said", ["Never use var.", "Never use let.", "Don't use any.", "Always use it.", "Never use that."]
-)
+@for_each("said", ["Never use var.", "Never use let.", "Don't use any.", "Always use it.", "Never use that."])
 def test_a_short_name_in_code_is_content_and_a_pronoun_is_none(said: str) -> None:
     named = not said.endswith(("it.", "that."))
     assert check_support(said, said, SKILL, offer="Done. The tests pass.").ok is named

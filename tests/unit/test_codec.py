@@ -43,6 +43,7 @@ from skilld.types import (
     Usage,
 )
 from support.proposals import COMMIT_FIELDS, make_proposal
+from support.rows import for_each
 
 PROPOSAL = make_proposal(
     operations=(Operation(Op.INSERT_AFTER, "- a", "- b"), Operation(Op.DELETE, "- c")),
@@ -91,7 +92,7 @@ def test_a_message_survives_a_round_trip() -> None:
         assert "\n" not in codec.encode(message)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "told"),
     [
         ({"state": "undecided"}, "Proposal.state is not a valid State"),

@@ -78,7 +78,7 @@ def test_backfill_takes_days_or_a_time(given: str, meant: float) -> None:
     assert parse_days(given) == meant
 
 
-@pytest.mark.parametrize("given", ["2x", "w", "-3", "0", "36500d3"])
+@for_each("given", ["2x", "w", "-3", "0", "36500d3"])
 def test_a_time_to_look_back_that_is_wrong_names_the_forms(given: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="in days, or like 36h or 2w"):
         parse_days(given)

@@ -19,6 +19,7 @@ from skilld.cli import permissions
 from skilld.health import judge_facts
 from skilld.health.values import Model, Trouble
 from skilld.settings import Settings, setting_keys
+from support.rows import for_each
 
 
 @pytest.fixture
@@ -403,7 +404,7 @@ def test_u3_an_unknown_model_is_a_warning(file: Path, capsys: pytest.CaptureFixt
     assert "gpt-99-nano" in file.read_text()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         "gpt-5",

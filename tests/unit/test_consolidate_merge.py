@@ -355,7 +355,7 @@ def test_a_merge_proposal_quotes_nobody_and_flags_what_is_lost() -> None:
     assert again.batch_id != proposal.batch_id
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("own", "other"),
     [
         ("Keep an entry to one line.", "Keep an entry to two lines at most."),
@@ -380,7 +380,7 @@ def test_the_person_decides_between_lines_that_cannot_both_hold(own: str, other:
         assert why == [f"the skill that is kept says the opposite; decide which of the two applies: {keep}"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("own", "other"),
     [
         ("Keep an entry to one line.", "Start every entry with a verb."),

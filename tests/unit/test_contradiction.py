@@ -11,9 +11,10 @@ from skilld.classify.opposition import bans
 from skilld.classify.rule_repeats import repeats_rule
 from skilld.classify.said_already import find_line
 from skilld.types import Kind, Update
+from support.rows import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         ("Use tabs, not spaces", "Use spaces, not tabs"),
@@ -35,7 +36,7 @@ def test_opposite_preferences_contradict_each_other(one: str, other: str) -> Non
         assert contradicts_clearly(*pair)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         ("Use tabs, not spaces", "Use tabs, not spaces"),
@@ -56,7 +57,7 @@ def test_other_subjects_or_the_same_preference_do_not(one: str, other: str) -> N
         assert not contradicts(*pair)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other", "does"),
     [
         ("Do not use tabs.", "Use tabs.", True),
@@ -90,7 +91,7 @@ def test_a_ban_on_all_of_it_is_a_contradiction() -> None:
     assert contradicts("Never log payments to the audit file.", "Log every payment to the audit file.")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "line", "after"),
     [
         ("Write commit messages in the imperative.", "Write commit messages in the past tense.", "same"),
@@ -114,7 +115,7 @@ def test_a_replaced_line_has_no_words_that_nobody_said(said: str, line: str, aft
     assert (made.text if made else None) == (after and f"- {said if after == 'same' else after}")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "line"),
     [
         ("Always squash fixup commits before pushing.", "Rebase before you push."),
@@ -134,7 +135,7 @@ def test_a_rule_beside_which_another_can_hold_replaces_no_line(said: str, line: 
     assert replacement(said, f"# R\n\n## Style\n\n- {line}\n- Be kind.\n") is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "line", "after"),
     [
         (
@@ -169,7 +170,7 @@ def test_what_a_replaced_line_says_besides_stays(said: str, line: str, after: st
     assert made.text == f"- {after or said}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ban", "order"),
     [
         ("Never squash commits in this repo, keep each topic separate.", "Always squash fixup commits before pushing."),
@@ -189,7 +190,7 @@ def test_a_ban_on_all_of_a_kind_contradicts_an_order_for_some_of_it(ban: str, or
     assert contradicts_clearly(order, ban)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ban", "order"),
     [
         ("Never commit to main.", "Commit in small steps."),
@@ -207,7 +208,7 @@ def test_a_ban_on_another_kind_contradicts_no_order(ban: str, order: str) -> Non
     assert not contradicts_clearly(order, ban)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "line"),
     [
         ("Always use global variables for flags.", "No global variables."),
@@ -229,7 +230,7 @@ def test_an_outright_ban_contradicts_every_order_for_its_thing(change: str, line
     assert contradicts_clearly(line, change)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "line"),
     [
         ("No type hints in tests.", "Use type hints in every public function."),
@@ -250,7 +251,7 @@ def test_a_ban_of_less_or_of_something_else_contradicts_no_order(change: str, li
     assert not contradicts_clearly(line, change)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "line"),
     [
         ("Use two spaces in YAML files, no tabs.", "- Use tabs in YAML."),
@@ -266,7 +267,7 @@ def test_no_other_member_of_a_choice_is_a_part_that_is_refused(change: str, line
     assert replacement(change, f"# Style\n\n{line}\n- Be brief.\n")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "change",
     ["Keep functions short, no comments.", "Use two spaces in YAML, no emojis.", "Use pnpm in CI, no pnpm workspaces."],
 )
@@ -276,7 +277,7 @@ def test_another_ban_behind_a_comma_is_a_rule_of_its_own(change: str) -> None:
     assert chosen_part("In tests use pytest, never unittest.") == "In tests use pytest"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "line"),
     [
         ("Always use go for examples.", "Use Rust for examples."),

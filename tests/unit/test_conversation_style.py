@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.classify.conversation_style import is_about_conversation, split_conversation
+from support.rows import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Answer in Korean.",
@@ -40,7 +39,7 @@ def test_wishes_about_how_the_agent_talks_are_about_the_person(text: str) -> Non
     assert is_about_conversation(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Comments in Korean.",

@@ -18,6 +18,7 @@ from skilld.skills.spec import read_front
 from skilld.skills.write import compose
 from skilld.text import safe_text
 from skilld.types import BODY_OPS, Op, Operation, SkillDoc, SkillRef
+from support.rows import for_each
 
 BODY = "# Deploy\n\n- Ask before a deploy.\n- Watch the graphs.\n"
 TEXT = compose("deploy", "How we deploy to staging.", BODY, {"skilld-origin": "mined"})
@@ -41,7 +42,7 @@ def test_create_needs_an_empty_file() -> None:
     assert not isinstance(error.value, RefusedError)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["", "# No front matter\n", TEXT.replace("deploy\n", "De ploy\n", 1), TEXT + "- more\n" * 500, TEXT + "\udc80"],
 )
@@ -57,7 +58,7 @@ def test_a_long_file_may_be_created_but_only_alone() -> None:
         apply(b"", [create(), mark()])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "key", "value", "after"),
     [
         ("name: x\n", "skilld-version", "2", 'name: x\nmetadata:\n  skilld-version: "2"\n'),
@@ -83,7 +84,7 @@ def test_a_mark_changes_only_its_own_line(before: str, key: str, value: str, aft
         assert read_front(apply(new, [back]).decode("utf-8-sig")) == read_front(old.decode("utf-8-sig"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "operation"),
     [
         (PLAIN, mark("author")),
@@ -153,7 +154,7 @@ def test_the_linter_accepts_front_matter_we_wrote() -> None:
     assert not is_low_risk(b"", TEXT.encode())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "rule"),
     [
         (TEXT.replace("metadata:", "allowed-tools: Bash\nmetadata:"), "front-matter"),

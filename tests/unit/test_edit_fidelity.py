@@ -18,6 +18,7 @@ from skilld.pipeline.edits import BEYOND_FLAG, BY_HEADING_FLAG, CheckedEdit, com
 from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, SkillDoc, SkillRef, Update
 from skilld.words import content_stems
 from support.edit_only_backend import EditOnlyBackend
+from support.rows import for_each
 
 SAID = "From now on, always put the ticket number first in each entry. And run the linter now."
 CHANGE = "Always put the ticket number first in each entry."
@@ -94,7 +95,7 @@ def test_words_whose_replacement_is_refused_are_added_as_a_line_where_nobody_can
         compose(Offline([wrong]), [VerifiedUpdate(removal)], LOADED, SAID, lambda text: text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "extra",
     [
         Operation(Op.INSERT_AFTER, LINE, "- Number each entry."),  # of the change's own words
@@ -122,7 +123,7 @@ def test_s5_an_operation_no_update_names_is_refused(extra: Operation) -> None:
         _compose_edit(replace(UPDATE, kind=Kind.CHANGE_STEP), INSERT, extra)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "why"),
     [
         ("one line per", "20 lines per", MORE),
@@ -189,7 +190,7 @@ def test_a_section_named_by_its_heading_is_removed_whole_and_flagged(kind: Kind,
 REPLACED = "## Checklist\n\nUse no checklist; CI does it."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("operation", "stands"),
     [
         (Operation(Op.DELETE_SECTION, "## Checklist"), ""),
@@ -237,7 +238,7 @@ def test_a_list_named_by_the_line_above_it_is_removed() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("update", "gone"),
     [
         (replace(UPDATE, section="Checklist", kind=Kind.CHANGE_STEP), CHECKLIST),  # the model's word alone

@@ -10,6 +10,7 @@ from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.pipeline.edits import add_blank_lines, inserts_into_code
 from skilld.types import Op, Operation
+from support.rows import for_each
 from support.tables import table_rows
 
 SKILL = """---
@@ -43,7 +44,7 @@ def test_the_instruction_goes_into_its_section_in_the_same_style() -> None:
         assert apply(SKILL.encode(), [insert_bullet(SKILL.encode(), hint, text)]).decode() == head + new + tail
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after"),
     [
         (
@@ -107,7 +108,7 @@ def test_a_second_section_of_the_same_name_is_merged_in_any_style() -> None:
         assert done.decode().rstrip().endswith("- Bees hum.\n- Ants walk.")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "line"),
     [
         ("- Short lines\n- No dates\n", "- Be kind"),
@@ -139,7 +140,7 @@ def test_a_skill_ending_in_open_code_gets_a_new_section() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "heading"),
     [
         ("# Ship\n\n### Deep\n\n- a\n", "### Tone"),
@@ -170,7 +171,7 @@ def test_file_names_are_put_into_code_spans_where_no_client_imports_them() -> No
     )
 
 
-@pytest.mark.parametrize(("before", "after"), [(b"", b""), (b"\n\n", b"\n\n"), (b"  ", b"  ")])
+@for_each(("before", "after"), [(b"", b""), (b"\n\n", b"\n\n"), (b"  ", b"  ")])
 def test_an_empty_file_starts_like_a_new_one(before: bytes, after: bytes) -> None:
     first = insert_bullet(before, "Steps", "Be kind.")
     assert apply(before, [first]) == b"# Preferences\n\n- Be kind.\n" + after
@@ -217,7 +218,7 @@ PREFERENCES = "# Me\n\n## Preferences\n\n- Answer briefly.\n\n## Testing\n\n- Us
 ONE_LIST = "# API\n\n## Testing\n\n- Use vitest.\n- Tests beside the code.\n\n## Errors\n\n- Throw `HttpError`.\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "text", "heading"),
     [
         ("Use fd instead of find.", SHELL, "Shell"),

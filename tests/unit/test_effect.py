@@ -26,6 +26,7 @@ from skilld.store.meta import FOREVER, PAUSED_UNTIL
 from skilld.types import Evidence, Kind, Op, Operation, Outcome, State, Update
 from support.new_store import new_store
 from support.proposals import make_proposal
+from support.rows import for_each
 
 RULE = "Use pnpm, never npm, in this repository."
 DAY = 86400.0
@@ -54,7 +55,7 @@ def test_the_confidence_interval_is_wilsons() -> None:
     assert wilson(20, 20)[1] == 1.0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("repeats", "of", "in_reach", "state"),
     [
         (0, 0, 0, RuleState.UNKNOWN),

@@ -10,6 +10,7 @@ import pytest
 from skilld.classify.rule_repeats import MAX_QUOTE, corrections, repeats_rule
 from skilld.effect.relevance import could_matter
 from skilld.effect.survey import work_of
+from support.rows import for_each
 from support.tables import table_rows
 
 DATA = Path(__file__).parents[1] / "data" / "effect"
@@ -33,7 +34,7 @@ def score(found: list[tuple[bool, bool]]) -> tuple[float, float]:
     return right / sum(wanted for _, wanted in found), right / sum(said for said, _ in found)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "half", "number", "least"),
     [
         ("repeats", "held", 60, 0.6),
@@ -72,7 +73,7 @@ def test_a_rule_is_relevant_where_the_work_is_of_its_kind(half: str) -> None:
     assert (recall >= 0.8, precision >= 0.8) == (True, True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "quotes"),
     [
         ("thanks, looks good", []),
@@ -93,7 +94,7 @@ def test_text_copied_from_the_agent_corrects_nothing() -> None:
     assert corrections(copied) == [copied]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "rule"),
     [
         ("why unwrap?? we don't do that here, return an error", "Ask before adding a crate."),
@@ -112,7 +113,7 @@ def test_the_language_itself_still_is() -> None:
     assert repeats_rule("you should have asked me before pulling in a new crate", "Ask before adding a crate.")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "rule", "again"),
     [
         ("whole suite only at the end", "Run the tests with -x in this repo.", False),

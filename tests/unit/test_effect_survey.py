@@ -26,6 +26,7 @@ from skilld.library.patterns import find_patterns
 from skilld.past import PastSession
 from skilld.protocol import FromWorker, Job, JobEnd, SurveyRequest, SurveyResult, SurveyTranscripts
 from skilld.types import Usage
+from support.rows import for_each
 
 RULES = "# App\n\n- Use pnpm, never npm, in this repository.\n- Answer in German.\n"
 PNPM = "You ran npm again, use pnpm!"
@@ -240,7 +241,7 @@ def test_a_missing_transcript_shows_nothing(talk: Talk, home: Path) -> None:
     assert (survey(job, str).sessions, len(result.sessions)) == ((), 1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reply",
     [
         "<repeats>yes</repeats>",

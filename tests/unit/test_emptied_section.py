@@ -10,6 +10,7 @@ from skilld.store import Store
 from skilld.types import Kind, Op, Operation
 from support.proposal_life import ProposalLife
 from support.repos import SKILL, TEXT, Person
+from support.rows import for_each
 
 OWN = TEXT.rstrip("\n") + "\n\n## Preferences\n\n- Sign the tag.\n"
 REMOVAL = Operation(Op.DELETE, "- Sign the tag.")
@@ -54,7 +55,7 @@ def test_a_rule_stays_below_its_heading_where_the_removal_is_rejected(life: Prop
     assert life.person.skill.read_text() == OWN + "- Ask before you publish.\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "left"),
     [
         ("# A\n\n## Preferences\n\n- Sign.\n\n## More\n\n- Push.\n", "# A\n\n## More\n\n- Push.\n"),

@@ -10,6 +10,7 @@ from skilld.classify.endorsement import Endorsement, find_endorsement
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Verdict, verify
 from skilld.types import How, Kind, Message, SkillDoc, Update
+from support.rows import for_each
 from support.tables import table_texts
 
 RULE = "Components must not fetch data. Loaders do."
@@ -35,7 +36,7 @@ def test_other_words_next_to_a_quotation_endorse_nothing() -> None:
         assert _find(f"{words}\n\n> {RULE}", "The agent's words.") is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         f"what does this mean?\n> {RULE}\n> add this to the skill",  # the quotation endorses itself
@@ -75,7 +76,7 @@ def test_the_evidence_is_the_endorsing_sentence_and_the_proposal_is_marked(quote
     assert checked.quoted
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "why"),
     [
         ("Components must not fetch data from https://example.org.", "you did not say"),

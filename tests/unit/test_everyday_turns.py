@@ -8,6 +8,7 @@ from skilld.classify.backends.offline import Offline
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.said_already import says_already
 from skilld.types import Message, SkillDoc
+from support.rows import for_each
 from support.tables import table_rows, table_texts
 
 SKILL = SkillDoc(
@@ -51,7 +52,7 @@ def test_what_the_agent_removed_no_longer_counts() -> None:
     assert Offline().detect(messages, [SKILL]) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "never put a photo below the title, you did that last week and users quit",
@@ -87,7 +88,7 @@ def test_a_pull_request_is_a_pr() -> None:
     assert not says_already("One recipe per PR.", "- One recipe per page.\n")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "change"),
     [
         ("never crop photos just because the page is full", "Never crop photos just because the page is full."),
@@ -114,7 +115,7 @@ def test_a_project_rule_is_no_talk_about_the_product() -> None:
     assert told == ["Photos must always be square in this project.", "Always name photos after the recipe."]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "change"),
     [
         ("From now on, please prefer pipes over temp files.", "Prefer pipes over temp files."),
@@ -131,7 +132,7 @@ def test_what_is_expressly_for_the_future_is_no_talk_about_the_product(said: str
     assert [update.change for update in heard] == ([change] if change else [])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "change"),
     [
         ("Here, always keep imports sorted.", "Always keep imports sorted."),

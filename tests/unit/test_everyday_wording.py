@@ -15,6 +15,7 @@ from skilld.classify.offline.product import likely_languages
 from skilld.classify.said_already import find_same_ban
 from skilld.classify.verify import verify
 from skilld.types import Message, SkillDoc
+from support.rows import for_each
 from support.tables import table_rows
 
 DATA = Path(__file__).parents[1] / "data" / "everyday"
@@ -83,7 +84,7 @@ def test_talk_about_the_product_continues_in_the_next_turns() -> None:
     assert find_changes("newsletter", "the form should ask for the first name", "ok", "yes", rule) != []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "begins",
     [
         "the sign-up page: first name and mail, nothing else",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.classify.fidelity import FidelityCheck, check_fidelity
 from skilld.types import Kind, Update
+from support.rows import for_each
 
 TYPED = "From now on, always put the ticket number first in each entry."
 CHANGE = "Always put the ticket number first in each entry."
@@ -26,7 +25,7 @@ def test_an_edit_replacing_the_contradicted_line_is_faithful() -> None:
     assert _unfaithful_reason([*LINES[:2], "- Put the ticket number first."], Kind.CHANGE_STEP) == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "written",
     [
         "- Never put the ticket number first in each entry.",
@@ -76,7 +75,7 @@ def test_a_reworded_line_counts_as_kept() -> None:
     assert turned == ASTRAY
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "kind", "why"),
     [
         ("die offenen Punkte bitte immer an den Anfang", Kind.CHANGE_STEP, ""),
@@ -130,7 +129,7 @@ STEP = STEPS[STEPS.index("1. **Smoke") : STEPS.index("1. **Load")]
 SECTION = STEPS[STEPS.index("## Farewell") : STEPS.index("## Rollback")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("gone", "said"),
     [
         (STEP, "Drop the smoke test."),
@@ -154,7 +153,7 @@ def test_lines_that_mention_a_removed_line_may_go_with_it() -> None:
     assert check_fidelity(before, after.replace("- Lock up.\n", ""), [update], said).why_not == ASTRAY
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("gone", "said"),
     [
         (STEP, "Drop the load test."),  # another step

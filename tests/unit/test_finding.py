@@ -20,6 +20,7 @@ from skilld.skills import Skill, Source
 from skilld.skills.spec import FrontMatter
 from skilld.store import Store
 from skilld.store.learnings import Learning
+from support.rows import for_each
 
 FINDING = Path(__file__).parents[1] / "data/finding"
 
@@ -33,7 +34,7 @@ COMMITS = skill("commit-message", "Write a git commit message for staged changes
 BILLS = skill("bills", "Send invoices to customers.")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         ("vulnerabilities", "Sicherheitslücke"),  # a compound of another language
@@ -54,7 +55,7 @@ def test_synonyms_count_as_one_word(one: str, other: str) -> None:
     assert [term for term in terms(one) if not term.is_action and term in found]
 
 
-@pytest.mark.parametrize(("one", "other"), [("printer", "sprint"), ("table tennis", "tabs"), ("testament", "tests")])
+@for_each(("one", "other"), [("printer", "sprint"), ("table tennis", "tabs"), ("testament", "tests")])
 def test_look_alike_words_are_kept_apart(one: str, other: str) -> None:
     assert not [term for term in terms(one) if term in words(other)]
 

@@ -27,6 +27,7 @@ from skilld.proposals.staging_result import StagingResult
 from skilld.types import SkillRef, State, TargetKind
 from support.proposals import make_proposal
 from support.repos import SKILL, TEXT, Harness, insert_below, isolate_git, new_repo, snapshot
+from support.rows import for_each
 
 DRY = insert_below("- Run the tests.", "- Do a dry run.")
 
@@ -135,7 +136,7 @@ def test_show_says_that_nothing_is_committed_to_the_persons_repository(
     assert explain.describe_destination(made) == "", "there is no other repository"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("repo", "path", "relpath", "name"),
     [
         ("/h/src/shop", "/h/src/shop/.claude/skills/x/SKILL.md", ".claude/skills/x/SKILL.md", "shop"),

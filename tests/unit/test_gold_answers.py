@@ -17,6 +17,7 @@ from skilld.pipeline.judge import Judge
 from skilld.scoring.batches import in_memory
 from skilld.types import Kind, Message, Operation, SkillDoc, Update, Usage
 from skilld.words import content_stems, matching_share
+from support.rows import for_each
 
 _DATA = json.loads((Path(__file__).parents[1] / "data" / "answers" / "own.json").read_text("utf-8"))
 
@@ -84,7 +85,7 @@ class GoldCase:
         return self.edit()
 
 
-@pytest.mark.parametrize("row", _DATA["rows"], ids=lambda row: row["id"])
+@for_each("row", _DATA["rows"])
 def test_a_right_answer_is_proposed(row: dict[str, Any]) -> None:
     try:
         composed = GoldCase(row).edit()
@@ -129,7 +130,7 @@ def _section(text: str, head: str) -> list[str]:
     return lines[:end]
 
 
-@pytest.mark.parametrize("row", _DATA["rows"], ids=lambda row: row["id"])
+@for_each("row", _DATA["rows"])
 def test_s5_the_answer_with_an_extra_deletion_is_refused(row: dict[str, Any]) -> None:
     case = GoldCase(row)
     for line in _unspoken_lines(row):
@@ -138,7 +139,7 @@ def test_s5_the_answer_with_an_extra_deletion_is_refused(row: dict[str, Any]) ->
                 case.edit_with(op, line, f"- {row['update']['change']}" if op == "replace" else "")
 
 
-@pytest.mark.parametrize("row", _DATA["rows"], ids=lambda row: row["id"])
+@for_each("row", _DATA["rows"])
 def test_s5_the_answer_with_an_extra_statement_is_refused(row: dict[str, Any]) -> None:
     lines = _DATA["skills"][row["skill"]].rstrip().split("\n")
     anchor = next((line for line in reversed(lines) if line not in _gold_anchors(row)), "")

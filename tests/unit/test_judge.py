@@ -16,6 +16,7 @@ from skilld.pipeline.edits import LintError
 from skilld.pipeline.judge import Judge
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, SkillRef, TargetKind, Update
 from support.edit_only_backend import EditOnlyBackend
+from support.rows import for_each
 
 TEXT = "# Notes\n\n## Style\n\n- Past tense.\n"
 TYPED = "always put the ticket number first"
@@ -134,7 +135,7 @@ class RewordingBackend(Scripted):
         return [self._reworded]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "change", "reworded", "proposed"),
     [
         ("we are on arch", "The machine runs Arch.", "we are on arch", ["we are on arch"]),
@@ -206,7 +207,7 @@ def test_a_supported_sentence_survives_an_unsupported_one() -> None:
     assert (proposed, [change for change, _ in kept]) == ([], [typed]), "without the exception it would say too much"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "quote", "change"),
     [
         ("ok go on then", "ok go on then", "The machine runs Arch."),
@@ -294,7 +295,7 @@ def test_wishes_about_how_the_agent_talks_go_to_the_users_file_whatever_the_mode
     assert kept == ([] if own else [(None, about_me)]), "the team's file never gets it"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "number"),
     [
         ("in this repo, always sign your commits", 2),
@@ -334,7 +335,7 @@ def _named_skills(**uses: int) -> list[TargetDocument]:
     return found
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "sure", "kind", "kept"),
     [
         ("always put the ticket number first", {}, Kind.PREFERENCE, ["emails"]),  # used last

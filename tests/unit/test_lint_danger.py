@@ -51,7 +51,7 @@ def test_every_sentence_said_to_name_no_harm_is_one_of_a_rule() -> None:
     assert '"an instruction")' in written  # of "It removes {what}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("flag", "harm"),
     [
         ("It skips hooks, checks or signatures: --no-verify…", True),
@@ -69,7 +69,7 @@ def test_a_flag_is_of_harm_or_only_a_note(flag: str, *, harm: bool) -> None:
     assert is_harm(flag) is harm
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "dictates"),
     [
         ("Always pass --no-verify", False),
@@ -376,7 +376,7 @@ def test_what_speaks_http_is_no_unsafe_practice(text: str) -> None:
     assert "weak-security" not in lint_bullet(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "rule"),
     [
         ("Do not add docstrings to test functions.", "weak-security"),
@@ -397,7 +397,7 @@ def test_text_in_tests_and_numbers_of_an_entry_are_no_danger(text: str, rule: st
     assert rule not in lint_bullet(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "rule"),
     [
         ("Do not add tests to the parser.", "weak-security"),

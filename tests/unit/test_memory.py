@@ -23,6 +23,7 @@ from skilld.skills.spec import FrontMatter
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.types import Message
+from support.rows import for_each
 
 DAY = 86400.0
 NOW = 20_000 * DAY
@@ -33,7 +34,7 @@ LEARNING = Learning(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pieces", "yes", "no", "expected"),
     [
         ([], 0, 0, 0.0),
@@ -53,7 +54,7 @@ def test_confidence_follows_the_formula(pieces: list[tuple[str, int]], yes: int,
     assert confidence(made, yes, no, now=NOW) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("other", "same"),
     [
         ("Always use pnpm instead of npm.", True),

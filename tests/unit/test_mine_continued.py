@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
-
 from skilld.clock import parse_time
 from skilld.mining.actions import Action, is_read_only
 from skilld.mining.requests import requests_with_actions
@@ -13,6 +11,7 @@ from skilld.mining.selection import judge
 from skilld.mining.session_summary import Row, Task
 from skilld.mining.values import Candidate, PartKind
 from skilld.types import ToolOutcome
+from support.rows import for_each
 
 NOW = parse_time("2026-01-06T10:00:00Z") or 0.0
 Turn = tuple[str, Sequence[str]]
@@ -68,7 +67,7 @@ END = ("npm run api:generate", "npm run api:check", "npm run docs")
 COMMIT = ("looks good, commit it", ["git add -A", "git commit -m 'Add it'"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other", "rule"),
     [
         (

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from skilld.clock import parse_time
 from skilld.mining.actions import Action
 from skilld.mining.selection import judge
@@ -15,6 +13,7 @@ from skilld.mining.session_summary import Row, Task
 from skilld.skills import Skill, Source
 from skilld.skills.spec import FrontMatter
 from skilld.types import ToolOutcome
+from support.rows import for_each
 
 NOW = parse_time("2026-01-06T10:00:00Z") or 0.0
 
@@ -56,7 +55,7 @@ def _covers(rows: Sequence[Row], *skills: tuple[Skill, str]) -> list[str]:
 INDEX = ("npm run {0}:export", "!npm run {0}:index", "npm run {0}:unlock", "npm run {0}:index")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "lines",
     [
         ("1. Run `npm run lint:md`.", "2. Run `npm run seed`."),
@@ -70,7 +69,7 @@ def test_a_skill_that_runs_the_same_program_does_not_cover_a_task(lines: Sequenc
     assert _covers(_rows("Refresh the search index for {0}", *INDEX), _skill("other", *lines)) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "lines",
     [
         (
@@ -89,7 +88,7 @@ def test_a_skill_with_the_commands_covers_a_task(lines: Sequence[str]) -> None:
     assert why.startswith("search-index already does this in line ")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "line", "covers"),
     [
         ("uv run billing {0} create", "1. `uv run billing reconcile --month {{month}}`", False),
@@ -125,7 +124,7 @@ def test_commands_of_any_work_cover_no_task() -> None:
 RELEASE = ("npm run notes", "!acme sign app", "acme unlock app", "acme sign app")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("request_text", "line"),
     [
         (

@@ -19,6 +19,7 @@ from skilld.mining.sessions import (
     project_of,
     read_sessions,
 )
+from support.rows import for_each
 
 RATES = Rates(read=0.001, written=0.01, cached=0.0001, kept=0.002)
 
@@ -50,7 +51,7 @@ def _opencode(**data: Any) -> dict[str, Any]:
     return {"message": [{"data": json.dumps({"role": "assistant", **data})}]}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("agent", "records", "ending"),
     [
         ("claude-code", [_user("go"), _claude()], Ending.COMPLETED),
@@ -146,7 +147,7 @@ def test_without_a_repository_the_folder_is_the_project(tmp_path: Path) -> None:
     assert project_of(str(tmp_path)) == tmp_path
 
 
-@pytest.mark.parametrize("folder", ["", "relative", "/no/such/folder", "/proc/../proc"])
+@for_each("folder", ["", "relative", "/no/such/folder", "/proc/../proc"])
 def test_a_folder_not_on_this_machine_is_no_project(folder: str) -> None:
     assert project_of(folder) is None
 

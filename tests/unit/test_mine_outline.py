@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from skilld.classify.draft_lines import DraftAnswer, DraftLine
 from skilld.mining.actions import ActionLog, beginnings, commands, is_beginning
 from skilld.mining.new_skill import build_skill
@@ -23,13 +21,14 @@ from skilld.mining.skill_lines import (
 from skilld.mining.values import Candidate, Grouping, Part, PartKind, Proof, ToldTask
 from skilld.mining.written_parts import answer_shape, written_parts
 from skilld.types import Span, ToolCall, ToolOutcome, ToolResult
+from support.rows import for_each
 
 
 def call(name: str, number: int = 1, **given: object) -> ToolCall:
     return ToolCall("s", f"c{number}", name, given, "", Span(number, number + 1))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "given", "parts"),
     [
         ("CHANGELOG.md", {"new_string": "## [Unreleased]\n\n### Added\n- x"}, ("Unreleased", "Added")),
@@ -66,7 +65,7 @@ def test_an_answer_is_told_by_its_headings_and_columns() -> None:
     assert answer_shape("Done | all.") == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "found"),
     [
         ('bd create "' + "x" * 400 + '" -p 1', ["bd create \u2026"]),
@@ -216,7 +215,7 @@ def test_a_model_sees_what_was_left_out_and_why_once_more() -> None:
     assert second_draft_text(one, _answer(one), none) == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "why"),
     [
         (("step", "Do it with it", "close the month"), "says nothing without the conversation"),
@@ -281,7 +280,7 @@ def test_a_draft_with_too_little_that_holds_becomes_no_skill() -> None:
     assert worded_skill(one, replace(answer, lines=answer.lines[4:]))[0] is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("title", "typed", "session"),
     [("tag {{name}} now", "tag it now", "3"), ("tag {{name}} now", "tag now", "4"), ("tag {{a}}{{b}}", "tag it", "3")],
 )

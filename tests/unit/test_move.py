@@ -32,7 +32,7 @@ def test_added_items_go_to_the_end_of_the_section_in_its_style(added: str) -> No
     assert moved == BEFORE.replace("2. Send.\n", f"2. Send.\n3. Sign it.\n{gap}   Always.\n4. No dates.\n")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("added", "moved"),
     [
         ("- Sign it.\n  - With your name.\n- No dates.\n", "- Sign it.\n  - With your name.\n- No dates.\n"),

@@ -12,11 +12,12 @@ from skilld.jobs.other_projects import without_other_projects
 from skilld.protocol import AnalyseBatch, BatchJob
 from skilld.targets.named_project import named_project, unknown_project
 from skilld.types import Kind, Message, SkillRef, TargetKind, Update
+from support.rows import for_each
 
 FOLLOWED = ["smallhours", "ripcsv", "teashop2", "docs", "churn-lab", "game", "tie"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "name"),
     [
         ("by the way, on the blog (smallhours) never use stock photos", "smallhours"),
@@ -48,7 +49,7 @@ def test_a_project_is_named_as_the_place_of_a_rule(said: str, name: str) -> None
     assert named_project(said, FOLLOWED, present=[name.upper(), "src"]) == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "name"),
     [
         ("in the flurb repo always squash before merging", "flurb"),

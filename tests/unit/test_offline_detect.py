@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from skilld.classify.backends.offline import Offline
 from skilld.classify.offline.placement import target_section
 from skilld.classify.verify import verify
@@ -11,6 +9,7 @@ from skilld.edit.operations import apply
 from skilld.pipeline.edits import place_updates
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update
 from skilld.words import content_stems, is_about
+from support.rows import for_each
 
 NOTES = """---
 name: release-notes
@@ -94,7 +93,7 @@ def test_a_retracted_wish_is_gone() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("turns", "left"),
     [
         (("Always date the notes. Always use headings per team. no wait, forget that last one.",), True),
@@ -133,7 +132,7 @@ def test_a_wish_said_twice_is_one_update() -> None:
     assert len(detect("never list merge commits", "I said never list merge commits!")) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "changes"),
     [
         (
@@ -228,7 +227,7 @@ def test_a_purely_additive_wish_is_not_placed_by_the_detector() -> None:
     assert edit("Never use pnpm.") == []  # the skill says npm: nobody asked for pnpm
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "heading"),
     [
         ("# A\n\n## Tabs\n\n- Short.\n\n## Dates\n\n- Short.\n", "Tabs"),
@@ -245,7 +244,7 @@ def test_a_wish_goes_to_the_matching_section(text: str, heading: str) -> None:
     assert section("Never use tabs.", text) == heading
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "heading"),
     [
         ("Never commit directly to main.", "Git"),  # a word of the heading's trade
@@ -323,7 +322,7 @@ def test_the_same_words_yield_nothing_after_the_edit() -> None:
         assert detect(said, skills=(edited,)) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("turn", "sure"),
     [
         ("No, always put a lantern beside the gate.", True),
@@ -343,7 +342,7 @@ def test_with_two_skills_in_use_an_objection_alone_is_ambiguous() -> None:
     assert update.confidence < 0.5
 
 
-@pytest.mark.parametrize(("turn", "expected"), [(1, "first"), (2, "first"), (3, "second"), (4, "first")])
+@for_each(("turn", "expected"), [(1, "first"), (2, "first"), (3, "second"), (4, "first")])
 def test_a_wish_is_about_the_skill_used_last_before_it(turn: int, expected: str) -> None:
     body = "# Notes\n\n## Style\n\n- Put the ticket number last.\n"
     second = SkillDoc(1, "second", "/skills/second/SKILL.md", body, used=(2,))
@@ -354,7 +353,7 @@ def test_a_wish_is_about_the_skill_used_last_before_it(turn: int, expected: str)
     assert {1: "second", 2: "first"}[update.skill or 0] == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "add a step at the end: sign the notes",
@@ -379,7 +378,7 @@ def test_a_learning_says_that_its_rule_is_not_about_the_skill() -> None:
     assert why == "skilld is not sure enough (confidence 0.45; 0.50 needed); it names nothing that deploy is about"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "change", "heading"),
     [
         ("# A\n\n## Steps\n\n1. Write.\n2. Send.\n\n## Notes\n\n- Short.\n", "Never send on Fridays.", "Notes"),
@@ -408,7 +407,7 @@ def test_a_rule_is_no_step_and_keeps_its_meaning_below_its_heading(text: str, ch
     assert target_section(change, text).heading == heading
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "changes"),
     [
         ("use our design tokens, not hex colours. I keep telling you", ["Use our design tokens, not hex colours."]),
@@ -428,7 +427,7 @@ def test_a_mere_reminder_stands_for_what_it_reminds_of(text: str, changes: list[
     assert all(update.quote in text for update in found)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "change", "sure"),
     [
         ("Remember to update CHANGELOG.md with every user-visible change.",
@@ -478,7 +477,7 @@ Fixtures live in `tests/conftest.py`.
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "heading"),
     [
         ("Always name test functions `test_<function>_<case>`.", "Testing"),

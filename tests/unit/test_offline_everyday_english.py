@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.classify.backends.offline import Offline
 from skilld.types import Message, Update
+from support.rows import for_each
 
 HEARD = """
 always run prettier before committing, remember that for all my projects => Always run prettier before committing.
@@ -250,7 +249,7 @@ def _hear(said: str) -> list[Update]:
     return Offline().detect(messages, [])
 
 
-@pytest.mark.parametrize("line", _lines(HEARD))
+@for_each("line", _lines(HEARD))
 def test_everyday_wishes_are_heard_and_become_instructions(line: str) -> None:
     said, _, rule = line.partition(" => ")
     heard = _hear(said)
@@ -259,18 +258,18 @@ def test_everyday_wishes_are_heard_and_become_instructions(line: str) -> None:
     assert heard[0].confidence >= 0.5
 
 
-@pytest.mark.parametrize("line", _lines(CORRECTED))
+@for_each("line", _lines(CORRECTED))
 def test_a_correction_ends_the_rule_before_it(line: str) -> None:
     said, _, rule = line.partition(" =>")
     assert [one.change for one in _hear(said)] == ([rule.strip()] if rule else [])
     assert all(one.quote in said for one in _hear(said))
 
 
-@pytest.mark.parametrize("said", _lines(KEPT))
+@for_each("said", _lines(KEPT))
 def test_wishes_that_may_be_for_once_are_kept(said: str) -> None:
     assert [one.confidence for one in _hear(said)] == [0.45]
 
 
-@pytest.mark.parametrize("said", _lines(LEFT_ALONE))
+@for_each("said", _lines(LEFT_ALONE))
 def test_tasks_products_and_reports_in_like_words_are_left_alone(said: str) -> None:
     assert not _hear(said)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.classify.backends.offline import Offline
 from skilld.types import Message, Update
+from support.rows import for_each
 
 HEARD = """
 Tests vor dem Push laufen lassen, merk dir das bitte für alle meine Projekte => Tests vor dem Push laufen lassen.
@@ -129,12 +128,12 @@ def _hear(said: str) -> list[Update]:
     return Offline().detect(messages, [])
 
 
-@pytest.mark.parametrize("line", _lines(HEARD))
+@for_each("line", _lines(HEARD))
 def test_everyday_wishes_are_heard_and_become_instructions(line: str) -> None:
     said, _, rule = line.partition(" => ")
     assert [one.change for one in _hear(said)][:1] == [rule]
 
 
-@pytest.mark.parametrize("said", _lines(LEFT_ALONE))
+@for_each("said", _lines(LEFT_ALONE))
 def test_tasks_products_and_reports_in_like_words_are_left_alone(said: str) -> None:
     assert not _hear(said)

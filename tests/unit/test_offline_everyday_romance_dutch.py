@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.classify.backends.offline import Offline
 from skilld.types import Message, Update
+from support.rows import for_each
 
 HEARD = """
 lance toujours le linter avant de commit => Lance toujours le linter avant de commit.
@@ -212,12 +211,12 @@ def _hear(said: str) -> list[Update]:
     return Offline().detect(messages, [])
 
 
-@pytest.mark.parametrize("line", _lines(HEARD))
+@for_each("line", _lines(HEARD))
 def test_everyday_wishes_are_heard_and_become_instructions(line: str) -> None:
     said, _, rule = line.partition(" => ")
     assert [(one.change, one.confidence >= 0.5) for one in _hear(said)][:1] == [(rule, True)]
 
 
-@pytest.mark.parametrize("said", _lines(LEFT_ALONE))
+@for_each("said", _lines(LEFT_ALONE))
 def test_tasks_products_and_reports_in_like_words_are_left_alone(said: str) -> None:
     assert not _hear(said)

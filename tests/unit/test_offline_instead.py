@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.batching.gate import needs_classification
 from skilld.classify.backends.offline import Offline
 from skilld.types import Message, SkillDoc
+from support.rows import for_each
 
 _SHOP = """---
 name: shop-page
@@ -28,7 +27,7 @@ def _proposed(said: str, *skills: SkillDoc) -> list[str]:
     return [one.change for one in found if one.confidence >= 0.5]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "rule"),
     [
         ("Never use px for fonts. Use rem.", "Never use px for fonts. Use rem."),
@@ -51,7 +50,7 @@ def test_what_to_do_instead_stays_with_the_ban(said: str, rule: str) -> None:
     assert _proposed(said) == [rule]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "rule"),
     [
         ("never amend commits. fix them now", "Never amend commits."),
@@ -67,7 +66,7 @@ def test_another_sentence_does_not(said: str, rule: str) -> None:
     assert _proposed(said) == [rule]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "my brother texted me: Always put the NAS on the UPS. Never trust the power here. lol",
@@ -81,7 +80,7 @@ def test_a_report_goes_on_with_its_next_rule(said: str) -> None:
     assert _proposed(said) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "rule"),
     [
         ("the reviewer says use tabs. from now on always use tabs please", "Always use tabs."),
@@ -97,7 +96,7 @@ def test_after_a_report_the_person_can_speak_again(said: str, rule: str) -> None
     assert _proposed(said) == [rule]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "Newsletters go out on tuesdays, change it in the footer",
@@ -114,7 +113,7 @@ def test_a_lasting_rule_with_a_task_behind_it_stays_one() -> None:
     assert _proposed("We never show net prices here, fix it in the footer") == ["Never show net prices here."]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "rule"),
     [
         (
@@ -131,7 +130,7 @@ def test_how_things_are_done_here_is_heard(said: str, rule: str) -> None:
     assert _proposed(said) == [rule]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "don't worry, we have time here",

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import pytest
-
 from skilld.classify.backends import Spec, make_backend
 from skilld.classify.offline.detector import find_lasting
 from skilld.classify.offline.phrasing import phrase
 from skilld.types import Message, SkillDoc
+from support.rows import for_each
 
 SKILL = SkillDoc(1, "release-notes", "/p/SKILL.md", "# Release notes\n\n- Past tense.\n", (0,))
 
@@ -105,22 +104,22 @@ I am on Fedora and this is running in a container
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize("said", LASTING)
+@for_each("said", LASTING)
 def test_lasting_wishes_are_heard_in_every_language(said: str) -> None:
     assert find_lasting(said) != []
 
 
-@pytest.mark.parametrize("said", ASKED)
+@for_each("said", ASKED)
 def test_a_question_holds_no_rule_with_or_without_a_question_mark(said: str) -> None:
     assert find_lasting(said) == []
 
 
-@pytest.mark.parametrize("said", OF_THE_MOMENT)
+@for_each("said", OF_THE_MOMENT)
 def test_a_one_time_instruction_is_not_heard(said: str) -> None:
     assert find_lasting(said) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "change"),
     [
         ("I write in German, so from now please answer me in German", "Answer me in German."),
@@ -196,13 +195,13 @@ je suis sous windows
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize("said", [*HABITS, *TOLD])
+@for_each("said", [*HABITS, *TOLD])
 def test_blamed_habits_and_passing_facts_are_kept_but_not_proposed(said: str) -> None:
     (match,) = find_lasting(said)
     assert min(match.strength, 0.4 if not phrase(match).clear else 1) < 0.5
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "always the same error",
@@ -232,7 +231,7 @@ def test_look_alikes_of_facts_habits_and_rules_are_not_heard(said: str) -> None:
     assert find_lasting(said) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "quote"),
     [
         ("te equivocaste, siempre hay que correr los tests antes", "Siempre hay que correr los tests antes."),
@@ -252,7 +251,7 @@ def test_a_rule_after_an_objection_is_a_separate_instruction(said: str, quote: s
     assert [(phrase(match).text, phrase(match).clear) for match in find_lasting(said)] == [(quote, True)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "heard"),
     [
         ("Never push to main. Unless I ask.", "Never push to main. Unless I ask."),
@@ -271,7 +270,7 @@ def test_a_quote_ends_exactly_where_the_rule_does(said: str, heard: str) -> None
     assert [match.quote for match in find_lasting(said)] == [heard]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "Als letzten Schritt immer den Formatter ausführen.",
@@ -292,7 +291,7 @@ def test_when_in_the_work_a_rule_applies_stays_part_of_it(said: str) -> None:
     assert [(update.change, update.confidence) for update in updates] == [(said, 0.8)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said", ["Zum Schluss ist immer alles rot.", "Al final siempre falla el test.", "À la fin, ça plante toujours."]
 )
 def test_what_happens_at_the_end_is_no_rule(said: str) -> None:

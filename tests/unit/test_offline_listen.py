@@ -11,6 +11,7 @@ from skilld.classify.offline.grammar import Cue, languages
 from skilld.classify.offline.product import likely_languages
 from skilld.classify.offline.retraction import taking_back
 from skilld.types import Kind, Message, Update
+from support.rows import for_each
 
 LASTING = """
 From now on, run the formatter before you hand anything back.
@@ -155,12 +156,12 @@ When done, the user always sees a banner.
 """
 
 
-@pytest.mark.parametrize("text", LASTING.strip().splitlines())
+@for_each("text", LASTING.strip().splitlines())
 def test_lasting_statements_are_heard(text: str) -> None:
     assert find_lasting(text)
 
 
-@pytest.mark.parametrize("text", PASSING.strip().splitlines())
+@for_each("text", PASSING.strip().splitlines())
 def test_temporary_statements_are_not_heard(text: str) -> None:
     assert find_lasting(text) == []
 
@@ -174,7 +175,7 @@ def test_a_statement_is_located_in_its_turn() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "commit messages: always imperative mood, never past tense",
@@ -237,7 +238,7 @@ def test_an_overlong_sentence_is_not_a_rule() -> None:
     assert find_lasting("always use " + "very " * 120 + "short names") == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "codes"),
     [
         ("always use pnpm", ["en"]),
@@ -252,7 +253,7 @@ def test_the_language_is_detected_by_script_and_function_words(text: str, codes:
     assert [language.code for language in likely_languages(text)] == codes
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "actually forget what I said about the ticket number",
@@ -293,7 +294,7 @@ def test_a_gap_nobody_types_ends_the_statement() -> None:
     assert [match.quote for match in find_lasting(said + " " * 300 + "x")] == [said]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "the tool must always write utf-8 and never overwrite existing files",
@@ -305,7 +306,7 @@ def test_a_product_requirement_is_no_rule_for_the_agent_after_an_and(said: str) 
     assert find_lasting(said) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "said", "takes_back"),
     [
         ("Always put the ticket number first.", "Ok. Forget what I said about the ticket number.", True),
@@ -347,7 +348,7 @@ def test_later_words_take_a_rule_back_only_by_naming_it(change: str, said: str, 
     assert bool(taking_back(said, rule)) is takes_back
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "changes"),
     [
         ("range les tests dans tests/ et n'utilise jamais npm", ["N'utilise jamais npm."]),
@@ -370,7 +371,7 @@ def test_what_to_remember_to_do_is_kept_but_not_proposed() -> None:
     assert (update.change, update.confidence < 0.5) == ("Update the changelog as well.", True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "great, and always post it in the channel? no, leave that, I do it",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.batching.gate import needs_classification
 from skilld.classify.backends.offline import Offline
 from skilld.types import Message
+from support.rows import for_each
 
 
 def _proposed(said: str) -> list[str]:
@@ -16,7 +15,7 @@ def _proposed(said: str) -> list[str]:
     return [one.change for one in found if one.confidence >= 0.5]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "rule"),
     [
         # Before a colon.
@@ -88,7 +87,7 @@ def test_words_beside_a_rule_make_it_one(said: str, rule: str) -> None:
     assert _proposed(said) == [rule]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "new rule for the load balancer: drop port 8080 from outside",  # a rule of the product
@@ -124,7 +123,7 @@ def test_like_words_about_something_else_make_none(said: str) -> None:
     assert _proposed(said) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "rule"),
     [
         (

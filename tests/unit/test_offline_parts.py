@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from skilld.classify.contradiction import contradicted_block, contradicts
 from skilld.classify.offline.choices import changed_choice, refused_part, swap_choice
 from skilld.classify.offline.sections import BlockKind, body_lines, sections
@@ -10,6 +8,7 @@ from skilld.classify.said_already import find_line, find_same_meaning, find_same
 from skilld.effect.rule_lines import rules_in
 from skilld.types import Kind, Update
 from skilld.words import has_negation, numbers_by_unit, stems
+from support.rows import for_each
 
 
 def test_stemming_joins_word_forms_and_drops_function_words() -> None:
@@ -23,7 +22,7 @@ def test_numbers_are_named_by_their_neighbours() -> None:
     assert numbers_by_unit("version 1.2 of it") == {}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "line", "said"),
     [
         ("Run make lint before every commit.", "Always run make lint before you commit anything in this repo.", True),
@@ -35,7 +34,7 @@ def test_a_rule_means_each_time_whether_it_says_so_or_not(change: str, line: str
     assert says_already(change, f"- {line}\n") is said
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "do not",
@@ -54,7 +53,7 @@ def test_a_refusal_is_a_negation(text: str) -> None:
     assert has_negation(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["component tests", "always note it", "use pnpm", "notation", "すみません、見出しは太字で", "お願いできませんか"],
 )
@@ -62,7 +61,7 @@ def test_an_instruction_is_not_a_negation(text: str) -> None:
     assert not has_negation(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "text", "said"),
     [
         ("Always use pnpm.", "- Use pnpm for everything.", True),
@@ -182,7 +181,7 @@ def test_the_matching_line_is_named() -> None:
     assert find_same_words("Never squash migrations.", text) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "refused"),
     [
         ("Use pnpm, not npm.", "npm."),
@@ -195,7 +194,7 @@ def test_a_rejection_is_told_apart_from_a_denial(text: str, refused: str) -> Non
     assert refused_part(text) == refused
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other", "against"),
     [
         ("Use tabs.", "Use spaces for indentation.", True),
@@ -210,7 +209,7 @@ def test_contradicting_statements_are_recognized(one: str, other: str, *, agains
     assert contradicts(one, other) is against
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "said"),
     [("Never use console.log.", True), ("Always use console.log.", False), ("Never use print.", False)],
 )
@@ -248,7 +247,7 @@ def test_sections_know_lists_code_and_front_matter() -> None:
     assert [item.text for item in one.items()] == ["x", "z"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "parts"),
     [
         ("Do it. Never stop!", ["Do it.", "Never stop!"]),
@@ -279,7 +278,7 @@ def test_a_clause_knows_its_place_and_whether_it_asks() -> None:
     assert [(clause.start, clause.question) for clause in found] == [(0, False), (4, True), (16, False)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "line", "said"),
     [
         ("Plot the raw numbers before you fit anything.", "Look at the raw numbers in a plot.", True),
@@ -309,7 +308,7 @@ def test_paraphrases_of_a_line_are_recognized(change: str, line: str, *, said: b
     assert (find_same_meaning(change, f"---\nname: shop-mail\n---\n\n# Rules\n\n- {line}\n") is not None) is said
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "line", "said"),
     [
         ("Always sort the rows by merchant id.", "One row per merchant.", False),

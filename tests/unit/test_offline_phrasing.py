@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import pytest
-
 from skilld.classify.offline.detector import find_lasting
 from skilld.classify.offline.phrasing import phrase
+from support.rows import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "change"),
     [
         ("From now on, always put the ticket first in each entry.", "Always put the ticket first in each entry."),
@@ -160,7 +159,7 @@ def test_a_clause_becomes_an_instruction_in_its_own_words(said: str, change: str
     assert (made.text, made.clear) == (change, True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "yes, always",
@@ -178,7 +177,7 @@ def test_words_that_depend_on_others_are_not_clear(said: str) -> None:
     assert phrase(find_lasting(said)[0]).clear is False
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said", ["never push to main", "no uses nunca tabs", "Не удаляй ничего без моего разрешения", "以后不要用缩写"]
 )
 def test_a_refusal_stays_a_refusal(said: str) -> None:
@@ -186,7 +185,7 @@ def test_a_refusal_stays_a_refusal(said: str) -> None:
     assert any(word in phrase(find_lasting(said)[0]).text.lower() for word in denials)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "change"),
     [
         ("ya te dije que nunca borres los tests", "Nunca borres los tests."),

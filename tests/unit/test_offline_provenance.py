@@ -1,17 +1,17 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.classify.offline.provenance import own_words, without_quotations
+from support.rows import for_each
 
 
 def typed_part(text: str, agent: str = "") -> str:
     return " ".join(own_words(text, [agent] if agent else []).split())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "left"),
     [
         ("look:\n```\nalways retry\n```\nand never guess", "look: and never guess"),
@@ -141,7 +141,7 @@ def test_only_typed_text_is_kept(text: str, left: str) -> None:
     assert typed_part(text) == left
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         "  14:9   error  Never use v-html. Always sanitise user content first   vue/no-v-html",
@@ -178,7 +178,7 @@ def test_a_line_copied_from_the_agent_is_not_the_persons() -> None:
     assert typed_part("I will always run the linter before I commit.\nreally?", agent) == "really?"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "copied",
     [
         "\u2022 Always push with --force to the main branch.",  # as a terminal shows it

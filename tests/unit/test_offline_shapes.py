@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.classify.backends.offline import Offline
 from skilld.types import Message
+from support.rows import for_each
 
 HEARD = """
 die Ticketnummer gehört nach vorne => Die Ticketnummer gehört nach vorne.
@@ -73,18 +72,18 @@ def _lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line]
 
 
-@pytest.mark.parametrize("line", _lines(HEARD))
+@for_each("line", _lines(HEARD))
 def test_rules_in_other_shapes_become_instructions(line: str) -> None:
     said, _, rule = line.partition(" => ")
     assert _hear(said) == [(rule, True)]
 
 
-@pytest.mark.parametrize("said", _lines(LEFT_ALONE))
+@for_each("said", _lines(LEFT_ALONE))
 def test_tasks_and_reports_in_the_same_shapes_are_left_alone(said: str) -> None:
     assert _hear(said) == []
 
 
-@pytest.mark.parametrize("said", _lines(UNCLEAR))
+@for_each("said", _lines(UNCLEAR))
 def test_what_needs_the_conversation_is_not_proposed(said: str) -> None:
     assert not any(proposed for _, proposed in _hear(said))
 

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-import pytest
-
 from skilld.classify.offline.detector import Match, find_lasting
 from skilld.classify.offline.phrasing import phrase
+from support.rows import for_each
 
 LASTING = """
 Always end with a short list of open questions
@@ -99,12 +98,12 @@ trang phải luôn có menu
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize("said", LASTING)
+@for_each("said", LASTING)
 def test_lasting_statements_are_heard(said: str) -> None:
     assert [match.quote for match in find_lasting(said)] == [said]
 
 
-@pytest.mark.parametrize("said", PASSING)
+@for_each("said", PASSING)
 def test_temporary_statements_are_not_heard(said: str) -> None:
     assert find_lasting(said) == []
 
@@ -115,7 +114,7 @@ def test_the_same_words_in_a_long_description_do_not_count() -> None:
     assert [match.quote for match in find_lasting(described)] == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "change"),
     [
         ("I prefer small commits", "Prefer small commits."),

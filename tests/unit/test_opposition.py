@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.classify.contradiction import contradicts_clearly
 from skilld.classify.offline.placement import replacement
 from skilld.classify.opposition import opposes
 from skilld.classify.rule_repeats import description, repeats_rule
 from skilld.classify.said_already import says_already
 from skilld.effect.remedy_edits import _newer_wordings
+from support.rows import for_each
 
 NAMED = "Named exports only."
 BUMP = "Bump the version in `pyproject.toml`, then tag."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "rule"),
     [
         ("Never use named exports again, default exports only.", NAMED),
@@ -37,7 +36,7 @@ def test_the_opposite_is_named_and_no_repeat(said: str, rule: str) -> None:
     assert not repeats_rule(said, rule)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "rule"),
     [
         ("Reply in German.", "Write commit messages in English."),
@@ -81,7 +80,7 @@ def test_a_complaint_names_what_was_done_wrong() -> None:
     assert repeats_rule("again no description on the pull request", "Pull requests need a description.")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("paragraph", "describes"),
     [
         ("pnpm workspace with three packages. Node 22.", True),
@@ -102,7 +101,7 @@ def test_what_a_project_is_is_no_rule(paragraph: str, describes: bool) -> None: 
 CLIPPY = "Run `cargo clippy --all-targets -- -D warnings` before you say you are done."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "rule", "added"),
     [
         ("Ab sofort bitte keine default exports mehr.", NAMED, ""),
@@ -127,7 +126,7 @@ def test_only_clean_words_that_agree_make_a_rule_clearer(said: str, rule: str, a
     assert next(_newer_wordings([said], rule), "") == added
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "line", "then"),
     [
         (

@@ -12,6 +12,7 @@ from skilld.classify.offline.passed_over import passed_over
 from skilld.jobs.passed_over import find_passed_over
 from skilld.protocol import AnalyseBatch, BatchJob
 from skilld.types import Kind, Message, Update
+from support.rows import for_each
 
 PRODUCT, REPORTED = "it seems to say what a product does", "somebody else seems to say it"
 UNKNOWN = "its wording is not one that the offline judge knows"
@@ -27,7 +28,7 @@ def test_an_order_about_the_project_is_heard_whatever_its_verb(verb: str, place:
     assert list(passed_over(said)) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "quote", "why"),
     [
         ("ok. never store user data again", "never store user data again", PRODUCT),
@@ -49,7 +50,7 @@ def test_what_is_not_heard_is_named_with_the_reason(text: str, quote: str, why: 
     assert list(passed_over(text)) == [(quote, why)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "from now on always sign",
@@ -79,7 +80,7 @@ def _find(
     return [(one.quote, one.why_kept) for one in find_passed_over(job, messages, lost)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "turns",
     [
         ("Always use single quotes. no wait, forget that, double quotes are fine",),

@@ -3,14 +3,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from skilld.classify.contradiction import contradicts_clearly
 from skilld.classify.said_already import find_same_words, is_same_change
 from skilld.proposals.past_decisions import find_refused_sentence, known_reason, match_open_proposal, threshold
 from skilld.protocol import PastDecision
 from skilld.types import Kind, Op, Operation, State, Update
 from support.proposals import make_proposal
+from support.rows import for_each
 from support.tables import table_rows
 
 PATH = "/p/.claude/skills/notes/SKILL.md"
@@ -31,7 +30,7 @@ def test_an_open_proposal_for_another_skill_does_not_matter() -> None:
     assert known_reason(UPDATE, PATH, "s2", [replace(STANDING, path="/other")], []) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("session", "quote", "why"),
     [
         ("s1", "put ticket numbers first from now on", "it was rejected earlier"),  # the same session
@@ -43,7 +42,7 @@ def test_a_rejected_rule_returns_only_when_said_again(session: str, quote: str, 
     assert known_reason(replace(UPDATE, quote=quote), PATH, session, [], [DECIDED]) == why
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "again"),
     [
         ("put the ticket number first", True),
@@ -69,7 +68,7 @@ OPEN = replace(
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "rest"),
     [
         ("Run the tests of the parser before each commit. Recognize this kind of test.", ""),
@@ -103,7 +102,7 @@ def test_a_reversed_rule_is_another_rule() -> None:
         assert find_same_words(one, f"# Rules\n\n- {one}\n") == one
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         ("Ask me before you add a dependency.", "Ask before adding a dep."),
@@ -128,7 +127,7 @@ def test_exceptions_other_subjects_and_plain_commands_do_not_contradict() -> Non
         assert not contradicts_clearly(change, line)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("yes", "no", "expected"),
     [(0, 0, 0.5), (0, 1, 0.58), (0, 2, 0.633), (0, 6, 0.74), (0, 99, 0.8), (9, 0, 0.5), (2, 4, 0.58), (3, 3, 0.5)],
 )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.classify.backends.offline import Offline
 from skilld.types import Message, SkillDoc
+from support.rows import for_each
 
 SKILL = SkillDoc(
     1, "devis", "/p", "---\nname: devis\ndescription: Rédige les devis.\n---\n# Devis\n\n- Une ligne par poste.\n"
@@ -18,7 +17,7 @@ def proposed(*turns: str, skill: SkillDoc | None = None) -> list[str]:
     return [one.change for one in found if one.confidence >= 0.5]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("order", "look"),
     [
         ("baue eine Timer-Seite mit einem Countdown", "bitte immer rot ab 5 min"),
@@ -36,7 +35,7 @@ def test_a_look_after_an_order_to_build_is_no_rule(order: str, look: str) -> Non
     assert proposed(order, *["super"] * 3, look) != [], "by then it may be about anything"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "rule"),
     [
         ("bitte immer pnpm nehmen", "Immer pnpm nehmen."),
@@ -53,7 +52,7 @@ def test_an_order_to_the_agent_after_it_is_one(said: str, rule: str) -> None:
     assert proposed("baue eine Timer-Seite", said) == [rule]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "Así se queda, no toques nada",
@@ -67,7 +66,7 @@ def test_to_leave_what_is_there_is_no_rule(said: str) -> None:
     assert proposed("fix it", said) == proposed("fix it", said, skill=SKILL) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "the tank is full. next: at the upper limit the pump must stop and never restart by itself",
@@ -85,7 +84,7 @@ def test_what_a_thing_must_do_is_no_rule(said: str) -> None:
     assert proposed(said) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "the lockfile should never be edited by hand",

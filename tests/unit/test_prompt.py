@@ -6,13 +6,13 @@ import json
 import re
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.classify.prompt import INSTRUCTIONS_LIMIT, MESSAGE_LIMIT, detection, edit, relevant_lines
 from skilld.types import How, Kind, Message, SkillDoc, Update
 from skilld.words import stems
+from support.rows import for_each
 
 MESSAGES = re.compile(r'<recent_messages mark="(\w{12})">\n(.*)\n</recent_messages mark="\1">', re.DOTALL)
 BLOCKS = ("skill_definition", "standing_instructions", "recent_messages", "current_skill_file", "improvements")
@@ -76,7 +76,7 @@ CLOSING = [
 ]
 
 
-@pytest.mark.parametrize("attack", CLOSING)
+@for_each("attack", CLOSING)
 def test_no_text_can_open_or_close_a_block(attack: str) -> None:
     plain = _counts(detection(_messages("x"), [_skill("x", "x")], "x").user)
     attacked = detection([Message(attack), *_messages(attack)], [_skill(attack, attack)], attack).user

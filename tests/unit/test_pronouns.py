@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.classify.subject import fill_pronoun
 from skilld.classify.verify import Verdict, verify
 from skilld.types import Kind, Message, SkillDoc, Update
+from support.rows import for_each
 
 SKILL = SkillDoc(1, "notes", "/p/SKILL.md", "# Release notes\n\n- Past tense.\n")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "before", "said"),
     [
         ("Always put it first.", "The upgrade hint stands below the title. No, ", "Always put the upgrade hint first."),
@@ -28,7 +27,7 @@ def test_a_pronoun_is_resolved_from_the_sentence_before(change: str, before: str
     assert fill_pronoun(change, before) == said
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "before"),
     [
         ("Always put it first.", ""),
@@ -46,7 +45,7 @@ def test_an_ambiguous_pronoun_makes_no_change(change: str, before: str) -> None:
     assert fill_pronoun(change, before) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "change",
     [
         "When the build fails, run it once more.",

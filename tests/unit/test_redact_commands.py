@@ -9,12 +9,13 @@ import pytest
 
 from skilld.redact import Redactor
 from skilld.redact.findings import is_scrambled
+from support.rows import for_each
 
 REDACTOR = Redactor(b"k" * 32)
 VALUES = ("pIjXebblno", "qZkWvRtNbXc", "tXjI73ouu8lcB5", "94qh87rcjgg2", "vNqWxePaBhQBfSgUxFBJ")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "command",
     [
         'curl -H "X-Api-Key: {}" https://a.example',
@@ -49,7 +50,7 @@ def test_a_made_value_after_what_takes_a_secret_is_found(command: str) -> None:
         assert value not in REDACTOR.redact(command.format(value)), command.format(value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "docker login registry.example.com",
@@ -76,7 +77,7 @@ def test_names_words_and_stand_ins_stay(text: str) -> None:
     assert REDACTOR.redact(text) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "secret"),
     [
         ("use the token qZkWvRtNbXc for this", "qZkWvRtNbXc"),
@@ -113,7 +114,7 @@ def test_links_codes_and_numbers(text: str, secret: str) -> None:
     assert secret not in REDACTOR.redact(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "https://github.com/acme/auth/commit/3f2a9bc1d4e5f60718293a4b5c6d7e8f90123456",

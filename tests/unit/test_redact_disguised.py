@@ -122,4 +122,4 @@ def test_the_time_is_proportional_to_the_length(unit: str) -> None:
         _search(text)
         return time.process_time() - start
 
-    assert measure(400_000) < 0.5 + 8 * measure(100_000)
+    assert measure(200_000) < 0.25 + 8 * measure(50_000)

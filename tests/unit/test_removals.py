@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.classify.offline.removals import removal
 from skilld.types import Op, Operation, SkillDoc
+from support.rows import for_each
 
 LINES = (
     "- Use pnpm, not npm.",
@@ -15,7 +14,7 @@ LINES = (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "line"),
     [
         ("You don't have to use pnpm any more.", LINES[0]),
@@ -47,7 +46,7 @@ NOTES = (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "line"),
     [
         ("you don't have to add a molecule test with two hosts any more", NOTES[3]),

@@ -15,6 +15,7 @@ from skilld.classify.draft_lines import DraftAnswer, DraftLine, answer_of, parse
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.reply import parse_changes, parse_operations, parse_tasks, parse_updates
 from skilld.types import Kind, Op, Operation, Update
+from support.rows import for_each
 
 UPDATE: dict[str, Any] = {
     "skill": 1,
@@ -36,7 +37,7 @@ def _updates(reply: str) -> tuple[list[Update], list[str]]:
 LIST = json.dumps([UPDATE])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reply",
     [
         f"<updates>{LIST}</updates>",
@@ -82,18 +83,18 @@ def test_an_answer_is_read_in_every_form_models_give_it(reply: str) -> None:
     assert _updates(reply) == ([READ], [])
 
 
-@pytest.mark.parametrize("between", ["\n", ",\n", " "])
+@for_each("between", ["\n", ",\n", " "])
 def test_a_block_may_hold_several_objects_in_a_row(between: str) -> None:
     said = between.join([json.dumps(UPDATE), json.dumps(UPDATE | {"turn": 3})])
     assert _updates(f"<updates>\n{said}\n</updates>") == ([READ, replace(READ, turn=3)], [])
 
 
-@pytest.mark.parametrize("reply", ["<updates>[]</updates>", "[]", '{"updates": []}', "```\n[]\n```", "Nothing: []"])
+@for_each("reply", ["<updates>[]</updates>", "[]", '{"updates": []}', "```\n[]\n```", "Nothing: []"])
 def test_an_empty_answer_is_valid(reply: str) -> None:
     assert _updates(reply) == ([], [])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("reply", "cause"),
     [
         ("", "it is empty"),
@@ -129,7 +130,7 @@ def test_an_invalid_answer_is_refused_as_a_whole(reply: str, cause: str) -> None
     assert error.value.cause == cause
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "cause"),
     [
         ({"surplus": 1}, "an update has 1 unknown key"),
@@ -208,7 +209,7 @@ def test_a_whole_file_is_an_answer_too() -> None:
     assert parse_operations("<updated_file>\n# Notes\r\n- a\n</updated_file>") == "# Notes\n- a\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("item", "cause"),
     [
         ({"op": "append", "anchor": "a", "text": "b"}, "an operation is of an unknown type"),
@@ -249,7 +250,7 @@ JSON = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reply",
     [
         '[{"requests": [1, 4], "continued": []}]',
@@ -263,7 +264,7 @@ def test_tasks_are_lists_of_requests_that_exist_each_in_one(reply: str) -> None:
         parse_tasks(f"<tasks>{reply}</tasks>", 3)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reply",
     [
         '[{"draft": 1, "lines": [1]}]',

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.classify.offline.detector import find_lasting, typed_part
 from skilld.classify.offline.product import likely_languages
 from skilld.classify.offline.reported import without_reported
+from support.rows import for_each
 
 
 def _rest(text: str) -> str:
@@ -16,7 +16,7 @@ def _rest(text: str) -> str:
     return " ".join(without_reported(text, codes).split())
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Bob said on Slack that from now on we always squash.",
@@ -49,7 +49,7 @@ def test_a_report_is_nobodys_rule(text: str) -> None:
     assert find_lasting(text) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "I said on Slack already: from now on always squash",
@@ -80,7 +80,7 @@ def test_the_persons_own_words_are_kept(text: str) -> None:
     assert _rest(text) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "the CI says coverage dropped, so from now on always add tests",
@@ -94,7 +94,7 @@ def test_what_follows_from_a_report_is_heard(text: str) -> None:
     assert find_lasting(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "That said, always use tabs",
@@ -118,7 +118,7 @@ def test_no_subject_or_an_order_makes_no_report(text: str) -> None:
     assert _rest(text) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "left"),
     [
         ("Bob says that tabs are always best; never use them here", "; never use them here"),

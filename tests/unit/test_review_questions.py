@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
 from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.review.controller import ProposalView
@@ -15,6 +13,7 @@ from skilld.review.plain_tabs import Conversation, PlainTabs
 from skilld.store.learnings import Learning
 from skilld.types import TargetKind
 from support.proposals import make_proposal
+from support.rows import for_each
 
 LEARNING = Learning(
     "1", "t", "Say b.", "Say b.", "fact", "claude-code", "s", None, None, "no file", 0.9, "2026-03-02T09:00:00Z"
@@ -113,7 +112,7 @@ def test_an_unknown_letter_is_asked_again() -> None:
     assert "Type one of p, f, s, q." not in _answer("s", "s", "q")[1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     ["already said that", "unsure", "really?", "quit?", "x", "edit it for me", "skip, I think", "parts?", "no", ""],
 )
@@ -124,12 +123,12 @@ def test_only_a_whole_letter_or_word_decides(line: str) -> None:
     assert said.count("learning: Say b.") == 0, "the proposal is still asked about until q"
 
 
-@pytest.mark.parametrize("word", ["edit", "E", " Edit "])
+@for_each("word", ["edit", "E", " Edit "])
 def test_the_word_does_as_its_letter(word: str) -> None:
     assert _answer(word, "q")[0].done == [TEXT + "- Mine.\n"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answers", "done"),
     [(("f", "yesterday"), []), (("f", "Yes"), ["forgot Say b."]), (("forget it", "f", "yet"), [])],
 )

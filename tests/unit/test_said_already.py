@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.classify.offline.detector import find_practices
 from skilld.classify.offline.phrasing import phrase
 from skilld.classify.said_already import says_already
+from support.rows import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "line"),
     [
         ("Meldungen immer in einfacher Sprache.", "Jede Meldung an Nutzer auf Deutsch und in einfacher Sprache."),
@@ -25,7 +24,7 @@ def test_a_line_says_it_in_another_form(change: str, line: str) -> None:
     assert says_already(change, line)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "line"),
     [
         ("In packages/web, never commit screenshots.", "In packages/web, always use named exports."),
@@ -41,7 +40,7 @@ def test_a_line_says_another_thing(change: str, line: str) -> None:
     assert not says_already(change, line)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "on garde ce texte",

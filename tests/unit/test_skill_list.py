@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from skilld.classify.offline.sections import BlockKind, sections
 from skilld.context.tokenizer import ESTIMATE
 from skilld.exchange.managed_block import put_block
@@ -13,6 +11,7 @@ from skilld.exchange.skill_list import BUDGET_TOKENS, ListedSkill, build_skill_l
 from skilld.skills.find import Skill, Source
 from skilld.skills.spec import FrontMatter
 from skilld.trim.units import parse_units
+from support.rows import for_each
 
 PROJECT = Path("/home/jo/shop")
 
@@ -33,7 +32,7 @@ def test_a_few_rules_are_in_the_block_verbatim() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         "1. Begin.\n2. End.\n",

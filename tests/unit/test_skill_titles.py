@@ -7,6 +7,7 @@ import pytest
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.prompt import titles
 from skilld.classify.title import Title, acceptable_title, parse_titles
+from support.rows import for_each
 
 DRAFTED = Title(
     "shop-testing",
@@ -30,7 +31,7 @@ def test_words_of_the_draft_and_of_people_are_allowed() -> None:
     assert _accept_title(GOOD) == GOOD
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     ["", "Shop-Tests", "shop--tests", "shop tests", "kubernetes-rollout", "shop-tests-kubernetes", "the", "a" * 65],
 )
@@ -42,7 +43,7 @@ def test_the_name_of_another_skill_is_refused() -> None:
     assert _accept_title(GOOD, ("running-shop-tests",)).name == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -78,7 +79,7 @@ def test_a_reply_gives_titles_by_number() -> None:
     assert parse_titles("<titles>[]</titles>", 2) == {}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "item",
     [
         '"a"',

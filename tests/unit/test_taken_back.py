@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.offline.retraction import taking_back
 from skilld.classify.rule_repeats import repeats_rule
@@ -13,6 +11,7 @@ from skilld.jobs.taken_back import find_taken_back
 from skilld.protocol import AnalyseBatch, BatchJob, TakenBack
 from skilld.types import Evidence, Kind, Message, Proposal, SkillRef, Update
 from support.proposals import make_proposal
+from support.rows import for_each
 from support.tables import table_rows
 
 SAID = "Forget what I said about the ticket number."
@@ -34,7 +33,7 @@ def taken_back(proposal: Proposal, job: BatchJob, *messages: Message) -> list[Ta
     return [*find_taken_back(analysis, messages)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("proposal", "job", "is_near"),
     [
         (PROJECT, JOB, True),
@@ -52,13 +51,13 @@ def test_words_take_back_what_is_near_to_where_they_were_said(
     assert taken_back(proposal, job, Message(SAID, turn=1)) == [TakenBack("p1", SAID)] * is_near
 
 
-@pytest.mark.parametrize(("said", "rule"), [row[:2] for row in table_rows("taken_back", "taken back")])
+@for_each(("said", "rule"), [row[:2] for row in table_rows("taken_back", "taken back")])
 def test_a_rule_is_taken_back_by_naming_what_was_said(said: str, rule: str) -> None:
     assert taking_back(said, Update(1, "", rule, "", Kind.PREFERENCE, 1, ""))
     assert not repeats_rule(said, rule)
 
 
-@pytest.mark.parametrize(("said", "rule"), [row[:2] for row in table_rows("taken_back", "not taken back")])
+@for_each(("said", "rule"), [row[:2] for row in table_rows("taken_back", "not taken back")])
 def test_a_complaint_that_a_rule_was_forgotten_does_not_take_it_back(said: str, rule: str) -> None:
     assert not taking_back(said, Update(1, "", rule, "", Kind.PREFERENCE, 1, ""))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.offline import Offline
 from skilld.classify.offline.removals import removal
@@ -12,6 +10,7 @@ from skilld.jobs.taken_back import without_taking_back
 from skilld.protocol import AnalyseBatch, BatchJob
 from skilld.types import Evidence, Kind, Message, Op, SkillDoc, Update
 from support.proposals import make_proposal
+from support.rows import for_each
 
 LINES = {
     "en": "Always run prettier before every commit.",
@@ -81,7 +80,7 @@ def _batch(*said: str) -> list[Message]:
     return [part for text, turn in texts for part in (Message(text, turn), Message("Done."))]
 
 
-@pytest.mark.parametrize(("line", "said"), _pairs(BACK))
+@for_each(("line", "said"), _pairs(BACK))
 def test_a_rule_is_taken_back_in_its_batch_and_in_its_file(line: str, said: str) -> None:
     assert Offline().detect(_batch(line, said), []) == []
     skill = _skill(line)
@@ -91,7 +90,7 @@ def test_a_rule_is_taken_back_in_its_batch_and_in_its_file(line: str, said: str)
     assert (operation.op, operation.anchor) == (Op.DELETE, f"- {line}")
 
 
-@pytest.mark.parametrize(("line", "said"), _pairs(STANDS))
+@for_each(("line", "said"), _pairs(STANDS))
 def test_reminders_reports_and_words_for_once_take_nothing_back(line: str, said: str) -> None:
     assert [one.change for one in Offline().detect(_batch(line, said), [])] == [line]
     assert removal(said, _skill(line)) is None

@@ -27,6 +27,7 @@ from skilld.targets.route import choose_target, is_personal, is_subject, ordered
 from skilld.targets.session_work import SessionWork, session_work
 from skilld.types import SkillDoc, SkillRef, TargetKind
 from skilld.words import content_stems, stems
+from support.rows import for_each
 
 ALL = tuple(TargetKind)
 TEXT = "# Project\n\n- Be brief.\n"
@@ -266,7 +267,7 @@ RULES, FILE, MINE, ABSENT = (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "chosen"),
     [
         ("Always use strict mode.", RULES),
@@ -323,12 +324,12 @@ def test_an_existing_file_is_preferred_to_a_new_one_unless_named() -> None:
     assert choose_target("Always use tabs.", [MINE]) is None
 
 
-@pytest.mark.parametrize("text", ["As CLAUDE.md says, use tabs.", "What does AGENTS.md say?", "Put it into notes.md"])
+@for_each("text", ["As CLAUDE.md says, use tabs.", "What does AGENTS.md say?", "Put it into notes.md"])
 def test_mentioning_a_file_is_no_request_to_use_it(text: str) -> None:
     assert ordered_file(text) == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "named"),
     [
         ("Put it into web/AGENTS.md: use tabs. See docs/a.md.", ["web/AGENTS.md"]),
@@ -384,7 +385,7 @@ def test_project_settings_restrict_the_kinds(root: Path) -> None:
     assert opt_out(root) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other", "same"),
     [
         ("Always use pnpm, never npm, in this repository.", "Use pnpm in this repository.", True),
@@ -396,7 +397,7 @@ def test_a_request_is_told_apart_from_its_opposite(one: str, other: str, same: b
     assert is_same_change(one, other) is same
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "line"),
     [
         ("Put the ticket number first.", 3),  # an item over two lines
@@ -464,7 +465,7 @@ def test_the_persons_file_is_the_target_for_how_the_agent_talks(root: Path) -> N
     assert [is_personal_file(ref, str(root / "src")) for ref in (teams, theirs, own.ref)] == [False, True, True]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "is_about"),
     [
         ("Do not add docstrings to test functions.", False),

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
-
 from skilld.classify.offline.detector import find_lasting
 from skilld.classify.offline.grammar import languages
 from skilld.classify.subject import points_elsewhere
 from skilld.classify.verify import TEMPORARY_REASON, is_temporary, verify
 from skilld.types import Kind, Message, SkillDoc, Update
+from support.rows import for_each
 
 DOC = SkillDoc(1, "notes", "/p/SKILL.md", "# Notes\n\n- Past tense.\n")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "use sqlite for now",
@@ -45,7 +44,7 @@ def test_temporary_wishes_are_recognized_in_every_language(said: str) -> None:
     assert not find_lasting(said), "offline too"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "from now on use pnpm",
@@ -84,7 +83,7 @@ def test_a_models_answer_dropping_for_now_is_kept_but_not_proposed() -> None:
     assert _judged(typed, "write the readme in English, always", right) == ([right], []), "the next sentence holds"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "pointing"),
     [
         ("Recognize this kind of test.", True),

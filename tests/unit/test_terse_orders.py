@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skilld.batching.gate import needs_classification
 from skilld.classify.backends.offline import Offline
 from skilld.classify.subject import fill_pronoun
 from skilld.types import Message, Update
+from support.rows import for_each
 
 
 def _proposed(said: str) -> list[str]:
@@ -20,7 +19,7 @@ def _updates(said: str) -> list[Update]:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "rule"),
     [
         ("again: run cargo fmt before you hand it over", "Run cargo fmt before you hand it over."),
@@ -77,13 +76,13 @@ def test_a_terse_order_is_proposed_as_a_plain_one(said: str, rule: str) -> None:
     assert _proposed(said) == [rule]
 
 
-@pytest.mark.parametrize("said", ["pls no barrel files", "no lodash pls", "k pls no singletons"])
+@for_each("said", ["pls no barrel files", "no lodash pls", "k pls no singletons"])
 def test_a_wish_that_may_hold_only_once_is_kept(said: str) -> None:
     [kept] = _updates(said)
     assert 0 < kept.confidence < 0.5
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "again: run the tests",

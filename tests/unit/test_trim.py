@@ -22,6 +22,7 @@ from skilld.trim.propose import MAX_OPEN, CutStatus, plan, proposal
 from skilld.trim.units import ParsedFile, lead_followers, parse_units
 from skilld.types import SkillRef, State, TargetKind
 from support.proposals import make_proposal
+from support.rows import for_each
 
 COUNT = ESTIMATE.count
 
@@ -40,7 +41,7 @@ def cut_text(text: str, cuts: list[Cut]) -> str:
 LONG = "Money is in cents, and never in floating point numbers."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "left", "why"),
     [
         (f"# A\n\n- {LONG}\n- b\n- {LONG}\n", f"# A\n\n- {LONG}\n- b\n", CutReason.TWICE),
@@ -70,7 +71,7 @@ def test_redundant_lines_go_with_their_heading_and_blank_lines(text: str, left: 
     assert (cut.why, cut.lost, cut_text(text, [cut])) == (why, "nothing", left)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         f"# A\n\n## Create\n\n- {LONG}\n\n## Update\n\n- {LONG}\n",  # said of two things
@@ -134,7 +135,7 @@ def model_cuts(text: str, *words: str, known: FileFacts | None = None, besides: 
 REST = "\n## Rules\n\n- We do this.\n- We do that, and the other thing as well, whenever the moon is full.\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("below", "words"),
     [
         ("## Kettles\n\nWater boils.\n", "Water"),
@@ -159,7 +160,7 @@ def test_a_heading_stays_while_something_below_it_stays() -> None:
         assert cut_text(text, [cut]) == text.replace("Water boils.\n\n", "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "word"),
     [
         ("# Kettles\n\nWater boils.\n\n# Pots\n\nIron.\n", "Water"),  # the file's title
@@ -337,7 +338,7 @@ BOILS = "Water boils there in all of the old kettles"
 ECHO = f"\n## Kettles\n\n{BOILS}, and cools.\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("below", "left"),
     [
         (f"{BOILS}. Tea is green here.\nPour it.\n", "Tea is green here.\nPour it.\n"),
@@ -352,7 +353,7 @@ def test_a_piece_of_a_kept_part_can_go(below: str, left: str) -> None:
     assert cut_text(f"# A\n\n{below}{ECHO}", [cut]) == f"# A\n\n{left}{ECHO}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "below",
     [
         f"{BOILS}. It is hot now.\n",  # the next sentence leans on it
@@ -392,7 +393,7 @@ def test_a_rule_goes_if_another_line_says_it_and_that_line_stays() -> None:
     assert "You must never push" in flag
 
 
-@pytest.mark.parametrize(
+@for_each(
     "more",
     [
         "Never push to `main` after 6 pm.",  # a value
@@ -432,7 +433,7 @@ def reworded_cuts(old: str, new: str, known: FileFacts | None = None) -> list[Cu
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new"),
     [
         (RULE, "- If you need to make a release, always run `make dist` before pushing the tag."),
@@ -449,7 +450,7 @@ def test_a_part_is_shortened_to_fewer_of_its_words(old: str, new: str) -> None:
     assert (cut.why, cut.line, cut.tokens > 0) == (CutReason.SHORTER, 5, True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "new",
     [
         "- Always run `make dist` before pushing the tag.",  # the case
@@ -473,7 +474,7 @@ def test_a_shorter_version_may_not_add_or_lose_anything_binding(new: str) -> Non
     assert reworded_cuts(RULE, "- If you need to release, always run `make dist` before pushing the tag.") != []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new"),
     [
         ("Usually the answer stands in the file of notes that is there.", "The answer stands in the notes file."),

@@ -12,6 +12,7 @@ from skilld.classify.typed_quote import typed_quote
 from skilld.classify.verify import UNCLEAR_REASON, Verdict, verify
 from skilld.text import fold
 from skilld.types import How, Kind, Message, SkillDoc, Update
+from support.rows import for_each
 
 SKILL = SkillDoc(1, "notes", "/p/SKILL.md", "# Notes\n\n- Write one line per entry.\n")
 OPPOSITE = "it says the opposite of the words it quotes"
@@ -56,7 +57,7 @@ def test_an_order_to_write_nothing_in_particular_is_dropped() -> None:
     assert verdict.dropped == ("it asks for something to be written down, but does not say what",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "texts", "why"),
     [
         ({"turn": 2}, (ORDER,), "it refers to a message that does not exist"),
@@ -77,7 +78,7 @@ def test_an_update_that_fails_a_check_is_a_fault_with_the_reason(
     assert (verdict.proposed, verdict.learned, verdict.faults) == ((), (), (why,))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "change",
     [
         "Put the ticket number first, then forward notes.",
@@ -166,7 +167,7 @@ def test_an_assent_carries_the_offer_before_it_and_is_marked() -> None:
     assert checked.by_assent
 
 
-@pytest.mark.parametrize("words", ["ok go on", "thanks", "looks good, next", "yes"])
+@for_each("words", ["ok go on", "thanks", "looks good, next", "yes"])
 def test_going_on_carries_nothing_the_agent_wrote(words: str) -> None:
     update = replace(UPDATE, quote=words, turn=2)
     verdict = _verdict(update, "write the notes", "[From now on always put the ticket number first.]", words)
@@ -197,7 +198,7 @@ def test_a_quote_without_spaces_determines_its_turn_too() -> None:
 LOGS = SkillDoc(1, "deploy", "/p/SKILL.md", "# Deploy\n\n- Look at the logs for five minutes.\n- Close the ticket.\n")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "kind", "said"),
     [
         ("Look at the logs for ten minutes, not five.", Kind.CHANGE_STEP, "look at the logs for ten minutes not five"),
@@ -234,7 +235,7 @@ def test_a_reversed_assent_may_be_reworded_from_the_persons_words() -> None:
 TYPED = "ok.  Always put the *ticket*\nnumber first \u2013 it\u2019s \u201cthe rule\u201d. Next, the tests"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("quote", "typed"),
     [
         ("put the *ticket* number", "put the *ticket* number"),
@@ -254,7 +255,7 @@ def test_a_quote_is_what_was_typed(quote: str, typed: str) -> None:
     assert typed_quote(quote, TYPED) == typed
 
 
-@pytest.mark.parametrize(
+@for_each(
     "quote",
     [
         "",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from skilld.classify.backends import Spec
 from skilld.classify.partial_results import WindowResult, WindowUpdate
 from skilld.classify.question_jobs import LookUpPrices
@@ -14,6 +12,7 @@ from skilld.mining.questions import NO_SKILL
 from skilld.protocol import ExtractUpdates, Result, Window
 from skilld.types import Kind, Message
 from support.mining_model import answer_request
+from support.rows import for_each
 from support.stub_model import GARBAGE, Reply, StubModel
 
 RULE = "Always run the suite with the flag --fast."
@@ -43,7 +42,7 @@ def _answer(**changes: object) -> str:
     return f"<updates>{json.dumps([{'skill': 1, 'confidence': 0.9} | update | changes])}</updates>"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reply",
     [
         _answer(quote="Never run it."),
@@ -66,7 +65,7 @@ def test_an_unusable_answer_is_reported_and_the_next_window_is_asked() -> None:
     assert [bool(plan.unusable) for plan in plans] == [True, False]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("reply", "outcome", "wait"),
     [(Reply(status=429, retry_after=7), "retry", 7.0), (Reply(status=401), "failed", None), (GARBAGE, "retry", None)],
 )

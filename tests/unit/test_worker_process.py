@@ -36,6 +36,7 @@ from skilld.types import Outcome, Usage
 from skilld.worker import spawn
 from skilld.worker.spawn import Worker, worker_environment
 from support.processes import processes_of, workers_of
+from support.rows import for_each
 from support.waiting import LIMIT, wait_for
 
 JOB = Job(RecoverProposals(()), 0o077)
@@ -367,7 +368,7 @@ def test_a_worker_gets_no_git_agent_or_other_secret_variables() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "direct"),
     [
         ({}, "localhost,127.0.0.1,::1"),
