@@ -323,6 +323,7 @@ class Op(StrEnum):
 
 BODY_OPS = (Op.INSERT_AFTER, Op.REPLACE, Op.DELETE)
 SECTION_OPS = (Op.REPLACE_SECTION, Op.DELETE_SECTION)
+BY_HEADING_FLAG = "it removes or rewrites everything under a heading"  # ": " and the heading follow
 
 
 @dataclass(frozen=True, slots=True)
@@ -449,11 +450,12 @@ class CommitChange:
 
 @dataclass(frozen=True, slots=True)
 class EditChange:
-    """A proposal's edit has new operations."""
+    """A proposal's edit has new operations; `flags` has the new form of those that are no longer true as they were."""
 
     proposal: str
     operations: tuple[Operation, ...]
     note: str
+    flags: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

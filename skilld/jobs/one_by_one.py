@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from skilld.pipeline.edits import BY_HEADING_FLAG, COLLATERAL_FLAG
+from skilld.pipeline.edits import COLLATERAL_FLAG
 from skilld.proposals.model import REMEDY_PREFIX
 from skilld.proposals.remarks import why_left_open
 from skilld.store import Store
-from skilld.types import Kind, Proposal
+from skilld.types import BY_HEADING_FLAG, Kind, Proposal
 from skilld.words import content_stems
 
 _CUT_PREFIX = f"{REMEDY_PREFIX}cut-"  # of a rule that was never needed

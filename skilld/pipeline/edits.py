@@ -29,7 +29,7 @@ from skilld.markdown.structure import (
 )
 from skilld.pipeline.documents import TargetDocument
 from skilld.text import fold, safe_text, truncate
-from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, SkillDoc, Update
+from skilld.types import BODY_OPS, BY_HEADING_FLAG, SECTION_OPS, Kind, Op, Operation, SkillDoc, Update
 
 # Blank lines that Markdown needs around insertions: models send lines without them. Only insertions of plain text are
 # changed. A list item inside a code block is detected, because it cannot be fixed.
@@ -91,7 +91,6 @@ def _space_operation(body: Sequence[Line], operation: Operation) -> Operation:
 BY_ASSENT_FLAG = "the wording comes from something you agreed to, not from you"
 QUOTED_FLAG = "the wording comes from something you quoted or pasted, which may not be yours"
 BY_MODEL_FLAG = "only the model has checked that this is what you meant, rather than the opposite"
-BY_HEADING_FLAG = "it removes or rewrites everything under a heading"
 BEYOND_FLAG = "part of it is not in your own words"
 COLLATERAL_FLAG = "it removes something that you did not mention"
 # Appended to the reason why an edit cannot be used, for the model: an extra line is better than losing what was said.

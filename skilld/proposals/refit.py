@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
@@ -13,10 +14,12 @@ from skilld.edit.refit import NoPlaceError, refit, refit_in_section
 from skilld.errors import SkilldError
 from skilld.git.line_diff import split_lines, transplant, undo_lines, without_present
 from skilld.markdown.structure import list_item
-from skilld.types import BODY_OPS, Op, Operation, Proposal
+from skilld.text import fold
+from skilld.types import BODY_OPS, BY_HEADING_FLAG, Op, Operation, Proposal
 
 MOVED_NOTE = "moved to the end of its section, because the lines around it have changed"
 REMADE_NOTE = "regenerated because you edited the lines it was based on"
+_MARKER_PATTERN = re.compile(r"^\s*(?:#{1,6}|[-*+]|\d{1,9}[.)])\s+")
 
 
 def fit_edit(
@@ -98,14 +101,21 @@ def adds_section(operations: Sequence[Operation]) -> bool:
 class Edit:
     """The edit of one proposal.
 
-    `operations` are replaced when the `original` ones no longer make the edit; `note` is then a remark for the person,
-    empty if the place is certain.
+    `operations` are replaced when the proposal's no longer make the edit; `note` is then a remark for the person,
+    empty if the place is certain. `flags` has the new form of the flags that name a heading which is gone.
     """
 
     def __init__(self, proposal: Proposal) -> None:
         self.original = proposal.operations
         self.operations = proposal.operations
+        self.flags: dict[str, str] = {}
+        self._seen = proposal.flags
         self.note = ""
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether these are no longer the operations and flags of the proposal."""
+        return self.operations != self.original or bool(self.flags)
 
     def __call__(self, data: bytes) -> bytes:
         """Return the edited bytes. Raises SkilldError if an anchor is gone."""
@@ -116,6 +126,7 @@ class Edit:
 
         `newest` is as in `refit`.
         """
+        self.flags = {flag: BY_HEADING_FLAG for flag in self._seen if _names_lost_heading(flag, current)}
         if any(operation.op not in BODY_OPS for operation in self.operations):
             return self(current)
         rest = without_present(before, after, current)
@@ -155,3 +166,14 @@ class Edit:
         if not is_same:
             self.operations, self.note = separate_parts(before, self.original, current, done) or (*operations,), note
         return done
+
+
+def _names_lost_heading(flag: str, current: bytes) -> bool:
+    """Whether a flag names a heading, step or list introduction that `current` does not have."""
+    kind, _, shown = flag.partition(": ")
+    if kind != BY_HEADING_FLAG or not shown:
+        return False
+    texts = [fold(_MARKER_PATTERN.sub("", line)) for line in split_lines(current)]
+    if shown.endswith("\u2026"):
+        return not any(text.startswith(shown[:-1].rstrip()) for text in texts)
+    return shown not in texts

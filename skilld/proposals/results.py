@@ -102,7 +102,7 @@ def record_changes(store: Store, changes: Changes, now: float, at: Mapping[str, 
     for moved in changes.moved:
         store.proposals.set_commit(moved.proposal, commit=moved.commit, base=moved.base)
     for refitted in changes.refitted:
-        store.proposals.refit(refitted.proposal, refitted.operations, refitted.note)
+        store.proposals.refit(refitted)
     if changes.homes:
         store.meta.set(COMMON_GIT_DIRS, {**store.meta.get(COMMON_GIT_DIRS, {}), **changes.homes})
     if changes.rests:

@@ -39,8 +39,8 @@ class StagingResult:
         moved = dict(line.moved)
         own = [made.id for made in self.made if made.id in moved]
         for name, edit in edits.items():
-            if name in moved and edit.operations != edit.original and name not in own:
-                self.refitted.append(EditChange(name, tuple(edit.operations), edit.note))
+            if name in moved and edit.has_changed and name not in own:
+                self.refitted.append(EditChange(name, tuple(edit.operations), edit.note, edit.flags))
         self.made = [
             _with_commit(made, moved.pop(made.id), base, edits.get(made.id)) if made.id in own else made
             for made in self.made

@@ -12,7 +12,19 @@ from typing import Any
 from skilld.clock import parse_time
 from skilld.store.batches import REMAKE_PREFIX
 from skilld.store.connection import Table
-from skilld.types import ContradictingLine, Evidence, Kind, Op, Operation, Proposal, SideEdit, State, TargetKind, Update
+from skilld.types import (
+    ContradictingLine,
+    EditChange,
+    Evidence,
+    Kind,
+    Op,
+    Operation,
+    Proposal,
+    SideEdit,
+    State,
+    TargetKind,
+    Update,
+)
 
 TAKEN_BACK_PREFIX = "you may have taken this back since: "  # of a flag; the words follow
 SAID_ELSEWHERE_PREFIX = "you said it to "  # of a flag; the agents follow, and the one that the proposal is to tell
@@ -132,12 +144,14 @@ class Proposals(Table):
         """Record the proposal's new commit after the staging branch was rebuilt."""
         self._db.execute('UPDATE proposals SET "commit" = ?, base = ? WHERE id = ?', (commit, base, proposal_id))
 
-    def refit(self, proposal_id: str, operations: tuple[Operation, ...], note: str) -> None:
-        """Replace its operations after a refit; an empty note keeps the old one."""
-        self._db.execute(
-            "UPDATE proposals SET operations = ?, note = CASE WHEN ? = '' THEN note ELSE ? END WHERE id = ?",
-            (_to_row("operations", operations), note, note, proposal_id),
-        )
+    def refit(self, change: EditChange) -> None:
+        """Replace its operations and flags after a refit; an empty note keeps the old one."""
+        proposal = self.get(change.proposal)
+        if proposal is not None:
+            flags = tuple(dict.fromkeys(change.flags.get(flag, flag) for flag in proposal.flags))
+            note = change.note or proposal.note
+            changed = replace(proposal, operations=change.operations, note=note, flags=flags)
+            self._set(changed, "operations", "note", "flags")
 
     def set_branch(self, proposal_id: str, branch: str) -> None:
         """Record the branch that it is on now."""

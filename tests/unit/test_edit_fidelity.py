@@ -14,8 +14,8 @@ from skilld.classify.fidelity import FidelityCheck, check_fidelity
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import RefusedError, SkilldError
 from skilld.pipeline.documents import TargetDocument
-from skilld.pipeline.edits import BEYOND_FLAG, BY_HEADING_FLAG, CheckedEdit, compose
-from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, SkillDoc, SkillRef, Update
+from skilld.pipeline.edits import BEYOND_FLAG, CheckedEdit, compose
+from skilld.types import BODY_OPS, BY_HEADING_FLAG, SECTION_OPS, Kind, Op, Operation, SkillDoc, SkillRef, Update
 from skilld.words import content_stems
 from support.edit_only_backend import EditOnlyBackend
 from support.rows import for_each

@@ -8,7 +8,7 @@ import pytest
 
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.store import Store
-from skilld.types import Op, Operation
+from skilld.types import BY_HEADING_FLAG, Op, Operation
 from support.proposal_life import DRY, ProposalLife
 from support.repos import SKILL, Person
 
@@ -136,3 +136,23 @@ def test_another_one_in_the_section_may_be_decided_before_and_after(
     life.accept("p2")
     assert "- Lint it." in life.person.show(MORE)
     assert (DRY in life.person.show(MORE)) is (decide is ProposalLife.accept)
+
+
+@pytest.mark.parametrize(
+    ("flag", "heading", "shown"),
+    [
+        ("Steps", "## What to do", ""),
+        ("Steps", "## Steps  ", ": Steps"),
+        ("Steps", "### Steps", ": Steps"),
+        ("Ste…", "## Steps", ": Ste…"),
+        ("Ste…", "## What to do", ""),
+    ],
+)
+def test_a_flag_names_no_heading_that_is_gone(life: ProposalLife, flag: str, heading: str, shown: str) -> None:
+    life.reject()
+    lines = "- Run the tests.\n- Tag the commit.\n- Push the tag."
+    flags = f"{BY_HEADING_FLAG}: {flag}", "it removes something that you did not mention: Steps"
+    life.propose("p2", Operation(Op.REPLACE, lines, "- Do all of it."), flags=flags)
+    life.person.commit("rename", {SKILL: (HEAD + STEPS + NEWS).replace("## Steps", heading)})
+    assert life.observe("p2") == ("open", "")
+    assert life.get("p2").flags == (f"{BY_HEADING_FLAG}{shown}", flags[1])

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from skilld.jobs.one_by_one import why_one_by_one
-from skilld.pipeline.edits import BY_HEADING_FLAG, COLLATERAL_FLAG
+from skilld.pipeline.edits import COLLATERAL_FLAG
 from skilld.store import Store
-from skilld.types import Evidence, Kind, Update
+from skilld.types import BY_HEADING_FLAG, Evidence, Kind, Update
 from support.proposals import make_proposal
 
 REBASE = "It removes an instruction: - Rebase before you push."
