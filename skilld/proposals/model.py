@@ -215,26 +215,11 @@ class WaitsForPerson:
 
 
 @dataclass(frozen=True, slots=True)
-class AnchorNotFound:
-    """The edit's anchors are neither in HEAD's SKILL.md nor in an uncommitted one."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class EditConflict:
-    """The edit fits HEAD's SKILL.md, but not after these open proposals."""
-
-    proposals: tuple[str, ...]
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class NoChange:
     """The skill, or an open proposal for it, says this already."""
 
 
-ProposeOutcome = ProposalCommit | WaitsForPerson | AnchorNotFound | EditConflict | NoChange
+ProposeOutcome = ProposalCommit | WaitsForPerson | NoChange
 
 
 # The message of a proposal's commit, from redacted text: subject, reason, quotes, then our trailers as the last

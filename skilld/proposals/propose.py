@@ -38,9 +38,7 @@ from skilld.proposals.branch import (
 )
 from skilld.proposals.model import (
     CREATABLE,
-    AnchorNotFound,
     Base,
-    EditConflict,
     NoChange,
     ProposalCommit,
     ProposalEdit,
@@ -94,6 +92,7 @@ def _find_merged(repo: Repo, request: Request, relpath: str) -> Commit | None:
 
 
 _MAX_TRIES = 20
+TITLE = "The edit was not proposed"  # the title of an error
 
 
 @shared_git()
@@ -102,7 +101,8 @@ def propose(request: Request) -> ProposeOutcome:
 
     Raises NotTrackedError if git does not track the skill and skilld may not keep a repository for it, StagingBusyError
     and other RefusedErrors if the repository is in a state in which we do not write, RetryError for locks and lost
-    races. An edit that an earlier try proposed is found and returned, never made twice.
+    races, SkilldError if the edit fits neither HEAD's version of the file nor the person's uncommitted one, or no
+    longer fits after the open proposals. An edit that an earlier try proposed is found and returned, never made twice.
     """
     for _ in range(_MAX_TRIES):
         try:
@@ -170,7 +170,7 @@ def _propose_locked(request: Request, tracked: TrackedFile) -> ProposeOutcome:
     try:
         after = _apply_edit(edit, objects.read_blob(repo.git, repo.head, relpath), before)
     except SkilldError as error:
-        return EditConflict(_conflicting_proposals(edit, repo, staging, relpath), str(error))
+        raise SkilldError(TITLE, str(error)) from error
     if after == before:
         return NoChange()
     ident = Ident("skilld", OWN_EMAIL, request.epoch)
@@ -324,33 +324,20 @@ def _in_head(repo: Repo, relpath: str) -> bool:
     return objects.read_blob(repo.git, repo.head, relpath) is not None
 
 
-def _check_edit(request: Request, tracked: TrackedFile) -> WaitsForPerson | AnchorNotFound | NoChange | None:
-    """Return the outcome if the edit cannot be made on HEAD's version, or None if it can."""
+def _check_edit(request: Request, tracked: TrackedFile) -> WaitsForPerson | NoChange | None:
+    """Return the outcome if the edit is not to be made on HEAD's version, or None if it is. Raises as `propose`."""
     stored = objects.read_blob(tracked.repo.git, tracked.repo.head, tracked.relpath) or b""
     try:
         return NoChange() if request.edit.apply(stored) == stored else None
     except SkilldError as error:
         reason = str(error)
     if request.proposal.creates and not os.path.lexists(request.proposal.path):
-        return AnchorNotFound(f"git tracks {tracked.relpath}, but it is missing from the work tree")
+        raise SkilldError(TITLE, f"git tracks {tracked.relpath}, but it is missing from the work tree")
     try:
         request.edit.apply(read_whole(request.proposal.path))
     except (SkilldError, OSError):
-        return AnchorNotFound(reason)
+        raise SkilldError(TITLE, reason) from None
     return WaitsForPerson(f"on hold until you commit your changes to {tracked.relpath}")
-
-
-def _conflicting_proposals(edit: ProposalEdit, repo: Repo, staging: StagingState, relpath: str) -> tuple[str, ...]:
-    """Return the proposals of the first commit on the branch after which the edit no longer fits."""
-    out = repo.git.run("rev-list", "--reverse", staging.top, f"^{staging.base}").decode().split()
-    for commit in objects.read_commits(repo.git, out):
-        if commit is None:
-            continue
-        try:
-            edit.apply(objects.read_blob(repo.git, commit.oid, relpath) or b"")
-        except SkilldError:
-            return commit.proposals
-    return ()
 
 
 def _quotes(proposal: Proposal) -> Iterable[str]:

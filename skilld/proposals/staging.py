@@ -32,7 +32,7 @@ from skilld.proposals.model import (
     Request,
     WaitsForPerson,
 )
-from skilld.proposals.propose import propose, rebuild
+from skilld.proposals.propose import TITLE, propose, rebuild
 from skilld.proposals.refit import (
     MOVED_NOTE,
     REMADE_NOTE,
@@ -125,7 +125,6 @@ def _fits(edit: Edit, text: bytes) -> bool:
 
 
 NEW_SKILL_PREFIX = "new skill: "  # of the summary of a proposal that creates one
-_TITLE = "The edit was not proposed"
 # A running git releases its locks within milliseconds.
 _ABANDONED_SECONDS = 10.0
 
@@ -219,7 +218,7 @@ def _count_tokens(text: str) -> int:
 def _take_outcome(
     outcome: ProposeOutcome, proposal: Proposal, repo: str, staged: StagingResult, edits: Mapping[str, Edit]
 ) -> bool:
-    """Add the outcome of a proposal to `staged`. Returns and raises as `stage` does."""
+    """Add the outcome of a proposal to `staged`. Returns as `stage` does."""
     match outcome:
         case ProposalCommit():
             staged.add_rebuild(repo, outcome.staging, edits)
@@ -232,8 +231,6 @@ def _take_outcome(
             return True
         case NoChange():
             return False
-        case _:
-            raise SkilldError(_TITLE, outcome.reason)
 
 
 def _check_proposal(proposal: Proposal, others: Iterable[Proposal], *, restored: bool) -> Proposal:
@@ -243,23 +240,23 @@ def _check_proposal(proposal: Proposal, others: Iterable[Proposal], *, restored:
     `restored`, or if another open proposal creates the file that this one edits.
     """
     if not restored:
-        refuse_secrets(_TITLE, proposal.operations, proposal.path)
+        refuse_secrets(TITLE, proposal.operations, proposal.path)
     if not is_utf8(Path(proposal.path)):
-        raise RefusedError(_TITLE, "the path of its file is not valid UTF-8")  # which the store cannot hold
+        raise RefusedError(TITLE, "the path of its file is not valid UTF-8")  # which the store cannot hold
     if not proposal.creates:
         require_plain(Path(proposal.path))
         maker = next((other for other in others if other.creates and other.path == proposal.path), None)
         if maker is not None:
             what = "skill" if proposal.target is TargetKind.SKILL else "file"
-            raise RefusedError(_TITLE, f"the open proposal {maker.id} already creates that {what}; decide on it first")
+            raise RefusedError(TITLE, f"the open proposal {maker.id} already creates that {what}; decide on it first")
         return proposal
     path, is_skill = Path(proposal.path), proposal.target is TargetKind.SKILL
     texts = [operation.text for operation in proposal.operations] if is_skill else []
     wrong = [fault for text in texts for fault in find_faults(text, path.parent.name)]
     if wrong or (is_skill and path.name != FILE):
-        raise RefusedError(_TITLE, "; ".join(wrong) or f"a skill's file must be called {FILE}")
+        raise RefusedError(TITLE, "; ".join(wrong) or f"a skill's file must be called {FILE}")
     if why := opt_out(path, proposal.skill, proposal.target):
-        raise RefusedError(_TITLE, why)
+        raise RefusedError(TITLE, why)
     return (
         replace(proposal, summary=NEW_SKILL_PREFIX + proposal.summary.removeprefix(NEW_SKILL_PREFIX))
         if is_skill
@@ -327,7 +324,7 @@ def original_and_current(proposal: Proposal) -> tuple[bytes | None, bytes | None
     origin = f"{proposal.commit}^" if proposal.commit else proposal.base
     current = objects.read_blob(repo.git, repo.head, relpath)
     if current is None and proposal.target not in CREATABLE:
-        raise SkilldError(_TITLE, f"{relpath} is gone")
+        raise SkilldError(TITLE, f"{relpath} is gone")
     return objects.read_blob(repo.git, origin, relpath) if origin else None, current
 
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from skilld.errors import Exit, RefusedError
+from skilld.errors import Exit, RefusedError, SkilldError
 from skilld.proposals.auto_apply import apply_unasked
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.explain import find_origin
-from skilld.proposals.model import EDITED_NOTE, AnchorNotFound, CommitMethod, EditConflict, GitStatus, NoChange
+from skilld.proposals.model import EDITED_NOTE, CommitMethod, GitStatus, NoChange
 from skilld.proposals.propose import rebuild
 from skilld.proposals.remove_refs import remove_refs
 from support.new_skills import NEW_SKILL, NEW_TEXT, OTHER_TEXT, commit_new, propose_new
@@ -84,10 +84,8 @@ def test_making_it_twice_makes_one_commit(person: Person, harness: Harness) -> N
     again = commit_new(harness)
     assert again.commit == proposal.commit
     assert isinstance(propose_new(harness, "n2"), NoChange)
-    other = propose_new(harness, "n3", text=OTHER_TEXT)
-    assert isinstance(other, EditConflict)
-    assert other.proposals == ("n1",)
-    assert "a skill with that name now exists" in other.reason
+    with pytest.raises(SkilldError, match="a skill with that name now exists"):
+        propose_new(harness, "n3", text=OTHER_TEXT)
     assert person.tip(STAGING) == proposal.commit
 
 
@@ -388,6 +386,5 @@ def test_withdrawing_removes_it(person: Person, harness: Harness) -> None:
 
 
 def test_create_does_not_fit_an_existing_skill(person: Person, harness: Harness) -> None:
-    outcome = harness.propose("p1", create_skill(NEW_TEXT), path=person.skill)
-    assert isinstance(outcome, AnchorNotFound)
-    assert "a skill with that name now exists" in outcome.reason
+    with pytest.raises(SkilldError, match="a skill with that name now exists"):
+        harness.propose("p1", create_skill(NEW_TEXT), path=person.skill)

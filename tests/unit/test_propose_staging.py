@@ -4,9 +4,10 @@ import signal
 
 import pytest
 
+from skilld.errors import SkilldError
 from skilld.git.errors import GitFailedError
 from skilld.git.run import Git, Result
-from skilld.proposals.model import AnchorNotFound, EditConflict, NoChange, ProposalCommit, WaitsForPerson
+from skilld.proposals.model import NoChange, ProposalCommit, WaitsForPerson
 from skilld.proposals.propose import rebuild
 from skilld.types import Evidence, Kind, Update
 from support.repos import SKILL, TEXT, Harness, Person, insert_below, remove_line, replace_line, snapshot
@@ -174,17 +175,16 @@ def test_an_uncommitted_skill_makes_it_wait(person: Person, harness: Harness) ->
 
 
 def test_missing_anchors_are_refused(harness: Harness) -> None:
-    outcome = harness.propose("p1", insert_below("- No such step.", "- Do a dry run."))
-    assert outcome == AnchorNotFound("The edit does not fit: anchor not found once: - No such step.")
+    with pytest.raises(SkilldError, match="The edit does not fit: anchor not found once: - No such step"):
+        harness.propose("p1", insert_below("- No such step.", "- Do a dry run."))
 
 
-def test_a_contradiction_with_an_open_proposal_is_named(person: Person, harness: Harness) -> None:
+def test_an_edit_that_does_not_fit_after_an_open_proposal_is_refused(person: Person, harness: Harness) -> None:
     harness.stage("p1", DRY)
     harness.stage("p2", remove_line("- Push the tag."))
     tip = person.tip(STAGING)
-    outcome = harness.propose("p3", NEWS)
-    assert isinstance(outcome, EditConflict)
-    assert outcome.proposals == ("p2",)
+    with pytest.raises(SkilldError, match="anchor not found once"):
+        harness.propose("p3", NEWS)
     assert person.tip(STAGING) == tip
 
 
