@@ -1,4 +1,4 @@
-"""The kinds of transcripts behind one protocol: files of lines, databases, and records that an adapter gathers.
+"""The kinds of transcripts behind the same methods: files of lines, databases, and records that an adapter gathers.
 
 Takes an adapter's AgentInfo and a path; gives positions, records as `RawLine`, and cursors for the store. The daemon
 follows transcripts with it, `inspect` and the worker read whole ones; none of them knows the kind.
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import Any, Protocol
+from typing import Any
 
 from skilld.agents.base import AgentInfo, Gather, Query
 from skilld.agents.chunk import Chunk
@@ -23,84 +23,9 @@ from skilld.ingest.session_records import GatheredCursor
 from skilld.types import RawLine, Span
 
 Cursor = tail.Cursor | RowCursor | GatheredCursor
+TranscriptRead = tail.FileRead | rows.RowRead | session_records.GatheredRead
+"""One read of a transcript: iterate over `parts` once, then use the rest (`tail.FileRead` says what it is)."""
 _WAL_SUFFIX = "-wal"
-
-
-class TranscriptRead(Protocol):
-    """One read of a transcript: iterate over `parts` once, then use the other properties."""
-
-    @property
-    def size(self) -> int:
-        """The size before reading; with `mtime`, its state."""
-
-    @property
-    def mtime(self) -> float:
-        """See `size`."""
-
-    @property
-    def length(self) -> int:
-        """The end of positions."""
-
-    @property
-    def restarted(self) -> bool:
-        """Whether the given cursor belonged to another transcript."""
-
-    @property
-    def note(self) -> str:
-        """What to tell the person about what could not be read."""
-
-    @property
-    def more(self) -> bool:
-        """Whether complete records may remain."""
-
-    @property
-    def overlong(self) -> Sequence[Span]:
-        """Records too long to be read in full."""
-
-    @property
-    def cursor(self) -> Cursor:
-        """Where to read on."""
-
-    def parts(self) -> Iterable[Chunk | RawLine]:
-        """Return the complete records."""
-
-
-class Source(Protocol):
-    """How one kind of transcript is read. Methods that access the disk raise OSError."""
-
-    @property
-    def rereads(self) -> bool:
-        """Whether records change in place, so that one that waits for its outcome is read again."""
-
-    def transcript(self, changed: Path) -> Path:
-        """Return the transcript that a changed file belongs to."""
-
-    def facts(self, place: Path | os.DirEntry[str]) -> FileFacts:
-        """Return identity, size and time, which stay the same as long as nothing is new."""
-
-    def end(self, path: Path, facts: FileFacts) -> int:
-        """Return the position after the last record."""
-
-    def cursor(self, stored: Mapping[str, Any] | None, baseline: int) -> Cursor | None:
-        """Return the stored cursor, or the one to start with if what is before `baseline` does not count."""
-
-    def read_new(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[TranscriptRead]:
-        """Read what is new after `cursor`."""
-
-    def session(self, record: RawLine) -> str | None:
-        """Return the session that a record belongs to, if that is known without an adapter."""
-
-    def read_all(self, path: Path, *, end: int | None = None) -> Iterator[RawLine | Span]:
-        """Yield all records up to byte `end`, a Span for each overlong one."""
-
-    def read_session(self, path: Path, session: str, start: int, end: int) -> Iterator[Chunk | RawLine | Span]:
-        """Yield all records up to byte `end`, of one session if that is known; those before `start` in chunks.
-
-        Links and other users' files are refused, as by `read_new`.
-        """
-
-    def read_range(self, path: Path, session: str, start: int, end: int) -> Iterator[Chunk | RawLine | Span]:
-        """Yield the records of `read_session` from byte `start`, without reading those before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +44,7 @@ class _FileSource:
         return Path(self.owner(changed)) if self.owner else changed
 
     def facts(self, place: Path | os.DirEntry[str]) -> FileFacts:
-        """Return the file's facts."""
+        """Return the file's identity, size and time, which stay the same as long as nothing is new."""
         found = place.stat(follow_symlinks=False)
         return FileFacts(found.st_dev, found.st_ino, found.st_size, found.st_mtime)
 
@@ -146,7 +71,7 @@ class LineSource(_FileSource):
         return tail.read_new(path, cursor if isinstance(cursor, tail.Cursor) else None)
 
     def read_all(self, path: Path, *, end: int | None = None) -> Iterator[RawLine | Span]:
-        """Yield all complete lines."""
+        """Yield all complete lines up to byte `end`, a Span for each overlong one."""
         fd = os.open(self.transcript(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             yield from tail.read_lines(fd, end=end)
@@ -154,7 +79,7 @@ class LineSource(_FileSource):
             os.close(fd)
 
     def read_session(self, path: Path, session: str, start: int, end: int) -> Iterator[Chunk | RawLine | Span]:
-        """Yield all complete lines."""
+        """Yield all complete lines up to byte `end`, those before `start` in chunks; only from a file of our own."""
         del session
         with tail.open_file(path) as fd:
             reached = 0
@@ -265,6 +190,10 @@ class GatheredSource(_FileSource):
     def read_range(self, path: Path, session: str, start: int, end: int) -> Iterator[RawLine | Span]:
         """Yield the records of `read_session` from number `start`."""
         return (item for item in self.read_session(path, session, start, end) if item.start >= start)
+
+
+Source = LineSource | RowSource | GatheredSource
+"""How one kind of transcript is read. Methods that access the disk raise OSError."""
 
 
 def source_of(info: AgentInfo) -> Source:

@@ -50,10 +50,11 @@ class UnreadableError(OSError):
 
 @dataclass
 class FileRead:
-    """One read of a file: iterate over `parts` once, then use `cursor`.
+    """One read of a file: iterate over `parts` once, then use `cursor`, which says where to read on.
 
-    `restarted` says that the given cursor belonged to another file. `overlong` are the lines over MAX_LINE, whether
-    skipped or read without their images. `more` says that complete lines may remain after the budget was used up.
+    `size` is the size before reading; with `mtime` it is the file's state. `restarted` says that the given cursor
+    belonged to another file. `overlong` are the lines over MAX_LINE, whether skipped or read without their images.
+    `more` says that complete lines may remain after the budget was used up. `note` tells what could not be read.
     """
 
     _fd: int
