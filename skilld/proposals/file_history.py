@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
-from skilld.git import line_diff, objects, renames, tree
+from skilld.git import line_diff, objects, tree
+from skilld.git.errors import RepoRefusedError
+from skilld.git.line_diff import split_lines
 from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo
+from skilld.git.run import Git
 
 Signature = tuple[tuple[str, ...], tuple[str, ...]]
 
@@ -64,7 +68,7 @@ def _read_until_renamed(
     if made is None or not commits[made].parents:
         return found, "", ""
     came = found[made]
-    parent, old = commits[made].parents[0], renames.renamed_from(repo.git, came.oid, relpath)
+    parent, old = commits[made].parents[0], _renamed_from(repo.git, came.oid, relpath)
     before = objects.read_blob(repo.git, parent, old) if old else None
     if before is None:
         return found, "", ""
@@ -90,10 +94,10 @@ def read_file_on_branch(repo: Repo, tip: str, relpath: str, since: int | None) -
     while found.relpath not in tried and len(tried) < _MAX_RENAMES:
         tried.add(found.relpath)
         left = (one for one in reversed(found.commits) if one.before is not None)
-        away = next((one for one in left if renames.is_other_text(one.before, one.text)), None)
-        if away is None or away.before is None or not renames.is_replaced(away.before, found.text):
+        away = next((one for one in left if _is_other_text(one.before, one.text)), None)
+        if away is None or away.before is None or not _is_replaced(away.before, found.text):
             break
-        if not (new := renames.renamed_to(repo.git, away.oid, found.relpath)):
+        if not (new := _renamed_to(repo.git, away.oid, found.relpath)):
             break
         text = objects.read_blob(repo.git, tip, new)
         found = FileOnBranch(new, text, read_history(repo, tip, new, since))
@@ -109,7 +113,7 @@ def path_in(repo: Repo, commit: Commit, relpath: str) -> str:
         return relpath
     changed = {*tree.changed_files(repo.git, commit.parents[0], commit.oid)}
     mine = changed.difference(commit.trailers.get("Skilld-Also", "").split(", "))
-    if relpath in changed or len(mine) != 1 or not renames.may_follow(path := mine.pop(), relpath):
+    if relpath in changed or len(mine) != 1 or not may_follow(path := mine.pop(), relpath):
         return relpath
     names = [f"{one}:{name}" for one in (commit.parents[0], repo.head) for name in (relpath, path)]
     there, old, here, now = objects.read_texts(repo.git, names)
@@ -117,7 +121,7 @@ def path_in(repo: Repo, commit: Commit, relpath: str) -> str:
         return path if there is None and (here, now) != (None, None) else relpath
     if commit.committer.email == OWN_EMAIL:  # whatever its proposal's path is now
         return path
-    return path if there is None or renames.is_other_text(old, now) else relpath
+    return path if there is None or _is_other_text(old, now) else relpath
 
 
 def commits_touching(repo: Repo, tip: str, relpath: str, since: int | None) -> list[str]:
@@ -135,7 +139,7 @@ def renamed_since(repo: Repo, commit: Commit, relpath: str) -> str:
     old = path_in(repo, commit, relpath)
     if old != relpath and objects.read_blob(repo.git, repo.head, old) is not None:
         return old  # it was renamed back, or is not renamed on this branch
-    return renames.renamed_between(repo.git, commit.parents[0], repo.head, old)
+    return _renamed_between(repo.git, commit.parents[0], repo.head, old)
 
 
 def reverted_commits(commit: Commit) -> list[str]:
@@ -164,3 +168,73 @@ def _brought_in(repo: Repo, commit: Commit) -> set[str]:
         return {commit.oid}
     out = repo.git.run("rev-list", "--max-count=1000", commit.oid, f"^{commit.parents[0]}").decode()
     return {commit.oid, *out.split()}
+
+
+# The other path of a file that a commit renamed, as git's rename detection tells it.
+
+_TEXTS = ".md", ".mdc"
+_HOW = "--no-ext-diff", "--no-textconv", "--name-status", "-r", "-z"
+
+
+def _is_other_text(old: bytes | None, new: bytes | None) -> bool:
+    """Whether a file is gone, or nothing of its old text is left in it: it became a link, or an import."""
+    if old is None or new is None:
+        return new is None
+    return {*map(str.strip, split_lines(old))}.isdisjoint({*map(str.strip, split_lines(new))} - {""})
+
+
+def _is_replaced(old: bytes, new: bytes | None) -> bool:
+    """Whether a file is gone, or has less than half of the lines of its old text."""
+    lines = [line.strip() for line in split_lines(old) if line.strip()]
+    left = {line.strip() for line in split_lines(new or b"")}
+    return new is None or 2 * sum(line in left for line in lines) < len(lines)
+
+
+def may_follow(old: str, new: str) -> bool:
+    """Whether an edit of the file at one path may follow it to another one, where agents read it and git can name it.
+
+    What became a script or a setting is no text for agents any more.
+    """
+    try:
+        tree.check_relpath(old)
+        tree.check_relpath(new)
+    except RepoRefusedError:
+        return False
+    return PurePosixPath(new).suffix in {PurePosixPath(old).suffix, *_TEXTS}
+
+
+def _renamed_to(git: Git, commit: str, relpath: str) -> str:
+    """Return the new path of the file that a commit moved away from `relpath`; empty if it renamed it to none."""
+    return next((new for old, new in _renames(git, commit) if old == relpath and _has_left(git, commit, old)), "")
+
+
+def _renamed_from(git: Git, commit: str, relpath: str) -> str:
+    """Return the old path of the file that a commit moved to `relpath`; empty if it renamed none."""
+    return next((old for old, new in _renames(git, commit) if new == relpath and _has_left(git, commit, old)), "")
+
+
+def _renamed_between(git: Git, old: str, new: str, relpath: str) -> str:
+    """Return the path in commit `new` of the file that `old` has at `relpath`, as git's cherry-pick finds it."""
+    how = *_HOW, "--find-renames", "--diff-filter=R"
+    return next((after for before, after in _rows(git, *how, old, new) if before == relpath), "")
+
+
+def _renames(git: Git, commit: str) -> list[tuple[str, str]]:
+    """Return the old and the new path of each file that a commit renamed, or copied from one that it changed."""
+    parent = f"{commit}^"
+    if objects.read_commit(git, parent) is None:
+        return []
+    changed = tree.changed_files(git, parent, commit).values()
+    if all(was is None for was, _ in changed) or all(was is not None for was, _ in changed):
+        return []  # no need to ask git
+    return _rows(git, *_HOW, "--find-renames", "--find-copies", "--diff-filter=RC", parent, commit)
+
+
+def _has_left(git: Git, commit: str, relpath: str) -> bool:
+    """Whether a commit left nothing of a file: a copy of one that became a link to the copy was renamed as well."""
+    return _is_other_text(*objects.read_texts(git, [f"{one}:{relpath}" for one in (f"{commit}^", commit)]))
+
+
+def _rows(git: Git, *options: str) -> list[tuple[str, str]]:
+    rows = git.run("diff-tree", *options).decode("utf-8", "surrogateescape").split("\0")
+    return [(old, new) for old, new in zip(rows[1::3], rows[2::3], strict=False) if may_follow(old, new)]

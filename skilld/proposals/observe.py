@@ -46,20 +46,27 @@ from skilld.types import Proposal, State
 
 
 @dataclass(frozen=True, slots=True)
-class BranchView:
-    """A branch that counts: its commits that touch the skill, oldest first, and the skill at its tip.
+class _Branch:
+    """A branch that counts; `behind` for a local one that lacks commits of the default branch as last fetched."""
 
-    `has_commit` says whether its history contains the proposal's own commit; `tip` is its newest commit. `here` is
-    false for a branch as last fetched, and `behind` true for a local one that lacks commits of it.
-    """
-
+    ref: str
+    tip: str
     default: bool
-    commits: tuple[SkillCommit, ...]
-    text: bytes | None
-    has_commit: bool
-    tip: str = ""
-    here: bool = True
     behind: bool = False
+
+    @property
+    def here(self) -> bool:
+        """False for a branch as last fetched."""
+        return self.ref.startswith("refs/heads/")
+
+
+@dataclass(frozen=True, slots=True)
+class BranchView:
+    """A branch with a proposal's file on it; `has_commit` says whether its history has the proposal's own commit."""
+
+    branch: _Branch
+    file: FileOnBranch
+    has_commit: bool
 
 
 def judge(subject: Change, views: Sequence[BranchView]) -> Observation:
@@ -69,7 +76,7 @@ def judge(subject: Change, views: Sequence[BranchView]) -> Observation:
     only fetched counts once no branch here has the proposal any more; a branch that is behind only shows that one has.
     """
     judged = [(view, judge_branch(subject, view)) for view in views]
-    stays = any(view.here and verdict.seen is GitStatus.LANDED for view, verdict in judged)
+    stays = any(view.branch.here and verdict.seen is GitStatus.LANDED for view, verdict in judged)
     for default, order in (
         (True, (GitStatus.REVERTED, GitStatus.LANDED)),
         (False, (GitStatus.LANDED, GitStatus.REVERTED)),
@@ -77,9 +84,9 @@ def judge(subject: Change, views: Sequence[BranchView]) -> Observation:
         verdicts = [
             verdict
             for view, verdict in judged
-            if view.default is default
-            and not (view.behind and verdict.seen is not GitStatus.LANDED)
-            and not (stays and not view.here and verdict.seen is GitStatus.REVERTED)
+            if view.branch.default is default
+            and not (view.branch.behind and verdict.seen is not GitStatus.LANDED)
+            and not (stays and not view.branch.here and verdict.seen is GitStatus.REVERTED)
         ]
         found = next((verdict for seen in order for verdict in verdicts if verdict.seen is seen), None)
         if found is not None:
@@ -90,18 +97,18 @@ def judge(subject: Change, views: Sequence[BranchView]) -> Observation:
 def judge_branch(subject: Change, view: BranchView) -> Observation:
     """Return what one branch shows."""
     verdict = _judge_commits(subject, view)
-    text = b"" if view.text is None and subject.creates else view.text
+    text = b"" if view.file.text is None and subject.creates else view.file.text
     if not subject.is_known:
         return verdict
     if text is None:  # a file that was moved away reverts nothing that it had until then
-        left = next((one.before for one in reversed(view.commits) if one.text is None), None)
+        left = next((one.before for one in reversed(view.file.commits) if one.text is None), None)
         was_in = left is None or subject.is_in(left)
         return verdict if was_in or verdict.seen is not GitStatus.LANDED else _without_lines(subject, view)
     if verdict.seen is not GitStatus.LANDED:
         bringer = _introducing_commit(subject, view) if subject.is_made_in(text) else ""
         return Observation(subject.id, GitStatus.LANDED, bringer, "lines") if bringer else verdict
     if not subject.is_in(text):
-        note = rewritten_note(subject, view.commits, text)
+        note = rewritten_note(subject, view.file.commits, text)
         return replace(verdict, note=note) if note else _without_lines(subject, view)
     if not subject.holds(text):
         return replace(verdict, note=verdict.note or CHANGED_NOTE)
@@ -110,7 +117,7 @@ def judge_branch(subject: Change, view: BranchView) -> Observation:
 
 def _without_lines(subject: Change, view: BranchView) -> Observation:
     """Return that the lines are gone, with the newest commit after which the text no longer held the change."""
-    losing = (one.oid for one in reversed(view.commits) if subject.holds(one.text) < subject.holds(one.before))
+    losing = (one.oid for one in reversed(view.file.commits) if subject.holds(one.text) < subject.holds(one.before))
     return Observation(subject.id, GitStatus.REVERTED, next(losing, ""), "lines gone")
 
 
@@ -139,15 +146,15 @@ def _relevant_commits(subject: Change, view: BranchView) -> Sequence[SkillCommit
     none is known to be older than that, it is the one that reverts the commit it landed with, or if that is not in the
     history (removed, amended, or part of a squashed one), the last one that reverts a commit naming the proposal.
     """
-    ours = [one.oid for one in view.commits if subject.id in one.proposals or one.oid == subject.landed]
-    commits = [one for one in view.commits if one.oid not in subject.older or one.oid in ours]
-    numbered = [*enumerate(view.commits, 1)]
+    ours = [one.oid for one in view.file.commits if subject.id in one.proposals or one.oid == subject.landed]
+    commits = [one for one in view.file.commits if one.oid not in subject.older or one.oid in ours]
+    numbered = [*enumerate(view.file.commits, 1)]
     takings = [(at, one) for at, one in numbered if subject.landed in one.reverts or subject.id in one.undoes]
     undone = [at for at, one in takings if one.oid in subject.older]
     if not undone and subject.reopened:
-        lost = all(one.oid != subject.landed for one in view.commits)
+        lost = all(one.oid != subject.landed for one in view.file.commits)
         undone = [at for at, one in takings if lost or subject.landed in one.reverts]
-    return view.commits[undone[-1] :] if undone else commits
+    return view.file.commits[undone[-1] :] if undone else commits
 
 
 def _landing_kind(subject: Change, sighting: SkillCommit) -> str:
@@ -171,24 +178,12 @@ def _introducing_commit(subject: Change, view: BranchView) -> str:
     adds = bool(subject.signature[1])
     if subject.declined and not adds:
         return ""
-    changes = [one for one in view.commits if adds or one.before is not None]
+    changes = [one for one in view.file.commits if adds or one.before is not None]
     made = (one.oid for one in reversed(changes) if subject.is_made_in(one.text) > subject.holds(one.before))
     return next(made, "")
 
 
 _MARGIN_SECONDS = 2 * 86400  # clocks of two machines differ, and dates are those of a batch
-
-
-@dataclass(frozen=True, slots=True)
-class _Branch:
-    ref: str
-    tip: str
-    default: bool
-    behind: bool = False
-
-    @property
-    def here(self) -> bool:
-        return self.ref.startswith("refs/heads/")
 
 
 @shared_git()
@@ -218,21 +213,11 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
     for proposal in proposals:
         change, relpath = changes[proposal.id], proposal.relpath
         views = [
-            BranchView(
-                branch.default,
-                files[branch.tip, relpath].commits,
-                files[branch.tip, relpath].text,
-                change.own is not None and change.own.oid in reached[branch.tip],
-                branch.tip,
-                branch.here,
-                branch.behind,
-            )
+            BranchView(branch, files[branch.tip, relpath], bool(change.own and change.own.oid in reached[branch.tip]))
             for branch in branches
         ]
         found = _with_time(repo, proposal, _observe_proposal(repo, proposal, change, views, since))
-        there = {
-            branch.tip: files[branch.tip, relpath] for branch in branches if branch.default or branch.ref == repo.branch
-        }
+        there = {view.branch.tip: view.file for view in views if view.branch.default or view.branch.ref == repo.branch}
         seen.append(_with_place(repo, proposal, change, found, there))
     return locate_undecided(repo, proposals, changes, seen, since)
 
@@ -296,7 +281,7 @@ def _observe_proposal(
     found = judge(change, views)
     if found.seen is GitStatus.NOTHING and not proposal.creates:
         # If the skill's folder was renamed, git applies a cherry-pick at its new place.
-        away = [view.tip for view in views if view.text is None]
+        away = [view.branch.tip for view in views if view.file.text is None]
         if proposal.id in (naming := commits_naming(repo, away, since)):
             return Observation(proposal.id, GitStatus.LANDED, naming[proposal.id], "named")
     if found.how == "lines gone" and (moved := _observe_moved(repo, proposal, change, views)):
@@ -314,7 +299,7 @@ def _observe_proposal(
 def _observe_moved(repo: Repo, proposal: Proposal, change: Change, views: Sequence[BranchView]) -> Observation | None:
     """Return that a proposal's lines are in another file now, None if they are not: they count as landed."""
     for view in views:
-        path, own = find_moved(repo, change, view.commits, view.tip)
+        path, own = find_moved(repo, change, view.file.commits, view.branch.tip)
         if path:
             note = "" if path == proposal.relpath else f"{MOVED_TO}{path}"
             return Observation(proposal.id, GitStatus.LANDED, "", "moved", note, relpath=path if own else "")

@@ -12,10 +12,9 @@ from skilld.errors import SkilldError
 from skilld.git import line_diff, objects, tree
 from skilld.git.managed_repos import open_any
 from skilld.git.objects import OWN_EMAIL
-from skilld.git.renames import may_follow
 from skilld.git.repo import Repo
 from skilld.paths import places
-from skilld.proposals.file_history import SkillCommit, path_in, read_file_on_branch
+from skilld.proposals.file_history import SkillCommit, may_follow, path_in, read_file_on_branch
 from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE
 from skilld.proposals.refit import Edit, fit_edit
 from skilld.proposals.whereabouts import Change, read_change
