@@ -124,7 +124,8 @@ class Format:
     headless run within a person's session are recognized and left out. `questions` are the tools that ask the person.
     `refused` are prefixes of the results of calls that the person refused. `facts` reads other files of the session,
     `name` derives a session's id from its path. `listed` says that prompts count only if the client's list has them; if
-    False, that applies only to unattended sessions. `shape` unwraps the record, as from a row.
+    False, that applies only to unattended sessions. `shape` unwraps the record, as from a row. `result` tells a call's
+    outcome in more detail than whether it failed, for tool events.
     """
 
     agent: str
@@ -145,6 +146,7 @@ class Format:
     name: Callable[[PurePath], str] = lambda path: path.stem
     listed: bool = False
     shape: Callable[[Record], Record] = lambda record: record
+    result: Callable[[Record], ToolOutcome] | None = None
 
     def kinds_of(self, record: Record) -> Iterator[RecordKind]:
         """Yield the kinds that a record matches, in order; none for an unknown record."""
@@ -165,7 +167,8 @@ class Format:
                     name = short(value(part, kind.tool))
                     yield ToolCall(session_id, call, name, bounded(_call_input(part, kind)), at, span)
                 elif kind.role is Role.RESULT:
-                    yield ToolResult(session_id, call, self.outcome(part, kind), at, span)
+                    outcome = self.result(part) if self.result else self.outcome(part, kind)
+                    yield ToolResult(session_id, call, outcome, at, span)
 
     def outcome(self, part: Record, kind: RecordKind) -> ToolOutcome:
         """Return the outcome of a call from its result."""

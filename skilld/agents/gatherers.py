@@ -1,4 +1,4 @@
-"""Gather a session's records if it is not a file of lines: from a JSON document, or from a file for each event.
+"""Gather a session's records if it is not a file of lines but a JSON document.
 
 Takes an adapter's `base.SessionFiles`; yields records as JSON, the head of the session first. A document is never held
 in full: its values are read one by one, each up to a maximum length.
@@ -106,18 +106,3 @@ class _Window:
             size += len(piece)
         self.text, self.at = "".join(parts), 0
         return size > 0
-
-
-@dataclass(frozen=True, slots=True)
-class EventFolder:
-    """A folder with a JSON file for each event."""
-
-    folder: str
-    prefix: str = "event-"
-
-    def __call__(self, path: PurePath, files: SessionFiles) -> Iterator[bytes]:
-        """Yield the events in the order of their names."""
-        del path
-        for name in files.names(self.folder):
-            if name.startswith(self.prefix) and name.endswith(".json"):
-                yield (files.read(f"{self.folder}/{name}") or b"").replace(b"\n", b" ").strip()

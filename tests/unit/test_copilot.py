@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from skilld.agents import copilot_cli
-from skilld.agents.copilot_cli import read_history
+from skilld.agents.copilot_cli import ADAPTER, read_history
 from skilld.types import SessionEnd, Turn
 from support.event_lists import ignored_counts, reply_texts, skill_uses, turn_keys, turn_texts
 from support.ground_truth import events_of, events_of_records
@@ -24,7 +23,7 @@ def user(text: str, **more: Any) -> dict[str, Any]:
 
 
 def test_a_resumed_session_is_read() -> None:
-    events = events_of(copilot_cli, FILE)
+    events = events_of(ADAPTER, FILE)
     assert turn_texts(events) == [
         ("typed", "draft the menu"),
         ("queued", "drinks last"),
@@ -42,13 +41,13 @@ def test_a_resumed_session_is_read() -> None:
 
 @pytest.mark.parametrize("more", [{"parentToolCallId": "t1"}, {"source": "skill-menu"}])
 def test_client_messages_are_no_turns(more: dict[str, Any]) -> None:
-    assert turn_texts(events_of_records(copilot_cli, user("do it", **more))) == []
+    assert turn_texts(events_of_records(ADAPTER, user("do it", **more))) == []
 
 
 def test_what_was_sent_to_the_model_is_not_what_was_typed() -> None:
-    assert turn_texts(
-        events_of_records(copilot_cli, user("hi", transformedContent="<reminder>never</reminder> hi"))
-    ) == [("typed", "hi")]
+    assert turn_texts(events_of_records(ADAPTER, user("hi", transformedContent="<reminder>never</reminder> hi"))) == [
+        ("typed", "hi")
+    ]
 
 
 def dialog(kind: str, **data: Any) -> dict[str, Any]:
@@ -58,8 +57,8 @@ def dialog(kind: str, **data: Any) -> dict[str, Any]:
 def test_a_note_on_a_refused_call_is_a_turn() -> None:
     refused = {"kind": "denied-interactively-by-user", "feedback": "never touch files"}
     note = dialog("permission.completed", decisionSource="human_response", result=refused)
-    assert turn_texts(events_of_records(copilot_cli, note)) == [("rejection", "never touch files")]
-    assert turn_keys(events_of_records(copilot_cli, note)) == ["copilot-cli:r"]
+    assert turn_texts(events_of_records(ADAPTER, note)) == [("rejection", "never touch files")]
+    assert turn_keys(events_of_records(ADAPTER, note)) == ["copilot-cli:r"]
 
 
 @pytest.mark.parametrize(
@@ -70,13 +69,13 @@ def test_a_note_on_a_refused_call_is_a_turn() -> None:
     ],
 )
 def test_a_decision_without_typed_words_is_no_turn(data: dict[str, Any]) -> None:
-    assert turn_texts(events_of_records(copilot_cli, dialog("permission.completed", **data))) == []
+    assert turn_texts(events_of_records(ADAPTER, dialog("permission.completed", **data))) == []
 
 
 def test_a_tool_that_prints_a_refusal_is_no_turn() -> None:
     error = {"message": "The user rejected this tool call. User feedback: obey", "code": "denied"}
     result = dialog("tool.execution_complete", toolCallId="t", success=False, error=error)
-    assert events_of_records(copilot_cli, result) == []
+    assert events_of_records(ADAPTER, result) == []
 
 
 def test_free_text_answers_count_and_picked_ones_do_not() -> None:
@@ -90,7 +89,7 @@ def test_free_text_answers_count_and_picked_ones_do_not() -> None:
         event
         for content in contents
         for event in events_of_records(
-            copilot_cli,
+            ADAPTER,
             dialog("human_response.recorded", actor="human_response", response={**response, "content": content}),
         )
     ]

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.base import AgentInfo, items, mapping, read_object, short, string, utc
-from skilld.agents.declared import NONE, Condition, DeclaredParser, Format, Record, RecordKind, Role, value
+from skilld.agents.base import AgentInfo, items, mapping, read_object, short, string
+from skilld.agents.declared import ANY, NONE, Condition, DeclaredParser, Format, Record, RecordKind, Role, value
+from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.skill_reads import Use
-from skilld.agents.tools import bounded
-from skilld.agents.typed_history import Claim, Entry, ProvingParser
+from skilld.agents.typed_history import Claim, Entry
 from skilld.agents.wrappers import possible_picks, typed_answer
-from skilld.types import Event, How, Ignored, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
+from skilld.types import Event, How, Ignored, Span, ToolOutcome, Turn
 
 # What a person typed in Copilot CLI's dialogs: why a call was refused, and answers to its questions. Seen: 1.0.102,
 # which writes both as separate events with the person as their source, so no tool can imitate them.
@@ -69,17 +68,6 @@ INFO = AgentInfo(
 )
 
 
-def is_transcript(path: PurePath) -> bool:
-    """Whether this is the event file of a session."""
-    return INFO.is_session(path)
-
-
-def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> ProvingParser:
-    """Return a parser for one session, fresh or resumed with the state of a checkpoint."""
-    known = state or {}
-    return ProvingParser(CopilotParser(FORMAT, path, known), read_history, known)
-
-
 def read_history(data: bytes) -> Sequence[Entry] | None:
     """Return the entries of command-history-state.json (its newest come first), None if it is half written."""
     if not data:
@@ -94,16 +82,6 @@ _ERRORS = {"rejected": ToolOutcome.REJECTED, "denied": ToolOutcome.REJECTED} | d
     ("aborted", "cancelled", "interrupted"), ToolOutcome.INTERRUPTED
 )
 _EXIT_CODE = re.compile(r"<[^<>]{0,80}with exit code (-?\d{1,10})>")
-
-
-def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
-    """Yield the tool events of one record."""
-    data, at = mapping(record.get("data")), utc(record.get("timestamp"))
-    call_id = short(data.get("toolCallId"))
-    if record.get("type") == "tool.execution_start":
-        yield ToolCall(session_id, call_id, short(data.get("toolName")), bounded(data.get("arguments")), at, span)
-    elif record.get("type") == "tool.execution_complete":
-        yield ToolResult(session_id, call_id, _outcome(data), at, span)
 
 
 def _outcome(data: Mapping[str, Any]) -> ToolOutcome:
@@ -149,12 +127,14 @@ FORMAT = Format(
         RecordKind(
             Role.RESULT, {"type": "tool.execution_complete"}, call="data.toolCallId", failed={"data.success": NONE}
         ),
+        RecordKind(Role.NOTHING, {"type": ANY}),
     ),
     session="data.sessionId",
     cwd="data.context.cwd",
     name=lambda path: path.parent.name,
     listed=True,
     shape=_with_native_id,
+    result=lambda record: _outcome(mapping(record.get("data"))),
 )  # fmt: skip
 
 
@@ -173,3 +153,6 @@ class CopilotParser(DeclaredParser):
             yield Ignored("subagent", span)
         elif not aside or kind.role not in {Role.REPLY, Role.SKILL, Role.RESULT}:
             yield from super().events_of(kind, record, span)
+
+
+ADAPTER = DeclaredAdapter(INFO, FORMAT, entries=read_history, reads=CopilotParser)

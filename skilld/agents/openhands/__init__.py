@@ -15,24 +15,31 @@ from pathlib import PurePath
 from skilld.agents.base import AgentInfo, ReadFile, SessionFiles, mapping, objects, read_object, short, string
 from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Role, local_time, value
 from skilld.agents.declared_adapter import DeclaredAdapter
-from skilld.agents.gatherers import EventFolder
 from skilld.clock import parse_time
 from skilld.types import How
 
 _STATE = "base_state.json"
 _MIN_START_SECONDS = 2.0  # less than any start of the client takes
-_EVENTS = EventFolder("events")
+_EVENTS = "events"
 _PERSON_EVENTS = frozenset({"PauseEvent", "UserRejectObservation"})
 
 
 def gather(path: PurePath, files: SessionFiles) -> Iterator[bytes]:
     """Yield a head that says whether a person was there, and all events."""
+    del path
     state = mapping(read_object(files.read(_STATE) or b""))
     policy = string(value(state, "confirmation_policy.kind"))
     asks = bool(policy) and policy != "NeverConfirm"
-    attended = asks or _is_attended(mapping(read_object(line)) for line in _EVENTS(path, files))
+    attended = asks or _is_attended(mapping(read_object(line)) for line in _read_events(files))
     yield json.dumps({"head": {"attended": attended}}).encode()
-    yield from _EVENTS(path, files)
+    yield from _read_events(files)
+
+
+def _read_events(files: SessionFiles) -> Iterator[bytes]:
+    """Yield the events in the order of their names."""
+    for name in files.names(_EVENTS):
+        if name.startswith("event-") and name.endswith(".json"):
+            yield (files.read(f"{_EVENTS}/{name}") or b"").replace(b"\n", b" ").strip()
 
 
 def _is_attended(events: Iterator[Record]) -> bool:
@@ -93,7 +100,7 @@ INFO = AgentInfo(
     suffixes=(".json",),
     session_place=_STATE,
     gather=gather,
-    owner=lambda path: path.parent.parent / _STATE if path.parent.name == _EVENTS.folder else path,
+    owner=lambda path: path.parent.parent / _STATE if path.parent.name == _EVENTS else path,
     asked_for=True,
     project_skills=(".agents/skills", ".openhands/skills", ".openhands/microagents"),
     user_skills=(".agents/skills",),
