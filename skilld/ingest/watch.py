@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from enum import Flag, auto
 from pathlib import Path
-from typing import Protocol
 
 from watchdog.events import FileCreatedEvent, FileModifiedEvent, FileMovedEvent, FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
@@ -47,29 +46,6 @@ class _Events(Flag):
     NEW_FOLDERS = auto()  # only that a folder was created in it
 
 
-class _WatchBackend(Protocol):
-    """The operating system's way to watch folders."""
-
-    @property
-    def alive(self) -> bool:
-        """Whether it still runs."""
-
-    def add(self, folder: Path, events: _Events, *, deep: bool) -> bool:
-        """Watch a folder, with `deep` all that are below it now too; False if that is not possible."""
-
-    def drop(self, folder: Path) -> None:
-        """Stop watching a folder and all below it."""
-
-    def watch_only(self, top: Path, wanted: set[str]) -> set[str]:
-        """Watch these folders below `top`; return those that were not watched. The others may be dropped."""
-
-    def retry_refused(self) -> int:
-        """Retry the folders refused because of the kernel's limit; return how many are still refused."""
-
-    def stop(self) -> None:
-        """Stop watching."""
-
-
 class Watcher:
     """Watches folders and reports what may have changed.
 
@@ -86,7 +62,7 @@ class Watcher:
         self._flat: frozenset[Path] = frozenset()
         self._sparse: frozenset[Path] = frozenset()
 
-    def _start_backend(self) -> _WatchBackend | None:
+    def _start_backend(self) -> _InotifyBackend | _ObserverBackend | None:
         """Return a new backend; None if the kernel has no descriptor left for this user: the sweep finds everything."""
         try:
             return (
@@ -115,7 +91,7 @@ class Watcher:
         self._watch_parents(self._backend, set(map(Path, missing)))
         return new
 
-    def _watch_folder(self, watches: _WatchBackend, folder: Path) -> bool:
+    def _watch_folder(self, watches: _InotifyBackend | _ObserverBackend, folder: Path) -> bool:
         """Watch a folder; False if it is gone or the kernel has no watch left. The sweep covers it in any case."""
         identity = _identity(folder)
         if identity is None:
@@ -127,7 +103,7 @@ class Watcher:
         self._watched[folder] = identity
         return True
 
-    def _watch_parents(self, watches: _WatchBackend, parents: set[Path]) -> None:
+    def _watch_parents(self, watches: _InotifyBackend | _ObserverBackend, parents: set[Path]) -> None:
         """Watch only those folders in which a missing one would appear.
 
         FSEvents would report everything below them, and the nearest one is often the home folder: on macOS none is
@@ -192,9 +168,11 @@ class _InotifyBackend:
 
     @property
     def alive(self) -> bool:
+        """Whether it still runs."""
         return self._fd.is_alive()
 
     def add(self, folder: Path, events: _Events, *, deep: bool) -> bool:
+        """Watch a folder, with `deep` all that are below it now too; False if that is not possible."""
         with self._lock:
             name = str(folder)
             before = self._events_of(name) if name in self._watches else events
@@ -218,11 +196,13 @@ class _InotifyBackend:
                 self._special[name] &= ~_Events.NEW_FOLDERS
 
     def drop(self, folder: Path) -> None:
+        """Stop watching a folder and all below it."""
         with self._lock:
             for name in [name for name in self._watches if name == str(folder) or name.startswith(f"{folder}/")]:
                 self._remove_watch(name)
 
     def watch_only(self, top: Path, wanted: set[str]) -> set[str]:
+        """Watch these folders below `top`; return those that were not watched. The others may be dropped."""
         with self._lock:
             below = {name for name in self._watches if name.startswith(f"{top}/")}
             idle = below - wanted - self._special.keys()
@@ -231,6 +211,7 @@ class _InotifyBackend:
             return {name for name in wanted - below if self._add_watch(name)}
 
     def retry_refused(self) -> int:
+        """Retry the folders refused because of the kernel's limit; return how many are still refused."""
         with self._lock:
             for name in sorted(self._refused):
                 self._refused.discard(name)
@@ -239,6 +220,7 @@ class _InotifyBackend:
             return len(self._refused)
 
     def stop(self) -> None:
+        """Stop watching."""
         self._fd.stop()
         self._fd.join(timeout=2)
 
