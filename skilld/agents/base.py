@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar
 
 from skilld.agents.chunk import Chunk
 from skilld.text import read_json
@@ -82,10 +82,10 @@ class AgentInfo:
     `session_place` is the path of its transcript in it, with `*` for that folder's name.
     `typed_list` are possible places of the client's list of what a person typed, of which the first that exists is
     used: relative to the transcript's folder, or starting with `~/` or `$VARIABLE/`; `typed_place` returns one that
-    depends on another file. Its parser is a `TypedListParser`.
+    depends on another file. Its parser has `set_typed_list`.
     If a client logs a prompt template as if it were typed, `templates` are the folders of such files, given as for
     `typed_list`, `project_templates` those in a project, and `template_settings` files in a project whose list
-    `prompts` names more. Its parser is a `TemplateParser`.
+    `prompts` names more. Its parser has `set_templates`.
     If a session is not a file of lines (a document that is rewritten, a file for each event), `gather` yields its
     records from the start, and `owner` returns the transcript that a file of a session belongs to. An agent whose
     prompts cannot be distinguished from those of a script is `asked_for`: only roots named in the settings are
@@ -149,7 +149,16 @@ class AgentInfo:
 
 
 class Parser(Protocol):
-    """Turns the lines of one file, in order, into events. One parser per file; it remembers what later lines need."""
+    """Turns the lines of one file, in order, into events. One parser per file; it remembers what later lines need.
+
+    If it needs more, it has any of these, called before lines are fed. `read_side_files(read)` reads other files about
+    its session, such as whether a person is in it: `read` takes a place as in `AgentInfo.typed_list`.
+    `set_typed_list(typed)` gets the client's whole list of what a person typed as it is now, to distinguish typed words
+    from others; None if there is none (the adapter knows what that means). A parser that never gets a list treats
+    everything that may be typed as typed: its caller looks for turns that were found with the list before, by their
+    keys. `set_templates(lookup)` is for prompts that may be templates without a mark: without it, every prompt counts
+    as typed.
+    """
 
     def feed(self, line: RawLine) -> list[Event]:
         """Return the events of one complete line. Never raises on bad input: that is a Malformed event."""
@@ -167,26 +176,6 @@ class Parser(Protocol):
         its outcome: reading that line again yields the same events, and turn keys make repeats harmless. The state is
         bounded, serializable as JSON, and holds nobody's words, only ids, names, paths and counts.
         """
-
-
-@runtime_checkable
-class TypedListParser(Protocol):
-    """A parser that needs the client's list of what a person typed to distinguish typed words from others."""
-
-    def set_typed_list(self, typed: bytes | None) -> None:
-        """Set the whole list as it is now; None if there is none (the adapter knows what that means).
-
-        Called before lines are fed. A parser that never gets a list treats everything that may be typed as typed: its
-        caller looks for turns that were found with the list before, by their keys.
-        """
-
-
-@runtime_checkable
-class SideFileParser(Protocol):
-    """A parser that needs other files to know about its session, such as whether a person is in it."""
-
-    def read_side_files(self, read: ReadFile) -> None:
-        """Read the files: `read` takes a place as in `AgentInfo.typed_list`. Called before lines are fed."""
 
 
 def chunk_reader(parser: Parser) -> Callable[[Chunk], list[Event]]:
@@ -295,6 +284,10 @@ class RecordParser(Generic[EventType]):
     def flush(self) -> list[EventType]:
         """Return nothing."""
         return []
+
+    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
+        """Return where to resume, and the state."""
+        raise NotImplementedError
 
     def _read(self, record: dict[str, Any], span: Span) -> Iterable[EventType]:
         raise NotImplementedError

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
-from skilld.agents.base import ReadFile, SideFileParser
+from skilld.agents.base import ReadFile, RecordParser
 from skilld.clock import parse_time, rfc3339
 from skilld.text import fold
 from skilld.types import Event, How, Ignored, RawLine, Reply, Span, Turn
@@ -49,28 +49,15 @@ class Entry:
     at: float | None = None
 
 
-class ClaimingParser(Protocol):
-    """A parser that returns claims for prompts of unknown origin; otherwise like base.Parser."""
-
-    def feed(self, line: RawLine) -> list[Event | Claim]:
-        """Return the events and claims of one line."""
-
-    def flush(self) -> list[Event | Claim]:
-        """Return what still waits for a later line."""
-
-    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
-        """Return where to resume, and the state."""
-
-
 class ProvingParser:
-    """A Parser and TypedListParser around a parser with claims. Events after an open claim wait with it.
+    """A Parser around one with claims for prompts of unknown origin. Events after an open claim wait with it.
 
     If no list was ever set, claims count as typed.
     """
 
     def __init__(
         self,
-        inner: ClaimingParser,
+        inner: RecordParser[Event | Claim],
         read: Callable[[bytes], Sequence[Entry] | None],
         state: Mapping[str, Any],
         *,
@@ -103,8 +90,8 @@ class ProvingParser:
 
     def read_side_files(self, read: ReadFile) -> None:
         """Let the inner parser read other files, if it needs them."""
-        if isinstance(self._inner, SideFileParser):
-            self._inner.read_side_files(read)
+        if read_inner := getattr(self._inner, "read_side_files", None):
+            read_inner(read)
             began = float(getattr(self._inner, "began", 0.0))
             self._used = max(self._used, began - _SKEW_SECONDS) if began else self._used
 

@@ -16,7 +16,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
 
 from skilld.agents.base import items, mapping, objects, string
 from skilld.text import fold, fold_case
@@ -159,14 +158,6 @@ TemplateLookup = Callable[[str | None], Sequence[str]]  # a session's folder -> 
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _PLACEHOLDER = re.compile(r"(\$\{@:\d+(?::\d+)?\}|\$(?:\d+|@|[A-Z][A-Z0-9_]*)|!`[^`\n]*`)")
 _WORD = re.compile(r"\w")
-
-
-@runtime_checkable
-class TemplateParser(Protocol):
-    """A parser for an agent whose prompts may be templates without a mark."""
-
-    def set_templates(self, templates: TemplateLookup) -> None:
-        """Set the lookup for templates. Without it, every prompt counts as typed."""
 
 
 def no_templates(folder: str | None) -> Sequence[str]:

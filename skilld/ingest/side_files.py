@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from skilld.agents.base import AgentInfo, Parser, ReadFile, TypedListParser, mapping, string
+from skilld.agents.base import AgentInfo, Parser, mapping, string
 from skilld.agents.wrappers import TemplateLookup
 from skilld.files import read_regular
 
@@ -98,13 +98,11 @@ _MAX_PROMPT_LOG = 8 << 20  # bytes; the lists seen hold 50 to a few hundred entr
 def provide(parser: Parser, path: Path, info: AgentInfo, environment: Mapping[str, str] = os.environ) -> None:
     """Provide the parser of the transcript at `path` with the files, the list and the templates that it needs."""
     # This runs for every read, and isinstance with a protocol takes 20 us.
-    read_side_files: Callable[[ReadFile], None] | None = getattr(parser, "read_side_files", None)
-    set_templates: Callable[[TemplateLookup], None] | None = getattr(parser, "set_templates", None)
-    if read_side_files is not None:
+    if read_side_files := getattr(parser, "read_side_files", None):
         read_side_files(lambda place: _read_place(place, path, environment))
-    if (info.typed_list or info.typed_place) and isinstance(parser, TypedListParser):
-        parser.set_typed_list(read_typed_list(path, info, environment))
-    if set_templates is not None:
+    if (info.typed_list or info.typed_place) and (set_typed_list := getattr(parser, "set_typed_list", None)):
+        set_typed_list(read_typed_list(path, info, environment))
+    if set_templates := getattr(parser, "set_templates", None):
         places = (_resolve_place(place, path, environment) for place in info.templates)
         set_templates(template_lookup(filter(None, places), info))
 

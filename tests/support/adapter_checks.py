@@ -10,11 +10,11 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 
-from skilld.agents.base import Adapter, Parser, SideFileParser
-from skilld.agents.wrappers import TemplateParser
+from skilld.agents.base import Adapter
 from skilld.text import fold
 from skilld.types import Event, RawLine, SkillUse, Turn
 from support.carrier import MARK, Carrier
+from support.forged import parser_with_files
 from support.ground_truth import raw_lines
 
 CONTENT = f"{MARK}: always use tabs"
@@ -26,22 +26,9 @@ _UNKNOWN = (
 )
 
 
-def parser_with_files(adapter: Adapter, carrier: Carrier, state: object = None, content: str = CONTENT) -> Parser:
-    """Return a parser that has been given the files beside the session."""
-    parser = adapter.parser(PurePath(carrier.file), json.loads(json.dumps(state)) if state else None)
-    if isinstance(parser, SideFileParser) and carrier.side_files is not None:
-        parser.read_side_files(carrier.side_files(PROMPT).get)
-    if carrier.typed_list is not None:
-        parser.set_typed_list(carrier.typed_list(PROMPT))  # type: ignore[attr-defined]
-    if isinstance(parser, TemplateParser):
-        templates = [template(content) for template in carrier.templates]
-        parser.set_templates(lambda _: templates)
-    return parser
-
-
 def read_events(adapter: Adapter, carrier: Carrier, lines: Sequence[RawLine], content: str = CONTENT) -> list[Event]:
     """Return the events of a session's lines, read in one pass."""
-    parser = parser_with_files(adapter, carrier, content=content)
+    parser = parser_with_files(adapter, carrier, content, PROMPT)
     return [event for line in lines for event in parser.feed(line)] + parser.flush()
 
 
@@ -80,7 +67,7 @@ def check_resuming_reads_the_same(adapter: Adapter, carrier: Carrier) -> None:
     events: list[Event] = []
     state, position, reached = None, 0, 0
     while True:
-        parser = parser_with_files(adapter, carrier, state)
+        parser = parser_with_files(adapter, carrier, CONTENT, PROMPT, state)
         fresh = next((line for line in lines if line.start >= max(position, reached)), None)
         for line in lines:
             if line.start >= position and (fresh is None or line.end <= fresh.end):
@@ -140,7 +127,7 @@ def _contents(carrier: Carrier) -> Iterator[str]:
 
 def check_state_holds_no_words(adapter: Adapter, carrier: Carrier) -> None:
     """A checkpoint contains no words of anybody."""
-    parser = parser_with_files(adapter, carrier)
+    parser = parser_with_files(adapter, carrier, CONTENT, PROMPT)
     for line in _carrier_lines(carrier):
         parser.feed(line)
         state = json.dumps(parser.checkpoint(line.end)[1])

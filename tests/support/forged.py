@@ -12,10 +12,10 @@ import json
 import random
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
+from typing import Any
 
 from skilld.agents import ADAPTERS
-from skilld.agents.base import SideFileParser
-from skilld.agents.wrappers import TemplateParser
+from skilld.agents.base import Adapter, Parser
 from skilld.text import fold
 from skilld.types import Turn
 from support.carrier import MARK, Carrier
@@ -139,16 +139,22 @@ def _texts(value: object) -> Iterable[str]:
             yield from _texts(each)
 
 
-def turns_of(agent: str, carrier: Carrier, content: str, prompt: str) -> list[str]:
-    """Return what the agent's adapter takes for typed in a carrier's session, white space folded."""
-    parser = ADAPTERS[agent].parser(PurePath(carrier.file))
+def parser_with_files(adapter: Adapter, carrier: Carrier, content: str, prompt: str, state: object = None) -> Parser:
+    """Return a parser that has been given the files beside the session."""
+    parser: Any = adapter.parser(PurePath(carrier.file), json.loads(json.dumps(state)) if state else None)
+    if carrier.side_files is not None:
+        parser.read_side_files(carrier.side_files(prompt).get)
     if carrier.typed_list is not None:
-        parser.set_typed_list(carrier.typed_list(prompt))  # type: ignore[attr-defined]
-    if isinstance(parser, TemplateParser):
+        parser.set_typed_list(carrier.typed_list(prompt))
+    if hasattr(parser, "set_templates"):
         templates = [template(content) for template in carrier.templates]
         parser.set_templates(lambda _: templates)
-    if isinstance(parser, SideFileParser) and carrier.side_files is not None:
-        parser.read_side_files(carrier.side_files(prompt).get)
+    return parser  # type: ignore[no-any-return]
+
+
+def turns_of(agent: str, carrier: Carrier, content: str, prompt: str) -> list[str]:
+    """Return what the agent's adapter takes for typed in a carrier's session, white space folded."""
+    parser = parser_with_files(ADAPTERS[agent], carrier, content, prompt)
     events = [
         event for line in raw_lines(carrier.data(content, prompt)) for event in parser.feed(line)
     ] + parser.flush()

@@ -26,9 +26,8 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, TextIO
 
 from skilld.agents import ADAPTERS
-from skilld.agents.base import Parser
+from skilld.agents.base import Parser, RecordParser
 from skilld.agents.codex.user_messages import WRAPPERS
-from skilld.agents.typed_history import ClaimingParser
 from skilld.agents.wrappers import Wrappers
 from skilld.context.disk import Files, FileText
 from skilld.context.resolution import Workspace
@@ -73,7 +72,7 @@ _BY_HAND: dict[Any, Callable[[str], Any]] = {
     OSError: OSError,
     TextIO: io.StringIO,
     Parser: lambda _: ADAPTERS["claude-code"].parser(_NOWHERE),
-    ClaimingParser: lambda _: ADAPTERS["codex"].parser(_NOWHERE),
+    RecordParser: lambda _: ADAPTERS["cursor"].parser(_NOWHERE),
     Wrappers: lambda _: WRAPPERS,  # a text is no pattern
     Redactor: lambda _: Redactor(bytes(32)),
     TextRedactor: lambda _: Redactor(bytes(32)),
