@@ -55,6 +55,14 @@ class ProposalLife:
         """Propose operations on the skill, or on another file."""
         return stage_and_store(self.store, make_edit(self.person, name, *operations, path=path, **other))
 
+    def hub(self) -> Person:
+        """Give the repository a remote, push, and return a colleague with a clone of it."""
+        self.person.git("init", "--quiet", "--bare", "../hub.git")
+        self.person.git("remote", "add", "origin", "../hub.git")
+        self.person.git("push", "--quiet", "--set-upstream", "origin", "main")
+        self.person.git("clone", "--quiet", "../hub.git", "../other")
+        return Person(self.person.root.parent / "other")
+
     def get(self, name: str = "p1") -> Proposal:
         """Return it as it is stored."""
         return get_proposal(self.store, name)

@@ -10,6 +10,7 @@ import pytest
 
 from skilld.store import Store
 from support.new_store import new_store
+from support.proposal_life import ProposalLife
 from support.repos import Harness, Person, isolate_git, new_repo
 from support.stub_model import StubModel
 
@@ -151,6 +152,12 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
     """Return somebody with a repository with one skill, and with a home of their own."""
     isolate_git(monkeypatch, tmp_path / "home")
     return new_repo(tmp_path / "work")
+
+
+@pytest.fixture
+def life(person: Person, store: Store) -> ProposalLife:
+    """Return what proposals in that repository go through."""
+    return ProposalLife(person, store)
 
 
 @pytest.fixture(scope="module")

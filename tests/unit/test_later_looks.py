@@ -12,17 +12,11 @@ from skilld.errors import RefusedError
 from skilld.proposals.poll import observe_job, proposals_to_check, record_observation, refresh
 from skilld.proposals.reconcile import observe
 from skilld.proposals.remarks import describe_standing
-from skilld.store import Store
 from skilld.types import Op, Operation
 from support.proposal_life import DRY, ProposalLife
-from support.repos import SKILL, TEXT, Person
+from support.repos import SKILL, TEXT
 
 UNDONE = "accepted, but its commit was later removed from its branch"
-
-
-@pytest.fixture
-def life(person: Person, store: Store) -> ProposalLife:
-    return ProposalLife(person, store)
 
 
 def pass_a_day(life: ProposalLife) -> None:
@@ -63,21 +57,13 @@ def test_what_was_dropped_unaccepted_is_rejected_after_a_day(life: ProposalLife)
 # Reverting what is elsewhere
 
 
-def hub(life: ProposalLife) -> Person:
-    life.person.git("init", "--quiet", "--bare", "../hub.git")
-    life.person.git("remote", "add", "origin", "../hub.git")
-    life.person.git("push", "--quiet", "--set-upstream", "origin", "main")
-    life.person.git("clone", "--quiet", "../hub.git", "../other")
-    return Person(life.person.root.parent / "other")
-
-
 @pytest.mark.parametrize("observed", [False, True])
 @pytest.mark.parametrize("where", ["branch", "remote branch"])
 def test_what_was_written_and_committed_on_another_branch_is_not_reverted_here(
     life: ProposalLife, where: str, *, observed: bool
 ) -> None:
     life.offer()
-    hub(life)
+    life.hub()
     life.person.git("switch", "--quiet", "--create", "side")
     life.accept(worktree=True)
     commit = life.person.commit("mine")
@@ -98,7 +84,7 @@ def test_what_only_the_remote_has_is_not_reverted_here(life: ProposalLife) -> No
     """A colleague took it in, and that was only fetched."""
     life.offer()
     life.offer("p2", "- Push the tag.", "- Write the news.")
-    other = hub(life)
+    other = life.hub()
     other.write(SKILL, TEXT.replace("- Tag", f"{DRY}\n- Tag"))
     other.git("commit", "--quiet", "--all", "-m", "Say it")
     other.git("push", "--quiet")
@@ -116,7 +102,7 @@ def test_what_only_the_remote_has_is_not_reverted_here(life: ProposalLife) -> No
 
 def test_an_accepted_branch_that_is_only_on_the_remote_is_not_reverted_here(life: ProposalLife) -> None:
     life.offer()
-    hub(life)
+    life.hub()
     life.person.git("switch", "--quiet", "--create", "side")
     life.accept()
     life.person.git("push", "--quiet", "origin", "side")

@@ -5,18 +5,12 @@ from __future__ import annotations
 import pytest
 
 from skilld.proposals.amend import restore
-from skilld.store import Store
 from skilld.types import Op, Operation
 from support.proposal_life import DRY, ProposalLife
-from support.repos import SKILL, TEXT, Person
+from support.repos import SKILL, TEXT
 
 STAGING = "refs/heads/skilld/staging"
 UNDONE = "accepted, but its commit was later removed from its branch"
-
-
-@pytest.fixture
-def life(person: Person, store: Store) -> ProposalLife:
-    return ProposalLife(person, store)
 
 
 def amend(life: ProposalLife) -> None:

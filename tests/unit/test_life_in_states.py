@@ -299,10 +299,9 @@ UNCOMMITTED: Mapping[str, tuple[State, str, str]] = {
 @pytest.mark.parametrize("state", UNCOMMITTED.values(), ids=UNCOMMITTED.keys())
 @pytest.mark.parametrize("name", ["p1", "p4"])
 def test_without_a_commit_the_files_and_the_index_are_as_before(
-    person: Person, store: Store, name: str, state: tuple[State, str, str]
+    person: Person, life: ProposalLife, name: str, state: tuple[State, str, str]
 ) -> None:
     make, cause, remedy = state
-    life = ProposalLife(person, store)
     propose_all(life)
     propose_new(life)
     make(person)
@@ -317,8 +316,9 @@ def test_without_a_commit_the_files_and_the_index_are_as_before(
     assert life.observe(name) == ("open", "")
 
 
-def test_a_lock_that_keeps_the_staging_branch_as_it_is_comes_with_its_remedy(person: Person, store: Store) -> None:
-    life = ProposalLife(person, store)
+def test_a_lock_that_keeps_the_staging_branch_as_it_is_comes_with_its_remedy(
+    person: Person, life: ProposalLife
+) -> None:
     propose_all(life)
     lock = person.write(".git/packed-refs.lock", "")
     (warning,) = life.reject("p2").warnings
@@ -333,8 +333,7 @@ def collect_garbage(person: Person) -> None:
 
 
 @pytest.mark.parametrize("name", ["p1", "p4"])
-def test_collected_garbage_between_all_decisions_loses_nothing(person: Person, store: Store, name: str) -> None:
-    life = ProposalLife(person, store)
+def test_collected_garbage_between_all_decisions_loses_nothing(person: Person, life: ProposalLife, name: str) -> None:
     propose_all(life)
     propose_new(life)
     tree = person.git("rev-parse", "HEAD^{tree}")
@@ -358,9 +357,8 @@ def test_collected_garbage_between_all_decisions_loses_nothing(person: Person, s
 @pytest.mark.parametrize("name", ["p1", "p4"])
 @pytest.mark.parametrize("how", ["revert", "thrown away"])
 def test_what_was_only_written_is_taken_out_after_its_commit_was_collected(
-    person: Person, store: Store, name: str, how: str
+    person: Person, life: ProposalLife, name: str, how: str
 ) -> None:
-    life = ProposalLife(person, store)
     propose_all(life)
     propose_new(life)
     life.accept(name, worktree=True)
@@ -376,8 +374,7 @@ def test_what_was_only_written_is_taken_out_after_its_commit_was_collected(
     assert not (person.root / EXTRA).exists()
 
 
-def test_what_the_person_added_to_its_commit_does_not_return_with_it(person: Person, store: Store) -> None:
-    life = ProposalLife(person, store)
+def test_what_the_person_added_to_its_commit_does_not_return_with_it(person: Person, life: ProposalLife) -> None:
     life.offer()
     life.accept()
     person.skill.write_text(person.skill.read_text() + "\nMine.\n")
@@ -407,8 +404,7 @@ def test_two_homes_share_a_repository(person: Person, store: Store, tmp_path: Pa
     assert person.skill.read_text() == lines
 
 
-def test_a_file_that_is_gone_is_not_written(person: Person, store: Store) -> None:
-    life = ProposalLife(person, store)
+def test_a_file_that_is_gone_is_not_written(person: Person, life: ProposalLife) -> None:
     life.offer()
     person.skill.unlink()
     with pytest.raises(RefusedError) as error:

@@ -11,20 +11,14 @@ from skilld.proposals.amend import decide_parts, select_parts
 from skilld.proposals.decide import accepting
 from skilld.proposals.model import EDITED_NOTE
 from skilld.proposals.remarks import why_left_open
-from skilld.store import Store
 from skilld.types import Kind, Op, Operation, State, Update
 from support.proposal_life import ProposalLife
-from support.repos import SKILL, TEXT, Person
+from support.repos import SKILL, TEXT
 
 FLOAT = "- Never round money with float."
 DECIMAL = "- Always use Decimal.quantize."
 MINE = "- Round money with Decimal.quantize, never with float."
 QUOTE = "Never round money with float, always use Decimal.quantize."
-
-
-@pytest.fixture
-def life(person: Person, store: Store) -> ProposalLife:
-    return ProposalLife(person, store)
 
 
 def offer(life: ProposalLife, name: str = "p1") -> None:

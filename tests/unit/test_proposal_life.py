@@ -12,25 +12,9 @@ import pytest
 from skilld.errors import RefusedError
 from skilld.proposals.amend import accept_edited, restore
 from skilld.proposals.explain import read_versions
-from skilld.store import Store
 from skilld.types import Op, Operation, State
 from support.proposal_life import DRY, ProposalLife
-from support.repos import SKILL, TEXT, Person
-
-
-@pytest.fixture
-def life(person: Person, store: Store) -> ProposalLife:
-    return ProposalLife(person, store)
-
-
-def hub(life: ProposalLife) -> Person:
-    """Give the repository a remote, push, and return a colleague with a clone of it."""
-    life.person.git("init", "--quiet", "--bare", "../hub.git")
-    life.person.git("remote", "add", "origin", "../hub.git")
-    life.person.git("push", "--quiet", "--set-upstream", "origin", "main")
-    life.person.git("clone", "--quiet", "../hub.git", "../other")
-    return Person(life.person.root.parent / "other")
-
+from support.repos import SKILL, TEXT
 
 # Undoing an acceptance
 
@@ -121,7 +105,7 @@ def test_a_cherry_pick_that_was_reverted_after_it_was_reopened_still_counts(life
 def test_a_revert_that_was_only_fetched_does_not_count_until_it_is_merged(life: ProposalLife) -> None:
     life.offer()
     life.accept()
-    other = hub(life)
+    other = life.hub()
     other.git("revert", "--no-edit", "HEAD")
     other.git("push", "--quiet")
     life.person.git("fetch", "--quiet")
@@ -134,7 +118,7 @@ def test_a_revert_that_was_only_fetched_does_not_count_until_it_is_merged(life: 
 def test_on_a_branch_of_its_own_a_fetched_revert_does_not_count_either(life: ProposalLife) -> None:
     life.offer()
     life.accept()
-    other = hub(life)
+    other = life.hub()
     life.person.git("switch", "--quiet", "--create", "work")
     life.person.commit("mine", {"README.md": "more\n"})
     other.git("revert", "--no-edit", "HEAD")
@@ -148,7 +132,7 @@ def test_on_a_branch_of_its_own_a_fetched_revert_does_not_count_either(life: Pro
 
 def test_what_was_brought_in_and_reverted_on_the_remote_alone_is_reverted(life: ProposalLife) -> None:
     life.offer()
-    other = hub(life)
+    other = life.hub()
     other.write(SKILL, TEXT.replace("- Tag", f"{DRY}\n- Tag"))
     other.git("commit", "--quiet", "--all", "-m", "Say it\n\nSkilld-Proposal: p1")
     other.git("push", "--quiet")

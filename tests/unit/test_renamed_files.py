@@ -13,18 +13,12 @@ from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.proposals.amend import restore
 from skilld.proposals.explain import find_origin
 from skilld.proposals.file_history import read_history
-from skilld.store import Store
 from skilld.types import Op, Operation, TargetKind
 from support.proposal_life import DRY, ProposalLife
 from support.repos import SKILL, TEXT, Person
 
 NEW = "notes/AGENTS.md"
 NEXT = "- Write the news."
-
-
-@pytest.fixture
-def life(person: Person, store: Store) -> ProposalLife:
-    return ProposalLife(person, store)
 
 
 def rename(person: Person, old: str = SKILL, new: str = NEW) -> None:

@@ -6,16 +6,10 @@ import pytest
 
 from skilld.errors import RefusedError
 from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE
-from skilld.store import Store
 from support.proposal_life import DRY, ProposalLife
-from support.repos import SKILL, Person
+from support.repos import SKILL
 
 MINE = "- Before anything else: a run in which nothing is published."
-
-
-@pytest.fixture
-def life(person: Person, store: Store) -> ProposalLife:
-    return ProposalLife(person, store)
 
 
 def reword(life: ProposalLife, new: str, old: str = DRY) -> None:

@@ -11,17 +11,11 @@ from skilld.errors import SkilldError
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.proposals.amend import restore
 from skilld.proposals.remarks import describe_standing, recently_stale, refusal_and_remedy, staging_use
-from skilld.store import Store
 from skilld.types import Op, Operation, State
 from support.proposal_life import DRY, ProposalLife
-from support.repos import SKILL, TEXT, Person
+from support.repos import SKILL, TEXT
 
 WAYS = "to bring it back: skilld restore p1; to discard it: skilld reject p1"
-
-
-@pytest.fixture
-def life(person: Person, store: Store) -> ProposalLife:
-    return ProposalLife(person, store)
 
 
 @pytest.fixture

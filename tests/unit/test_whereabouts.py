@@ -9,15 +9,9 @@ import pytest
 from skilld.clock import rfc3339
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.proposals.poll import refresh
-from skilld.store import Store
 from skilld.types import Op, Operation, State
 from support.proposal_life import DRY, ProposalLife
-from support.repos import SKILL, TEXT, Person
-
-
-@pytest.fixture
-def life(person: Person, store: Store) -> ProposalLife:
-    return ProposalLife(person, store)
+from support.repos import SKILL, TEXT
 
 
 def test_an_accepted_one_is_found_on_a_branch_that_was_rebased_since(life: ProposalLife) -> None:

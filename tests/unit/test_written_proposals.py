@@ -12,18 +12,12 @@ from skilld.daemon.job_builder import not_to_repeat
 from skilld.errors import RefusedError
 from skilld.proposals.past_decisions import decision_against, past_decisions
 from skilld.proposals.poll import PollSchedule
-from skilld.store import Store
 from skilld.types import Kind, Op, Operation, SideEdit, State, Update
 from support.proposal_life import DRY, ProposalLife
 from support.repos import SKILL, TEXT, Person
 
 WRITTEN = "written to the file, not committed"
 DISCARDED = "accepted with --worktree, then removed from the file before it was committed"
-
-
-@pytest.fixture
-def life(person: Person, store: Store) -> ProposalLife:
-    return ProposalLife(person, store)
 
 
 @pytest.fixture
