@@ -110,7 +110,7 @@ def _new_kinds(agent: str, version: str, now: RecordKinds, before: RecordKinds) 
 
 def _is_unknown(agent: str, kind: str) -> bool:
     """Whether a declared format does not match a record that consists of the names of this kind."""
-    from skilld.agents.declared_adapter import DeclaredAdapter
+    from skilld.agents.declared import DeclaredAdapter
 
     adapter = ADAPTERS.get(agent)
     record: dict[str, Any] = {}

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.agents.base import Adapter
-from skilld.agents.declared import ANY, NONE, Condition, RecordKind, Role
-from skilld.agents.declared_adapter import DeclaredAdapter
+from skilld.agents.declared import ANY, NONE, Condition, DeclaredAdapter, RecordKind, Role
 from skilld.agents.tools import record_reader
 from skilld.ingest import side_files
 from skilld.ingest.source import source_of

@@ -15,8 +15,7 @@ from typing import Any
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import Adapter, mapping, short, string
-from skilld.agents.declared import Record
-from skilld.agents.declared_adapter import DeclaredAdapter
+from skilld.agents.declared import DeclaredAdapter, Record
 from skilld.agents.tools import record_reader
 from skilld.ingest.drift import MAX_KINDS, RecordKinds
 from skilld.ingest.explain import kind_of, shape_of

@@ -7,8 +7,7 @@ from typing import Any
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import AgentInfo
-from skilld.agents.declared import ANY, Format, RecordKind, Role
-from skilld.agents.declared_adapter import DeclaredAdapter
+from skilld.agents.declared import ANY, DeclaredAdapter, Format, RecordKind, Role
 from skilld.agents.wrappers import Wrappers
 from support.adapter_checks import CHECKS
 from support.carrier import Carrier

@@ -10,8 +10,7 @@ import re
 from pathlib import PurePath
 
 from skilld.agents.base import AgentInfo, ReadFile, mapping, read_object, short, string
-from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Role
-from skilld.agents.declared_adapter import DeclaredAdapter
+from skilld.agents.declared import ANY, DeclaredAdapter, Facts, Format, Record, RecordKind, Role
 from skilld.agents.skill_reads import Use, use_of_path
 from skilld.agents.typed_history import Entry
 from skilld.agents.wrappers import Wrappers

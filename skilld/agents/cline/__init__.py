@@ -11,8 +11,7 @@ import re
 from pathlib import PurePath
 
 from skilld.agents.base import AgentInfo, ReadFile, mapping, objects, read_object, string
-from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Role, milliseconds
-from skilld.agents.declared_adapter import DeclaredAdapter
+from skilld.agents.declared import ANY, DeclaredAdapter, Facts, Format, Record, RecordKind, Role, milliseconds
 from skilld.agents.gatherers import Document
 from skilld.agents.questions import Question
 from skilld.agents.wrappers import option_labels

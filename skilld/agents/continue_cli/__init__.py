@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from skilld.agents.base import AgentInfo, ReadFile, objects, string
-from skilld.agents.declared import ANY, Facts, Format, RecordKind, Role
-from skilld.agents.declared_adapter import DeclaredAdapter
+from skilld.agents.declared import ANY, DeclaredAdapter, Facts, Format, RecordKind, Role
 from skilld.agents.gatherers import Document
 from skilld.agents.questions import OpenQuestion, Question, ToolOutput
 from skilld.agents.typed_history import Entry

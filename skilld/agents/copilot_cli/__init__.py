@@ -12,8 +12,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from skilld.agents.base import AgentInfo, items, mapping, read_object, short, string
-from skilld.agents.declared import ANY, NONE, Condition, DeclaredParser, Format, Record, RecordKind, Role, value
-from skilld.agents.declared_adapter import DeclaredAdapter
+from skilld.agents.declared import (
+    ANY,
+    NONE,
+    Condition,
+    DeclaredAdapter,
+    DeclaredParser,
+    Format,
+    Record,
+    RecordKind,
+    Role,
+    value,
+)
 from skilld.agents.skill_reads import Use
 from skilld.agents.typed_history import Claim, Entry
 from skilld.agents.wrappers import possible_picks, typed_answer

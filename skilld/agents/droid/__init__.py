@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator
 
 from skilld.agents.base import AgentInfo, objects, string
-from skilld.agents.declared import ANY, Format, Record, RecordKind, Role, value
-from skilld.agents.declared_adapter import DeclaredAdapter
+from skilld.agents.declared import ANY, DeclaredAdapter, Format, Record, RecordKind, Role, value
 from skilld.agents.questions import OpenQuestion, Question, ToolOutput
 from skilld.agents.skill_reads import Use, use_of_path
 from skilld.agents.wrappers import Wrappers

@@ -7,8 +7,7 @@ terminal's history. Compaction rewrites the conversation with other row numbers:
 from __future__ import annotations
 
 from skilld.agents.base import AgentInfo, Folder, Query, objects, read_object, string
-from skilld.agents.declared import Format, Record, RecordKind, Role, unix_time, value
-from skilld.agents.declared_adapter import DeclaredAdapter
+from skilld.agents.declared import DeclaredAdapter, Format, Record, RecordKind, Role, unix_time, value
 from skilld.agents.typed_history import Entry
 from skilld.text import read_json
 

@@ -17,6 +17,7 @@ from skilld.agents.base import AgentInfo, ReadFile, mapping, read_object, short,
 from skilld.agents.declared import (
     ANY,
     NONE,
+    DeclaredAdapter,
     DeclaredParser,
     Facts,
     Format,
@@ -26,7 +27,6 @@ from skilld.agents.declared import (
     milliseconds,
     value,
 )
-from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.questions import Question, quoted_answers
 from skilld.agents.skill_reads import Use
 from skilld.agents.typed_history import Claim

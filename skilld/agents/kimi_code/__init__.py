@@ -11,8 +11,17 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from skilld.agents.base import AgentInfo, ReadFile, mapping, read_object, short, string
-from skilld.agents.declared import Facts, Format, Record, RecordKind, Role, milliseconds, value
-from skilld.agents.declared_adapter import DeclaredAdapter, read_entries
+from skilld.agents.declared import (
+    DeclaredAdapter,
+    Facts,
+    Format,
+    Record,
+    RecordKind,
+    Role,
+    milliseconds,
+    read_entries,
+    value,
+)
 from skilld.agents.questions import OpenQuestion, Question, ToolOutput
 from skilld.agents.skill_reads import Use
 from skilld.types import How

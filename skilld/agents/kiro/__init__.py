@@ -9,8 +9,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from skilld.agents.base import AgentInfo, ReadFile, mapping, objects, read_object, short, string
-from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Role, unix_time, value
-from skilld.agents.declared_adapter import DeclaredAdapter
+from skilld.agents.declared import ANY, DeclaredAdapter, Facts, Format, Record, RecordKind, Role, unix_time, value
 
 
 def _words(record: Record) -> str:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from skilld.agents.base import AgentInfo, ReadFile, read_object, string
-from skilld.agents.declared import ANY, Facts, Format, RecordKind, Role
-from skilld.agents.declared_adapter import DeclaredAdapter
+from skilld.agents.declared import ANY, DeclaredAdapter, Facts, Format, RecordKind, Role
 
 
 def _facts(path: PurePath, read: ReadFile) -> Facts:

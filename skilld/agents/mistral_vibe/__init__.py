@@ -23,8 +23,7 @@ from skilld.agents.base import (
     short,
     string,
 )
-from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Role, milliseconds, value
-from skilld.agents.declared_adapter import DeclaredAdapter
+from skilld.agents.declared import ANY, DeclaredAdapter, Facts, Format, Record, RecordKind, Role, milliseconds, value
 from skilld.agents.questions import OpenQuestion, Question, ToolOutput
 from skilld.agents.skill_reads import Use
 from skilld.agents.wrappers import last_match

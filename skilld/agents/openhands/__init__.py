@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from skilld.agents.base import AgentInfo, ReadFile, SessionFiles, mapping, objects, read_object, short, string
-from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Role, local_time, value
-from skilld.agents.declared_adapter import DeclaredAdapter
+from skilld.agents.declared import ANY, DeclaredAdapter, Facts, Format, Record, RecordKind, Role, local_time, value
 from skilld.clock import parse_time
 from skilld.types import How
 
