@@ -63,14 +63,6 @@ def test_another_file_gets_the_persons_text(world: Amended, home: Path) -> None:
     assert "Never round" not in (home / ".claude/CLAUDE.md").read_text()
 
 
-def test_a_part_has_the_persons_text(world: Amended) -> None:
-    world.amend("- Keep money out of floats.", "- Use Decimal.quantize for money.")
-    world.accept("--part", "1")
-    assert (world.project.root / "CLAUDE.md").read_text() == f"{GUIDE}- Keep money out of floats.\n"
-    (rest,) = world.program.json("proposals")
-    assert rest["summary"] == "Use Decimal.quantize for money."
-
-
 def test_a_proposal_is_accepted_into_the_renamed_file(world: Amended) -> None:
     world.project.git("mv", "CLAUDE.md", "AGENTS.md")
     world.project.git("commit", "--quiet", "-m", "rename")

@@ -34,15 +34,6 @@ def test_a_merge_with_plain_git_accepts_and_the_rest_stays_open(world: TaughtPro
     assert world.project.git("fsck", "--strict", "--no-dangling") == ""
 
 
-def test_a_revert_with_plain_git_is_noticed_and_not_proposed_again(world: TaughtProject) -> None:
-    world.project.git("cherry-pick", world.show(world.two)["commit"])
-    world.states()
-    world.project.git("revert", "--no-edit", "HEAD")
-    assert world.states() == {world.two: "reverted", world.one: "open"}
-    teach(world, TICKETS)
-    assert world.states() == {world.two: "reverted", world.one: "open"}
-
-
 def pass_a_day(world: TaughtProject) -> None:
     """Put back by two days what skilld noted of a proposal that is off the branch."""
     with sqlite3.connect(world.home / DATABASE) as db:
@@ -139,21 +130,6 @@ def test_each_decision_names_the_command_that_undoes_it(world: TaughtProject) ->
         assert after_decision("revert") == take_in
         assert FIRST not in world.skill
     assert world.states() == {world.two: "reverted", world.one: "open"}
-
-
-def test_an_accepted_change_that_was_discarded_can_be_accepted_again(world: TaughtProject) -> None:
-    head = world.project.git("rev-parse", "HEAD")
-    for accept, throw_away in (
-        (("accept", "--worktree"), ("checkout", "--quiet", ".")),
-        (("accept",), ("reset", "--quiet", "--hard", head)),
-        (("accept",), ("reset", "--quiet", "--hard", head)),
-    ):
-        assert world.program.run(*accept, world.two).stdout.startswith(f"{world.two} accepted: ")
-        assert FIRST in world.skill
-        assert world.program.run("accept", world.two).stdout == f"{world.two} was already accepted.\n"
-        world.project.git(*throw_away)
-        assert FIRST not in world.skill
-    assert world.states() == {world.two: "dropped", world.one: "open"}
 
 
 def test_a_proposal_that_cannot_be_accepted_does_not_block_the_others(world: TaughtProject) -> None:
