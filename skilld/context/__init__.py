@@ -1,7 +1,7 @@
 """What an agent loads in a folder: instruction files, imports, rules and skills, by agent and version.
 
 `context_of` is the entry point. The resolvers implement behaviour that was measured with the real clients
-(tests/live/test_context.py) and access files through `disk.Files`.
+(tests/live/test_context.py) and access files through `disk.Disk`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from skilld.agents import ADAPTERS
 from skilld.agents.base import agent_homes, resolve_skill_folder
 from skilld.context import claude_code, codex, copilot_cli, gemini_cli, markup, opencode, pi
 from skilld.context.contradictions import Contradiction, DuplicateText, contradictions, find_duplicates
-from skilld.context.disk import Disk, Files
+from skilld.context.disk import Disk
 from skilld.context.listing import LISTINGS, add_listed_skills
 from skilld.context.resolution import Resolution, Workspace, files_below, folders_up
 from skilld.context.values import Context, Kind, LoadedFile, LoadTime, Scope, Segment, Surprise, parse_version
@@ -69,7 +69,7 @@ def context_of(
     touched_files: Sequence[str] = (),
     *,
     environment: Mapping[str, str] | None = None,
-    files: Files = _DISK,
+    files: Disk = _DISK,
     untouched: bool = True,
 ) -> Context:
     """Return what `agent` loads when it works in `project_dir` and has touched these files (absolute or relative).

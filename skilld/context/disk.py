@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from skilld.files import read_regular
 
@@ -35,28 +35,9 @@ class FileText:
     real: str
 
 
-class Files(Protocol):
-    """How resolvers access files. Nothing raises: what cannot be read does not exist."""
-
-    def read(self, path: str) -> FileText | None:
-        """Return a regular file, links followed."""
-
-    def names(self, folder: str) -> Mapping[str, bool]:
-        """Return the names in a folder, in the order of the disk, and whether each is a folder, links followed."""
-
-    def exists(self, path: str) -> bool:
-        """Whether anything has this name."""
-
-    def real(self, path: str) -> str:
-        """Return a path with links resolved."""
-
-    def below(self, folder: str, wanted: frozenset[str]) -> Iterator[str]:
-        """Yield the folders below one that contain a wanted name, outer ones first, without those that hold no work."""
-
-
 @dataclass(slots=True)
 class Disk:
-    """The files of this machine."""
+    """The files of this machine. Nothing raises: what cannot be read does not exist."""
 
     _texts: dict[str, tuple[tuple[int, ...], FileText]] = field(default_factory=dict)
     _folders: dict[str, tuple[tuple[int, ...], dict[str, bool]]] = field(default_factory=dict)
@@ -67,7 +48,7 @@ class Disk:
         return _cached(self._texts, path, _read_text)
 
     def names(self, folder: str) -> Mapping[str, bool]:
-        """Return the names in a folder; none if it cannot be listed."""
+        """Return the names in a folder, in the order of the disk, and whether each is a folder, links followed."""
         return _cached(self._folders, folder, _read_names) or {}
 
     def exists(self, path: str) -> bool:
@@ -85,7 +66,10 @@ class Disk:
             return path
 
     def below(self, folder: str, wanted: frozenset[str]) -> Iterator[str]:
-        """Yield the folders below one that contain a wanted name, except hidden ones, dependencies and links."""
+        """Yield the folders below one that contain a wanted name, outer ones first.
+
+        Hidden ones, dependencies, links and others that hold no work are left out.
+        """
         ignored = _SKIPPED_FOLDERS | self._ignored(folder)
         level = deque([folder])
         for _ in range(_MAX_FOLDERS):

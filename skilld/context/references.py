@@ -14,7 +14,7 @@ from functools import cached_property
 from posixpath import basename, dirname, join, normpath
 from urllib.parse import unquote
 
-from skilld.context.disk import Disk, Files
+from skilld.context.disk import Disk
 from skilld.context.patterns import matches
 from skilld.context.resolution import folders_up, json_object, value_at
 from skilld.context.values import Context, Kind, Surprise, within
@@ -78,7 +78,7 @@ class Project:
     """The tree below a project's root, against which references are checked."""
 
     root: str
-    files: Files
+    files: Disk
     _read: dict[str, str] = field(default_factory=dict)
 
     @cached_property

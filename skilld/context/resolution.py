@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from posixpath import dirname, join, normpath
 from typing import Any
 
-from skilld.context.disk import Files, FileText
+from skilld.context.disk import Disk, FileText
 from skilld.context.patterns import matches
 from skilld.context.values import Kind, LoadedFile, LoadTime, Scope, Segment, Surprise, plain_segments, within
 
@@ -28,7 +28,7 @@ class Workspace:
     whether nested folders count in which nothing was touched.
     """
 
-    files: Files
+    files: Disk
     project: str
     home: str
     own: str
@@ -164,7 +164,7 @@ def string_list(value: object) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
-def files_below(files: Files, folder: str, suffix: str, depth: int = 16) -> Iterator[str]:
+def files_below(files: Disk, folder: str, suffix: str, depth: int = 16) -> Iterator[str]:
     """Yield the files below a folder whose names end with `suffix`, in the order of the disk.
 
     Links are followed, as clients do, but each folder is listed once, and not too many: a repository may link to `/`.
@@ -172,7 +172,7 @@ def files_below(files: Files, folder: str, suffix: str, depth: int = 16) -> Iter
     yield from _files_below(files, folder, suffix, depth, set())
 
 
-def _files_below(files: Files, folder: str, suffix: str, depth: int, listed: set[str]) -> Iterator[str]:
+def _files_below(files: Disk, folder: str, suffix: str, depth: int, listed: set[str]) -> Iterator[str]:
     real = files.real(folder)
     if not depth or real in listed or len(listed) >= _MAX_FOLDERS:
         return

@@ -29,7 +29,7 @@ from skilld.agents import ADAPTERS
 from skilld.agents.base import Parser, RecordParser
 from skilld.agents.codex.user_messages import WRAPPERS
 from skilld.agents.wrappers import Wrappers
-from skilld.context.disk import Files, FileText
+from skilld.context.disk import Disk, FileText
 from skilld.context.resolution import Workspace
 from skilld.redact import Redactor
 from skilld.scoring.secrets import TextRedactor
@@ -40,11 +40,11 @@ _DEEPEST = 12
 _NOWHERE = Path("/nonexistent/folder/SKILL.md")
 
 
-@dataclass(frozen=True)
-class _Project:
+@dataclass
+class _Project(Disk):
     """A project in which every file that is asked for says the same; for a resolver of what agents load."""
 
-    text: str
+    text: str = ""
 
     def read(self, path: str) -> FileText:
         return FileText(self.text, path)
@@ -76,9 +76,9 @@ _BY_HAND: dict[Any, Callable[[str], Any]] = {
     Wrappers: lambda _: WRAPPERS,  # a text is no pattern
     Redactor: lambda _: Redactor(bytes(32)),
     TextRedactor: lambda _: Redactor(bytes(32)),
-    Files: _Project,
+    Disk: lambda text: _Project(text=text),
     Workspace: lambda text: Workspace(
-        _Project(text), "/home/a/project", "/home/a", "/home/a/.agent", (), {}, (str(_NOWHERE),)
+        _Project(text=text), "/home/a/project", "/home/a", "/home/a/.agent", (), {}, (str(_NOWHERE),)
     ),
     Settings: lambda _: Settings(),
     AbstractContextManager: lambda _: nullcontext(),
