@@ -242,14 +242,6 @@ def test_codex_rules_go_into_the_file_codex_loads(home: Path, tmp_path: Path, pr
     assert (proposal["relpath"], proposal["target"]["agents"]) == ("AGENTS.md", ["codex"])
 
 
-def test_one_word_of_a_description_makes_no_subject(home: Path, tmp_path: Path, program: Program) -> None:
-    skill = "---\nname: deploy\ndescription: Deploy the shop to production.\n---\n\n# Deploy\n\n- Tag it.\n"
-    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE, ".claude/skills/deploy/SKILL.md": skill})
-    program.run("run", "--once")
-    (found,) = teach(home, project, program, "Always keep production secrets in vault.")
-    assert found["relpath"] == "CLAUDE.md"
-
-
 def test_a_folder_named_last_or_anywhere_below_is_found(home: Path, tmp_path: Path, program: Program) -> None:
     """A rule for the folder takes it wherever that is; otherwise the folder's own file, whatever ends the sentence."""
     rule = '---\npaths: ["**/tests/**"]\n---\n\n# Tests\n\n- No network in tests.\n'

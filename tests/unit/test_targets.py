@@ -478,6 +478,8 @@ def test_the_persons_file_is_the_target_for_how_the_agent_talks(root: Path) -> N
 def test_a_skill_is_meant_by_its_subject_and_not_by_what_any_work_does(text: str, *, is_about: bool) -> None:
     skill = content_stems("add migration. Create, review, update and test Django database migrations.")
     assert is_subject(text, skill) is is_about
+    deploy = content_stems("deploy. Deploy the shop to production.")
+    assert not is_subject("Always keep production secrets in vault.", deploy)
 
 
 def test_a_link_in_the_project_is_shown_by_the_name_of_its_file(root: Path) -> None:
