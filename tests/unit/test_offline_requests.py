@@ -145,3 +145,18 @@ def test_the_remark_that_it_is_meant_is_cut_whole() -> None:
 
 def test_a_source_file_shows_that_the_work_is_meant() -> None:
     assert proposed("colours always come from theme.scss, never as hex in a widget")
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        ("write the summary first, always in English", "Write the summary first, always in English."),
+        ("use short names, never more than three words", "Use short names, never more than three words."),
+    ],
+)
+def test_the_second_half_of_a_rule_that_has_no_verb_stays_with_the_first(said: str, rule: str) -> None:
+    assert proposed(said) == [rule]
+
+
+def test_such_a_half_is_no_rule_where_the_first_is_none() -> None:
+    assert proposed("the width is 40 in the lobby, but never more than 45 in the hall") == []

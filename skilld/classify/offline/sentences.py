@@ -176,7 +176,8 @@ _NEVER_OTHER = re.compile(
 )
 # A rule without a verb of its own: the words before it have it.
 _ELLIPSIS = re.compile(
-    r"(?:and\s++)?+(?:always|never|only)\s++(?:an?|the|one|two|our|my|your|their|its|with|without|from|via|through|as|under|over|after|before)\b",
+    r"(?:and\s++)?+(?:always|never|only)\s++(?:an?|the|one|two|our|my|your|their|its|with|without|from|via|through|as|under"
+    r"|over|after|before|up|down|more|less|fewer|above|below|between|inside|outside|on|in|at|to|for)\b",
     re.IGNORECASE,
 )
 _SAME_SUBJECT = re.compile(
