@@ -32,9 +32,9 @@ class SkilldError(Exception):
         self.remedy = remedy
 
 
-def cause_of(error: OSError) -> str:
-    """Return the system's reason for an error."""
-    return error.strerror or str(error) or "the system gave no reason"
+def cause_of(error: Exception) -> str:
+    """Return the reason for an error, in the system's own words if it has one."""
+    return getattr(error, "strerror", None) or str(error) or "the system gave no reason"
 
 
 class UsageError(SkilldError):

@@ -60,9 +60,8 @@ class BudgetedModel:
             used = [name for name in store.transcripts.summary() if name in cannot]
             raise SkilldError("No agent can be asked", cannot[used[0] if used else next(iter(cannot))])
         if self.model == OFFLINE:
-            raise SkilldError(
-                "No model is configured", "the offline rules cannot answer questions", "Choose one: skilld setup"
-            )
+            cause = "the offline rules cannot answer questions"
+            raise SkilldError("No model is configured", cause, "Choose one: skilld setup")
 
     @property
     def spec(self) -> Spec:

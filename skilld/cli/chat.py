@@ -60,9 +60,8 @@ def _model() -> Model:
     choice = choose_back_end(common.settings(), os.environ, in_job=False)
     if choice.spec.model == OFFLINE or choice.spec.model.startswith(PREFIX):
         remedy = "For example: skilld config set model openai/gpt-5-mini"
-        raise UsageError(
-            "No model to chat with", f"the configured judge, {choice.name}, cannot hold a conversation", remedy
-        )
+        cause = f"the configured judge, {choice.name}, cannot hold a conversation"
+        raise UsageError("No model to chat with", cause, remedy)
     return Model(choice.spec)
 
 

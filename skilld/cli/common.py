@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from skilld import console
-from skilld.errors import SkilldError, UsageError
+from skilld.errors import SkilldError, UsageError, cause_of
 from skilld.files import shell_quoted
 from skilld.text import join_words, truncate
 
@@ -176,8 +176,16 @@ def resolve_path(given: str | Path) -> Path:
 
 
 def _no_such_path(given: str | Path, error: Exception) -> SkilldError:
-    why = getattr(error, "strerror", None) or str(error)
-    return SkilldError("No such file or folder", f"{truncate(as_text(str(given)), _MAX_SHOWN_PATH)}: {why}")
+    shown = truncate(as_text(str(given)), _MAX_SHOWN_PATH)
+    return SkilldError("No such file or folder", f"{shown}: {cause_of(error)}")
+
+
+def path_or_none(given: str) -> Path | None:
+    """Return the path that a text names, with ~ and symlinks resolved; None if no file can be there."""
+    try:
+        return Path(given).expanduser().resolve()
+    except (OSError, RuntimeError, ValueError):
+        return None
 
 
 def resolve_folder(given: Path) -> Path:
@@ -335,6 +343,11 @@ def write_json(value: object) -> int:
     # ASCII, so that no foreign bytes reach a terminal and every locale can print it.
     sys.stdout.write(json.dumps(value, indent=2, default=str) + "\n")
     return 0
+
+
+def pick(value: object, *names: str) -> dict[str, Any]:
+    """Return these fields of a value, as a part of a JSON document."""
+    return {name: getattr(value, name) for name in names}
 
 
 def as_text(given: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 from skilld import console
 from skilld.cli import common, terminal
 from skilld.cli.settings_text import with_explanations, with_setting, without_setting
-from skilld.errors import SkilldError, UsageError
+from skilld.errors import SkilldError, UsageError, cause_of
 from skilld.files import write_atomically
 from skilld.text import without_login
 
@@ -71,16 +71,14 @@ def show(arguments: argparse.Namespace) -> int:
     left = [key.removeprefix(_ROOTS_PREFIX) for key in known if key not in flat]
     rows = [(key, json.dumps(value), known[key]) for key, value in flat.items()]
     if left:
-        rows.append(
-            (f"{_ROOTS_PREFIX}AGENT", "[]", f"{known[_ROOTS_PREFIX + left[0]]}; AGENT is one of {', '.join(left)}")
-        )
+        meaning = f"{known[_ROOTS_PREFIX + left[0]]}; AGENT is one of {', '.join(left)}"
+        rows.append((f"{_ROOTS_PREFIX}AGENT", "[]", meaning))
     own = read_file(common.places().settings_file)
-    rows = [(key, value, meaning + _origin(own, key)) for key, value, meaning in rows]
     width = max(len(key) for key, _, _ in rows)
     with terminal.paged():
         for key, value, meaning in rows:
             named = f"{key:{width}}  {console.plain(value):{_VALUE_WIDTH}}"
-            console.say(f"{named}  {console.paint(meaning, 'dim')}", width + _VALUE_WIDTH + 4)
+            console.say(f"{named}  {console.paint(meaning + _origin(own, key), 'dim')}", width + _VALUE_WIDTH + 4)
     return 0
 
 
@@ -214,11 +212,8 @@ def edit(arguments: argparse.Namespace) -> int:
 
     del arguments
     if not sys.stdin.isatty():
-        raise UsageError(
-            "Could not open an editor",
-            "standard input is not a terminal",
-            "To change one setting: skilld config set KEY VALUE",
-        )
+        remedy = "To change one setting: skilld config set KEY VALUE"
+        raise UsageError("Could not open an editor", "standard input is not a terminal", remedy)
     file = common.places().settings_file
     before = file.read_bytes().decode("utf-8-sig", "replace") if file.exists() else ""
     ending = "\r\n" if "\r\n" in before else "\n"
@@ -254,10 +249,9 @@ def _default(key: str) -> str:
 def unset(arguments: argparse.Namespace) -> int:
     """Remove one setting from the file."""
     file = common.places().settings_file
-    if write_setting(file, arguments.key, None):
-        console.say(f"Removed {arguments.key} from {console.message(str(file))}. {_when_effective(arguments.key)}")
-    else:
-        console.say(f"{arguments.key} is not set in {console.message(str(file))}.")
+    key, shown = arguments.key, console.message(str(file))
+    done = write_setting(file, key, None)
+    console.say(f"Removed {key} from {shown}. {_when_effective(key)}" if done else f"{key} is not set in {shown}.")
     return 0
 
 
@@ -350,16 +344,14 @@ def _has_own_server() -> bool:
 
 
 def _has_values(text: str, values: dict[str, Any]) -> bool:
-    """Whether a text is TOML with exactly these settings."""
+    """Whether a text is TOML with exactly these settings; an empty table is none."""
     try:
-        read = tomllib.loads(text)
+        read, wanted = (
+            {key: one for key, one in table.items() if one != {}} for table in (tomllib.loads(text), values)
+        )
     except tomllib.TOMLDecodeError:
         return False
-    return _without_empty_tables(read) == _without_empty_tables(values)
-
-
-def _without_empty_tables(values: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if value != {}}
+    return read == wanted
 
 
 def _write_file(file: Path, text: str) -> None:
@@ -369,7 +361,7 @@ def _write_file(file: Path, text: str) -> None:
         real.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_atomically(real, text.encode("utf-8"), 0o600)
     except OSError as error:
-        raise SkilldError("Cannot write the settings file", f"{file}: {error.strerror or error}") from error
+        raise SkilldError("Cannot write the settings file", f"{file}: {cause_of(error)}") from error
 
 
 def _toml_literal(value: object) -> str:

@@ -62,11 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.proposals.poll import refresh
 
     if len(arguments.names) == 1:
-        raise UsageError(
-            "A merge needs two skills",
-            "you named only one skill",
-            "Name two skills, or none: skilld consolidate NAME NAME",
-        )
+        remedy = "Name two skills, or none: skilld consolidate NAME NAME"
+        raise UsageError("A merge needs two skills", "you named only one skill", remedy)
     scrub_environment()
     store = common.store_or_empty() if arguments.dry_run else common.store()
     refresh(store)
@@ -183,13 +180,11 @@ def has_more(store: Store, keep: Path, away: Path) -> bool:
     from skilld.library.consolidate import pair_key, pair_key_of_batch
 
     key = pair_key(str(keep), str(away))
+    made = [one for one in store.proposals.all() if pair_key_of_batch(one.batch_id) == key]
     try:
-        merge = _read_and_merge(
-            keep, away, [one for one in store.proposals.all() if pair_key_of_batch(one.batch_id) == key]
-        )
+        return bool(_read_and_merge(keep, away, made).operations)
     except (OSError, SkilldError):
         return True  # whoever cannot look must not advise to archive it
-    return bool(merge.operations)
 
 
 def _key(pair: Pair) -> str:
@@ -269,11 +264,10 @@ def _print_merge(found: MergeOffer, merge: Merge, archive: str, *, dry_run: bool
         console.say(f"  not carried over: {console.plain(one.what)} ({console.plain(one.why)})", style="yellow")
     if not merge.operations:
         what = "everything else" if merge.left else "everything"
+        advice = f"To archive the other skill: {archive}"
         if found.left_out:
             who = join_words(found.left_out)
             advice = f"{who} would lose the other skill. To put a link in its place: {archive} && {found.link}"
-        else:
-            advice = f"To archive the other skill: {archive}"
         console.say(f"  {keep} already says {what}. {console.plain(advice)}")
         return
     for text in merge.carried:

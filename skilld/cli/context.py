@@ -76,14 +76,7 @@ def as_json(context: Context, tokenizer: Tokenizer, limit: int) -> dict[str, Any
     from skilld.context.references import find_dead_references
 
     files = [
-        {
-            "path": file.path,
-            "loaded": file.loaded.value,
-            "scope": file.scope.value,
-            "tokens": tokenizer.count(file.text),
-            "via": file.via,
-            "paths": list(file.paths),
-        }
+        common.pick(file, "path", "loaded", "scope", "via", "paths") | {"tokens": tokenizer.count(file.text)}
         for file in context.files
     ]
     return {
@@ -125,11 +118,9 @@ def _print_context(context: Context, project: Path, tokenizer: Tokenizer, limit:
     from skilld.context import Scope, contradictions, find_duplicates
     from skilld.context.references import find_dead_references
 
-    known = _SOURCE_NOTES.get(
-        context.source,
-        f"its first request includes {pluralize(_tokens_at_start(context, tokenizer), 'token')} from these files "
-        f"(counted as {tokenizer.name})",
-    )
+    tokens = pluralize(_tokens_at_start(context, tokenizer), "token")
+    measured = f"its first request includes {tokens} from these files (counted as {tokenizer.name})"
+    known = _SOURCE_NOTES.get(context.source, measured)
     agent = f"{context.agent} {context.version}".strip()
     if context.is_assumed:
         agent = f"{context.agent} (version not found; assuming {context.version})"
@@ -147,8 +138,8 @@ def _print_context(context: Context, project: Path, tokenizer: Tokenizer, limit:
     if skills := [file for file in context.files if file.scope is Scope.SKILL]:
         listed = pluralize(sum(tokenizer.count(file.text) for file in skills), "token")
         console.say(f"  of these, one line per skill: {pluralize(len(skills), 'skill')}, {listed}")
-    for file, one, has in _exceeded_limits(context, tokenizer, limit):
-        words = f"{has:,} {one.unit.value} (limit {one.limit:,}): {one.effect}"
+    for file, most, has in _exceeded_limits(context, tokenizer, limit):
+        words = f"{has:,} {most.unit.value} (limit {most.limit:,}): {most.effect}"
         console.say(f"  ! {console.plain(short_path(file.path, project))}: {words}")
     for surprise in (*context.surprises, *find_dead_references(context)):
         place = f"{short_path(surprise.path, project)}{f':{surprise.line}' if surprise.line else ''}"
@@ -156,17 +147,15 @@ def _print_context(context: Context, project: Path, tokenizer: Tokenizer, limit:
         console.say(f"  ! {console.plain(place)}: {console.plain(surprise.why + by)}")
     for twice in find_duplicates(context.files):
         place = f"{short_path(twice.other, project)}:{twice.line}"
-        console.say(
-            f"  ! {console.plain(place)}: the same {twice.size} characters are also in "
-            f"{short_path(twice.path, project)}"
-        )
-    for against in contradictions(context.files):
+        also = f"the same {twice.size} characters are also in {short_path(twice.path, project)}"
+        console.say(f"  ! {console.plain(place)}: {also}")
+    for one in contradictions(context.files):
         place, other = (
-            f"{short_path(path, project)}:{line}"
-            for path, line in ((against.path, against.line), (against.other, against.other_line))
+            f"{short_path(one.path, project)}:{one.line}",
+            f"{short_path(one.other, project)}:{one.other_line}",
         )
-        console.say(f"  ! {console.plain(place)}: {console.plain(against.text)}")
-        console.say(f"    but {console.plain(other)}: {console.plain(against.other_text)}")
+        console.say(f"  ! {console.plain(place)}: {console.plain(one.text)}")
+        console.say(f"    but {console.plain(other)}: {console.plain(one.other_text)}")
 
 
 def short_path(path: str, project: Path) -> str:

@@ -86,10 +86,10 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
         checks.notices(facts.notices, known=facts.model is not None),
         *checks.repeats(facts.repeated),
     ]
-    why = checks.reasons_for_nothing
-    paused, running = facts.daemon.paused_until, facts.daemon.running
-    reasons = why(facts.counts, paused, running=running) if facts.counts else []
-    missed = common.passed_over()[:_MAX_PASSED_OVER] if reasons and facts.counts and facts.counts.judged else []
+    if not facts.counts:
+        return found, []
+    reasons = checks.reasons_for_nothing(facts.counts, facts.daemon.paused_until, running=facts.daemon.running)
+    missed = common.passed_over()[:_MAX_PASSED_OVER] if reasons and facts.counts.judged else []
     nothing = {checks.NOTHING_LASTING, checks.NOTHING_LASTING_SINCE}
     told = [reason for reason in reasons if not (missed and reason in nothing)]
     return found, [*told, *(f"said, but not taken for a rule: “{one.quote}”: {one.why_kept}" for one in missed)]

@@ -101,9 +101,8 @@ def _run_over(arguments: argparse.Namespace) -> int:
     from skilld.mining.compliance import rule_compliance, survey_file
 
     if not arguments.which or not (path := common.resolve_path(arguments.which)).is_file():
-        raise UsageError(
-            "Missing file", "--over needs a file with rules", "For example: skilld effect CLAUDE.md --over FOLDER"
-        )
+        remedy = "For example: skilld effect CLAUDE.md --over FOLDER"
+        raise UsageError("Missing file", "--over needs a file with rules", remedy)
     found = rule_compliance(over_option.read_all(arguments, survey_file), path)
     if arguments.json:
         return common.write_json({"rules": [*map(as_json, found.rules)], "unread": len(found.unreadable)})
@@ -121,26 +120,17 @@ def _find_outcomes(store: Store, which: str) -> list[RuleOutcome]:
     """Return the rules of the skill, file or folder `which`, or the rule with this ID; all if it is empty."""
     from skilld.effect.outcomes import rule_outcomes
 
-    try:
-        path = str(Path(which).expanduser().resolve())
-    except (OSError, RuntimeError, ValueError):  # not a valid file name
-        path = "\0"
+    path = common.path_or_none(which)
+
+    def has_name(rule: Rule) -> bool:
+        return which in {Path(rule.path).parent.name if rule.is_in_skill else "", rule_id(rule)}
 
     def chosen(rule: Rule) -> bool:
-        below = rule.path == path or rule.path.startswith(f"{path}/")
-        return not which or below or which in {_skill_name(rule), rule_id(rule)}
+        return not which or has_name(rule) or (path is not None and Path(rule.path).is_relative_to(path))
 
-    found = rule_outcomes(
-        store,
-        common.host(),
-        common.settings().targets,
-        common.redactor(),
-        time.time(),
-        chosen=chosen,
-        max_plans=_MAX_ADVISED_RULES,
-    )
-    named = [one for one in found if which and which in {_skill_name(one.effect.rule), rule_id(one.effect.rule)}]
-    return named or found
+    context = common.host(), common.settings().targets, common.redactor(), time.time()
+    found = rule_outcomes(store, *context, chosen=chosen, max_plans=_MAX_ADVISED_RULES)
+    return [one for one in found if which and has_name(one.effect.rule)] or found
 
 
 def _check_known(which: str) -> None:
@@ -151,19 +141,11 @@ def _check_known(which: str) -> None:
             raise SkilldError("No such rule, skill or file", which, "List them: skilld effect")
 
 
-def _skill_name(rule: Rule) -> str:
-    return Path(rule.path).parent.name if rule.is_in_skill else ""
-
-
 def _propose_remedies(store: Store) -> list[Proposal]:
     from skilld.effect.outcomes import propose_for_other_agents, propose_remedies
 
-    settings, redact, now = common.settings(), common.redactor(), time.time()
-    return [
-        work
-        for one in (propose_for_other_agents, propose_remedies)
-        for work in one(store, common.host(), settings.targets, redact, now)
-    ]
+    context = common.host(), common.settings().targets, common.redactor(), time.time()
+    return [*propose_for_other_agents(store, *context), *propose_remedies(store, *context)]
 
 
 def rule_id(rule: Rule) -> str:
@@ -226,27 +208,20 @@ def _unread_transcripts(store: Store, places: Sequence[Root]) -> list[tuple[str,
 def as_json(outcome: RuleOutcome) -> dict[str, Any]:
     """Return the JSON for one rule."""
     effect, rule = outcome.effect, outcome.effect.rule
+    said = [
+        common.pick(one, "session", "turn", "quote", "agent") | {"at": rfc3339(one.at) if one.at else None}
+        for one in effect.evidence
+    ]
     return {
-        "id": rule_id(outcome.effect.rule),
-        "path": rule.path,
-        "line": rule.line,
-        "text": rule.text,
+        "id": rule_id(rule),
+        **common.pick(rule, "path", "line", "text"),
         "origin": rule.origin.value,
         "since": rfc3339(rule.since) if rule.since else None,
         "before": _count_json(effect.before),
         "after": _count_json(effect.after),
         "state": effect.state.value,
         "remedy": _remedy_json(outcome),
-        "evidence": [
-            {
-                "session": one.session,
-                "turn": one.turn,
-                "quote": one.quote,
-                "agent": one.agent,
-                "at": rfc3339(one.at) if one.at else None,
-            }
-            for one in effect.evidence
-        ],
+        "evidence": said,
     }
 
 
@@ -315,9 +290,8 @@ def _print_outcome(outcome: RuleOutcome, *, complete: bool) -> None:
     if (remedy := _remedy_json(outcome)) is not None:
         console.say(f"          {_advice_line(remedy, outcome, complete=complete)}")
         for check in remedy["checks"] if complete else ():
-            console.say(
-                f"\nDraft of {console.plain(check['file'])} for {check['agent']} (skilld does not install it):\n"
-            )
+            draft = f"Draft of {console.plain(check['file'])} for {check['agent']}"
+            console.say(f"\n{draft} (skilld does not install it):\n")
             for line in check["text"].splitlines():
                 console.line(console.plain(line))
 
@@ -329,15 +303,13 @@ def summary(effect: Effect) -> str:
     since = " since it was added" if effect.rule.proposal else ""
     before, after = effect.before, effect.after
     if not after.sessions:
-        text = (
-            "no session that started after it was added has been about it" if since else "no session has been about it"
-        )
-    elif after.sessions < MIN_SESSIONS:
-        text = f"repeated in {_repeat_share(after)}{since}"
+        newer = " that started after it was added" if since else ""
+        text = f"no session{newer} has been about it"
     else:
+        text = f"repeated in {_repeat_share(after)}{since}"
+    if after.sessions >= MIN_SESSIONS:
         low, high = after.interval
-        rate = f"the true rate is between {low:.0%} and {high:.0%} (95% confidence)"
-        text = f"repeated in {_repeat_share(after)}{since}; {rate}"
+        text += f"; the true rate is between {low:.0%} and {high:.0%} (95% confidence)"
     return text + (f". Before, you said it in {_repeat_share(before)}" if before.sessions else "")
 
 
@@ -352,13 +324,9 @@ def _advice_line(remedy: dict[str, Any], outcome: RuleOutcome, *, complete: bool
     if kind == "revert":
         return f"You have had to repeat the rule more often since it was added. To revert it: skilld revert {proposal}"
     if kind == "enforce" and complete and not remedy["checks"]:
-        return (
-            f"{tried}Enforce it with a linter or a check of your own; a hook cannot enforce it, because the rule is "
-            "not about a command."
-        )
+        why = "a hook cannot enforce it, because the rule is not about a command"
+        return f"{tried}Enforce it with a linter or a check of your own; {why}."
     if kind == "enforce":
         return f"{tried}Enforce it with a hook: {'see below' if complete else f'skilld effect {key}'}"
-    what = _ADVICE[kind]
-    return (
-        f"{what} (proposed as {proposal}, {remedy['state']})" if proposal else f"{what} (skilld run will propose this)"
-    )
+    made = f"proposed as {proposal}, {remedy['state']}" if proposal else "skilld run will propose this"
+    return f"{_ADVICE[kind]} ({made})"

@@ -75,6 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.scoring import report
 
     _check_data(arguments.kind, arguments.data)
+    _check_back_end(arguments.kind, arguments.backend)
     if arguments.out:
         report.check_target(arguments.out, arguments.data)
     figures, rows = _SCORERS[arguments.kind](arguments)
@@ -103,7 +104,6 @@ def _exit_code(figures: Mapping[str, Any]) -> int:
 def _score_turns(asked: argparse.Namespace) -> Scores:
     from skilld.scoring import loader, turns
 
-    _refuse_gold(asked.backend)
     judged, spent = _judge_turns(loader.load(asked.data, loader.labelled_turn), asked.backend)
     return turns.figures(judged) | spent, turns.outcome_rows(judged)
 
@@ -111,7 +111,6 @@ def _score_turns(asked: argparse.Namespace) -> Scores:
 def _score_decisions(asked: argparse.Namespace) -> Scores:
     from skilld.scoring import turns
 
-    _refuse_gold(asked.backend)
     store = common.store()
     try:
         decided = store.proposals.in_states(turns.DECIDED)
@@ -175,7 +174,6 @@ def _case_backend_factory(backend: str) -> Callable[[BatchCase], Backend]:
 def _score_injection(asked: argparse.Namespace) -> Scores:
     from skilld.scoring import injection, loader
 
-    _refuse_backend("injection", asked.backend)
     cases = loader.load(asked.data, loader.guard_case)
     with tempfile.TemporaryDirectory(prefix="skilld-eval-") as folder:
         guard = injection.Guard(Path(folder), _redactor().redact, _pipeline())
@@ -186,7 +184,6 @@ def _score_injection(asked: argparse.Namespace) -> Scores:
 def _score_secrets(asked: argparse.Namespace) -> Scores:
     from skilld.scoring import loader, secrets
 
-    _refuse_backend("secrets", asked.backend)
     cases = loader.load(asked.data, secrets.secret_case)
     redactor = _redactor()
     judged = list(_with_progress((secrets.judge(case, redactor) for case in cases), len(cases)))
@@ -196,7 +193,6 @@ def _score_secrets(asked: argparse.Namespace) -> Scores:
 def _score_finding(asked: argparse.Namespace) -> Scores:
     from skilld.scoring import finding
 
-    _refuse_gold(asked.backend)
     files = finding.load(asked.data)
     total = sum(len(file.tasks) for file in files)
     judged = list(_with_progress(finding.judge(files, _backend_factory(asked.backend)), total))
@@ -206,7 +202,6 @@ def _score_finding(asked: argparse.Namespace) -> Scores:
 def _score_pairs(asked: argparse.Namespace) -> Scores:
     from skilld.scoring import rules
 
-    _refuse_gold(asked.backend)
     scrub_environment()
     pairs = rules.load(asked.data)
     judge = rules.judge_repeats if asked.kind == "repeats" else rules.judge_relevance
@@ -234,14 +229,12 @@ def _check_data(kind: str, data: list[Path]) -> None:
         raise UsageError("Nothing to score", f"{kind} needs a file of cases", f"skilld eval {kind} --data FILE")
 
 
-def _refuse_gold(backend: str) -> None:
-    if backend == GOLD:
-        raise UsageError(f"--backend {GOLD} does not apply here", "it works only with skilld eval batches")
-
-
-def _refuse_backend(kind: str, backend: str) -> None:
-    if backend != "offline":
+def _check_back_end(kind: str, backend: str) -> None:
+    """Raise UsageError if this kind uses no model, or if the back-end works only with batches."""
+    if kind in {"injection", "secrets"} and backend != "offline":
         raise UsageError(f"{kind} does not use a model", f"--backend {backend} does not apply", "Leave --backend out.")
+    if backend == GOLD and kind != "batches":
+        raise UsageError(f"--backend {GOLD} does not apply here", "it works only with skilld eval batches")
 
 
 def _backend_factory(name: str) -> Callable[[], Backend]:
@@ -259,9 +252,8 @@ def _backend_factory(name: str) -> Callable[[], Backend]:
 
     settings = common.settings()
     if name == "litellm" and settings.model in {"auto", "offline"}:
-        raise UsageError(
-            "No model is configured", f"the model setting is {settings.model}", "skilld config set model MODEL"
-        )
+        cause = f"the model setting is {settings.model}"
+        raise UsageError("No model is configured", cause, "skilld config set model MODEL")
     model = settings.model if name == "litellm" else name
     spec = choose_back_end(settings.model_copy(update={"model": model}), os.environ).spec
     return lambda: make_backend(spec)

@@ -102,10 +102,8 @@ def offer_service(answer: str | None, environment: str | None, *, asks: bool) ->
     state = manager.state()
     console.line()
     if state.state == "unknown":
-        console.say(
-            f"skilld cannot start at login here, because {state.manager} is not responding (skilld doctor shows why). "
-            "Start it in a terminal instead, as shown below."
-        )
+        why = f"because {state.manager} is not responding (skilld doctor shows why)"
+        console.say(f"skilld cannot start at login here, {why}. Start it in a terminal instead, as shown below.")
         return ""
     if state.running:
         console.say("skilld already runs whenever you are logged in.")
@@ -142,8 +140,10 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
         console.say(f"skilld is already running: process {process}. To process the last {last}, stop it first, then:")
         console.say(f"  skilld run --once --backfill {wanted:g}")
         return ""
-    files = pluralize(len(found), "session file")
-    new, waiting = _unjudged_sessions(found, wanted), _count_waiting()
+    files, since = pluralize(len(found), "session file"), rfc3339(time.time() - wanted * _DAY_SECONDS)
+    with closing(common.store_or_empty()) as store:
+        new = [one for one in found if not store.transcripts.is_read(str(one.path), since)]
+        waiting = store.batches.count_due(time.time())  # more than none if an earlier look-back was interrupted
     rest = pluralize(waiting, "batch of messages waits", "batches of messages wait")
     if not new and (process or not waiting):  # a service judges what waits
         console.say(f"The last {last}: {files}, already {f'read; {rest} to be judged' if waiting else 'judged'}.")
@@ -160,19 +160,6 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
         _print_error(error)
         return ""
     return f"the last {last} processed"
-
-
-def _unjudged_sessions(found: list[Transcript], days: float) -> list[Transcript]:
-    """Return the sessions of the last days that were neither followed nor already processed by a backfill."""
-    since = rfc3339(time.time() - days * _DAY_SECONDS)
-    with closing(common.store_or_empty()) as store:
-        return [one for one in found if not store.transcripts.is_read(str(one.path), since)]
-
-
-def _count_waiting() -> int:
-    """Return how many batches can be judged now: more than none if an earlier look-back was interrupted."""
-    with closing(common.store_or_empty()) as store:
-        return store.batches.count_due(time.time())
 
 
 def _describe_cost(found: list[Transcript], waiting: int) -> str:
@@ -236,10 +223,8 @@ def print_start() -> None:
     from skilld.cli import service
 
     batch = common.settings().batch
-    when = (
-        f"It judges a session after every {pluralize(batch.turns, 'message')} from you, and when the session "
-        f"ends or has been idle for {pluralize(batch.idle_minutes, 'minute')}."
-    )
+    most, idle = pluralize(batch.turns, "message"), pluralize(batch.idle_minutes, "minute")
+    when = f"It judges a session after every {most} from you, and when the session ends or has been idle for {idle}."
     if common.daemon_pid():
         console.say(f"skilld is running. {when}")
         return
@@ -275,9 +260,8 @@ def _print_learned(*, listed: bool) -> None:
     elif not proposals and not homeless:
         paused_until = "until you resume it: skilld resume" if paused else ""
         reasons = checks.reasons_for_nothing(known, paused_until, running=bool(common.daemon_pid()))
-        console.say(
-            "No open proposals. To see past ones: skilld proposals --state all" if known.since else "No proposals yet:"
-        )
+        past = "No open proposals. To see past ones: skilld proposals --state all"
+        console.say(past if known.since else "No proposals yet:")
         for reason in reasons[:_MAX_REASONS]:
             console.say(f"  {console.plain(reason)}")
 

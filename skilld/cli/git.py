@@ -67,9 +67,8 @@ def _git_arguments(arguments: argparse.Namespace) -> list[str]:
 def _choose_repository(given: Path | None, roots: Mapping[Path, Path]) -> tuple[Path, Path]:
     """Return the root and git directory of the repository named, around the current folder, or the only one."""
     if not roots:
-        raise SkilldError(
-            "No repository yet", "skilld creates a repository when it first proposes an edit to a skill outside git"
-        )
+        cause = "skilld creates a repository when it first proposes an edit to a skill outside git"
+        raise SkilldError("No repository yet", cause)
     folder = common.resolve_path(given or Path())
     if enclosing := [root for root in roots if folder.is_relative_to(root)]:
         root = max(enclosing, key=lambda found: len(found.parts))
@@ -79,6 +78,5 @@ def _choose_repository(given: Path | None, roots: Mapping[Path, Path]) -> tuple[
     known = ", ".join(str(root) for root in roots)
     if given is not None:
         raise UsageError("skilld has no repository there", str(given), f"skilld has repositories for: {known}")
-    raise UsageError(
-        "Which skills folder?", f"skilld keeps {len(roots)} repositories", f"Choose one with --root: {known}"
-    )
+    cause = f"skilld keeps {len(roots)} repositories"
+    raise UsageError("Which skills folder?", cause, f"Choose one with --root: {known}")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from skilld import console
 from skilld.cli import common
-from skilld.errors import SkilldError
+from skilld.errors import SkilldError, cause_of
 from skilld.text import pluralize
 
 
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
             return _explain(path, agent, as_json=arguments.json)
         view = inspect(path, ADAPTERS[agent])
     except (OSError, ValueError) as error:  # ValueError: no path can hold a zero byte
-        raise SkilldError(f"Cannot read {path}", getattr(error, "strerror", None) or str(error)) from error
+        raise SkilldError(f"Cannot read {path}", cause_of(error)) from error
     shown = view.as_json()
     if arguments.json:
         return common.write_json(shown)

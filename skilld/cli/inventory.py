@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld.cli import common
 from skilld.clock import rfc3339
-from skilld.errors import RefusedError, SkilldError, UsageError
+from skilld.errors import RefusedError, SkilldError, UsageError, cause_of
 from skilld.files import shell_quoted
 
 if TYPE_CHECKING:
@@ -197,8 +197,7 @@ def _check_readable(given: str) -> None:
             try:
                 text(Path(os.path.realpath(file)))
             except (OSError, ValueError) as error:
-                why = getattr(error, "strerror", None) or str(error)
-                raise SkilldError("Cannot read the skill", f"{file}: {why}") from error
+                raise SkilldError("Cannot read the skill", f"{file}: {cause_of(error)}") from error
 
 
 def _check_there(store: Store, given: str) -> None:
@@ -287,9 +286,7 @@ def session_words(store: Store, rows: Sequence[LibraryRow]) -> SessionWords:
 def row_json(row: LibraryRow) -> dict[str, Any]:
     """Return a row as JSON. Rates are 0 to 1, null if unknown; times are RFC 3339."""
     skill, uses = row.skill, row.uses
-    return {
-        "name": row.name,
-        "group": row.group,
+    return common.pick(row, "name", "group") | {
         "source": skill.source.value,
         "project": str(skill.project) if skill.project else None,
         "path": str(row.path),
@@ -314,8 +311,5 @@ def _skill_file(given: str) -> Path | None:
     """Return the SKILL.md at a path, given directly or by its folder; None if there is none."""
     from skilld.skills.find import FILE
 
-    try:
-        path = Path(given).expanduser().resolve()
-        return next((file.resolve() for file in (path, path / FILE) if file.is_file()), None)
-    except (OSError, RuntimeError, ValueError):
-        return None
+    path = common.path_or_none(given)
+    return next((file.resolve() for file in (path, path / FILE) if file.is_file()), None) if path else None

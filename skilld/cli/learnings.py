@@ -75,13 +75,11 @@ def run(arguments: argparse.Namespace) -> int:
         console.say(f"    {console.message(remarks)}", style="dim")
     if asks:
         if any(NO_FILE_REASON in ask[0].why_kept for ask in asks):
-            console.say(
-                "A learning for a file that does not exist yet is proposed once you say it again in another session."
-            )
+            once = "once you say it again in another session"
+            console.say(f"A learning for a file that does not exist yet is proposed {once}.")
         console.say("To propose one now: skilld learnings propose ID [--to PATH]")
     else:
-        none = "There are no learnings."
-        console.say("No learnings match." if arguments.search or arguments.project else none)
+        console.say("No learnings match." if arguments.search or arguments.project else "There are no learnings.")
     _print_passed_over(missed)
     return 0
 
@@ -107,19 +105,19 @@ def _forget(store: Store, name: str) -> int:
     return 0
 
 
+def _print_passed_over(missed: Sequence[Learning]) -> None:
+    if missed:
+        console.say("Said lately, but not taken for a rule (to propose one: skilld learnings propose ID):")
+    for one in missed:
+        console.say(f"{console.paint(one.id, 'bold')}  \u201c{console.plain(one.quote)}\u201d: {one.why_kept}")
+
+
 def _prune_command(repo: str) -> str:
     """Return the command that removes unreachable commits from a repository, "" if it is gone."""
     own = Path(repo).parent == common.places().repositories
     if not repo or not Path(repo).is_dir():
         return ""
     return f"git {'--git-dir' if own else '-C'} {shell_quoted(Path(repo))} gc --prune=now"
-
-
-def _print_passed_over(missed: Sequence[Learning]) -> None:
-    if missed:
-        console.say("Said lately, but not taken for a rule (to propose one: skilld learnings propose ID):")
-    for one in missed:
-        console.say(f"{console.paint(one.id, 'bold')}  \u201c{console.plain(one.quote)}\u201d: {one.why_kept}")
 
 
 def as_json(ask: Sequence[Learning]) -> dict[str, Any]:
@@ -175,11 +173,8 @@ def _propose(store: Store, arguments: argparse.Namespace) -> int:
     _check_words(arguments)
     ask = _find_ask(store, common.as_text(arguments.id))
     if ask[0].is_result:
-        raise SkilldError(
-            "Nothing was proposed",
-            "it is the result of a task, and only what you say becomes a rule",
-            "Tell your agent, or write it into the file yourself.",
-        )
+        cause = "it is the result of a task, and only what you say becomes a rule"
+        raise SkilldError("Nothing was proposed", cause, "Tell your agent, or write it into the file yourself.")
     scrub_environment()
     made = propose_learning(store, ask, common.host(), common.settings().targets, common.redactor(), to=arguments.to)
     if arguments.json:

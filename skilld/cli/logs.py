@@ -58,9 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
     for line in lines:
         _print_entry(line)
     if arguments.lines and not lines and not arguments.follow:
-        console.line(
-            f"The log is empty. Entries go to {console.plain(str(log))}, or to the journal if skilld runs as a service."
-        )
+        where = f"{console.plain(str(log))}, or to the journal if skilld runs as a service"
+        console.line(f"The log is empty. Entries go to {where}.")
     if arguments.follow:
         for line in _follow_journal() if in_journal else follow_file(log, lambda: time.sleep(_POLL_SECONDS)):
             _print_entry(line)

@@ -60,9 +60,8 @@ def require_membership(store: Store) -> Membership:
 
     found = load(store, common.settings().machines.remote)
     if found is None:
-        raise SkilldError(
-            "This machine does not sync with any other machine", "", "To join: skilld machines join REMOTE"
-        )
+        title = "This machine does not sync with any other machine"
+        raise SkilldError(title, "", "To join: skilld machines join REMOTE")
     return found
 
 
@@ -89,13 +88,13 @@ def _outgoing_check(store: Store) -> LeakCheck:
 def join(arguments: argparse.Namespace) -> int:
     """Join the person's other machines."""
     from skilld.machines.sync import fetch, gather, load
+    from skilld.machines.sync import sync as run
     from skilld.team.membership import Membership, check_name, random_name
 
     store = common.store()
     if known := load(store, common.settings().machines.remote):
-        raise SkilldError(
-            _NOT_JOINED, f"this machine has already joined as {known.person}", "To leave: skilld machines leave"
-        )
+        cause = f"this machine has already joined as {known.person}"
+        raise SkilldError(_NOT_JOINED, cause, "To leave: skilld machines leave")
     name = check_name(common.as_text(arguments.name)) if arguments.name else random_name()
     address = _remote_address(common.as_text(arguments.remote))
     hub = _hub(Membership("", "", address, name))
@@ -108,7 +107,9 @@ def join(arguments: argparse.Namespace) -> int:
     if not arguments.yes and not terminal.confirm("Join and send this? [y/N] ", _NOT_JOINED):
         console.say(f"{_NOT_JOINED}.")
         return Exit.FAILURE
-    _first_sync(store, hub)
+    done = run(hub, store, places, _outgoing_check(store), first=True)
+    write_setting(common.places().settings_file, "machines.remote", hub.membership.address)
+    _print_result(done)
     console.say(f"Joined {console.message(hub.membership.place)} as {name}.")
     console.say("  next, on each of your other machines: skilld machines join REMOTE")
     console.say("  undo: skilld machines leave")
@@ -121,14 +122,6 @@ def _remote_address(remote: str) -> str:
     if remote.startswith("-"):
         raise UsageError(_NOT_JOINED, f"{remote} is not a remote")
     return absolute_address(str(Path(remote).expanduser()) if remote.startswith("~") else remote, Path.cwd())
-
-
-def _first_sync(store: Store, hub: Hub) -> None:
-    from skilld.machines.sync import sync as run
-
-    done = run(hub, store, _places(store), _outgoing_check(store), first=True)
-    write_setting(common.places().settings_file, "machines.remote", hub.membership.address)
-    _print_result(done)
 
 
 def _print_preview(membership: Membership, gathered: GatherResult, found: ReadResult, *, as_sent: bool) -> None:
@@ -256,13 +249,8 @@ def _as_json(known: Membership, groups: list[RuleGroup], rest: list[Record]) -> 
         "synced_at": rfc3339(known.at),
         "trouble": known.trouble,
         "rules": [
-            {
-                "rule": one.records[0].rule,
-                "file": one.best.place,
-                "standing": one.best.said,
-                "sessions": len(one.heard),
-                "decided_at": one.best.at,
-            }
+            {"rule": one.records[0].rule, "file": one.best.place, "standing": one.best.said}
+            | {"sessions": len(one.heard), "decided_at": one.best.at}
             for one in groups
         ],
         "learnings": [one.rule for one in rest],

@@ -47,11 +47,8 @@ def _config(agent: str) -> int:
     from skilld.mcp import AGENTS_WITH_SKILLS
 
     if agent in AGENTS_WITH_SKILLS:
-        raise RefusedError(
-            "This agent does not need skilld mcp",
-            f"{agent} loads skills itself and would see each one twice",
-            "Use the agent's own skills.",
-        )
+        cause = f"{agent} loads skills itself and would see each one twice"
+        raise RefusedError("This agent does not need skilld mcp", cause, "Use the agent's own skills.")
     program = shutil.which("skilld") or sys.argv[0]
     console.line(json.dumps({"mcpServers": {"skilld": {"command": program, "args": ["mcp"]}}}, indent=2))
     return 0

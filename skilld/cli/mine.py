@@ -43,15 +43,6 @@ _PARENT_POLL_SECONDS = 0.5
 _never_set = threading.Event()
 
 
-class _KindChoices(tuple[str, ...]):
-    """The kinds that can be created. "prompt" is still accepted, as in older versions, but never found."""
-
-    __slots__ = ()
-
-    def __contains__(self, kind: object) -> bool:
-        return kind == "prompt" or super().__contains__(kind)
-
-
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "mine", run, "propose skills, new or changed, from your past sessions", json=True)
@@ -88,8 +79,10 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--status", choices=("completed",), help="only sessions that ran to completion, as far as skilld can tell"
     )
+    # "prompt" is still accepted, as in older versions, but never found.
+    kinds = ("workflow", "domain", "mcp", "prompt")
     parser.add_argument(
-        "--kind", choices=_KindChoices(("workflow", "domain", "mcp")), help="create only this kind of skill"
+        "--kind", choices=kinds, metavar=f"{{{','.join(kinds[:-1])}}}", help="create only this kind of skill"
     )
     parser.add_argument("--name", metavar="NAME", default="", help="the name of the first new skill")
     parser.add_argument("--dry-run", action="store_true", help="report without proposing anything")
@@ -197,14 +190,12 @@ def _options(arguments: argparse.Namespace) -> Options:
         usd=arguments.min_cost,
         completed=arguments.status is not None,
     )
-    kind = SHORT_NAMES[arguments.kind] if arguments.kind else None
-    name = common.as_text(arguments.name)
     settings = common.settings()
     return Options(
         _transcripts(arguments),
         wanted,
-        kind,
-        name,
+        SHORT_NAMES[arguments.kind] if arguments.kind else None,
+        common.as_text(arguments.name),
         gather=settings.mine.auto_domain_skill,
         dry_run=arguments.dry_run,
         create_new=settings.lifecycle.mode == "create_new",
@@ -367,10 +358,8 @@ def _merged_json(merged: MergedResults) -> dict[str, Any]:
         "unreadable": [{"path": url, "why": why} for url, why in merged.unreadable],
         "candidates": [
             {
-                "name": one.name,
                 "project": one.target,
-                "dimensions": list(one.dimensions),
-                "changes": list(one.changes),
+                **common.pick(one, "name", "dimensions", "changes"),
                 "sessions": len({proof.session for proof in (*one.evidence, *one.observed)}),
             }
             for one in judged.candidates

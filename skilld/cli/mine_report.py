@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from skilld import console
+from skilld.cli.common import pick
 from skilld.mining.candidates import Report
 from skilld.mining.domains import DomainResult
 from skilld.mining.proposing import CandidateResult
@@ -80,9 +81,8 @@ def print_report(report: Report, named: Collection[str] = (), *, hints: bool = T
         console.say(f"\n{console.paint(what, 'bold')} {console.message(str(made.project))}")
         _print_outcome(made)
     judged = report.judgement
-    _print_list(
-        "Better in the project's own instructions than in a skill:", ((doc.text, doc.project) for doc in judged.docs)
-    )
+    better = "Better in the project's own instructions than in a skill:"
+    _print_list(better, ((doc.text, doc.project) for doc in judged.docs))
     _print_list("Not used:", ((one.topic, _MISSED_REASONS.get(one.missed, one.missed)) for one in judged.rejected))
     if report.proposed:
         console.say(_REVIEW_HINT)
@@ -146,11 +146,7 @@ def _row_json(row: Row) -> dict[str, Any]:
     """Return the main facts of one session in a few short texts."""
     failed = dict.fromkeys(truncate(action.text, MAX_TEXT_LENGTH) for action, _ in row.actions if action.failed)
     return {
-        "agent": row.agent,
-        "session_id": row.session_id,
-        "path": row.path,
-        "main_dir": row.main_dir,
-        "datetime": row.datetime,
+        **pick(row, "agent", "session_id", "path", "main_dir", "datetime"),
         "n_user_turns": len(row.turns),
         "topics": list(row.topics),
         "tasks": [one.text for one in row.tasks if not one.long][:_MAX_ROW_TEXTS],
@@ -163,20 +159,13 @@ def _row_json(row: Row) -> dict[str, Any]:
 def _candidate_json(one: CandidateResult) -> dict[str, Any]:
     candidate = one.candidate
     return {
-        "name": candidate.name,
-        "action": candidate.action,
-        "target": candidate.target,
-        "kind": candidate.kind.value if candidate.kind else None,
-        "dimensions": list(candidate.dimensions),
-        "path": one.path,
-        "changes": list(candidate.changes),
+        **pick(candidate, "name", "action", "target", "kind", "dimensions", "changes"),
         "evidence": _proofs_json(candidate.evidence),
         "observed": _proofs_json(candidate.observed),
+        **pick(one, "path", "why_not", "text"),
         "proposal": one.proposal or None,
-        "why_not": one.why_not,
-        "text": one.text,
     }
 
 
-def _proofs_json(proofs: Iterable[Proof]) -> list[dict[str, str]]:
-    return [{"session": one.session, "turn": one.turn, "quote": one.quote} for one in proofs]
+def _proofs_json(proofs: Iterable[Proof]) -> list[dict[str, Any]]:
+    return [pick(one, "session", "turn", "quote") for one in proofs]

@@ -144,10 +144,7 @@ def _as_json(reading: Reading, results: Sequence[tuple[Outcome, str, str]]) -> d
         "requests": [
             {
                 "text": one.found.change,
-                "pulls": one.found.pulls,
-                "people": one.found.people,
-                "roles": one.found.roles,
-                "since": one.found.since,
+                **common.pick(one.found, "pulls", "people", "roles", "since"),
                 "links": links(one.found),
                 "path": one.draft.path if one.draft else "",
                 "proposal": name or None,

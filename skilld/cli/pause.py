@@ -97,9 +97,6 @@ def retry(arguments: argparse.Namespace) -> int:
     when = "now." if common.daemon_pid() else "once skilld runs: skilld run, or skilld run --once"
     console.say(f"{pluralize(number, 'batch', 'batches')} will be retried {when}")
     if away:
-        names = console.plain(", ".join(away))
-        console.say(
-            f"{names} will be asked again from the next batch on. What was judged without it is not judged again;"
-        )
-        console.say("to have it read past sessions: skilld mine")
+        console.say(f"{console.plain(', '.join(away))} will be asked again from the next batch on.")
+        console.say("What was judged without it is not judged again; to have it read past sessions: skilld mine")
     return 0

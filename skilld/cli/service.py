@@ -16,7 +16,8 @@ from skilld.errors import NotRunningError, RefusedError, SkilldError
 from skilld.text import count_times
 
 if TYPE_CHECKING:
-    from skilld.service.values import ServiceManager, ServiceState, StartCommand
+    from skilld.service.install import ServiceManager
+    from skilld.service.values import ServiceState, StartCommand
 
 _LINGER_HINT = "The service stops when you log out. To keep it running: loginctl enable-linger"
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory
-from skilld.errors import SkilldError, UsageError
+from skilld.errors import SkilldError, UsageError, cause_of
 from skilld.exchange import managed_block
 from skilld.exchange.managed_block import INSTRUCTION_FILES
 from skilld.files import read_regular, write_atomically
@@ -54,7 +54,7 @@ class FileChange:
             mode = 0o644 if self.before is None else stat.S_IMODE(self.path.stat().st_mode)
             write_atomically(self.path, self.after, mode, self._check)
         except (OSError, ValueError) as error:
-            raise SkilldError("Cannot write the file", f"{self.path}: {_error_text(error)}") from error
+            raise SkilldError("Cannot write the file", f"{self.path}: {cause_of(error)}") from error
 
     def _check(self) -> None:
         now = _read_bytes(self.path)
@@ -144,10 +144,7 @@ def _print_conflicts(project: Path, against: dict[Path, list[Conflict]], left_ou
 
     for path, found in against.items():
         for one in found:
-            mine, theirs = (
-                console.plain(truncate(one.text, _MAX_QUOTE_CHARS)),
-                console.plain(truncate(one.skill_text, _MAX_QUOTE_CHARS)),
-            )
+            mine, theirs = (console.plain(truncate(text, _MAX_QUOTE_CHARS)) for text in (one.text, one.skill_text))
             console.say(f"conflict: {where(path, one.line)} says: {mine}")
             console.say(f"          {where(Path(one.skill), one.skill_line)} says: {theirs}")
     if any(against.values()):
@@ -208,16 +205,12 @@ def _read_bytes(path: Path) -> bytes | None:
     return read_regular(path, _MAX_BYTES, links=False)[0] if os.path.lexists(path) else None
 
 
-def _error_text(error: OSError | ValueError) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
-
-
 def _plan_change(path: Path, change: ContentChange) -> FileChange:
     try:
         before = _read_bytes(path)
         return FileChange(path, before, change(before))
     except (OSError, ValueError) as error:
-        raise SkilldError("Cannot read the file", f"{path}: {_error_text(error)}") from error
+        raise SkilldError("Cannot read the file", f"{path}: {cause_of(error)}") from error
     except SkilldError as error:
         raise SkilldError(error.title, f"{path}: {error.cause}", error.remedy) from error
 
@@ -231,16 +224,9 @@ def _apply_changes(
         for one in changes:
             one.write()
     if arguments.json:
-        return common.write_json(
-            [
-                {
-                    "path": str(one.path),
-                    "change": one.what,
-                    "conflicts": [asdict(line) for line in (against or {}).get(one.path, ())],
-                }
-                for one in plan
-            ]
-        )
+        conflicts = {path: [asdict(line) for line in lines] for path, lines in (against or {}).items()}
+        shown = [{"path": str(one.path), "change": one.what, "conflicts": conflicts.get(one.path, [])} for one in plan]
+        return common.write_json(shown)
     would = "would be " if arguments.dry_run else ""
     for one in changes:
         console.say(f"{would}{one.what}: {console.message(str(one.path))}")

@@ -21,14 +21,9 @@ def agents(found: Sequence[Agent], now: float) -> list[Check]:
     if any(agent.exists or agent.chosen_by for agent in found):
         return checks
     titles = ", ".join(agent.title for agent in found)
-    nobody = Check(
-        "agents",
-        Verdict.FAIL,
-        "no coding agent sessions found",
-        f"Use a coding agent ({titles}), or set the folder that holds its sessions: "
-        f"skilld config set roots.{found[0].name} FOLDER",
-    )
-    return [nobody, *checks]
+    command = f"skilld config set roots.{found[0].name} FOLDER"
+    remedy = f"Use a coding agent ({titles}), or set the folder that holds its sessions: {command}"
+    return [Check("agents", Verdict.FAIL, "no coding agent sessions found", remedy), *checks]
 
 
 def _check_agent(agent: Agent, now: float) -> Check:
@@ -38,19 +33,14 @@ def _check_agent(agent: Agent, now: float) -> Check:
         folder = agent.unreadable[0]
         return Check(name, Verdict.FAIL, f"cannot read {folder}", access_remedy(folder, "u+rx"))
     if not agent.exists and agent.chosen_by:
-        remedy = f"Fix {agent.chosen_by}, or remove it."
-        return Check(
-            name,
-            Verdict.FAIL,
-            f"{agent.chosen_by} points to {places}, which {'does' if len(agent.folders) == 1 else 'do'} not exist",
-            remedy,
-        )
+        which = "which does not exist" if len(agent.folders) == 1 else "which do not exist"
+        detail = f"{agent.chosen_by} points to {places}, {which}"
+        return Check(name, Verdict.FAIL, detail, f"Fix {agent.chosen_by}, or remove it.")
     if agent.gone:
         return Check(name, Verdict.WARN, agent.gone[0].what, agent.gone[0].remedy)
-    if not agent.exists and not agent.installed:
-        return Check(name, Verdict.SKIP, f"{NOT_INSTALLED}; skilld watches for {places}")
     if not agent.exists:
-        return Check(name, Verdict.SKIP, f"no sessions yet; skilld watches for {places}")
+        state = "no sessions yet" if agent.installed else NOT_INSTALLED
+        return Check(name, Verdict.SKIP, f"{state}; skilld watches for {places}")
     return _check_transcripts(agent, name, now)
 
 

@@ -13,16 +13,7 @@ from skilld.classify.backends.choose import AGENT, EXPLICIT_ONLY
 from skilld.clock import time_ago
 from skilld.context import NATIVE_NAMES, Context, Scope, contradictions, find_duplicates
 from skilld.files import access_remedy, shell_quoted
-from skilld.health.values import (
-    BlockedWork,
-    Check,
-    Counts,
-    Daemon,
-    Model,
-    Service,
-    Trouble,
-    Verdict,
-)
+from skilld.health.values import BlockedWork, Check, Counts, Daemon, Model, Service, Trouble, Verdict
 from skilld.service.values import ServiceState, failure_remedy, give_key_remedy
 from skilld.store.budget import raise_command
 from skilld.text import count_times, join_words, pluralize
@@ -37,8 +28,10 @@ _MAX_RESTARTS = 3  # more are no accident
 
 def daemon(facts: Daemon, service: ServiceState, now: float) -> list[Check]:
     """Return the checks of the daemon, of a pause, of failed batches, and of proposals to be remade."""
-    batches = _check_batches(facts, service, now)
-    return [_check_running(facts, service, now), _check_pause(facts), batches, _check_stale(facts)]
+    pause = Check("pause", Verdict.OK, "not paused")
+    if facts.paused_until:
+        pause = Check("pause", Verdict.WARN, f"paused {facts.paused_until}", "skilld resume")
+    return [_check_running(facts, service, now), pause, _check_batches(facts, service, now), _check_stale(facts)]
 
 
 OUTDATED = "an older skilld is still running, from before the upgrade"
@@ -46,11 +39,8 @@ OUTDATED = "an older skilld is still running, from before the upgrade"
 
 def restart_remedy(*, as_service: bool) -> str:
     """Return how to stop the running daemon and start it again."""
-    return (
-        "skilld service stop && skilld service start"
-        if as_service
-        else "Stop it (Ctrl-C where it runs), then: skilld run"
-    )
+    by_hand = "Stop it (Ctrl-C where it runs), then: skilld run"
+    return "skilld service stop && skilld service start" if as_service else by_hand
 
 
 def _check_running(facts: Daemon, service: ServiceState, now: float) -> Check:
@@ -71,12 +61,9 @@ def _check_running(facts: Daemon, service: ServiceState, now: float) -> Check:
         detail = f"running version {status.get('version')}, but {facts.version} is installed"
         return Check("daemon", Verdict.WARN, detail, again)
     if unwatched := status.get("unwatched"):
-        return Check(
-            "daemon",
-            Verdict.WARN,
-            f"running, but the kernel's watch limit is reached: polling {pluralize(unwatched, 'folder')} every 30 s",
-            "See the check called watches.",
-        )
+        polled = f"polling {pluralize(unwatched, 'folder')} every 30 s"
+        detail = f"running, but the kernel's watch limit is reached: {polled}"
+        return Check("daemon", Verdict.WARN, detail, "See the check called watches.")
     if facts.lacking and not service.running:
         detail = f"started without {', '.join(facts.lacking)}, which this shell sets"
         return Check("daemon", Verdict.WARN, detail, give_key_remedy(as_service=False))
@@ -87,12 +74,6 @@ def _start_remedy(service: ServiceState) -> str:
     if service.state == "unknown":  # no service manager
         return "skilld run"
     return "skilld service start" if service.installed else "skilld service install (or, in a terminal: skilld run)"
-
-
-def _check_pause(facts: Daemon) -> Check:
-    if facts.paused_until:
-        return Check("pause", Verdict.WARN, f"paused {facts.paused_until}", "skilld resume")
-    return Check("pause", Verdict.OK, "not paused")
 
 
 def _check_batches(facts: Daemon, service: ServiceState, now: float) -> Check:
@@ -154,10 +135,8 @@ def back_end(model: Model | None) -> Check:
     if model.missing is not None:
         return Check(name, Verdict.FAIL, f"{model.name}: {model.missing.what}", model.missing.remedy)
     if isinstance(model.answer, Trouble):
-        others = (one.what if isinstance(one, Trouble) else one for one in model.others)
-        return Check(
-            name, Verdict.FAIL, f"{model.name}: {'; '.join([model.answer.what, *others])}", model.answer.remedy
-        )
+        told = (one.what if isinstance(one, Trouble) else one for one in (model.answer, *model.others))
+        return Check(name, Verdict.FAIL, f"{model.name}: {'; '.join(told)}", model.answer.remedy)
     unasked = f"; skilld cannot ask {join_words(model.unasked, 'or')} yet" if model.unasked else ""
     shown = f"{model.name}: {model.why}{unasked}"
     if model.agents:
@@ -177,12 +156,8 @@ def back_end(model: Model | None) -> Check:
 def budget(spent: str | None) -> Check:
     """Return the check of the budget; `spent` is the limit that was reached."""
     if spent:
-        return Check(
-            "budget",
-            Verdict.WARN,
-            f"spent for today: {spent}; the rest is on hold until tomorrow",
-            raise_command(spent),
-        )
+        detail = f"spent for today: {spent}; the rest is on hold until tomorrow"
+        return Check("budget", Verdict.WARN, detail, raise_command(spent))
     return Check("budget", Verdict.OK, "not reached")
 
 
@@ -279,13 +254,9 @@ def surprises(found: Sequence[Context]) -> list[Check]:
     checks = []
     for one in found:
         problems = [f"{s.path}: {s.why}{f' ({s.by})' if s.by else ''}" for s in one.surprises]
-        problems += [
-            f"{twice.other} repeats {twice.size} characters from {twice.path}" for twice in find_duplicates(one.files)
-        ]
-        problems += [
-            f"{against.path}:{against.line} says the opposite of {against.other}:{against.other_line}"
-            for against in contradictions(one.files)
-        ]
+        problems += [f"{two.other} repeats {two.size} characters from {two.path}" for two in find_duplicates(one.files)]
+        opposite = "says the opposite of"
+        problems += [f"{n.path}:{n.line} {opposite} {n.other}:{n.other_line}" for n in contradictions(one.files)]
         if problems:
             more = f"; and {len(problems) - 1} more" if problems[1:] else ""
             remedy = f"See everything the agent loads: skilld context --agent {one.agent}"
@@ -329,8 +300,9 @@ def no_common_file(found: Sequence[Context]) -> list[Check]:
     files = {agent: reals for agent, reals in every.items() if reals}
     if common := frozenset.intersection(*map(frozenset, files.values())) if files else ():
         without = [agent for agent in every if agent in NATIVE_NAMES and agent not in files]
-        root = next(one.root for one in found if one.agent in files)
-        return [_not_loaded(without, relpath(min(common), root))] if without else []
+        name = relpath(min(common), next(one.root for one in found if one.agent in files))
+        detail = f"{name} is not loaded here by {join_words(without, 'or')}"
+        return [Check("instructions", Verdict.OK, detail, _import_remedy(without, name))] if without else []
     if len(files) < 2:  # noqa: PLR2004 - it takes two agents
         return []
     lists = "; ".join(
@@ -343,11 +315,6 @@ def no_common_file(found: Sequence[Context]) -> list[Check]:
         shared = min(able, key=lambda real: (len(able[real]), real))
         remedy = _import_remedy(able[shared], relpath(shared, found[0].root))
     return [Check("instructions", Verdict.WARN, f"no single file is loaded by all agents here: {lists}", remedy)]
-
-
-def _not_loaded(agents: Sequence[str], name: str) -> Check:
-    detail = f"{name} is not loaded here by {join_words(agents, 'or')}"
-    return Check("instructions", Verdict.OK, detail, _import_remedy(agents, name))
 
 
 def _import_remedy(agents: Sequence[str], name: str) -> str:
@@ -374,21 +341,15 @@ def blocked(found: Sequence[BlockedWork]) -> list[Check]:
 def _detail(one: BlockedWork) -> str:
     problem = one.detail if one.place in one.detail else f"{one.place}: {one.detail}"
     waiting = pluralize(one.batches, "batch", "batches")
-    state = f"{waiting} waiting for it" if one.waits else f"{waiting} blocked by it"
-    if one.cause == Cause.TRANSCRIPT and not one.waits:
-        state = f"{waiting} abandoned after a day"
-    if one.cause == Cause.ANSWER and not one.waits:
-        state = f"{waiting} failed"
-    return f"{problem}; {state}; {pluralize(one.kept, 'learning')} kept"
+    ended = {Cause.TRANSCRIPT.value: "abandoned after a day", Cause.ANSWER.value: "failed"}
+    state = "waiting for it" if one.waits else ended.get(one.cause, "blocked by it")
+    return f"{problem}; {waiting} {state}; {pluralize(one.kept, 'learning')} kept"
 
 
 def _remedy(one: BlockedWork) -> str:
+    on_its_own = f"skilld will then retry on its own; {_RETRY_HINT}"
     if one.cause == Cause.TRANSCRIPT:
-        return (
-            f"Restore the file. skilld will then retry on its own; {_RETRY_HINT}"
-            if one.waits
-            else "Restore the file, then: skilld retry"
-        )
+        return f"Restore the file. {on_its_own}" if one.waits else "Restore the file, then: skilld retry"
     if one.cause == Cause.ANSWER:
         return "To ask the model again: skilld retry"
     if one.remedy:
@@ -399,7 +360,4 @@ def _remedy(one: BlockedWork) -> str:
     for words, mode in _SKILL_MODES.items() if one.cause == Cause.SKILL else ():
         if words in one.detail:
             return access_remedy(Path(one.place), mode)
-    return (
-        failure_remedy(one.detail, None, as_service=False)
-        or f"Fix the cause. skilld will then retry on its own; {_RETRY_HINT}"
-    )
+    return failure_remedy(one.detail, None, as_service=False) or f"Fix the cause. {on_its_own}"

@@ -8,7 +8,7 @@ import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,14 @@ from skilld.errors import SkilldError
 from skilld.files import access_remedy, first_program, free_bytes
 from skilld.git.environment import scrub_environment
 from skilld.health.judge_facts import judge_facts, settings_in_use
-from skilld.health.values import Agent, BlockedWork, Counts, Daemon, Disk, Facts, Machine, Model, Service, Trouble
+from skilld.health.values import Agent, BlockedWork, Counts, Daemon, Disk, Facts, Machine, Service, Trouble
 from skilld.ingest.discover import Host, Root, find_links, find_roots, find_transcripts
 from skilld.ingest.drift import drifts
 from skilld.ingest.gone import gone_remedy, gone_roots
 from skilld.paths import Places, access_error, check_private
 from skilld.proposals.remarks import current_conflicts, remake_status
-from skilld.service.values import ServiceManager, lacking_keys, missing_variables, needed_variables
+from skilld.service.install import ServiceManager
+from skilld.service.values import lacking_keys, missing_variables, needed_variables
 from skilld.settings import Settings, load_file
 from skilld.store import Store, meta
 from skilld.store.batches import REMAKE_PREFIX, Delay, Obstacle, StoredBatch
@@ -65,7 +66,7 @@ def agent_facts(host: Host, configured: Mapping[str, Sequence[Path]], store: Sto
                 verified=info.verified,
                 watched=sum(_count_watched(root) for root in there),
                 installed=first_program(program_names(info.title), host.environment) is not None,
-                foreign=sum(map(_is_foreign, seen)),
+                foreign=sum(_owner_and_mode(path)[0] != os.geteuid() for path in seen),
                 linked=tuple(link for root in there for link in find_links(root)),
                 exposed=tuple(_exposed_paths(seen)),
             )
@@ -73,10 +74,12 @@ def agent_facts(host: Host, configured: Mapping[str, Sequence[Path]], store: Sto
     return found
 
 
-def _is_foreign(path: Path) -> bool:
+def _owner_and_mode(path: Path) -> tuple[int, int]:
+    """Return a path's owner and mode; ours, without any rights, if it is gone."""
     with suppress(OSError):
-        return path.stat().st_uid != os.geteuid()
-    return False
+        facts = path.stat()
+        return facts.st_uid, facts.st_mode
+    return os.geteuid(), 0
 
 
 def _exposed_paths(transcripts: Iterable[Path]) -> list[Path]:
@@ -87,10 +90,7 @@ def _exposed_paths(transcripts: Iterable[Path]) -> list[Path]:
 
 
 def _is_exposed(path: Path) -> bool:
-    with suppress(OSError):
-        mode = path.stat().st_mode
-        return bool(mode & stat.S_IWOTH) and not mode & stat.S_ISVTX
-    return False
+    return _owner_and_mode(path)[1] & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH
 
 
 def _count_watched(root: Root) -> int:
@@ -235,7 +235,11 @@ class HealthContext:
 
 def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
     """Return all facts. With `ask` the back-end is asked a short real question, which costs money."""
-    settings, bad_settings = _load_settings(context.places)
+    settings, bad_settings = None, None
+    try:
+        settings = load_file(context.places.settings_file)
+    except SkilldError as error:
+        bad_settings = Trouble(str(error), error.remedy)
     exposed = _permission_problem(context.places)  # before the database is opened, and its log deleted
     opened, bad_store = open_database(context.places)
     running = is_held(context.places.lock)
@@ -244,14 +248,10 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
         status = store.meta.get(DAEMON)
         used = settings and settings_in_use(settings, store, running=running)
         spent = spent_limit(store.usage.on(local_day(now)), used.budget) if used else None
+        env, troubles = context.host.environment, (bad_settings, exposed, bad_store)
         return Facts(
-            machine=replace(
-                _machine_facts(context.places, store, found, status if running else None),
-                now=now,
-                settings=bad_settings,
-                permissions=exposed,
-                store=bad_store,
-                rebuilt=describe_rebuild(store, now),
+            machine=_machine_facts(
+                context.places, store, found, status if running else None, troubles=troubles, now=now
             ),
             agents=tuple(found),
             daemon=Daemon(
@@ -270,7 +270,7 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
                 stale=tuple(_stale_proposals(store)),
             ),
             service=_service_facts(context, settings),
-            model=_judge_facts(context, settings, store, now, running=running, ask=ask),
+            model=judge_facts(settings, env, store, now, running=running, ask=ask) if settings else None,
             spent=spent,
             notices=_notice_problem(settings, store, context),
             counts=None if bad_store else count_turns(store, settings),
@@ -282,15 +282,21 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
         )
 
 
-def _machine_facts(places: Places, store: Store, agents: Sequence[Agent], status: Mapping[str, Any] | None) -> Machine:
-    """Return the facts of the machine; `status` is the running daemon's."""
+def _machine_facts(
+    places: Places,
+    store: Store,
+    agents: Sequence[Agent],
+    status: Mapping[str, Any] | None,
+    *,
+    troubles: tuple[Trouble | None, Trouble | None, Trouble | None],
+    now: float,
+) -> Machine:
+    """Return the facts of the machine; `status` is the running daemon's, `troubles` settings, permissions, store."""
     limit, setting = _watch_limit()
     known = status or {}
     return Machine(
-        now=0.0,
-        settings=None,
-        permissions=None,
-        store=None,
+        now,
+        *troubles,
         git=_git_version(),
         disks=_disks(places, _repositories(store)),
         watch_limit=limit,
@@ -299,14 +305,8 @@ def _machine_facts(places: Places, store: Store, agents: Sequence[Agent], status
         unwatched=known.get("unwatched", 0),
         no_watches=not known.get("watched", 1),
         remote=tuple(one for agent in agents for one in agent.folders if one.is_dir() and is_remote(one)),
+        rebuilt=describe_rebuild(store, now),
     )
-
-
-def _judge_facts(
-    context: HealthContext, settings: Settings | None, store: Store, now: float, *, running: bool, ask: bool
-) -> Model | None:
-    environment = context.host.environment
-    return judge_facts(settings, environment, store, now, running=running, ask=ask) if settings else None
 
 
 def _lacking_keys(context: HealthContext, settings: Settings | None, status: dict[str, Any] | None) -> tuple[str, ...]:
@@ -360,13 +360,6 @@ def _repositories(store: Store) -> list[Path]:
     open_ones = [Path(proposal.repo) for proposal in store.proposals.open() if proposal.repo]
     met = [one.obstacle for one in store.batches.with_obstacle() if one.obstacle]
     return [*open_ones, *(Path(found.place) for found in met if found.cause is Cause.REPOSITORY and found.place)]
-
-
-def _load_settings(places: Places) -> tuple[Settings | None, Trouble | None]:
-    try:
-        return load_file(places.settings_file), None
-    except SkilldError as error:
-        return None, Trouble(str(error), error.remedy)
 
 
 def _describe_pause(store: Store, now: float) -> str:

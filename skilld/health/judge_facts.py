@@ -107,27 +107,20 @@ def _test_model(
     told = _ask_model(spec, settings, environment, account)
     if not named:
         return told
+    title = parse_model(spec.model)[0].title
     if isinstance(told, Trouble):
-        return replace(told, what=_name_client(spec.model, told.what))
-    return f"{parse_model(spec.model)[0].title} answered a test question{told}"
-
-
-def _name_client(model: str, what: str) -> str:
-    """Return what is wrong with a judging agent, preceded by the agent's name."""
-    title = parse_model(model)[0].title if model.startswith(PREFIX) else ""
-    return f"{title}: {what}" if title and title not in what else what
+        return told if title in told.what else replace(told, what=f"{title}: {told.what}")
+    return f"{title} answered a test question{told}"
 
 
 def _missing_requirement(name: str, environment: Mapping[str, str], *, has_key: bool) -> Trouble | None:
     if name.startswith(PREFIX):
         client, _ = parse_model(name)
-        if find_program(client.program, environment) is None:
-            return Trouble(
-                f"{client.program} is not on PATH", f"Install {client.title}, or choose another judge: skilld setup"
-            )
-        return None
-    if name != OFFLINE and not has_key and (found := find_problem(name)) and found.certain:
-        return Trouble(found.what, found.remedy or "Choose another judge: skilld setup")
+        remedy = f"Install {client.title}, or choose another judge: skilld setup"
+        found = find_program(client.program, environment)
+        return Trouble(f"{client.program} is not on PATH", remedy) if found is None else None
+    if name != OFFLINE and not has_key and (problem := find_problem(name)) and problem.certain:
+        return Trouble(problem.what, problem.remedy or "Choose another judge: skilld setup")
     provider = name.partition("/")[0]
     variables = [variable for variable, model in PROVIDERS.items() if model.partition("/")[0] == provider]
     if not variables or has_key or any(environment.get(variable) for variable in variables):

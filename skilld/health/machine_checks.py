@@ -48,30 +48,19 @@ def _check_git(found: str | Trouble) -> Check:
     if version is None:
         return Check("git", Verdict.WARN, f"unknown version: {found}")
     if (int(version[1]), int(version[2])) < OLDEST_GIT:
-        wanted = ".".join(map(str, OLDEST_GIT))
-        return Check(
-            "git",
-            Verdict.FAIL,
-            f"{version[0]} is too old, {wanted} or newer is required",
-            f"Install git {wanted} or newer.",
-        )
+        wanted = f"{'.'.join(map(str, OLDEST_GIT))} or newer"
+        return Check("git", Verdict.FAIL, f"{version[0]} is too old, {wanted} is required", f"Install git {wanted}.")
     return Check("git", Verdict.OK, found.strip())
 
 
 def _check_clock(now: float, seen_at: float | None, newest: float | None) -> Check:
+    remedy = "Set the system clock."
     if now < _RELEASE_TIME:
-        return Check(
-            "clock", Verdict.FAIL, "set to a date before this version of skilld was released", "Set the system clock."
-        )
-    later = {"the daemon's status": seen_at, "a transcript": newest}
-    for what, at in later.items():
+        return Check("clock", Verdict.FAIL, "set to a date before this version of skilld was released", remedy)
+    for what, at in (("the daemon's status", seen_at), ("a transcript", newest)):
         if at is not None and at > now + _SKEW_SECONDS:
-            return Check(
-                "clock",
-                Verdict.WARN,
-                f"seems to have been set back: {what} is dated {_span(at - now)} in the future",
-                "Set the system clock.",
-            )
+            detail = f"seems to have been set back: {what} is dated {_span(at - now)} in the future"
+            return Check("clock", Verdict.WARN, detail, remedy)
     return Check("clock", Verdict.OK, "consistent with the timestamps of your files")
 
 

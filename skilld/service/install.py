@@ -11,7 +11,10 @@ from skilld.errors import SkilldError
 from skilld.files import write_atomically
 from skilld.service.launchd import Launchd
 from skilld.service.systemd import Systemd
-from skilld.service.values import ManagerError, ServiceFile, ServiceManager, StartCommand
+from skilld.service.values import ManagerError, ServiceFile, StartCommand
+
+# Both have the same methods, which raise ManagerError; only `state` never raises.
+ServiceManager = Launchd | Systemd
 
 
 def manager(platform: str, environment: Mapping[str, str], home: Path, config: Path) -> ServiceManager:

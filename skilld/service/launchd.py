@@ -140,16 +140,14 @@ class Launchd:
             result = self._run("print", self._target)
         except ManagerError as error:
             return ServiceState(self.name, self._file, installed, state="unknown", says=str(error), program=program)
-        if result.status:
-            return ServiceState(self.name, self._file, installed, state="not loaded", program=program)
-        facts = dict(_FACT_PATTERN.findall(result.out))
+        facts = {} if result.status else dict(_FACT_PATTERN.findall(result.out))
         return ServiceState(
             self.name,
             self._file,
             installed,
-            enabled=True,
+            enabled=not result.status,
             running=facts.get("state") == "running",
-            state=facts.get("state", ""),
+            state="not loaded" if result.status else facts.get("state", ""),
             pid=int(facts["pid"]) if facts.get("pid", "").isdecimal() else None,
             restarts=max(0, int(facts["runs"]) - 1) if facts.get("runs", "").isdecimal() else 0,
             program=program,

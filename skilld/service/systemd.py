@@ -41,8 +41,9 @@ def render(template: str, start: StartCommand, variables_file: Path) -> str:
             f"systemd cannot start a program whose path contains a quote or a backslash: {start.program[0]}",
             "Install skilld in another folder.",
         )
+    escaped = [_escape_for_unit(part, "the program's path") for part in start.program]
     words = {
-        "@SKILLD@": " ".join(_quote(part, "the program's path") for part in start.program),
+        "@SKILLD@": " ".join(f'"{one}"' for one in escaped),
         "@PATH@": _escape_for_unit(start.path, "PATH"),
         "@VARIABLES@": _escape_path(variables_file),
     }
@@ -59,8 +60,9 @@ def program_of(unit: str) -> str:
 
 def variables_text(variables: Mapping[str, str]) -> str:
     """Return the text of the file that EnvironmentFile= names. Raises RefusedError for a value that it cannot hold."""
+    special = r'["\\`$]'
     return "".join(
-        f'{name}="{_escape(check_plain(value, name), _SPECIAL_IN_FILE)}"\n' for name, value in sorted(variables.items())
+        f'{name}="{_escape(check_plain(value, name), special)}"\n' for name, value in sorted(variables.items())
     )
 
 
@@ -69,16 +71,8 @@ def variables_of(text: str) -> dict[str, str]:
     return {name: re.sub(r"\\(.)", r"\1", value) for name, value in _VARIABLE_PATTERN.findall(text)}
 
 
-_SPECIAL_IN_FILE = r'["\\`$]'
-_SPECIAL_IN_UNIT = r'["\\]'
-
-
-def _quote(text: str, name: str) -> str:
-    return f'"{_escape_for_unit(text, name)}"'
-
-
 def _escape_for_unit(text: str, name: str) -> str:
-    return _escape(check_plain(text, name), _SPECIAL_IN_UNIT).replace("%", "%%")
+    return _escape(check_plain(text, name), r'["\\]').replace("%", "%%")
 
 
 def _escape(text: str, special: str) -> str:

@@ -1,13 +1,13 @@
-"""How the service is started, what its manager reports, and what a manager can do. Runs its program."""
+"""How the service is started and what its manager reports. Runs the manager's program."""
 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from skilld.agents import ADAPTERS
 from skilld.classify.backends import STARTED_WITHOUT
@@ -59,44 +59,6 @@ class ServiceState:
     restarts: int = 0
     program: str = ""
     linger: bool | None = None
-
-
-class ServiceManager(Protocol):
-    """The manager of the person's own services."""
-
-    @property
-    def name(self) -> str:
-        """The manager's own name."""
-
-    def files(self, start: StartCommand) -> Mapping[Path, ServiceFile]:
-        """Return the files that define the service. Raises RefusedError for text that they cannot hold."""
-
-    def own_files(self) -> list[Path]:
-        """Return every file that an installation may have written."""
-
-    def variables(self, names: Collection[str]) -> Mapping[str, str]:
-        """Return those of the named variables that the manager sets for every service. Raises ManagerError."""
-
-    def own_variables(self) -> Mapping[str, str]:
-        """Return the additional variables that the installed files set for the service."""
-
-    def enable(self, *, changed: bool) -> None:
-        """Start the service now and with every login session. Raises ManagerError."""
-
-    def disable(self) -> None:
-        """Stop the service for good; called before its files are removed. Raises ManagerError."""
-
-    def clean_up(self) -> None:
-        """Clean up after the files were removed. Raises ManagerError."""
-
-    def start(self) -> None:
-        """Start the service, and return once it runs. Raises ManagerError."""
-
-    def stop(self) -> None:
-        """Stop the service, and return once it has stopped. Raises ManagerError."""
-
-    def state(self) -> ServiceState:
-        """Return the state of the service. Never raises: a manager that does not respond is a state, too."""
 
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -247,11 +209,8 @@ def run_command(
             timeout=seconds,
         )
     except subprocess.TimeoutExpired:
-        raise ManagerError(
-            "The service manager is not responding",
-            f"{program} took longer than {seconds:.0f} seconds",
-            TERMINAL_REMEDY,
-        ) from None
+        slow = f"{program} took longer than {seconds:.0f} seconds"
+        raise ManagerError("The service manager is not responding", slow, TERMINAL_REMEDY) from None
     except OSError as error:
         raise ManagerError("Cannot reach the service manager", f"{found}: {error.strerror}", TERMINAL_REMEDY) from error
     return CommandResult(done.returncode, _decode(done.stdout), _decode(done.stderr))
