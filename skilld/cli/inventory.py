@@ -312,4 +312,5 @@ def _skill_file(given: str) -> Path | None:
     from skilld.skills.find import FILE
 
     path = common.path_or_none(given)
-    return next((file.resolve() for file in (path, path / FILE) if file.is_file()), None) if path else None
+    there = (path, path / FILE) if path else ()
+    return next((file.resolve() for file in there if os.path.isfile(file)), None)  # noqa: PTH113 - raises nothing

@@ -65,11 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
             console.say(begin)
     elif any(one.state.value == "open" for one in found) and arguments.state == "open":
         console.line()
-        merge = (
-            f"; with git: git merge {STAGING_BRANCH}"
-            if all(_is_mergeable(store, one, applicability) for one in found)
-            else ""
-        )
+        can_merge = all(_is_mergeable(store, one, applicability) for one in found)
+        merge = f"; with git: git merge {STAGING_BRANCH}" if can_merge else ""
         console.say(f"To decide: skilld review, skilld accept ID or skilld reject ID{merge}")
     return 0
 
@@ -94,11 +91,8 @@ def _print_row(store: Store, proposal: Proposal, applicability: Applicability | 
     console.say(f"{head}  {console.plain(proposal.summary)}")
     for said in _quotes(proposal):
         console.say(f"    {said}")
-    more = (
-        f"{len(proposal.flags) - _MAX_FLAGS} more: skilld show {proposal.id}"
-        if len(proposal.flags) > _MAX_FLAGS
-        else ""
-    )
+    left = len(proposal.flags) - _MAX_FLAGS
+    more = f"{left} more: skilld show {proposal.id}" if left > 0 else ""
     now = time.time()
     where = console.message(str(Path(proposal.path).parent))
     unfit = applicability.obstacle if applicability is not None else ""
@@ -200,23 +194,21 @@ def run_show(arguments: argparse.Namespace) -> int:
     remark = describe_standing(store, proposal, time.time())
     applicability = ProposalReader().applicability(proposal) if is_open else Applicability()
     own = personal_file_name(store, proposal, common.host()) if is_open else ""
-    applicability = replace(
-        applicability, can_merge=applicability.can_merge and is_on_staging(proposal) and not remark, personal_file=own
-    )
-    borrowed = describe_borrowed_lines(store, proposal, [line[1:] for line in lines if line.startswith(" ")])
+    merges = applicability.can_merge and is_on_staging(proposal) and not remark
+    applicability = replace(applicability, can_merge=merges, personal_file=own)
     remarks = (
         *describe_decision(store, proposal),
         remark,
         applicability.obstacle,
         describe_destination(proposal),
-        *borrowed,
+        *describe_borrowed_lines(store, proposal, [line[1:] for line in lines if line.startswith(" ")]),
         *list_contradictions(store, proposal),
         *unsure_origins(proposal),
         *other_copies(store, proposal),
+        *result_lines(store, proposal),
     )
     ways = not arguments.without_commands
     age = describe_age(store, proposal, time.time())
-    remarks = (*remarks, *result_lines(store, proposal))
     print_proposal(proposal, lines, remarks, applicability, parts if ways else (), age=age, ways=ways)
     return 0
 
@@ -235,18 +227,17 @@ def print_proposal(
 
     Several `parts` are numbered. Without `ways` no commands are printed.
     """
+    from skilld.proposals.narrow import part_reasons
+
     console.say(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
     console.say(f"  {console.plain(proposal.summary)}")
-    why = _part_reasons(proposal, parts)
+    why = part_reasons(proposal, parts) if len(parts) > 1 else []  # one part is the whole
     if proposal.reason and not why:
         console.say(f"  why: {console.plain(proposal.reason)}")
     for said in _quotes(proposal):
         console.say(f"  {said}")
-    console.say(
-        f"  {describe_origin(proposal)}, proposed {age}, "
-        f"{describe_judge(proposal)}, confidence {proposal.confidence:.2f}",
-        style="dim",
-    )
+    judged = f"{describe_judge(proposal)}, confidence {proposal.confidence:.2f}"
+    console.say(f"  {describe_origin(proposal)}, proposed {age}, {judged}", style="dim")
     where = console.message(str(Path(proposal.path).parent))
     console.say("; ".join(filter(None, (f"  {where}", _loaded_by(proposal)))), style="dim")
     marked = [*(("!", one) for one in proposal.flags), *(("note:", one) for one in (proposal.note, *remarks) if one)]
@@ -316,15 +307,6 @@ def _print_commands(commands: Sequence[tuple[str, str]]) -> None:
         console.say(f"  {command if len(command) <= width else '':{width}}  {does}", width + 4)
 
 
-def _part_reasons(proposal: Proposal, parts: Sequence[Part]) -> list[str]:
-    """Return the reason for each of several parts; none if they share one."""
-    if len(parts) < 2:  # noqa: PLR2004 - one part is the whole
-        return []
-    from skilld.proposals.narrow import part_reasons
-
-    return part_reasons(proposal, parts)
-
-
 def _print_parts(proposal: Proposal, parts: Sequence[Part], why: Sequence[str]) -> None:
     """Print the numbered parts of a proposal with their reasons, and how to decide on some of them."""
     from skilld.types import Op
@@ -360,12 +342,8 @@ def describe_origin(proposal: Proposal) -> str:
     if not proposal.evidence and not proposal.session_id:
         from skilld.proposals.model import EVALS_PREFIX, IMPORT_PREFIX, REVIEWS_PREFIX, TRIM_PREFIX
 
-        verbs = {
-            EVALS_PREFIX: "skills eval",
-            IMPORT_PREFIX: "skills import",
-            REVIEWS_PREFIX: "mine --reviews",
-            TRIM_PREFIX: "trim",
-        }
+        verbs = {EVALS_PREFIX: "skills eval", IMPORT_PREFIX: "skills import"}
+        verbs |= {REVIEWS_PREFIX: "mine --reviews", TRIM_PREFIX: "trim"}
         return f"skilld {next((verb for at, verb in verbs.items() if proposal.batch_id.startswith(at)), 'consolidate')}"
     return f"{proposal.agent}, session {console.plain(proposal.session_id)}"
 
@@ -381,11 +359,8 @@ def _commands(proposal: Proposal, applicability: Applicability) -> Iterator[tupl
         git, where = f"skilld git --root {shell_quoted(root)}", "write it to the file"
     if not applicability.obstacle:
         yield f"skilld accept {proposal.id}", where
-        if applicability.personal_file:
-            yield (
-                f"skilld accept {proposal.id} --to {applicability.personal_file}",
-                "write it to your own file, for all your projects",
-            )
+        if own := applicability.personal_file:
+            yield f"skilld accept {proposal.id} --to {own}", "write it to your own file, for all your projects"
     yield f"skilld reject {proposal.id}", f"discard it; it is {common.REPROPOSAL_CONDITION}"
     if applicability.can_cherry_pick:
         yield f"{git} cherry-pick {proposal.commit[:10]}", "the same as accept, with plain git"
@@ -395,20 +370,15 @@ def _commands(proposal: Proposal, applicability: Applicability) -> Iterator[tupl
 
 def _commands_after_decision(proposal: Proposal) -> Iterator[tuple[str, str]]:
     """Yield the commands that change a decision, and what each does."""
-    state = proposal.state.value
-    if state == "accepted":
-        yield f"skilld revert {proposal.id}", "undo it with a new commit"
-    elif state == "dropped":
-        yield f"skilld restore {proposal.id}", "return it to the staging branch"
-        yield f"skilld accept {proposal.id}", "commit it to the branch you have checked out"
-        yield f"skilld reject {proposal.id}", f"discard it now; it will be {common.REPROPOSAL_CONDITION}"
-    elif state == "rejected":
-        yield f"skilld restore {proposal.id}", "return it to the staging branch"
-        yield f"skilld accept {proposal.id}", "accept it after all"
-    elif state == "said":
-        yield f"skilld restore {proposal.id}", "propose it, if that line does not say it"
-    elif state == "stale":
-        yield f"skilld restore {proposal.id}", "return it to the staging branch, made again for the present text"
-        yield f"skilld accept {proposal.id}", "accept it after all"
-    elif state == "reverted":
-        yield f"skilld accept {proposal.id}", "accept it after all"
+    back, after_all = "return it to the staging branch", "accept it after all"
+    discard = f"discard it now; it will be {common.REPROPOSAL_CONDITION}"
+    ways = {
+        "accepted": {"revert": "undo it with a new commit"},
+        "dropped": {"restore": back, "accept": "commit it to the branch you have checked out", "reject": discard},
+        "rejected": {"restore": back, "accept": after_all},
+        "said": {"restore": "propose it, if that line does not say it"},
+        "stale": {"restore": f"{back}, made again for the present text", "accept": after_all},
+        "reverted": {"accept": after_all},
+    }
+    for verb, does in ways.get(proposal.state.value, {}).items():
+        yield f"skilld {verb} {proposal.id}", does

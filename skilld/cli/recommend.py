@@ -101,9 +101,8 @@ def _ask_model(
     said = () if model.own else found  # what was said in sessions of other agents is not sent
     result, why = model.ask(MatchSkills(model.spec, text, tuple(skill_summary(one, said) for one in asked)))
     if not isinstance(result, MatchResult):
-        sys.stderr.write(
-            f"skilld: the model did not answer, so skills were matched by keywords only: {console.plain(why)}\n"
-        )
+        told = "the model did not answer, so skills were matched by keywords only"
+        sys.stderr.write(f"skilld: {told}: {console.plain(why)}\n")
         return found
     return model_recommendations(result.numbers, asked, found)
 

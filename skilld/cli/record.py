@@ -105,10 +105,8 @@ def _print_patterns(store: Store, *, as_json: bool) -> int:
     if as_json:
         return common.write_json(found)
     if not found["tasks"]:
-        console.say(
-            "No tasks yet. A session in which the agent used tools is counted by `skilld run` once it is idle; "
-            'to record a task yourself: skilld record "fix the login" --qa-passed'
-        )
+        console.say("No tasks yet. A session in which the agent used tools is counted by `skilld run` once it is idle.")
+        console.say('To record a task yourself: skilld record "fix the login" --qa-passed')
         return 0
     shown = {name: _format_value(name, found[name]) for name in _LABELS}
     for name, known in (("success_rate", found["success_known"]), ("qa_rate", found["qa_known"])):

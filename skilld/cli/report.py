@@ -10,15 +10,11 @@ from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common
 from skilld.errors import SkilldError
 from skilld.files import write_atomically
-
-if TYPE_CHECKING:
-    from skilld.report.values import Report
 
 _MIN_WIDTH, _MAX_WIDTH = 40, 98  # columns
 
@@ -46,12 +42,17 @@ def run(arguments: argparse.Namespace) -> int:
 
     with closing(common.store_or_empty()) as store:
         report = gather(store, time.time(), words=arguments.with_words)
-    if arguments.html is not None:
-        _write_page(arguments.html, report)
+    if (path := arguments.html) is not None:
+        from skilld.report.page import page
+
+        try:
+            write_atomically(common.expand_path(path).absolute(), page(report, str(common.home())).encode(), 0o600)
+        except OSError as error:
+            raise SkilldError("Cannot write the page", f"{path}: {error.strerror}") from error
     if arguments.json:
         return common.write_json(asdict(report))
-    if arguments.html is not None:
-        console.say(f"Wrote {console.message(common.as_text(str(arguments.html)))}")
+    if path is not None:
+        console.say(f"Wrote {console.message(common.as_text(str(path)))}")
         return 0
     width = min(get_terminal_size().columns - 2, _MAX_WIDTH)
     for line in report_lines(report, str(common.home()), max(width, _MIN_WIDTH)):
@@ -66,12 +67,3 @@ def _check_page(arguments: argparse.Namespace) -> None:
         raise SkilldError("Cannot write the page", f"{path}: it is not a regular file")
     if not path.parent.is_dir():
         raise SkilldError("Cannot write the page", f"{path}: {os.strerror(errno.ENOENT)}")
-
-
-def _write_page(path: Path, report: Report) -> None:
-    from skilld.report.page import page
-
-    try:
-        write_atomically(common.expand_path(path).absolute(), page(report, str(common.home())).encode(), 0o600)
-    except OSError as error:
-        raise SkilldError("Cannot write the page", f"{path}: {error.strerror}") from error

@@ -21,8 +21,6 @@ from skilld.files import first_program
 from skilld.text import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from skilld.daemon.engine import Engine
     from skilld.paths import Places
     from skilld.protocol import PartialResult
@@ -30,11 +28,6 @@ if TYPE_CHECKING:
     from skilld.store.batches import StoredBatch
     from skilld.types import Proposal
     from skilld.worker.spawn import Worker
-
-
-_ROOT_WARNING = (
-    "skilld: You are running skilld as root, which can change every file on this machine. Use your own account."
-)
 
 
 def add(verbs: common.Verbs) -> None:
@@ -67,7 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
     restrict_access(where.database)
     check_private(where)
     if os.geteuid() == 0:
-        console.warn(_ROOT_WARNING)
+        whole = "which can change every file on this machine"
+        console.warn(f"skilld: You are running skilld as root, {whole}. Use your own account.")
     lock = Lock.acquire(where.lock)
     remove_unfinished_edits()
     terminal = sys.stdout.isatty()
@@ -136,14 +130,12 @@ def _load_settings(places: Places) -> tuple[str, Settings]:
     return origin, settings
 
 
+_load_redactor = cache(common.redactor)
+
+
 def _redact(text: str) -> str:
     """Redact the words of a turn. The rules take 0.9 MB and are loaded with the first turn, not at start."""
     return _load_redactor()(text)
-
-
-@cache
-def _load_redactor() -> Callable[[str], str]:
-    return common.redactor()
 
 
 def _is_journald_reading() -> bool:
@@ -210,10 +202,8 @@ def _print_totals(engine: Engine, done: int, failed: int) -> None:
 
     count = engine.store.proposals.count(State.OPEN)
     learnings = engine.store.learnings.count()
-    console.say(
-        f"Judged {pluralize(done - max(failed, 0), 'batch', 'batches')}. "
-        f"You now have {pluralize(count, 'open proposal')} and {pluralize(learnings, 'learning')}."
-    )
+    have = f"{pluralize(count, 'open proposal')} and {pluralize(learnings, 'learning')}"
+    console.say(f"Judged {pluralize(done - max(failed, 0), 'batch', 'batches')}. You now have {have}.")
     if failed > 0:
         console.say(f"{pluralize(failed, 'batch', 'batches')} could not be judged; to see why: skilld doctor")
     if engine.store.meta.paused(time.time()):
@@ -352,15 +342,6 @@ def _own_skills(engine: Engine) -> set[Path]:
     return {path.resolve() for folder in folders for path in folder.glob("*/SKILL.md")}
 
 
-def _count_skills(skills: set[Path]) -> str:
-    """Describe how many skills there are, and how many of them are in repositories."""
-    tops = [next((top for top in path.parents if (top / ".git").exists()), None) for path in skills]
-    tops = [top for top in tops if top is not None]
-    own = f"{len(skills)} in your own folders"
-    many = len(set(tops))
-    return f"{own} ({len(tops)} in {pluralize(many, 'repository', 'repositories')})" if tops else own
-
-
 def _describe_cost(model: str, settings: Settings) -> str:
     if model == "offline":
         return "nothing, and nothing leaves this machine"
@@ -389,7 +370,7 @@ def print_introduction(engine: Engine, *, new_here: bool, follows: bool) -> None
     settings = engine.settings
     choice = choose_back_end(settings, engine.host.environment)
     _print_agents(engine)
-    _print_row("Skills", f"{_count_skills(_own_skills(engine))}, plus any in your projects")
+    _print_row("Skills", f"{len(_own_skills(engine))} in your own folders, plus any in your projects")
     _print_row("Files", "instruction files (CLAUDE.md, AGENTS.md, rules) of the projects you work in, and your own")
     _print_row("Judge", f"{choice.name}: {choice.why}")
     _print_row("Cost", _describe_cost(choice.name, settings))
@@ -422,17 +403,16 @@ def _print_agents(engine: Engine) -> None:
     absent = []
     gone = {root.agent: what for root, what in gone_roots(engine.store, engine.roots)}
     for name, adapter in ADAPTERS.items():
+        roots = [one for one in engine.roots if one.agent == name]
         if name in gone:
             _print_row(adapter.INFO.title, f"{console.message(gone[name])} (skilld doctor)")
         elif files := summary.get(name, {}).get("files", 0):
             _print_row(adapter.INFO.title, pluralize(files, "session file"))
-        elif first_program(program_names(adapter.INFO.title), environment) or any(
-            one.folder.is_dir() for one in engine.roots if one.agent == name
-        ):
+        elif first_program(program_names(adapter.INFO.title), environment) or any(r.folder.is_dir() for r in roots):
             _print_row(adapter.INFO.title, "no sessions yet")
         else:
             absent.append(adapter.INFO.title)
-        if links := [link for one in engine.roots if one.agent == name for link in find_links(one)]:
+        if links := [link for one in roots for link in find_links(one)]:
             _print_row("", describe_links(links))
     if absent:
         number = pluralize(len(absent), "other agent" if len(absent) < len(ADAPTERS) else "agent")
@@ -443,9 +423,7 @@ def _print_agents(engine: Engine) -> None:
 def _print_backfill_hint(model: str, *, follows: bool) -> None:
     offline = "" if model == "offline" else "SKILLD_MODEL=offline "
     console.line()
-    console.say(
-        "From now on, skilld learns from what you say; what you said before, also in an open session, is not judged. "
-        "To see what it would have learned from the last 7 days, without a model:"
-    )
+    console.say("From now on, skilld learns from what you say; what you said before, also in an open session, is not.")
+    console.say("To see what it would have learned from the last 7 days, without a model:")
     first = "   (stop this process first with Ctrl-C)" if follows else ""
     console.say(f"  {offline}{common.command_name()} run --once --backfill 7{first}")

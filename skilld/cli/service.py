@@ -55,7 +55,10 @@ def install(arguments: argparse.Namespace) -> int:
 
     manager = service_manager()
     if arguments.dry_run:
-        _print_files(manager, _plan_start(manager, "leave"))
+        for path, file in manager.files(_plan_start(manager, "leave")).items():
+            console.say(f"# {console.message(str(path))}", style="bold")
+            for text in file.data.decode().splitlines():
+                console.line(console.plain(text))
         return 0
     state = manager.state()
     if state.state == "unknown" and not state.installed:  # to stop a daemon would not help
@@ -97,23 +100,11 @@ def _confirm_variables(missing: Mapping[str, str]) -> bool:
     names = ", ".join(missing)
     are, them = ("is", "it") if len(missing) == 1 else ("are", "them")
     if not sys.stdin.isatty():
-        raise RefusedError(
-            "The service was not installed",
-            f"{names} {are} set only in this shell",
-            (
-                f"To save {them} in a file that only you can read: --environment keep. "
-                f"To leave {them} out: --environment leave"
-            ),
-        )
+        keep = f"To save {them} in a file that only you can read: --environment keep"
+        remedy = f"{keep}. To leave {them} out: --environment leave"
+        raise RefusedError("The service was not installed", f"{names} {are} set only in this shell", remedy)
     console.say(f"{console.plain(names)} {are} set only in this shell; a service would not see {them}.")
     return terminal.ask_yes_no(f"Keep {them} for the service, in a file that only you can read? [y/N] ", sys.stdout)
-
-
-def _print_files(manager: ServiceManager, start: StartCommand) -> None:
-    for path, file in manager.files(start).items():
-        console.say(f"# {console.message(str(path))}", style="bold")
-        for text in file.data.decode().splitlines():
-            console.line(console.plain(text))
 
 
 def _refuse_second_daemon(state: ServiceState) -> None:
@@ -162,9 +153,8 @@ def stop(arguments: argparse.Namespace) -> int:
 def _require_installed(manager: ServiceManager) -> ServiceState:
     state = manager.state()
     if not state.installed:
-        raise SkilldError(
-            "The service is not installed", f"{state.file} does not exist", "Install it: skilld service install"
-        )
+        remedy = "Install it: skilld service install"
+        raise SkilldError("The service is not installed", f"{state.file} does not exist", remedy)
     return state
 
 
@@ -173,12 +163,12 @@ def status(arguments: argparse.Namespace) -> int:
     state = service_manager().state()
     if getattr(arguments, "json", False):
         return common.write_json(asdict(state) | {"file": str(state.file)})
-    if not state.installed and state.state == "unknown":
-        console.say(f"No service manager can be used here: {console.message(state.says)}")
-        console.say("  Run skilld in a terminal instead: skilld run")
-        return 0
     if not state.installed:
-        console.say("The service is not installed. Install it: skilld service install")
+        if state.state == "unknown":
+            console.say(f"No service manager can be used here: {console.message(state.says)}")
+            console.say("  Run skilld in a terminal instead: skilld run")
+        else:
+            console.say("The service is not installed. Install it: skilld service install")
         return 0
     running = console.paint("running", "green") if state.running else "not running"
     again = f", restarted {count_times(state.restarts)}" if state.restarts else ""
@@ -189,9 +179,8 @@ def status(arguments: argparse.Namespace) -> int:
     if not state.enabled:
         console.say("The service does not start when you log in. To fix this: skilld service install")
     if not Path(state.program).exists():
-        console.say(
-            f"Its program, {console.plain(state.program)}, no longer exists. To fix this: skilld service install"
-        )
+        gone = f"Its program, {console.plain(state.program)}, no longer exists"
+        console.say(f"{gone}. To fix this: skilld service install")
     if state.linger is False:
         console.say(_LINGER_HINT)
     return 0

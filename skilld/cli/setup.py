@@ -85,10 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
         _save_judge(file, common.as_text(arguments.model), quiet=arguments.json)
     settings = common.settings()
     if arguments.json:
-        answered = "model" in settings.model_fields_set
-        return common.write_json(
-            {"model": settings.model, "answered": answered, "offers": [asdict(one) for one in found]}
-        )
+        shown = {"model": settings.model, "answered": "model" in settings.model_fields_set}
+        return common.write_json(shown | {"offers": [asdict(one) for one in found]})
     if arguments.model is not None:
         from skilld.cli import first_steps
         from skilld.cli.config import try_model
@@ -101,12 +99,9 @@ def run(arguments: argparse.Namespace) -> int:
             return 0
     elif asks_nothing(arguments):
         _print_offers(found)
-        names = " | ".join(one.model for one in found)
-        given = "[--service yes|no] [--look-back DAYS]"
-        sys.stderr.write(
-            "skilld: setup needs a terminal to ask its questions. "
-            f"To answer them beforehand: skilld setup {names} {given}\n"
-        )
+        given = f"{' | '.join(one.model for one in found)} [--service yes|no] [--look-back DAYS]"
+        sys.stderr.write("skilld: setup needs a terminal to ask its questions. ")
+        sys.stderr.write(f"To answer them beforehand: skilld setup {given}\n")
         return Exit.USAGE
     return _run_steps(arguments, found, file)
 
@@ -225,8 +220,7 @@ def unavailable_note(found: Sequence[Offer]) -> str:
 
     if any(one.model == AGENT for one in found):
         return ""
-    programs = ", ".join(CLIENTS)
-    why = f"none of these is on your PATH: {programs}"
+    why = f"none of these is on your PATH: {', '.join(CLIENTS)}"
     return f"Not available: {AGENT} (each agent judges its own sessions), because {why}"
 
 
@@ -274,12 +268,8 @@ def _describe_default(settings: Settings, kept: str) -> str:
 
     if kept:
         return f"Unchanged: {console.plain(kept)}. To change it: skilld setup"
-    choice = choose_back_end(settings, os.environ)
-    judge = (
-        f"skilld judges offline: it {_OFFLINE_LIMIT}"
-        if choice.name == OFFLINE
-        else f"{console.plain(choice.name)} judges"
-    )
+    name = choose_back_end(settings, os.environ).name
+    judge = f"skilld judges offline: it {_OFFLINE_LIMIT}" if name == OFFLINE else f"{console.plain(name)} judges"
     return f"Until you choose, {judge}. To choose: skilld setup"
 
 

@@ -229,10 +229,7 @@ def _print_status(shown: dict[str, Any], begin: str) -> None:
     console.say(f"judge     {shown['backend']['name']}: {shown['backend']['why']}")
     for one in shown["backend"]["agents"]:
         remedy = f". {one['remedy']}" if one["remedy"] else ""
-        console.say(
-            f"          {one['agent']}: {console.message(one['why'])}{remedy}",
-            style="" if one["expected"] else "yellow",
-        )
+        _print_more(f"{one['agent']}: {console.message(one['why'])}{remedy}", "" if one["expected"] else "yellow")
     for found in shown["backend"]["found"]:
         console.say(f"          {found}")
     _print_agents(shown["agents"], now)
@@ -243,9 +240,7 @@ def _print_status(shown: dict[str, Any], begin: str) -> None:
     console.say(f"batches   {batches['pending']:,} waiting to be judged, {counted}, {failed:,} failed")
     _print_delays(shown, now)
     if unusable:
-        console.say(
-            f"          failed, with an answer that could not be used: {unusable:,}; to ask again: skilld retry"
-        )
+        _print_more(f"failed, with an answer that could not be used: {unusable:,}; to ask again: skilld retry", "")
     for parked in shown["parked"]:
         detail = parked["detail"] or ""
         then = _failure_remedy(detail, shown["daemon"]) or "try again: skilld retry"
@@ -271,6 +266,11 @@ def _print_status(shown: dict[str, Any], begin: str) -> None:
         console.say(f"last error, {when}: {console.message(error['message'])}", style="yellow")
 
 
+def _print_more(text: str, style: str = "yellow") -> None:
+    """Print a further line below a row."""
+    console.say(f"{'':10}{text}", 10, style=style)
+
+
 def _low_disk() -> str:
     """Return that skilld can hardly store anything any more; empty if it can."""
     from skilld.files import free_bytes
@@ -293,7 +293,7 @@ def _print_running(shown: dict[str, Any], begin: str) -> None:
     console.say(f"{begin}{pause}" if begin else f"skilld is {running}{pause}")
     if shown["running"] and is_outdated(common.places().lock):
         again = restart_remedy(as_service=service_manager().state().running)
-        console.say(f"          {OUTDATED}. {again}", 10, style="yellow")
+        _print_more(f"{OUTDATED}. {again}")
 
 
 def _failure_remedy(detail: str, daemon: dict[str, Any] | None) -> str:
@@ -318,7 +318,7 @@ def _print_delays(shown: dict[str, Any], now: float) -> None:
     for one in shown["delayed"]:
         if not any(why and why in one["why"] for why in told):
             delay = Delay(**one | {"next_try": parse_time(one["next_try"]) or now})
-            console.say(f"          {console.message(delay.describe(now, goes_on=goes_on))}", 10, style="yellow")
+            _print_more(console.message(delay.describe(now, goes_on=goes_on)))
 
 
 def _describe_today(calls: int, tokens: int, usd: float, tests: int) -> str:
@@ -349,8 +349,7 @@ def _print_turns(turns: dict[str, int], judge: str) -> None:
     for label, text in zip(("turns", *[""] * len(lines)), lines, strict=False):
         console.say(f"{label:10}{text}", 10)
     if missed and judge == OFFLINE:
-        hint = 'missing a rule? Say it again with "from now on", or choose a model: skilld setup'
-        console.say(f"          {hint}", 10, style="dim")
+        _print_more('missing a rule? Say it again with "from now on", or choose a model: skilld setup', "dim")
 
 
 def _print_proposals(shown: dict[str, Any]) -> None:
@@ -365,18 +364,16 @@ def _print_proposals(shown: dict[str, Any]) -> None:
         10,
     )
     for item in shown["dropped"]:
-        console.say(f"          {item['id']} {item['told']}", style="yellow")
+        _print_more(f"{item['id']} {item['told']}")
     for item in shown["stale"]:
-        console.say(
-            f"          {item['id']} no longer fits its file: {console.message(item['told'])}", 10, style="yellow"
-        )
+        _print_more(f"{item['id']} no longer fits its file: {console.message(item['told'])}")
     for repo, held in shown["staging_held"].items():
-        console.say(f"          {console.message(repo)}: {console.message(held)}", 10, style="yellow")
+        _print_more(f"{console.message(repo)}: {console.message(held)}")
     for item in shown["said_again"]:
-        console.say(f"          {item['id']} {item['told']}", 10, style="yellow")
+        _print_more(f"{item['id']} {item['told']}")
     for repo, warning in shown["rests_on"].items():
-        console.say(f"          {console.message(repo)}: {STAGING_BRANCH} {warning}", style="yellow")
-        console.say("          Do not merge that branch: use skilld accept, which works on any branch.")
+        _print_more(f"{console.message(repo)}: {STAGING_BRANCH} {warning}")
+        _print_more("Do not merge that branch: use skilld accept, which works on any branch.", "")
     for unrated in shown["unrated"][:1]:
         skill, session = console.plain(unrated["skill"]), console.plain(unrated["session_id"])
         said = f"skilld feedback {skill} --session {session} --helpful (or --unhelpful)"
@@ -385,20 +382,16 @@ def _print_proposals(shown: dict[str, Any]) -> None:
 
 def _print_agents(agents: dict[str, Any], now: float) -> None:
     """Print what was read of each agent, and in one line how many others there are."""
+    read = {name: facts for name, facts in agents.items() if facts["files"]}
+    last = {name: f"last {time_ago(parse_time(facts['last_event_at']), now)}" for name, facts in read.items()}
     rows = [
-        (
-            name,
-            pluralize(facts["files"], "file"),
-            pluralize(facts["turns"], "turn"),
-            f"last {time_ago(parse_time(facts['last_event_at']), now)}",
-        )
-        for name, facts in agents.items()
-        if facts["files"]
+        (name, pluralize(facts["files"], "file"), pluralize(facts["turns"], "turn"), last[name])
+        for name, facts in read.items()
     ]
     console.table([(label, *row) for label, row in zip(("agents  ", *[""] * len(rows)), rows, strict=False)])
     for name, facts in agents.items():
         if facts["gone"]:
-            console.say(f"          {name}: {console.message(facts['gone'])}. See skilld doctor.", style="yellow")
+            _print_more(f"{name}: {console.message(facts['gone'])}. See skilld doctor.")
     if absent := len(agents) - len(rows):
         others = f"          {pluralize(absent, 'other')} without sessions here (list: skilld doctor)"
         console.say(others if rows else "agents    no sessions read yet", 10)
@@ -410,18 +403,13 @@ def _print_daemon(said: dict[str, Any], dead: str, *, running: bool) -> None:
         console.say(f"learning  nothing judged for a day: {console.message(dead)}", style="yellow")
     if full := _low_disk():
         console.say(f"disk      {console.message(full)}", 10, style="yellow")
-    if running:
-        _print_watching(said)
     for path, why in (said.get("unreadable") or {}).items():
         console.say(f"cannot read {console.message(path)}: {console.message(why)}")
-
-
-def _print_watching(said: dict[str, Any]) -> None:
-    """Print what only holds while the daemon runs."""
+    if not running:
+        return
     if unwatched := said.get("unwatched"):
-        console.say(
-            f"watching  the kernel's watch limit is reached: polling {pluralize(unwatched, 'folder')} every 30 s"
-        )
+        polled = f"polling {pluralize(unwatched, 'folder')} every 30 s"
+        console.say(f"watching  the kernel's watch limit is reached: {polled}")
     if overflows := said.get("overflows"):
         console.say(f"watching  events were lost {count_times(overflows)}, so everything was rescanned")
     for folder in said.get("silent") or ():
@@ -439,15 +427,9 @@ def run_cost(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return common.write_json(shown)
     rows = [
-        (
-            row["day"],
-            row["model"],
-            row["skill"] or "(no skill)",
-            pluralize(row["calls"], "call"),
-            pluralize(row["tokens"], "token"),
-            _format_price(**row),
-        )
+        (row["day"], row["model"], row["skill"] or "(no skill)", pluralize(row["calls"], "call"), used, price)
         for row in shown["days"]
+        for used, price in [(pluralize(row["tokens"], "token"), _format_price(**row))]
     ]
     console.table([tuple(console.plain(cell) for cell in row) for row in rows])
     if not rows:
@@ -459,9 +441,8 @@ def run_cost(arguments: argparse.Namespace) -> int:
     if shown["waiting"]:
         console.say(f"{pluralize(shown['waiting'], 'batch', 'batches')} waiting to be judged.")
     if shown["spared"]:
-        console.say(
-            f"{pluralize(shown['spared'], 'batch', 'batches')} skipped without a model call (no lasting instructions)."
-        )
+        skipped = pluralize(shown["spared"], "batch", "batches")
+        console.say(f"{skipped} skipped without a model call (no lasting instructions).")
     return 0
 
 

@@ -88,10 +88,9 @@ def install_status_line(name: str) -> None:
     host = HOSTS[name]
     path = host.path().resolve()  # people link their settings to a repository
     before = _read_text(path)
+    shows = f"shows how many proposals are waiting (set up in {console.message(str(path))})"
     if before is not None and host.remove_from(before) != before:
-        console.say(
-            f"{host.title} already shows how many proposals are waiting (set up in {console.message(str(path))})"
-        )
+        console.say(f"{host.title} already {shows}")
         return
     try:
         after = host.add_to(before)
@@ -101,7 +100,7 @@ def install_status_line(name: str) -> None:
     # Stored before writing, so that nothing is forgotten; `created`, so that a new file is removed again.
     meta.set(STATUSLINES, {**meta.get(STATUSLINES, {}), str(path): {"place": name, "created": before is None}})
     FileChange(path, _encode(before), _encode(after)).write()
-    console.say(f"{host.title} now shows how many proposals are waiting (set up in {console.message(str(path))})")
+    console.say(f"{host.title} now {shows}")
     console.say(f"To undo: skilld setup --statusline {NONE}")
 
 

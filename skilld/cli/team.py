@@ -137,13 +137,11 @@ def join(arguments: argparse.Namespace) -> int:
     repo, removed = repository(arguments)
     store = common.store()
     if known := load(store, repo.toplevel, joined(store)):
-        raise SkilldError(
-            _NOT_JOINED, f"you are already in this team, as {known.person}", "To leave it: skilld team leave"
-        )
+        cause = f"you are already in this team, as {known.person}"
+        raise SkilldError(_NOT_JOINED, cause, "To leave it: skilld team leave")
     if "," in str(repo.toplevel):
-        raise SkilldError(
-            _NOT_JOINED, "the repository's path contains a comma, which the team.repositories setting does not allow"
-        )
+        cause = "the repository's path contains a comma, which the team.repositories setting does not allow"
+        raise SkilldError(_NOT_JOINED, cause)
     name = check_name(common.as_text(arguments.name)) if arguments.name else random_name()
     remote = common.as_text(arguments.remote)
     address = _remote_address(repo, remote, removed)
@@ -154,18 +152,13 @@ def join(arguments: argparse.Namespace) -> int:
     if not arguments.yes and not terminal.confirm("Join and share this? [y/N] ", _NOT_JOINED):
         console.say(f"{_NOT_JOINED}.")
         return Exit.FAILURE
-    pushed = _first_sync(store, hub, shared)
+    _, _, pushed = sync_and_save(store, hub, shared.records, first=True)
+    _write_joined(store, [*joined(store), Path(hub.membership.repo)])
     console.say(f"Joined the team at {console.message(membership.place)} as {name}.")
     _print_branch(pushed)
     console.say("  see its rules: skilld team status")
     console.say("  undo: skilld team leave")
     return Exit.OK
-
-
-def _first_sync(store: Store, hub: Hub, shared: Outgoing) -> str:
-    _, _, pushed = sync_and_save(store, hub, shared.records, first=True)
-    _write_joined(store, [*joined(store), Path(hub.membership.repo)])
-    return pushed
 
 
 def joined(store: Store) -> list[Path]:
@@ -206,9 +199,8 @@ def _remote_address(repo: Repo, remote: str, removed: Mapping[str, str]) -> str:
 def _print_preview(membership: Membership, shared: Outgoing, *, as_sent: bool) -> None:
     """Print what would be shared, as the others would see it, and what is kept back."""
     where = console.message(membership.place)
-    console.say(
-        f"You would share the following as {console.paint(membership.person, 'bold')}, signed with your SSH key,"
-    )
+    person = console.paint(membership.person, "bold")
+    console.say(f"You would share the following as {person}, signed with your SSH key,")
     console.say(f"with everyone who can read {where}:")
     for record in shared.records:
         if record.rule:
@@ -218,9 +210,8 @@ def _print_preview(membership: Membership, shared: Outgoing, *, as_sent: bool) -
     _print_kept_back(shared.kept_back)
     more = [] if membership.quotes else ["the words you used (--quotes)"]
     more += [] if membership.open else ["rules you have not yet decided on (--open)"]
-    console.say(
-        f"Rules you accept later will be shared at the next sync. Not shared: {', '.join([*more, 'sessions'])}."
-    )
+    left_out = ", ".join([*more, "sessions"])
+    console.say(f"Rules you accept later will be shared at the next sync. Not shared: {left_out}.")
 
 
 def print_record(record: Record, *, as_sent: bool) -> None:
@@ -358,14 +349,8 @@ def _print_ready(found: Sequence[Candidate]) -> None:
 
 def _outside_json(repo: Repo) -> dict[str, Any]:
     """Return the document of a repository whose team the person has not joined."""
-    nobody: dict[str, Any] = {
-        "joined": False,
-        "remote": None,
-        "candidates": [],
-        "repository": str(repo.toplevel),
-        "person": None,
-    }
-    return nobody | {"people": [], "refused": {}, "synced_at": None, "trouble": "", "rules": []}
+    nobody: dict[str, Any] = {"joined": False, "remote": None, "candidates": [], "repository": str(repo.toplevel)}
+    return nobody | {"person": None, "people": [], "refused": {}, "synced_at": None, "trouble": "", "rules": []}
 
 
 def _as_json(membership: Membership, seen: ReadResult, found: Sequence[Candidate]) -> dict[str, Any]:
@@ -387,28 +372,13 @@ _JSON_STATES = {"ready": "open", "waiting": "open", "accepted": "merged"}
 
 
 def _candidate_json(one: Candidate) -> dict[str, Any]:
-    return {
-        "id": one.id,
-        "text": one.rule,
-        "path": next(iter(one.places), ""),
-        "people": one.people,
-        "sessions": one.sessions,
-        "state": _JSON_STATES.get(one.standing, one.standing.value),
-    }
+    state = _JSON_STATES.get(one.standing, one.standing.value)
+    more = {"text": one.rule, "path": next(iter(one.places), ""), "state": state}
+    return common.pick(one, "id", "people", "sessions") | more
 
 
 def _rule_json(one: Candidate) -> dict[str, Any]:
-    return {
-        "id": one.id,
-        "rule": one.rule,
-        "standing": one.standing.value,
-        "why": one.why,
-        "people": one.people,
-        "sessions": one.sessions,
-        "since": one.since,
-        "last": one.last,
-        "quotes": list(one.quotes),
-    }
+    return common.pick(one, "id", "rule", "standing", "why", "people", "sessions", "since", "last", "quotes")
 
 
 @common.with_git_session

@@ -89,10 +89,8 @@ def edit(text: str, around: Callable[[], AbstractContextManager[object]] = nullc
 
 
 def _editor_error(editor: Sequence[str], what: str) -> SkilldError:
-    name = "VISUAL" if os.environ.get("VISUAL") else "EDITOR"
-    return SkilldError(
-        "Your text is unchanged", f"the editor {editor[0]} {what}", f"To choose another: export {name}=COMMAND"
-    )
+    remedy = f"To choose another: export {'VISUAL' if os.environ.get('VISUAL') else 'EDITOR'}=COMMAND"
+    return SkilldError("Your text is unchanged", f"the editor {editor[0]} {what}", remedy)
 
 
 def remove_unfinished_edits() -> None:

@@ -71,17 +71,15 @@ def run(arguments: argparse.Namespace) -> int:
     results = [(one, *_propose(store, one, model, counter, dry=arguments.dry_run)) for one in planned]
     if arguments.json:
         shown = [_as_json(one, name, trouble) for one, name, trouble in results]
-        return common.write_json(
-            {"tokenizer": counter.name, "cuts": shown, "files": [_file_as_json(one) for one in file_cuts]}
-        )
+        files = [_file_as_json(one) for one in file_cuts]
+        return common.write_json({"tokenizer": counter.name, "cuts": shown, "files": files})
     for one, name, trouble in results:
         _print_cut(one, name, trouble)
     for found in file_cuts:
         _print_notes(found)
     if not results:
-        console.say(
-            "Nothing can be removed safely." + ("" if arguments.ask else " A model may find more: skilld trim --ask")
-        )
+        more = "" if arguments.ask else " A model may find more: skilld trim --ask"
+        console.say(f"Nothing can be removed safely.{more}")
     return 0
 
 
@@ -109,11 +107,8 @@ def find_cuts(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -
             parsed_files[one.ref.path] = parse_units(read_whole(one.ref.path))
         except (OSError, SkilldError):
             continue
-    unused = {
-        (one.rule.path, one.rule.line)
-        for one in collect(store, sessions_with_repeats(store))
-        if one.state is RuleState.UNUSED
-    }
+    effects = collect(store, sessions_with_repeats(store))
+    unused = {(one.rule.path, one.rule.line) for one in effects if one.state is RuleState.UNUSED}
     model = _TrimModel(store, settings, "trim", project) if arguments.ask else None
     finder = _CutFinder(store, unused, Project(str(root), Disk()), counter, model)
     file_cuts = []
@@ -259,11 +254,8 @@ def _as_json(one: PlannedCut, name: str, trouble: str) -> dict[str, Any]:
     cut = one.cut
     return {
         "path": one.ref.path,
-        "line": cut.line,
-        "last": cut.last,
-        "tokens": cut.tokens,
+        **common.pick(cut, "line", "last", "tokens", "where"),
         "reason": cut.why.value,
-        "where": cut.where,
         "lost": common.redactor()(cut.lost),
         "what": one.status.value,
         "proposal": name or None,
@@ -315,6 +307,5 @@ def _print_notes(found: FileCuts) -> None:
     for one in found.dead:
         console.say(f"  ! {console.plain(f'{name}:{one.line}: {one.why}')}")
     for doubt in found.doubts:
-        console.say(
-            f"  ? {console.plain(f'{name}:{doubt.line}: a model may do this without being told: {doubt.text}')}"
-        )
+        what = f"a model may do this without being told: {doubt.text}"
+        console.say(f"  ? {console.plain(f'{name}:{doubt.line}: {what}')}")

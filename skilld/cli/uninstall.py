@@ -97,15 +97,13 @@ def _remote_leftovers(store: Store) -> list[str]:
     """Return what is on remotes, of teams and other machines: the person must remove it before uninstalling."""
     from skilld.store.meta import MACHINES, TEAMS
 
-    joined, own = store.meta.get(TEAMS, {}), store.meta.get(MACHINES)
-    machines = (
-        [f"{own['address']}: this machine's data (to delete it, first run: skilld machines leave)"] if own else []
-    )
-    return machines + [
-        f"{one['address']}: the rules you share as {one['person']} (to delete them, first run: "
-        f"skilld team leave --repo {shell_quoted(Path(repo))})"
-        for repo, one in joined.items()
-    ]
+    found, first = [], "(to delete it, first run: skilld"
+    if own := store.meta.get(MACHINES):
+        found.append(f"{own['address']}: this machine's data {first} machines leave)")
+    for repo, one in store.meta.get(TEAMS, {}).items():
+        shared = f"{one['address']}: what you share as {one['person']}"
+        found.append(f"{shared} {first} team leave --repo {shell_quoted(Path(repo))})")
+    return found
 
 
 def _repository_removals(store: Store) -> tuple[list[Removal], list[str]]:
@@ -196,7 +194,10 @@ def run(arguments: argparse.Namespace) -> int:
     shown, more = status_line_removals()
     parts, troubles = [*services, *_link_removals(), *known, *shown], troubles + more
     last = folder_removals(purge=arguments.purge)
-    _print_plan(parts + last, [*troubles, *archived_skills(), *([] if arguments.purge else _settings_note())])
+    stays, file = [*troubles, *archived_skills()], common.places().settings_file
+    if file.exists() and not arguments.purge:
+        stays.append(f"{file}: your settings (to remove them too: skilld uninstall --purge)")
+    _print_plan(parts + last, stays)
     if arguments.dry_run:
         console.say("This was a dry run: nothing was removed.")
         if common.daemon_pid():
@@ -213,10 +214,8 @@ def run(arguments: argparse.Namespace) -> int:
         console.say("skilld's own data was kept so that you can run skilld uninstall again.")
         return code
     code = _remove(last)
-    console.say(
-        "To remove the program itself, use the tool that installed it: pipx uninstall skilld, uv "
-        "tool uninstall skilld, or make clean in a checkout"
-    )
+    tools = "pipx uninstall skilld, uv tool uninstall skilld, or make clean in a checkout"
+    console.say(f"To remove the program itself, use the tool that installed it: {tools}")
     return code
 
 
@@ -246,12 +245,6 @@ def _print_plan(parts: list[Removal], troubles: list[str]) -> None:
         console.say(f"{'stays':9} {console.message(trouble)}", style="yellow")
     if not parts:
         console.say("Nothing to remove.")
-
-
-def _settings_note() -> list[str]:
-    """Return the line that says the settings stay, if there are any."""
-    file = common.places().settings_file
-    return [f"{file}: your settings (to remove them too: skilld uninstall --purge)"] if file.exists() else []
 
 
 def _refuse_while_running() -> None:

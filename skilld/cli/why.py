@@ -64,9 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
         line_origin = find_origin(path, line, private_repositories())
     except NotTrackedError as error:
         if not any(proposal.creates for proposal in _accepted_for(store, path)):
-            raise SkilldError(
-                "No proposal added this line, and the file is not a skill in a git repository", error.cause
-            ) from error
+            title = "No proposal added this line, and the file is not a skill in a git repository"
+            raise SkilldError(title, error.cause) from error
         line_origin = uncommitted_origin(path, line)  # made by `accept --worktree`
     found = _proposals_behind(store, path, line_origin)
     if arguments.json:
@@ -163,13 +162,11 @@ def _parse_place(given: str) -> tuple[Path, int]:
             why = f"{given} is not a file"
         else:
             raise UsageError("No such file", given)
-        raise UsageError(
-            "Expected FILE:LINE", why, "For example: CLAUDE.md:12. To list the lines added to a file: skilld why FILE"
-        )
-    try:
-        return Path(name).expanduser().resolve(strict=True), int(number)
-    except (OSError, RuntimeError, ValueError):
-        raise UsageError("No such file", name) from None
+        remedy = "For example: CLAUDE.md:12. To list the lines added to a file: skilld why FILE"
+        raise UsageError("Expected FILE:LINE", why, remedy)
+    if (path := common.path_or_none(name)) is None or not os.path.exists(path):  # noqa: PTH110 - raises nothing
+        raise UsageError("No such file", name)
+    return path, int(number)
 
 
 def _proposals_behind(store: Store, path: Path, origin: Origin) -> list[Proposal]:
@@ -253,21 +250,12 @@ def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
     update = _update_behind(proposal, line)
     name, number = _merged_line(store, proposal, line)
     return {
-        "id": proposal.id,
-        "state": proposal.state.value,
-        "skill": proposal.skill,
-        "summary": proposal.summary,
-        "reason": proposal.reason,
-        "evidence": [{"turn": evidence.turn, "quote": evidence.quote} for evidence in proposal.evidence],
+        **common.pick(proposal, "id", "state", "skill", "summary", "reason"),
+        "evidence": [common.pick(evidence, "turn", "quote") for evidence in proposal.evidence],
         "observed": {"where": update.reason, "ran": update.quote} if update and update.turn == OBSERVED_TURN else None,
         "merged_from": {"skill": name, "line": number or None} if name else None,
-        "agent": proposal.agent,
-        "session_id": proposal.session_id,
-        "model": proposal.model,
-        "created_at": proposal.created_at,
-        "decided_at": proposal.decided_at,
+        **common.pick(proposal, "agent", "session_id", "model", "created_at", "decided_at", "landed"),
         "accepted_at": store.proposals.accepted_at(proposal.id),
-        "landed": proposal.landed,
         "decided_by": store.proposals.decided_by(proposal.id),
     }
 
@@ -292,9 +280,8 @@ def _print_why(store: Store, proposal: Proposal, line: str) -> None:
     else:
         console.say(f"  {console.plain(_describe_unsaid(store, proposal, line))}")
     if others := [one.change for one in proposal.updates if update and one.change and one is not update]:
-        console.say(
-            f"  in the same proposal: {console.plain(truncate(' '.join(others), _MAX_OTHER_CHARS))}", style="dim"
-        )
+        shown = truncate(" ".join(others), _MAX_OTHER_CHARS)
+        console.say(f"  in the same proposal: {console.plain(shown)}", style="dim")
     who = f"{describe_origin(proposal)}, {when}, {describe_judge(proposal)}"
     console.say(f"  {who}", style="dim")
     if maybe := describe_doubt(store, proposal):

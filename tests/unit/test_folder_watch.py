@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.cli.status import _print_watching
+from skilld.cli.status import _print_daemon
 from skilld.daemon.messages import FileChanged, Message, Tick
 from skilld.daemon.watching import FolderWatch
 from skilld.ingest.discover import Root
@@ -41,7 +41,7 @@ def watching(folder: Path, messages: list[Message]) -> Iterator[FolderWatch]:
 def printed_status(watching: FolderWatch, capsys: pytest.CaptureFixture[str]) -> str:
     watching.check_events()
     capsys.readouterr()  # what was logged meanwhile
-    _print_watching(watching.facts())
+    _print_daemon(watching.facts(), "", running=True)
     return capsys.readouterr().out
 
 

@@ -126,13 +126,8 @@ def _print_archived(there: list[ArchivedSkill], *, as_json: bool) -> int:
 
 
 def _row_json(one: ArchivedSkill) -> dict[str, str]:
-    return {
-        "id": one.entry.name,
-        "name": one.name,
-        "origin": str(one.origin),
-        "archived_at": one.at,
-        "folder": str(one.folder),
-    }
+    more = {"archived_at": one.at, "folder": str(one.folder)}
+    return {"id": one.entry.name, "name": one.name, "origin": str(one.origin), **more}
 
 
 def _find_archived(there: list[ArchivedSkill], given: str) -> ArchivedSkill:

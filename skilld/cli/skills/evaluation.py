@@ -141,9 +141,8 @@ class _Evaluation:
         from skilld.types import State
 
         settings = self._settings
-        place = stored_cases.case_files(
-            self._row.skill, settings.targets, into_repository=self._arguments.into_repository
-        )
+        into = self._arguments.into_repository
+        place = stored_cases.case_files(self._row.skill, settings.targets, into_repository=into)
         accepted = [one for one in self._store.proposals.accepted() if one.path == str(self._row.path)]
         sessions = SessionMessages(self._store, common.host(roots=settings.roots), common.redactor())
         grown = grow(accepted, sessions.session)
@@ -224,14 +223,10 @@ class _Evaluation:
         today = self._spent_today()
         if why := spent_limit(today, self._settings.budget):
             raise SkilldError(_NOT_EVALUATED, f"today's budget is spent: {why}", "To see what was spent: skilld cost")
-        # Looking up the price takes seconds; --yes need not wait for it, as the day's budget applies anyway.
-        usd = (
-            None
-            if self._arguments.yes
-            else evaluation_output.estimate_usd(expected, plan, common.terms(spec, self._settings))
-        )
-        money = ", price unknown" if usd is None else f", about {format_usd(usd)}"
-        money = "" if self._arguments.yes else money
+        usd, money = None, ""
+        if not self._arguments.yes:  # looking up the price takes seconds, and the day's budget applies anyway
+            usd = evaluation_output.estimate_usd(expected, plan, common.terms(spec, self._settings))
+            money = ", price unknown" if usd is None else f", about {format_usd(usd)}"
         sys.stderr.write(f"Questions for the model: {expected.describe(console.plain(plan.model))}{money}.\n")
         sys.stderr.write(f"{evaluation_output.describe_power(plan.pairs)}\n")
         if beyond := evaluation_output.budget_shortfall(expected, usd, today, self._settings):
@@ -274,10 +269,8 @@ class _Evaluation:
     def _write_json(self, outcome: EvalOutcome | None, stopped: str) -> None:
         more = evaluation_output.plan_json(*(self._planned or (None, None)))
         more |= {"result": outcome.as_json() if outcome is not None else None, "stopped": stopped}
-        found, dry = self._found, self._arguments.dry_run
-        common.write_json(
-            evaluation_output.as_json(self._row.name, self._row.path, found, self._cases, dry=dry, more=more)
-        )
+        whose = self._row.name, self._row.path, self._found, self._cases
+        common.write_json(evaluation_output.as_json(*whose, dry=self._arguments.dry_run, more=more))
 
 
 def _sides_of_edit(edit: Proposal, current: str, *, without: bool) -> ComparedTexts:

@@ -121,9 +121,8 @@ def _confirm(found: list[SourceSkill], arguments: argparse.Namespace) -> None:
         if terminal.ask_yes_no(f"Propose {len(found)} skills? [y/N] ", sys.stderr):
             return
         raise UsageError("Nothing was imported", "you did not agree", "Choose some: --only NAME")
-    raise UsageError(
-        "Nothing was imported", f"{len(found)} skills were found", "Choose some: --only NAME. To propose all: --yes"
-    )
+    remedy = "Choose some: --only NAME. To propose all: --yes"
+    raise UsageError("Nothing was imported", f"{len(found)} skills were found", remedy)
 
 
 def _import_skill(store: Store, found: SourceSkill, arguments: argparse.Namespace) -> _ImportResult:

@@ -89,11 +89,9 @@ def _print_broken(chosen: Sequence[LibraryRow]) -> None:
             why = f"{row.name} is broken, so agents may not use it: {broken_reason(row.skill)}"
             console.say(console.plain(why), style="yellow")
         elif lines := long_by(row.skill):
-            why = (
-                f"{row.name} has {lines} lines, over the {MAX_LINES} of the specification: an agent reads them all"
-                " whenever it uses the skill. Move what is rarely needed to files beside it."
-            )
-            console.say(console.plain(why), style="yellow")
+            why = f"{row.name} has {lines} lines, over the {MAX_LINES} of the specification: an agent reads them all"
+            remedy = "Move what is rarely needed to files beside it."
+            console.say(console.plain(f"{why} whenever it uses the skill. {remedy}"), style="yellow")
 
 
 def _chosen_kind(given: str | None, rows: Sequence[LibraryRow]) -> str | None:
@@ -127,11 +125,8 @@ def _matching_rows(rows: Sequence[LibraryRow], arguments: argparse.Namespace) ->
 
 def _cells(row: LibraryRow) -> tuple[str, ...]:
     uses = row.uses
-    used = (
-        f"used in {pluralize(uses.number, 'session')}, last {time_ago(uses.last or None, time.time())}"
-        if uses.number
-        else "no session seen"
-    )
+    last = time_ago(uses.last or None, time.time())
+    used = f"used in {pluralize(uses.number, 'session')}, last {last}" if uses.number else "no session seen"
     also = ", with tasks and feedback" if uses.judged > uses.number else ""
     kept = f"went well {uses.kept} of {pluralize(uses.judged, 'time')}{also}" if uses.judged else ""
     corrected = f"{pluralize(row.corrections, 'edit')} proposed from what you said" if row.corrections else ""
@@ -146,13 +141,8 @@ def _cells(row: LibraryRow) -> tuple[str, ...]:
 
 def add_profile(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(
-        verbs,
-        "profile",
-        run_profile,
-        "show how much you have taught your agents, and what skilld is most confident of",
-        json=True,
-    )
+    about = "show how much you have taught your agents, and what skilld is most confident of"
+    parser = common.verb(verbs, "profile", run_profile, about, json=True)
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only what you said in the project at FOLDER")
 
 

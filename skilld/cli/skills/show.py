@@ -40,15 +40,13 @@ def run(arguments: argparse.Namespace) -> int:
     proposals = sorted(of_it, key=lambda one: one.state.value != "accepted")  # those in the skill first
     learnings = _learnings(store, row)
     if arguments.json:
-        return common.write_json(
-            inventory.row_json(row)
-            | {
-                "metadata": row.skill.front.metadata,
-                "proposals": [_proposal_json(one) for one in proposals],
-                "learnings": [{"id": one.id, "change": one.change, "quote": one.quote} for one in learnings],
-                "text": text,
-            }
-        )
+        more = {
+            "metadata": row.skill.front.metadata,
+            "proposals": [_proposal_json(one) for one in proposals],
+            "learnings": [common.pick(one, "id", "change", "quote") for one in learnings],
+            "text": text,
+        }
+        return common.write_json(inventory.row_json(row) | more)
     _print_facts(row)
     for proposal in proposals:
         said = console.plain(proposal.summary)
@@ -90,16 +88,8 @@ def _learnings(store: Store, row: LibraryRow) -> list[Learning]:
 
 
 def _proposal_json(proposal: Proposal) -> dict[str, Any]:
-    return {
-        "id": proposal.id,
-        "state": proposal.state.value,
-        "summary": proposal.summary,
-        "evidence": [{"turn": one.turn, "quote": one.quote} for one in proposal.evidence],
-        "session_id": proposal.session_id,
-        "created_at": proposal.created_at,
-        "decided_at": proposal.decided_at,
-        "landed": proposal.landed,
-    }
+    shown = common.pick(proposal, "id", "state", "summary", "session_id", "created_at", "decided_at", "landed")
+    return shown | {"evidence": [common.pick(one, "turn", "quote") for one in proposal.evidence]}
 
 
 # `skilld skills history` and `diff`: a skill's versions, from its repository or the one that skilld keeps.
@@ -191,10 +181,9 @@ def run_use(arguments: argparse.Namespace) -> int:
         there = ", ".join(known) or "none"
         raise UsageError(f"{row.name} has no such variable", f"{unknown[0]}; available: {there}")
     if missing := [name for name in required if name not in values]:
-        remedy = " ".join(f"--var {name}=..." for name in missing)
-        raise UsageError(
-            "A variable is missing", ", ".join(missing), f"skilld skills use {shlex.quote(arguments.name)} {remedy}"
-        )
+        wanted = " ".join(f"--var {name}=..." for name in missing)
+        remedy = f"skilld skills use {shlex.quote(arguments.name)} {wanted}"
+        raise UsageError("A variable is missing", ", ".join(missing), remedy)
     said = fill_holes(text, values)
     if sys.stdout.isatty():
         console.write_part(said)
