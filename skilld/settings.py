@@ -22,6 +22,7 @@ from pydantic import (
     ValidationError,
     field_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -317,9 +318,6 @@ def suggestion(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     return f" (did you mean {found[0]}?)" if found else ""
 
 
-_OTHER_VARIABLES = frozenset({"SKILLD_CHILD"})
-
-
 def load_file(path: Path) -> Settings:
     """Return the settings of the file at `path` (or the defaults), overridden by the environment.
 
@@ -366,11 +364,9 @@ def parse_value(key: str, text: str) -> Any:  # noqa: ANN401 - a value of TOML
     lists = {"accept.terminals", "auto.skills", "mine.auto_domain_skill", "team.repositories"}
     if key.startswith("roots.") or key in lists:
         return [part.strip() for part in text.split(",")]
-    section, _, name = key.rpartition(".")
-    inner = Settings.model_fields[section].annotation if section else Settings
-    fields = inner.model_fields if isinstance(inner, type) and issubclass(inner, BaseModel) else {}
+    field = _field_of(key.split("."))
     try:
-        return TypeAdapter[Any](fields[name].annotation or str).validate_python(text)
+        return TypeAdapter[Any]((field and field.annotation) or str).validate_python(text)
     except ValidationError:
         return text
 
@@ -379,26 +375,34 @@ def setting_keys() -> dict[str, str]:
     """Return every key in dotted form with its description."""
     found: dict[str, str] = {}
     for name, field in Settings.model_fields.items():
-        inner = field.annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            for sub, subfield in inner.model_fields.items():
-                found[f"{name}.{sub}"] = subfield.description or ""
-        elif name == "roots":
-            found.update({f"roots.{agent}": field.description or "" for agent in ADAPTERS})
-        else:
-            found[name] = field.description or ""
+        inner = dict.fromkeys(ADAPTERS, field) if name == "roots" else _fields_in(field)
+        below = {f"{name}.{sub}": one.description or "" for sub, one in inner.items()}
+        found |= below or {name: field.description or ""}
     return found
+
+
+def _fields_in(section: FieldInfo) -> dict[str, FieldInfo]:
+    """Return the settings in a section; none if it is a setting itself."""
+    kind = section.annotation
+    return kind.model_fields if isinstance(kind, type) and issubclass(kind, BaseModel) else {}
+
+
+def _field_of(key: Iterable[str]) -> FieldInfo | None:
+    """Return the setting with this key, given in parts."""
+    fields, field = Settings.model_fields, None
+    for name in key:
+        field = fields.get(name)
+        fields = _fields_in(field) if field else {}
+    return field
 
 
 def setting_choices(key: str) -> list[str]:
     """Return the possible values of a setting if there are few, otherwise none."""
-    *outer, name = key.split(".", 1)
-    section = Settings.model_fields[outer[0]].annotation if outer and outer[0] in Settings.model_fields else Settings
-    fields = section.model_fields if isinstance(section, type) and issubclass(section, BaseModel) else {}
-    kind = fields[name].annotation if name in fields else None
+    field = _field_of(key.split("."))
+    kind = field.annotation if field else None
     if kind is bool:
         return ["true", "false"]
-    if name == "targets":
+    if key.rpartition(".")[2] == "targets":
         return [one.value for one in TargetKind]
     return [str(one) for one in get_args(kind)] if get_origin(kind) is Literal else []
 
@@ -411,11 +415,10 @@ def variable_of(key: str) -> str:
 def _check_variables(environment: Mapping[str, str]) -> None:
     known = {variable_of(key) for key in [*setting_keys(), "roots"]}
     ours = [name for name in environment if name.upper().startswith(VARIABLE_PREFIX)]
-    if unknown := [name for name in ours if name.upper() not in known | _OTHER_VARIABLES]:
+    if unknown := [name for name in ours if name.upper() not in known | {"SKILLD_CHILD"}]:
         told = "; ".join(f"unknown setting {name}{suggestion(name, known)}" for name in unknown)
-        raise UsageError(
-            "Invalid environment variable", told, f"If it is not meant for skilld: unset {' '.join(unknown)}"
-        )
+        remedy = f"If it is not meant for skilld: unset {' '.join(unknown)}"
+        raise UsageError("Invalid environment variable", told, remedy)
 
 
 def _describe_error(item: Mapping[str, Any], file: Path | None, environment: Mapping[str, str]) -> tuple[str, str]:
@@ -448,11 +451,7 @@ def _allowed_values(wrong: str, key: tuple[int | str, ...], context: Mapping[str
         return f"must be {context['expected']}".replace("'", "")
     if wrong in _TYPE_MESSAGES:
         return _TYPE_MESSAGES[wrong]
-    fields, field = Settings.model_fields, None
-    for name in key:
-        field = fields.get(str(name))
-        kind = field.annotation if field else None
-        fields = kind.model_fields if isinstance(kind, type) and issubclass(kind, BaseModel) else {}
+    field = _field_of(map(str, key))
     if field is None or field.annotation not in {bool, int, float}:
         return ""
     if field.annotation is bool:
@@ -462,11 +461,8 @@ def _allowed_values(wrong: str, key: tuple[int | str, ...], context: Mapping[str
     number = "a whole number" if field.annotation is int else "a number"
     if lowest is None:
         return f"must be {number}"
-    return (
-        f"must be {number} from {lowest} to {highest}"
-        if highest is not None
-        else f"must be {number} of at least {lowest}"
-    )
+    limits_text = f"of at least {lowest}" if highest is None else f"from {lowest} to {highest}"
+    return f"must be {number} {limits_text}"
 
 
 def choose_back_end(settings: Settings, env: Mapping[str, str], agent: str = "", *, in_job: bool = True) -> Choice:

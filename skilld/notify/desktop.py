@@ -45,11 +45,6 @@ _WINDOW_SCRIPT = (
 )
 
 
-def window_command(command: str) -> list[str]:
-    """Return the command that runs a shell command in a new window of Terminal."""
-    return _osascript(_WINDOW_SCRIPT, command)
-
-
 async def show_with_osascript(title: str, message: str) -> str | None:
     """Show a notice; return why it was not shown, None if it was. If cancelled, it leaves no process behind."""
     try:
@@ -132,14 +127,12 @@ class Desktop:
         dispatched = asyncio.Event()
         if self._last in await notifier.get_current_notifications():
             await notifier.clear(self._last)
+        made = [Button(title, partial(on_press, action), action) for action, title in notice.buttons]
         self._last = await notifier.send(
             title=TITLE,
             message=notice.message,
             urgency=Urgency.Low,
-            buttons=[
-                Button(title=title, identifier=action, on_pressed=partial(on_press, action))
-                for action, title in notice.buttons
-            ],
+            buttons=made,
             on_clicked=partial(on_press, REVIEW) if notice.buttons else None,
             on_dispatched=dispatched.set,
         )
@@ -220,7 +213,7 @@ def open_review(proposals: Sequence[str], environment: Mapping[str, str]) -> str
 def terminal_command(command: Sequence[str], environment: Mapping[str, str], platform: str) -> list[str] | None:
     """Return the command that runs `command` in a new terminal, or None if none can be opened."""
     if platform == "darwin":
-        return window_command(shlex.join(command))
+        return _osascript(_WINDOW_SCRIPT, shlex.join(command))
     if not (environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")):
         return None
     for wanted in (shlex.split(environment.get("TERMINAL", "")), ["x-terminal-emulator"]):

@@ -128,11 +128,8 @@ def about_proposals(names: Sequence[str], *, skills: bool = True) -> str:
     """Return the text about proposals for these files (`skills`: all are skills): counts and names only."""
     counts = Counter(_escape_name(name) for name in names)
     parts = [f"{name} ({count})" if count > 1 else name for name, count in counts.items()]
-    rest = (
-        f" and {pluralize(len(parts) - _MAX_NAMES, 'other skill' if skills else 'other file')}"
-        if len(parts) > _MAX_NAMES
-        else ""
-    )
+    left, other = len(parts) - _MAX_NAMES, "other skill" if skills else "other file"
+    rest = f" and {pluralize(left, other)}" if left > 0 else ""
     number = sum(counts.values())
     to_look_at = f"{pluralize(number, 'skill update' if skills else 'update')} to review"
     return f"{to_look_at}: {', '.join(parts[:_MAX_NAMES])}{rest}. Run: skilld review"

@@ -18,22 +18,8 @@ from skilld.effect.rules import Effect
 from skilld.git.state import main_path
 from skilld.jobs.asks import group_learnings
 from skilld.proposals.model import ACROSS_PREFIX, REMEDY_PREFIX, said_updates
-from skilld.report.values import (
-    Cost,
-    DecisionCounts,
-    FileCounts,
-    Group,
-    Lesson,
-    ModelCost,
-    Repeats,
-    Report,
-    RuleRow,
-    Share,
-    TaughtCounts,
-    Week,
-    WeeklyShares,
-    Weeks,
-)
+from skilld.report import values
+from skilld.report.values import DecisionCounts, FileCounts, Group, Report, Share, TaughtCounts, Week, Weeks
 from skilld.report.weight import weigh_files
 from skilld.store import Store
 from skilld.store.learnings import Learning
@@ -107,7 +93,7 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
         agents=groups.by(lambda agent, _: agent),
         projects=groups.by(lambda _, cwd: project(cwd) if cwd else ""),
         lessons=tuple(
-            Lesson(rfc3339(one.at), one.what, one.quotes, one.path, one.state)
+            values.Lesson(rfc3339(one.at), one.what, one.quotes, one.path, one.state)
             for one in ([one for one in recent if one.count][:_MAX_LESSONS] if words else ())
         ),
     )
@@ -158,9 +144,8 @@ def _from_learnings(ask: Sequence[Learning], said_at: _SaidAt) -> _Instruction:
     newest, oldest = ask[0], ask[-1]
     made, quotes = parse_time(oldest.created_at) or 0.0, tuple(one.quote for one in ask)
     at = _first_said((one.turn_key for one in ask), said_at) or made
-    return _Instruction(
-        at, made, WAITING, newest.place, WAITING, oldest.agent, oldest.session_id, newest.change, quotes
-    )
+    said = oldest.agent, oldest.session_id, newest.change, quotes
+    return _Instruction(at, made, WAITING, newest.place, WAITING, *said)
 
 
 def _count_taught(instructions: Sequence[_Instruction], weeks: Weeks) -> TaughtCounts:
@@ -170,8 +155,8 @@ def _count_taught(instructions: Sequence[_Instruction], weeks: Weeks) -> TaughtC
         if one.where not in {WAITING, State.SAID}:
             paths.setdefault((one.path, one.where), Counter())[one.state] += 1
     files = [
-        FileCounts(path, kind, states.total(), states[State.ACCEPTED], states[State.OPEN])
-        for (path, kind), states in paths.items()
+        FileCounts(*place, states.total(), states[State.ACCEPTED], states[State.OPEN])
+        for place, states in paths.items()
     ]
     return TaughtCounts(
         total=len(instructions),
@@ -195,7 +180,7 @@ def _count_decisions(instructions: Sequence[_Instruction]) -> DecisionCounts:
     )
 
 
-def _count_repeats(effects: Sequence[Effect], weeks: Weeks, *, words: bool, unread: bool) -> Repeats:
+def _count_repeats(effects: Sequence[Effect], weeks: Weeks, *, words: bool, unread: bool) -> values.Repeats:
     repeats = [(one, rule) for rule in effects for one in rule.occasions if one.was_said]
     per_week = {
         "before": weeks.count(one.session.at for one, of in repeats if one.session.at < of.rule.since),
@@ -203,7 +188,7 @@ def _count_repeats(effects: Sequence[Effect], weeks: Weeks, *, words: bool, unre
     }
     states = Counter(one.state for one in effects)
     ordered = sorted(effects, key=lambda one: (_STATE_ORDER.index(one.state), -one.after.repeats, -one.after.sessions))
-    return Repeats(
+    return values.Repeats(
         states={state.value: states[state] for state in _STATE_ORDER},
         before=_share((one.before.sessions, one.before.repeats) for one in effects),
         after=_share((one.after.sessions, one.after.repeats) for one in effects),
@@ -215,14 +200,14 @@ def _count_repeats(effects: Sequence[Effect], weeks: Weeks, *, words: bool, unre
     )
 
 
-def _rule_row(effect: Effect, *, words: bool) -> RuleRow:
+def _rule_row(effect: Effect, *, words: bool) -> values.RuleRow:
     rule, (low, high) = effect.rule, effect.after.interval
     before, after = (_share([(count.sessions, count.repeats)]) for count in (effect.before, effect.after))
     between = round(low * 100), round(high * 100)
-    return RuleRow(rule.path, rule.line, effect.state.value, before, after, between, rule.text if words else "")
+    return values.RuleRow(rule.path, rule.line, effect.state.value, before, after, between, rule.text if words else "")
 
 
-def _shares_around(effects: Iterable[Effect]) -> WeeklyShares:
+def _shares_around(effects: Iterable[Effect]) -> values.WeeklyShares:
     found: dict[int, list[tuple[int, int]]] = {week: [] for week in range(-_WEEKS_AROUND, _WEEKS_AROUND)}
     for effect in effects:
         for one in effect.occasions:
@@ -230,10 +215,10 @@ def _shares_around(effects: Iterable[Effect]) -> WeeklyShares:
             if effect.rule.since and week in found:
                 found[week].append((1, int(one.was_said)))
     shares = tuple(map(_share, found.values()))
-    return WeeklyShares(tuple(found), shares, max(one.percent or 0 for one in shares))
+    return values.WeeklyShares(tuple(found), shares, max(one.percent or 0 for one in shares))
 
 
-def _sum_costs(rows: Sequence[Mapping[str, Any]], weeks: Weeks, accepted: int) -> Cost:
+def _sum_costs(rows: Sequence[Mapping[str, Any]], weeks: Weeks, accepted: int) -> values.Cost:
     recent = [(row, place) for row in rows if (place := weeks.index_of(row["at"])) is not None]
     models: dict[str, Usage] = {}
     weekly = {"usd": [0.0] * weeks.number, "tokens": [0.0] * weeks.number}
@@ -243,13 +228,14 @@ def _sum_costs(rows: Sequence[Mapping[str, Any]], weeks: Weeks, accepted: int) -
         weekly["tokens"][place] += used.tokens_in + used.tokens_out
         models[row["model"]] = models.get(row["model"], Usage()) + used
     listed = [
-        ModelCost(name, one.calls, one.tokens_in + one.tokens_out, round_usd(one.usd)) for name, one in models.items()
+        values.ModelCost(name, one.calls, one.tokens_in + one.tokens_out, round_usd(one.usd))
+        for name, one in models.items()
     ]
     tokens, usd = sum(weekly["tokens"]), sum(weekly["usd"])
     unit = "usd" if usd else "tokens"
     per_week = tuple(round_usd(one) if usd else int(one) for one in weekly[unit])
     each = (round_usd(usd / accepted) if usd else round(tokens / accepted)) if accepted and tokens else None
-    return Cost(
+    return values.Cost(
         calls=sum(one.calls for one in listed),
         tokens=int(tokens),
         usd=round_usd(usd),

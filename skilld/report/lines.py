@@ -17,12 +17,8 @@ _MAX_ROWS = 2  # per list
 _INDENT = " " * 10
 
 
-def report_lines(report: Report, home: str, width: int = WIDTH) -> list[str]:
-    """Return the report's lines; paths below `home` begin with a tilde. Text from outside is not made safe."""
-    return list(_lines(report, home, width))
-
-
-def _lines(report: Report, home: str, width: int) -> Iterator[str]:
+def report_lines(report: Report, home: str, width: int = WIDTH) -> Iterator[str]:
+    """Yield the report's lines; paths below `home` begin with a tilde. Text from outside is not made safe."""
     yield f"{wording.period(report)}: {pluralize(report.sessions, 'session')}"
     if not report.has_news:
         yield from wrap(wording.nothing_to_show(report, ""), width)
@@ -77,10 +73,8 @@ def _repeat_lines(report: Report, home: str) -> Iterator[str]:
     yield _blocks(report, again.per_week["after"])
     yield "rules: " + ", ".join(f"{count} {wording.RULES[state]}" for state, count in again.states.items() if count)
     repeated = [one for one in again.rules if one.state == "repeated"]
-    places = (f"{wording.short_path(one.path, home)}:{one.line}" for one in repeated)
-    yield from _first(
-        [f"{place}: repeated in {wording.sessions(one.after)}" for place, one in zip(places, repeated, strict=True)]
-    )
+    shares = (f"{one.line}: repeated in {wording.sessions(one.after)}" for one in repeated)
+    yield from _first([f"{wording.short_path(o.path, home)}:{s}" for o, s in zip(repeated, shares, strict=True)])
 
 
 def _group_line(group: Group, home: str) -> str:

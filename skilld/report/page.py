@@ -87,8 +87,8 @@ def _taught_section(report: Report, home: str) -> Markup:
 
 def _repeats_section(report: Report, home: str) -> Markup:
     again = report.again
-    note = "Some transcripts have not been read yet. To read them: skilld effect" if again.unread else ""
-    more = [tag("p", note, class_="dim")] if note else []
+    note = "Some transcripts have not been read yet. To read them: skilld effect"
+    more = [tag("p", note, class_="dim")] if again.unread else []
     if not again.rules:
         return _section("Repeated", wording.repeats(report), *more)
     names = {"before": "before the rule was added", "after": "with the rule loaded"}
@@ -97,11 +97,8 @@ def _repeats_section(report: Report, home: str) -> Markup:
     legend = _legend([(name, said, None) for name, said in names.items()])
     plain = tag("figure", tag("figcaption", "Repeats per week"), weekly, plots.months(report.weeks))
     states = _legend([(f"is-{state}", wording.RULES[state], count) for state, count in again.states.items() if count])
-    table = _table(
-        ("rule", "", "before", "since", "likely range"),
-        [_rule_cells(one, home) for one in again.rules[:_MAX_ROWS]],
-        "narrow",
-    )
+    rows = [_rule_cells(one, home) for one in again.rules[:_MAX_ROWS]]
+    table = _table(("rule", "", "before", "since", "likely range"), rows, "narrow")
     pair = tag("div", plain, _figure_around(report), class_="pair")
     return _section("Repeated", wording.repeats(report), *more, legend, pair, states, table)
 
@@ -113,20 +110,19 @@ def _figure_around(report: Report) -> Markup:
         f"{pluralize(abs(week), 'week')} {'before' if week < 0 else 'after'}: {_format_share(share)}"
         for week, share in timed
     ]
-    plot = plots.bars(
-        [
-            Series("before", [one.percent if week < 0 else None for week, one in timed]),
-            Series("after", [one.percent if week >= 0 else None for week, one in timed]),
-        ],
-        titles,
-        highest=around.most_percent,
-        peak=wording.percent(around.most_percent),
-        about="Share of sessions in which you repeated a rule, by week before and after it was added",
+    series = [
+        Series("before", [one.percent if week < 0 else None for week, one in timed]),
+        Series("after", [one.percent if week >= 0 else None for week, one in timed]),
+    ]
+    about, most = (
+        "Share of sessions in which you repeated a rule, by week before and after it was added",
+        around.most_percent,
     )
+    plot = plots.bars(series, titles, highest=most, peak=wording.percent(most), about=about)
     ends = pluralize(-around.weeks[0], "week")
     labels = (f"{ends} before", "the rule was added", f"{ends} after")
     axis = tag("div", *(tag("span", label) for label in labels), class_="around")
-    caption = tag("figcaption", "Share of sessions in which you repeated a rule, by week before and after it was added")
+    caption = tag("figcaption", about)
     why = "Rules are added because you just said them, so the figure for the week before is naturally high."
     return tag("figure", caption, plot, axis, tag("p", why, class_="dim"))
 
@@ -173,20 +169,14 @@ def _cost_section(report: Report) -> Markup:
         f"Week of {wording.day(monday)}: {wording.amount(spent, cost.unit)}"
         for monday, spent in zip(report.weeks, cost.per_week, strict=True)
     ]
-    plot = plots.bars(
-        [Series("cost", cost.per_week)],
-        titles,
-        highest=cost.most_in_a_week,
-        peak=wording.amount(cost.most_in_a_week, cost.unit),
-        about="Model costs by week",
-    )
-    rows = [(one.model, number(one.calls), number(one.tokens), _format_usd(one.usd)) for one in cost.models[:_MAX_ROWS]]
+    most = cost.most_in_a_week
+    peak, about = wording.amount(most, cost.unit), "Model costs by week"
+    plot = plots.bars([Series("cost", cost.per_week)], titles, highest=most, peak=peak, about=about)
+    prices = {one.model: wording.amount(one.usd, "usd") if one.usd else "price unknown" for one in cost.models}
+    shown = cost.models[:_MAX_ROWS]
+    rows = [(one.model, number(one.calls), number(one.tokens), prices[one.model]) for one in shown]
     table = _table(("model", "calls", "tokens", "cost"), rows)
     return _section("Cost", wording.cost(report), plot, plots.months(report.weeks), table)
-
-
-def _format_usd(usd: float) -> str:
-    return wording.amount(usd, "usd") if usd else "price unknown"
 
 
 def _groups_section(one_of: str, groups: Sequence[Group], home: str) -> Markup:

@@ -80,14 +80,10 @@ def months(mondays: Sequence[str]) -> Markup:
         if month != labelled and place < _MAX_LABEL_POSITION * len(mondays):
             named.append((place, month))
         labelled = month
+    lefts = [f"left:{100 * place / len(mondays):.2f}%" for place, _ in named]
     labels = [
-        tag(
-            "span",
-            MONTHS[month - 1],
-            class_="odd" if number % 2 else "",
-            style=f"left:{100 * place / len(mondays):.2f}%",
-        )
-        for number, (place, month) in enumerate(named)
+        tag("span", MONTHS[month - 1], class_="odd" if number % 2 else "", style=lefts[number])
+        for number, (_, month) in enumerate(named)
     ]
     return tag("div", *labels, class_="months", aria_hidden="true")
 

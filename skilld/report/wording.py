@@ -37,9 +37,7 @@ def percent(given: int | None) -> str:
 
 def amount(given: float, unit: str) -> str:
     """Return an amount of money, or of tokens where no price is known."""
-    if unit == "tokens":
-        return f"{given:,.0f} tokens"
-    return format_usd(given)
+    return f"{given:,.0f} tokens" if unit == "tokens" else format_usd(given)
 
 
 def change(given: int) -> str:
@@ -74,9 +72,8 @@ def nothing_to_show(report: Report, why: str) -> str:
 def taught(report: Report) -> str:
     """Describe how much was taught."""
     sessions, unjudged = pluralize(report.sessions, "session"), report.taught.unjudged
-    more = (
-        f" {pluralize(unjudged, 'message is', 'messages are')} not judged yet (why: skilld doctor)." if unjudged else ""
-    )
+    waiting = pluralize(unjudged, "message is", "messages are")
+    more = f" {waiting} not judged yet (why: skilld doctor)." if unjudged else ""
     if not report.taught.total:
         yet = " yet" if unjudged else ""
         found = f"skilld has found no lasting instructions in {sessions}{yet}.{more}" if report.sessions else NO_SESSION
@@ -103,11 +100,8 @@ def repeats(report: Report) -> str:
     """Describe how often rules had to be stated, before they were added and since."""
     before, after = report.again.before, report.again.after
     if not report.again.rules:
-        return nothing_to_show(
-            report,
-            _unread(report)
-            or "no edit that you accepted added a rule that is still there, and you did not repeat any other.",
-        )
+        none = "no edit that you accepted added a rule that is still there, and you did not repeat any other."
+        return nothing_to_show(report, _unread(report) or none)
     if before.percent is None and after.percent is None:
         return "skilld has not read any sessions in which a rule applied."
     several = bool(report.again.rules[1:])
@@ -139,15 +133,8 @@ def _unread(report: Report) -> str:
 def weight(report: Report) -> str:
     """Describe the table of files."""
     if not report.weight:
-        return nothing_to_show(
-            report,
-            _unread(report)
-            or (
-                "none of the instruction files or skills loaded in a session still exist."
-                if report.sessions
-                else NO_SESSION
-            ),
-        )
+        gone = "none of the instruction files or skills loaded in a session still exist."
+        return nothing_to_show(report, _unread(report) or (gone if report.sessions else NO_SESSION))
     return "Tokens that your agents load, largest files first, at about four characters per token."
 
 

@@ -27,14 +27,7 @@ from skilld.library.work_trees import without_copies
 from skilld.pipeline import messages
 from skilld.proposals import amend, worktree
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting
-from skilld.proposals.explain import (
-    Part,
-    ProposalReader,
-    describe_destination,
-    parts,
-    read_versions,
-    shown_versions,
-)
+from skilld.proposals.explain import Part, ProposalReader, describe_destination, parts, read_versions, shown_versions
 from skilld.proposals.poll import prepare_observation, record_observation
 from skilld.proposals.remarks import (
     DECIDED_STATES,
@@ -170,6 +163,11 @@ def _content_key(proposal: Proposal) -> tuple[object, ...]:
 def no_skills_text(*, has_any: bool) -> str:
     """Return the text of an empty list of skills; `has_any` means that only the search found none."""
     return "No skills match." if has_any else "You have no skills yet. Press n to create some from your past sessions."
+
+
+def switched_text(skill: LibraryRow, *, offered: bool) -> str:
+    """Return what happened to a skill that was turned on or off."""
+    return f"{skill.name} is {'offered to agents again' if offered else 'no longer offered to agents'}"
 
 
 def forget_question(ask: Sequence[Learning]) -> str:
@@ -401,10 +399,8 @@ class ReviewSession:
             if last.id not in self._decided_here and not agree(question):
                 return DecisionReport(("Nothing was undone.",))
             with self._locked_proposal(last.id) as (store, proposal):
-                if proposal.state is State.REJECTED:
-                    report = amend.reopen(store, proposal)
-                else:
-                    report = undo_accept(store, proposal, self._context.removed)
+                is_rejected, removed = proposal.state is State.REJECTED, self._context.removed
+                report = amend.reopen(store, proposal) if is_rejected else undo_accept(store, proposal, removed)
                 self.outcomes[last.id] = report.lines
                 return report
 

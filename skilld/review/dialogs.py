@@ -98,8 +98,8 @@ class Messages(Static):
 
     def hide(self, text: str) -> None:
         """Remove a text that is no longer true."""
-        self._texts = [one for one in self._texts if one.plain != text]
-        self._redraw()
+        for one in [one for one in self._texts if one.plain == text]:
+            self._remove(one)
 
     def _remove(self, text: Content) -> None:
         self._texts = [one for one in self._texts if one is not text]
@@ -333,10 +333,8 @@ class Rows(DataTable[Content | _TruncatedCell]):
 def scroll_page(around: Widget, direction: int) -> None:
     """Scroll the details below a list by a page."""
     pane = around.query(VerticalScroll).first(VerticalScroll)
-    if direction > 0:
-        pane.scroll_page_down(animate=False)
-    else:
-        pane.scroll_page_up(animate=False)
+    scroll = pane.scroll_page_down if direction > 0 else pane.scroll_page_up
+    scroll(animate=False)
 
 
 class Pane(Vertical):

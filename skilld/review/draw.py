@@ -5,7 +5,7 @@ Everything from outside is made safe for the terminal here, and becomes text, ne
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from textual.content import Content
@@ -46,15 +46,10 @@ def proposal_cells(proposal: Proposal, made_at: float | None, now: float) -> lis
         Content(proposal.id),
         Content(truncate(proposal.skill, 13)),
         Content(truncate(project_name(proposal), 9)),
-        age_cell(made_at, now),
+        Content(age(made_at, now)),
         Content.styled("!" if proposal.flags else "", "bold yellow"),
         Content(safe("".join(_summary_prefix(proposal)) + proposal.summary)),
     ]
-
-
-def age_cell(made_at: float | None, now: float) -> Content:
-    """Return how old a proposal is that was made at a Unix time."""
-    return Content(age(made_at, now))
 
 
 def _summary_prefix(proposal: Proposal) -> Iterator[str]:
@@ -121,7 +116,7 @@ def waiting_detail(ask: Sequence[Learning]) -> Content:
     return Content("\n").join(lines)
 
 
-def report_content(lines: Sequence[str]) -> Content:
+def report_content(lines: Iterable[str]) -> Content:
     """Return the report's lines, with this screen's keys in place of commands, and how to get the full report."""
     more = Content.styled("\nFor the full report: skilld report --html FILE", "dim")
     return Content("\n").join([*(Content(safe(line.replace("skilld review", "press 1"))) for line in lines), more])
@@ -187,13 +182,8 @@ def truncate(text: str, width: int) -> str:
 # The steps of `skilld mine --interactive`.
 
 PAST_SESSION_COLUMNS = (
-    ("", 4),
-    ("date", 11),
-    ("agent", 12),
-    ("project", 14),
-    ("turns", 6),
-    ("cost", 10),
-    ("first request", 160),
+    *(("", 4), ("date", 11), ("agent", 12), ("project", 14)),
+    *(("turns", 6), ("cost", 10), ("first request", 160)),
 )
 CANDIDATE_COLUMNS = (("", 4), ("what", 8), ("skill", 30), ("why", 160))
 NAME_COLUMNS = (("what", 8), ("skill", 40), ("became", 160))
@@ -237,18 +227,10 @@ def name_cells(keep: KeptCandidate, became: CandidateResult | None) -> list[Cont
 
 def candidate_detail(one: CandidateResult, text: str) -> Content:
     """Return what a candidate would add to a skill, with its evidence, and the text of a new skill."""
-    return Content("\n").join(_candidate_lines(one, text))
-
-
-def _candidate_lines(one: CandidateResult, text: str) -> Iterator[Content]:
-    if one.why_not:
-        yield Content.styled(f"! {safe(one.why_not)}", "bold yellow")
-    if not one.candidate.creates:
-        yield Content.styled(safe(one.candidate.target), "dim")
+    lines = [Content.styled(f"! {safe(one.why_not)}", "bold yellow")] if one.why_not else []
+    lines += [] if one.candidate.creates else [Content.styled(safe(one.candidate.target), "dim")]
     for addition, words in quoted_parts(one.candidate):
-        yield Content.styled(f"+ {addition}", "green")
-        for line in words:
-            yield Content.styled(f"    {line}", "cyan")
-    if text:
-        yield Content("")
-        yield Content(safe(text, newlines=True))
+        lines.append(Content.styled(f"+ {addition}", "green"))
+        lines += [Content.styled(f"    {line}", "cyan") for line in words]
+    lines += [Content(""), Content(safe(text, newlines=True))] if text else []
+    return Content("\n").join(lines)

@@ -132,14 +132,14 @@ class SaveStep(Step):
 
     @work(thread=True)
     def _save(self) -> None:
+        def progress(what: str, done: int, total: int) -> None:
+            self.app.call_from_thread(self.show_status, f"{what}: {done} of {total}")
+
         became: list[CandidateResult] = []
-        for one in self._generating.save(self._pending, self._result, self._progress):
+        for one in self._generating.save(self._pending, self._result, progress):
             became.append(one)
             self.app.call_from_thread(self._results.append, one)
         self.app.call_from_thread(self._saved, became)
-
-    def _progress(self, what: str, done: int, total: int) -> None:
-        self.app.call_from_thread(self.show_status, f"{what}: {done} of {total}")
 
     def _saved(self, became: Sequence[CandidateResult]) -> None:
         self._saving = False
@@ -359,10 +359,8 @@ class SessionsStep(Step):
         chosen = self.chosen
         number = len(self._generating.find_offline(chosen).candidates)
         if not self._busy:
-            self._call_screen(
-                self.show_status,
-                f"{len(chosen)} selected; the built-in rules alone may find {pluralize(number, 'pattern')}",
-            )
+            found = f"the built-in rules alone may find {pluralize(number, 'pattern')}"
+            self._call_screen(self.show_status, f"{len(chosen)} selected; {found}")
 
     def action_go_on(self) -> None:
         """Leave the filter, or continue from the list with the chosen sessions."""
@@ -406,17 +404,14 @@ class SessionsStep(Step):
 
     def _show(self, result: Preview) -> None:
         self._busy = False
-        missed = len(result.considered.report.judgement.rejected)
-        if not result.previews and result.already_proposed:
+        if result.previews:
+            self._show_selection()
+            self.app.push_screen(ReviewStep(self._generating, result), self.finish)
+        elif result.already_proposed:
             self.show_status("Nothing new. " + "; ".join(result.already_proposed[:_MAX_WAITING_LINES]))
-            return
-        if not result.previews:
-            self.show_status(
-                f"{result.nothing_found} Left out: {pluralize(missed, 'candidate')}. To see why: skilld mine --dry-run"
-            )
-            return
-        self._show_selection()
-        self.app.push_screen(ReviewStep(self._generating, result), self.finish)
+        else:
+            missed = pluralize(len(result.considered.report.judgement.rejected), "candidate")
+            self.show_status(f"{result.nothing_found} Left out: {missed}. To see why: skilld mine --dry-run")
 
     def action_leave(self) -> None:
         if self.query_one(Input).has_focus:

@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.notifications import SeverityLevel
 from textual.widgets import Input, Static
 
 from skilld.errors import SkilldError
@@ -20,7 +21,7 @@ from skilld.mining.proposing import CandidateResult
 from skilld.report.lines import report_lines
 from skilld.report.values import Report
 from skilld.review import draw
-from skilld.review.controller import ReviewSession, forget_question, no_skills_text
+from skilld.review.controller import ReviewSession, forget_question, no_skills_text, switched_text
 from skilld.review.dialogs import Field, Pane, Rows, SearchField, TextDialog, YesNoDialog, on_yes
 from skilld.review.generate_screen import SessionsStep
 from skilld.review.proposals_pane import ProposalsPane
@@ -174,9 +175,7 @@ class SkillsPane(ListPane[LibraryRow]):
         """Turn the skill on or off for agents; they may still load it on their own."""
         if skill := self.chosen:
             offered = self._session.switch_skill(skill)
-            self.app.show_message(
-                f"{skill.name} is {'offered to agents again' if offered else 'no longer offered to agents'}"
-            )
+            self.app.show_message(switched_text(skill, offered=offered))
             self.read()
 
     def action_generate(self) -> None:
@@ -190,9 +189,8 @@ class SkillsPane(ListPane[LibraryRow]):
 
     def _generated(self, became: list[CandidateResult] | None) -> None:
         for one in became or ():
-            self.app.show_message(
-                f"{one.candidate.name}: {one.why_not or 'proposed'}", "warning" if one.why_not else "information"
-            )
+            severity: SeverityLevel = "warning" if one.why_not else "information"
+            self.app.show_message(f"{one.candidate.name}: {one.why_not or 'proposed'}", severity)
         if became:
             self.app.query_one(ProposalsPane).fill()
 
@@ -264,9 +262,8 @@ class WaitingPane(ListPane[list[Learning]]):
 
     def action_forget(self) -> None:
         if ask := self.chosen:
-            self.app.push_screen(
-                YesNoDialog(forget_question(ask)), on_yes(lambda: self._run_action(partial(self._forget, ask)))
-            )
+            forget = partial(self._run_action, partial(self._forget, ask))
+            self.app.push_screen(YesNoDialog(forget_question(ask)), on_yes(forget))
 
     def _forget(self, ask: list[Learning]) -> str:
         self._session.forget(ask)
@@ -277,9 +274,8 @@ class WaitingPane(ListPane[list[Learning]]):
         try:
             self.app.call_from_thread(self.app.show_message, act())
         except SkilldError as error:
-            self.app.call_from_thread(
-                self.app.show_message, "\n".join(filter(None, (error.cause, error.remedy))), "warning"
-            )
+            why = "\n".join(filter(None, (error.cause, error.remedy)))
+            self.app.call_from_thread(self.app.show_message, why, "warning")
         self.read()
         self.app.call_from_thread(self.app.query_one(ProposalsPane).fill)
 
@@ -313,6 +309,5 @@ class ReportPane(Pane):
     def on_resize(self) -> None:
         if self._report is not None:
             width = max(self.size.width - _MARGIN, _MIN_WIDTH)
-            self.query_one(Static).update(
-                draw.report_content(report_lines(self._report, str(self._session.home), width))
-            )
+            lines = report_lines(self._report, str(self._session.home), width)
+            self.query_one(Static).update(draw.report_content(lines))

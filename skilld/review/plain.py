@@ -17,7 +17,7 @@ from skilld.proposals.decide import DecisionReport
 from skilld.proposals.explain import Part
 from skilld.proposals.remarks import describe_decision_time
 from skilld.review.controller import ProposalView, ReviewSession, borrowed_lines_note, has_words
-from skilld.review.diff import diff_rows
+from skilld.review.diff import DiffRow, diff_rows
 from skilld.review.plain_tabs import TAB_NAMES, Conversation, PlainTabs, chosen_letter, type_one_of
 from skilld.text import pluralize
 from skilld.types import Proposal, State, TargetKind
@@ -91,9 +91,8 @@ class PlainReview:
         return False
 
     def _next(self, ids: Collection[str], seen: Collection[str]) -> Proposal | None:
-        waiting = self._session.proposals(ids)
-        found = (one for one in waiting if one.id not in seen and has_words(one, self._words))
-        return next(found, None)
+        new = (one for one in self._session.proposals(ids) if one.id not in seen)
+        return next((one for one in new if has_words(one, self._words)), None)
 
     def _handle_answer(self, proposal: Proposal, view: ProposalView, seen: set[str]) -> str:
         """Ask once and carry out the answer; return what happens next."""
@@ -103,10 +102,17 @@ class PlainReview:
         try:
             if given.startswith("/"):
                 return self._search(given[1:].strip(), seen)
-            return self._try_decision(letter, proposal, view) or self._handle_other(letter or given, seen)
+            if decided := self._try_decision(letter, proposal, view):
+                return decided
+            if letter == "u":
+                self._undo(seen)
+            elif letter == "?":
+                self._say(*_HELP_LINES)
+            elif not self._tabs.show(given):
+                self._say(f"{type_one_of(_WORDS)} Nothing was decided.")
         except SkilldError as error:
             self._talk.show_error(error)
-            return _CONTINUE
+        return _CONTINUE
 
     def _try_decision(self, letter: str, proposal: Proposal, view: ProposalView) -> str:
         """Decide as the person says; return what happens next, empty if that was not a decision."""
@@ -133,15 +139,6 @@ class PlainReview:
             case _:
                 return ""
         return "done"
-
-    def _handle_other(self, given: str, seen: set[str]) -> str:
-        if given == "u":
-            self._undo(seen)
-        elif given == "?":
-            self._say(*_HELP_LINES)
-        elif not self._tabs.show(given):
-            self._say(f"{type_one_of(_WORDS)} Nothing was decided.")
-        return _CONTINUE
 
     def _undo(self, seen: set[str]) -> bool:
         """Undo the last decision; return whether that reopened a proposal."""
@@ -197,12 +194,7 @@ class PlainReview:
             self._say("No such section in this file; nothing changed.")
             return _CONTINUE
         text = move_to_section(view.before, view.text, titles[int(given) - 1])
-        self._say(
-            *(
-                f"  {_ROW_PREFIXES[row.kind]}{row.text}".rstrip()
-                for row in diff_rows(view.before.encode(), text.encode())
-            )
-        )
+        self._print_rows(diff_rows(view.before.encode(), text.encode()))
         if not self._talk.ask_yes_no("Accept it there?"):
             return _CONTINUE
         return self._accept_text(proposal, view.text, text)
@@ -252,7 +244,10 @@ class PlainReview:
                 self._say(f"  {who}: {one.before}{quote}{one.after}")
         self._say(*(message(f"  check: {remark}") for remark in view.remarks))
         self._say(*(message(f"  note: {note}") for note in view.notes))
-        self._say(*(f"  {_ROW_PREFIXES[row.kind]}{row.text}".rstrip() for row in view.rows))
+        self._print_rows(view.rows)
+
+    def _print_rows(self, rows: Sequence[DiffRow]) -> None:
+        self._say(*(f"  {_ROW_PREFIXES[row.kind]}{row.text}".rstrip() for row in rows))
 
     def _print_report(self, report: DecisionReport) -> None:
         self._say(*map(message, (*report.lines, *report.warnings)))

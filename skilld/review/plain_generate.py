@@ -13,14 +13,7 @@ from skilld.classify.backends import OFFLINE
 from skilld.errors import SkilldError
 from skilld.mining.proposing import CandidateResult
 from skilld.mining.questions import Estimate
-from skilld.review.generation import (
-    Generation,
-    KeptCandidate,
-    Preview,
-    SessionChoice,
-    name_problem,
-    quoted_parts,
-)
+from skilld.review.generation import Generation, KeptCandidate, Preview, SessionChoice, name_problem, quoted_parts
 from skilld.review.plain_tabs import Conversation, chosen_letter, is_yes, type_one_of
 from skilld.text import format_usd, pluralize, safe_text, truncate
 
@@ -135,19 +128,21 @@ class PlainGenerate:
         self._say(f"Step 3 of 3: name and propose {pluralize(len(kept), 'candidate')}.")
         named: list[KeptCandidate] = []
         for one in kept:
-            name = self._ask_name(one.name, {other.name for other in named}) if one.candidate.creates else one.name
-            named.append(replace(one, name=name))
+            taken = {other.name for other in named}
+            question = f"name (Enter for {one.name})? "
+            given = one.name
+            while one.candidate.creates:
+                given = self._ask(question, quits=False) or one.name
+                if not (why := name_problem(given, taken)):
+                    break
+                self._say(f"{given} cannot be used: {why}.")
+            named.append(replace(one, name=given))
         edits = sum(not one.candidate.creates for one in named)
         if edits and self._generating.model != OFFLINE:
             self._say(f"skilld will ask {self._generating.model} for {pluralize(edits, 'edit')} to existing skills.")
         if not is_yes(self._ask(f"propose {', '.join(one.name for one in named)}? [y/n] ")):
             raise _QuitError
         return named
-
-    def _ask_name(self, name: str, others: set[str]) -> str:
-        while why := name_problem(given := self._ask(f"name (Enter for {name})? ", quits=False) or name, others):
-            self._say(f"{given} cannot be used: {why}.")
-        return given
 
     def _save(self, kept: Sequence[KeptCandidate], result: Preview) -> list[CandidateResult]:
         """Propose the kept candidates; a new skill that cannot be proposed is retried under names the person gives."""

@@ -11,7 +11,7 @@ from skilld.clock import time_ago
 from skilld.errors import SkilldError
 from skilld.library.rows import LibraryRow, matches_search
 from skilld.report.lines import report_lines
-from skilld.review.controller import ReviewSession, forget_question, no_skills_text
+from skilld.review.controller import ReviewSession, forget_question, no_skills_text, switched_text
 from skilld.text import pluralize, safe_text
 
 TAB_NAMES: Mapping[str, str] = {"2": "your skills", "3": "sessions", "4": "learnings", "5": "the report"}
@@ -175,17 +175,13 @@ class PlainTabs:
                     self._say(f"Changed {skill.name}." if changed else "You made no changes.")
                 case "x":
                     offered = self._session.switch_skill(skill)
-                    self._say(
-                        f"{skill.name} is {'offered to agents again' if offered else 'no longer offered to agents'}."
-                    )
+                    self._say(f"{switched_text(skill, offered=offered)}.")
                 case "d":
-                    self._delete(skill)
+                    folder = self._session.short_path(skill.path.parent)
+                    self._say(f"Move {folder} to the trash? Nothing will be committed.")
+                    if self._talk.ask_line(f"type {skill.name} to confirm: ") == skill.name:
+                        self._say(f"Moved to {self._session.short_path(self._session.delete_skill(skill))}.")
+                    else:
+                        self._say("Nothing was moved.")
         except SkilldError as error:
             self._talk.show_error(error)
-
-    def _delete(self, skill: LibraryRow) -> None:
-        self._say(f"Move {self._session.short_path(skill.path.parent)} to the trash? Nothing will be committed.")
-        if self._talk.ask_line(f"type {skill.name} to confirm: ") == skill.name:
-            self._say(f"Moved to {self._session.short_path(self._session.delete_skill(skill))}.")
-        else:
-            self._say("Nothing was moved.")

@@ -12,6 +12,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input, Static
 from textual.worker import get_current_worker
@@ -83,11 +84,8 @@ class ProposalsPane(Pane):
         self._drafts: dict[str, tuple[str, str]] = {}  # by ID: the original text, and the edited one, not accepted yet
 
     def compose(self) -> ComposeResult:
-        yield SearchField(
-            placeholder="search, including decided ones (Enter: go to list, Esc: show all open)",
-            id="find",
-            classes="search",
-        )
+        hint = "search, including decided ones (Enter: go to list, Esc: show all open)"
+        yield SearchField(placeholder=hint, id="find", classes="search")
         yield Rows("list")
         with VerticalScroll(id="detail", can_focus=False):
             yield Static(id="change")
@@ -116,7 +114,7 @@ class ProposalsPane(Pane):
     def _update_ages(self) -> None:
         now = time.time()
         for item in self._items.values():
-            self.rows.set_cell(item.id, draw.AGE, draw.age_cell(self._session.made_at(item), now))
+            self.rows.set_cell(item.id, draw.AGE, Content(draw.age(self._session.made_at(item), now)))
 
     @work(thread=True, exclusive=True, group="again")
     def _check_database(self) -> None:
