@@ -202,6 +202,12 @@ def add_project_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--project", metavar="FOLDER", type=Path, default=Path(), help=about)
 
 
+def add_project_choice(parser: Verbs, what: str) -> None:
+    """Add `--project`, which restricts a verb to one project; `what` begins its help."""
+    about = f"{what} the project in FOLDER (without FOLDER: the current one)"
+    parser.add_argument("--project", metavar="FOLDER", type=Path, nargs="?", const=Path(), help=about)
+
+
 def check_agent(agent: str | None) -> None:
     """Raise UsageError if the person named an agent that skilld does not know."""
     from skilld.agents import ADAPTERS

@@ -9,6 +9,7 @@ import argparse
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -103,23 +104,11 @@ def _skills(_: argparse.Namespace) -> Candidates:
     return sorted({one.name for one in inventory.all_skills([Path.cwd()]) if _SHELL_SAFE_PATTERN.fullmatch(one.name)})
 
 
-def _agents(_: argparse.Namespace) -> Candidates:
-    from skilld.agents import ADAPTERS
-
-    return list(ADAPTERS)
-
-
 def _models(_: argparse.Namespace) -> Candidates:
     from skilld.classify.backends.choose import PROVIDERS
     from skilld.settings import BUILT_IN_MODELS
 
     return [*BUILT_IN_MODELS, *PROVIDERS.values()]
-
-
-def _settings(_: argparse.Namespace) -> Candidates:
-    from skilld.settings import setting_keys
-
-    return setting_keys()
 
 
 def _values(arguments: argparse.Namespace) -> Candidates:
@@ -128,17 +117,17 @@ def _values(arguments: argparse.Namespace) -> Candidates:
     return _models(arguments) if arguments.key == "model" else setting_choices(arguments.key)
 
 
-def _states(_: argparse.Namespace) -> Candidates:
-    from skilld.types import State
-
-    return [state.value for state in State]
-
-
 _VERBS_OF_SKILLS = (
     *("show", "history", "diff", "test", "use", "enable", "disable"),
     *("pin", "unpin", "archive", "restore", "export", "share", "delete"),
 )
-_COMPLETERS_BY_METAVAR = {"AGENT": _agents, "KEY": _settings, "MODEL": _models, "SKILL": _skills, "STATE": _states}
+_COMPLETERS_BY_METAVAR: dict[str, Callable[[argparse.Namespace], Candidates]] = {
+    "AGENT": lambda _: list(import_module("skilld.agents").ADAPTERS),
+    "KEY": lambda _: import_module("skilld.settings").setting_keys(),
+    "MODEL": _models,
+    "SKILL": _skills,
+    "STATE": lambda _: list(import_module("skilld.types").State),
+}
 _COMPLETERS_BY_ARGUMENT = {
     ("skilld accept", "ID"): _proposals("open"),
     ("skilld reject", "ID"): _proposals("open"),

@@ -41,14 +41,7 @@ def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     about = "find skills for the same task and propose merging them"
     parser = common.verb(verbs, "consolidate", run, about, json=True)
-    parser.add_argument(
-        "--project",
-        metavar="FOLDER",
-        type=Path,
-        nargs="?",
-        const=Path(),
-        help="only the skills of the project in FOLDER (without FOLDER: the current one)",
-    )
+    common.add_project_choice(parser, "only the skills of")
     parser.add_argument("--dry-run", action="store_true", help="show what would be proposed without proposing it")
     parser.add_argument(
         "names", metavar="NAME", nargs="*", help="merge these two skills, whether or not they are similar"

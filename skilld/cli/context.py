@@ -27,24 +27,13 @@ _SOURCE_NOTES = {
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(
-        verbs, "context", run, "show what each agent loads here: instructions, rules, skills", json=True
-    )
-    parser.add_argument(
-        "--agent", metavar="AGENT", help="only this agent (default: every agent installed or used here)"
-    )
-    parser.add_argument(
-        "--project",
-        metavar="FOLDER",
-        type=Path,
-        default=Path(),
-        help="the folder the agent works in (default: the current one)",
-    )
-    parser.add_argument(
-        "--tokens",
-        action="store_true",
-        help="count tokens with a tokenizer (slower) instead of dividing characters by 4",
-    )
+    about = "show what each agent loads here: instructions, rules, skills"
+    parser = common.verb(verbs, "context", run, about, json=True)
+    about = "only this agent (default: every agent installed or used here)"
+    parser.add_argument("--agent", metavar="AGENT", help=about)
+    common.add_project_option(parser)
+    about = "count tokens with a tokenizer (slower) instead of dividing characters by 4"
+    parser.add_argument("--tokens", action="store_true", help=about)
 
 
 def run(arguments: argparse.Namespace) -> int:

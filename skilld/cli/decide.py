@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from skilld.types import Proposal
 
 
-_LIST_HINT = "List them: skilld proposals"
+_EACH = "\0"  # where a remedy names the proposal
 # The states of the proposals that a verb without an ID lists.
 _USUAL_STATES = {
     "accept": ("open",),
@@ -175,7 +175,7 @@ def _find_parts(store: Store, arguments: argparse.Namespace, flag: str) -> tuple
     from skilld.types import State
 
     if len(arguments.ids) != 1:
-        raise UsageError("Which proposal?", f"{flag} needs exactly one ID", _LIST_HINT)
+        raise UsageError("Which proposal?", f"{flag} needs exactly one ID", "List them: skilld proposals")
     (proposal,) = _find_proposals(store, arguments.ids)
     title = f"Cannot {arguments.command} {'part of ' if arguments.part else ''}{proposal.id}"
     if proposal.state is not State.OPEN:
@@ -314,9 +314,6 @@ def _as_json(now: Proposal, report: DecisionReport | None, error: SkilldError | 
         "warnings": list(report.warnings) if report else [],
         "error": str(error) if error else "",
     }
-
-
-_EACH = "\0"  # where a remedy names the proposal
 
 
 def _print_refusal(names: list[str], why: str, remedy: str) -> None:

@@ -42,8 +42,12 @@ def run(arguments: argparse.Namespace) -> int:
         return code
     absent = [check for check in checks if check.name.startswith("agent ") and check.detail.startswith(NOT_INSTALLED)]
     for check in checks:
-        if check not in absent:
-            _print_check(check)
+        if check in absent:
+            continue
+        verdict = console.paint(f"{check.verdict.value:4}", _COLOURS[check.verdict.value])
+        console.say(f"{verdict}  {check.name:18} {console.message(check.detail)}", _DETAIL_COLUMN)
+        if check.remedy:
+            console.say(f"{'':{_DETAIL_COLUMN - 1}} -> {console.message(check.remedy)}", _DETAIL_COLUMN + 3)
     if absent:
         names = ", ".join(check.name.removeprefix("agent ") for check in absent)
         console.say(f"{NOT_INSTALLED}: {names}", len(NOT_INSTALLED) + 2, style="dim")
@@ -116,10 +120,3 @@ def _check_project() -> list[Check]:
     except (SkilldError, OSError, ValueError) as error:
         return [Check("project", Verdict.WARN, str(error), "Correct that file; until then, the project is left alone.")]
     return [Check("project", Verdict.OK, one) for one in found]
-
-
-def _print_check(check: Check) -> None:
-    verdict = console.paint(f"{check.verdict.value:4}", _COLOURS[check.verdict.value])
-    console.say(f"{verdict}  {check.name:18} {console.message(check.detail)}", _DETAIL_COLUMN)
-    if check.remedy:
-        console.say(f"{'':{_DETAIL_COLUMN - 1}} -> {console.message(check.remedy)}", _DETAIL_COLUMN + 3)

@@ -22,7 +22,6 @@ from skilld.text import pluralize
 if TYPE_CHECKING:
     from skilld.effect.figures import Count
     from skilld.effect.outcomes import RuleOutcome
-    from skilld.effect.remedies import Remedy
     from skilld.effect.rules import Effect, Rule
     from skilld.ingest.discover import Root
     from skilld.store import Store
@@ -227,6 +226,7 @@ def as_json(outcome: RuleOutcome) -> dict[str, Any]:
 
 def _remedy_json(outcome: RuleOutcome) -> dict[str, Any] | None:
     """Return the remedy needed now, or the one proposed last; `proposal` is the one to decide on or to revert."""
+    from skilld.effect.enforce import draft_hooks
     from skilld.effect.remedies import Remedy, remedy_of
 
     remedy, rule = outcome.plan.remedy, outcome.effect.rule
@@ -236,17 +236,10 @@ def _remedy_json(outcome: RuleOutcome) -> dict[str, Any] | None:
     if remedy is None:
         return None
     origin = rule.proposal if remedy is Remedy.REVERT else None
-    return {"kind": remedy.value, "proposal": origin, "state": None, "checks": _check_drafts(outcome, remedy)}
-
-
-def _check_drafts(outcome: RuleOutcome, remedy: Remedy) -> list[dict[str, str]]:
-    from skilld.effect.enforce import draft_hooks
-    from skilld.effect.remedies import Remedy
-
-    rule = outcome.effect.rule
     readers = rule.agents | {one.agent for one in outcome.effect.evidence}
     drafts = draft_hooks(rule.text, readers) if remedy is Remedy.ENFORCE else []
-    return [{"agent": one.agent, "file": one.file, "text": one.text} for one in drafts]
+    checks = [common.pick(one, "agent", "file", "text") for one in drafts]
+    return {"kind": remedy.value, "proposal": origin, "state": None, "checks": checks}
 
 
 def _count_json(count: Count) -> dict[str, Any]:

@@ -81,15 +81,13 @@ def offer_link() -> None:
     if common.command_name() == "skilld" or not on_path or os.path.lexists(link):
         return
     console.line()
-    if not _confirm("skilld is not on your PATH yet. Link it into ~/.local/bin?"):
-        return
-    try:
-        link.parent.mkdir(parents=True, exist_ok=True)
-        link.symlink_to(common.own_executable())
-    except OSError as error:
-        console.say(f"Could not create {console.message(str(link))}: {cause_of(error)}.")
-    else:
-        console.say(f"Created the link {console.message(str(link))}.")
+    if _confirm("skilld is not on your PATH yet. Link it into ~/.local/bin?"):
+        try:
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(common.own_executable())
+            console.say(f"Created the link {console.message(str(link))}.")
+        except OSError as error:
+            console.say(f"Could not create {console.message(str(link))}: {cause_of(error)}.")
 
 
 def offer_service(answer: str | None, environment: str | None, *, asks: bool) -> str:

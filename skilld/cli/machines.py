@@ -72,17 +72,13 @@ def _hub(membership: Membership) -> Hub:
     return open_hub(membership, folder, home=common.home(), removed=removed, env=os.environ)
 
 
-def _places(store: Store) -> Places:
-    from skilld.machines.places import Places
-
-    return Places(store, common.home())
-
-
-def _outgoing_check(store: Store) -> LeakCheck:
+def _own_side(store: Store) -> tuple[Places, LeakCheck]:
+    """Return where files are on this machine, and the check on what may leave it."""
     from skilld.exchange.outgoing import LeakCheck
+    from skilld.machines.places import Places
     from skilld.team.sharing import known_sessions
 
-    return LeakCheck(common.secret_finder(), known_sessions(store))
+    return Places(store, common.home()), LeakCheck(common.secret_finder(), known_sessions(store))
 
 
 def join(arguments: argparse.Namespace) -> int:
@@ -101,13 +97,13 @@ def join(arguments: argparse.Namespace) -> int:
     if hub.borrowed.is_public(address):
         remedy = "Use a private repository."
         raise RefusedError(_NOT_JOINED, f"anyone can read {hub.membership.place}", remedy)
-    found, places = fetch(hub), _places(store)
-    gathered = gather(store, places, _outgoing_check(store), found)
+    found, side = fetch(hub), _own_side(store)
+    gathered = gather(store, *side, found)
     _print_preview(hub.membership, gathered, found, as_sent=arguments.as_sent)
     if not arguments.yes and not terminal.confirm("Join and send this? [y/N] ", _NOT_JOINED):
         console.say(f"{_NOT_JOINED}.")
         return Exit.FAILURE
-    done = run(hub, store, places, _outgoing_check(store), first=True)
+    done = run(hub, store, *side, first=True)
     write_setting(common.places().settings_file, "machines.remote", hub.membership.address)
     _print_result(done)
     console.say(f"Joined {console.message(hub.membership.place)} as {name}.")
@@ -177,7 +173,7 @@ def sync(arguments: argparse.Namespace) -> int:
 def _sync(store: Store) -> SyncResult:
     from skilld.machines.sync import sync as run
 
-    return run(_hub(require_membership(store)), store, _places(store), _outgoing_check(store))
+    return run(_hub(require_membership(store)), store, *_own_side(store))
 
 
 def _sync_in_background() -> None:
@@ -228,10 +224,9 @@ def status(arguments: argparse.Namespace) -> int:
         console.say(f"  the last sync failed: {console.message(known.trouble)}")
     print_refused(known.refused)
     scrub_environment()
-    places = _places(store)
+    places, _ = _own_side(store)
     for group in groups:
-        file = places.path_of(group.best.place)
-        where = str(file or group.best.place)
+        where = str(places.path_of(group.best.place) or group.best.place)
         console.say(f"{group.best.said:8}  {console.plain(group.records[0].rule)}")
         said = pluralize(len(group.heard), "session")
         console.say(f"    {console.message(where)}; said in {said}", style="dim")

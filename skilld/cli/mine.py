@@ -50,12 +50,8 @@ def add(verbs: common.Verbs) -> None:
         "paths", metavar="PATH", type=Path, nargs="*", help="transcripts or folders to read (default: your agents')"
     )
     _add_source_options(parser)
-    parser.add_argument(
-        "--since",
-        metavar="DAYS",
-        type=common.parse_days,
-        help="days to look back, or 36h, 2w (default: 14; --reviews: 90)",
-    )
+    back = "days to look back, or 36h, 2w (default: 14; --reviews: 90)"
+    parser.add_argument("--since", metavar="DAYS", type=common.parse_days, help=back)
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only sessions in this project")
     parser.add_argument(
         "--from", dest="ids", metavar="ID", nargs="+", help="only sessions with these IDs or prefixes; - reads them"
@@ -81,9 +77,8 @@ def add(verbs: common.Verbs) -> None:
     )
     # "prompt" is still accepted, as in older versions, but never found.
     kinds = ("workflow", "domain", "mcp", "prompt")
-    parser.add_argument(
-        "--kind", choices=kinds, metavar=f"{{{','.join(kinds[:-1])}}}", help="create only this kind of skill"
-    )
+    shown = f"{{{','.join(kinds[:-1])}}}"
+    parser.add_argument("--kind", choices=kinds, metavar=shown, help="create only this kind of skill")
     parser.add_argument("--name", metavar="NAME", default="", help="the name of the first new skill")
     parser.add_argument("--dry-run", action="store_true", help="report without proposing anything")
     parser.add_argument("--edit", action="store_true", help="open each new skill in your editor before proposing it")

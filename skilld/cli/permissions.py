@@ -10,6 +10,7 @@ import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from skilld.cli import common
@@ -30,12 +31,6 @@ def _always(_: argparse.Namespace) -> bool:
 
 def _is_dry_run(arguments: argparse.Namespace) -> bool:
     return bool(arguments.dry_run)
-
-
-def _setup_asks_nothing(arguments: argparse.Namespace) -> bool:
-    from skilld.cli.setup import asks_nothing
-
-    return asks_nothing(arguments)
 
 
 # Commands that only read, at least with these arguments.
@@ -67,7 +62,7 @@ READ_ONLY: Mapping[str, Condition] = {
     "service": _always,
     "service install": _is_dry_run,
     "service status": _always,
-    "setup": _setup_asks_nothing,
+    "setup": lambda arguments: bool(import_module("skilld.cli.setup").asks_nothing(arguments)),
     "show": _always,
     "skills diff": _always,
     "skills eval": _is_dry_run,
@@ -149,16 +144,13 @@ def require_person(title: str, words: Sequence[str], *, by_agents: bool = False)
     raise RefusedError(title, doubt.words, remedy(doubt, words))
 
 
-def _without_key(given: Sequence[str]) -> Sequence[str]:
-    """Return the words of a command; one that sets an API key reads it instead, so that it is not shown."""
-    return ["-" if before == "model_api_key" else word for before, word in zip(("", *given), given, strict=False)]
-
-
 def remedy(doubt: Doubt, given: Sequence[str]) -> str:
     """Return what the person can do instead."""
     from skilld.caller.judge import DoubtKind
 
-    words = common.as_text(shlex.join(["skilld", *_without_key(given)]))
+    # A command that sets an API key reads it instead, so that it is not shown.
+    shown = ["-" if before == "model_api_key" else word for before, word in zip(("", *given), given, strict=False)]
+    words = common.as_text(shlex.join(["skilld", *shown]))
     match doubt.why:
         case DoubtKind.AGENT:
             return f"A command run inside an agent counts as the agent's own. Run it in your own terminal: {words}"
@@ -167,10 +159,8 @@ def remedy(doubt: Doubt, given: Sequence[str]) -> str:
         case DoubtKind.NO_TERMINAL:
             return f"Run it in a terminal: {words}"
         case _:
-            return (
-                f"Run it in a terminal: {words}. If skilld does not recognize your terminal, add its "
-                f"program name to accept.terminals in {common.places().settings_file}"
-            )
+            own = f"add its program name to accept.terminals in {common.places().settings_file}"
+            return f"Run it in a terminal: {words}. If skilld does not recognize your terminal, {own}"
 
 
 # Whether the person gave this command. The process tree is read once, when it is first needed.

@@ -10,7 +10,6 @@ import sys
 import time
 from contextlib import suppress
 from functools import cache, partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
@@ -331,17 +330,6 @@ def _describe_news(proposal: Proposal) -> tuple[str, str]:
 # What `skilld run` prints when it starts: what was found here, who judges, what that costs.
 
 
-def _own_skills(engine: Engine) -> set[Path]:
-    """Return the skills in the person's own folders, each once even if several links lead to it."""
-    from skilld.agents import ADAPTERS
-    from skilld.ingest.discover import skill_places
-
-    host = engine.host
-    places = [skill_places(name, host.home, host.environment, host.roots) for name in ADAPTERS]
-    folders = {folder for place in places for folder in place.absolute}
-    return {path.resolve() for folder in folders for path in folder.glob("*/SKILL.md")}
-
-
 def _describe_cost(model: str, settings: Settings) -> str:
     if model == "offline":
         return "nothing, and nothing leaves this machine"
@@ -365,12 +353,15 @@ def print_introduction(engine: Engine, *, new_here: bool, follows: bool) -> None
 
     `follows` says whether the program runs until it is stopped.
     """
+    from skilld.cli.inventory import skill_places
     from skilld.settings import choose_back_end
 
     settings = engine.settings
     choice = choose_back_end(settings, engine.host.environment)
     _print_agents(engine)
-    _print_row("Skills", f"{len(_own_skills(engine))} in your own folders, plus any in your projects")
+    folders = {folder for place in skill_places().values() for folder in place.absolute}
+    skills = {path.resolve() for folder in folders for path in folder.glob("*/SKILL.md")}  # links may lead to one twice
+    _print_row("Skills", f"{len(skills)} in your own folders, plus any in your projects")
     _print_row("Files", "instruction files (CLAUDE.md, AGENTS.md, rules) of the projects you work in, and your own")
     _print_row("Judge", f"{choice.name}: {choice.why}")
     _print_row("Cost", _describe_cost(choice.name, settings))

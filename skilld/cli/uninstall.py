@@ -97,12 +97,13 @@ def _remote_leftovers(store: Store) -> list[str]:
     """Return what is on remotes, of teams and other machines: the person must remove it before uninstalling."""
     from skilld.store.meta import MACHINES, TEAMS
 
-    found, first = [], "(to delete it, first run: skilld"
+    found = []
     if own := store.meta.get(MACHINES):
-        found.append(f"{own['address']}: this machine's data {first} machines leave)")
+        found.append(f"{own['address']}: this machine's data (to delete it, first run: skilld machines leave)")
     for repo, one in store.meta.get(TEAMS, {}).items():
-        shared = f"{one['address']}: what you share as {one['person']}"
-        found.append(f"{shared} {first} team leave --repo {shell_quoted(Path(repo))})")
+        command = f"skilld team leave --repo {shell_quoted(Path(repo))}"
+        shared = f"{one['address']}: the rules you share as {one['person']}"
+        found.append(f"{shared} (to delete them, first run: {command})")
     return found
 
 

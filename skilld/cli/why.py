@@ -77,15 +77,10 @@ def run(arguments: argparse.Namespace) -> int:
     for proposal in found:
         _print_why(store, proposal, line_origin.text)
     if not found:
-        console.say(_unknown_origin(line_origin))
+        names = ", ".join(line_origin.proposals)
+        elsewhere = f"The commit names the proposal {names}, accepted on another machine or by somebody else."
+        console.say(elsewhere if names else "No proposal added this line.")
     return 0
-
-
-def _unknown_origin(origin: Origin) -> str:
-    if not origin.proposals:
-        return "No proposal added this line."
-    names = ", ".join(origin.proposals)
-    return f"The commit names the proposal {names}, accepted on another machine or by somebody else."
 
 
 def _is_tracked(path: Path) -> bool:

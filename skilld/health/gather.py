@@ -31,7 +31,7 @@ from skilld.service.install import ServiceManager
 from skilld.service.values import lacking_keys, missing_variables, needed_variables
 from skilld.settings import Settings, load_file
 from skilld.store import Store, meta
-from skilld.store.batches import REMAKE_PREFIX, Delay, Obstacle, StoredBatch
+from skilld.store.batches import REMAKE_PREFIX, Obstacle, StoredBatch
 from skilld.store.budget import spent_limit
 from skilld.store.connection import is_remote
 from skilld.store.corruption import missing_reason
@@ -211,10 +211,6 @@ def blocked_work(batches: Sequence[StoredBatch], now: float) -> Iterator[Blocked
         )
 
 
-def _list_delays(store: Store, spent: str) -> tuple[Delay, ...]:
-    return tuple(one for one in store.batches.delays() if not (one.blocked or (spent and spent in one.why)))
-
-
 def _is_reported(batch: StoredBatch, obstacle: Obstacle, now: float) -> bool:
     if obstacle.cause is Cause.SKILL:  # if nothing was kept, nothing is lost
         return bool(obstacle.kept)
@@ -249,6 +245,7 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
         used = settings and settings_in_use(settings, store, running=running)
         spent = spent_limit(store.usage.on(local_day(now)), used.budget) if used else None
         env, troubles = context.host.environment, (bad_settings, exposed, bad_store)
+        delays = [one for one in store.batches.delays() if not one.blocked]
         return Facts(
             machine=_machine_facts(
                 context.places, store, found, status if running else None, troubles=troubles, now=now
@@ -263,7 +260,7 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
                 version=__version__,
                 last_error=str((store.meta.get(LAST_ERROR) or {}).get("message", "")),
                 ran_once_at=store.meta.get(meta.RAN_ONCE_AT),
-                delayed=_list_delays(store, spent or ""),
+                delayed=tuple(one for one in delays if not (spent and spent in one.why)),
                 parked=tuple(str(item["detail"] or "") for item in store.batches.parked()),
                 unusable=store.batches.outcomes().get("failed", 0),
                 lacking=_lacking_keys(context, used, status),

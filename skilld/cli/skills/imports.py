@@ -51,14 +51,7 @@ def add(verbs: common.Verbs) -> None:
         "--as", dest="kind", choices=("prompt", "workflow", "domain", "mcp"), help="import it as this kind of skill"
     )
     place = parser.add_mutually_exclusive_group()
-    place.add_argument(
-        "--project",
-        metavar="FOLDER",
-        nargs="?",
-        type=Path,
-        const=Path(),
-        help="import into the project in FOLDER (without FOLDER: the current one)",
-    )
+    common.add_project_choice(place, "import into")
     place.add_argument("--user", action="store_true", help="import into your personal skills (the default)")
 
 

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from skilld.settings import Settings
     from skilld.store import Store
 
-_FOREIGN_LANGUAGE = (
-    "the offline rules cannot compare what you said with a skill in another language; a model can (skilld setup)"
-)
 _COLOURS = {"covered": "green", "not_covered": "yellow", "contradicts": "red", "cannot_tell": "yellow"}
 
 
@@ -59,8 +56,9 @@ def run(arguments: argparse.Namespace) -> int:
     unsure = row.name in {use.name for use in session.uses} or not examination.elsewhere
     unheard = _unheard_reason(backend, session, row.name, examination.elsewhere) if unsure and not answers else ""
     words = {answer.word for answer in answers}
-    foreign = words <= {Coverage.COVERED, Coverage.CANNOT_TELL} and Coverage.CANNOT_TELL in words
-    unheard = unheard or (_FOREIGN_LANGUAGE if foreign else "")
+    if words <= {Coverage.COVERED, Coverage.CANNOT_TELL} and Coverage.CANNOT_TELL in words:
+        why = "the offline rules cannot compare what you said with a skill in another language"
+        unheard = unheard or f"{why}; a model can (skilld setup)"
     covered = None if unheard else words <= {Coverage.COVERED}
     if arguments.json:
         common.write_json(
@@ -99,9 +97,8 @@ def _unheard_reason(backend: Backend, session: Session, name: str, elsewhere: in
         return ""
     said = pluralize(sum(message.by_person for message in session.messages), "message")
     about = f" that are clearly about {name}" if elsewhere else ""
-    return (
-        f"the offline rules found no lasting instructions{about} in your {said}; a model may find more (skilld setup)"
-    )
+    none = f"the offline rules found no lasting instructions{about} in your {said}"
+    return f"{none}; a model may find more (skilld setup)"
 
 
 def _collect_answers(
@@ -149,14 +146,11 @@ def past_session(wanted: str) -> Session:
     if begin:
         return next(iter(begin.values()))
     if not ids:
-        raise SkilldError(
-            "No such session", "no transcripts of your agents were found here", "To see why: skilld doctor"
-        )
-    raise SkilldError(
-        "No such session",
-        f"no transcript here contains session {wanted or 'without a name'}{suggestion(wanted, ids, cutoff=0.75)}",
-        f"For example: --session {ids[0]}",
-    )
+        cause = "no transcripts of your agents were found here"
+        raise SkilldError("No such session", cause, "To see why: skilld doctor")
+    near = f"{wanted or 'without a name'}{suggestion(wanted, ids, cutoff=0.75)}"
+    cause = f"no transcript here contains session {near}"
+    raise SkilldError("No such session", cause, f"For example: --session {ids[0]}")
 
 
 def _print_answers(row: LibraryRow, answers: list[CoverageAnswer], elsewhere: int, unheard: str) -> None:
