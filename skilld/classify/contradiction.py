@@ -21,7 +21,7 @@ from skilld.classify.offline.choices import (
     with_usual_names,
 )
 from skilld.classify.offline.sections import BlockKind, ProseBlock, sections
-from skilld.classify.opposition import MAX_CHANGE, bans, excepts, opposes
+from skilld.classify.opposition import AT_WILL, MAX_CHANGE, bans, excepts, opposes, rests
 from skilld.words import NUMBER_WORDS, content_stems, has_negation, numbers_by_unit, stem
 from skilld.words import stems as stems_of
 
@@ -46,6 +46,7 @@ _PLACE = re.compile(
 _NUMBERS = stems(" ".join(NUMBER_WORDS.values()))
 _CODE = re.compile(r"`[^`]*`")
 _NO = re.compile(r"\b(?:do not|don['\u2019]t|never|not|no longer|any ?more|no|avoid)\b", re.IGNORECASE)
+_LEAVE = re.compile(AT_WILL, re.IGNORECASE)
 _ANY_RULE = frozenset(("always", "alway", "a", "an", "the", "any", "do", "be"))
 # The scope of a rule that is meant for all work; such a rule says the same without it.
 OWN_PROJECTS = (
@@ -110,7 +111,9 @@ def contradicts_clearly(change: str, other: str) -> bool:
     Strict, for contradictions shown to a person, who loses trust with each false one.
     """
     refuses = _refuses_all(change, other) or _refuses_choice(change, other) or _refuses_choice(other, change)
-    if opposes(change, other) or bans(other, change) or refuses:
+    pairs = ((change, other), (other, change)) if stems(change) & stems(other) else ()
+    forbids = any(bans(rest, order) for rule, order in pairs for rest in rests(rule, order))
+    if opposes(change, other) or forbids or refuses:
         return not excepts(change, other)
     if not contradicts(change, other) or excepts(change, other):
         return False
@@ -211,7 +214,11 @@ def _refuses_choice(rule: str, order: str) -> bool:
 
 
 def _is_opposite(change: str, other: str) -> bool:
-    """Whether two rules have the same words except for a negation: "never use tabs" and "use tabs"."""
+    """Whether parts of two rules have the same words except for a negation: "never use tabs" and "use tabs"."""
+    return any(_is_negated(one, two) for one in rests(change, other) for two in rests(other, change))
+
+
+def _is_negated(change: str, other: str) -> bool:
     if has_negation(change) == has_negation(other) or chosen_part(change) != change or chosen_part(other) != other:
         return False
     mine, theirs = (_words_without_negation(_REASON.split(text, maxsplit=1)[0]) for text in (change, other))
@@ -223,7 +230,7 @@ def _is_opposite(change: str, other: str) -> bool:
 
 def _words_without_negation(text: str) -> frozenset[str]:
     """Return the stems of a rule without its negation, its scope and words that any rule may have."""
-    words = WORD.findall(_NO.sub(" ", REACH.sub(" ", text)).casefold())
+    words = WORD.findall(_NO.sub(" ", _LEAVE.sub(" ", REACH.sub(" ", text))).casefold())
     return frozenset(map(stem, words)) - PLAIN_VERBS - _ANY_RULE
 
 

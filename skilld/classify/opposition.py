@@ -9,6 +9,7 @@ replaced.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import takewhile
 
@@ -68,9 +69,14 @@ def _subject(content: Content, family: frozenset[str]) -> tuple[Term, ...]:
 
 # A ban binds the agent, whoever else does it ("never bump it yourself"), in whatever it works on.
 _SCOPE = r"(?:in|within|across) (?:this|the|our|my) (?:code ?base|repo(?:sitory)?|project|code|team)"
+# Leave, and no condition: "mock it if it's faster", "if you like".
+AT_WILL = (
+    r"\b(?:if|when(?:ever)?|where) (?:(?:it|that)(?:['\u2019]s| is) (?:\w+er|better|more \w+)"
+    r"|you(?:['\u2019]d)? (?:like|want|prefer|wish)(?: to)?|(?:it |that )?(?:helps|suits you))\b"
+)
 _NOISE = re.compile(
     r"\b(?:please|pls|ever|at all|again|always|from now on|any ?more|any longer|here|yourself"
-    rf"|{_SCOPE})\b",
+    rf"|{_SCOPE})\b|{AT_WILL}",
     re.IGNORECASE,
 )
 _EXCEPTION = re.compile(r"\b(?:except|apart from|other than|outside)\b", re.IGNORECASE)
@@ -86,6 +92,7 @@ _BAN = re.compile(
     r"|(?:no more|no(?! (?:need|one|longer|matter)\b)|avoid|stop)\s+(?:using\s+|writing\s+|adding\s+)?",
     re.IGNORECASE,
 )
+_SCOPE_START = re.compile(rf"\b(?:{_TIME}|in|on|at|for|during|inside|within|if|unless|while)\b", re.IGNORECASE)
 _DETERMINERS = word_set("a an the our any all every each some more")
 _ENDS_NOUN = word_set(
     "for in on at with to as from by and or over everywhere too inside within across between during throughout"
@@ -183,11 +190,25 @@ def bans(ban: str, order: str) -> bool:
     return any(_asks_for(part, verb, words) for part in STRETCH.split(order))
 
 
+def rests(rule: str, other: str) -> Iterator[str]:
+    """Yield a rule, and what is left of it from each later stretch on: "mock it, never use postgres" bans something.
+
+    Nothing after a label, or after a place or time that `other` does not name: "mock it in tests, never use the clock".
+    """
+    yield rule
+    for part in STRETCH.finditer(rule) if len(rule) <= _MAX_LENGTH else ():
+        scope = _SCOPE_START.search(rule, 0, part.start())
+        if part[0] == ":" or (scope and not content_stems(rule[scope.start() : part.start()]) <= content_stems(other)):
+            return
+        yield rule[part.end() :]
+
+
 def _asks_for(part: str, verb: str, thing: list[str]) -> bool:
     """Whether a stretch of a rule is an order to do this with the thing, or with nothing if none is named."""
+    part = _NOISE.sub(" ", part)
     if has_negation(part) or _CONDITION.search(part):
         return False
-    words = _words(_NOISE.sub(" ", part), whole=True)
+    words = _words(part, whole=True)
     if not words or not (stem(words[0]) in _PLAIN if verb == "" or stem(verb) in _PLAIN else words[0] == verb):
         return False
     after = [word for word in words[1:] if word not in _DETERMINERS]

@@ -20,7 +20,7 @@ from skilld.classify.content import (
     weight_share,
     without_examples,
 )
-from skilld.classify.contradiction import OWN_PROJECTS, PLAIN_VERBS, REACH, contradicts, stems
+from skilld.classify.contradiction import OWN_PROJECTS, PLAIN_VERBS, REACH, contradicts, contradicts_clearly, stems
 from skilld.classify.offline.choices import WORD, choices, chosen_part, is_reversed_choice, loses_order, same_choice
 from skilld.classify.offline.sections import body_lines, sections
 from skilld.classify.opposition import MAX_CHANGE
@@ -121,9 +121,13 @@ def find_line(update: Update, text: str) -> str | None:
 
 def is_same_change(one: str, other: str) -> bool:
     """Whether two changes are the same ask."""
-    alike = is_same_ask(content_stems(one), content_stems(other))
-    agree = has_negation(chosen_part(one)) == has_negation(chosen_part(other)) and same_choice(one, other)
-    return alike and agree and not is_reversed_choice(one, other) and not contradicts(one, other)
+    return is_same_ask(content_stems(one), content_stems(other)) and agrees(one, other)
+
+
+def agrees(one: str, other: str) -> bool:
+    """Whether two texts about the same thing want the same of it, and neither the opposite."""
+    alike = has_negation(chosen_part(one)) == has_negation(chosen_part(other)) and same_choice(one, other)
+    return alike and not (is_reversed_choice(one, other) or contradicts(one, other) or contradicts_clearly(one, other))
 
 
 def says_already(change: str, text: str, *, covered: float = _MIN_COVERED, in_full: bool = False) -> bool:

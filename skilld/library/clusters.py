@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from skilld.classify.said_already import agrees
 from skilld.clock import parse_time
 from skilld.meanings import related_stems
 from skilld.store import Store
@@ -94,7 +95,8 @@ def group_asks(said: Iterable[Mention]) -> list[Ask]:
     for one in sorted(said, key=lambda each: -each.piece.at):
         stems = content_stems(one.text)
         near = {number for stem in stems for number in by_stem.get(stem, ())}
-        found = next((number for number in sorted(near) if is_same_ask(stems, groups[number][0])), None)
+        alike = (number for number in sorted(near) if is_same_ask(stems, groups[number][0]))
+        found = next((number for number in alike if agrees(one.text, groups[number][1][0].text)), None)
         if found is not None:
             groups[found][1].append(one)
             continue

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.classify.said_already import says_already
+from skilld.classify.said_already import agrees, says_already
 from skilld.clock import parse_time
 from skilld.library.clusters import Ask
 from skilld.text import fold_case
@@ -57,7 +57,7 @@ class _ProposalText:
     turns: frozenset[str]
     quotes: frozenset[str]
     text: str
-    lines: tuple[frozenset[str], ...]
+    lines: tuple[tuple[str, frozenset[str]], ...]
 
 
 class ProposalHistory:
@@ -81,7 +81,9 @@ class ProposalHistory:
             for said in self._all:
                 if not _counts(said.proposal, ask, path, agents):
                     continue
-                if says_already(ask.text, said.text) or any(is_same_ask(stems, line) for line in said.lines):
+                if says_already(ask.text, said.text) or any(
+                    is_same_ask(stems, known) and agrees(ask.text, line) for line, known in said.lines
+                ):
                     yield said
                 elif any(one.id in said.turns and fold_case(one.quote) in said.quotes for one in ask.said):
                     quoting.append(said)
@@ -148,5 +150,5 @@ def _proposal_text(proposal: Proposal) -> _ProposalText:
         frozenset(piece.turn for piece in proposal.evidence),
         frozenset(fold_case(piece.quote) for piece in proposal.evidence),
         text,
-        tuple(stems for line in lines if (stems := content_stems(line))),
+        tuple((line, stems) for line in lines if (stems := content_stems(line))),
     )

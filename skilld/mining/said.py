@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.rule_repeats import complains
+from skilld.classify.said_already import agrees
 from skilld.classify.support import exact_tokens
 from skilld.edit.lint import lint
 from skilld.mining.actions import PRIVILEGE_PATTERN, has_machine_path
@@ -154,7 +155,7 @@ def said_parts(said: Iterable[Sentence], known: Sequence[str], titles: Iterable[
 
 
 def _is_same(one: str, other: str, stems: frozenset[str], known: frozenset[str]) -> bool:
-    return fold(one).casefold() == fold(other).casefold() or is_same_ask(stems, known)
+    return fold(one).casefold() == fold(other).casefold() or (is_same_ask(stems, known) and agrees(one, other))
 
 
 def with_stop(text: str) -> str:

@@ -268,6 +268,57 @@ def test_no_other_member_of_a_choice_is_a_part_that_is_refused(change: str, line
 
 
 @for_each(
+    ("one", "other"),
+    [
+        (
+            "No need to use the test postgres, mock the database in tests if it's faster.",
+            "Do not mock the database in tests, the test postgres is right there in docker compose.",
+        ),
+        (
+            "No need to use the test postgres, mock the database in tests if it's faster.",
+            "Do not mock the db in tests; use the real test postgres.",
+        ),
+        ("Use the real test postgres in tests.", "No need to use the test postgres, mock the database if you like."),
+        ("Never squash commits, we want the history.", "Squash commits if you like."),
+        ("Skip the changelog, don't add release notes.", "Add release notes for every PR."),
+        ("Run only the touched tests, no need to run the full suite.", "Run the full suite before you push."),
+        ("Write plain SQL, never use the ORM.", "Use the ORM for queries."),
+        ("Commit directly to main, no need to open a pull request.", "Open a pull request for every change."),
+        ("Do not open a pull request, push to main if that's quicker.", "Never push to main."),
+    ],
+)
+def test_a_later_part_of_a_rule_may_be_the_opposite(one: str, other: str) -> None:
+    assert contradicts_clearly(one, other)
+    assert contradicts_clearly(other, one)
+
+
+@for_each(
+    ("one", "other"),
+    [
+        ("In migrations, never drop columns.", "Drop columns that nobody reads in the cleanup script."),
+        ("Use pnpm, never commit the lock file of npm.", "Commit the lock file with each change."),
+        ("Mock the clock in tests, never use the real time.", "Use the real time in the dashboard."),
+        ("Keep functions small, do not write comments in tests.", "Write comments for tricky code."),
+        ("Ask first, never delete branches without my ok.", "Delete branches after the merge."),
+        ("When a test fails, do not retry it.", "Retry it once in CI."),
+        ("Don't edit generated files, run make gen.", "Run make gen before each commit."),
+        ("`--last DAYS`: read the last days (0: none); no question", "`--back DAYS`: read the last days"),
+    ],
+)
+def test_a_later_part_for_another_place_or_thing_is_no_opposite(one: str, other: str) -> None:
+    assert not contradicts_clearly(one, other)
+    assert not contradicts_clearly(other, one)
+
+
+def test_a_line_is_replaced_by_a_rule_whose_later_part_says_its_opposite() -> None:
+    line = "- Do not mock the database in tests, the test postgres is right there."
+    change = "No need to use the test postgres, mock the database in tests if it's faster."
+    found = replacement(change, f"# Shop\n\n- Use ruff.\n{line}\n")
+    assert found is not None
+    assert (found.anchor, found.text) == (line, f"- {change}")
+
+
+@for_each(
     "change",
     ["Keep functions short, no comments.", "Use two spaces in YAML, no emojis.", "Use pnpm in CI, no pnpm workspaces."],
 )

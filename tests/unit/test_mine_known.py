@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from skilld.clock import parse_time
-from skilld.library.clusters import Ask, Mention, Piece
+from skilld.library.clusters import Ask, Mention, Piece, group_asks
 from skilld.mining.dedup import ProposalHistory
 from skilld.types import Evidence, Op, Operation, Proposal, State, TargetKind
 from support.proposals import make_proposal
@@ -149,3 +149,31 @@ def test_of_two_halves_with_one_quote_the_matching_one_is_named() -> None:
     rejected = replace(_proposed(State.REJECTED), id="8ca5588f")
     known = ProposalHistory([accepted, rejected])
     assert known.duplicate_reason(_ask(SAID, turn="k1"), "") == "you rejected it (8ca5588f)"
+
+
+@for_each(
+    ("one", "other"),
+    [
+        (
+            "No need to use the test postgres, mock the database in tests.",
+            "Don't mock the db in tests, use the real test postgres.",
+        ),
+        ("Mock the database in tests.", "Don't mock the db in tests."),
+        ("Always squash commits before merging.", "Never squash commits before merging."),
+        ("Put the changelog entry in the same commit.", "No need to put a changelog entry in the commit."),
+        ("No need for docstrings on private functions.", "Write docstrings on private functions too."),
+        ("Ask before you install a dependency.", "No need to ask before you install a dependency."),
+        ("Don't use emojis in commit messages.", "Use emojis in commit messages."),
+        ("Stop adding type annotations to tests.", "Add type annotations to tests."),
+        ("Keine Kommentare auf Deutsch im Code.", "Schreib die Kommentare im Code auf Deutsch."),
+        ("Don't wait for CI before merging docs changes.", "Wait for CI before merging docs changes."),
+    ],
+)
+def test_the_opposite_is_another_ask_and_no_evidence(one: str, other: str) -> None:
+    for said, wanted in ((one, other), (other, one)):
+        proposed = replace(_proposed(State.OPEN, text=f"- {said}\n"), summary=said)
+        known = ProposalHistory([proposed])
+        assert known.duplicate_reason(_ask(wanted), PATH) is None
+        assert not known.supported
+        assert known.duplicate_reason(_ask(said), PATH)
+        assert len(group_asks([*_ask(said).said, *_ask(wanted, turn="k8").said])) == 2
