@@ -19,7 +19,7 @@ from skilld.paths import places
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import check_edit, only_adds
 from skilld.pipeline.judge import Judge
-from skilld.proposals.model import REMEDY_PREFIX
+from skilld.proposals.model import CREATABLE, REMEDY_PREFIX
 from skilld.proposals.refit import REMADE_NOTE
 from skilld.redact import Redactor
 from skilld.redact.key import load_key
@@ -40,12 +40,15 @@ def remake_proposal(
     updates = _known_updates(proposal)
     if current is None and not all(only_adds(VerifiedUpdate(update)) for update in updates):
         raise SkilldError(_TITLE, f"{proposal.relpath} is gone")
-    if not updates or proposal.creates or proposal.batch_id.startswith(REMEDY_PREFIX):
+    created = proposal.creates and proposal.target in CREATABLE
+    if not updates or proposal.creates != created or proposal.batch_id.startswith(REMEDY_PREFIX):
         raise SkilldError(_TITLE, "the messages it was based on were not kept")
     judge_by = backend or make_backend(Spec(OFFLINE))
     try:
         is_one = len(updates) == len(proposal.evidence) == 1
-        placed = _Placement(current or b"") if is_one or current is None else _place(proposal, before, current)
+        placed = (
+            _Placement(current or b"") if is_one or created or current is None else _place(proposal, before, current)
+        )
         operations, flags = _compose_edit(proposal, updates, placed, current, judge_by)
     except UnicodeDecodeError as error:
         raise SkilldError(_TITLE, "the file is not valid UTF-8") from error
@@ -55,7 +58,7 @@ def remake_proposal(
         raise SkilldError(_TITLE, "the new edit has warnings that you have not seen")  # accepting may be the next step
     flags = tuple(dict.fromkeys((*proposal.flags, *flags)))
     made = replace(proposal, operations=operations, flags=flags, model=judge_by.name)
-    return replace(made, state=State.OPEN, commit="", base="", note=REMADE_NOTE)
+    return replace(made, state=State.OPEN, commit="", base="", note="" if created else REMADE_NOTE)
 
 
 def _known_updates(proposal: Proposal) -> list[Update]:

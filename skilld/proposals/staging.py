@@ -166,10 +166,10 @@ def stage(
     refitted = refit_to_head(proposal, tracked)
     if refitted is None:
         return False
-    proposal = refitted
+    proposal = _added_to_file(refitted, tracked)
     edits = {other.id: Edit(other) for other in open_here}
-    if why := _size_reason(proposal, tracked, open_here, staged.most_tokens):
-        waits = WaitsForPerson(f"on hold: {why}. To find lines to cut: skilld trim")
+    if why := _maker_reason(proposal, open_here) or _size_reason(proposal, tracked, open_here, staged.most_tokens):
+        waits = WaitsForPerson(f"on hold: {why}")
         return _take_outcome(waits, replace(proposal, base=tracked.repo.head), repo, staged, edits)
     try:
         mine = Edit(proposal)
@@ -185,6 +185,27 @@ def stage(
         return False
     _remake_stale([one for one in open_proposals if one.repo == staged.made[-1].repo], open_proposals, staged, dropped)
     return True
+
+
+def _maker_reason(proposal: Proposal, others: Sequence[Proposal]) -> str:
+    """Return which open proposal creates the file that this one creates with other lines; empty if none does."""
+    if not (proposal.creates and proposal.target in CREATABLE):
+        return ""
+    makers = (one for one in others if one.creates and one.path == proposal.path and one.id != proposal.id)
+    maker = next((one for one in makers if one.operations != proposal.operations), None)
+    return f"the open proposal {maker.id} creates this file; decide on it first" if maker else ""
+
+
+def _added_to_file(proposal: Proposal, tracked: TrackedFile) -> Proposal:
+    """Return a proposal that creates a file as one that adds to it, if HEAD has it by now. Raises SkilldError."""
+    if not (proposal.creates and proposal.target in CREATABLE and tracked.repo.head):
+        return proposal
+    data = objects.read_blob(tracked.repo.git, tracked.repo.head, tracked.relpath)
+    if not data or _fits(Edit(proposal), data):
+        return proposal
+    from skilld.proposals.remake import remake_proposal  # as in _remake_stale
+
+    return remake_proposal(proposal, None, data)
 
 
 def _size_reason(proposal: Proposal, tracked: TrackedFile, others: Sequence[Proposal], most_tokens: int) -> str | None:
@@ -206,7 +227,8 @@ def _size_reason(proposal: Proposal, tracked: TrackedFile, others: Sequence[Prop
         after = Edit(proposal)(before)
     except SkilldError:
         return None
-    return excess_reason(before.decode("utf-8", "replace"), after.decode("utf-8", "replace"), limits, _count_tokens)
+    why = excess_reason(before.decode("utf-8", "replace"), after.decode("utf-8", "replace"), limits, _count_tokens)
+    return f"{why}. To find lines to cut: skilld trim" if why else None
 
 
 def _count_tokens(text: str) -> int:

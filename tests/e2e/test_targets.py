@@ -8,6 +8,8 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from skilld.clock import rfc3339
 from support.live_project import Project
 from support.program import Program
@@ -138,6 +140,30 @@ def test_a_file_is_created_for_a_rule_said_in_two_sessions(home: Path, tmp_path:
     assert "pnpm" in (project.root / "CLAUDE.md").read_text()
     assert program.run("revert", proposal["id"]).returncode == 0
     assert not (project.root / "CLAUDE.md").exists()
+
+
+@pytest.mark.parametrize("decision", ["accept", "reject"])
+def test_a_second_rule_waits_for_the_proposal_that_creates_its_file(
+    home: Path, tmp_path: Path, program: Program, decision: str
+) -> None:
+    project = make_project(home, tmp_path)
+    program.run("run", "--once")
+    pushed = "Never force-push to main in this repository!"
+    teach(home, project, program, PNPM, pushed)
+    (maker,) = teach(home, project, program, "Always use pnpm in this repository, never npm!")
+    (waits,) = (one for one in teach(home, project, program, pushed) if one["id"] != maker["id"])
+    assert waits["note"] == f"on hold: the open proposal {maker['id']} creates this file; decide on it first"
+    assert program.run("accept", waits["id"]).returncode
+    assert program.run(decision, maker["id"]).returncode == 0
+    (placed,) = program.json("proposals")
+    assert (placed["id"], placed["note"], len(placed["evidence"])) == (waits["id"], "", 2)
+    assert program.run("accept", placed["id"]).returncode == 0
+    text = (project.root / "CLAUDE.md").read_text()
+    assert ("pnpm" in text) == (decision == "accept")
+    assert text.count("# Preferences\n\n- ") == 1
+    assert "force-push" in text
+    assert program.run("revert", placed["id"]).returncode == 0
+    assert (project.root / "CLAUDE.md").exists() == (decision == "accept")
 
 
 def test_a_rule_file_for_the_files_worked_on_is_the_target(home: Path, tmp_path: Path, program: Program) -> None:
