@@ -106,31 +106,21 @@ def outcome_of_shell(output: str) -> ToolOutcome:
 # Information derived from tool events.
 
 
-@dataclass(frozen=True, slots=True)
-class ToolUse:
-    """A call and its outcome."""
+def tool_counts(events: Iterable[Event | ToolEvent]) -> dict[str, dict[str, int]]:
+    """Return, by tool name, the number of calls, and of those that did not succeed by outcome.
 
-    call: ToolCall
-    outcome: ToolOutcome
-
-
-def tool_uses(events: Iterable[Event | ToolEvent]) -> list[ToolUse]:
-    """Join calls and results; a call that was logged again counts once, with its newest input."""
-    calls: dict[object, ToolCall] = {}
+    A call that was logged again counts once.
+    """
+    names: dict[object, str] = {}
     outcomes: dict[object, ToolOutcome] = {}
     for event in events:
         if isinstance(event, ToolCall):
-            calls[(event.session_id, event.call_id) if event.call_id else len(calls)] = event
+            names[(event.session_id, event.call_id) if event.call_id else len(names)] = event.name
         elif isinstance(event, ToolResult) and event.outcome is not ToolOutcome.UNKNOWN:
             key = event.session_id, event.call_id
             outcomes[key] = event.outcome if event.outcome is not ToolOutcome.OK else outcomes.get(key, event.outcome)
-    return [ToolUse(call, outcomes.get(key, ToolOutcome.UNKNOWN)) for key, call in calls.items()]
-
-
-def tool_counts(events: Iterable[Event | ToolEvent]) -> dict[str, dict[str, int]]:
-    """Return, by tool name, the number of calls, and of those that did not succeed by outcome."""
-    counts = Counter((use.call.name, use.outcome) for use in tool_uses(events))
-    calls = Counter(name for name, _ in counts.elements())
+    counts = Counter((name, outcomes.get(key, ToolOutcome.UNKNOWN)) for key, name in names.items())
+    calls = Counter(names.values())
     return {
         name: {"calls": calls[name]} | {how.value: counts[name, how] for how in _COUNTED_OUTCOMES}
         for name in sorted(calls)

@@ -256,9 +256,9 @@ class FileStates:
 class _Folder:
     """The last scan of a folder: its own time (None: not reliable), that of its newest file, and its subfolders."""
 
-    changed: int | None
-    newest: float
-    below: tuple[str, ...]
+    changed: int | None = None
+    newest: float = 0.0
+    below: list[str] = field(default_factory=list)
 
 
 class FolderScanner:
@@ -293,18 +293,17 @@ class FolderScanner:
                 if known is None or not quiet or known.changed != facts.st_mtime_ns:
                     before = known.below if known else ()
                     settled = facts.st_mtime < now - _CLOCK_TICK_SECONDS
-                    found = _ScanResult()
-                    yield from self._scan(root, folder, found, seen)
-                    for new in set(found.below).difference(before):  # one of this name may have been here before
+                    known = _Folder(facts.st_mtime_ns if settled else None)
+                    yield from self._scan(root, folder, known, seen)
+                    for new in set(known.below).difference(before):  # one of this name may have been here before
                         self._known.pop(new, None)
-                    known = _Folder(facts.st_mtime_ns if settled else None, found.newest, tuple(found.below))
                     self._known[folder] = known
                 if not root.is_flat:
                     stack += known.below
             except OSError:
                 self._known.pop(folder, None)
 
-    def _scan(self, root: Root, folder: str, found: _ScanResult, seen: FileStates) -> Iterator[str]:
+    def _scan(self, root: Root, folder: str, found: _Folder, seen: FileStates) -> Iterator[str]:
         info = ADAPTERS[root.agent].INFO
         newest = self.newest.setdefault(root, {}) if info.session_place else {}
         for path, facts in _scan_folder(info, folder):
@@ -318,12 +317,6 @@ class FolderScanner:
                 yield path
         if len(newest) > _MAX_NEWEST:
             self.newest[root] = dict(sorted(newest.items(), key=lambda item: item[1])[-_MAX_NEWEST:])
-
-
-@dataclass(slots=True)
-class _ScanResult:
-    newest: float = 0.0
-    below: list[str] = field(default_factory=list)
 
 
 def is_utf8(path: Path) -> bool:

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.agents import ADAPTERS
-from skilld.agents.tools import MAX_TEXT, bounded, command_of, record_reader, tool_counts, tool_uses, tools_of
+from skilld.agents.tools import MAX_TEXT, bounded, command_of, record_reader, tool_counts, tools_of
 from skilld.daemon.engine import Engine
 from skilld.ingest.discover import Host
 from skilld.ingest.inspect import inspect
@@ -185,9 +185,11 @@ CASES += [(agent, case["records"], ToolOutcome(case["outcome"])) for agent, case
 
 @for_each(("agent", "records", "outcome"), CASES)
 def test_a_call_is_read_with_its_outcome(agent: str, records: list[Record], outcome: ToolOutcome) -> None:
-    (use,) = tool_uses(events(agent, records))
-    assert (use.outcome, use.call.session_id) == (outcome, "s")
-    assert use.call.name
+    found = list(events(agent, records))
+    ((name, counts),) = tool_counts(found).items()
+    assert name
+    assert counts == {"calls": 1} | {how.value: how is outcome for how in (FAILED, REJECTED, INTERRUPTED, UNKNOWN)}
+    assert {event.session_id for event in found} == {"s"}
 
 
 @for_each(("agent", "records", "outcome"), CASES)
@@ -236,16 +238,14 @@ def test_calls_made_by_a_program_are_reported_without_their_outcome() -> None:
     found = list(
         events("codex", [call, {"type": "custom_tool_call_output", "call_id": "c1", "output": "Script completed\n"}])
     )
-    assert [use.call.input["cmd"] for use in tool_uses(found) if use.call.name == "exec_command"] == [
-        "git status",
-        'make "all"',
-    ]
-    assert [(use.call.name, use.outcome) for use in tool_uses(found)] == [
-        ("exec", OK),
-        ("exec_command", UNKNOWN),
-        ("exec_command", UNKNOWN),
-        ("apply_patch", UNKNOWN),
-    ]
+    calls = [event for event in found if isinstance(event, ToolCall)]
+    assert [call.input["cmd"] for call in calls if call.name == "exec_command"] == ["git status", 'make "all"']
+    assert [call.name for call in calls] == ["exec", "exec_command", "exec_command", "apply_patch"]
+    assert {name: each["unknown"] for name, each in tool_counts(found).items()} == {
+        "exec": 0,
+        "exec_command": 2,
+        "apply_patch": 1,
+    }
 
 
 def test_calls_in_an_older_document_and_in_a_two_record_line_are_read(tmp_path: Path) -> None:
