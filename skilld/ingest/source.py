@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, ClassVar
 
 from skilld.agents.base import AgentInfo, Gather, Query
 from skilld.agents.chunk import Chunk
@@ -33,11 +33,7 @@ class _FileSource:
     """Files whose records do not change; `owner` returns the transcript that another file belongs to."""
 
     owner: Callable[[PurePath], PurePath] | None = None
-
-    @property
-    def rereads(self) -> bool:
-        """Whether records change in place: these do not."""
-        return False
+    rereads: ClassVar = False  # whether records change in place
 
     def transcript(self, changed: Path) -> Path:
         """Return the file that stands for the session."""
@@ -100,11 +96,7 @@ class RowSource:
     """A SQLite database."""
 
     queries: tuple[Query, ...]
-
-    @property
-    def rereads(self) -> bool:
-        """Whether records change in place: these do."""
-        return True
+    rereads: ClassVar = True
 
     def transcript(self, changed: Path) -> Path:
         """Return the database, also for its write-ahead log, which changes first."""
@@ -147,9 +139,7 @@ class RowSource:
         del start, end
         return rows.read_all(path, self.queries, session)
 
-    def read_range(self, path: Path, session: str, start: int, end: int) -> Iterator[RawLine | Span]:
-        """Yield all records of a session, as `read_session` does."""
-        return self.read_session(path, session, start, end)
+    read_range = read_session
 
 
 @dataclass(frozen=True, slots=True)
