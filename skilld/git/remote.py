@@ -56,7 +56,8 @@ def clone(
 def push(repo: Repo, remote: str, ref: str, removed: Mapping[str, str]) -> None:
     """Push one ref to `remote`, under its own name and never by force; raises GitFailedError with git's own words."""
     options = ("--quiet", "--recurse-submodules=no", "--no-follow-tags")  # a setting would reach a pre-push hook
-    result = _run_as_person(repo, removed, "push", *options, "--", remote, f"{ref}:{ref}")
+    own = repo.git_dir if repo.private else None
+    result = _run_in(repo.toplevel, own, removed, "push", *options, "--", remote, f"{ref}:{ref}")
     if result.status != 0:
         raise GitFailedError("Could not push the branch", result.status, result.err)
 
@@ -76,10 +77,6 @@ def addresses_from(work_tree: Path, git_dir: Path | None, remote: str, removed: 
     fitting = [(len(old), kind == "pushinsteadof", new, old) for (new, _, kind), old in ways if remote.startswith(old)]
     turned = sorted(fitting, key=lambda one: (one[1], one[0]))
     return [turned[-1][2] + remote.removeprefix(turned[-1][3]) if turned else remote]
-
-
-def _run_as_person(repo: Repo, removed: Mapping[str, str], *command: str) -> Result:
-    return _run_in(repo.toplevel, repo.git_dir if repo.private else None, removed, *command)
 
 
 def _run_in(work_tree: Path, git_dir: Path | None, removed: Mapping[str, str], *command: str) -> Result:
