@@ -394,7 +394,7 @@ class Analysis:
         if self._backend.name == OFFLINE:
             overlaid = [one.doc for one in found.overlaid.values()]
             refs = {one.doc.number: one.ref for one in found.files}
-            self._backend = RoutedBackend(self._backend, refs, overlaid, found.subjects)
+            self._backend = RoutedBackend(refs, overlaid, found.subjects)
 
     def _file_of_kind(self, named: TargetDocument, kind: TargetKind) -> TargetDocument | None:
         """Return the file of a kind for words that were assigned to `named` by mistake, None if there is none.

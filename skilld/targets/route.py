@@ -8,13 +8,13 @@ from dataclasses import replace
 from itertools import islice
 from types import MappingProxyType
 
-from skilld.classify.backends import Backend, EditCheck
+from skilld.classify.backends import OfflineBackend
 from skilld.classify.contradiction import OWN_PROJECTS
 from skilld.classify.conversation_style import ANY_PROJECT, PROJECT_SCOPE, is_about_conversation, is_about_project
 from skilld.classify.offline.placement import WEAK_STEMS, replacement, section_for
 from skilld.classify.offline.removals import with_removals
 from skilld.targets.scopes import covers, find_scopes
-from skilld.types import Kind, Message, Operation, SkillDoc, SkillRef, TargetKind, Update, Usage
+from skilld.types import Kind, Message, SkillDoc, SkillRef, TargetKind, Update
 from skilld.words import content_stems, is_about, likeness, stems
 
 # About the person, in any project.
@@ -174,31 +174,17 @@ def choose_target(
     return next(iter(there or own), None)
 
 
-class RoutedBackend:
+class RoutedBackend(OfflineBackend):
     """The offline back-end with targets: it detects instructions, and rules choose the target of each.
 
     What is about one of the `overlaid` skills (in use, but never edited) gets that skill's number.
     """
 
     def __init__(
-        self,
-        inner: Backend,
-        refs: Mapping[int, SkillRef],
-        overlaid: Sequence[SkillDoc] = (),
-        subjects: Mapping[str, frozenset[str]] = MappingProxyType({}),
+        self, refs: Mapping[int, SkillRef], overlaid: Sequence[SkillDoc], subjects: Mapping[str, frozenset[str]]
     ) -> None:
-        self._inner = inner
-        self._subjects = subjects
-        self._refs = refs
-        self._overlaid = overlaid
-        self.name = inner.name
-        self.edits_together = inner.edits_together
-        self.min_confidence = inner.min_confidence
-
-    @property
-    def usage(self) -> Usage:
-        """The cost of its calls: nothing."""
-        return self._inner.usage
+        super().__init__()
+        self._refs, self._overlaid, self._subjects = refs, overlaid, subjects
 
     def detect(
         self, messages: Sequence[Message], skills: Sequence[SkillDoc], *, instructions: str = ""
@@ -207,7 +193,7 @@ class RoutedBackend:
         del instructions
         updates, left_out = self._detect(messages)
         texts = {message.turn: message.text for message in messages}
-        of_skill = self._inner.detect(messages, self._overlaid)[0] if self._overlaid else []
+        of_skill = super().detect(messages, self._overlaid)[0] if self._overlaid else []
         about = {(one.turn, one.quote): one for one in of_skill if one.confidence >= self.min_confidence}
         found = [
             about.get((update.turn, update.quote)) or self._place(update, texts[update.turn], skills)
@@ -229,7 +215,7 @@ class RoutedBackend:
             replace(one, text=one.text.replace(names.get(one.turn or 0, _STAND_IN_NAME), _STAND_IN_NAME))
             for one in messages
         ]
-        updates, left_out = self._inner.detect(shown, ())
+        updates, left_out = super().detect(shown, ())
         named_again = [(one, names.get(one.turn, _STAND_IN_NAME)) for one in updates]
         return [
             replace(one, quote=one.quote.replace(_STAND_IN_NAME, name), change=one.change.replace(_STAND_IN_NAME, name))
@@ -250,15 +236,3 @@ class RoutedBackend:
         return replace(
             update, skill=doc.number, section=section_for(update.quote, update.change, doc.text).heading, kind=kind
         )
-
-    def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
-        """Return no rewordings: the person's own words are used."""
-        return self._inner.reword(updates, said)
-
-    def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
-        """Return no polarities: the rules are not certain."""
-        return self._inner.polarity(updates, said)
-
-    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: EditCheck | None = None) -> list[Operation] | str:
-        """Return the operations that replace what the updates contradict."""
-        return self._inner.edit(updates, skill, unfit)

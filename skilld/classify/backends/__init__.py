@@ -88,7 +88,7 @@ class Backend(Protocol):
         """
 
 
-class _OfflineAdapter:
+class OfflineBackend:
     """Adapts the offline back-end to the protocol: it costs nothing and edits one update at a time."""
 
     edits_together = False
@@ -104,24 +104,28 @@ class _OfflineAdapter:
     def detect(
         self, messages: Sequence[Message], skills: Sequence[SkillDoc], *, instructions: str = ""
     ) -> tuple[list[Update], list[str]]:
+        """Return the updates; nothing is left out."""
         return self._offline.detect(messages, skills, instructions=instructions), []
 
     def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
+        """Return none: it only uses the person's words."""
         del updates, said
-        return []  # it only uses the person's words
+        return []
 
     def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
+        """Return none: it only has rules, which could not tell."""
         del updates, said
-        return []  # it only has rules, which could not tell
+        return []
 
     def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: EditCheck | None = None) -> list[Operation] | str:
+        """Return the operations that replace what the updates contradict."""
         del unfit  # its answer is always the same
         return [operation for update in updates for operation in self._offline.edit(update, skill)]
 
 
 def _offline(spec: Spec) -> Backend:
     del spec
-    return _OfflineAdapter()
+    return OfflineBackend()
 
 
 def _litellm(spec: Spec) -> Backend:
