@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from skilld.clock import parse_time, rfc3339
 from skilld.git.staging_branch import STAGING_REF
+from skilld.git.state import git_dirs
 from skilld.proposals.follow import follow_moved_folders
 from skilld.proposals.model import MOVED_TO, is_only_written, is_repo_gone
 from skilld.proposals.results import record_changes, remakes_by_code, token_limit
@@ -171,7 +172,7 @@ def prepare_observation(store: Store, *, rebuild: bool = True) -> Callable[[], G
 
 
 def _repo_stamp(repo: Path, skills: Iterable[str]) -> Stamp:
-    """Return a value that changes when something happens in a repository; empty if it is gone.
+    """Return a value that changes when something happens in a repository; empty if it cannot be read.
 
     For one of skilld's own, which is a git directory, changes to the skills' files count, too.
     """
@@ -179,13 +180,8 @@ def _repo_stamp(repo: Path, skills: Iterable[str]) -> Stamp:
     try:
         if (repo / "HEAD").is_file() and not git.exists():
             return tuple(_mtime(path) for path in (*(repo / name for name in _WATCHED_FILES), *map(Path, skills)))
-        if git.is_file():
-            git = repo / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
-            common = git / "commondir"
-            folders = [git, git / common.read_text(encoding="utf-8").strip()] if common.is_file() else [git]
-        else:
-            folders = [git]
-    except (OSError, UnicodeDecodeError):
+        folders = dict.fromkeys(git_dirs(git))
+    except (OSError, ValueError):
         return ()
     return tuple(_mtime(folder / name) for folder in folders for name in _WATCHED_FILES)
 
