@@ -23,7 +23,7 @@ from skilld.types import Op, Operation
 from tools import fuzz
 from tools.fuzz_targets import REPLIES, SKILL, TARGETS, adapter, applied, front_matter, redaction, replies, transcripts
 
-EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "50"))
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "25"))
 SECONDS = 1.0  # of the fuzzer that follows our branches; `make soak` gives it a tenth of its time, and every target
 MINUTE = 60.0 * max(EXAMPLES / 100, 1)  # CPU seconds for all
 GUIDED = ("front-matter",)

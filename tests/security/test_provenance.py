@@ -228,7 +228,7 @@ def test_t03_a_batch_with_a_bad_answer_is_done_once(home: Path, project: Project
         job = engine.start(batch).work
         assert isinstance(job, AnalyseBatch)
 
-        @settings(max_examples=20, suppress_health_check=list(HealthCheck), database=None, phases=[Phase.generate])
+        @settings(max_examples=8, suppress_health_check=list(HealthCheck), database=None, phases=[Phase.generate])
         @given(malformed())
         def answer(text: str) -> None:
             answers.append(text)

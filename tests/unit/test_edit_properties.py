@@ -20,7 +20,7 @@ from skilld.git.line_diff import undo
 from skilld.markdown.skill_file import parse
 from skilld.types import Op, Operation
 
-EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "40"))  # of each property; `make soak` sets more
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "20"))  # of each property; `make soak` sets more
 many = settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 
 WORDS = ["# Title", "## Steps", "## Steps ##", "Under", "=====", "---", "- a", "- b", "* c", "+ d", "1. one", "2) two"]
