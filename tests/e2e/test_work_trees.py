@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from e2e.test_targets import GUIDE, Talk, make_project
 from support.in_process_daemon import InProcessDaemon
 from support.live_project import Project
@@ -18,17 +20,29 @@ def _say(home: Path, folder: Path, daemon: InProcessDaemon, said: str = SAID) ->
     return [one.id for one in daemon.run()]
 
 
-def _work_tree(project: Project) -> Path:
-    other = project.root.parent / "other"
-    project.git("worktree", "add", "--quiet", "-b", "other", str(other))
-    return other
+@pytest.fixture
+def project(home: Path, tmp_path: Path) -> Project:
+    return make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
+
+
+@pytest.fixture
+def other(project: Project) -> Path:
+    """Return another work tree of the project, on a branch of its own."""
+    project.git("worktree", "add", "--quiet", "-b", "other", "../other")
+    return project.root.parent / "other"
+
+
+@pytest.fixture
+def main(project: Project, program: Program) -> Program:
+    """Return skilld as it is started in the project."""
+    main = Program(project.root, program.environment)
+    main.environment["HOME"] = str(program.home)
+    return main
 
 
 def test_a_reverted_rule_does_not_come_back_through_a_work_tree(
-    home: Path, tmp_path: Path, daemon: InProcessDaemon, program: Program
+    home: Path, project: Project, other: Path, daemon: InProcessDaemon, program: Program
 ) -> None:
-    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
-    other = _work_tree(project)
     (made,) = _say(home, project.root, daemon)
     for verb in ("accept", "revert"):
         assert program.run(verb, made).returncode == 0
@@ -37,40 +51,23 @@ def test_a_reverted_rule_does_not_come_back_through_a_work_tree(
 
 
 def test_what_is_open_is_not_proposed_again_in_a_work_tree(
-    home: Path, tmp_path: Path, daemon: InProcessDaemon, program: Program
+    home: Path, project: Project, other: Path, daemon: InProcessDaemon, program: Program
 ) -> None:
-    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
-    other = _work_tree(project)
     (made,) = _say(home, project.root, daemon)
     _say(home, other, daemon, "From now on validate payloads with zod, never by hand.")
     assert [one["id"] for one in program.json("proposals")] == [made]
 
 
-def test_a_proposal_of_a_work_tree_is_reverted_where_its_branch_was_merged(
-    home: Path, tmp_path: Path, daemon: InProcessDaemon, program: Program
+@pytest.mark.parametrize("merged", [False, True])
+def test_a_proposal_of_a_work_tree_is_reverted_there_or_where_its_branch_was_merged(  # noqa: PLR0917
+    home: Path, project: Project, other: Path, daemon: InProcessDaemon, program: Program, main: Program, *, merged: bool
 ) -> None:
-    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
-    other = _work_tree(project)
     (made,) = _say(home, other, daemon)
     assert program.run("accept", made).returncode == 0
-    project.git("merge", "--quiet", "other")
-    main = Program(project.root, program.environment)
-    main.environment["HOME"] = str(program.home)
-    result = main.run("revert", made)
-    assert result.returncode == 0
-    assert ["zod" in (one / "CLAUDE.md").read_text() for one in (project.root, other)] == [False, True]
-    assert main.run("accept", made).returncode == 0
-    assert "zod" in (project.root / "CLAUDE.md").read_text()
-
-
-def test_from_elsewhere_it_is_reverted_in_its_own_work_tree(
-    home: Path, tmp_path: Path, daemon: InProcessDaemon, program: Program
-) -> None:
-    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
-    other = _work_tree(project)
-    (made,) = _say(home, other, daemon)
-    assert program.run("accept", made).returncode == 0
-    main = Program(project.root, program.environment)
-    main.environment["HOME"] = str(program.home)
+    if merged:
+        project.git("merge", "--quiet", "other")
     assert main.run("revert", made).returncode == 0
-    assert "zod" not in (other / "CLAUDE.md").read_text()
+    assert ["zod" in (one / "CLAUDE.md").read_text() for one in (project.root, other)] == [False, merged]
+    if merged:
+        assert main.run("accept", made).returncode == 0
+        assert "zod" in (project.root / "CLAUDE.md").read_text()
