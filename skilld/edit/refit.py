@@ -192,7 +192,7 @@ def _renamed_headings(old_heads: Sequence[int], now_heads: Sequence[int], found:
     """Return the renamed headings: all remaining lines of the old section are below the new one."""
     below: dict[int, set[int | None]] = {}
     of: dict[int | None, set[int | None]] = {}
-    for line, now in found.items():
+    for line, now in [*found.items()][1:]:  # without the ends, which are the same in any two files
         old_head, now_head = _heading_of(old_heads, line), _heading_of(now_heads, now)
         if line in old_heads or now in now_heads or old_head is None:
             continue
@@ -234,7 +234,8 @@ def _line_kind(text: str) -> tuple[bool, bool]:
 
 def _line_words(text: str) -> str:
     item = list_item(text)
-    return (text[len(item.indent + item.marker + item.gap + item.box) :] if item else text).strip().casefold()
+    text = text[len(item.indent + item.marker + item.gap + item.box) :] if item else text.lstrip().lstrip("#")
+    return text.strip().casefold()
 
 
 class NoPlaceError(SkilldError):

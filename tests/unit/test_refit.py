@@ -88,6 +88,23 @@ def test_an_uncertain_place_is_refused(current: str) -> None:
         refit_text(TEXT, insert_op("- Run the tests.", "- Dry run first."), current)
 
 
+@for_each(
+    ("before", "added", "other"),
+    [
+        (
+            "# Git\n\n## Branches\n\n- Name them.\n",
+            "- Keep them short.",
+            "# Release\n\n## News\n\n- Link the issues.\n",
+        ),
+        ("# Out\n\n## Weather\n\n- Look.\n", "- Take a coat.", "# In\n\n## Kitchen\n\n- Wash up.\n"),
+    ],
+)
+def test_the_end_of_another_text_is_no_place(before: str, added: str, other: str) -> None:
+    last = before.rstrip().rpartition("\n")[2]
+    with pytest.raises(NoPlaceError):
+        refit_text(before, insert_op(last, added), other)
+
+
 def test_two_equal_lines_are_ambiguous() -> None:
     current = TEXT.replace("- Run the tests.\n", "- Run the tests now.\n- Run the tests once.\n- Wait.\n")
     found = refit_text(TEXT, insert_op("- Run the tests.", "- Dry run first."), current)
