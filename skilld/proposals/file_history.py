@@ -55,20 +55,25 @@ def read_history(repo: Repo, tip: str, relpath: str, since: int | None) -> tuple
     return found
 
 
-def _read_until_renamed(
-    repo: Repo, tip: str, relpath: str, since: int | None
-) -> tuple[tuple[SkillCommit, ...], str, str]:
-    """Return the commits since the file was renamed to `relpath`, and the commit and the path to read on from."""
+def read_path_history(repo: Repo, tip: str, relpath: str, since: int | None) -> tuple[SkillCommit, ...]:
+    """Return what the commits of `commits_touching` do at one path, oldest first, whatever file was there."""
     oids = commits_touching(repo, tip, relpath, since)
     commits = [commit for commit in objects.read_commits(repo.git, oids[::-1]) if commit is not None]
     names = [f"{oid}:{relpath}" for commit in commits for oid in (commit.oid, *commit.parents[:1])]
     texts = dict(zip(names, objects.read_texts(repo.git, names), strict=True))
-    found = tuple(_skill_commit(repo, commit, relpath, texts) for commit in commits)
+    return tuple(_skill_commit(repo, commit, relpath, texts) for commit in commits)
+
+
+def _read_until_renamed(
+    repo: Repo, tip: str, relpath: str, since: int | None
+) -> tuple[tuple[SkillCommit, ...], str, str]:
+    """Return the commits since the file was renamed to `relpath`, and the commit and the path to read on from."""
+    found = read_path_history(repo, tip, relpath, since)
     made = next((at for at, one in reversed([*enumerate(found)]) if one.before is None and one.text is not None), None)
-    if made is None or not commits[made].parents:
+    if made is None or (commit := objects.read_commit(repo.git, found[made].oid)) is None or not commit.parents:
         return found, "", ""
     came = found[made]
-    parent, old = commits[made].parents[0], _renamed_from(repo.git, came.oid, relpath)
+    parent, old = commit.parents[0], _renamed_from(repo.git, came.oid, relpath)
     before = objects.read_blob(repo.git, parent, old) if old else None
     if before is None:
         return found, "", ""

@@ -18,7 +18,13 @@ from skilld.git.managed_repos import open_any
 from skilld.git.repo import Repo
 from skilld.git.run import shared_git
 from skilld.git.staging_branch import STAGING_REF
-from skilld.proposals.file_history import FileOnBranch, SkillCommit, read_file_on_branch, renamed_since
+from skilld.proposals.file_history import (
+    FileOnBranch,
+    SkillCommit,
+    read_file_on_branch,
+    read_path_history,
+    renamed_since,
+)
 from skilld.proposals.model import (
     CHANGED_NOTE,
     EDITED_NOTE,
@@ -225,13 +231,13 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
 def _with_place(
     repo: Repo, proposal: Proposal, change: Change, found: Observation, there: Mapping[str, FileOnBranch]
 ) -> Observation:
-    """Add where a proposal's file is now, by the tips that count; of an open one, where its section is."""
+    """Add where a proposal's file is now, by the tips that count; of an undecided one, where its section is."""
     if found.relpath:
         return found
     if proposal.creates and is_undecided(proposal):  # a file that was there meanwhile is another one
         return replace(found, relpath=proposal.relpath)
     is_taken = found.how == "lines" and not change.signature[1]  # what it removes may have moved
-    if proposal.state is State.OPEN and (found.seen is GitStatus.NOTHING or is_taken):
+    if is_undecided(proposal) and (found.seen is GitStatus.NOTHING or is_taken):
         moved = find_section(repo, proposal, change, {tip: one.relpath for tip, one in there.items()})
         if moved:
             return Observation(proposal.id, GitStatus.NOTHING, relpath=moved)
@@ -284,25 +290,32 @@ def _observe_proposal(
         away = [view.branch.tip for view in views if view.file.text is None]
         if proposal.id in (naming := commits_naming(repo, away, since)):
             return Observation(proposal.id, GitStatus.LANDED, naming[proposal.id], "named")
-    if found.how == "lines gone" and (moved := _observe_moved(repo, proposal, change, views)):
+    if found.how == "lines gone" and (moved := _observe_moved(repo, proposal, change, views, since)):
         return moved
     if is_only_written(proposal) and found.seen is not GitStatus.LANDED:
         return observe_written(repo, proposal, change, found, since)
     if found.seen is GitStatus.NOTHING and (other := observe_elsewhere(repo, proposal, change, found, since)):
-        return other
+        moved = _observe_moved(repo, proposal, change, views, since) if other.how == "lines gone" else None
+        return moved or other
     is_lost = change.own is None and bool(proposal.commit) and found.seen is GitStatus.NOTHING
     if is_lost and (is_undecided(proposal) or is_repo_gone(proposal)):
         return Observation(proposal.id, GitStatus.GONE, note="its commit is missing from the repository")
     return found
 
 
-def _observe_moved(repo: Repo, proposal: Proposal, change: Change, views: Sequence[BranchView]) -> Observation | None:
+def _observe_moved(
+    repo: Repo, proposal: Proposal, change: Change, views: Sequence[BranchView], since: int | None
+) -> Observation | None:
     """Return that a proposal's lines are in another file now, None if they are not: they count as landed."""
     for view in views:
-        path, own = find_moved(repo, change, view.file.commits, view.branch.tip)
-        if path:
-            note = "" if path == proposal.relpath else f"{MOVED_TO}{path}"
-            return Observation(proposal.id, GitStatus.LANDED, "", "moved", note, relpath=path if own else "")
+        before = read_path_history(
+            repo, view.branch.tip, change.relpath, since
+        )  # another file may have taken its name since
+        for commits in (view.file.commits, before):
+            path, own = find_moved(repo, change, commits, view.branch.tip)
+            if path:
+                note = "" if path == proposal.relpath else f"{MOVED_TO}{path}"
+                return Observation(proposal.id, GitStatus.LANDED, "", "moved", note, relpath=path if own else "")
     return None
 
 

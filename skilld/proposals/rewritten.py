@@ -6,6 +6,7 @@ They are those of a proposal, or those around its place.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from skilld.errors import SkilldError
@@ -18,6 +19,7 @@ from skilld.proposals.file_history import SkillCommit, may_follow, path_in, read
 from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE
 from skilld.proposals.refit import Edit, fit_edit
 from skilld.proposals.whereabouts import Change, read_change
+from skilld.text import compare_lines
 from skilld.types import Proposal, State
 from skilld.words import content_stems
 
@@ -97,7 +99,7 @@ def find_moved(repo: Repo, change: Change, commits: Sequence[SkillCommit], tip: 
 
 
 def find_section(repo: Repo, proposal: Proposal, change: Change, places: Mapping[str, str]) -> str:
-    """Return the path of the file to which the lines around an open proposal's change moved; empty if to none.
+    """Return the path of the file to which the lines around an undecided proposal's change moved; empty if to none.
 
     `places` has the path of its file in each tip that counts: all must have moved the lines to the same file.
     """
@@ -108,30 +110,34 @@ def find_section(repo: Repo, proposal: Proposal, change: Change, places: Mapping
 
 
 def _section_at(repo: Repo, proposal: Proposal, change: Change, relpath: str, tip: str) -> str:
-    """Return the one file that gained since the proposal's base what its file lost there, and where it has a place."""
-    base = proposal.base
+    """Return the one file that gained since the proposal's base the lines around its change, which its file lost."""
+    before, after = change.before or b"", change.after or b""
     old_path = path_in(repo, change.own, relpath) if change.own else relpath
-    was, text = objects.read_texts(repo.git, [f"{base}:{old_path}", f"{tip}:{relpath}"])
-
-    def has_place(text: bytes | None) -> bool:
-        try:
-            fit_edit(Edit(proposal).refit_exactly, change.before or b"", change.after or b"", text or b"", lambda: was)
-        except SkilldError:
-            return False
-        return True
-
-    only_removed = not change.signature[1] and change.holds(text)
-    if was is None or was == text or (has_place(text) and not only_removed):
+    was, text = objects.read_texts(repo.git, [f"{proposal.base}:{old_path}", f"{tip}:{relpath}"])
+    around = _lines_around(before, after) & _lines_of(was)
+    if not around or not around.isdisjoint(_lines_of(text)):
         return ""
-    changes = tree.changed_files(repo.git, base, tip).items()
+    changes = tree.changed_files(repo.git, proposal.base, tip).items()
     paths = [path for path, (_, now) in changes if now and path != relpath and may_follow(relpath, path)][:_MAX_FILES]
-    lost = _lines_of(was) - _lines_of(text)
     found = []
     for path in paths:
-        old, new = objects.read_texts(repo.git, [f"{one}:{path}" for one in (base, tip)])
-        if lost & (_lines_of(new) - _lines_of(old)) and has_place(new) and not has_place(old):
-            found.append(path)
+        old, new = objects.read_texts(repo.git, [f"{one}:{path}" for one in (proposal.base, tip)])
+        if around <= _lines_of(new) - _lines_of(old):
+            with suppress(SkilldError):
+                fit_edit(Edit(proposal).refit_exactly, before, after, new or b"", lambda: was)
+                found.append(path)
     return found[0] if len(found) == 1 else ""
+
+
+def _lines_around(before: bytes, after: bytes) -> set[str]:
+    """Return the lines that a change removes or has next to it in their section, without headings."""
+    old = line_diff.split_lines(before)
+    pieces = [one for one in compare_lines(old, line_diff.split_lines(after)) if not one.equal]
+    start, end = (pieces[0].old_start, pieces[-1].old_end) if pieces else (0, 0)
+    found = old[start:end]
+    for way in (old[:start][::-1], old[end:]):
+        found += next(([line] for line in way if line.strip()), [])
+    return {*_words_of(found)}
 
 
 def _lines_of(text: bytes | None) -> set[str]:

@@ -156,3 +156,43 @@ def test_a_flag_names_no_heading_that_is_gone(life: ProposalLife, flag: str, hea
     life.person.commit("rename", {SKILL: (HEAD + STEPS + NEWS).replace("## Steps", heading)})
     assert life.observe("p2") == ("open", "")
     assert life.get("p2").flags == (f"{BY_HEADING_FLAG}{shown}", flags[1])
+
+
+def swap(life: ProposalLife, way: str) -> None:
+    """Swap the names of two files, as one commit or in three renames, the last of which may be seen alone."""
+    renames = (SKILL, "other.md"), ("git.md", SKILL), ("other.md", "git.md")
+    for number, names in enumerate(renames):
+        life.person.git("mv", *names)
+        if way != "one commit" or number == len(renames) - 1:
+            life.person.commit("rename")
+        if way == "each seen":
+            life.observe_all()
+    life.observe_all()
+
+
+@pytest.mark.parametrize("way", ["one commit", "three commits", "each seen"])
+def test_proposals_follow_files_that_swap_their_names(life: ProposalLife, way: str) -> None:
+    life.offer("p2", "- Tag the commit.", "- Sign it.")
+    git = life.person.root / "git.md"
+    life.propose("p3", Operation(Op.INSERT_AFTER, "- Name them after the ticket.", "- Use lower case."), path=git)
+    life.propose("p4", Operation(Op.DELETE, "How we use git."), path=git)
+
+    def places() -> list[tuple[str, str]]:
+        return [(one.state.value, one.relpath) for one in map(life.get, ("p1", "p2", "p3"))]
+
+    life.accept("p2")
+    swap(life, way)
+    assert places() == [("open", "git.md"), ("accepted", "git.md"), ("open", SKILL)]
+    assert (life.get("p4").state.value, life.get("p4").relpath) == ("open", SKILL)
+    life.reject("p4")
+    life.accept("p1")
+    life.accept("p3")
+    assert "- Name them after the ticket.\n- Use lower case." in life.person.show()
+    assert f"- Run the tests.\n{DRY}\n- Tag the commit.\n- Sign it." in life.person.show("git.md")
+    swap(life, way)
+    assert places() == [("accepted", SKILL), ("accepted", SKILL), ("accepted", "git.md")]
+    for name in ("p1", "p2", "p3"):
+        life.revert(name)
+    assert (life.person.show(), life.person.show("git.md")) == ((HEAD + STEPS + NEWS).rstrip(), OTHER.rstrip())
+    swap(life, way)
+    assert [state for state, _ in places()] == ["reverted"] * 3
