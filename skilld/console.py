@@ -124,15 +124,6 @@ _MAX_CELL = 32  # characters
 
 def diff(lines: Iterable[str]) -> None:
     """Print a unified diff in colours."""
+    styles = {"+++": "bold", "---": "bold", "+": "green", "-": "red", "@@": "cyan"}
     for text in lines:
-        shown = plain(text)
-        if text.startswith(("+++", "---")):
-            line(paint(shown, "bold"))
-        elif text.startswith("+"):
-            line(paint(shown, "green"))
-        elif text.startswith("-"):
-            line(paint(shown, "red"))
-        elif text.startswith("@@"):
-            line(paint(shown, "cyan"))
-        else:
-            line(shown)
+        line(plain(text), style=next((style for mark, style in styles.items() if text.startswith(mark)), ""))

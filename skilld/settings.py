@@ -148,7 +148,7 @@ class Limits(_Section):
     """The maximum size of files that agents load."""
 
     tokens: int = Field(
-        0, ge=0, description=("maximum tokens in one instruction file or skill; 0 for the agents' own limits only")
+        0, ge=0, description="maximum tokens in one instruction file or skill; 0 for the agents' own limits only"
     )
 
 

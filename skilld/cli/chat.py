@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from skilld.errors import UsageError
 if TYPE_CHECKING:
     from skilld.classify.backends.model import Model
     from skilld.skills import Skill
-
-_SKILL_PROMPT = "Follow this skill where it applies.\n\n{text}"
 
 
 def add(verbs: common.Verbs) -> None:
@@ -38,15 +37,18 @@ def run(arguments: argparse.Namespace) -> int:
     model = _model()
     redact = common.redactor()
     chosen = [_find_skill(name, common.resolve_folder(arguments.project)) for name in arguments.skill]
-    messages = [
-        {"role": "system", "content": _SKILL_PROMPT.format(text=redact(inventory.skill_text(skill)))}
-        for skill in chosen
-    ]
+    texts = [f"Follow this skill where it applies.\n\n{redact(inventory.skill_text(skill))}" for skill in chosen]
+    messages = [{"role": "system", "content": text} for text in texts]
     account = Account(common.store(), common.settings().budget, chosen[0].name if chosen else "")
     with charged_to(account.charge):
         for said in [" ".join(arguments.text)] if arguments.text else _read_lines():
             messages.append({"role": "user", "content": redact(common.as_text(said))})
-            messages.append({"role": "assistant", "content": _print_answer(model, messages)})
+            pieces = []
+            for piece in model.stream_chat(messages):
+                pieces.append(piece)
+                console.write_part(piece)
+            console.line()
+            messages.append({"role": "assistant", "content": "".join(pieces)})
     return 0
 
 
@@ -76,19 +78,7 @@ def _find_skill(name: str, project: Path) -> Skill:
 
 
 def _read_lines() -> Iterator[str]:
-    while True:
-        try:
-            said = input("> " if sys.stdin.isatty() else "").strip()
-        except EOFError:
-            return
-        if said:
-            yield said
-
-
-def _print_answer(model: Model, messages: list[dict[str, str]]) -> str:
-    pieces = []
-    for piece in model.stream_chat(messages):
-        pieces.append(piece)
-        console.write_part(piece)
-    console.line()
-    return "".join(pieces)
+    with suppress(EOFError):
+        while True:
+            if said := input("> " if sys.stdin.isatty() else "").strip():
+                yield said

@@ -39,9 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
     yours, on_path = Path(os.environ.get("SHELL", "")).name, common.command_name() == "skilld"
     shell = arguments.shell or (yours if yours in SHELLS else "bash")
     # Behind an alias the shell's function would not find the program by its name.
-    console.line(
-        shellcode(["skilld"], shell=shell, argcomplete_script=None if on_path else str(common.own_executable()))
-    )
+    script = None if on_path else str(common.own_executable())
+    console.line(shellcode(["skilld"], shell=shell, argcomplete_script=script))
     return 0
 
 

@@ -42,9 +42,7 @@ def add(verbs: common.Verbs) -> None:
         metavar="VALUE",
         help="the new value; separate list items with commas; - reads it from standard input, for a secret",
     )
-    change.set_defaults(
-        check_words=lambda given: _changed_values(common.places().settings_file, given.key, given.value)
-    )
+    change.set_defaults(check_words=lambda a: _changed_values(common.places().settings_file, a.key, a.value))
     change.add_argument("--no-check", action="store_true", help="do not send a new model a test question")
     common.verb(actions, "edit", edit, "open the file in your editor, with every setting and its meaning")
     back = common.verb(actions, "unset", unset, "remove a setting from the file, restoring its default")
@@ -218,9 +216,8 @@ def edit(arguments: argparse.Namespace) -> int:
     before = file.read_bytes().decode("utf-8-sig", "replace") if file.exists() else ""
     ending = "\r\n" if "\r\n" in before else "\n"
     before = before.replace("\r\n", "\n")
-    offered = text = with_explanations(
-        before, {key: (_default(key), meaning) for key, meaning in setting_keys().items()}
-    )
+    explained = {key: (_default(key), meaning) for key, meaning in setting_keys().items()}
+    offered = text = with_explanations(before, explained)
     while (text := terminal.edit(text, name="config.toml")) != offered:
         try:
             values = tomllib.loads(text)

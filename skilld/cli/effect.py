@@ -41,9 +41,7 @@ _APPLIES_NOTE = (
     "A rule applied in a session that loaded its file and did the kind of work the rule is about; "
     "a rule about how the agent answers applies to all work."
 )
-_SAMPLE_NOTE = (
-    "Telling whether a rule is followed takes at least 40 sessions in which it applied, all started after it was added."
-)
+_SAMPLE_NOTE = "Telling whether a rule is followed takes at least 40 sessions after it was added in which it applied."
 _MAX_QUIET_RULES = 3  # without a repeat and too new to tell: more of them are only counted
 _COLOURS = {"holds": "green", "repeated": "yellow", "unused": "dim", "unknown": "dim"}
 
@@ -54,9 +52,8 @@ def add(verbs: common.Verbs) -> None:
     parser.description = f"{parser.description} {_SAMPLE_NOTE}"
     which = "only the rules in this skill or file, or the rule with this ID"
     parser.add_argument("which", metavar="NAME|PATH|ID", nargs="?", help=which)
-    over_option.add_options(
-        parser, "check the rules in one file against all transcripts in these folders or object stores (s3://...)"
-    )
+    about = "check the rules in one file against all transcripts in these folders or object stores (s3://...)"
+    over_option.add_options(parser, about)
     parser.add_argument("--mend", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import stat
 from pathlib import Path
 
 from skilld import console
@@ -30,7 +29,9 @@ def run(arguments: argparse.Namespace) -> int:
     common.check_agent(arguments.agent)
     try:
         if not path.is_file():
-            raise SkilldError(f"Cannot read {path}", _describe_non_file(path))
+            path.stat()  # raises if nothing is there
+            folder = "it is a folder; name one transcript inside it"
+            raise SkilldError(f"Cannot read {path}", folder if path.is_dir() else "it is not a regular file")
         agent = arguments.agent or guess_agent(path)
         if agent is None:
             raise SkilldError("Not a transcript", f"skilld does not recognize {path}", "Name its agent: --agent AGENT")
@@ -81,14 +82,3 @@ def _explain(path: Path, agent: str, *, as_json: bool) -> int:
 def _tool_counts(name: str, counts: dict[str, int]) -> str:
     unwell = [f"{counts[how]} {how}" for how in ("failed", "rejected", "interrupted") if counts[how]]
     return f"{console.plain(name)} {counts['calls']}" + (f" ({', '.join(unwell)})" if unwell else "")
-
-
-def _describe_non_file(path: Path) -> str:
-    """Describe a path that is not a regular file. Raises OSError if it does not exist or cannot be examined."""
-    mode = path.stat().st_mode
-    kinds = (
-        (stat.S_ISDIR, "a folder; name one transcript inside it"),
-        (stat.S_ISFIFO, "a pipe"),
-        (stat.S_ISSOCK, "a socket"),
-    )
-    return f"it is {next((words for is_it, words in kinds if is_it(mode)), 'a device')}"

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,10 +69,8 @@ def newest_version(agent: str) -> str:
     from skilld.ingest.record_survey import version_of
 
     try:
-        known = transcript_folders()
-        found = (
-            (facts.st_mtime, path) for root in known if root.agent == agent for path, facts in find_transcripts(root)
-        )
+        roots = [root for root in transcript_folders() if root.agent == agent]
+        found = ((facts.st_mtime, path) for root in roots for path, facts in find_transcripts(root))
         newest = max(found, default=None)
         return version_of(newest[1], ADAPTERS[agent]) if newest is not None else ""
     except (OSError, SkilldError):  # invalid settings are reported elsewhere
@@ -216,10 +214,9 @@ def _check_there(store: Store, given: str) -> None:
 
 
 def _typed_folder(given: str) -> Path:
-    try:
+    with suppress(OSError, RuntimeError, ValueError):  # "~" of an unknown user, a working folder that is gone
         return Path(given).expanduser().absolute()
-    except (OSError, RuntimeError, ValueError):  # "~" of an unknown user, a working folder that is gone
-        return Path(given)
+    return Path(given)
 
 
 def way_out_of_trash(store: Store, given: str) -> str:
@@ -238,9 +235,8 @@ def no_such_skill(given: str, known: Iterable[str]) -> SkilldError:
     """Return the error for an unknown skill name, with the nearest known name."""
     from skilld.settings import suggestion
 
-    return SkilldError(
-        "No such skill", f"{common.as_text(given)}{suggestion(given, known)}", "List them: skilld skills list"
-    )
+    cause = f"{common.as_text(given)}{suggestion(given, known)}"
+    return SkilldError("No such skill", cause, "List them: skilld skills list")
 
 
 def find_skill_or_none(store: Store, given: str, session: str = "") -> LibraryRow | None:
@@ -260,9 +256,8 @@ def find_skill_or_none(store: Store, given: str, session: str = "") -> LibraryRo
         named = without_copies(named, common.current_folder())
     if len(named) > 1:
         choices = "; ".join(f"{shell_quoted(row.path.parent)} ({row.skill.source.value})" for row in named)
-        raise UsageError(
-            "Which skill?", f"{len(named)} skills are called {given}: {choices}", "Give the folder instead of the name."
-        )
+        cause = f"{len(named)} skills are called {given}: {choices}"
+        raise UsageError("Which skill?", cause, "Give the folder instead of the name.")
     return named[0] if named else None
 
 

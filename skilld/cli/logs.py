@@ -26,18 +26,11 @@ _MAIN_FIELDS = ("timestamp", "level", "event")  # in this order, before the othe
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(
-        verbs, "logs", run, "show the daemon's log: IDs, counts and times, never your words", json=True
-    )
+    about = "show the daemon's log: IDs, counts and times, never your words"
+    parser = common.verb(verbs, "logs", run, about, json=True)
     parser.add_argument("-f", "--follow", action="store_true", help="keep printing new entries")
-    parser.add_argument(
-        "-n",
-        "--lines",
-        metavar="NUMBER",
-        type=_parse_number,
-        default=50,
-        help="how many entries to show (default: %(default)s)",
-    )
+    about = "how many entries to show (default: %(default)s)"
+    parser.add_argument("-n", "--lines", metavar="NUMBER", type=_parse_number, default=50, help=about)
 
 
 def _parse_number(text: str) -> int:

@@ -31,9 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     project = common.resolve_folder(arguments.project)
     if sys.stdin.isatty():
-        sys.stderr.write(
-            "Agents start this command and speak MCP to it. To set one up: skilld mcp --config AGENT. To quit: Ctrl-D\n"
-        )
+        sys.stderr.write("Agents start this command and speak MCP to it. To quit: Ctrl-D\n")
+        sys.stderr.write("To set one up: skilld mcp --config AGENT\n")
     tools = SkillTools(
         lambda: inventory.skills_to_offer(inventory.all_skills([project]), project),
         lambda skill: text(skill.path),

@@ -163,9 +163,8 @@ def _print_reading(reading: Reading, results: Sequence[tuple[Outcome, str, str]]
         if reading.sorts[sort]:
             console.say(f"  {reading.sorts[sort]} left out: {what}")
     if reading.stopped:
-        console.say(
-            f"  stopped early: {console.plain(reading.stopped)}. Run the command again to continue.", style="yellow"
-        )
+        why = console.plain(reading.stopped)
+        console.say(f"  stopped early: {why}. Run the command again to continue.", style="yellow")
     for one, name, why in results:
         pulls = pluralize(one.found.pulls, "pull request")
         console.say(f"\n{console.plain(one.found.change)}", style="bold")

@@ -18,12 +18,10 @@ if TYPE_CHECKING:
 def add_options(parser: argparse.ArgumentParser, description: str) -> None:
     """Add the options; `description` is the help of `--over`."""
     parser.add_argument("--over", metavar="FOLDER|URL", nargs="+", help=description)
-    parser.add_argument(
-        "--workers", metavar="N", type=int, help="with --over: processes to use (default: one per core)"
-    )
-    parser.add_argument(
-        "--cluster", metavar="ADDRESS", help="with --over: Dask scheduler to use, such as tcp://host:8786"
-    )
+    about = "with --over: processes to use (default: one per core)"
+    parser.add_argument("--workers", metavar="N", type=int, help=about)
+    about = "with --over: Dask scheduler to use, such as tcp://host:8786"
+    parser.add_argument("--cluster", metavar="ADDRESS", help=about)
 
 
 def check_options(arguments: argparse.Namespace) -> None:

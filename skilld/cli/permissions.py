@@ -34,58 +34,28 @@ def _is_dry_run(arguments: argparse.Namespace) -> bool:
 
 
 # Commands that only read, at least with these arguments.
+_READERS = (
+    *("completion", "config", "config get", "config path", "config show", "context", "cost"),
+    *("demo", "doctor", "eval", "inspect", "logs", "mcp", "machines", "machines status"),  # demo has a home of its own
+    *("proposals", "recommend", "service", "service status", "show", "status", "statusline", "suggest"),
+    *("skills diff", "skills history", "skills list", "skills profile", "skills show", "skills test", "skills use"),
+    *("team", "team status", "why"),
+)
+_WITH_DRY_RUN = (
+    *("consolidate", "mine", "service install", "skills eval", "skills share", "sync", "team pr", "trim"),
+    *("uninstall", "unsync"),
+)
 READ_ONLY: Mapping[str, Condition] = {
-    "completion": _always,
-    "config": _always,
-    "config get": _always,
-    "config path": _always,
-    "config show": _always,
-    "consolidate": _is_dry_run,
-    "context": _always,
-    "cost": _always,
-    "demo": _always,  # works in a temporary home
-    "doctor": _always,
+    **dict.fromkeys(_READERS, _always),
+    **dict.fromkeys(_WITH_DRY_RUN, _is_dry_run),
     "effect": lambda arguments: not arguments.mend,
-    "eval": _always,
     "git": is_read_only,
-    "inspect": _always,
     "learnings": lambda arguments: not (arguments.forget or arguments.action),
-    "logs": _always,
-    "mcp": _always,
-    "machines": _always,
-    "machines status": _always,
-    "mine": _is_dry_run,
-    "proposals": _always,
-    "recommend": _always,
     "record": lambda arguments: bool(arguments.stats),
     "report": lambda arguments: arguments.html is None,
-    "service": _always,
-    "service install": _is_dry_run,
-    "service status": _always,
     "setup": lambda arguments: bool(import_module("skilld.cli.setup").asks_nothing(arguments)),
-    "show": _always,
-    "skills diff": _always,
-    "skills eval": _is_dry_run,
     "skills export": lambda arguments: arguments.out in {None, "-"},
-    "skills history": _always,
-    "skills list": _always,
     "skills restore": lambda arguments: arguments.name is None,
-    "skills share": _is_dry_run,
-    "skills show": _always,
-    "skills profile": _always,
-    "skills test": _always,
-    "skills use": _always,
-    "status": _always,
-    "statusline": _always,
-    "suggest": _always,
-    "sync": _is_dry_run,
-    "team": _always,
-    "team pr": _is_dry_run,
-    "team status": _always,
-    "trim": _is_dry_run,
-    "uninstall": _is_dry_run,
-    "unsync": _is_dry_run,
-    "why": _always,
 }
 
 # Commands that may be started without a terminal, and why.
@@ -102,9 +72,7 @@ DECISIONS = frozenset({"accept", "git", "reject", "restore", "revert", "review"}
 
 _TITLES: Mapping[str, str] = {
     **dict.fromkeys(DECISIONS, "Only you can decide on proposals"),
-    "config set": "Only you can change the settings",
-    "config edit": "Only you can change the settings",
-    "config unset": "Only you can change the settings",
+    **dict.fromkeys(("config set", "config edit", "config unset"), "Only you can change the settings"),
     "setup": "Only you can choose who judges",
     "uninstall": "Only you can uninstall skilld",
 }

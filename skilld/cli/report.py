@@ -21,18 +21,13 @@ _MIN_WIDTH, _MAX_WIDTH = 40, 98  # columns
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(
-        verbs, "report", run, "show what you taught in the last year, and whether it helped", json=True
-    )
+    about = "show what you taught in the last year, and whether it helped"
+    parser = common.verb(verbs, "report", run, about, json=True)
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the report to FILE as a web page")
     parser.set_defaults(check_words=_check_page)
     # `arguments.words` is the command as it was typed.
-    parser.add_argument(
-        "--words",
-        dest="with_words",
-        action="store_true",
-        help="include your words and the rules (default: numbers only)",
-    )
+    about = "include your words and the rules (default: numbers only)"
+    parser.add_argument("--words", dest="with_words", action="store_true", help=about)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -198,6 +198,9 @@ def find_offers(environment: Mapping[str, str]) -> list[Offer]:
 
 
 def _print_offers(found: Sequence[Offer]) -> None:
+    from skilld.classify.backends.agent_cli.clients import CLIENTS
+    from skilld.classify.backends.choose import AGENT
+
     console.say("Who should judge whether something you tell an agent is worth remembering?")
     if any(_SENT_TO_MODEL in one.sends for one in found):
         console.say(f"A model is sent {_SENT_TO_MODEL}. That takes {DAILY_USE}.")
@@ -208,20 +211,10 @@ def _print_offers(found: Sequence[Offer]) -> None:
         console.say(f"     {'sends' if to == one.sends else 'sent to'}: {to}", 5)
         console.say(f"     costs: {one.costs.removesuffix(f': {DAILY_USE}')}", 5)
     console.line()
-    if missing := unavailable_note(found):
-        console.say(missing, style="dim")
+    if all(one.model != AGENT for one in found):
+        why = f"none of these is on your PATH: {', '.join(CLIENTS)}"
+        console.say(f"Not available: {AGENT} (each agent judges its own sessions), because {why}", style="dim")
         console.line()
-
-
-def unavailable_note(found: Sequence[Offer]) -> str:
-    """Return why the agents themselves cannot judge; empty if they are among the offers."""
-    from skilld.classify.backends.agent_cli.clients import CLIENTS
-    from skilld.classify.backends.choose import AGENT
-
-    if any(one.model == AGENT for one in found):
-        return ""
-    why = f"none of these is on your PATH: {', '.join(CLIENTS)}"
-    return f"Not available: {AGENT} (each agent judges its own sessions), because {why}"
 
 
 def _ask_for_judge(found: Sequence[Offer], file: Path, settings: Settings, kept: str = "") -> bool:

@@ -298,15 +298,11 @@ def _print_running(shown: dict[str, Any], begin: str) -> None:
 
 def _failure_remedy(detail: str, daemon: dict[str, Any] | None) -> str:
     from skilld.classify.backends import STARTED_WITHOUT
-
-    if STARTED_WITHOUT not in detail:
-        from skilld.service.values import config_remedy
-
-        return config_remedy(detail)
     from skilld.cli.service import service_manager
     from skilld.service.values import failure_remedy
 
-    return failure_remedy(detail, daemon, as_service=service_manager().state().running)
+    as_service = STARTED_WITHOUT in detail and service_manager().state().running
+    return failure_remedy(detail, daemon, as_service=as_service)
 
 
 def _print_delays(shown: dict[str, Any], now: float) -> None:

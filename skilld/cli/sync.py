@@ -68,14 +68,9 @@ def add(verbs: common.Verbs) -> None:
     for name, run, text in (("sync", sync, about), ("unsync", unsync, "remove the list of skills that sync wrote")):
         parser = common.verb(verbs, name, run, text, json=True)
         chosen = parser.add_mutually_exclusive_group()
-        chosen.add_argument(
-            "--agent",
-            action="append",
-            choices=sorted(INSTRUCTION_FILES),
-            metavar="AGENT",
-            default=[],
-            help=f"only this agent's file: {', '.join(sorted(INSTRUCTION_FILES))}; repeatable",
-        )
+        known = sorted(INSTRUCTION_FILES)
+        about = f"only this agent's file: {', '.join(known)}; repeatable"
+        chosen.add_argument("--agent", action="append", choices=known, metavar="AGENT", default=[], help=about)
         chosen.add_argument("--all", action="store_true", help="the files of all these agents")
         common.add_project_option(parser)
         parser.add_argument("--dry-run", action="store_true", help="show what would change without changing it")
@@ -195,9 +190,8 @@ def _resolve_file(project: Path, relative: str) -> Path:
     """Return the real path of a file: if CLAUDE.md is a symlink to AGENTS.md, they are one file."""
     path = (project / relative).resolve()
     if not path.is_relative_to(project):
-        raise SkilldError(
-            "The file was left unchanged", f"{project / relative} is a symlink that points outside the project"
-        )
+        cause = f"{project / relative} is a symlink that points outside the project"
+        raise SkilldError("The file was left unchanged", cause)
     return path
 
 

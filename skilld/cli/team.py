@@ -48,20 +48,16 @@ def add(verbs: common.Verbs) -> None:
         "status": common.verb(actions, "status", status, "list the team's rules, as of the last sync", json=True),
         "sync": common.verb(actions, "sync", sync, "fetch what your teammates share and push what you share"),
     }
-    made["pr"] = common.verb(
-        actions, "pr", _pull_request, "open or update the pull request with the team's rules", json=True
-    )
-    made["pr"].add_argument(
-        "rules", metavar="RULE", nargs="*", help="also propose these rules, even if only one person said them"
-    )
+    about = "open or update the pull request with the team's rules"
+    made["pr"] = common.verb(actions, "pr", _pull_request, about, json=True)
+    about = "also propose these rules, even if only one person said them"
+    made["pr"].add_argument("rules", metavar="RULE", nargs="*", help=about)
+    about = "the repository (default: the current one)"
     for one in made.values():
-        one.add_argument(
-            "--repo", metavar="FOLDER", type=Path, default=Path(), help="the repository (default: the current one)"
-        )
+        one.add_argument("--repo", metavar="FOLDER", type=Path, default=Path(), help=about)
     made["join"].add_argument("--remote", metavar="NAME", default="origin", help="the remote (default: origin)")
-    made["join"].add_argument(
-        "--name", metavar="NAME", default="", help="your name in the team (default: a random one)"
-    )
+    about = "your name in the team (default: a random one)"
+    made["join"].add_argument("--name", metavar="NAME", default="", help=about)
     made["join"].add_argument("--quotes", action="store_true", help="also share the words you used for each rule")
     made["join"].add_argument("--open", action="store_true", help="also share rules that you have not yet decided on")
     made["join"].add_argument("--as-sent", action="store_true", help="preview each rule as the JSON that is sent")

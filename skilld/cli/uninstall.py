@@ -152,11 +152,8 @@ def archived_skills() -> list[str]:
     from skilld.skills.set_aside import archived_skills
 
     found = archived_skills(common.places().archive)
-    return [
-        f"{one.folder}, archived from {one.origin} "
-        f"(to restore it, first run: skilld skills restore {shlex.quote(one.name)})"
-        for one in found
-    ]
+    first = "to restore it, first run: skilld skills restore"
+    return [f"{one.folder}, archived from {one.origin} ({first} {shlex.quote(one.name)})" for one in found]
 
 
 def _empty_folder(folder: Path, kept: Collection[Path]) -> None:
@@ -225,16 +222,13 @@ def _warn_of_undecided() -> None:
 
     try:
         proposals = common.store_or_empty().proposals
-        undecided = {
-            f"{state.value} proposal": (proposals.in_states([state]), verb)
-            for state, verb in ((State.OPEN, "accept"), (State.DROPPED, "restore"))
-        }
+        undecided = {state: proposals.in_states([state]) for state in (State.OPEN, State.DROPPED)}
     except SkilldError:
         return  # reported by stored_removals
-    for what, (those, verb) in undecided.items():
+    for state, those in undecided.items():
         if those:
-            remedy = f"will be lost. To keep one: skilld {verb} ID"
-            console.say(f"{pluralize(len(those), what)} {remedy}", style="bold")
+            remedy = f"will be lost. To keep one: skilld {'accept' if state is State.OPEN else 'restore'} ID"
+            console.say(f"{pluralize(len(those), f'{state.value} proposal')} {remedy}", style="bold")
         for proposal in those:
             console.say(f"  {proposal.id}  {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
 

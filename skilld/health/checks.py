@@ -280,10 +280,8 @@ def damaged(found: Sequence[Trouble]) -> list[Check]:
 
 def drift(found: Sequence[str]) -> list[Check]:
     """Return a check for each change in the format that a client's new version writes."""
-    remedy = (
-        "Attach this line to a bug report (it contains field names only). "
-        "To see each record: skilld inspect --explain FILE"
-    )
+    report = "Attach this line to a bug report (it contains field names only)"
+    remedy = f"{report}. To see each record: skilld inspect --explain FILE"
     return [Check("format", Verdict.WARN, one, remedy) for one in found]
 
 
@@ -305,9 +303,8 @@ def no_common_file(found: Sequence[Context]) -> list[Check]:
         return [Check("instructions", Verdict.OK, detail, _import_remedy(without, name))] if without else []
     if len(files) < 2:  # noqa: PLR2004 - it takes two agents
         return []
-    lists = "; ".join(
-        f"{agent} loads {', '.join(sorted(Path(real).name for real in reals))}" for agent, reals in files.items()
-    )
+    names = {agent: ", ".join(sorted(Path(real).name for real in reals)) for agent, reals in files.items()}
+    lists = "; ".join(f"{agent} loads {them}" for agent, them in names.items())
     missing = {real: [agent for agent in files if real not in files[agent]] for real in set().union(*files.values())}
     able = {real: agents for real, agents in missing.items() if set(agents) <= NATIVE_NAMES.keys()}
     remedy = "Write what all of them should know into a file that each loads: skilld context"

@@ -200,15 +200,8 @@ def blocked_work(batches: Sequence[StoredBatch], now: float) -> Iterator[Blocked
             groups.setdefault((batch.obstacle.cause, batch.obstacle.place), []).append((batch, batch.obstacle))
     for (cause, place), found in groups.items():
         newest, obstacle = found[0]
-        yield BlockedWork(
-            cause=cause.value,
-            place=place,
-            detail=newest.detail,
-            remedy=obstacle.remedy,
-            waits=newest.state in {"pending", "running"},
-            batches=len(found),
-            kept=sum(len(one.kept) for _, one in found),
-        )
+        kept, waits = sum(len(one.kept) for _, one in found), newest.state in {"pending", "running"}
+        yield BlockedWork(cause.value, place, newest.detail, obstacle.remedy, waits, len(found), kept)
 
 
 def _is_reported(batch: StoredBatch, obstacle: Obstacle, now: float) -> bool:

@@ -17,6 +17,7 @@ from skilld.effect.outcomes import collect, sessions_with_repeats
 from skilld.effect.rules import Effect
 from skilld.git.state import main_path
 from skilld.jobs.asks import group_learnings
+from skilld.past import PastSession
 from skilld.proposals.model import ACROSS_PREFIX, REMEDY_PREFIX, said_updates
 from skilld.report import values
 from skilld.report.values import DecisionCounts, FileCounts, Group, Report, Share, TaughtCounts, Week, Weeks
@@ -73,7 +74,9 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
     recent = sorted((one for one in instructions if weeks.index_of(one.at) is not None), key=lambda one: -one.at)
     counted = [one for one in recent for _ in range(one.count)]
     sessions_in_period = {key: cwd for key, (cwd, at) in places.items() if weeks.index_of(at) is not None}
-    groups = _GroupCounter(sessions_in_period, counted, effects, {key: cwd for key, (cwd, _) in places.items()}, weeks)
+    taught = [(one, places.get((one.agent, one.session), ("", 0.0))[0]) for one in counted]
+    said = [(of.session, one.rule.since) for one in effects for of in one.occasions if of.was_said]
+    again = [one for one, since in said if one.at >= since and weeks.index_of(one.at) is not None]
     inside = [one for one in past if weeks.index_of(one.at) is not None]
     tree = cache(main_path)
     loaded = Counter(path for one in inside for path in dict.fromkeys(map(tree, one.loaded)))
@@ -90,8 +93,8 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
         again=_count_repeats(effects, weeks, words=words, unread=bool(store.past.next_unread(now))),
         weight=weigh_files(loaded, weeks),
         cost=_sum_costs(spent, weeks, accepted),
-        agents=groups.by(lambda agent, _: agent),
-        projects=groups.by(lambda _, cwd: project(cwd) if cwd else ""),
+        agents=_group(lambda agent, _: agent, sessions_in_period, taught, again),
+        projects=_group(lambda _, cwd: project(cwd) if cwd else "", sessions_in_period, taught, again),
         lessons=tuple(
             values.Lesson(rfc3339(one.at), one.what, one.quotes, one.path, one.state)
             for one in ([one for one in recent if one.count][:_MAX_LESSONS] if words else ())
@@ -248,34 +251,22 @@ def _sum_costs(rows: Sequence[Mapping[str, Any]], weeks: Weeks, accepted: int) -
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _GroupCounter:
-    """Counts by agent and by project; `places` has the folder of every known session."""
+def _group(
+    name: Callable[[str, str], str],
+    sessions: Mapping[tuple[str, str], str],
+    taught: Sequence[tuple[_Instruction, str]],
+    again: Sequence[PastSession],
+) -> tuple[Group, ...]:
+    """Return the groups by `name`, a function of agent and folder; those with most sessions first.
 
-    sessions_in_period: Mapping[tuple[str, str], str]
-    instructions: Sequence[_Instruction]
-    effects: Sequence[Effect]
-    places: Mapping[tuple[str, str], str]
-    weeks: Weeks
-
-    def by(self, name: Callable[[str, str], str]) -> tuple[Group, ...]:
-        """Return the groups by `name`, a function of agent and folder; those with most sessions first."""
-        sessions = Counter(name(agent, cwd) for (agent, _), cwd in self.sessions_in_period.items())
-        taught, accepted, repeats = Counter[str](), Counter[str](), Counter[str]()
-        for one in self.instructions:
-            group = name(one.agent, self.places.get((one.agent, one.session), ""))
-            taught[group] += 1
-            accepted[group] += one.state == State.ACCEPTED
-        for effect in self.effects:
-            for of in effect.occasions:
-                again = of.was_said and of.session.at >= effect.rule.since
-                if again and self.weeks.index_of(of.session.at) is not None:
-                    repeats[name(of.session.agent, of.session.cwd)] += 1
-        groups = [
-            Group(one, sessions[one], taught[one], accepted[one], repeats[one])
-            for one in {*sessions, *taught, *repeats}
-        ]
-        return tuple(sorted(groups, key=lambda one: (not one.name, -one.sessions, -one.taught, one.name)))
+    `sessions` have their folders, `taught` the folders of theirs; `again` has the session of each repeat.
+    """
+    all_of = Counter(name(agent, cwd) for (agent, _), cwd in sessions.items())
+    said = Counter(name(one.agent, cwd) for one, cwd in taught)
+    accepted = Counter(name(one.agent, cwd) for one, cwd in taught if one.state == State.ACCEPTED)
+    repeats = Counter(name(one.agent, one.cwd) for one in again)
+    groups = [Group(one, all_of[one], said[one], accepted[one], repeats[one]) for one in {*all_of, *said, *repeats}]
+    return tuple(sorted(groups, key=lambda one: (not one.name, -one.sessions, -one.taught, one.name)))
 
 
 def project_of(cwd: str) -> str:

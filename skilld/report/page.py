@@ -114,10 +114,8 @@ def _figure_around(report: Report) -> Markup:
         Series("before", [one.percent if week < 0 else None for week, one in timed]),
         Series("after", [one.percent if week >= 0 else None for week, one in timed]),
     ]
-    about, most = (
-        "Share of sessions in which you repeated a rule, by week before and after it was added",
-        around.most_percent,
-    )
+    about = "Share of sessions in which you repeated a rule, by week before and after it was added"
+    most = around.most_percent
     plot = plots.bars(series, titles, highest=most, peak=wording.percent(most), about=about)
     ends = pluralize(-around.weeks[0], "week")
     labels = (f"{ends} before", "the rule was added", f"{ends} after")

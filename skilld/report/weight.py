@@ -66,9 +66,8 @@ def _weekly_tokens(path: Path, weeks: Weeks) -> list[int | None]:
 
 def _list_commits(repo: Repo, since: float) -> list[tuple[int, str]]:
     """Return the commits since a Unix time, newest first, each with its time."""
-    out = repo.git.run(
-        "rev-list", "--first-parent", "--timestamp", f"--max-age={since:.0f}", repo.head, seconds=_GIT_SECONDS
-    )
+    words = "rev-list", "--first-parent", "--timestamp", f"--max-age={since:.0f}", repo.head
+    out = repo.git.run(*words, seconds=_GIT_SECONDS)
     rows = (line.split() for line in out.decode().splitlines())
     return [(int(at), name) for at, name in rows]
 

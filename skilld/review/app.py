@@ -69,16 +69,11 @@ class ReviewApp(KeysApp[None]):
 
     def compose(self) -> ComposeResult:
         with TabbedContent(id="tabs"):
-            with TabPane("1 Proposals", id="proposals"):
-                yield ProposalsPane(self.session, self._ids)
-            with TabPane("2 Skills", id="skills"):
-                yield SkillsPane(self.session)
-            with TabPane("3 Sessions", id="sessions"):
-                yield SessionsPane(self.session, self._turns)
-            with TabPane("4 Learnings", id="waiting"):
-                yield WaitingPane(self.session)
-            with TabPane("5 Report", id="report"):
-                yield ReportPane(self.session)
+            yield TabPane("1 Proposals", ProposalsPane(self.session, self._ids), id="proposals")
+            yield TabPane("2 Skills", SkillsPane(self.session), id="skills")
+            yield TabPane("3 Sessions", SessionsPane(self.session, self._turns), id="sessions")
+            yield TabPane("4 Learnings", WaitingPane(self.session), id="waiting")
+            yield TabPane("5 Report", ReportPane(self.session), id="report")
         yield Messages()
         yield KeyBar()
 

@@ -159,11 +159,9 @@ class Launchd:
     def _run_checked(self, *arguments: str, accepted: int = 0) -> None:
         result = self._run(*arguments)
         if result.status not in {0, accepted}:
-            raise ManagerError(
-                "launchd failed",
-                result.err or f"launchctl {arguments[0]} failed",
-                "The service works only in a graphical login session. Otherwise, run skilld in a terminal: skilld run",
-            )
+            cause = result.err or f"launchctl {arguments[0]} failed"
+            remedy = "The service works only in a graphical login session. Otherwise, run skilld in a terminal"
+            raise ManagerError("launchd failed", cause, f"{remedy}: skilld run")
 
     def _run(self, *arguments: str) -> CommandResult:
         return run_command(self._environment, "launchctl", *arguments)

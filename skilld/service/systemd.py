@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -36,11 +37,8 @@ _VARIABLE_PATTERN = re.compile(r'^(\w+)="((?:[^"\\]|\\.)*)"$', re.MULTILINE)
 def render(template: str, start: StartCommand, variables_file: Path) -> str:
     """Return the unit, which names `variables_file` if there are variables. Raises RefusedError for unusable text."""
     if set(start.program[0]) & set("\"'\\"):
-        raise RefusedError(
-            "The service was not installed",
-            f"systemd cannot start a program whose path contains a quote or a backslash: {start.program[0]}",
-            "Install skilld in another folder.",
-        )
+        cause = f"systemd cannot start a program whose path contains a quote or a backslash: {start.program[0]}"
+        raise RefusedError("The service was not installed", cause, "Install skilld in another folder.")
     escaped = [_escape_for_unit(part, "the program's path") for part in start.program]
     words = {
         "@SKILLD@": " ".join(f'"{one}"' for one in escaped),
@@ -82,9 +80,8 @@ def _escape(text: str, special: str) -> str:
 def _escape_path(path: Path) -> str:
     text = check_plain(str(path), "the settings folder's path")
     if text != text.strip() or text.endswith("\\"):
-        raise RefusedError(
-            "The service was not installed", f"systemd cannot read a path that ends with a space or a backslash: {text}"
-        )
+        cause = f"systemd cannot read a path that ends with a space or a backslash: {text}"
+        raise RefusedError("The service was not installed", cause)
     return text.replace("%", "%%")
 
 
@@ -107,10 +104,9 @@ class Systemd:
     @property
     def _file(self) -> Path:
         """Where the manager looks for the unit, which this shell's XDG_CONFIG_HOME need not agree with."""
-        try:
+        given = ""
+        with suppress(ManagerError):
             given = self._manager_environment.get("XDG_CONFIG_HOME", "")
-        except ManagerError:
-            given = ""
         return (Path(given) if given.startswith("/") else self._home / ".config") / "systemd/user" / NAME
 
     def files(self, start: StartCommand) -> Mapping[Path, ServiceFile]:
@@ -131,10 +127,9 @@ class Systemd:
 
     def own_variables(self) -> Mapping[str, str]:
         """Return the variables in the file of variables."""
-        try:
+        with suppress(OSError, UnicodeDecodeError):
             return variables_of(self._variables_file.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError):
-            return {}
+        return {}
 
     def enable(self, *, changed: bool) -> None:
         """Enable and start the unit; restart it if its file has changed."""
@@ -189,20 +184,15 @@ class Systemd:
         self._run("reset-failed", NAME)  # otherwise too many earlier failures prevent a start
         result = self._run(verb, NAME)
         if result.status:
-            state = self.state()
-            raise ManagerError(
-                "The service did not start", f"its state is {state.state}; {result.err}", "Find out why: skilld logs"
-            )
+            cause = f"its state is {self.state().state}; {result.err}"
+            raise ManagerError("The service did not start", cause, "Find out why: skilld logs")
 
     def _linger(self) -> bool | None:
-        try:
-            result = run_command(
-                *(self._environment, "loginctl", "show-user", "--property=Linger", "--value", str(os.geteuid())),
-                seconds=ANSWER_SECONDS,
-            )
-        except ManagerError:
-            return None
-        return {"yes": True, "no": False}.get(result.out) if result.status == 0 else None
+        with suppress(ManagerError):
+            command = "loginctl", "show-user", "--property=Linger", "--value", str(os.geteuid())
+            result = run_command(self._environment, *command, seconds=ANSWER_SECONDS)
+            return {"yes": True, "no": False}.get(result.out) if result.status == 0 else None
+        return None
 
     @cached_property
     def _manager_environment(self) -> Mapping[str, str]:

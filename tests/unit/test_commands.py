@@ -107,20 +107,15 @@ def test_a_time_to_look_back_that_is_wrong_names_the_forms(given: str) -> None:
         (["pause", "-5m"], 2),
         (["pause", "0h"], 2),
         (["suggest", "--project", "/nowhere"], 1),
-        (["recommend", "notes", "--project", "/nowhere"], 1),
         (["pause", "99999999999d"], 2),
         (["pause", "9" * 400 + "d"], 2),
         (["pause", "٣m"], 2),
         (["run", "--backfill", "nan"], 2),
-        (["run", "--backfill", "0"], 2),
-        (["run", "--backfill", "week"], 2),
         (["mine", "--min-cost", "nan", "--dry-run"], 2),
         (["record", "fixed it", "--seconds", "-1"], 2),
-        (["logs", "--lines", "few"], 2),
         (["logs", "--lines", "-3"], 2),
         (["inspect", "/nowhere"], 1),
         (["inspect", "/"], 1),
-        (["inspect", "/dev/null"], 1),
         (["inspect", "a\0b"], 1),
         (["inspect", __file__], 1),
         (["inspect", __file__, "--agent", "opencode"], 1),
@@ -215,15 +210,20 @@ def test_a_removed_current_folder_is_reported(
     assert "The current folder no longer exists" in capsys.readouterr().err
 
 
-def test_special_files_are_named_by_their_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_transcript_file_is_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to("gone")
-    for name, words in {"fifo": "a pipe", "folder": "a folder", "link": "No such file", "gone": "No such file"}.items():
+    none, special = "No such file", "it is not a regular file"
+    for name, words in {
+        "fifo": special,
+        "/dev/null": special,
+        "folder": "a folder",
+        "link": none,
+        "gone": none,
+    }.items():
         assert _run("inspect", str(tmp_path / name)) == 1
         assert words in capsys.readouterr().err
-    assert _run("inspect", "/dev/null") == 1
-    assert "a device" in capsys.readouterr().err
 
 
 def test_a_line_outside_every_repository_came_from_no_proposal(

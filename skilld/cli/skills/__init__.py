@@ -6,28 +6,15 @@ from skilld.cli import common
 from skilld.cli.skills import archive, enable, evaluation, export, imports, listing, share, show, testing
 
 VERBS = (
-    listing.add,
-    show.add,
-    show.add_history,
-    testing.add,
-    evaluation.add,
-    show.add_use,
-    enable.add,
-    listing.add_profile,
-    enable.add_pin,
-    archive.add,
-    export.add,
-    imports.add,
-    share.add,
-    archive.add_delete,
+    *(listing.add, show.add, show.add_history, testing.add, evaluation.add, show.add_use, enable.add),
+    *(listing.add_profile, enable.add_pin, archive.add, export.add, imports.add, share.add, archive.add_delete),
 )
 
 
 def add(verbs: common.Verbs) -> None:
     """Add the group."""
     text = "manage your skills: list, show, use, test, share, archive"
-    actions = verbs.add_parser("skills", help=text, description=f"{text[0].upper()}{text[1:]}.").add_subparsers(
-        title="actions", metavar="ACTION", dest="action", required=True
-    )
+    group = verbs.add_parser("skills", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    actions = group.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
     for add_verb in VERBS:
         add_verb(actions)

@@ -52,13 +52,11 @@ _NOT_ARCHIVED = "The skill was not archived"
 
 def add(verbs: common.Verbs) -> None:
     """Add the two verbs."""
-    parser = common.verb(
-        verbs, "archive", archive, "move a skill to the archive, hidden from your agents; undo with restore"
-    )
+    about = "move a skill to the archive, hidden from your agents; undo with restore"
+    parser = common.verb(verbs, "archive", archive, about)
     parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
-    parser = common.verb(
-        verbs, "restore", restore, "bring back an archived skill, or list the archived ones", json=True
-    )
+    about = "bring back an archived skill, or list the archived ones"
+    parser = common.verb(verbs, "restore", restore, about, json=True)
     parser.add_argument("name", metavar="NAME", nargs="?", help="the archived skill to bring back")
 
 
@@ -84,10 +82,8 @@ def _warn_of_loss(store: Store, row: LibraryRow) -> None:
     others = [skill for skill in places if skill.name == row.skill.name and skill.path != row.path]
     if others and (left := inventory.titles_without(inventory.agents_here(store), row.skill, others)):
         see = "does not see" if len(left) == 1 else "do not see"
-        console.warn(
-            f"{join_words(left)} {see} the other copy, {others[0].path.parent}. "
-            f"To link it for them afterwards: {inventory.link_command(row.skill, others[0])}"
-        )
+        link = f"To link it for them afterwards: {inventory.link_command(row.skill, others[0])}"
+        console.warn(f"{join_words(left)} {see} the other copy, {others[0].path.parent}. {link}")
 
 
 def _print_waiting(store: Store, row: LibraryRow) -> None:

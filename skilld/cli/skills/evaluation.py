@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from skilld.classify.backends import Spec
     from skilld.evals.plan import ComparedTexts, Estimate, Plan
     from skilld.evals.results import EvalOutcome
-    from skilld.evals.run import RunSummary
     from skilld.evals.stored_cases import CaseToRun
     from skilld.library.rows import LibraryRow
     from skilld.store import Store
@@ -93,13 +92,16 @@ class _Evaluation:
     def run(self) -> int:
         """Gather the cases, print the plan, confirm, run, report; return the exit code."""
         from skilld.classify.backends import OFFLINE
-        from skilld.evals.plan import estimate, pending_pairs
+        from skilld.evals.plan import ComparedTexts, estimate, pending_pairs
+        from skilld.evals.run import EvalRun
         from skilld.skills import opt_out
 
         if why := opt_out(self._row.path, self._row.name):
             raise RefusedError(_NOT_EVALUATED, why)
-        edit = self._find_edit()
-        sides = self._sides(edit)
+        edit, current = self._find_edit(), inventory.skill_text(self._row.skill)
+        sides = ComparedTexts(current, "")
+        if edit is not None:
+            sides = _sides_of_edit(edit, current, without=bool(self._arguments.taken_out))
         self._found = self._gather_cases(edit)
         self._cases = self._choose_cases()
         if not self._arguments.json:
@@ -121,8 +123,11 @@ class _Evaluation:
             return self._report(self._stored_outcome(plan), "")
         if not self._confirm(plan, expected, spec):
             return Exit.FAILURE
-        outcome, ran = self._run(plan, spec, judge)
-        return self._report(outcome, ran.stopped)
+        with Progress("pairs run") as progress:
+            terms = common.terms(spec, self._settings)
+            going = EvalRun(self._store, plan, terms, judge, lambda done: progress.show(done, plan.pairs))
+            outcome = going.run()
+        return self._report(outcome, going.summary.stopped)
 
     def _find_edit(self) -> Proposal | None:
         """Return the proposal whose edit is tested; None to test the whole skill."""
@@ -201,15 +206,6 @@ class _Evaluation:
         pairs = -(-pairs // len(cases)) * len(cases)  # the same number for each case
         return Plan(self._row.name, str(self._row.path), sides, tuple(cases), pairs, spec.model, judge.model)
 
-    def _sides(self, edit: Proposal | None) -> ComparedTexts:
-        """Return the two texts. Raises SkilldError if the edit does not fit the current text."""
-        from skilld.evals.plan import ComparedTexts
-
-        current = inventory.skill_text(self._row.skill)
-        if edit is None:
-            return ComparedTexts(current, "")
-        return _sides_of_edit(edit, current, without=bool(self._arguments.taken_out))
-
     def _stored_outcome(self, plan: Plan) -> EvalOutcome | None:
         from skilld.evals.results import eval_outcome
 
@@ -237,14 +233,6 @@ class _Evaluation:
 
     def _spent_today(self) -> Usage:
         return self._store.usage.on(local_day(time.time()))
-
-    def _run(self, plan: Plan, spec: Spec, judge: Spec) -> tuple[EvalOutcome, RunSummary]:
-        from skilld.evals.run import EvalRun
-
-        with Progress("pairs run") as progress:
-            terms = common.terms(spec, self._settings)
-            going = EvalRun(self._store, plan, terms, judge, lambda done: progress.show(done, plan.pairs))
-            return going.run(), going.summary
 
     def _report_not_run(self, why: str) -> int:
         """Report why nothing was run; return the exit code."""

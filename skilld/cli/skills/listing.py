@@ -30,9 +30,8 @@ _ORDERS: dict[str, Callable[[LibraryRow], float]] = {
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(
-        verbs, "list", run, "list your skills, how often they were used and how well they went", json=True
-    )
+    about = "list your skills, how often they were used and how well they went"
+    parser = common.verb(verbs, "list", run, about, json=True)
     parser.add_argument("--type", metavar="KIND", dest="kind", help="only this kind: workflow, prompt-template, ...")
     parser.add_argument(
         "--tag", metavar="TAG", action="append", default=[], help="only skills with this tag; repeatable"
@@ -175,9 +174,7 @@ def _build_profile(project: Path | None) -> Profile:
     store = common.store_or_empty()
     states = [state for state in State if state is not State.SUPERSEDED]
     proposed = store.proposals.in_states(states)
-    said = [
-        *map(learning_mention, store.learnings.said()),
-        *(one for each in proposed for one in proposal_instructions(each)),
-    ]
+    said = [*map(learning_mention, store.learnings.said())]
+    said += [one for each in proposed for one in proposal_instructions(each)]
     here = [one for one in said if project is None or one.project == str(project)]
     return build_profile(here, now=time.time(), feedback=store.records.feedback())

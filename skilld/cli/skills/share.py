@@ -91,9 +91,8 @@ def _push_plan(plan: _SharePlan, removed: Mapping[str, str]) -> None:
     now, repo = int(time.time()), track(plan.skill, private_repositories()).repo
     if tuple(push_addresses(repo, plan.remote, removed)) != plan.addresses:
         raise RefusedError(_NOT_SHARED, f"{plan.remote} now leads elsewhere", "Run the command again to see where.")
-    shared = put_on_branch(
-        repo, plan.remote, plan.branch, plan.files, message=plan.message, seconds=now, check=plan.check
-    )
+    place = repo, plan.remote, plan.branch
+    shared = put_on_branch(*place, plan.files, message=plan.message, seconds=now, check=plan.check)
     if shared.commit != shared.before:
         _remember_commit(repo, shared.commit)
     try:
@@ -102,8 +101,8 @@ def _push_plan(plan: _SharePlan, removed: Mapping[str, str]) -> None:
         restore_branch(repo, shared)
         raise
     console.say(f"Pushed {plan.branch} to {console.plain(without_login(plan.remote))}.")
-    place = without_login(plan.addresses[0])
-    others = f"skilld skills import {shlex.quote(place)} --branch {shlex.quote(plan.branch)}"
+    source = shlex.quote(without_login(plan.addresses[0]))
+    others = f"skilld skills import {source} --branch {shlex.quote(plan.branch)}"
     console.say(f"  to import it elsewhere: {console.plain(others)}")
     for line in _undo_commands(repo, plan.branch, plan.remote):
         console.say(f"  undo: {console.plain(line)}")

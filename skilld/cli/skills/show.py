@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(
-        verbs, "show", run, "show a skill: its details, what you said about it, and its text", json=True
-    )
+    about = "show a skill: its details, what you said about it, and its text"
+    parser = common.verb(verbs, "show", run, about, json=True)
     parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
 
 
@@ -104,13 +103,8 @@ def add_history(verbs: common.Verbs) -> None:
     )
     parser = common.verb(verbs, "diff", diff, "show what changed in a skill, or what a proposal changes")
     parser.add_argument("name", metavar="NAME", help="a skill's name or folder")
-    parser.add_argument(
-        "since",
-        metavar="REV|PROPOSAL",
-        nargs="?",
-        default="",
-        help="the revision to compare with, or the proposal to show (default: uncommitted changes)",
-    )
+    about = "the revision to compare with, or the proposal to show (default: uncommitted changes)"
+    parser.add_argument("since", metavar="REV|PROPOSAL", nargs="?", default="", help=about)
 
 
 def history(arguments: argparse.Namespace) -> int:
