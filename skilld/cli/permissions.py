@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from skilld.caller.tree import Process, Tree
 
 
-Condition = Callable[[argparse.Namespace], bool]
-
-
 def _always(_: argparse.Namespace) -> bool:
     return True
 
@@ -45,7 +42,7 @@ _WITH_DRY_RUN = (
     *("consolidate", "mine", "service install", "skills eval", "skills share", "sync", "team pr", "trim"),
     *("uninstall", "unsync"),
 )
-READ_ONLY: Mapping[str, Condition] = {
+READ_ONLY: Mapping[str, Callable[[argparse.Namespace], bool]] = {
     **dict.fromkeys(_READERS, _always),
     **dict.fromkeys(_WITH_DRY_RUN, _is_dry_run),
     "effect": lambda arguments: not arguments.mend,

@@ -76,11 +76,6 @@ _SHOW_SECONDS = 10.0
 OnPressed = Callable[[str], None]
 
 
-def ignore_press(action: str) -> None:
-    """Do nothing: for notices without an action."""
-    del action
-
-
 class Desktop:
     """The person's notification centre. `bell` is rung if it cannot be reached."""
 
@@ -90,7 +85,7 @@ class Desktop:
         self._notifier: DesktopNotifier | None = None
         self._last = ""  # the notice on the screen, which a newer one replaces
 
-    def show(self, notice: Notice, on_press: OnPressed = ignore_press) -> Future[str | None]:
+    def show(self, notice: Notice, on_press: OnPressed = lambda _: None) -> Future[str | None]:
         """Show a notice and return at once; the future's result is why it was not shown, None if it was.
 
         `on_press` is called on this object's own thread with the action of the button, `review` for a click.

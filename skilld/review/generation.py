@@ -103,11 +103,6 @@ class Generation:
         """The model that is asked; `offline` means the built-in rules."""
         return self._context.terms.spec.model
 
-    @property
-    def dry_run(self) -> bool:
-        """Whether nothing will be proposed."""
-        return self._options.dry_run
-
     def choices(self, progress: Progress) -> list[SessionChoice]:
         """Return the past sessions that were asked for, newest first. Reads their transcripts."""
         transcripts = with_progress(self._options.transcripts, progress)
@@ -145,13 +140,13 @@ class Generation:
         """Propose the kept candidates, yielding each result. For an existing skill the model writes the edit."""
         with self._world() as world:
             run = replace(result.considered.run, store=world.store)
-            if not self.dry_run:
+            if not self._options.dry_run:
                 record_support(result.considered.proposed, world.store, self._reading)
             for number, one in enumerate(kept, 1):
                 progress("proposals", number, len(kept))
                 candidate = replace(one.candidate, name=one.name)
                 edit = _replace_with(one) if one.text else str
-                yield propose_candidate(candidate, run, world.host, edit, dry_run=self.dry_run)
+                yield propose_candidate(candidate, run, world.host, edit, dry_run=self._options.dry_run)
 
     @contextmanager
     def _world(self) -> Iterator[MiningContext]:

@@ -42,10 +42,7 @@ def shell_home(home: Path) -> Path:
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_tab_completes(shell_home: Path, shell: str) -> None:
-    program = shutil.which(shell)
-    if program is None:
-        pytest.skip(f"{shell} is not installed")
-    result = _complete_in_shell(program, SHELLS[shell], shell_home, "skilld config set batch.")
+    result = _complete_in_shell(shell, SHELLS[shell], shell_home, "skilld config set batch.")
     assert all(name in result.stdout for name in ("batch.turns", "batch.idle_minutes")), result.stderr
 
 
@@ -61,14 +58,14 @@ INSTALLED = {
 
 @pytest.mark.parametrize("shell", INSTALLED)
 def test_18_8_the_packaged_files_complete(shell_home: Path, shell: str) -> None:
-    program = shutil.which(shell)
-    if program is None:
-        pytest.skip(f"{shell} is not installed")
-    result = _complete_in_shell(program, INSTALLED[shell], shell_home, "skilld show ")
+    result = _complete_in_shell(shell, INSTALLED[shell], shell_home, "skilld show ")
     assert make_proposal(**COMMIT_FIELDS).id in result.stdout, result.stderr
 
 
-def _complete_in_shell(program: str, script: str, home: Path, line: str) -> subprocess.CompletedProcess[str]:
+def _complete_in_shell(shell: str, script: str, home: Path, line: str) -> subprocess.CompletedProcess[str]:
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed")
     environment = {
         "HOME": str(home),
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
@@ -76,9 +73,12 @@ def _complete_in_shell(program: str, script: str, home: Path, line: str) -> subp
         "FILES": str(Path(__file__).parents[2] / "completions"),
         "LINE": line,
     }
-    return subprocess.run(
-        [program, "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=False
-    )
+    return _run_shell(program, script, environment)
+
+
+def _run_shell(program: str, script: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    command = [program, "-c", script]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
 
 
 def test_tab_completes_behind_an_alias(shell_home: Path) -> None:
@@ -90,12 +90,5 @@ def test_tab_completes_behind_an_alias(shell_home: Path) -> None:
     script = SHELLS["bash"].replace("$(skilld completion bash)", f"$({own} completion bash)")
     script = script.replace("_python_argcomplete skilld", named)
     environment = {"HOME": str(shell_home), "PATH": "/usr/bin:/bin", "TERM": "xterm", "LINE": "skilld accept "}
-    result = subprocess.run(
-        [program, "-c", f"alias skilld={own}; {script}"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    result = _run_shell(program, f"alias skilld={own}; {script}", environment)
     assert make_proposal(**COMMIT_FIELDS).id in result.stdout, result.stderr

@@ -260,12 +260,14 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
 
 
-def _editor(monkeypatch: pytest.MonkeyPatch, folder: Path, change: str) -> None:
+def _edit(monkeypatch: pytest.MonkeyPatch, folder: Path, change: str) -> int:
+    """Run `config edit` with an editor that makes this change; return the exit code."""
     editor = folder / "editor"
     editor.write_text(f'#!/bin/sh\n{change} "$1"\n')
     editor.chmod(0o755)
     monkeypatch.setenv("EDITOR", str(editor))
     monkeypatch.delenv("VISUAL", raising=False)
+    return main(["config", "edit"])
 
 
 @pytest.mark.parametrize(
@@ -290,15 +292,13 @@ def test_a_list_is_typed_as_it_is_shown(file: Path, key: str, value: str, stored
 def test_u3_the_editor_shows_every_setting_with_default_and_meaning(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _editor(monkeypatch, tmp_path, r"sed -i 's/^# turns = 5 /turns = 3 /'")
-    assert main(["config", "edit"]) == 0
+    assert _edit(monkeypatch, tmp_path, r"sed -i 's/^# turns = 5 /turns = 3 /'") == 0
     written = file.read_text()
     assert "turns = 3  # number of your messages" in written
     for key, meaning in setting_keys().items():
         assert f"{key.rpartition('.')[2]} = " in written
         assert meaning in written
-    _editor(monkeypatch, tmp_path, "sed -i -E 's/^# ([a-z._-]+ = )/\\1/'")
-    assert main(["config", "edit"]) == 0
+    assert _edit(monkeypatch, tmp_path, "sed -i -E 's/^# ([a-z._-]+ = )/\\1/'") == 0
     read = Settings(**tomllib.loads(file.read_text())).model_dump()
     empty = {"roots": {agent: [] for agent in ADAPTERS}, "model_base_url": "", "model_api_key": ""}
     assert read == Settings().model_dump() | empty | {"batch": {"turns": 3, "idle_minutes": 10}}
@@ -309,8 +309,7 @@ def test_u3_the_users_own_lines_stay_and_comments_are_added_once(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _write_config(file, WRITTEN)
-    _editor(monkeypatch, tmp_path, "echo '# seen' >>")
-    assert main(["config", "edit"]) == 0
+    assert _edit(monkeypatch, tmp_path, "echo '# seen' >>") == 0
     once = file.read_text()
     assert [line for line in WRITTEN.split("\n") if line not in once.split("\n")] == []
     assert Settings(**tomllib.loads(once)) == Settings(**tomllib.loads(WRITTEN))
@@ -322,11 +321,9 @@ def test_u3_the_users_own_lines_stay_and_comments_are_added_once(
 def test_u3_invalid_edits_are_not_saved(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stdin, "readline", lambda: "n\n", raising=False)
     for change in (r"sed -i 's/^# turns = 5 /turns = 99 /'", "echo '[' >>", "echo 'modle = 1' >"):
-        _editor(monkeypatch, tmp_path, change)
-        assert main(["config", "edit"]) == 2
+        assert _edit(monkeypatch, tmp_path, change) == 2
         assert not file.exists()
-    _editor(monkeypatch, tmp_path, "true")
-    assert main(["config", "edit"]) == 0
+    assert _edit(monkeypatch, tmp_path, "true") == 0
     assert not file.exists()
 
 
@@ -338,12 +335,12 @@ def test_u3_a_mistake_costs_nothing_but_a_second_edit(
     monkeypatch.setattr(sys.stdin, "readline", lambda: next(answers, ""), raising=False)
     steps = "s/^turns = 98 .*/turns = 7/", "s/^turns = 99 .*/turns = 98 # more/", "s/^# turns = 5 /turns = 99 /"
     change = "sed -i" + "".join(f" -e '{step}'" for step in steps)
-    _editor(monkeypatch, tmp_path, change)
-    assert main(["config", "edit"]) == 0
+    assert _edit(monkeypatch, tmp_path, change) == 0
     assert "\nturns = 7\n" in file.read_text()
     file.unlink()
-    _editor(monkeypatch, tmp_path, "echo '[' >>")
-    assert main(["config", "edit"]) == 2, "the end of the input is no answer that asks for another edit"
+    assert _edit(monkeypatch, tmp_path, "echo '[' >>") == 2, (
+        "the end of the input is no answer that asks for another edit"
+    )
 
 
 @pytest.mark.usefixtures("terminal")
@@ -351,8 +348,7 @@ def test_u3_a_model_that_no_provider_takes_is_not_saved(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stdin, "readline", lambda: "n\n", raising=False)
-    _editor(monkeypatch, tmp_path, "echo 'model = \"sonnet\"' >")
-    assert main(["config", "edit"]) == 2
+    assert _edit(monkeypatch, tmp_path, "echo 'model = \"sonnet\"' >") == 2
     assert not file.exists()
 
 
@@ -363,8 +359,7 @@ def test_u3_a_file_with_the_line_ends_of_windows_keeps_them(
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(b'model = "offline"\r\nbatch.turns = 4\r\n')
     file.chmod(0o600)
-    _editor(monkeypatch, tmp_path, "sed -i 's/turns = 4/turns = 6/'")
-    assert main(["config", "edit"]) == 0
+    assert _edit(monkeypatch, tmp_path, "sed -i 's/turns = 4/turns = 6/'") == 0
     written = file.read_bytes()
     assert b"batch.turns = 6\r\n" in written
     assert written.count(b"\n") == written.count(b"\r\n")

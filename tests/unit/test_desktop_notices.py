@@ -12,7 +12,6 @@ from types import SimpleNamespace
 import pytest
 
 from skilld.notify import desktop
-from skilld.notify import desktop as macos
 from skilld.notify.desktop import Desktop
 from skilld.notify.notice import Notice, buttons, escape
 from skilld.types import Op, Operation
@@ -95,7 +94,7 @@ def osascript(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_on_macos_a_notice_passes_its_text_to_a_constant_script(osascript: Path) -> None:
     evil = '" with title "x\n$(touch owned)'
-    assert asyncio.run(macos.show_with_osascript("skilld", evil)) is None
+    assert asyncio.run(desktop.show_with_osascript("skilld", evil)) is None
     assert osascript.read_text().split("\0")[:-1] == [
         *("-e", "on run argv"),
         *("-e", "display notification (item 2 of argv) with title (item 1 of argv)"),
@@ -109,7 +108,7 @@ def test_on_macos_a_hanging_notice_is_killed(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
 
     async def show() -> None:
-        await asyncio.wait_for(macos.show_with_osascript("skilld", "x"), 0.2)
+        await asyncio.wait_for(desktop.show_with_osascript("skilld", "x"), 0.2)
 
     with pytest.raises(TimeoutError):
         asyncio.run(show())

@@ -263,6 +263,11 @@ def test_why_nothing_says_that_nothing_lasting_was_heard() -> None:
     assert kept[1:] == ["2 lasting instructions kept, but not in any file yet (list: skilld learnings)"]
 
 
+def context_with(agent: str, names: list[str]) -> Context:
+    files = tuple(LoadedFile(f"/p/{name}", f"/p/{name}", LoadTime.START, Scope.PROJECT) for name in names)
+    return Context(agent, "", "measured", "/p", files)
+
+
 @for_each(
     ("codex", "claude", "verdict"),
     [
@@ -276,10 +281,6 @@ def test_why_nothing_says_that_nothing_lasting_was_heard() -> None:
 def test_agents_of_one_project_without_a_common_file_are_reported(
     codex: list[str], claude: list[str], verdict: str
 ) -> None:
-    def context_with(agent: str, names: list[str]) -> Context:
-        files = tuple(LoadedFile(f"/p/{name}", f"/p/{name}", LoadTime.START, Scope.PROJECT) for name in names)
-        return Context(agent, "", "measured", "/p", files)
-
     found = no_common_file([context_with("codex", codex), context_with("claude-code", claude)])
     assert [check.verdict for check in found] == [verdict] * bool(verdict)
     told = {
@@ -313,10 +314,6 @@ def test_agents_of_one_project_without_a_common_file_are_reported(
     ],
 )
 def test_the_remedy_names_the_files_of_the_agents_that_miss_one(loads: dict[str, list[str]], remedy: str) -> None:
-    def context_with(agent: str, names: list[str]) -> Context:
-        files = tuple(LoadedFile(f"/p/{name}", f"/p/{name}", LoadTime.START, Scope.PROJECT) for name in names)
-        return Context(agent, "", "measured", "/p", files)
-
     (check,) = no_common_file([context_with(agent, names) for agent, names in loads.items()])
     assert check.remedy == remedy
 

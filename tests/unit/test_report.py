@@ -45,6 +45,7 @@ from skilld.report.values import (
     WeeklyShares,
     Weeks,
 )
+from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.types import Evidence, How, Kind, Span, State, Turn, Update, Usage
 from support.in_process_program import InProcessProgram
@@ -394,16 +395,21 @@ def test_an_import_alone_is_something_to_report(tmp_path: Path) -> None:
     assert "Of the proposals you decided on, 100% were accepted" in told
 
 
-def test_a_lesson_counts_in_the_week_in_which_it_was_said(tmp_path: Path) -> None:
-    """A backfill proposes it weeks later."""
-    store = new_store(tmp_path / "skilld.db")
-    path = tmp_path / "s1.jsonl"
+def _store_with_turns(folder: Path, **days: str) -> Store:
+    """Return a store with one session in which these turns were said, each on its day."""
+    store, path = new_store(folder / "skilld.db"), folder / "s1.jsonl"
     path.touch()
     file = store.transcripts.add_file("codex", str(path), path.stat(), baseline=0)
     store.transcripts.record_activity("codex", "s1", cwd=None, activity=NOW)
-    for key, at in (("t1", "2026-09-14T09:00:00Z"), ("t2", "2026-09-22T09:00:00Z"), ("t3", "2026-09-15T09:00:00Z")):
-        turn = Turn(key, "codex", "s1", "words", at, How.TYPED, Span(int(key[1]), 10))
+    for key, day in days.items():
+        turn = Turn(key, "codex", "s1", "words", f"{day}T09:00:00Z", How.TYPED, Span(int(key[1]), 10))
         store.transcripts.add_turn(turn, file.id, counts=True, lasting=True)
+    return store
+
+
+def test_a_lesson_counts_in_the_week_in_which_it_was_said(tmp_path: Path) -> None:
+    """A backfill proposes it weeks later."""
+    store = _store_with_turns(tmp_path, t1="2026-09-14", t2="2026-09-22", t3="2026-09-15")
     made = make_proposal(
         evidence=(Evidence("t1", "use tabs"), Evidence("t2", "tabs!")), created_at="2026-10-01T09:00:00Z"
     )
@@ -431,18 +437,10 @@ def test_the_text_says_how_much_of_a_list_it_leaves_out() -> None:
 
 
 def test_while_messages_wait_it_is_not_said_that_nothing_was_found(tmp_path: Path) -> None:
-    store = new_store(tmp_path / "skilld.db")
-    path = tmp_path / "s1.jsonl"
-    path.touch()
-    file = store.transcripts.add_file("codex", str(path), path.stat(), baseline=0)
-    store.transcripts.record_activity("codex", "s1", cwd=None, activity=NOW)
-    turn = Turn("t1", "codex", "s1", "words", "2026-10-01T09:00:00Z", How.TYPED, Span(0, 10))
-    store.transcripts.add_turn(turn, file.id, counts=True, lasting=True)
+    store = _store_with_turns(tmp_path, t1="2026-10-01")
     told = " ".join(" ".join(report_lines(gather(store, NOW), HOME)).split())
-    none = (
-        "skilld has found no lasting instructions in 1 session yet. 1 message is not judged yet (why: skilld doctor)."
-    )
-    assert none in told
+    none = "skilld has found no lasting instructions in 1 session yet."
+    assert f"{none} 1 message is not judged yet (why: skilld doctor)." in told
 
 
 def test_quotes_appear_only_if_requested(tmp_path: Path) -> None:
