@@ -9,6 +9,7 @@ from skilld.pipeline.edits import COLLATERAL_FLAG
 from skilld.proposals.model import REMEDY_PREFIX
 from skilld.proposals.remarks import why_left_open
 from skilld.store import Store
+from skilld.text import join_sentences
 from skilld.types import BY_HEADING_FLAG, Kind, Proposal
 from skilld.words import content_stems
 
@@ -28,7 +29,7 @@ def why_one_by_one(store: Store, proposal: Proposal) -> str:
         return why
     doubt = next(_doubts(proposal), "")
     end = f"To accept it nevertheless: skilld accept {proposal.id}"
-    return f"{proposal.id} was left open: {doubt.rstrip('.')}. {end}" if doubt else ""
+    return f"{proposal.id} was left open: {join_sentences([doubt, end]).removesuffix('.')}" if doubt else ""
 
 
 def _doubts(proposal: Proposal) -> Iterator[str]:

@@ -20,7 +20,7 @@ from skilld.store.batches import REMAKE_PREFIX
 from skilld.store.meta import COMMON_GIT_DIRS, GIT_POLLED_AT, MERGE_WARNINGS
 from skilld.store.proposals import MAYBE_AGENTS_PREFIX, UNWANTED_STATES
 from skilld.store.transcripts import ActiveSession
-from skilld.text import fold, pluralize, split_sentences
+from skilld.text import fold, join_sentences, pluralize, split_sentences
 from skilld.types import ContradictingLine, Proposal, State
 
 _HOUR = 3600
@@ -175,8 +175,8 @@ def why_left_open(store: Store, proposal: Proposal) -> str:
     if not harms:
         return ""
     more = f" ({len(harms) - 1} more: skilld show {proposal.id})" if harms[1:] else ""
-    flag = harms[0][0].lower() + harms[0][1:]
-    return f"{proposal.id} was left open: {flag}{more}. To accept it nevertheless: skilld accept {proposal.id}"
+    flag, end = f"{harms[0][0].lower()}{harms[0][1:]}{more}", f"To accept it nevertheless: skilld accept {proposal.id}"
+    return f"{proposal.id} was left open: {join_sentences([flag, end]).removesuffix('.')}"
 
 
 def _opposing_proposals(store: Store, proposal: Proposal) -> Iterator[Proposal]:

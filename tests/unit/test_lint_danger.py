@@ -155,6 +155,9 @@ def test_t13_everyday_rules_get_no_flag(text: str) -> None:
         "Never write property-based tests",
         "Avoid mocks in tests",
         "Don't use parametrized tests",
+        "No need to use the test postgres, mock the database in tests",
+        "Do not use the test server for demos",
+        "Never use the test database, use a copy",
     ],
 )
 def test_a_kind_of_test_or_their_folder_is_no_unsafe_practice(text: str) -> None:

@@ -12,6 +12,7 @@ from skilld.store import Store
 from skilld.types import BY_HEADING_FLAG, Evidence, Kind, Update
 from support.proposals import make_proposal
 
+UNSAFE = "It asks for an unsafe practice: No need to use the old\u2026"
 REBASE = "It removes an instruction: - Rebase before you push."
 
 
@@ -35,6 +36,8 @@ def _said(quote: str, kind: Kind = Kind.CHANGE_STEP) -> dict[str, Any]:
         ({"batch_id": "effect-sharpen-0a1b2c3d"}, ""),
         ({"batch_id": "trim-1", "evidence": (), "flags": (REBASE,)}, ""),
         ({"flags": ("It skips hooks, checks or signatures: --no-verify",)}, "it skips hooks"),
+        ({"flags": (UNSAFE,)}, "it asks for an unsafe practice: No need to use the old\u2026 To accept"),
+        ({"flags": (f"{REBASE[:-1]}\u2026",), **_said("Squash.")}, "it removes an instruction: - Rebase before you"),
         ({}, ""),
     ],
 )
@@ -45,4 +48,5 @@ def test_a_batch_leaves_what_nobody_named(store: Store, fields: dict[str, Any], 
     assert bool(told) is bool(why)
     if why:
         assert told.startswith(f"{one.id} was left open: {why}")
-        assert told.endswith(f". To accept it nevertheless: skilld accept {one.id}")
+        assert "\u2026." not in told
+        assert told.endswith(f" To accept it nevertheless: skilld accept {one.id}")

@@ -249,9 +249,11 @@ _CHECKS = nouns(
     " gitignore input output confirmation two-?factor 2FA MFA paywall captcha"
 )
 
-# Not writing tests first does not abolish them, nor is "the test customers" a test.
+# Not writing tests first does not abolish them, nor is "the test customers" or "the test postgres" a test.
 _TEST = nouns("test") + (
-    r"(?!\s+(?:first|beforehand|up-?front|(?:account|customer|data|entr(?:y|ie)|email|order|page|record|row|user)s?\b))"
+    r"(?!\s+(?:first|beforehand|up-?front|(?:account|bucket|card|cluster|container|customer|data|database|db|device"
+    r"|entr(?:y|ie)|env|environment|email|instance|key|mysql|order|page|postgres(?:ql)?|record|redis|row|server|sqlite"
+    r"|tenant|user)s?\b))"
 )
 # Someone who wants no Jest tests wants other ones.
 _TOOLS = "jest mocha jasmine vitest pytest unittest nose junit testng rspec cypress playwright selenium karma snapshot"
