@@ -134,17 +134,18 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
         console.say(f"No agent was used here in the last {last}, so there are no past sessions to read.")
         return ""
     process = common.daemon_pid()
-    if process and not service.service_manager().state().running:  # a service could be stopped and started again
-        console.say(f"skilld is already running: process {process}. To process the last {last}, stop it first, then:")
-        console.say(f"  skilld run --once --backfill {wanted:g}")
-        return ""
     files, since = pluralize(len(found), "session file"), rfc3339(time.time() - wanted * _DAY_SECONDS)
     with closing(common.store_or_empty()) as store:
         new = [one for one in found if not store.transcripts.is_read(str(one.path), since)]
         waiting = store.batches.count_due(time.time())  # more than none if an earlier look-back was interrupted
     rest = pluralize(waiting, "batch of messages waits", "batches of messages wait")
     if not new and (process or not waiting):  # a service judges what waits
-        console.say(f"The last {last}: {files}, already {f'read; {rest} to be judged' if waiting else 'judged'}.")
+        done = f"read; {rest} to be judged" if waiting else "judged; to search them again: skilld mine"
+        console.say(f"The last {last}: {files}, already {done}.")
+        return ""
+    if process and not service.service_manager().state().running:  # a service could be stopped and started again
+        console.say(f"skilld is already running: process {process}. To process the last {last}, stop it first, then:")
+        console.say(f"  skilld run --once --backfill {wanted:g}")
         return ""
     part = f", {len(new):,} of them not judged yet" if 0 < len(new) < len(found) else ""
     part += f"; {rest} to be judged" if waiting else ""

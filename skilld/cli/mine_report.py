@@ -131,7 +131,7 @@ def _print_list(title: str, rows: Iterable[tuple[str, str]]) -> None:
     for number, (text, remark) in enumerate(rows):
         if not number:
             console.say(f"\n{title}")
-        console.say(f"  - {console.plain(text)}" + console.paint(f"  \u2013 {console.plain(remark)}", "dim"))
+        console.say(f"  - {console.plain(text)}" + console.paint(f"  \u2013 {console.message(remark)}", "dim"))
 
 
 def reason(candidate: Candidate) -> str:

@@ -251,6 +251,8 @@ def print_proposal(
     if commands:
         console.line()
         _print_commands(commands)
+    if commands and applicability.can_merge and not applicability.can_cherry_pick:
+        console.say("  git cherry-pick would conflict with other changes to the file; skilld accept does not", 2)
 
 
 def _quotes(proposal: Proposal) -> Iterator[str]:

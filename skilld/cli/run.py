@@ -110,7 +110,10 @@ def _follow(engine: Engine, places: Places, arguments: argparse.Namespace, *, ne
         console.say(f"Reading {pluralize(count, 'transcript')} from the last {days}.")
     if arguments.once:
         with Worker(engine.host.environment) as worker:
-            return _run_once(engine, worker, brief=arguments.brief, known=known if quiet else -1)
+            code = _run_once(engine, worker, brief=arguments.brief, known=known if quiet else -1)
+            if arguments.backfill and not arguments.brief and _count_turns(engine) == known > 0:
+                console.say("What was judged before is not judged again; to search it: skilld mine")
+            return code
     loop.run()
     if loop.stopped_by != signal.SIGINT:
         return Exit.OK

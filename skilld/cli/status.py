@@ -338,14 +338,17 @@ def _print_turns(turns: dict[str, int], judge: str) -> None:
     missed = turns["judged"] - turns["taught"]
     fates = {
         "judged": f"judged: {turns['taught']:,} with a lasting instruction, {missed:,} without",
+        "chatter": "skipped (no lasting instructions)",
         "opted_out": "skipped because their project opted out",
+        "pending": "in batches that wait to be judged",
         "waiting": "waiting for the session to continue or end",
     }
     lines = [f"{turns[fate]:,} {text}" for fate, text in fates.items() if turns[fate]]
     for label, text in zip(("turns", *[""] * len(lines)), lines, strict=False):
         console.say(f"{label:10}{text}", 10)
     if missed and judge == OFFLINE:
-        _print_more('missing a rule? Say it again with "from now on", or choose a model: skilld setup', "dim")
+        hint = 'missing a rule? Say it again with "from now on", or choose a model: skilld setup, then skilld mine'
+        _print_more(hint, "dim")
 
 
 def _print_proposals(shown: dict[str, Any]) -> None:

@@ -79,7 +79,8 @@ def _repeat_lines(report: Report, home: str) -> Iterator[str]:
 
 def _group_line(group: Group, home: str) -> str:
     name = wording.short_path(group.name, home) or "unknown"
-    return f"{name}: {pluralize(group.sessions, 'session')}, {group.taught} taught, {group.repeats} repeated"
+    again = f", {group.repeats} repeated" if group.repeats else ""
+    return f"{name}: {pluralize(group.sessions, 'session')}, {group.taught} taught{again}"
 
 
 def _blocks(report: Report, values: Sequence[float]) -> str:

@@ -109,6 +109,10 @@ def test_opposites_stay_open(home: Path, tmp_path: Path, daemon: InProcessDaemon
     ):
         Talk(home, project.root).type(said, *CHATTER[:4])
         daemon.run()
+    shown = [program.run("show", one["id"]).stdout for one in program.json("proposals")]
+    conflicts = ["git cherry-pick would conflict with other changes to the file" in one for one in shown]
+    assert ["the same as accept, with plain git" not in one for one in shown] == conflicts
+    assert any(conflicts)
     output = _inside(project, program).run("accept", "--all").stdout
     text = (project.root / "CLAUDE.md").read_text()
     assert ("sort the imports" in text, "tabs" in text) == (True, False)

@@ -255,7 +255,8 @@ def test_why_nothing_was_proposed_is_explained_step_by_step(setup: BrokenSetup) 
     assert setup.program.run("run", "--once").returncode == 0
     first, *more = setup.why_nothing()
     assert first == "7 messages read: 5 judged (3 with a lasting instruction), 2 skipped (no lasting instructions)"
-    assert "turns     5 judged: 3 with a lasting instruction, 2 without" in setup.program.run("status").stdout
+    status = setup.program.run("status").stdout
+    assert "turns     5 judged: 3 with a lasting instruction, 2 without\n          2 skipped (no lasting" in status
     assert more[0] == "3 lasting instructions kept, but not in any file yet (list: skilld learnings)"
 
 

@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+from e2e.test_targets import Talk
 from skilld.store import Store
 from support.in_process_program import InProcessProgram
 from support.live_project import Project
@@ -86,6 +87,15 @@ def test_sessions_without_findings_are_reported_as_such(home: Path, project: Pro
     Session(home, project).type("thanks")
     output = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
     assert output == "1 session read.\nThere is not enough in these sessions to make a skill.\n"
+
+
+def test_what_is_better_in_a_project_is_named_with_its_short_path(home: Path) -> None:
+    folder = home / "code/shop"
+    folder.mkdir(parents=True)
+    for _ in range(2):
+        Talk(home, folder).type("Always use pnpm in this repo, never npm.")
+    output = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
+    assert output.endswith("skill:\n  - Always use pnpm in this repo, never npm.  \u2013 ~/code/shop\n")
 
 
 def test_an_extension_keeps_each_lesson_with_its_own_words(home: Path, project: Project) -> None:

@@ -154,6 +154,7 @@ def test_a_second_rule_waits_for_the_proposal_that_creates_its_file(
     (waits,) = (one for one in teach(home, project, program, pushed) if one["id"] != maker["id"])
     assert waits["note"] == f"on hold: the open proposal {maker['id']} creates this file; decide on it first"
     assert program.run("accept", waits["id"]).returncode
+    assert "git cherry-pick" not in program.run("show", waits["id"]).stdout
     assert program.run(decision, maker["id"]).returncode == 0
     (placed,) = program.json("proposals")
     assert (placed["id"], placed["note"], len(placed["evidence"])) == (waits["id"], "", 2)

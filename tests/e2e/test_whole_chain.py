@@ -67,8 +67,10 @@ def test_statements_before_the_first_start_wait_for_a_backfill(home: Path, proje
     _teach(home, project)
     assert "Judged 0 batches" in program.run("run", "--once").stdout
     assert program.json("status")["agents"]["claude-code"]["turns"] == 0
-    assert "1 open proposal" in program.run("run", "--once", "--backfill", "7").stdout
-    program.run("run", "--once", "--backfill", "7")
+    assert "1 open proposal" in (first := program.run("run", "--once", "--backfill", "7").stdout)
+    hint = "What was judged before is not judged again; to search it: skilld mine"
+    assert hint not in first
+    assert hint in program.run("run", "--once", "--backfill", "7").stdout
     assert len(_open_proposals(program)) == 1
 
 

@@ -171,7 +171,7 @@ def test_a_second_setup_shows_what_is_set_and_offers_only_unjudged_days(
         store.transcripts.add_file("claude-code", "/before.jsonl", Path.home().stat(), baseline=1)
     assert _setup(monkeypatch, "offline", "n") == Exit.OK
     output = capsys.readouterr().out
-    assert "The last 7 days: 1 session file, already judged." in output
+    assert "The last 7 days: 1 session file, already judged; to search them again: skilld mine." in output
     assert "and 2 more: skilld proposals\n7 open proposals. To review: skilld review" in output
     both = [Transcript("claude-code", Path(path), 0.0) for path in ("/s.jsonl", "/before.jsonl")]
     monkeypatch.setattr(common, "past_transcripts", lambda _: both)
