@@ -22,7 +22,7 @@ from skilld.clock import local_day, rfc3339
 from skilld.errors import SkilldError
 from skilld.mining.actions import tokens
 from skilld.mining.kinds import MIN_SESSIONS
-from skilld.mining.new_skill import NewSkill, build_skill, join_name, project_name
+from skilld.mining.new_skill import NewSkill, build_skill, project_name, with_free_names
 from skilld.mining.proposing import MiningRun, check_skill
 from skilld.mining.questions import DECLINED_REASON
 from skilld.mining.requests import Request, requests_with_actions
@@ -206,7 +206,7 @@ def with_titles(
 
     `taken` are the names of existing skills. Without `may_ask` only a stored answer is used.
     """
-    candidates = _with_own_names(candidates, taken)
+    candidates = with_free_names(candidates, taken)
     drafts = {
         one: build_skill(one, day=local_day(time.time()), with_sessions=False)
         for one in candidates
@@ -224,15 +224,6 @@ def with_titles(
         named.append(_apply_title(one, drafts[one], suggested, names - {one.name}, run) if suggested else one)
         names.add(named[-1].name)
     return tuple(named), why_not
-
-
-def _with_own_names(candidates: Sequence[Candidate], taken: Collection[str]) -> list[Candidate]:
-    """Return the candidates, new skills with names that neither an existing skill nor one before them has."""
-    used, named = set(taken), list[Candidate]()
-    for one in candidates:
-        named.append(replace(one, name=join_name([one.name], used)) if one.creates else one)
-        used.add(named[-1].name)
-    return named
 
 
 def _apply_title(one: Candidate, drafted: NewSkill, title: Title, taken: Collection[str], run: MiningRun) -> Candidate:

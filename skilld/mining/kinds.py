@@ -1,8 +1,8 @@
 """Which kinds of action the sessions of a task share, in whatever order. Pure.
 
-For drafts that a model will review. Two sessions that do the same task run other commands around it, in another order,
-and change other files of the same folder. So a kind is counted by the sessions that have it, wherever in them: a
-command or what commands of a sort share, a changed file or several of one folder, a file that is read.
+Two sessions that do the same task run other commands around it, in another order, and change other files of the same
+folder. So a kind is counted by the sessions that have it, wherever in them: a command or what commands of a sort share,
+a changed file or several of one folder, a file that is read.
 """
 
 from __future__ import annotations
@@ -38,6 +38,11 @@ class _Kind:
     def place(self) -> float:
         return sum(self.places.values()) / len(self.places)
 
+    def is_before(self, other: _Kind) -> bool:
+        """Whether all sessions that have both did this one first."""
+        both = self.places.keys() & other.places.keys()
+        return bool(both) and all(self.places[one] < other.places[one] for one in both)
+
 
 def is_look(action: Action) -> bool:
     """Whether an action only looks at something, in a way that can be a step."""
@@ -50,22 +55,14 @@ def is_look_command(text: str) -> bool:
 
 
 def shared_kinds(sessions: Mapping[str, Sequence[ActionRun]]) -> list[Column]:
-    """Return the kinds that enough of the sessions have, in their usual order."""
+    """Return the kinds that enough of the sessions have: as all sessions with both did them, or as is usual."""
     placed = {session: _places(list(dict.fromkeys(runs))[:_MAX_RUNS]) for session, runs in sessions.items()}
     kinds = [*_command_kinds(placed), *_file_kinds(placed, edits=True), *_file_kinds(placed, edits=False)]
-    return [kind.runs for kind in sorted(kinds, key=lambda kind: kind.place)]
-
-
-def always_before(columns: Sequence[Column], sessions: Mapping[str, Sequence[ActionRun]]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of columns, by number, of which at least two sessions and all that have both did one first."""
-    first = {(session, one): at for session, runs in sessions.items() for at, one in reversed([*enumerate(runs)])}
-    for one in range(len(columns)):
-        for other in range(len(columns)):
-            both = columns[one].keys() & columns[other].keys()
-            if len(both) >= MIN_SESSIONS and all(
-                first[session, columns[one][session]] < first[session, columns[other][session]] for session in both
-            ):
-                yield one, other
+    ordered: list[_Kind] = []
+    for kind in sorted(kinds, key=lambda kind: kind.place):
+        at = next((n for n, other in enumerate(ordered) if kind.is_before(other)), len(ordered))
+        ordered.insert(at, kind)
+    return [kind.runs for kind in ordered]
 
 
 def _places(runs: Sequence[ActionRun]) -> list[_Placed]:

@@ -1,22 +1,21 @@
 """The order of a drafted skill's lines, and its check. Pure.
 
-A model puts lines in an order that no session kept, changes files after the commit, or tests after the push.
+A model puts steps in another order than the sessions, changes files after the commit, or tests after the push.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from skilld.library.patterns import CHECK_PATTERN
 from skilld.mining.actions import tokens
 from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.similarity import ELLIPSIS
-from skilld.mining.values import STEPS, Part, PartKind, Recurrence
+from skilld.mining.values import STEPS, Part, PartKind
 from skilld.mining.wording import CODE_PATTERN, MAX_LENGTH
 
-_START_WORDS = 3  # that say what a command does
 _ADD_PATTERN = re.compile(r"\A(?:git|hg|jj) (?:-C \S+ )?(?:add|stage)\b")
 _COMMIT_PATTERN = re.compile(r"\b(?:git|hg|jj) (?:-C \S+ )?commit\b")
 # Without `-a`, which adds by itself.
@@ -78,40 +77,20 @@ def with_added_files(lines: Sequence[Line], evidence: Sequence[Part]) -> list[Li
     return [*lines[:at], Line(Part(PartKind.COMMAND, add, proofs), adds), *lines[at:]]
 
 
-def in_working_order(
-    lines: Sequence[Line], check: Line | None, evidence: Sequence[Part], task: Recurrence
-) -> list[Part]:
+def in_working_order(lines: Sequence[Line], check: Line | None, evidence: Sequence[Part]) -> list[Part]:
     """Return the lines in the order in which they can be done; a check of the work comes before it is handed over."""
-    kept = _in_a_kept_order(lines, evidence, task)
+    usual = {part: number for number, part in enumerate(evidence) if part.sort in STEPS}
+    keys = [-1]
+    for line in lines:  # a worded one stays behind the one before it
+        keys.append(usual.get(line.part, keys[-1]))
+    kept = [lines[at] for at in sorted(range(len(lines)), key=lambda at: keys[at + 1])]
     kept = _each_before(kept, lambda line: line.changes_file, _COMMIT_PATTERN, last=True)
     kept = _each_before(
         kept, lambda line: all(map(_ADD_PATTERN.match, line.commands or ("",))), _COMMIT_PATTERN, last=True
     )
-    kept = _details_first(kept)
     if check is not None:
-        kept = [*kept, check]
-        kept = _each_before(kept, lambda line: line == check and _is_of_work(line, kept, task), _HANDOVER_PATTERN)
+        kept = _each_before([*kept, check], lambda line: line == check and _is_of_work(line), _HANDOVER_PATTERN)
     return [line.part for line in kept]
-
-
-def _in_a_kept_order(lines: Sequence[Line], evidence: Sequence[Part], task: Recurrence) -> list[Line]:
-    """Return the lines in the chosen order, or in the usual one if no session did the steps like that."""
-    if not is_reversed([line.part.text for line in lines if line.part.sort in STEPS], task.order):
-        return [*lines]
-    usual = {part: number for number, part in enumerate(evidence)}
-    before = -1
-    keys: list[int] = []
-    for line in lines:
-        before = usual.get(line.part, before)
-        keys.append(before)
-    return [line for _, line in sorted(zip(keys, lines, strict=True), key=lambda each: each[0])]
-
-
-def is_reversed(texts: Sequence[str], order: Collection[tuple[str, str]]) -> bool:
-    """Whether steps come in an order that no session kept."""
-    last = {text: at for at, text in enumerate(texts)}
-    first = {text: at for at, text in reversed([*enumerate(texts)])}
-    return any(earlier in first and first[earlier] < last.get(later, -1) for later, earlier in order)
 
 
 def _each_before(
@@ -130,23 +109,6 @@ def _each_before(
     return [*rest[:first], *late, *rest[first:]]
 
 
-def _details_first(lines: Sequence[Line]) -> list[Line]:
-    """Move a line about how a command is given, in words alone, before the line with that command."""
-    found: list[Line] = []
-    for line in lines:
-        starts = {tokens(one.text)[:_START_WORDS] for one in line.sources if one.sort is PartKind.COMMAND}
-        alone = line.part.sort is PartKind.WORDED and not line.commands and len(starts) == 1
-        alone = alone and all(one.sort in {PartKind.COMMAND, PartKind.SAID} for one in line.sources)
-        places = (
-            at for at, one in enumerate(found) if any(tokens(run)[:_START_WORDS] in starts for run in one.commands)
-        )
-        at = next(places, None) if alone else None
-        found.insert(len(found) if at is None else at, line)
-    return found
-
-
-def _is_of_work(check: Line, lines: Sequence[Line], task: Recurrence) -> bool:
-    """Whether a check is one of the work itself, and was not always done after the commit."""
-    own = [one for one in check.commands if CHECK_PATTERN.search(one) and tokens(one)[0] not in _REMOTE_PROGRAMS]
-    over = [line.part.text for line in lines if line.hands_over()]
-    return bool(own) and not any((text, check.part.text) in task.order for text in over)
+def _is_of_work(check: Line) -> bool:
+    """Whether a check is one of the work itself, not of what was handed over."""
+    return any(CHECK_PATTERN.search(one) and tokens(one)[0] not in _REMOTE_PROGRAMS for one in check.commands)

@@ -49,6 +49,15 @@ def join_name(parts: Iterable[str], taken: Collection[str] = ()) -> str:
     return name
 
 
+def with_free_names(candidates: Sequence[Candidate], taken: Collection[str]) -> list[Candidate]:
+    """Return the candidates, new skills with names that are neither `taken` nor those of candidates before them."""
+    used, named = set(taken), list[Candidate]()
+    for one in candidates:
+        named.append(replace(one, name=join_name([one.name], used)) if one.creates else one)
+        used.add(named[-1].name)
+    return named
+
+
 def topic_words(text: str) -> list[str]:
     """Return the first few content words of a text."""
     words = [word.strip(".,:;!?'\"()`").lower() for word in text.split()]

@@ -13,7 +13,7 @@ from itertools import takewhile
 
 from skilld.library.patterns import CHECK_PATTERN
 from skilld.mining.actions import Action, is_generic, is_mcp_call, tokens, unfit_reason
-from skilld.mining.kinds import MIN_SESSIONS, always_before, common_path, is_look, shared_kinds
+from skilld.mining.kinds import MIN_SESSIONS, Column, common_path, is_look, shared_kinds
 from skilld.mining.similarity import (
     TEXT_NAMES,
     ActionRun,
@@ -22,14 +22,10 @@ from skilld.mining.similarity import (
     differs_in_numbers,
     differs_in_variables,
     find_gap,
-    is_repetition,
-    step_similarity,
     without_texts,
 )
 from skilld.mining.values import Part
 
-_MAX_ACTIONS = 120  # of one session that are aligned: the time is quadratic
-_GENERIC_DIVISOR = 3  # of the score of generic actions: their order means least
 _MIN_VALUE_LENGTH = 3  # characters of a value that is unlikely to match by accident
 _MIN_SHARE, _MIN_GENERIC_SHARE = 0.5, 0.66  # of the sessions
 _CUT_END = ' \u2026"'  # the end of a text that was cut after its first line
@@ -72,8 +68,7 @@ class Trap:
 class Procedure:
     """What the sessions have in common. `examples` has the values of each variable, `left_out` why steps are not in.
 
-    `wordings` are the requests, with variables; `order` has pairs of steps that no session did the other way round,
-    `done` what single sessions did.
+    `wordings` are the requests, with variables, `done` what single sessions did.
     """
 
     request: str
@@ -82,7 +77,6 @@ class Procedure:
     examples: Mapping[str, tuple[str, ...]]
     left_out: tuple[str, ...] = ()
     wordings: tuple[str, ...] = ()
-    order: frozenset[tuple[str, str]] = frozenset()
     done: tuple[Part, ...] = ()
 
     @property
@@ -95,10 +89,14 @@ class Procedure:
 def find_procedure(episodes: Sequence[Episode], named: int = 0, *, reviewed: bool = False) -> Procedure:
     """Return what the episodes, the newest first, have in common; the request of number `named` names it.
 
-    If the steps will be `reviewed`, fewer sessions need to have each, in any order.
+    If the steps will be `reviewed`, fewer sessions need to have each.
     """
     done = {one.session: [*_runs(one, reviewed=reviewed)] for one in episodes}
-    columns = shared_kinds(done) if reviewed else _align_episodes(done)
+    if reviewed:
+        columns = shared_kinds(done)
+    else:  # of what was done again, the last time counts: a check is at the end
+        last = {session: [*dict.fromkeys(reversed(runs))][::-1] for session, runs in done.items()}
+        columns = [one for one in shared_kinds(last) if len(one) >= len(done) * _min_share(one)]
     names = _Variables(episodes)
     refused = [
         next(filter(None, (unfit_reason(without_texts(one)) for one in column.values())), None) for column in columns
@@ -111,11 +109,7 @@ def find_procedure(episodes: Sequence[Episode], named: int = 0, *, reviewed: boo
     traps = _find_traps(episodes, steps, names)
     asked = names.requested()
     wordings = tuple(names.put(one.request, one.session, asked) for one in episodes)
-    columns = [{one.session: one for one in step.seen} for step in steps]
-    order = {(steps[one].text, steps[other].text) for one, other in always_before(columns, done)} if reviewed else ()
-    return Procedure(
-        wordings[named], tuple(steps), tuple(traps), names.examples(), left_out, wordings, frozenset(order)
-    )
+    return Procedure(wordings[named], tuple(steps), tuple(traps), names.examples(), left_out, wordings)
 
 
 def _runs(episode: Episode, *, reviewed: bool) -> Iterator[ActionRun]:
@@ -133,7 +127,7 @@ def _runs(episode: Episode, *, reviewed: bool) -> Iterator[ActionRun]:
             )
 
 
-def _column_steps(columns: Sequence[_Column], names: _Variables, *, reviewed: bool) -> Iterator[Step]:
+def _column_steps(columns: Sequence[Column], names: _Variables, *, reviewed: bool) -> Iterator[Step]:
     for column in columns:
         step = _column_step(column, names) or (_common_step(column) if reviewed else None)
         if step is not None:
@@ -166,59 +160,9 @@ def _has_outside_effect(step: Step) -> bool:
     return tells or bool(_OUTSIDE_EFFECT_PATTERN.search(step.text))
 
 
-# Aligning sessions: a column is one step, with the action of each session.
-
-_Column = dict[str, ActionRun]
-
-
-def _align_episodes(sessions: Mapping[str, Sequence[ActionRun]]) -> list[_Column]:
-    """Return the steps that several sessions share, in an order that all of them keep."""
-    columns: list[_Column] = []
-    for done in sessions.values():
-        columns = [*_align(columns, _without_repetitions(done)[:_MAX_ACTIONS])]
-    return [one for one in columns if len(one) >= max(MIN_SESSIONS, len(sessions) * _min_share(one))]
-
-
-def _min_share(column: _Column) -> float:
+def _min_share(column: Column) -> float:
     """Return the share of sessions that must have a step; more for a generic one."""
     return _MIN_GENERIC_SHARE if all(is_generic(one.text) for one in column.values()) else _MIN_SHARE
-
-
-def _without_repetitions(done: Sequence[ActionRun]) -> list[ActionRun]:
-    """Leave out repeated changes of a file, and commands repeated at once or for the next of several things."""
-    found: list[ActionRun] = []
-    for one in done:
-        if not (one.edits and one in found) and not (found and is_repetition(found[-1], one)):
-            found.append(one)
-    return found
-
-
-def _align(columns: Sequence[_Column], done: Sequence[ActionRun]) -> Iterator[_Column]:
-    """Yield the columns merged with another session's actions: the alignment with the highest score."""
-    worth = [[0] * (len(done) + 1) for _ in range(len(columns) + 1)]
-    similarity = [[_column_similarity(column, one) for one in done] for column in columns]
-    for i in reversed(range(len(columns))):
-        for j in reversed(range(len(done))):
-            both = similarity[i][j] + worth[i + 1][j + 1] if similarity[i][j] else 0
-            worth[i][j] = max(both, worth[i + 1][j], worth[i][j + 1])
-    i = j = 0
-    while i < len(columns) or j < len(done):
-        inside = i < len(columns) and j < len(done)
-        if inside and similarity[i][j] and worth[i][j] == similarity[i][j] + worth[i + 1][j + 1]:
-            yield columns[i] | {done[j].session: done[j]}
-            i, j = i + 1, j + 1
-        elif i < len(columns) and (not inside or worth[i][j] == worth[i + 1][j]):
-            yield columns[i]
-            i += 1
-        else:
-            yield {done[j].session: done[j]}
-            j += 1
-
-
-def _column_similarity(column: _Column, one: ActionRun) -> int:
-    """Return the score of an action as the step of a column, 0 if it is a different step."""
-    like = max(step_similarity(seen, one) for seen in column.values())
-    return -(-like // _GENERIC_DIVISOR) if is_generic(one.text) else like
 
 
 # Variables: differences with the same values are one variable.
@@ -310,7 +254,7 @@ _OUTSIDE_EFFECT_PATTERN = re.compile(
 )
 
 
-def _column_step(column: _Column, names: _Variables) -> Step | None:
+def _column_step(column: Column, names: _Variables) -> Step | None:
     """Return a column as a step, None if its sessions differ in more than variables."""
     seen = list(column.values())
     text = _common_text(seen, names)
@@ -329,7 +273,7 @@ def _column_step(column: _Column, names: _Variables) -> Step | None:
     return Step(text, tuple(seen), seen[0].edits, bool(CHECK_PATTERN.search(text)) and not is_file, seen[0].reads)
 
 
-def _common_step(column: _Column) -> Step | None:
+def _common_step(column: Column) -> Step | None:
     """Return what all actions of a column share, with "…" for the rest, None if that is too little."""
     seen = list(column.values())
     if seen[0].edits:

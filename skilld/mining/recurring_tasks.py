@@ -22,7 +22,6 @@ from skilld.mining.evidence import session_piece
 from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.new_skill import part_problem, task_name
 from skilld.mining.outline import outline
-from skilld.mining.overtaken import Later
 from skilld.mining.procedure import Episode, Procedure, Trap, find_procedure
 from skilld.mining.requests import (
     MIN_GROUP_SHARE,
@@ -72,13 +71,12 @@ IsDenied = Callable[[Row, Feedback], bool]
 class _Gate:
     """What a candidate must have: less if the person has `chosen` the sessions, or a model will have it `reviewed`.
 
-    `other_work` has the requests that, according to the model, belong to no task; `later` is all that was typed.
+    `other_work` has the requests that, according to the model, belong to no task.
     """
 
     chosen: bool
     reviewed: bool
     other_work: frozenset[tuple[str, str]]
-    later: Later
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,7 +125,7 @@ def find_recurring_tasks(
     told = grouping or Grouping()
     groups = _word_groups(requests) if grouping is None else _told_groups(requests, told)
     on_tasks = frozenset(chain.from_iterable((*task.requests, *task.continued) for task in told.tasks))
-    gate = _Gate(chosen, grouping is not None, frozenset(told.asked) - on_tasks, Later(rows))
+    gate = _Gate(chosen, grouping is not None, frozenset(told.asked) - on_tasks)
     found = _build_tasks(groups, [(group, None) for group in groups], denied, gate)
     # A task that is part of another one does not end any task.
     tasks = [
@@ -246,7 +244,7 @@ def _build_task(
         if one.turn in _turns_on_task(row, turns, asked if gate.reviewed else asked | group.continued)
         or content_stems(one.change) & about
     ]
-    corrections = [part for part in _correction_parts(feedback) if not gate.later.overtakes(part, rows)]
+    corrections = [part for part in _correction_parts(feedback) if not _is_taken_back(part, rows)]
     if not gate.reviewed:
         did = _without_repairs(did, group.continued)
     did = _without_rejected_steps(did, [part.text for part in corrections])
@@ -283,10 +281,18 @@ def _said_on_task(
     taken_back = [
         part
         for part in parts
-        if gate.later.overtakes(part, rows) or any(contradicts(one.text, part.text) for one in corrections)
+        if _is_taken_back(part, rows) or any(contradicts(one.text, part.text) for one in corrections)
     ]
     left = [part for part in parts if part not in taken_back and not part_problem(part, rows[0].project)]
     return left if gate.reviewed else [replace(part, text=with_stop(part.text)) for part in left]
+
+
+def _is_taken_back(part: Part, rows: Sequence[Row]) -> bool:
+    """Whether the person contradicted a part in these sessions after the newest time that they said it."""
+    places = {(row.session_id, turn): (row.datetime, at) for row in rows for at, turn in enumerate(row.turns)}
+    said = max((places[key] for one in part.proofs if (key := (one.session, one.turn)) in places), default=None)
+    tasks = ((places.get((row.session_id, one.turn)), one.text) for row in rows for one in row.tasks)
+    return said is not None and any(at and at > said and contradicts(text, part.text) for at, text in tasks)
 
 
 def _one_per_session(group: Sequence[Request], *, reviewed: bool) -> list[Request]:
@@ -476,7 +482,7 @@ def _candidate(ask: Ask, rows: Sequence[Row], did: Procedure, said: Sequence[Par
     ]
     parts += [_observed_part(PartKind.TRAP, _trap_text(trap), trap.seen) for trap in did.traps]
     check = did.check.text if did.check else ""
-    recurrence = Recurrence(did.request, did.examples, check, did.left_out, did.wordings, did.order, did.done)
+    recurrence = Recurrence(did.request, did.examples, check, did.left_out, did.wordings, did.done)
     return Candidate(
         task_name(did.request, did.examples, rows[0].project, did.wordings),
         "create",

@@ -16,7 +16,7 @@ from skilld.library.consolidate import best_match, describe_skill
 from skilld.mining.covered import covered_reason
 from skilld.mining.dedup import is_declined
 from skilld.mining.evidence import MIN_REPEATS, DuplicateReason, Lead, Refutations, find_leads
-from skilld.mining.new_skill import build_skill, join_name, part_problem, project_name
+from skilld.mining.new_skill import build_skill, join_name, part_problem, project_name, with_free_names
 from skilld.mining.recurring_tasks import feedback_mention, find_recurring_tasks
 from skilld.mining.session_summary import Feedback, Row
 from skilld.mining.values import (
@@ -158,7 +158,7 @@ def judge(
     settled_ones, alike = as_extensions([one for one in fit if one.creates], [] if create_new else skills, texts)
     fit = [one for one in fit if not one.creates] + settled_ones
     candidates = sorted(
-        _with_free_names(_merge_extensions(fit), skills),
+        with_free_names(_merge_extensions(fit), {skill.name for skill in skills}),
         key=lambda one: (one.creates, -_rank(one, reviewed=grouping is not None), -_sessions(one), one.name),
     )
     deferred = [RejectedCandidate(one.name, DEFERRED_REASON) for one in candidates[most:]]
@@ -233,15 +233,6 @@ def _filter_by_kind(
         for one in made
         if one not in wanted
     ]
-
-
-def _with_free_names(candidates: Sequence[Candidate], skills: Sequence[Skill]) -> list[Candidate]:
-    taken = {skill.name for skill in skills}
-    named = []
-    for one in candidates:
-        named.append(replace(one, name=join_name([one.name], taken)) if one.creates else one)
-        taken.add(named[-1].name)
-    return named
 
 
 def _merge_extensions(candidates: Sequence[Candidate]) -> list[Candidate]:

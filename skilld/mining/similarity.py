@@ -93,17 +93,6 @@ def bare_words(text: str) -> list[str]:
     return [word for word in tokens(text) if word[0] not in "\"'"]
 
 
-def is_repetition(last: ActionRun, one: ActionRun) -> bool:
-    """Whether an action repeats the one before it, exactly or for the next of several things."""
-    if last == one or one.edits or last.edits:
-        return last == one
-    return (
-        bool(_command_start(one.text))
-        and _command_start(last.text) == _command_start(one.text)
-        and differs_in_variables(last, one)
-    )
-
-
 @lru_cache(maxsize=4096)
 def _command_start(text: str) -> tuple[str, ...]:
     """Return a command up to its first flag, such as "gh pr create"; nothing if that is too short."""

@@ -132,7 +132,7 @@ def worded_skill(one: Candidate, answer: DraftAnswer) -> tuple[Candidate | None,
                 verdicts.append(Verdict(part.text, "another line says the same"))
     check = next((line for line, kind in lines.values() if kind == "check" and _is_check(line.part, task)), None)
     kept = with_added_files([line for line, _ in lines.values() if line is not check], evidence)
-    left = in_working_order(kept, check, evidence, task)
+    left = in_working_order(kept, check, evidence)
     steps = [part for part in left if part.sort in STEPS]
     if len(left) < MIN_LINES or not steps:
         verdicts.append(Verdict("", f"the whole skill: it needs {MIN_LINES} lines, one of them a step"))
@@ -145,7 +145,7 @@ def worded_skill(one: Candidate, answer: DraftAnswer) -> tuple[Candidate | None,
     saved = replace(one.saved, steps=len(steps))
     recurrence = replace(titled.recurrence or task, check=ends, done=())
     made = replace(titled, parts=(one.parts[0], *left), recurrence=recurrence, saved=saved, dimensions=(saved.why,))
-    return with_plain_variables(made), verdicts
+    return made, verdicts
 
 
 def _line_parts(line: DraftLine, evidence: Sequence[Part], one: Candidate, verdicts: list[Verdict]) -> Iterator[Part]:
@@ -235,23 +235,3 @@ def _titled(
     if part_problem(replace(one.parts[0], text=chosen, sort=sort), one.target):
         return None
     return replace(one, name=task_name(chosen, task.examples, one.target), recurrence=replace(task, request=chosen))
-
-
-def with_plain_variables(one: Candidate) -> Candidate:
-    """Return a candidate whose variables have no number where no other has the same name."""
-    task = one.recurrence
-    if task is None:
-        return one
-    texts = [part.text for part in one.parts[1:]]
-    used = dict.fromkeys(name for text in texts for name in _HOLE_PATTERN.findall(text))
-    plain = {name: name.rstrip("0123456789") or name for name in used}
-    new = {name: base for name, base in plain.items() if [*plain.values()].count(base) == 1 and base != name}
-
-    def renamed(text: str) -> str:
-        return _HOLE_PATTERN.sub(lambda hole: f"{{{{{new.get(hole[1], hole[1])}}}}}", text)
-
-    parts = (one.parts[0], *(replace(part, text=renamed(part.text)) for part in one.parts[1:]))
-    examples = {
-        new.get(name, name): known for name, known in task.examples.items() if name in new or name not in new.values()
-    }
-    return replace(one, parts=parts, recurrence=replace(task, examples=examples, check=renamed(task.check)))

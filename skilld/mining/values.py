@@ -75,9 +75,8 @@ class Part:
 class Recurrence:
     """A recurring task: `request` with `{{variables}}`, examples of each, the check at the end.
 
-    `left_out` has the reasons why some actions are not in any step; `wordings` has the request of each session, and
-    `order` pairs of steps that no session did the other way round. `done` is what single sessions did, in order: a
-    model may word steps after it.
+    `left_out` has the reasons why some actions are not in any step; `wordings` has the request of each session. `done`
+    is what single sessions did, in order: a model may word steps after it.
     """
 
     request: str
@@ -85,7 +84,6 @@ class Recurrence:
     check: str = ""
     left_out: tuple[str, ...] = ()
     wordings: tuple[str, ...] = ()
-    order: frozenset[tuple[str, str]] = frozenset()
     done: tuple[Part, ...] = ()
 
 

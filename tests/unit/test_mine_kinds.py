@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from skilld.mining.actions import Action, ActionLog
-from skilld.mining.kinds import always_before, common_path, shared_kinds
+from skilld.mining.actions import Action
+from skilld.mining.kinds import common_path, shared_kinds
 from skilld.mining.procedure import Episode, find_procedure
 from skilld.mining.similarity import ActionRun
-from skilld.types import Span, ToolCall, ToolOutcome
+from skilld.types import ToolOutcome
 from support.rows import for_each
 
 
@@ -79,28 +79,3 @@ def test_a_file_that_is_read_and_then_changed_is_a_change() -> None:
 )
 def test_the_common_part_of_paths_is_a_folder_or_a_name(paths: list[str], shared: str) -> None:
     assert common_path(paths) == shared
-
-
-def test_an_order_is_kept_only_if_every_session_with_both_kept_it() -> None:
-    done = {"a": _runs("a", "x one", "y two", "z three"), "b": _runs("b", "x one", "z three", "y two")}
-    columns = shared_kinds(done)
-    names = [next(iter(column.values())).text for column in columns]
-    before = {(names[one], names[other]) for one, other in always_before(columns, done)}
-    assert before == {("x one", "y two"), ("x one", "z three")}
-
-
-@for_each(
-    ("name", "given", "read"),
-    [
-        ("Read", {"file_path": "/w/shop/docs/plan.md"}, ["docs/plan.md"]),
-        ("Bash", {"command": "sed -n 1,80p docs/plan.md"}, ["docs/plan.md"]),
-        ("Bash", {"command": "cat a.py b.py | head -3"}, ["a.py", "b.py"]),
-        ("Bash", {"command": "cat a.py > b.py"}, []),
-        ("Bash", {"command": "grep -n plan docs/plan.md"}, []),
-        ("Edit", {"file_path": "/w/shop/docs/plan.md", "old_string": "a", "new_string": "b"}, []),
-    ],
-)
-def test_the_log_has_the_files_that_were_shown(name: str, given: dict[str, str], read: list[str]) -> None:
-    log = ActionLog()
-    log.add(ToolCall("s1", "c1", name, given, None, Span(0, 1)))
-    assert [one.text for one in log.actions("/w/shop") if one.reads] == read

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from skilld.mining.line_order import Line, in_working_order, with_added_files
-from skilld.mining.values import Part, PartKind, Proof, Recurrence
+from skilld.mining.values import Part, PartKind, Proof
 from support.rows import for_each
 
 EDITED = Part(PartKind.EDIT, "docs/usage.md", (Proof("a", "t", "docs/usage.md", observed=True),))
-CREATED = Part(PartKind.COMMAND, 'gh pr create --body "## Problem"', (Proof("a", "t", "gh", observed=True),))
-TASK = Recurrence("do it")
 
 
 def ran(text: str) -> Line:
@@ -22,9 +20,7 @@ def worded(text: str, *sources: Part) -> Line:
 ADD, COMMIT, PUSH = ran("git add \u2026"), ran('git commit -m "{{message}}"'), ran("git push")
 DOCS = worded("Update `docs/usage.md` for the change", EDITED)
 PR = ran('gh pr create --title "{{title}}" --body "{{body}}"')
-PROBLEM = worded("Start the body with the problem", CREATED)
 FORMAT = worded("Format it with `prettier --write docs`", EDITED)
-FAILED = Part(PartKind.TRAP, "it failed", (Proof("a", "t", "gh", observed=True),))
 
 
 @for_each(
@@ -35,17 +31,11 @@ FAILED = Part(PartKind.TRAP, "it failed", (Proof("a", "t", "gh", observed=True),
         ([COMMIT, DOCS, ADD, COMMIT], [COMMIT, DOCS, ADD, COMMIT]),  # committed after it
         ([PUSH, DOCS], [PUSH, DOCS]),  # nothing is committed here
         ([DOCS, COMMIT], [DOCS, COMMIT]),
-        ([COMMIT, PUSH, PR, PROBLEM], [COMMIT, PUSH, PROBLEM, PR]),
-        ([PROBLEM, PR], [PROBLEM, PR]),
         ([COMMIT, FORMAT], [COMMIT, FORMAT]),  # it may be about what was committed
-        ([PR, worded("Ask before", CREATED, FAILED)], [PR, worded("Ask before")]),  # perhaps after it failed
-        ([PR, worded("Tell it with `gh pr view \u2026`", CREATED)], [PR, worded("Tell it with `gh pr view \u2026`")]),
     ],
 )
-def test_what_is_changed_and_how_a_text_is_built_comes_before_the_command_that_takes_it(
-    given: list[Line], expected: list[Line]
-) -> None:
-    assert in_working_order(given, None, (), TASK) == [one.part for one in expected]
+def test_what_is_changed_comes_before_the_commit(given: list[Line], expected: list[Line]) -> None:
+    assert in_working_order(given, None, ()) == [one.part for one in expected]
 
 
 LINT = worded("Check that `mise run lint` passes")
@@ -66,14 +56,7 @@ def test_a_check_of_the_work_comes_before_it_is_handed_over(
     steps: list[Line], check: Line, expected: list[Line] | None
 ) -> None:
     wanted = [*steps, check] if expected is None else expected
-    assert in_working_order(steps, check, (), TASK) == [one.part for one in wanted]
-
-
-def test_a_check_that_always_followed_the_commit_stays_behind_it() -> None:
-    check = ran("make check")
-    task = Recurrence("do it", order=frozenset({(COMMIT.part.text, "make check")}))
-    assert in_working_order([COMMIT], check, (), task) == [COMMIT.part, check.part]
-    assert in_working_order([COMMIT], check, (), TASK) == [check.part, COMMIT.part]
+    assert in_working_order(steps, check, ()) == [one.part for one in wanted]
 
 
 def added(text: str, session: str) -> Part:
@@ -119,5 +102,5 @@ def test_a_commit_comes_with_the_files_that_sessions_added(
 
 
 def test_files_are_added_before_the_commit() -> None:
-    assert in_working_order([DOCS, COMMIT, ADD], None, (), TASK) == [one.part for one in (DOCS, ADD, COMMIT)]
-    assert in_working_order([DOCS, COMMIT, PUSH, ADD, COMMIT], None, (), TASK)[3] == ADD.part
+    assert in_working_order([DOCS, COMMIT, ADD], None, ()) == [one.part for one in (DOCS, ADD, COMMIT)]
+    assert in_working_order([DOCS, COMMIT, PUSH, ADD, COMMIT], None, ())[3] == ADD.part

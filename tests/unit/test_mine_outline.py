@@ -15,7 +15,6 @@ from skilld.mining.skill_lines import (
     draft_text,
     evidence_lines,
     second_draft_text,
-    with_plain_variables,
     worded_skill,
 )
 from skilld.mining.values import Candidate, Grouping, Part, PartKind, Proof, ToldTask
@@ -330,22 +329,6 @@ def test_a_check_is_the_persons_only_if_they_said_it() -> None:
     assert text.partition("## Check")[2].split("\n") == [
         "", "", "From these sessions:", "", "- Check that the totals are posted.", "",
     ]  # fmt: skip
-
-
-def test_variables_have_a_number_only_where_there_are_several() -> None:
-    one = _candidate()
-    parts = tuple(
-        Part(PartKind.COMMAND, text, one.parts[0].proofs)
-        for text in ('git commit -m "{{message3}}"', "gh pr view {{number}}", "gh run view {{number2}}")
-    )
-    assert one.recurrence is not None
-    task = replace(one.recurrence, examples={"message3": ("x",), "message": ("y",)}, check="{{message3}}")
-    plain = with_plain_variables(replace(one, parts=(one.parts[0], *parts), recurrence=task))
-    assert [part.text for part in plain.parts[1:]] == [
-        'git commit -m "{{message}}"', "gh pr view {{number}}", "gh run view {{number2}}",
-    ]  # fmt: skip
-    assert plain.recurrence is not None
-    assert (plain.recurrence.examples, plain.recurrence.check) == ({"message": ("x",)}, "{{message}}")
 
 
 def test_sessions_are_numbered_by_age() -> None:

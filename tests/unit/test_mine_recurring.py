@@ -583,12 +583,43 @@ def test_a_date_that_the_paths_of_all_sessions_begin_with_is_part_of_the_variabl
     assert _step_lines(candidate, PartKind.COMMAND) == ["mv todo/{{name}}.md done/", "make lists"]
 
 
-def test_a_reserved_act_is_no_rule_once_the_person_asked_for_it() -> None:
-    said = "Next time you change the code, let me commit."
-    rows = [_gen(1, "alpha", said=(said,)), _gen(2, "beta"), _gen(3, "gamma")]
-    assert said in _step_lines(_judge(*rows).candidates[0], PartKind.PITFALL)
-    rows.append(_row(4, "just commit it for me", "git commit -m x"))
-    assert said not in _step_lines(_judge(*rows).candidates[0], PartKind.PITFALL)
+def test_what_is_contradicted_later_in_the_tasks_sessions_is_no_rule() -> None:
+    said, later = "Use pnpm for the build, not npm.", Task("t", "use npm for the build, not pnpm")
+    first, second, third = _gen(1, "alpha", said=(said,)), _gen(2, "beta"), _gen(3, "gamma")
+    for row, stays in ((first, True), (third, False)):
+        turns = (f"{row.turns[0]}-", *row.turns) if stays else (*row.turns, "later")
+        other = replace(row, turns=turns, tasks=(*row.tasks, replace(later, turn=turns[0] if stays else "later")))
+        rows = [other if one is row else one for one in (first, second, third)]
+        assert (said in _step_lines(_judge(*rows).candidates[0], PartKind.PITFALL)) is stays
+
+
+def test_steps_come_in_the_order_that_every_session_with_both_kept() -> None:
+    rows = [
+        _row(1, "release the shop", "make a", "make b", "make c", "make d", "make bump", "make dist"),
+        _row(2, "release the shop", "make a", "make b", "make c", "make d", "make bump", "make sign"),
+        *(_row(n, "release the shop", "make dist", "make sign", "make mail", "make wave") for n in (3, 4)),
+    ]
+    (candidate,) = _judge(*rows).candidates
+    steps = _step_lines(candidate, PartKind.COMMAND)
+    assert steps == [
+        "make a",
+        "make b",
+        "make c",
+        "make d",
+        "make bump",
+        "make dist",
+        "make sign",
+        "make mail",
+        "make wave",
+    ]
+
+
+def test_of_what_was_done_again_the_last_time_counts() -> None:
+    rows = [_row(n, "release the shop", "make check", "make dist", "make sign", "make check") for n in (1, 2, 3)]
+    (candidate,) = _judge(*rows).candidates
+    assert _step_lines(candidate, PartKind.COMMAND) == ["make dist", "make sign", "make check"]
+    assert candidate.recurrence is not None
+    assert candidate.recurrence.check == "make check"
 
 
 @for_each(
