@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from skilld.agents import ADAPTERS
@@ -46,7 +47,6 @@ from skilld.mining.values import (
 from skilld.proposals.model import MINE_PREFIX
 from skilld.protocol import Window
 from skilld.skills import Skill, text
-from skilld.skills.draft import SkillKind
 from skilld.skills.spec import NAME_PATTERN
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Proposal, State, Usage
@@ -74,42 +74,6 @@ def session_rows(
         unread += 0 if asked is None else answers.count(None)
         found.append(summarize(session, list(feedback.values())))
     return found, unread
-
-
-def judge_rows(
-    found: Sequence[Row],
-    skills: Sequence[Skill],
-    texts: Mapping[Path, str],
-    transcripts: Transcripts,
-    proposed: ProposalHistory,
-    *,
-    kind: SkillKind | None = None,
-    create_new: bool = False,
-    chosen: bool = False,
-    grouping: Grouping | None = None,
-) -> Judgement:
-    """Return the candidates of the rows, with confirmed evidence only and nothing that was proposed before."""
-    doubted: dict[tuple[str, str], str] = {}
-    now = time.time()
-    for _ in range(_MAX_ROUNDS):
-        outcome = judge(
-            found,
-            skills,
-            texts,
-            now=now,
-            refuted=doubted,
-            known=proposed.duplicate_reason,
-            kind=kind,
-            create_new=create_new,
-            chosen=chosen,
-            grouping=grouping,
-            most=MAX_SKILLS if grouping is None else MAX_DRAFTS,
-        )
-        again = find_refutations((part for one in outcome.candidates for part in one.parts), transcripts)
-        if not again:
-            return outcome
-        doubted |= again
-    return Judgement((), outcome.rejected, outcome.docs)
 
 
 def _as_feedback(item: Mapping[str, object]) -> Feedback:
@@ -276,7 +240,7 @@ def judge_against_known(
     world: MiningContext,
     grouping: Grouping | None = None,
 ) -> tuple[Judgement, ProposalHistory, frozenset[str]]:
-    """Judge rows against the existing skills and proposals. Asks no model.
+    """Judge rows against the existing skills and proposals, with confirmed evidence only. Asks no model.
 
     Returns the judgement, the proposals, and the names that are taken.
     """
@@ -287,36 +251,37 @@ def judge_against_known(
     proposals = world.store.proposals.in_states([*State])
     proposed = ProposalHistory([*proposals, *_declined_elsewhere(world.store)])
     names = {one.skill for one in proposals if one.creates and one.state is State.OPEN} | {one.name for one in skills}
-    judgement = judge_rows(
-        rows,
-        skills,
-        dict(_skill_texts(skills)),
-        transcripts,
-        proposed,
-        kind=options.kind,
-        create_new=options.create_new,
-        chosen=options.wanted.ids is not None,
-        grouping=grouping,
-    )
+    texts, doubted, now = dict(_skill_texts(skills)), dict[tuple[str, str], str](), time.time()
+    for _ in range(_MAX_ROUNDS):
+        judgement = judge(
+            rows,
+            skills,
+            texts,
+            now=now,
+            refuted=doubted,
+            known=proposed.duplicate_reason,
+            kind=options.kind,
+            create_new=options.create_new,
+            chosen=options.wanted.ids is not None,
+            grouping=grouping,
+            most=MAX_SKILLS if grouping is None else MAX_DRAFTS,
+        )
+        again = find_refutations((part for one in judgement.candidates for part in one.parts), transcripts)
+        if not again:
+            break
+        doubted |= again
+    else:
+        judgement = replace(judgement, candidates=())
     return judgement, proposed, frozenset(names)
 
 
-class Prices:
-    """Token prices of models, each looked up once."""
-
-    def __init__(self, terms: Terms) -> None:
-        self._terms = terms
-        self._known: dict[str, Rates | None] = {}
-
-    def __call__(self, model: str) -> Rates | None:
-        """Return a model's token prices, None if unknown. Takes seconds the first time."""
-        if model not in self._known:
-            self._known[model] = model_rates([model], self._terms)[model]
-        return self._known[model]
+def cached_prices(terms: Terms) -> Callable[[str], Rates | None]:
+    """Return what looks up a model's token prices, None if unknown: once each, as that takes seconds."""
+    return cache(lambda model: model_rates([model], terms)[model])
 
 
 def _dollars(expected: Estimate, terms: Terms) -> float | None:
-    price = Prices(terms)(terms.spec.model)
+    price = model_rates([terms.spec.model], terms)[terms.spec.model]
     return price.of(expected.tokens_in, expected.tokens_out) if price else None
 
 
@@ -346,7 +311,7 @@ def run_mining(options: Options, world: MiningContext, hooks: Hooks) -> Report:
     """Do one run. Raises SkilldError if the model cannot be asked or the requested name is invalid."""
     if options.name and not NAME_PATTERN.fullmatch(options.name):
         raise SkilldError("Not a valid skill name", options.name, "Use lowercase letters, digits and single hyphens.")
-    prices = Prices(world.terms)
+    prices = cached_prices(world.terms)
     reading = read_sessions(with_progress(options.transcripts, hooks.progress), options.wanted, world.redact, prices)
     considered = find_candidates(reading, options, world, hooks)
     report, run = considered.report, considered.run

@@ -13,7 +13,7 @@ from skilld.classify.said_already import says_already
 from skilld.classify.typed_quote import typed_quote
 from skilld.clock import parse_time
 from skilld.library.clusters import Ask, Mention, Piece, confidence, group_asks
-from skilld.mining.session_summary import Row, task_text, typed_text
+from skilld.mining.session_summary import Feedback, Row, task_text, typed_text
 from skilld.mining.sessions import Reader, Session, Transcript
 from skilld.mining.values import REPEATABLE, REPEATED, ROOM, Part, PartKind, Proof, RejectedCandidate
 from skilld.skills import Skill, Source
@@ -54,8 +54,7 @@ class Lead:
     @property
     def part(self) -> Part:
         """The ask as a part of a skill."""
-        sure = max(one.piece.confidence for one in self.ask.said)
-        return Part(_PART_KINDS.get(self.kind, PartKind.RULE), self.ask.text, ask_proofs(self.ask), self.kind, sure)
+        return ask_part(self.ask)
 
 
 def find_leads(
@@ -69,12 +68,11 @@ def find_leads(
 ) -> tuple[list[Lead], list[RejectedCandidate]]:
     """Return the asks that may be proposed, and the others with the reason."""
     found: list[Lead] = []
+    said = [feedback_mention(row, one) for row in rows for one in row.user_feedback]
     rejected = [
-        RejectedCandidate(one.text, refuted[one.id, one.quote])
-        for one in _mentions(rows)
-        if (one.id, one.quote) in refuted
+        RejectedCandidate(one.text, refuted[one.id, one.quote]) for one in said if (one.id, one.quote) in refuted
     ]
-    standing = group_asks(one for one in _mentions(rows) if (one.id, one.quote) not in refuted)
+    standing = group_asks(one for one in said if (one.id, one.quote) not in refuted)
     for number, ask in enumerate(standing):
         lead = _build_lead(ask, rows, skills)
         why, before = _rejection_reason(lead, standing[:number], texts, now), str(lead.skill.path if lead.skill else "")
@@ -87,9 +85,19 @@ def find_leads(
     return found, rejected
 
 
-def ask_proofs(ask: Ask) -> tuple[Proof, ...]:
-    """Return the evidence of an ask."""
-    return tuple(Proof(one.piece.session, one.id, one.quote) for one in ask.said)
+def ask_part(ask: Ask) -> Part:
+    """Return something that was said as a part of a skill."""
+    kind = Kind(ask.said[0].kind)
+    proofs = tuple(Proof(one.piece.session, one.id, one.quote) for one in ask.said)
+    sure = max(one.piece.confidence for one in ask.said)
+    return Part(_PART_KINDS.get(kind, PartKind.RULE), ask.text, proofs, kind, sure)
+
+
+def feedback_mention(row: Row, said: Feedback) -> Mention:
+    """Return a session's feedback as a mention."""
+    return Mention(
+        said.kind, said.turn, said.change, said.quote, "", "", row.project, session_piece(row, said.confidence)
+    )
 
 
 def session_piece(row: Row, sure: float) -> Piece:
@@ -125,23 +133,6 @@ def skill_for(ask: Ask, rows: Sequence[Row], skills: Sequence[Skill]) -> Skill |
     in_use = [(like, skill) for like, skill in likes if skill.name in used and like > 0]
     best = max(in_use or likes, key=lambda one: (str(one[1].path) in read, one[0]), default=None)
     return best[1] if best and (best[0] >= _MIN_SKILL_LIKENESS or in_use) else None
-
-
-def _mentions(rows: Sequence[Row]) -> list[Mention]:
-    return [
-        Mention(
-            kind=feedback.kind,
-            id=feedback.turn,
-            text=feedback.change,
-            quote=feedback.quote,
-            skill=row.skills_used[-1] if row.skills_used else "",
-            path="",
-            project=row.project,
-            piece=session_piece(row, feedback.confidence),
-        )
-        for row in rows
-        for feedback in row.user_feedback
-    ]
 
 
 def _build_lead(ask: Ask, rows: Sequence[Row], skills: Sequence[Skill]) -> Lead:

@@ -18,7 +18,7 @@ from skilld.classify.offline.choices import refused_part
 from skilld.library.clusters import Ask, Mention, group_asks
 from skilld.mining.actions import Action, is_generic
 from skilld.mining.courtesy import without_politeness
-from skilld.mining.evidence import session_piece
+from skilld.mining.evidence import ask_part, feedback_mention, session_piece
 from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.new_skill import part_problem, task_name
 from skilld.mining.outline import outline
@@ -45,7 +45,6 @@ MIN_STEPS = 2
 _MIN_EFFORTLESS_STEPS = 6
 _MAX_REQUESTS = 400  # the newest ones are compared; the time is quadratic
 _MAX_CORRECTIONS = 12
-_PART_KINDS = {Kind.FACT: PartKind.FACT, Kind.CORRECTION: PartKind.PITFALL}
 
 _PROHIBITION_PATTERN = re.compile(
     r"\b(?:do not|don['\u2019]?t|never|stop) (?:run|running|use|using|call|calling|execute|executing)"
@@ -391,23 +390,13 @@ def _episode(one: Request, turns: Sequence[str], begin: Sequence[ActionRun]) -> 
     return Episode(one.row.session_id, one.task.turn, one.task.text, one.row.asked, tuple(actions))
 
 
-def feedback_mention(row: Row, said: Feedback) -> Mention:
-    """Return a session's feedback as a mention."""
-    return Mention(
-        said.kind, said.turn, said.change, said.quote, "", "", row.project, session_piece(row, said.confidence)
-    )
-
-
 def _correction_parts(said: Sequence[tuple[Row, Feedback]]) -> list[Part]:
     """Return what the person said in these sessions, each thing once, without what they contradicted later."""
     parts: list[Part] = []
     for ask in group_asks(feedback_mention(row, one) for row, one in said):
         if any(contradicts(part.text, ask.text) for part in parts):
             continue
-        kind = Kind(ask.said[0].kind)
-        proofs = tuple(Proof(one.piece.session, one.id, one.quote) for one in ask.said)
-        sure = max(one.piece.confidence for one in ask.said)
-        parts.append(Part(_PART_KINDS.get(kind, PartKind.RULE), ask.text, proofs, kind, sure))
+        parts.append(ask_part(ask))
     return parts[:_MAX_CORRECTIONS]
 
 

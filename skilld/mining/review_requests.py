@@ -169,7 +169,16 @@ def recurring_requests(asked: Iterable[StoredRequest]) -> list[RecurringRequest]
     """
     known = {(one.comment, one.change): one for one in asked}
     said = [
-        Mention("review", one.comment, one.change, one.quote, "", "", one.pull, Piece(one.pull, _timestamp(one), 0.5))
+        Mention(
+            "review",
+            one.comment,
+            one.change,
+            one.quote,
+            "",
+            "",
+            one.pull,
+            Piece(one.pull, parse_time(one.at) or 0.0, 0.5),
+        )
         for one in sorted(known.values(), key=lambda one: (one.at, one.comment, one.change))
     ]
     groups = [
@@ -228,7 +237,3 @@ def _are_opposite(one: str, stems: frozenset[str], other: str, others: frozenset
         return chooses_differently(one, other)
     plainly = not (refused_part(one) or refused_part(other))  # "use a, not b" denies only b
     return is_reversed_choice(one, other) or (plainly and has_negation(one) != has_negation(other))
-
-
-def _timestamp(one: StoredRequest) -> float:
-    return parse_time(one.at) or 0.0

@@ -7,7 +7,7 @@ each of the others is reported with what it lacks.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,9 +15,9 @@ from skilld.library.clusters import Ask
 from skilld.library.consolidate import best_match, describe_skill
 from skilld.mining.covered import covered_reason
 from skilld.mining.dedup import is_declined
-from skilld.mining.evidence import MIN_REPEATS, DuplicateReason, Lead, Refutations, find_leads
+from skilld.mining.evidence import MIN_REPEATS, DuplicateReason, Lead, Refutations, feedback_mention, find_leads
 from skilld.mining.new_skill import build_skill, join_name, part_problem, project_name, with_free_names
-from skilld.mining.recurring_tasks import feedback_mention, find_recurring_tasks
+from skilld.mining.recurring_tasks import find_recurring_tasks
 from skilld.mining.session_summary import Feedback, Row
 from skilld.mining.values import (
     REPEATABLE,
@@ -114,11 +114,6 @@ def _without_refuted(one: Candidate, refuted: Refutations) -> Candidate:
     return replace(one, parts=parts if parts and parts[0].sort is PartKind.REQUEST else ())
 
 
-def _is_covered(lead: Lead, told: Collection[tuple[str, str]]) -> bool:
-    """Whether a new skill already says this, from any of its sessions."""
-    return any((one.id, one.quote) in told for one in lead.ask.said)
-
-
 MAX_SKILLS = 5  # skills created or changed by one run
 DEFERRED_REASON = f"left for a later run: more than {MAX_SKILLS} skills at once are hard to review"
 
@@ -151,7 +146,11 @@ def judge(
     task_proofs = {(proof.turn, proof.quote) for one in tasks for proof in one.evidence}
     found, rejected = find_leads(rows, reach, texts, now=now, refuted=doubted, known=known)
     rejected = [one for one in rejected if one.topic not in {part.text for task in tasks for part in task.parts}]
-    homeless = [lead for lead in found if lead.skill is None and not _is_covered(lead, task_proofs)]
+    homeless = [  # that no new skill says
+        lead
+        for lead in found
+        if lead.skill is None and task_proofs.isdisjoint((one.id, one.quote) for one in lead.ask.said)
+    ]
     created, docs, missed = _creation_candidates(homeless, kind)
     new, unwanted = _filter_by_kind([*created, *tasks], kind)
     fit, useless = _filter_by_content([*_extension_candidates(found), *new])
@@ -159,16 +158,16 @@ def judge(
     fit = [one for one in fit if not one.creates] + settled_ones
     candidates = sorted(
         with_free_names(_merge_extensions(fit), {skill.name for skill in skills}),
-        key=lambda one: (one.creates, -_rank(one, reviewed=grouping is not None), -_sessions(one), one.name),
+        key=lambda one: (
+            one.creates,
+            -(one.saved.worth if grouping is None else one.saved.sessions),
+            -_sessions(one),
+            one.name,
+        ),
     )
     deferred = [RejectedCandidate(one.name, DEFERRED_REASON) for one in candidates[most:]]
     everything = [*rejected, *served, *missed, *unwanted, *useless, *alike, *deferred]
     return Judgement(tuple(candidates[:most]), tuple(everything), tuple(docs))
-
-
-def _rank(one: Candidate, *, reviewed: bool) -> float:
-    """Return what decides which candidates stay; of those that a model will review, the most frequent do."""
-    return one.saved.sessions if reviewed else one.saved.worth
 
 
 def _sessions(one: Candidate) -> int:

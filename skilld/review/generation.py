@@ -16,7 +16,7 @@ from skilld.classify.offline.provenance import own_words
 from skilld.mining import candidates
 from skilld.mining.candidates import (
     CandidateRun,
-    Prices,
+    cached_prices,
     find_candidates,
     judge_against_known,
     record_support,
@@ -93,7 +93,7 @@ class Generation:
         self._options = options
         self._context = world
         self._open_store = open_store
-        self._prices = Prices(world.terms)
+        self._prices = cached_prices(world.terms)
         self._reading = SessionSet()
         self._rows: dict[str, Row] = {}
         self._one_at_a_time = threading.Lock()

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
+from multiprocessing.pool import ThreadPool
 from typing import Any, TypeVar
 
 from skilld.batching.gate import needs_classification
@@ -202,31 +202,11 @@ def map_in_order(cases: Sequence[Case], judge: Callable[[Case], Outcome], jobs: 
     if jobs == 1:
         yield from map(judge, cases)
         return
-    waiting = [(case, Future[Outcome]()) for case in cases]
-    left = iter(waiting)
-    taking = threading.Lock()
-    ended = threading.Event()
-
-    def work() -> None:
-        while not ended.is_set():
-            with taking:
-                taken = next(left, None)
-            if taken is None:
-                return
-            case, future = taken
-            try:
-                future.set_result(judge(case))
-            except BaseException as error:  # noqa: BLE001 - raised again when the outcome is read
-                future.set_exception(error)
-
-    for number in range(min(jobs, len(waiting))):
-        # An executor's threads would delay the end of the program until their requests are done.
-        threading.Thread(target=work, name=f"case-{number}", daemon=True).start()
+    pool = ThreadPool(jobs)  # of daemons: an executor's threads would delay the end of the program
     try:
-        for _, future in waiting:
-            yield future.result()
+        yield from pool.imap(judge, cases)
     finally:
-        ended.set()
+        pool.terminate()
 
 
 # A worker asks a model only if a skill is in use; to score a model on single turns, it is shown this one.

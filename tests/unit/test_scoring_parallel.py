@@ -68,19 +68,19 @@ def test_an_exception_is_raised_at_its_cases_place_and_ends_the_run() -> None:
 
 
 def test_no_case_starts_after_the_reader_stops() -> None:
-    go_on = threading.Event()
+    go_on, ended = threading.Event(), threading.Semaphore(0)
     begun: list[int] = []
 
     def judge(case: int) -> int:
         begun.append(case)
         if case > 0:
             assert go_on.wait(LIMIT)
+            ended.release()
         return case
 
     outcomes = map_in_order(range(50), judge, 2)
     assert next(outcomes) == 0
     outcomes.close()  # type: ignore[attr-defined]
     go_on.set()
-    for thread in [thread for thread in threading.enumerate() if thread.name.startswith("case-")]:
-        thread.join(LIMIT)
+    assert all(ended.acquire(timeout=LIMIT) for _ in range(len(begun) - 1))
     assert len(begun) <= 4, "those under way, and no other"
