@@ -18,8 +18,7 @@ from skilld.exchange.skill_list import Conflict
 from skilld.health.values import Check
 from skilld.library.history import Version
 from skilld.library.patterns import Patterns
-from skilld.library.profile import Profile
-from skilld.library.recommend import Because, CoverageAnswer, Recommendation
+from skilld.library.recommend import Because, CoverageAnswer, Profile, Recommendation
 from skilld.mining.domains import DomainResult
 from skilld.report.values import Report
 from skilld.service.values import ServiceState

@@ -154,7 +154,7 @@ def _section_passages(
     path: tuple[str, ...], blocks: Sequence[ProseBlock], body: Sequence[str], number: int
 ) -> Iterator[Passage]:
     above: Passage | None = None  # the last item, as long as its list may go on
-    for block, behind in _whole_blocks(blocks, body):
+    for block, behind in whole_blocks(blocks, body):
         if block.kind is BlockKind.OTHER and _RULE_PATTERN.fullmatch(block.text):
             continue
         number += 1
@@ -204,7 +204,7 @@ def _is_next(above: Passage, block: ProseBlock, body: Sequence[str]) -> bool:
     return above.is_step and int(block.marker[:-1]) == above.number + 1
 
 
-def _whole_blocks(blocks: Sequence[ProseBlock], body: Sequence[str]) -> Iterator[tuple[ProseBlock, int]]:
+def whole_blocks(blocks: Sequence[ProseBlock], body: Sequence[str]) -> Iterator[tuple[ProseBlock, int]]:
     """Yield each block with the line behind it; what is indented below a list item belongs to it."""
     at = 0
     while at < len(blocks):

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from skilld.classify.offline.sections import BlockKind, ProseBlock
+from skilld.classify.offline.sections import BlockKind
 from skilld.classify.offline.sections import sections as prose_sections
+from skilld.library.passages import whole_blocks
 from skilld.markdown import structure
 from skilld.markdown.skill_file import Line, SkillFile, parse
-from skilld.text import fold_case, indentation
+from skilld.text import fold_case
 
 _MAX_LEAD = 200  # characters of a paragraph that only introduces a list
 _SENTENCE = re.compile(r"[.!?][*_)\"']?\s")
@@ -132,9 +133,8 @@ class ParsedFile:
 def parse_units(data: bytes) -> ParsedFile:
     """Split a file into units and sections. Raises SkilldError if it cannot be parsed."""
     file = parse(data)
-    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
     body = [line.text for line in file.body]
-    found = prose_sections(text)
+    found = prose_sections(data.decode("utf-8", "replace").removeprefix("\ufeff"))
     top = 1 if sum(section.level == 1 for section in found) == 1 else 0
     units: list[Unit] = []
     path: list[tuple[int, str]] = []
@@ -142,22 +142,10 @@ def parse_units(data: bytes) -> ParsedFile:
         path = [one for one in path if one[0] < section.level]
         path += [(section.level, section.heading)] if section.level > top else []
         titles = tuple(title for _, title in path)
-        units += _units(section.heading, titles, section.blocks, body)
+        for block, behind in whole_blocks(section.blocks, body):
+            text = "\n".join(body[block.first : behind])
+            units.append(Unit(block.first, behind - 1, section.heading, titles, text, block.kind, block.marker))
     return ParsedFile(file, tuple(units), tuple(structure.sections(file.body)))
-
-
-def _units(heading: str, path: tuple[str, ...], blocks: Sequence[ProseBlock], body: Sequence[str]) -> Iterator[Unit]:
-    at = 0
-    while at < len(blocks):
-        first = blocks[at]
-        end = at + 1
-        if first.kind is BlockKind.ITEM:
-            while end < len(blocks) and indentation(body[blocks[end].first]) > len(first.indent):
-                end += 1
-        last = blocks[end - 1].last
-        text = "\n".join(body[first.first : last + 1])
-        yield Unit(first.first, last, heading, path, text, first.kind, first.marker)
-        at = end
 
 
 def whole_units(parsed: ParsedFile, chosen: Collection[int], kept: Collection[int] = ()) -> set[int]:

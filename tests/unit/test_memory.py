@@ -9,12 +9,12 @@ import pytest
 
 from skilld.classify.backends import Spec, make_backend
 from skilld.library.clusters import Mention, Piece, confidence, find_mentions, group_asks
-from skilld.library.profile import build_profile
 from skilld.library.recommend import (
     MAX_RECOMMENDATIONS,
     Coverage,
     CoverageAnswer,
     CoverageExam,
+    build_profile,
     message_batches,
     recommend,
 )

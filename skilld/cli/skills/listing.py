@@ -16,7 +16,7 @@ from skilld.errors import UsageError
 from skilld.text import pluralize
 
 if TYPE_CHECKING:
-    from skilld.library.profile import Profile
+    from skilld.library.recommend import Profile
     from skilld.library.rows import LibraryRow
     from skilld.store import Store
 
@@ -168,7 +168,7 @@ def run_profile(arguments: argparse.Namespace) -> int:
 
 def _build_profile(project: Path | None) -> Profile:
     from skilld.library.clusters import learning_mention, proposal_instructions
-    from skilld.library.profile import build_profile
+    from skilld.library.recommend import build_profile
     from skilld.types import State
 
     store = common.store_or_empty()
