@@ -12,15 +12,6 @@ from support.rows import for_each
 TEXT = "Nothing was judged yet. Start it whenever you like: skilld service install"
 
 
-@pytest.fixture
-def narrow(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the output be a terminal of 30 columns without colours."""
-    del capsys  # which replaces the output first
-    monkeypatch.setenv("COLUMNS", "30")
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-
-
 @for_each(
     ("text", "columns", "hang", "lines"),
     [
@@ -45,14 +36,21 @@ def test_piped_output_is_not_wrapped(capsys: pytest.CaptureFixture[str], monkeyp
     assert capsys.readouterr().out == f"{TEXT}\n"
 
 
-@pytest.mark.usefixtures("narrow")
-def test_a_table_wraps_between_words_and_one_long_cell_widens_no_other_row(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_wraps_between_words_and_one_long_cell_widens_no_other_row(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     console.table([("api", "no use", "~/skills/api-design"), ("x" * 40, "1 use", "~/x")])
     assert capsys.readouterr().out == f"api  no use\n    ~/skills/api-design\n{'x' * 40}\n    1 use   ~/x\n"
 
 
-@pytest.mark.usefixtures("narrow")
-def test_on_a_terminal_text_after_a_label_stays_in_its_column(capsys: pytest.CaptureFixture[str]) -> None:
+def test_on_a_terminal_text_after_a_label_stays_in_its_column(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     console.say("Back-end     offline: no model is set")
     assert capsys.readouterr().out == "Back-end     offline: no model\n             is set\n"
 
