@@ -220,11 +220,20 @@ def compose_separately(
     Raises like `compose` if none passes.
     """
     done: CheckedEdit | None = None
+    now = loaded  # with what is done
     left_out: list[VerifiedUpdate] = []
     why_not = SkilldError("The edit was not made", "there is nothing left to change")
     for item in checked:
+        steps, kept = (done.operations, done.checked) if done else ((), ())
         try:
-            done = _add_update(backend, done, item, loaded, typed, redact)
+            if loaded.ref.absent:  # one operation makes the file
+                steps = (create_operation([one.update for one in (*kept, item)], loaded),)
+            elif only_adds(item):
+                steps += check_edit(place_updates([item.update], now.data), [item], now, typed, redact).operations
+            else:
+                steps += compose(backend, [item], now, typed, redact, retry=False).operations
+            done = check_edit(steps, (*kept, item), loaded, typed, redact)
+            now = replace(loaded, data=done.after, doc=replace(loaded.doc, text=done.after.decode("utf-8-sig")))
         except RetryError:
             raise
         except SkilldError as error:
@@ -233,30 +242,6 @@ def compose_separately(
     if done is None:
         raise why_not
     return replace(done, left_out=tuple(left_out))
-
-
-def _add_update(  # noqa: PLR0917 - as `compose`, with what is done already
-    backend: Backend,
-    done: CheckedEdit | None,
-    item: VerifiedUpdate,
-    loaded: TargetDocument,
-    typed: str,
-    redact: Callable[[str], str],
-) -> CheckedEdit:
-    """Return the edit `done`, if there is one, with one more update, checked alone and as a whole."""
-    kept = done.checked if done else ()
-    if loaded.ref.absent:  # one operation makes the file
-        updates = [one.update for one in (*kept, item)]
-        return check_edit([create_operation(updates, loaded)], (*kept, item), loaded, typed, redact)
-    now = loaded
-    if done:
-        now = replace(loaded, data=done.after, doc=replace(loaded.doc, text=done.after.decode("utf-8-sig")))
-    if only_adds(item):
-        one = check_edit(place_updates([item.update], now.data), [item], now, typed, redact)
-    else:
-        one = compose(backend, [item], now, typed, redact, retry=False)
-    before = done.operations if done else ()
-    return check_edit((*before, *one.operations), (*kept, item), loaded, typed, redact)
 
 
 def is_harmful(
