@@ -189,8 +189,8 @@ def _opposing_proposals(store: Store, proposal: Proposal) -> Iterator[Proposal]:
     mine = split_sentences(proposal.summary) if proposal.evidence else []
     for other in store.proposals.in_states([State.OPEN], proposal.repo) if mine else ():
         if other.id != proposal.id and other.path == proposal.path and other.evidence:
-            pairs = ((one, its) for one in mine for its in split_sentences(other.summary))
-            if any(contradicts_clearly(*pair) for pair in pairs):
+            pairs = [(one, its) for one in mine for its in split_sentences(other.summary)]
+            if any(contradicts_clearly(*pair) or contradicts_clearly(*reversed(pair)) for pair in pairs):
                 yield other
 
 

@@ -50,3 +50,22 @@ def test_a_batch_leaves_what_nobody_named(store: Store, fields: dict[str, Any], 
         assert told.startswith(f"{one.id} was left open: {why}")
         assert "\u2026." not in told
         assert told.endswith(f" To accept it nevertheless: skilld accept {one.id}")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Commit-Nachrichten immer auf Deutsch.", "Write commit messages in English."),
+        ("Answer in German.", "Code comments in English, answers in English."),
+        (
+            "No need to use the test postgres, mock the database in tests if it's faster.",
+            "Do not mock the db in tests; use the real test postgres.",
+        ),
+    ],
+)
+def test_both_of_two_opposites_are_left(store: Store, one: str, other: str) -> None:
+    both = [make_proposal(id=f"p{n}", summary=text, **_said(text)) for n, text in enumerate((one, other))]
+    for made in both:
+        store.proposals.add(made)
+    for made, opposite in (both, reversed(both)):
+        assert f"the open proposal {opposite.id} says the opposite" in why_one_by_one(store, made)
