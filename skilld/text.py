@@ -18,7 +18,6 @@ _SENTENCE_END_PATTERN = re.compile(
     r"(?<=[.!;])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bz\.B\.)\s+(?=\S)|(?<=[。！；])\s*(?=\S)"
 )
 _USERINFO_PATTERN = re.compile(r"(?<!ssh://)(?<=://)[^/\s'\"]*@")
-_SPACE_PATTERN = re.compile(r"\s+")
 # Pairs of equal lines: difflib visits each of them, and would take forever for 10,000 blank lines on each side.
 _MAX_EQUAL_PAIRS = 100_000
 # Cc without tab and newline, Cf (bidi, zero width, tags), Co, Cn, Cs and the line/paragraph separators.
@@ -29,7 +28,7 @@ _INVISIBLE_PATTERN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3
 
 def fold(text: str) -> str:
     """Return `text` with each run of white space as one blank and none at the ends, as quotes are compared."""
-    return _SPACE_PATTERN.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def fold_case(text: str) -> str:

@@ -56,6 +56,7 @@ _DIGITS_BY_WORD = {word: number for number, word in NUMBER_WORDS.items() if int(
 _NUMBER_WORD_PATTERN = re.compile(rf"\b(?:{'|'.join(_DIGITS_BY_WORD)})\b", re.IGNORECASE)
 # "Add a rule to the skill" is not about rules or skills; but a change must not mention rules that nobody mentioned.
 _FILE_WORDS = frozenset({"rule", "rules", "skill", "skills"})
+_NO_CONTENT, _NO_SUBJECT = FUNCTION_WORDS | _FILE_WORDS, FUNCTION_WORDS | _INSTRUCTION_WORDS
 _SUFFIXES = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ers", "ed", "es", "ly", "er", "s", "e", "y")
 # All in characters.
 _MIN_STEM = 3
@@ -131,18 +132,18 @@ def stems(text: str) -> frozenset[str]:
 
     For a script without blanks, return its pairs of neighbouring characters.
     """
-    return _stems_without(text, FUNCTION_WORDS | _FILE_WORDS)
+    return _stems_without(text, _NO_CONTENT)
 
 
 def content_stems(text: str) -> frozenset[str]:
     """Return the stems of `text` without those of words that any instruction has."""
-    return _stems_without(text, FUNCTION_WORDS | _INSTRUCTION_WORDS) - INSTRUCTION_STEMS
+    return _stems_without(text, _NO_SUBJECT) - INSTRUCTION_STEMS
 
 
 def _stems_without(text: str, left_out: frozenset[str]) -> frozenset[str]:
     folded = normalize(text).replace("\u2019", "'")
     words = _WORD_PATTERN.findall(_UNSPACED_PATTERN.sub(" ", folded))
-    found = {stem(word) for word in words if not left_out & {word, word.partition("'")[0]}}
+    found = {stem(word) for word in words if word not in left_out and word.partition("'")[0] not in left_out}
     for run in _UNSPACED_PATTERN.findall(folded):
         found.update(run[i : i + 2] for i in range(max(1, len(run) - 1)))
     return frozenset(word for word in found if len(word) > 1)
@@ -164,6 +165,7 @@ _SHORT_FORMS = {
 _USUAL_FORMS = {**_IRREGULAR_FORMS, **_SHORT_FORMS}
 
 
+@lru_cache(maxsize=4096)  # the same words come again and again
 def stem(word: str) -> str:
     """Return a word without a common English ending, or what it is short for (crude, but the same for both texts)."""
     word = word.replace("\u2019", "'").removesuffix("'s")
@@ -334,6 +336,7 @@ def numbers_by_unit(text: str) -> dict[str, str]:
     return out
 
 
+@lru_cache(maxsize=64)  # each check of a rule asks
 def has_negation(text: str) -> bool:
     """Whether `text` has a negation: "not", "never", "without" and their counterparts."""
     return bool(_NEGATION_PATTERN.search(text))
