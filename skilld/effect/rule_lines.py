@@ -14,10 +14,6 @@ from skilld.classify.rule_repeats import description
 from skilld.classify.said_already import describes, only_imports
 from skilld.errors import SkilldError
 from skilld.files import read_whole
-from skilld.git.managed_repos import find_any
-from skilld.git.objects import read_commit
-from skilld.proposals.explain import find_origin
-from skilld.proposals.staging import private_repositories
 from skilld.skills.spec import read_front
 from skilld.skills.write import holes
 
@@ -93,6 +89,12 @@ def added_at(path: str, line: int) -> float | None:
         changed = file.stat().st_mtime
     except OSError:
         return None
+    # Git is loaded only for a line that was repeated: few sessions have one.
+    from skilld.git.managed_repos import find_any
+    from skilld.git.objects import read_commit
+    from skilld.proposals.explain import find_origin
+    from skilld.proposals.staging import private_repositories
+
     with suppress(SkilldError, OSError):
         private = private_repositories()
         if origin := find_origin(file, line, private).commit:
