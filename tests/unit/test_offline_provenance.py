@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.classify.offline.provenance import own_words, without_quotations
+from skilld.classify.offline.provenance import copied_from, own_words, without_quotations
 from support.rows import for_each
 
 
@@ -176,6 +176,13 @@ def test_a_long_turn_with_headings_is_a_document_from_there_on() -> None:
 def test_a_line_copied_from_the_agent_is_not_the_persons() -> None:
     agent = "Done.\nI will always run the linter before I commit.\nAnything else?"
     assert typed_part("I will always run the linter before I commit.\nreally?", agent) == "really?"
+
+
+def test_the_agents_messages_matter_only_if_a_line_is_copied() -> None:
+    agent = ("I will always run the linter before I commit.", "- Never push\n- to `main` without a review, please")
+    assert copied_from("From now on run the linter before you commit, always.", agent) == ()
+    assert copied_from("to main without a review, please", agent) == agent
+    assert copied_from("to main without review, please\n" * 301, agent) == agent  # of so many lines the rest is pasted
 
 
 @for_each(

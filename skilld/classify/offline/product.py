@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from skilld.classify.offline.grammar import Language, languages
 from skilld.text import fold
@@ -43,10 +44,16 @@ def likely_languages(text: str) -> list[Language]:
     English is always among them, since people mix it into everything.
     """
     by_code = languages()
+    return [by_code[code] for code in _likely_codes(text)]
+
+
+@lru_cache(maxsize=32)  # each check of a turn asks for them
+def _likely_codes(text: str) -> tuple[str, ...]:
+    by_code = languages()
     scripts = (("ja", _KANA), ("ko", _HANGUL), ("ru", _CYRILLIC), ("zh", _HAN))
     for code, script in scripts:
         if script.search(text):
-            return [by_code[code], by_code["en"]]
+            return code, "en"
     words = {word.lower() for word in _LETTERS.findall(text)}
     letters = frozenset(text.lower())
     counts = {
@@ -57,8 +64,7 @@ def likely_languages(text: str) -> list[Language]:
     highest = max(counts.values(), default=0)
     # One word that English has too says nothing: "create a PR", "go on".
     tied = highest > 1 or not counts["en"]
-    found = dict.fromkeys(("en", *(code for code, count in counts.items() if tied and count and count == highest)))
-    return [by_code[code] for code in found]
+    return tuple(dict.fromkeys(("en", *(code for code, n in counts.items() if tied and n and n == highest))))
 
 
 def after_opener(bare: str, language: Language) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from skilld.classify.offline.detector import Match, find_lasting, is_order
 from skilld.classify.offline.grammar import Cue
@@ -58,6 +59,7 @@ class ProductTalk:
         return kept
 
 
+@lru_cache(maxsize=16)  # what is heard in a turn is asked about, and what is passed over
 def _speaks_of_product(text: str) -> bool:
     """Whether a turn says what a product must do, and states no explicit rule."""
     return is_specification(text) or (

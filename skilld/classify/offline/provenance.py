@@ -158,6 +158,7 @@ _REPORT = re.compile(
         (?:말했|말씀|썼|전했)(?![듯잖])[^\s：:]{0,4}\s?[:：]""",
     re.IGNORECASE | re.VERBOSE,
 )
+_SAYING = re.compile("say|tell", re.IGNORECASE)  # in a report without a colon
 _TAKEN_UP = re.compile(
     r"\s*(?:(?:please|ok|so|yes|and|let'?s)[ ,]{1,2}){0,3}"
     r"(?:make|treat|add|put|save|remember|keep|adopt)\ (?:that|this|it)\b",
@@ -257,10 +258,21 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
     `agent_texts` are the agent's messages before: a line copied from one of them is a quotation too. A line below a log
     line belongs to the log, unless it begins in lower case, as people type and programs do not.
     """
-    return _own_words(text, tuple(agent_texts))
+    return _own_words(text, copied_from(text, tuple(agent_texts)))
 
 
 @lru_cache(maxsize=16)  # the turns of one batch are looked at by each check
+def copied_from(text: str, agent_texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return `agent_texts` if a line of `text` may be copied from one of them, else none: then they do not matter."""
+    lines = [line for line in _without_tagged(text).split("\n") if len(line) >= _MIN_COPIED] if agent_texts else []
+    if len(lines) > _MAX_COMPARED:
+        return agent_texts
+    plain = [one for one in map(as_rendered, lines) if len(one) >= _MIN_COPIED]
+    theirs = map(_rendered, agent_texts) if plain else ()
+    return agent_texts if any(one in said for said in theirs for one in plain) else ()
+
+
+@lru_cache(maxsize=16)
 def _own_words(text: str, agent_texts: tuple[str, ...]) -> str:
     theirs: list[str] = []  # filled only if a line may be copied, which is rare
     kept: list[str] = []
@@ -293,7 +305,7 @@ def _own_words(text: str, agent_texts: tuple[str, ...]) -> str:
         if quoted and not opens and quoted in line:
             quoted = ""
         if agent_texts and not foreign and len(line) >= _MIN_COPIED and len(plain := as_rendered(line)) >= _MIN_COPIED:
-            theirs = theirs or [as_rendered(agent) for agent in agent_texts]
+            theirs = theirs or [_rendered(agent) for agent in agent_texts]
             compared += 1
             foreign = compared > _MAX_COMPARED or any(plain in agent for agent in theirs)
         own = 0 if foreign else len(line)
@@ -352,6 +364,9 @@ def _is_phrase(inside: str, after: str) -> bool:
 def as_rendered(text: str) -> str:
     """Return Markdown as a terminal shows it, without marks and on one line, since people copy it from there."""
     return fold(_MARKS.sub("", _BULLET.sub("", text)))
+
+
+_rendered = lru_cache(maxsize=32)(as_rendered)  # an agent's message is compared with each later turn
 
 
 def tagged_text(text: str) -> str:
@@ -420,9 +435,11 @@ def _own_length(line: str, below: Sequence[str]) -> tuple[int, bool, bool]:
 
     All of them, or those up to a blank line. `below` are the first of the next lines.
     """
-    if (says := _INLINE_ANNOUNCEMENT.search(line)) and not _OWN_LIST.search(line, 0, says.end()):
+    colon = ":" in line or "：" in line  # most lines have none, and most expressions need one
+    says = _INLINE_ANNOUNCEMENT.search(line) if colon or "?" in line or "？" in line else None
+    if says and not _OWN_LIST.search(line, 0, says.end()):
         return says.end(), True, False
-    report = _REPORT.search(line)
+    report = _REPORT.search(line) if colon or _SAYING.search(line) else None
     start, end = min(filter(None, (report and report.span(), announced_quotation(line))), default=(0, 0))
     if end and not _OWN_LIST.search(line, 0, end):
         return start, False, True
@@ -431,7 +448,7 @@ def _own_length(line: str, below: Sequence[str]) -> tuple[int, bool, bool]:
     taken_up = _WORK_ORDER.match(line)
     if taken_up and len(line) - taken_up.end() >= _MIN_COPIED:
         return taken_up.end(), True, False
-    announced = _ANNOUNCEMENT.search(line) or _QUESTION_ABOUT_PASTE.search(line) or taken_up
+    announced = (colon and _ANNOUNCEMENT.search(line)) or _QUESTION_ABOUT_PASTE.search(line) or taken_up
     return len(line), bool(announced) or names_text(line, "\n".join(below)), False
 
 
