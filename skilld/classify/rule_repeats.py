@@ -16,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from skilld.classify.caseless import caseless
 from skilld.classify.content import (
     CHOICE_STEMS,
     LANGUAGES,
@@ -53,7 +54,7 @@ _MAX_QUOTES = 12  # of one turn
 
 _DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _REMINDER, _COMPLAINT, _SOFT, _DEMAND, _TALK, _LEAVE, _NEW, _TASK = (
-    re.compile("|".join(_DATA[name]), re.IGNORECASE)
+    caseless("|".join(_DATA[name]))
     for name in ("reminder", "complaint", "soft", "demand", "talk", "leave", "new", "task")
 )
 _CONDUCT = "conversation"  # the field of meanings on how an agent talks and proceeds

@@ -36,6 +36,7 @@ HELD = frozenset(
     {
         "skilld.agents.wrappers.__post_init__",
         "skilld.agents.claude_code.wrappers._compile_openings",
+        "skilld.classify.caseless.caseless",
         "skilld.classify.offline.grammar.__init__.compiled",
         "skilld.classify.offline.reported._compiled",
         "skilld.edit.change.phrase",

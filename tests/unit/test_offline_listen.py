@@ -273,8 +273,8 @@ def test_a_retraction_is_heard_as_one(text: str) -> None:
 
 
 def test_every_language_has_openers_and_retractions() -> None:
-    assert [language.code for language in languages().values() if not language.cue_patterns] == []
-    assert [language.code for language in languages().values() if language.retracts.pattern == "(?!)"] == []
+    assert [language.code for language in languages().values() if not language.cue_forms] == []
+    assert [language.code for language in languages().values() if language.retracts.expression.pattern == "(?!)"] == []
     assert len(languages()) == 16
 
 
@@ -283,7 +283,7 @@ def test_no_language_is_compiled_before_the_first_turn() -> None:
         "from skilld.classify.backends.offline import Offline; from skilld.classify.offline import grammar;"
         "from skilld.types import Message; print(grammar.languages.cache_info().currsize);"
         "Offline().detect([Message('use tabs from now on', turn=1)], []);"
-        "print(sorted(one.code for one in grammar.languages().values() if 'cue_patterns' in vars(one)))"
+        "print(sorted(one.code for one in grammar.languages().values() if 'cue_forms' in vars(one)))"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout.split("\n")[:2] == ["0", "['en']"]

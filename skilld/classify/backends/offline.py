@@ -195,9 +195,7 @@ def _with_reminded(match: Match, text: str, matches: Sequence[Match]) -> Match |
     """
     if match.cue is not Cue.REMINDER or refers_to_rule_file(match):
         return match
-    rest = match.said
-    for pattern in (pattern for cue, _, pattern in match.language.cue_patterns if cue is Cue.REMINDER):
-        rest = _CUT_WORD.sub(" ", pattern.sub("\0", rest))
+    rest = _CUT_WORD.sub(" ", match.language.reminders.sub("\0", match.said))
     if content_stems(rest) - match.language.saying:
         return match
     end = match.start + len(match.quote)

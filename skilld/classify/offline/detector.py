@@ -24,7 +24,7 @@ from skilld.classify.offline.product import (
     opener_end,
     turn_is_about_product,
 )
-from skilld.classify.offline.provenance import own_words, tagged_text, without_quotations
+from skilld.classify.offline.provenance import copied_from, own_words, tagged_text, without_quotations
 from skilld.classify.offline.reported import tells_of_others, without_reported
 from skilld.classify.offline.sentences import Clause, clauses, parts, without_task
 from skilld.classify.offline.stories import begins_negated, without_stories
@@ -111,7 +111,7 @@ class _Turn:
 
 def find_lasting(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
     """Return the lasting things that `text`, one turn, says; `agent_texts` are the agent's messages before it."""
-    return list(_find_lasting(text, tuple(agent_texts)))
+    return list(_find_lasting(text, _copied_from(text, agent_texts)))
 
 
 @lru_cache(maxsize=16)  # a turn's are looked for by what hears, takes back and passes over
@@ -135,7 +135,7 @@ def _find_lasting(text: str, agent_texts: tuple[str, ...]) -> tuple[Match, ...]:
 
 def find_practices(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
     """Return what `text` says about a whole kind of things, and its commands; lasting only if a skill is about them."""
-    turn = _read_turn(text, tuple(agent_texts))
+    turn = _read_turn(text, _copied_from(text, agent_texts))
     if turn.long or turn.listed:
         return []
     heard = [one for clause in turn.clauses if (one := _match_practice(clause, turn)) and not _is_spec(one, turn)]
@@ -149,7 +149,7 @@ def find_statements(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
 
     Only if the turn says something else too: a single statement is as often about the present task.
     """
-    turn = _read_turn(text, tuple(agent_texts))
+    turn = _read_turn(text, _copied_from(text, agent_texts))
     is_other_kind = turn.listed or turn.ordered or turn.of_product or turn.specified
     if is_other_kind or len(turn.clauses) == 1 or len(text) > _SHORT_TURN:
         return []
@@ -305,9 +305,9 @@ def _practice_cue(rest: str, language: Language, *, whole: bool, led: bool) -> C
     if language.asks.match(rest) or language.passing.search(rest) or not (whole or language.finite.search(rest)):
         return None
     # In English whole clauses are lasting; in other languages also a part between commas, unless after a colon.
-    heard = () if led or language.code == "en" else language.cue_patterns
-    lasts = any(pattern.search(rest) for _, strength, pattern in heard if strength > KEPT_STRENGTH)
-    return Cue.PRACTICE if lasts or language.practice.search(rest) else None
+    heard = () if led or language.code == "en" else language.cue_forms
+    lasts = any(forms.found_in(rest) for _, strength, forms in heard if strength > KEPT_STRENGTH)
+    return Cue.PRACTICE if lasts or language.practice.found_in(rest) else None
 
 
 def _is_vetoed(bare: str, languages: Sequence[Language]) -> bool:
@@ -353,14 +353,14 @@ def _match_clause(clause: Clause, turn: _Turn) -> Match | None:
         frame = staged or language.frames.match(rest)  # "as a rule of thumb, is ...?"
         asks = bool(language.asks.match(rest[frame.end() :] if frame and (staged or "," in frame[0]) else rest))
         wonders = clause.question and not language.requests.search(bare)
-        for cue, strength, pattern in language.cue_patterns:
+        for cue, strength, forms in language.cue_forms:
             if best is not None and strength <= best.strength:
                 break
             if asks and cue is not Cue.REMINDER:  # "isn't that in the rules?" says that it is
                 continue
             if wonders and cue not in _QUESTION_CUES:
                 continue
-            if not (pattern.search(rest) or (staged and pattern.search(rest[staged.end() :]))):
+            if not (forms.found_in(rest) or (staged and forms.found_in(rest[staged.end() :]))):
                 continue
             if _is_report(cue, clause, rest, language, turn):
                 continue
@@ -473,6 +473,18 @@ def typed_part(text: str, agent_texts: Sequence[str]) -> str:
 
     A gap that nobody types ends a line, so that no expression has to match a megabyte of blanks.
     """
-    own = own_words(_GAP.sub(lambda gap: "\n" * len(gap[0]), text), agent_texts)
+    return _said_in(own_words(_without_gaps(text), agent_texts))
+
+
+def _copied_from(text: str, agent_texts: Sequence[str]) -> tuple[str, ...]:
+    return copied_from(_without_gaps(text), tuple(agent_texts))
+
+
+def _without_gaps(text: str) -> str:
+    return _GAP.sub(lambda gap: "\n" * len(gap[0]), text)
+
+
+@lru_cache(maxsize=16)  # the turns of one batch are looked at by each check
+def _said_in(own: str) -> str:
     codes = frozenset(language.code for language in likely_languages(own))
     return without_quotations(without_reported(own, codes)).translate(_APOSTROPHES)

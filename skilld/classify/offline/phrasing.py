@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from skilld.agents.chips import CUT_OFF
+from skilld.classify.caseless import Caseless
 from skilld.classify.offline.detector import Match
 from skilld.classify.offline.grammar import Cue, compiled
 from skilld.text import fold
@@ -126,7 +127,8 @@ def phrase(match: Match) -> Phrase:
     said = _without_complaints(told if _says_enough(told) else said)
     lasting = _LASTING.sub("", said)
     said = lasting if _says_enough(lasting) else said
-    for remark in (match.language.tags, *_REMARKS):
+    remarks: tuple[Caseless | re.Pattern[str], ...] = (match.language.tags, *_REMARKS)
+    for remark in remarks:
         shorter = remark.sub("", said).strip()
         polite = _POLITE.fullmatch(said.removeprefix(shorter))  # the "any" of "stop using any pls" is a type
         said = said if _DANGLING.search(shorter) and not polite else shorter
@@ -211,7 +213,7 @@ def _without_frame(text: str, match: Match) -> str:
     text = _without_announcement(text, match)
     for kind in _FUTURE_KINDS:
         text = kind.sub(r"\1", text)
-    cut = match.language.frames.sub(_cut_frame, text).replace(" ,", ",")
+    cut = match.language.frames.sub(partial(_cut_frame, text), text).replace(" ,", ",")
     cut = cut if text.endswith(" .") else cut.removesuffix(" .")
     without = _COLON_COMMA.sub(":", cut).strip(" ,:–—-，、：")
     opener = match.language.openers.match(without)
@@ -220,11 +222,11 @@ def _without_frame(text: str, match: Match) -> str:
     return without if stems(without) and not inverted else text
 
 
-def _cut_frame(found: re.Match[str]) -> str:
+def _cut_frame(text: str, start: int, end: int) -> str:
     """Return what stays of the words for how long a rule holds: its end, if they name one."""
-    if _UNTIL.search(found[0]):
-        return found[0]
-    return ", " if found[0].startswith(",") and found.end() < len(found.string) else " "  # "no mocks, from now on use"
+    if _UNTIL.search(text[start:end]):
+        return text[start:end]
+    return ", " if text[start:end].startswith(",") and end < len(text) else " "  # "no mocks, from now on use"
 
 
 def _without_announcement(text: str, match: Match) -> str:

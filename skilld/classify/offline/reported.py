@@ -14,6 +14,10 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from skilld.classify.caseless import CASED, Caseless, caseless
+
+_Words = Caseless | re.Pattern[str]  # the latter if a part of them is a name with a capital letter
+
 _TABLE = Path(__file__).with_suffix(".toml")
 _SENTENCE = re.compile(r"[^\n.!?。！？]++(?:[.!?](?!\s|$)[^\n.!?。！？]*+)*+[.!?。！？]?")
 _MAX_SENTENCE = 500  # characters: longer ones are pasted or dictated
@@ -39,7 +43,7 @@ _NEVER = "(?!)"
 _OF = "from|by|of|aus|von|vom|de|del|du|da|dal|uit|van|z|ze|из|от"
 
 
-def _words(name: str, before: str = "", after: str = "", *, bound: bool = True) -> cached_property[re.Pattern[str]]:
+def _words(name: str, before: str = "", after: str = "", *, bound: bool = True) -> cached_property[_Words]:
     """Return a property with a list of all tables as one expression; `bound`: of whole words."""
     return cached_property(lambda words: words._compiled(name, before, after, bound=bound))  # noqa: SLF001 - its own
 
@@ -75,9 +79,10 @@ class Reporting:
     def patterns(self) -> dict[str, re.Pattern[str]]:
         """Return every expression by its name, compiled."""
         names = [name for name, value in vars(Reporting).items() if isinstance(value, cached_property)]
-        return {name: getattr(self, name) for name in names}
+        found = {name: getattr(self, name) for name in names}
+        return {name: one.expression if isinstance(one, Caseless) else one for name, one in found.items()}
 
-    def _compiled(self, name: str, before: str, after: str, *, bound: bool) -> re.Pattern[str]:
+    def _compiled(self, name: str, before: str, after: str, *, bound: bool) -> _Words:
         parts = []
         for table in self._tables:
             one = f"(?:{'|'.join(table.get(name) or [_NEVER])})"
@@ -85,7 +90,8 @@ class Reporting:
         source = "|".join(parts) or _NEVER
         for word, stems in self._stand_ins.items():
             source = source.replace(word, stems)
-        return re.compile(f"{before}(?:{source}){after}", re.IGNORECASE)
+        source = f"{before}(?:{source}){after}"
+        return re.compile(source, re.IGNORECASE) if CASED in source else caseless(source)
 
 
 @cache
@@ -182,7 +188,7 @@ def _reported_part(sentence: str, words: Reporting) -> tuple[int, int] | None:
     return (0, len(sentence)) if _is_attributed(sentence, words) else None
 
 
-def _subjects(sentence: str, words: Reporting, *verbs: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+def _subjects(sentence: str, words: Reporting, *verbs: _Words) -> Iterator[tuple[int, int]]:
     """Yield the start of each clause in which somebody else says something, and the end of its verb."""
     for verb in (one for kind in verbs for one in kind.finditer(sentence)):
         begin = max(0, verb.start() - _MAX_SUBJECT)
@@ -231,6 +237,6 @@ def _is_attributed(sentence: str, words: Reporting) -> bool:
     return bool(_WHO.fullmatch(behind)) and not (words.own.search(behind) or words.begins.match(behind))
 
 
-def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
+def _after(pattern: _Words, text: str, at: int) -> int:
     found = pattern.match(text, at)
     return found.end() if found else at

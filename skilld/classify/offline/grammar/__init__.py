@@ -9,12 +9,14 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from skilld.classify.caseless import Caseless, caseless
+from skilld.classify.offline.grammar.needs import Forms, Needs, needs_of
 from skilld.words import content_stems, stems
 
 _HERE = Path(__file__).parent
@@ -57,7 +59,7 @@ STRENGTH = {
 KEPT_STRENGTH = 0.45  # of forms that often hold only for once: kept, not proposed
 
 
-def _word_list(name: str) -> cached_property[re.Pattern[str]]:
+def _word_list(name: str) -> cached_property[Caseless]:
     """Return a property with a list of the language's table as one expression."""
     return cached_property(lambda language: language._words(name))  # noqa: SLF001 - it is the class's own
 
@@ -70,6 +72,7 @@ class Language:
     lists: Mapping[str, Sequence[str]]
     forms: Mapping[tuple[Cue, bool], Sequence[str]]
     spaced: bool
+    _needs_of_lists: dict[str, Needs] = field(default_factory=dict)
 
     # Lists that match whole words.
     vetoes = _word_list("vetoes")  # make a clause no rule
@@ -109,17 +112,17 @@ class Language:
         return stems(" ".join(self.lists.get("saying", ())))
 
     @cached_property
-    def openers(self) -> re.Pattern[str]:
+    def openers(self) -> Caseless:
         """Words before an instruction, with the punctuation after them."""
         return self._listed("openers", "^(?:", r"(?:\s*[,.!:;，。！：、–—-]+\s*| ))+")
 
     @cached_property
-    def stages(self) -> re.Pattern[str]:
+    def stages(self) -> Caseless:
         """Words that say when in the work a rule applies, before it; they stay part of it."""
         return self._listed("stage", "^(?:", r")(?:\s*[,.:;，、：–—-]+\s*|\s+|(?<=[\u3040-\u9fff\uac00-\ud7af]))")
 
     @cached_property
-    def frames(self) -> re.Pattern[str]:
+    def frames(self) -> Caseless:
         """Time words that the rule no longer needs."""
         behind = r"(?:[\s:，、–—-]+|(?=[.!,;]|$))" if self.spaced else r"[\s,，、的都请請就]*"
         return self._listed(
@@ -127,99 +130,104 @@ class Language:
         )
 
     @cached_property
-    def given_again(self) -> re.Pattern[str]:
+    def given_again(self) -> Caseless:
         """An order behind words that say that it was given before."""
         return self._compiled("^<once_more><standing_order>")
 
     @cached_property
-    def sounds_lasting(self) -> re.Pattern[str]:
+    def sounds_lasting(self) -> Caseless:
         """The beginning of what sounds as if it was meant to last, though it has no lasting word."""
         return self._listed("sounds_lasting", "^", "")
 
     @cached_property
-    def tags(self) -> re.Pattern[str]:
+    def tags(self) -> Caseless:
         """Words after a rule that only say that it is one."""
         return self._listed("tags", r"[.!,;–—-]+ ?(?:and )?(?:please )?", r"(?=\s*(?:[.,!;]|$))")
 
     @cached_property
-    def reproach(self) -> re.Pattern[str]:
+    def reproach(self) -> Caseless:
         """Words before a rule that say that it was given before."""
         return self._listed("reproach", r"^\W*", r"\s*[,:;–—-]+\s*")
 
     @cached_property
-    def retracts(self) -> re.Pattern[str]:
+    def retracts(self) -> Caseless:
         """Words that retract something said before."""
         return self._listed("retracts", self._bound, "")
 
     @cached_property
-    def served(self) -> re.Pattern[str]:
+    def served(self) -> Caseless:
         """The beginning of a statement about the users of a product."""
         return self._listed("customers", r"^(?:\S{1,6} )?", self._bound)
 
     @cached_property
-    def corrects(self) -> re.Pattern[str]:
+    def corrects(self) -> Caseless:
         """Words after a rule that replace it by what they introduce: "no wait, spaces"."""
         return self._listed("corrects", r"^\W*", r"(?:[\s,.!:;–—-]+|$)")
 
     @cached_property
-    def asks(self) -> re.Pattern[str]:
+    def asks(self) -> Caseless:
         """The beginning of a question that is no request."""
         return self._listed("asks", r"^¿?\s*", self._bound)
 
     @cached_property
-    def orders(self) -> re.Pattern[str]:
+    def orders(self) -> Caseless:
         """The beginning of a turn that describes a product or a task."""
         return self._listed("orders", r"^\W*", self._bound)
 
     @cached_property
-    def commands(self) -> re.Pattern[str]:
+    def commands(self) -> Caseless:
         """The beginning of an instruction."""
         return self._listed("told", "^", self._bound)
 
     @cached_property
-    def addressed(self) -> re.Pattern[str]:
+    def addressed(self) -> Caseless:
         """The beginning of an order that only an agent can carry out, and no product."""
         return self._listed("addressed", "^", self._bound)
 
     @cached_property
-    def theirs(self) -> re.Pattern[str]:
+    def theirs(self) -> Caseless:
         """The beginning of a statement about what somebody else does or says."""
         return self._listed("theirs", r"^\W*", self._bound)
 
     @cached_property
-    def requests(self) -> re.Pattern[str]:
+    def requests(self) -> Caseless:
         """Words of a question that is a request."""
         return self._words("requests", _ANYTHING)
 
     @cached_property
-    def unmarked(self) -> re.Pattern[str]:
+    def unmarked(self) -> Caseless:
         """Words that make a clause without a question mark a question."""
         return self._listed("unmarked", "", "")
 
     @cached_property
-    def cue_patterns(self) -> tuple[tuple[Cue, float, re.Pattern[str]], ...]:
-        """The cues that make a clause lasting by themselves, with their strengths, the strongest first."""
+    def cue_forms(self) -> tuple[tuple[Cue, float, Forms], ...]:
+        """The forms of the cues that make a clause lasting by themselves, with their strengths, the strongest first."""
         ranked = [(KEPT_STRENGTH if kept else STRENGTH[cue], cue) for cue, kept in self.forms if cue in STRENGTH]
         found = sorted(ranked, key=lambda one: -one[0])
-        return tuple((cue, strength, self._any_of(cue, kept=strength == KEPT_STRENGTH)) for strength, cue in found)
+        return tuple((cue, strength, self._forms(cue, kept=strength == KEPT_STRENGTH)) for strength, cue in found)
 
     @cached_property
-    def finite(self) -> re.Pattern[str]:
+    def reminders(self) -> Caseless:
+        """Words that say that a rule was given before, wherever they stand."""
+        return self._any_of(self.forms.get((Cue.REMINDER, False), ()))
+
+    @cached_property
+    def finite(self) -> Caseless:
         """Words that make a part of a sentence a sentence of its own."""
         return self._words("finite", _ANYTHING)
 
     @cached_property
-    def practice(self) -> re.Pattern[str]:
+    def practice(self) -> Forms:
         """Statements about a whole kind of things."""
-        return self._any_of(Cue.PRACTICE, kept=False)
+        return self._forms(Cue.PRACTICE, kept=False)
 
     @cached_property
-    def tasks_behind(self) -> re.Pattern[str]:
+    def tasks_behind(self) -> Caseless:
         """A task behind a statement, which is then no practice: "..., change it in the footer"."""
         return self._listed("task_behind", r"[,;–—-]\s*(?:", r")\s*[.!]*$")
 
     @cached_property
-    def requires(self) -> re.Pattern[str]:
+    def requires(self) -> Caseless:
         """Words for what a thing must do; it is a product if no word of the work is near."""
         return self._listed("required", "", "")
 
@@ -230,22 +238,33 @@ class Language:
     def patterns(self) -> list[re.Pattern[str]]:
         """Return every expression of the language, compiled."""
         names = [name for name, value in vars(type(self)).items() if isinstance(value, cached_property)]
-        values = [getattr(self, name) for name in names if name not in {"marks", "letters", "saying", "cue_patterns"}]
-        return [*values, *(pattern for _, _, pattern in self.cue_patterns)]
+        words = [one.expression for name in names if isinstance(one := getattr(self, name), Caseless)]
+        heard = [self.practice, *(forms for _, _, forms in self.cue_forms)]
+        return [*words, *(one for forms in heard for one in forms.patterns())]
 
     @property
     def _bound(self) -> str:
         return r"\b" if self.spaced else ""
 
-    def _words(self, name: str, missing: str = _NOTHING) -> re.Pattern[str]:
+    def _words(self, name: str, missing: str = _NOTHING) -> Caseless:
         return self._listed(name, self._bound, self._bound, missing)
 
-    def _listed(self, name: str, before: str, after: str, missing: str = _NOTHING) -> re.Pattern[str]:
+    def _listed(self, name: str, before: str, after: str, missing: str = _NOTHING) -> Caseless:
         return self._compiled(f"{before}<{name}>{after}" if self.lists.get(name) else missing)
 
-    def _any_of(self, cue: Cue, *, kept: bool) -> re.Pattern[str]:
-        forms = self.forms.get((cue, kept), ())
-        # Grouped by their first lists: otherwise 70 forms are tried at each position, and shared lists compiled often.
+    def _forms(self, cue: Cue, *, kept: bool) -> Forms:
+        groups: dict[Needs, list[str]] = {}
+        for form in self.forms.get((cue, kept), ()):
+            groups.setdefault(needs_of(form, self._needs_of_list), []).append(form)
+        return Forms([(needs, partial(self._any_of, forms)) for needs, forms in groups.items()])
+
+    def _needs_of_list(self, name: str) -> Needs:
+        if name not in self._needs_of_lists:
+            self._needs_of_lists[name] = needs_of("|".join(self.lists.get(name) or [_NOTHING]), self._needs_of_list)
+        return self._needs_of_lists[name]
+
+    def _any_of(self, forms: Sequence[str]) -> Caseless:
+        # Grouped by their first lists: otherwise forms are tried one by one, and shared lists compiled often.
         begins: dict[str, list[str]] = {}
         for form in forms:
             if form.startswith("^") and (head := _HEAD.match(form, 1)):
@@ -254,11 +273,11 @@ class Language:
         anywhere = [form for form in forms if not form.startswith("^")]
         return self._compiled("|".join([*anywhere, *([f"^(?:{together})"] if together else [])]) or _NOTHING)
 
-    def _compiled(self, source: str) -> re.Pattern[str]:
+    def _compiled(self, source: str) -> Caseless:
         source = _accent_insensitive(source)
         for _ in range(_NESTING):
             source = _NAME.sub(lambda m: self._alternatives(m[1]), source)
-        return compiled(source)
+        return caseless(_with_blanks(source))
 
     def _alternatives(self, name: str) -> str:
         words = "|".join(self.lists.get(name) or [_NOTHING])
@@ -283,7 +302,11 @@ def _letter_variants(letter: str) -> str:
 
 def compiled(source: str) -> re.Pattern[str]:
     """Compile an expression, ignoring case; a blank matches any white space, and with `?` after it also none."""
-    return re.compile(_BLANK.sub(lambda m: r"\s*" if m[1] else r"\s+", source), re.IGNORECASE)
+    return re.compile(_with_blanks(source), re.IGNORECASE)
+
+
+def _with_blanks(source: str) -> str:
+    return _BLANK.sub(lambda m: r"\s*" if m[1] else r"\s+", source)
 
 
 @cache
