@@ -160,3 +160,44 @@ def test_the_second_half_of_a_rule_that_has_no_verb_stays_with_the_first(said: s
 
 def test_such_a_half_is_no_rule_where_the_first_is_none() -> None:
     assert proposed("the width is 40 in the lobby, but never more than 45 in the hall") == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "never upfront, they cost us 40 cents each",
+        "but never after ten, the club closes at eleven",
+        "pero nunca después de las diez",
+        "the invoice number should go up by one for every new invoice",
+        "when only a season is selected, then i want the table of all teams",
+        "when clicking a button the list is updated, but the labels dont change",
+        "haz que en el móvil se vea siempre",
+        "make the site ready for tenants to come in",
+        "in this repo here is the output of the last run",
+        "everytime you open a page you have to choose the language again",
+    ],
+)
+def test_what_nobody_asks_of_the_agent_is_not_proposed(said: str) -> None:
+    assert proposed(said) == []
+
+
+def test_it_is_kept_until_it_is_said_again() -> None:
+    (found,) = Offline().detect([Message("never upfront, they cost 40 cents each", 1)], [])
+    assert found.confidence == 0.45
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        ("always name the unit in constants", "the count has no unit but fine"),
+        ("from now on, keep the domain words in French. The rest stays as before",),
+        ("à partir de maintenant, garde les termes métier en français. Le reste en anglais comme avant.",),
+    ],
+)
+def test_a_rule_that_later_words_only_touch_is_not_taken_back(turns: tuple[str, ...]) -> None:
+    found = Offline().detect([Message(text, at) for at, text in enumerate(turns, 1)], [])
+    assert [one.turn for one in found if one.confidence >= 0.5] == [1]
+
+
+def test_want_is_because_only_in_dutch() -> None:
+    assert proposed("when I use --json I don't want colors") in ([], ["When I use --json I don't want colors."])

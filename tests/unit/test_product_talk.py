@@ -26,7 +26,7 @@ def proposed(*turns: str, skill: SkillDoc | None = None) -> list[str]:
         ("füge eine Tabelle mit den Bestellungen hinzu", "bitte immer nach datum sortiert"),
         ("baue eine Rechnungsübersicht", "bitte immer zwei nachkommastellen"),
         ("make a dashboard for the kitchen", "please always green when done"),
-        ("make a dashboard for the kitchen", "always bold and centered"),
+        ("make a dashboard for the kitchen", "please always bold and centered"),
     ],
 )
 def test_a_look_after_an_order_to_build_is_no_rule(order: str, look: str) -> None:

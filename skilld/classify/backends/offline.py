@@ -34,8 +34,8 @@ from skilld.classify.offline.placement import (
     replacement,
     section_for,
 )
-from skilld.classify.offline.product import likely_languages
-from skilld.classify.offline.product_talk import STANDING_CUES, ProductTalk
+from skilld.classify.offline.product import announces_rule, likely_languages, speaks_to_agent
+from skilld.classify.offline.product_talk import STANDING_CUES, ProductTalk, is_asked_for
 from skilld.classify.offline.removals import removal, with_removals
 from skilld.classify.offline.retraction import without_retracted
 from skilld.classify.offline.sentences import clauses
@@ -46,7 +46,7 @@ from skilld.words import content_stems, is_about, is_other_language
 
 _UNCLEAR_CONFIDENCE = 0.4  # of a wish that cannot be proposed in its words
 _OPENING_CHARACTERS = 2000  # of a skill, which show its language
-UNRELATED_CONFIDENCE = 0.45  # of a clear wish that is not related to the skill in use
+UNRELATED_CONFIDENCE = 0.45  # of a clear wish that is not related to the skill in use, nor without one to the agent
 _CUT_WORD = re.compile(r"\0\w*")  # what an expression matched, to the end of its last word
 
 _REASONS = {
@@ -207,6 +207,13 @@ def _with_reminded(match: Match, text: str, matches: Sequence[Match]) -> Match |
     return replace(match, quote=quote, said=said, start=min(start, match.start))
 
 
+def _may_be_of_product(match: Match, change: str) -> bool:
+    """Whether what is "always" or "never" so may be what the product does: nothing in it is said to the agent."""
+    if match.cue is not Cue.ADVERB or match.marked or announces_rule(match.quote, match.language):
+        return False
+    return not (speaks_to_agent(change, match.language) or is_asked_for(match.quote))
+
+
 def _make_update(
     match: Match, message: Message, agent: Sequence[str], skills: Sequence[SkillDoc], answered: SkillDoc | None
 ) -> Update:
@@ -231,6 +238,8 @@ def _make_update(
     skill = next((doc for doc in named or in_use if _is_about(match, said.text, doc, skills, agent[-last:])), answered)
     target = skill or (in_use[0] if in_use else None)
     confidence = match.strength if said.clear else min(match.strength, _UNCLEAR_CONFIDENCE)
+    if not target and _may_be_of_product(match, said.text):
+        confidence = min(confidence, UNRELATED_CONFIDENCE)
     if target and not skill and not PROJECT_SCOPE.search(match.quote):  # project rules go to other files
         confidence = min(confidence, UNRELATED_CONFIDENCE)
     return Update(

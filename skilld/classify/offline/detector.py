@@ -88,6 +88,7 @@ class Match:
     demands: bool = False
     before: tuple[tuple[int, str], ...] = ()
     narrower: tuple[tuple[int, str, str], ...] = ()
+    marked: bool = False  # words beside it make it a rule, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,9 +264,9 @@ def _with_marked(heard: Sequence[Match], turn: _Turn) -> list[Match]:
     for rule in marked_rules(turn.clauses, turn.text, turn.languages):
         quote = turn.text[rule.start : rule.end]
         inside = [one for one in found if one.start < rule.end and rule.start < one.start + len(one.quote)]
-        if any(one.strength > KEPT_STRENGTH and one.said in rule.said for one in inside):
-            continue
-        if any(one.start < rule.start or rule.end < one.start + len(one.quote) for one in inside):
+        held = any(one.strength > KEPT_STRENGTH and one.said in rule.said for one in inside)
+        if held or any(one.start < rule.start or rule.end < one.start + len(one.quote) for one in inside):
+            found = [replace(one, marked=True) if one in inside else one for one in found]
             continue
         found = [one for one in found if one not in inside]
         found.append(
@@ -395,6 +396,8 @@ def _is_report(cue: Cue, clause: Clause, rest: str, language: Language, turn: _T
     """Whether a clause with a lasting cue says what a product does, or only what is or will be."""
     if cue in _TIME_CUES and only_tells(rest, language):
         return True
+    if cue is Cue.LASTING and language.requires.match(rest) and not language.frames.search(rest):
+        return is_about_product(rest, turn.languages)  # "the number must go up for every new invoice"
     if cue is Cue.ADVERB:
         built = turn.of_product or is_about_product(fold(clause.text), turn.languages)
         return built and not (not clause.lead and language.addressed.match(rest))

@@ -26,7 +26,8 @@ _LEADING = re.compile(
     r"(?:^|[,;.!:(]|\s[-–—]{1,2})\s*(?:(?:and|so|also|und|et|e|y|but|oh|ok|please|bitte)\s+)*$", re.IGNORECASE
 )
 _COLON = re.compile(
-    r"(?:(?:,| and\b| with\b| you\b| that\b| we\b| i\b)[^:.,]{0,50}?)?\s*(?::|：|\.{2,3}|\s[-–—]{1,2})\s*(?=\S+\s*\S)",
+    r"(?:(?:,| and\b| with\b| you\b| that\b| we\b| i\b| (?:note|write|keep|remember|save|put)\b)[^:.,]{0,50}?)?"
+    r"\s*(?::|：|\.{2,3}|\s[-–—]{1,2})\s*(?=\S+\s*\S)",
     re.IGNORECASE,
 )
 _SEAM = " ,;:–—-(\n"

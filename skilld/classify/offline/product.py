@@ -35,6 +35,14 @@ _RULE_REMINDER = re.compile(
     re.IGNORECASE,
 )
 _PATH = re.compile(r"`?(?<![\w/])[\w.@-]{1,60}/[\w./@*-]{1,200}`?")  # "packages/cart" names a folder and no product
+# What only the work on a product has: code, its parts, and the languages that it is written in.
+_OF_CODE = re.compile(
+    r"`|[\w)]\(\)|\b(?:code|main|master|std(?:err|out)|lint(?:er)?|formatter|functions?|funktion\w*|fonctions?|funci[oó]n\w*"
+    r"|funzion\w+|fun[cç][oõã]\w+|variab[el]\w*|\w*variable\w*|class(?:es)?|constants?|modul\w*|exports?|types?|any|api|sql|json|iso|everywhere"
+    r"|camelcase|snake_case|kebab-case|lockfile|ticket|npm|pnpm|jest|vitest|pytest|docker|fehlertexte?|\w*messages?"
+    r"|english|englisch\w*|deutsch\w*|german|français|anglais|inglés|español|inglese|italiano|inglês|português|engels|nederlands)\b",
+    re.IGNORECASE,
+)
 _SENTENCE_BREAK = re.compile(r"[.!?:;]\s")
 
 
@@ -151,3 +159,21 @@ def _requires_something(text: str, languages: Sequence[Language]) -> bool:
 def is_about_work(text: str) -> bool:
     """Whether `text` mentions the work, in any of its likely languages."""
     return any(language.work.search(text) for language in likely_languages(text))
+
+
+def announces_rule(text: str, language: Language) -> bool:
+    """Whether words call themselves a rule: "remember, ...", "..., that's how we do it here"."""
+    return bool(_RULE_REMINDER.search(text) or language.tags.search(text))
+
+
+def speaks_to_agent(text: str, language: Language) -> bool:
+    """Whether words address the agent, mention the work or name something in code.
+
+    "Never upfront" and "UTC always" may as well say what the product does. True in a language without a list of such
+    words.
+    """
+    if not language.lists.get("acts"):
+        return True
+    bare = fold(text)
+    acts = any(one.acts.search(bare) for one in (language, languages()["en"]))
+    return acts or bool(_OF_CODE.search(bare)) or is_about_work(text)

@@ -81,9 +81,14 @@ def _is_look(match: Match) -> bool:
     return match.cue in _PRODUCT_CUES and bool(_LOOKS.search(said)) and not orders
 
 
+def is_asked_for(quote: str) -> bool:
+    """Whether words say please."""
+    return bool(_PLEASE.search(quote))
+
+
 def _addresses_agent(match: Match) -> bool:
     """Whether a match orders something expressly for the future, or asks for it: "from now on, ...", "please ..."."""
     said = fold(phrase(match).text)
-    expressly = match.cue in _OUTRIGHT_CUES or bool(_PLEASE.search(match.quote))
+    expressly = match.cue in _OUTRIGHT_CUES or is_asked_for(match.quote)
     orders = match.language.commands.match(said)
     return expressly and bool(orders) and not is_about_product(said, [match.language])

@@ -20,6 +20,13 @@ from skilld.text import split_sentences
 from skilld.types import Message, Update
 from skilld.words import content_stems, has_negation, has_unspaced, is_other_language, matching_words, stem, stems
 
+# "The rest stays as it was" leaves the rule before it alone.
+_OTHERS = re.compile(
+    r"\W*(?:(?:and|but|und|et|mais|y|pero|e|ma|mas)\W+)?"
+    r"(?:the (?:rest|others?)|everything else|all (?:the )?others?|(?:der|den) rest|alles andere|alle anderen|le reste"
+    r"|les autres|tout le reste|el resto|lo demás|los demás|il resto|gli altri|o resto|os outros|de rest)\b",
+    re.IGNORECASE,
+)
 _MAX_TURNS_BACK = 2  # "scratch that" can refer to so many turns back if it names nothing
 _MAX_TURNS_UNTIL_UNDONE = 4  # between a rule and its retraction
 _MAX_LENGTH = 400  # characters considered of a turn that retracts a rule
@@ -83,9 +90,10 @@ _UNDO_REPORT = re.compile(
       |(?:\S+\s){0,4}?\S{0,9}(?:убра|удал|верн|отмен|по-прежнему|削除|戻し|外し|取り消|已(?:删|移|恢|去|撤)|삭제|되돌|뺐)""",
     re.IGNORECASE | re.VERBOSE,
 )
-# "no captcha", after the person's own order to have one.
+# "no captcha", after the person's own order to have one; "it has no captcha" only tells.
 _REFUSED_THING = re.compile(
-    r"\b(?:no|kein(?:e[nrms]?)?|sin|pas de|sans|niente|nessun[ao]?|senza|sem|nada de|geen|zonder|bez|без|никаких)"
+    r"(?:^|[,.;:!?\n–—(-]\s*|\b(?:please|but|and|then|so|ok|with|just|bitte|und|aber|dann|y|pero|et|mais|alors|ma|mas|en|maar)\s)"
+    r"(?:no|kein(?:e[nrms]?)?|sin|pas de|sans|niente|nessun[ao]?|senza|sem|nada de|geen|zonder|bez|без|никаких)"
     r"\s([^\W\d_]{3,})",
     re.IGNORECASE,
 )
@@ -98,7 +106,7 @@ def without_retracted(updates: Sequence[Update], messages: Sequence[Message]) ->
         if message.turn is None:
             continue
         for clause in find_retractions(message.text):
-            if _is_for_now(clause):
+            if _is_for_now(clause) or _OTHERS.match(clause):
                 continue
             standing = _remove_retracted(standing, message, clause)
     standing = [
