@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from skilld.batching.gate import needs_classification
@@ -22,7 +22,7 @@ from skilld.classify.said_already import is_same_change, says_already
 from skilld.clock import parse_time
 from skilld.library.clusters import Mention, Piece, group_asks
 from skilld.text import fold
-from skilld.words import content_stems, has_negation
+from skilld.words import content_stems, has_negation, is_same_ask
 
 MIN_PULLS = 3
 _MIN_DAYS = 2
@@ -184,7 +184,8 @@ def recurring_requests(asked: Iterable[StoredRequest]) -> list[RecurringRequest]
     groups = [
         part for ask in group_asks(said) for part in _split_by_identifier([known[one.id, one.text] for one in ask.said])
     ]
-    found = [_build_request(group) for group in groups if _is_recurring(group)]
+    wordings = {one.change: content_stems(one.change) for one in known.values()}
+    found = [_build_request(group, wordings) for group in groups if _is_recurring(group)]
     found.sort(key=lambda one: (-one.pulls, -len(one.asked), one.change))
     kept: list[RecurringRequest] = []
     for one in found:
@@ -215,9 +216,9 @@ def _is_recurring(group: Sequence[StoredRequest]) -> bool:
     return often and any(_RULE_PATTERN.search(one.quote) for one in group)
 
 
-def _build_request(group: Sequence[StoredRequest]) -> RecurringRequest:
+def _build_request(group: Sequence[StoredRequest], stems: Mapping[str, frozenset[str]]) -> RecurringRequest:
+    """Return the request of a group; `stems` are those of every wording, also of the opposite ones in other groups."""
     wordings = Counter(one.change for one in group)
-    stems = {text: content_stems(text) for text in wordings}
 
     def rank(text: str) -> tuple[float, int, str]:
         alike = sum(
@@ -227,7 +228,8 @@ def _build_request(group: Sequence[StoredRequest]) -> RecurringRequest:
         return -round(alike, 2), len(text), text
 
     best = min(wordings, key=rank)
-    disputed = any(_are_opposite(best, stems[best], other, stems[other]) for other in wordings)
+    alike = (other for other, own in stems.items() if is_same_ask(stems[best], own))
+    disputed = any(_are_opposite(best, stems[best], other, stems[other]) for other in alike)
     return RecurringRequest(best, tuple(group), disputed)
 
 
