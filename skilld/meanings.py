@@ -18,7 +18,7 @@ ANYTHING = "anything"  # the field of things and actions of any work: "file", "c
 EVERYDAY = "everyday"  # the field of things unrelated to programming: "recipe", "birthday"
 _GAP, _MAX_GAP = "*", 3
 _MIN_FORM, _MIN_ASCII = 4, 6  # letters that two forms of a word share; more if it may be English
-_MIN_PART, _MIN_COMPOUND = 6, 9  # letters of a part of a compound, and of a compound
+_MIN_PART, _MIN_COMPOUND, _MAX_COMPOUND = 6, 9, 60  # letters of a part of a compound, and of a compound
 _WORD_PATTERN = re.compile(r"\*|[^\W_]+|[^\s\w.,;:!?()\[\]{}'\"`/@$%^&|~<>=+#\\-]")
 _HIRAGANA_PATTERN = re.compile(r"[\u3040-\u309f]+")  # words in hiragana only are mostly grammar
 # Endings of languages with more inflection than English.
@@ -225,7 +225,7 @@ def _meanings(word: str) -> frozenset[str]:
     form = _form(word)
     if found := table.others.get(form) or table.forms.get(form):
         return found
-    if len(word) < _MIN_COMPOUND:
+    if not _MIN_COMPOUND <= len(word) <= _MAX_COMPOUND:
         return frozenset()
     return frozenset(meaning for part in _parts(word) for meaning in table.others.get(part, ()))
 

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 CASED = "(?-i:"  # begins a part that does not ignore case
 _KEPT = re.compile(r"(\\[A-Z\\]|\(\?P<\w+>)")  # `\S` is not `\s`
@@ -40,8 +41,8 @@ class Caseless:
         """Return all matches, as `re.Pattern.finditer` does."""
         return self.expression.finditer(lower(text), start, end)
 
-    def sub(self, instead: str | Callable[[int, int], str], text: str) -> str:
-        """Return `text` with each match replaced by a literal text, or by what a function returns for its span."""
+    def sub(self, instead: Literal["", " ", "\0"] | Callable[[int, int], str], text: str) -> str:
+        """Return `text` with each match replaced by one character, none, or what a function returns for its span."""
         out, done = list[str](), 0
         for found in self.finditer(text):
             out += [text[done : found.start()], instead if isinstance(instead, str) else instead(*found.span())]

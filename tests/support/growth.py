@@ -305,7 +305,9 @@ def grows_too_fast(
 @functools.cache
 def _caches() -> list[Any]:
     """Return the caches of what is worked out of texts: those that hold many things, and not all that ever come."""
+    gc.unfreeze()  # what is frozen is not listed
     found = [one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper)]
+    gc.freeze()
     return [one for one in found if (one.cache_parameters()["maxsize"] or 0) >= _MANY]
 
 
@@ -316,11 +318,12 @@ def _measured(prepare: Callable[[int], Callable[[], object]], length: int, most:
     imported, or it took too long, it is called again. What an earlier call left in a cache would make shorter texts,
     whose words it holds, cheap beside the longest, whose words it does not hold.
     """
+    call = prepare(length)  # which may fill caches, too
     for cache in _caches():
         cache.cache_clear()
     known = len(sys.modules)
     try:
-        spent = cost(prepare(length), most)
+        spent = cost(call, most)
     except TooSlowError:
         return cost(prepare(length), most)
     return spent if len(sys.modules) == known else cost(prepare(length), most)

@@ -343,3 +343,9 @@ def test_a_rule_about_another_language_with_a_short_name_is_no_repeat(said: str,
     assert find_line(update, f"- {line}\n") is None
     assert not repeats_rule(said, line)
     assert find_line(update, f"- {said}\n")
+
+
+def test_what_is_refused_after_an_and_is_refused_all_the_same() -> None:
+    one, other = "Use pnpm, not npm, to install packages.", "Use pnpm and not npm to install packages."
+    assert not contradicts_clearly(one, other)
+    assert not contradicts_clearly(other, one)

@@ -92,7 +92,8 @@ _UNDO_REPORT = re.compile(
 )
 # "no captcha", after the person's own order to have one; "it has no captcha" only tells.
 _REFUSED_THING = re.compile(
-    r"(?:^|[,.;:!?\n–—(-]\s*|\b(?:please|but|and|then|so|ok|with|just|bitte|und|aber|dann|y|pero|et|mais|alors|ma|mas|en|maar)\s)"
+    r"(?:^|[,.;:!?\n–—(-][^\S\n]*+"
+    r"|\b(?:please|but|and|then|so|ok|with|just|bitte|und|aber|dann|y|pero|et|mais|alors|ma|mas|en|maar)\s)"
     r"(?:no|kein(?:e[nrms]?)?|sin|pas de|sans|niente|nessun[ao]?|senza|sem|nada de|geen|zonder|bez|без|никаких)"
     r"\s([^\W\d_]{3,})",
     re.IGNORECASE,
