@@ -172,6 +172,8 @@ def test_such_a_half_is_no_rule_where_the_first_is_none() -> None:
         "when only a season is selected, then i want the table of all teams",
         "when clicking a button the list is updated, but the labels dont change",
         "haz que en el móvil se vea siempre",
+        "please go on with the router so the app opens on the first page by default",
+        "по умолчанию сайт будет открываться на второй вкладке",
         "make the site ready for tenants to come in",
         "in this repo here is the output of the last run",
         "everytime you open a page you have to choose the language again",
