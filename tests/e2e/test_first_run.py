@@ -316,4 +316,5 @@ def test_turns_waiting_for_a_full_batch_are_shown(home: Path) -> None:
     chatter = prompt_line("t3", "ok")  # which waits for nothing
     write_transcript(home / ".claude/projects/-p/s1.jsonl", prompt_line("t1"), prompt_line("t2"), chatter)
     assert program.run("run", "--once").returncode == 0
-    assert "turns     2 waiting" in program.run("status").stdout
+    shown = program.run("status").stdout
+    assert "turns     1 skipped (no lasting instructions)\n          2 waiting for the session" in shown
