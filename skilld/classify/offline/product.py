@@ -38,7 +38,9 @@ _PATH = re.compile(r"`?(?<![\w/])[\w.@-]{1,60}/[\w./@*-]{1,200}`?")  # "packages
 # What only the work on a product has: code, its parts, and the languages that it is written in.
 _OF_CODE = re.compile(
     r"`|[\w)]\(\)|\b(?:code|main|master|std(?:err|out)|lint(?:er)?|formatter|functions?|funktion\w*|fonctions?|funci[oó]n\w*"
-    r"|funzion\w+|fun[cç][oõã]\w+|variab[el]\w*|\w*variable\w*|class(?:es)?|constants?|modul\w*|exports?|types?|any|api|sql|json|iso|everywhere|tabs|spaces"
+    r"|funzion\w+|fun[cç][oõã]\w+|variab[el]\w*|\w*variable\w*|class(?:es)?|constants?|modul\w*|exports?|types?|any|api|sql|json"
+    r"|iso|everywhere|tabs|spaces|headings?|headlines?|titles?|captions?|slides?|footnotes?"
+    r"|überschriften|titel[ns]?|titres?|t[ií]tulos?|titoli"
     r"|camelcase|snake_case|kebab-case|lockfile|ticket|npm|pnpm|jest|vitest|pytest|docker|fehlertexte?|\w*messages?"
     r"|english|englisch\w*|deutsch\w*|german|français|anglais|inglés|español|inglese|italiano|inglês|português|engels|nederlands)\b",
     re.IGNORECASE,
