@@ -27,7 +27,7 @@ _CODE = re.compile(
 _CLAUSE_BREAK = re.compile(
     r"[;.:!?](?=\s|$)|\s[-–—](?=\s)|(?<=\s)\(|(?<!\()\)(?=\s|$)"
     r"|,(?=\s{1,3}(?:never|not|no|nicht|kein\w*|nie|non|pas|não|jamais|nunca|but|and never)\b)"
-    r"|,(?=\s[^,;.]{1,40}\s(?:only|nur)\b)|\b(?=instead of\b|rather than\b|(?:and|but) not\b)",
+    r"|,(?=\s[^,;.]{1,40}\s(?:only|nur)\b)|\b(?=instead of\b|rather than\b|(?:and|but) (?:not|never|no)\b)",
     re.IGNORECASE,
 )
 _INSTEAD = re.compile(r"^(?:instead of|rather than|over)\b", re.IGNORECASE)

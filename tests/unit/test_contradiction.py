@@ -346,6 +346,8 @@ def test_a_rule_about_another_language_with_a_short_name_is_no_repeat(said: str,
 
 
 def test_what_is_refused_after_an_and_is_refused_all_the_same() -> None:
-    one, other = "Use pnpm, not npm, to install packages.", "Use pnpm and not npm to install packages."
-    assert not contradicts_clearly(one, other)
-    assert not contradicts_clearly(other, one)
+    one = "Use pnpm, not npm, to install packages."
+    for negation in ("not", "never", "no"):
+        other = f"Always use pnpm and {negation} npm to install packages."
+        assert not contradicts_clearly(one, other)
+        assert not contradicts_clearly(other, one)
