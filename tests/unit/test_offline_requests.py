@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from skilld.classify.backends.offline import Offline
+from skilld.classify.offline.detector import find_lasting
+from skilld.classify.offline.phrasing import phrase
 from skilld.types import Message
 
 
@@ -202,4 +204,7 @@ def test_a_rule_that_later_words_only_touch_is_not_taken_back(turns: tuple[str, 
 
 
 def test_want_is_because_only_in_dutch() -> None:
-    assert proposed("when I use --json I don't want colors") in ([], ["When I use --json I don't want colors."])
+    """It cut such a rule behind "don": to the expression, the apostrophe ended the word before "want"."""
+    said = 'when I use the tool I don’t want the "progress spinner"'
+    (found,) = find_lasting(said)
+    assert phrase(found).text == 'When I use the tool I don’t want the "progress spinner".'
