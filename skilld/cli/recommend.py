@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
+from skilld.git.top import folders_to_top
 from skilld.text import pluralize
 
 if TYPE_CHECKING:
@@ -64,10 +65,10 @@ def find_recommendations(text: str, project: Path, *, ask: bool = False) -> list
     """Return the recommendations for a task in a project; with `ask` a model chooses among the skills."""
     from skilld.library.clusters import find_mentions
     from skilld.library.recommend import recommend
-    from skilld.library.rows import broken_reason, disabled_skills, folders_to_root, merged_skills, offered_skills
+    from skilld.library.rows import broken_reason, disabled_skills, merged_skills, offered_skills
 
     store = common.store() if ask else common.store_or_empty()
-    skills = inventory.all_skills([*folders_to_root(project)])
+    skills = inventory.all_skills([*folders_to_top(project)])
     off = {str(path) for path in (*disabled_skills(store), *merged_skills(skills))}
     offered = [one for one in offered_skills(store, skills) if not broken_reason(one)]
     found = recommend(
@@ -157,10 +158,9 @@ def collect(project: Path) -> dict[str, Any]:
     `more` is the number of skills that are left out.
     """
     from skilld.library.clusters import confidence, group_asks, learning_mention
-    from skilld.library.rows import folders_to_root
 
     store = common.store_or_empty()
-    folders = [*folders_to_root(project)]  # an agent that is started below the top of a project loads those above, too
+    folders = [*folders_to_top(project)]  # an agent that is started below the top of a project loads those above, too
     near = {skill.path: skill for folder in folders for skill in inventory.project_skills(folder)}
     skills = inventory.sorted_by_use(inventory.skills_to_offer([*near.values()], project))
     now = time.time()

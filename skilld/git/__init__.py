@@ -11,6 +11,7 @@ removed, which the person's own commands (accept, revert) need again.
 - `attributes`: whether a .gitattributes file puts a filter on a path.
 - `state`: what files show without git: whether a repository is absent or unreadable, which operation is in progress,
   whether it is the person's own; and a lock between our own processes.
+- `top`: where the work tree around a folder begins.
 - `objects`, `tree`: reading and writing blobs, trees and commits, at a cost by path depth.
 - `staging_branch`: the names of the staging branch and of skilld's other refs.
 - `refs`: compare-and-swap on skilld's own refs, all or nothing.

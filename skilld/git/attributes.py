@@ -17,6 +17,7 @@ from pathlib import Path
 from skilld.files import read_regular, read_start
 from skilld.git.errors import RepoRefusedError
 from skilld.git.state import git_dirs
+from skilld.git.top import find_top
 
 _MAX_BYTES = 1 << 20
 _MAX_PATTERN_LENGTH = 2048  # git ignores longer lines since 2.39.1
@@ -37,7 +38,7 @@ def storage_refusal(path: Path, name: str = "") -> str:
     try:
         if is_pointer(read_start(path, 64)):
             return f"{name} is a Git LFS pointer, not the text itself"
-        top = next((folder for folder in path.parents if os.path.lexists(folder / ".git")), None)
+        top = find_top(path.parent)
         filtered = top is not None and is_filtered(
             top, git_dirs(top / ".git")[1], path.relative_to(top).as_posix(), personal_attributes("")
         )

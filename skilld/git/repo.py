@@ -20,6 +20,7 @@ from skilld.git.errors import GitFailedError, NotTrackedError, RepoRefusedError,
 from skilld.git.run import Git, cached
 from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.git.state import is_temporary, require_absent, require_unborn
+from skilld.git.top import find_top
 from skilld.text import fold, word_set
 
 _EXTENSIONS = word_set(
@@ -71,8 +72,7 @@ class Repo:
         """The work tree that this one is a submodule of; None if it is none."""
         if self.git_dir != self.common_dir or "modules" not in self.git_dir.parts:
             return None
-        above = (folder for folder in self.toplevel.parents if os.path.lexists(folder / ".git"))
-        return next(above, None) if (self.toplevel / ".git").is_file() else None
+        return find_top(self.toplevel.parent) if (self.toplevel / ".git").is_file() else None
 
     @property
     def address(self) -> Path:

@@ -17,6 +17,7 @@ from skilld.errors import SkilldError, cause_of
 from skilld.files import read_start, shell_quoted, write_atomically
 from skilld.git.errors import RepoRefusedError, RepoUnreadableError
 from skilld.git.staging_branch import STAGING_REF
+from skilld.git.top import find_top
 
 # A repository may be absent, or just unreadable at the moment. Git says "not a git repository" in both cases, and takes
 # a branch whose ref it cannot read for one without a commit (measured, 2.39).
@@ -408,15 +409,11 @@ def main_path(path: str) -> str:
 
     What was decided about a file holds in all work trees of its repository.
     """
-    for folder in Path(path).parents:
-        dot_git = folder / ".git"
-        if dot_git.is_dir():
-            return path
-        if dot_git.is_file():
-            git_dir, common = git_dirs(dot_git)
-            linked = git_dir.parent == common / "worktrees" and common.name == ".git"
-            return str(common.parent / Path(path).relative_to(folder)) if linked else path
-    return path
+    if (top := find_top(Path(path).parent)) is None:
+        return path
+    git_dir, common = git_dirs(top / ".git")
+    linked = git_dir.parent == common / "worktrees" and common.name == ".git"
+    return str(common.parent / Path(path).relative_to(top)) if linked else path
 
 
 def is_same_file(one: str, other: str) -> bool:

@@ -21,6 +21,7 @@ from skilld.errors import SkilldError
 from skilld.git import objects, tree
 from skilld.git.environment import scrub_environment
 from skilld.git.run import Git
+from skilld.git.top import is_top
 
 CHECKPOINT_SCHEME = "checkpoints://"
 # The branch of a recording tool (`entire`), local or fetched, and its newer form with a ref for each checkpoint.
@@ -106,7 +107,7 @@ def write_checkpoints(address: str, folder: Path, max_bytes: int) -> Path:
 
 def _open_repository(folder: Path) -> Git | None:
     scrub_environment()
-    if (folder / ".git").exists():
+    if is_top(folder):
         return Git(folder, ceiling=folder.parent)
     if (folder / "HEAD").is_file() and (folder / "objects").is_dir():
         return Git(folder, git_dir=folder)

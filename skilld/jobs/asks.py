@@ -8,6 +8,7 @@ from pathlib import Path
 
 from skilld.classify.said_already import is_same_change, says_same_rule
 from skilld.git.state import is_own_project
+from skilld.git.top import find_top
 from skilld.jobs.learnings import NO_FILE_REASON
 from skilld.skills import read
 from skilld.store import Store
@@ -51,8 +52,7 @@ def _reason_now(learning: Learning, standing: Sequence[Proposal]) -> str:
     why = learning.why_kept
     if why == NEVER_COMMITTED_REASON:
         here = Path(learning.project or "/")
-        root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
-        return "the project had no commit of yours when you said it" if is_own_project(root) else why
+        return "the project had no commit of yours when you said it" if is_own_project(find_top(here) or here) else why
     if NO_FILE_REASON not in why:
         return why
     _, _, name = why.removesuffix(" yet").rpartition(f"{NO_FILE_REASON} ")

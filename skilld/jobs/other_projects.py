@@ -10,6 +10,7 @@ from pathlib import Path
 
 from skilld.classify.verify import Verdict
 from skilld.git.state import main_path
+from skilld.git.top import find_top
 from skilld.protocol import AnalyseBatch
 from skilld.targets.find import WorkingSession, find_targets
 from skilld.targets.named_project import named_project, unknown_project
@@ -68,8 +69,7 @@ def _other_project(said: str, job: AnalyseBatch) -> tuple[str, SkillRef | None] 
 
 def project_root(folder: Path) -> Path:
     """Return the main work tree of the repository around a folder; the folder if there is none."""
-    root = next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
-    return Path(main_path(str(root / "file"))).parent
+    return Path(main_path(str((find_top(folder) or folder) / "file"))).parent
 
 
 def _entries(root: Path) -> list[str]:

@@ -17,6 +17,7 @@ from skilld.classify.verify import VerifiedUpdate
 from skilld.context import Context, Kind, LoadedFile, Scope
 from skilld.context.contradictions import rules
 from skilld.context.values import within
+from skilld.git.top import find_top
 from skilld.ingest.discover import skill_places
 from skilld.pipeline.documents import TargetDocument, check_configs, is_own_file, load_documents
 from skilld.protocol import AnalyseBatch, BatchJob, PastLearning
@@ -237,7 +238,7 @@ def loaded_places(job: AnalyseBatch, skills: Sequence[TargetDocument]) -> JobPla
 def is_personal_file(ref: SkillRef, cwd: str | None) -> bool:
     """Whether a file is personal: for all projects, or a skill outside the session's project."""
     here = Path(cwd or "/")
-    root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
+    root = find_top(here) or here
     theirs = ref.kind is TargetKind.SKILL and not Path(ref.path).is_relative_to(root)
     return theirs or ref.kind is TargetKind.PERSONAL
 
@@ -264,7 +265,7 @@ def _has_safe_folder(batch: BatchJob) -> bool:
 def waits_for_skill(batch: BatchJob) -> bool:
     """Whether a skill in use cannot be edited for now: its file is invalid or not checked out."""
     files = [Path(item.path) for item in batch.unusable if Path(item.path).name == FILE]
-    return any(_exists(file) or any(_exists(folder / ".git") for folder in file.parents) for file in files)
+    return any(_exists(file) or find_top(file.parent) is not None for file in files)
 
 
 def _exists(path: Path) -> bool:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +13,7 @@ from pathlib import Path
 from skilld.clock import parse_time
 from skilld.errors import SkilldError
 from skilld.git.managed_repos import find_any
+from skilld.git.top import folders_to_top
 from skilld.ingest.discover import skill_places
 from skilld.library.merge import MERGED_FROM, merged_files
 from skilld.library.patterns import COMPLETED
@@ -391,7 +391,7 @@ def load_rows(
     proposals = store.proposals.all()
     proposed = (Path(one.path).parent for one in proposals if one.state in {State.OPEN, State.ACCEPTED})
     folders = [*around, *map(Path, store.overview.projects()), *proposed]
-    projects = dict.fromkeys(parent for folder in folders if folder.is_absolute() for parent in folders_to_root(folder))
+    projects = dict.fromkeys(parent for folder in folders if folder.is_absolute() for parent in folders_to_top(folder))
     skills = find_skills([parent for parent in projects if parent != home])
     sessions = used_by_path(store, skills, home, environment)
     tasks, past = store.records.tasks(), store.past.sessions()
@@ -407,14 +407,6 @@ def load_rows(
         for skill in skills
     }
     return build_rows(skills, uses, proposals, now, skill_marks(store, skills, uses, now))
-
-
-def folders_to_root(folder: Path) -> Iterator[Path]:
-    """Yield a folder and its parents up to the root of its repository; without one, only the folder."""
-    above = [folder, *folder.parents]
-    # The path comes from a log. Path.exists raises for an unreadable folder or an impossible name; os.path does not.
-    root = next((number for number, one in enumerate(above) if os.path.exists(one / ".git")), 0)  # noqa: PTH110
-    yield from above[: root + 1]
 
 
 def _corrected_sessions(

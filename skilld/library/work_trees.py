@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from skilld.git.state import git_dirs
+from skilld.git.top import find_top
 from skilld.library.rows import LibraryRow
 
 
-def _work_tree(folder: Path) -> tuple[Path, Path]:
+def _work_tree(folder: Path) -> tuple[Path, Path] | None:
     """Return the top of the work tree around a folder and what its repository's trees share, without running git.
 
-    Raises StopIteration, OSError or ValueError if there is none.
+    None
+
+    Raises OSError or ValueError if it cannot be read.
     """
-    top = next(one for one in (folder, *folder.parents) if os.path.lexists(one / ".git"))
-    return top, git_dirs(top / ".git")[1].resolve()
+    top = find_top(folder)
+    return None if top is None else (top, git_dirs(top / ".git")[1].resolve())
 
 
 def without_copies(rows: Sequence[LibraryRow], here: Path) -> list[LibraryRow]:
@@ -31,7 +33,7 @@ def without_copies(rows: Sequence[LibraryRow], here: Path) -> list[LibraryRow]:
     def tree_of(folder: Path) -> tuple[Path, Path] | None:
         if folder not in tops:
             tops[folder] = None
-            with suppress(OSError, ValueError, StopIteration):
+            with suppress(OSError, ValueError):
                 tops[folder] = _work_tree(folder.resolve())
         return tops[folder]
 

@@ -8,13 +8,13 @@ A shallow clone does not know its first commit: its files have no name, and noth
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from pathlib import Path
 
 from skilld.errors import SkilldError
 from skilld.git import objects
 from skilld.git.repo import Repo, open_repo
+from skilld.git.top import is_top
 from skilld.store import Store
 from skilld.store.meta import ROOT_COMMITS
 
@@ -71,7 +71,7 @@ class Places:
 
     def _top(self, path: Path) -> Path | None:
         if path not in self._tops:
-            if os.path.exists(path / ".git"):  # noqa: PTH110 - Path.exists raises for a name that no system takes
+            if is_top(path):
                 self._tops[path] = path
             else:
                 self._tops[path] = self._top(path.parent) if path != path.parent else None

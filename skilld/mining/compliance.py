@@ -17,6 +17,7 @@ from skilld.effect.rule_lines import added_at, rules_in, text_of
 from skilld.effect.rules import Origin, Rule, effects
 from skilld.effect.survey import survey
 from skilld.git.environment import scrub_environment
+from skilld.git.top import is_top
 from skilld.mining.parallel import FileResult, read_guarded
 from skilld.mining.sessions import project_of
 from skilld.past import PastSession
@@ -85,7 +86,7 @@ def _distinct_sessions(ordered: Iterable[FileResult]) -> Iterable[PastSession]:
 def _folder_names(folder: str) -> tuple[str, ...]:
     """Return the folder names from a repository's top folder down to this one; none outside a repository."""
     top = project_of(folder)
-    if top is None or not (top / ".git").exists():
+    if top is None or not is_top(top):
         return ()
     return top.name, *Path(folder).relative_to(top).parts
 

@@ -18,6 +18,7 @@ from skilld.agents.base import objects, string
 from skilld.agents.tools import record_reader, tools_of
 from skilld.classify.backends.completion import Rates
 from skilld.errors import SkilldError
+from skilld.git.top import folders_to_top, is_top
 from skilld.ingest import side_files
 from skilld.ingest.discover import Host, Root, find_roots, find_transcripts
 from skilld.ingest.inspect import FolderCounter, guess_agent
@@ -375,7 +376,7 @@ def main_tree(top: str) -> str:
         if linked and read_link(f"{linked[0]}/gitdir").strip() == f"{top}/.git":  # the repository must confirm it
             return linked[1]
     within = _WORKTREE_PATTERN.sub("", top)
-    here = os.path.lexists(f"{within}/.git") or not os.path.lexists(within)
+    here = is_top(within) or not os.path.lexists(within)
     return within if within != top and here and not _HOME_PATTERN.fullmatch(within) else top
 
 
@@ -385,9 +386,7 @@ def folders_around(folder: str) -> Iterator[Path]:
     # The path comes from a log. Path.is_dir raises for an unreadable folder or an impossible name; os.path does not.
     if not here.is_absolute() or ".." in here.parts or not os.path.isdir(here):  # noqa: PTH112
         return
-    above = [here, *here.parents]
-    top = next((number for number, one in enumerate(above) if os.path.lexists(one / ".git")), 0)
-    yield from above[: top + 1]
+    yield from folders_to_top(here)
 
 
 # Selecting past sessions. A session whose log does not tell its cost or end is kept, and counted for the report.

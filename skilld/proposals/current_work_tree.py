@@ -9,6 +9,7 @@ from pathlib import Path
 
 from skilld.errors import SkilldError
 from skilld.git.repo import RepoLocation, locate
+from skilld.git.top import find_top
 from skilld.store import Store
 from skilld.store.meta import COMMON_GIT_DIRS
 from skilld.types import Proposal
@@ -25,10 +26,10 @@ def in_current_work_tree(proposal: Proposal) -> Proposal:
 
 
 def _nearest_checkout() -> str | None:
-    """Return the folder with the nearest `.git` around the current folder."""
+    """Return the top of the work tree around the current folder."""
     with suppress(OSError):
-        folder = Path.cwd().resolve()
-        return next((str(one) for one in (folder, *folder.parents) if (one / ".git").exists()), None)
+        top = find_top(Path.cwd().resolve())
+        return None if top is None else str(top)
     return None
 
 

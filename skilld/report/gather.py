@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from skilld.effect.figures import RuleState
 from skilld.effect.outcomes import collect, sessions_with_repeats
 from skilld.effect.rules import Effect
 from skilld.git.state import main_path
+from skilld.git.top import find_top
 from skilld.jobs.asks import group_learnings
 from skilld.past import PastSession
 from skilld.proposals.model import ACROSS_PREFIX, REMEDY_PREFIX, said_updates
@@ -270,9 +270,8 @@ def _group(
 
 
 def project_of(cwd: str) -> str:
-    """Return the project that a folder belongs to: the nearest ancestor with a `.git`, or the folder itself."""
-    path = Path(cwd)
-    return next((str(folder) for folder in (path, *path.parents) if os.path.lexists(folder / ".git")), cwd)
+    """Return the project that a folder belongs to: the top of its work tree, or the folder itself."""
+    return str(find_top(Path(cwd)) or cwd)
 
 
 def _share(counts: Iterable[tuple[int, int]]) -> Share:

@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from skilld.files import read_regular
+from skilld.git.top import find_top, is_top
 from skilld.skills.spec import FrontMatter, read_front
 from skilld.types import SkillRef
 
@@ -137,7 +138,7 @@ def _candidate_folders(cwd: str | None, places: Places) -> Iterator[Path]:
         for base in (start, *start.parents):
             for relative in places.in_project:
                 yield base / relative
-            if (base / ".git").exists():
+            if is_top(base):
                 break
     yield from places.absolute
 
@@ -183,8 +184,8 @@ def _own_repository(path: Path, cwd: str | None) -> Path | None:
     """Return a skill's repository if it is the person's: they commit to it, or work in it now."""
     if not _DEPENDENCY_FOLDERS.isdisjoint(path.parts):
         return None
-    root = next((folder for folder in path.parents[:-1] if os.path.lexists(folder / ".git")), None)
-    if root is None or not _is_own_folder(root):
+    root = find_top(path.parent)
+    if root is None or root == root.parent or not _is_own_folder(root):
         return None
     if cwd is not None and ".." not in Path(cwd).parts and Path(cwd).is_relative_to(root):
         return root

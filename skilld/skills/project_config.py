@@ -18,6 +18,7 @@ from pathlib import Path
 from skilld.errors import SkilldError
 from skilld.files import read_regular
 from skilld.git.branch_files import BranchFile, default_branch_files
+from skilld.git.top import is_top
 from skilld.types import TargetKind
 
 PROJECT_CONFIG = ".skilld.toml"
@@ -120,7 +121,7 @@ def _configs_around(path: Path) -> Iterator[tuple[ProjectConfig, Path]]:
                 yield from _configs_around(Path(linked[1]) / path.relative_to(folder))
             else:
                 yield from ((config, path) for config in _default_configs(folder, path))
-        elif os.path.lexists(f"{folder}/.git"):
+        elif is_top(str(folder)):
             yield from ((config, path) for config in _default_configs(folder, path))
             return
 

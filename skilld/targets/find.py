@@ -22,6 +22,7 @@ from skilld.context.values import within
 from skilld.errors import SkilldError
 from skilld.git.attributes import storage_refusal
 from skilld.git.state import is_own_project
+from skilld.git.top import is_top
 from skilld.markdown.skill_file import parse
 from skilld.markdown.structure import is_generated, manual_lines
 from skilld.skills.find import file_problem, is_kernel_path
@@ -109,7 +110,7 @@ def _is_home_in_git(session: WorkingSession, context: Context) -> bool:
     """Whether the home folder is a git repository with an instruction file at the top."""
     root = Path(context.root)
     found = (one for one in context.files if one.scope is FileScope.PROJECT and one.entered and not one.via)
-    return root == session.home and (root / ".git").exists() and any(Path(one.path).parent == root for one in found)
+    return root == session.home and is_top(root) and any(Path(one.path).parent == root for one in found)
 
 
 def find_targets(

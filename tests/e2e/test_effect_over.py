@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from skilld.mining.compliance import rule_compliance, survey_file
 from skilld.mining.parallel import merge_results, mine_file, run_locally
 from support.claude_lines import prompt_line, write_transcript
 from support.program import Program
+from support.tops import make_top
 
 KEY = b"k" * 32
 SECRET = "ghp_" + "a1B2" * 9
@@ -26,7 +28,7 @@ CWDS = ("/home/ada/shop", "/Users/ben/src/shop/web", "/home/ada/shop", "/home/ad
 @pytest.fixture
 def rules(tmp_path: Path) -> Path:
     """A file of a repository `shop`, which stands since 10 March 2026."""
-    (tmp_path / "shop/.git").mkdir(parents=True)
+    make_top(tmp_path / "shop")
     file = tmp_path / "shop/CLAUDE.md"
     file.write_text("# Shop\n\n- Use pnpm, never npm, in this repository.\n")
     os.utime(file, (1773100800, 1773100800))
@@ -82,7 +84,7 @@ def test_neither_order_nor_repetition_changes_the_result(rules: Path, sessions: 
     assert rule_compliance(found, rules) == rule_compliance(found[::-1], rules)
     # Three are of another project; all count for a file in no repository.
     assert rule_compliance(found, rules).sessions == 9
-    (rules.parent / ".git").rmdir()
+    shutil.rmtree(rules.parent / ".git")
     assert rule_compliance(found, rules).sessions == 12
 
 

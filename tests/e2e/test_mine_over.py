@@ -19,6 +19,7 @@ from skilld.mining.parallel import FileResult, Job, merge_results, mine_file, ru
 from support.claude_lines import prompt_line, write_transcript
 from support.program import Program
 from support.repos import new_repo
+from support.tops import make_top
 from support.waiting import wait_for
 
 KEY = b"k" * 32
@@ -138,7 +139,7 @@ def test_the_order_of_results_does_not_matter(folder: Path) -> None:
 
 def test_an_unreadable_repository_is_reported(folder: Path) -> None:
     plain = _urls(str(folder))
-    (folder / ".git").mkdir()
+    make_top(folder)
     (unread,) = {*_urls(str(folder))} - {*plain}
     assert mine_file(unread, KEY).trouble == "git cannot read this repository"
 

@@ -29,6 +29,7 @@ from skilld.store.tasks import Task
 from skilld.types import Op, Operation, Proposal, State
 from support.proposals import make_proposal
 from support.rows import for_each
+from support.tops import make_top
 
 NOW = 1772442000.0  # 2026-03-02 09:00 UTC
 
@@ -144,7 +145,7 @@ def test_deleting_moves_the_whole_folder_to_the_trash(tmp_path: Path) -> None:
     shutil.copytree(place, folder)
     with pytest.raises(SkilldError, match="not in one of your own folders"):
         move_to_trash(Skill("notes", folder / "SKILL.md", Source.PLUGIN, None, (), read_front("")), tmp_path / "Trash")
-    (folder / ".git").mkdir()
+    make_top(folder)
     with pytest.raises(RefusedError, match="a separate repository"):
         move_to_trash(skill, tmp_path / "Trash")
     assert folder.exists()
@@ -152,7 +153,7 @@ def test_deleting_moves_the_whole_folder_to_the_trash(tmp_path: Path) -> None:
 
 def test_skills_are_searched_from_the_working_folders_up_to_the_repository_root(tmp_path: Path) -> None:
     root = tmp_path / "home/work/shop"
-    (root / ".git").mkdir(parents=True)
+    make_top(root)
     asked: list[Path] = []
 
     def find_skills(projects: Sequence[Path]) -> list[Skill]:

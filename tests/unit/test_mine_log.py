@@ -20,6 +20,7 @@ from skilld.mining.sessions import (
     read_sessions,
 )
 from support.rows import for_each
+from support.tops import make_top
 
 RATES = Rates(read=0.001, written=0.01, cached=0.0001, kept=0.002)
 
@@ -107,7 +108,7 @@ def test_sessions_are_filtered_by_cost_and_end_and_unknown_ones_are_kept(tmp_pat
 
 
 def test_an_opted_out_project_is_skipped(tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
+    make_top(tmp_path)
     (tmp_path / ".skilld.toml").write_text("enabled = false\n")
     reading = read_sessions(
         [_pi_session(tmp_path, "s1", "stop", 0.1)], SessionFilter(), lambda text: text, lambda _: None
@@ -137,7 +138,7 @@ def _pi_session(folder: Path, name: str, stop: str, usd: float | None) -> Transc
 
 def test_folders_of_one_repository_are_one_project(tmp_path: Path) -> None:
     top = tmp_path / "shop"
-    (top / ".git").mkdir(parents=True)
+    make_top(top)
     (top / "src/cart").mkdir(parents=True)
     assert project_of(str(top / "src/cart")) == project_of(str(top)) == top
     assert [*folders_around(str(top / "src/cart"))] == [top / "src/cart", top / "src", top]

@@ -13,6 +13,7 @@ from skilld.protocol import AnalyseBatch, BatchJob
 from skilld.targets.named_project import named_project, unknown_project
 from skilld.types import Kind, Message, SkillRef, TargetKind, Update
 from support.rows import for_each
+from support.tops import make_top
 
 FOLLOWED = ["smallhours", "ripcsv", "teashop2", "docs", "churn-lab", "game", "tie"]
 
@@ -79,7 +80,7 @@ def test_only_a_project_apart_from_the_sessions_own_is_another(
     tmp_path: Path, work: str, others: list[str], *, theirs: bool
 ) -> None:
     for name in (work.partition("/")[0], *others):
-        (tmp_path / name / ".git").mkdir(parents=True, exist_ok=True)
+        make_top(tmp_path / name)
         (tmp_path / name / "CLAUDE.md").write_text("# Rules\n")
     (tmp_path / work).mkdir(parents=True, exist_ok=True)
     batch = BatchJob(agent="claude-code", cwd=str(tmp_path / work), home=str(tmp_path))

@@ -9,12 +9,13 @@ import pytest
 
 from skilld.errors import SkilldError
 from skilld.skills import opt_out
+from support.tops import make_top
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     root = tmp_path / "project"
-    (root / ".git").mkdir(parents=True)
+    make_top(root)
     (root / ".claude/skills/deploy").mkdir(parents=True)
     return root
 

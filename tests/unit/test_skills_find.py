@@ -11,6 +11,7 @@ import pytest
 from skilld.skills import Places, Unusable, find, read
 from skilld.skills.find import true_spelling
 from skilld.types import SkillRef
+from support.tops import make_top
 
 TEXT = "---\nname: notes\n---\n# Notes\n"
 
@@ -18,7 +19,7 @@ TEXT = "---\nname: notes\n---\n# Notes\n"
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     root = tmp_path / "project"
-    (root / ".git").mkdir(parents=True)
+    make_top(root)
     return root
 
 

@@ -28,6 +28,7 @@ from skilld.targets.session_work import SessionWork, session_work
 from skilld.types import SkillDoc, SkillRef, TargetKind
 from skilld.words import content_stems, stems
 from support.rows import for_each
+from support.tops import make_top
 
 ALL = tuple(TargetKind)
 TEXT = "# Project\n\n- Be brief.\n"
@@ -35,7 +36,7 @@ TEXT = "# Project\n\n- Be brief.\n"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    (tmp_path / "project/.git").mkdir(parents=True)
+    make_top(tmp_path / "project")
     (tmp_path / "home/.claude").mkdir(parents=True)
     return tmp_path / "project"
 
@@ -210,7 +211,7 @@ def test_the_home_and_the_root_folder_are_no_projects(root: Path) -> None:
 
 def test_a_home_kept_in_git_with_instructions_is_a_project(root: Path) -> None:
     home = root.parent / "home"
-    (home / ".git").mkdir()
+    make_top(home)
     _write(home / ".claude/rules/drinks.md")
     bare = find_targets(WorkingSession("claude-code", home, home, {}), ALL)
     own = _write(home / "CLAUDE.md")
