@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -72,23 +73,21 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.scoring import report
-
     _check_data(arguments.kind, arguments.data)
     _check_back_end(arguments.kind, arguments.backend)
     if arguments.out:
-        report.check_target(arguments.out, arguments.data)
+        _check_target(arguments.out, arguments.data)
     figures, rows = _SCORERS[arguments.kind](arguments)
     if arguments.out:
-        report.write_rows(arguments.out, rows)
+        _write_rows(arguments.out, rows)
     if arguments.json:
         common.write_json(figures)
         return _exit_code(figures)
-    for table in report.tables(figures):
-        if table.title:
+    for title, table in _tables(figures).items():
+        if title:
             console.line()
-            console.line(console.plain(table.title), style="bold")
-        console.table([tuple(console.plain(cell) for cell in row) for row in table.rows])
+            console.line(console.plain(title), style="bold")
+        console.table([tuple(console.plain(cell) for cell in row) for row in table])
     return _exit_code(figures)
 
 
@@ -279,3 +278,63 @@ def _with_progress(cases: Iterable[Case], total: int) -> Iterator[Case]:
             shown = time.monotonic()
             sys.stderr.write(f"skilld eval: {done} of {total} cases\n")
         yield case
+
+
+# Figures as tables, and outcomes as JSON lines. Text from the cases is always escaped.
+
+Rows = tuple[tuple[str, ...], ...]
+
+
+def _tables(figures: Mapping[str, Any]) -> dict[str, Rows]:
+    """Return a table of the single figures, then one for each group, by their titles. Cells are not escaped.
+
+    The first row is a header if there is more than one column of figures.
+    """
+    found = {"": _pairs({key: value for key, value in figures.items() if not isinstance(value, Mapping)})}
+    for key, value in figures.items():
+        if isinstance(value, Mapping) and value:
+            nested = all(isinstance(group, Mapping) for group in value.values())
+            found[_words(key)] = _grid(value) if nested else _pairs(value)
+    return found
+
+
+def _check_target(path: Path, data: Sequence[Path]) -> None:
+    """Raise UsageError if outcomes cannot be written to `path`; called before a run that may take hours."""
+    if path.resolve() in {source.resolve() for source in data}:
+        raise UsageError("The outcomes were not written", f"{path} is one of the case files", "Choose another file.")
+    if path.is_dir() or not path.parent.is_dir():
+        raise UsageError("The outcomes were not written", f"{path} is not a writable file", "Choose another file.")
+
+
+def _write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write one JSON object a line, in ASCII. Raises SkilldError if the file cannot be written."""
+    try:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="ascii")
+    except OSError as error:
+        raise SkilldError(f"Cannot write {path}", error.strerror or str(error)) from error
+
+
+def _pairs(values: Mapping[str, Any]) -> Rows:
+    return tuple((_words(key), _cell(value)) for key, value in values.items())
+
+
+def _grid(groups: Mapping[str, Mapping[str, Any]]) -> Rows:
+    flat = {key: _flat(group) for key, group in groups.items()}
+    columns = list(dict.fromkeys(column for group in flat.values() for column in group))
+    body = ((key, *(_cell(group.get(column)) for column in columns)) for key, group in flat.items())
+    return (("", *map(_words, columns)), *body)
+
+
+def _flat(group: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in group.items():
+        flat |= _flat(value, f"{prefix}{key} ") if isinstance(value, Mapping) else {prefix + key: value}
+    return flat
+
+
+def _words(key: str) -> str:
+    return key.replace("_", " ")
+
+
+def _cell(value: object) -> str:
+    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)

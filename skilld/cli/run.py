@@ -389,8 +389,7 @@ def _print_agents(engine: Engine) -> None:
     from skilld.agents import ADAPTERS
     from skilld.agents.programs import program_names
     from skilld.health.agent_checks import describe_links
-    from skilld.ingest.discover import find_links
-    from skilld.ingest.gone import gone_roots
+    from skilld.ingest.discover import find_links, gone_roots
 
     environment = engine.host.environment
     summary = engine.store.transcripts.summary()

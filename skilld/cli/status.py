@@ -196,8 +196,7 @@ def _batches(store: Store) -> dict[str, Any]:
 
 def _agents(store: Store, settings: ShownSettings) -> dict[str, Any]:
     from skilld.agents import ADAPTERS
-    from skilld.ingest.discover import find_roots
-    from skilld.ingest.gone import gone_roots
+    from skilld.ingest.discover import find_roots, gone_roots
 
     summary = store.transcripts.summary()
     configured = {agent: [Path(one) for one in folders] for agent, folders in settings.roots.items()}

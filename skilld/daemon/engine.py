@@ -15,10 +15,9 @@ from skilld.agents import ADAPTERS
 from skilld.batching.closing import ClosedBatch, Deadlines, close_batches
 from skilld.classify.backends import OFFLINE
 from skilld.clock import local_day, next_day, rfc3339
-from skilld.daemon import job_builder, judges, obstacles, recovery, waiting_learnings
-from skilld.daemon.obstacles import Obstacles
+from skilld.daemon import job_builder, judges, obstacles, recovery
+from skilld.daemon.obstacles import BUDGET_REASON, Obstacles
 from skilld.daemon.presence import Presence
-from skilld.daemon.setbacks import BUDGET_REASON
 from skilld.ingest.discover import Host, find_roots
 from skilld.ingest.follow import Follower
 from skilld.ingest.record_survey import update_survey
@@ -90,7 +89,7 @@ class Engine:
         """Close every batch that is full or whose session is over. Return in how many sessions one needs a worker."""
         self.follower.flush_idle(now - self._idle_limit)
         self.follower.touched.update(self._presence.end_sessions(self._deadlines.sessions, now))
-        return waiting_learnings.judge_again(self.store, self.host, now) + self.close_touched(now)
+        return job_builder.judge_again(self.store, self.host, now) + self.close_touched(now)
 
     def close_touched(self, now: float) -> int:
         """Do the same, but only for sessions with new turns and those that have been idle long enough."""

@@ -14,10 +14,10 @@ from typing import Any
 from skilld.agents import context_variables
 from skilld.batching.closing import ClosedBatch
 from skilld.classify.backends import OFFLINE, Spec
-from skilld.clock import parse_time
+from skilld.clock import parse_time, rfc3339
 from skilld.daemon import judges
-from skilld.daemon.waiting_learnings import WAITING_KIND
 from skilld.ingest.discover import Host, skill_places
+from skilld.jobs.learnings import NO_FILE_REASON
 from skilld.proposals.model import is_put_away
 from skilld.proposals.passed_over import load_passed_over
 from skilld.proposals.past_decisions import past_decisions, thresholds
@@ -39,7 +39,7 @@ from skilld.store.batches import StoredBatch
 from skilld.store.learnings import Learning
 from skilld.store.proposals import UNWANTED_STATES
 from skilld.text import fold_case
-from skilld.types import Cause, How, Proposal, SkillRef, State, TargetKind
+from skilld.types import Cause, ClosedBy, How, Proposal, SkillRef, State, TargetKind
 
 # A batch without a usable skill may have had its worker killed later, so both causes look up the skills again.
 _SKILL_LOOKUP_CAUSES = (Cause.SKILL, Cause.PROCESS)
@@ -232,3 +232,35 @@ def current_sources(store: Store, batch: StoredBatch) -> tuple[Source, ...]:
     if len(now) != len(sources):
         return sources
     return tuple(replace(source, path=path) for source, path in zip(sources, now, strict=True))
+
+
+# Judges learnings again, with the offline rules, once the file that they waited for exists.
+#
+# The results are ordinary proposals; what still has no file stays a learning.
+
+WAITING_KIND = "waiting"  # the kind of such a batch's job
+
+
+def judge_again(store: Store, host: Host, now: float) -> int:
+    """Queue the learnings whose file exists now; return how many."""
+    count = 0
+    for one in store.learnings.for_files():
+        name = f"{WAITING_KIND}-{one.id}-placed"
+        if NO_FILE_REASON in one.why_kept and Path(one.place).is_file() and store.batches.get(name) is None:
+            store.batches.add(_waiting_batch(host, name, one, now), ())
+            count += 1
+    return count
+
+
+def _waiting_batch(host: Host, name: str, one: Learning, now: float) -> StoredBatch:
+    job = BatchJob(
+        kind=WAITING_KIND,
+        batch=name,
+        agent=one.agent,
+        session_id=one.session_id,
+        cwd=one.project,
+        turns=(one.turn_key,),
+        home=str(host.home),
+        variables={name: host.environment[name] for name in context_variables() if name in host.environment},
+    )
+    return StoredBatch(name, one.agent, one.session_id, ClosedBy.ENDED, "pending", job, 0, rfc3339(now))

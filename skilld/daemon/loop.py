@@ -29,10 +29,10 @@ from skilld.daemon.messages import (
     WorkerSlot,
 )
 from skilld.daemon.notices import Notices
+from skilld.daemon.obstacles import Setbacks
 from skilld.daemon.recovery import save_daily_copy
 from skilld.daemon.reload import SettingsFile
 from skilld.daemon.schedule import Schedule
-from skilld.daemon.setbacks import Setbacks
 from skilld.daemon.surveys import SurveySchedule
 from skilld.daemon.systemd import Manager, Watchdog
 from skilld.daemon.watching import FolderWatch

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from skilld.clock import parse_time
+from skilld.clock import parse_time, time_until
 from skilld.daemon import job_builder
 from skilld.errors import SkilldError
 from skilld.files import read_start
@@ -210,3 +210,33 @@ def plan_retry(batch: StoredBatch, result: BatchResult, attempts: int, now: floa
 
 def _backoff(number: int) -> float:
     return float(min(_BACKOFF_SECONDS * 2 ** min(number - 1, 16), _MAX_BACKOFF_SECONDS))
+
+
+# Why batches could not be judged, for the terminal of `skilld run`: each reason once, not at each try.
+
+BUDGET_REASON = "the budget is spent"  # how the reason begins that the loop reports itself, once a day
+
+
+class Setbacks:
+    """Remembers the reasons that were reported, each until no batch has it any more."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._reported: set[tuple[str, str]] = set()
+
+    def new_reason(self, batch_id: str, now: float) -> str:
+        """Return a sentence on why a batch that was just tried failed or must wait; empty if it was reported."""
+        delays = {one.why: one for one in self._store.batches.delays()}
+        current = {("pending", why) for why in delays}
+        current |= {("parked", str(one["detail"])) for one in self._store.batches.parked()}
+        self._reported &= current
+        batch = self._store.batches.get(batch_id)
+        if batch is None or batch.detail.startswith(BUDGET_REASON):
+            return ""
+        if (batch.state, batch.detail) not in current - self._reported:
+            return ""
+        self._reported.add((batch.state, batch.detail))
+        if batch.state == "parked":
+            return f"Could not judge a batch: {batch.detail}. To see what to do: skilld doctor"
+        soonest = time_until(delays[batch.detail].next_try, now)
+        return f"Waiting to judge a batch: {batch.detail}; next try {soonest}"

@@ -22,9 +22,8 @@ from skilld.files import access_remedy, first_program, free_bytes
 from skilld.git.environment import scrub_environment
 from skilld.health.judge_facts import judge_facts, settings_in_use
 from skilld.health.values import Agent, BlockedWork, Counts, Daemon, Disk, Facts, Machine, Service, Trouble
-from skilld.ingest.discover import Host, Root, find_links, find_roots, find_transcripts
+from skilld.ingest.discover import Host, Root, find_links, find_roots, find_transcripts, gone_remedy, gone_roots
 from skilld.ingest.drift import drifts
-from skilld.ingest.gone import gone_remedy, gone_roots
 from skilld.paths import Places, access_error, check_private
 from skilld.proposals.remarks import current_conflicts, remake_status
 from skilld.service.install import ServiceManager

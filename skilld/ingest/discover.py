@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -17,6 +17,8 @@ from skilld.agents.base import AgentInfo, agent_homes, resolve_skill_folder
 from skilld.files import FileFacts
 from skilld.ingest.source import source_of
 from skilld.skills import Places
+from skilld.store import Store
+from skilld.text import pluralize
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,3 +328,20 @@ def is_utf8(path: Path) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+# Folders of transcripts that were read and are no longer there: the agent was moved, or told to use another one.
+
+
+def gone_roots(store: Store, roots: Iterable[Root]) -> Iterator[tuple[Root, str]]:
+    """Yield the roots with a folder that transcripts were read in and that is gone, each with words that say so."""
+    for root in roots:
+        folder = str(root.folder)
+        if not os.path.lexists(folder) and (read := store.transcripts.count_below(root.agent, folder)):
+            were = "was" if read == 1 else "were"
+            yield root, f"{folder} is gone; {pluralize(read, 'session file')} {were} read there"
+
+
+def gone_remedy(root: Root) -> str:
+    """Return what to do if the agent's sessions are elsewhere now."""
+    return f"If its sessions are elsewhere now: skilld config set roots.{root.agent} FOLDER"

@@ -74,7 +74,7 @@ LITERAL = frozenset(
         "skilld.redact.findings.outside_placeholders",
         "skilld.service.systemd._escape",
         "skilld.service.systemd.render",
-        "skilld.targets.named_project._occurrences",
+        "skilld.jobs.other_projects._occurrences",
         "skilld.targets.scopes._names",
         "skilld.targets.scopes.without_files",
     }

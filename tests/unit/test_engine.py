@@ -13,7 +13,7 @@ import pytest
 
 from skilld.clock import local_day, parse_time, rfc3339
 from skilld.daemon.engine import Engine
-from skilld.daemon.setbacks import Setbacks
+from skilld.daemon.obstacles import Setbacks
 from skilld.ingest import side_files
 from skilld.ingest.discover import Host
 from skilld.pipeline.messages import read_batch

@@ -8,9 +8,8 @@ import pytest
 
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.verify import Verdict, VerifiedUpdate
-from skilld.jobs.other_projects import without_other_projects
+from skilld.jobs.other_projects import named_project, unknown_project, without_other_projects
 from skilld.protocol import AnalyseBatch, BatchJob
-from skilld.targets.named_project import named_project, unknown_project
 from skilld.types import Kind, Message, SkillRef, TargetKind, Update
 from support.rows import for_each
 from support.tops import make_top
