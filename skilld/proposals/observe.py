@@ -231,16 +231,20 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
 def _with_place(
     repo: Repo, proposal: Proposal, change: Change, found: Observation, there: Mapping[str, FileOnBranch]
 ) -> Observation:
-    """Add where a proposal's file is now, by the tips that count; of an undecided one, where its section is."""
+    """Add where a proposal's file is now, by the tips that count; of one that is not in effect, where its section is."""
     if found.relpath:
         return found
     if proposal.creates and is_undecided(proposal):  # a file that was there meanwhile is another one
         return replace(found, relpath=proposal.relpath)
     is_taken = found.how == "lines" and not change.signature[1]  # what it removes may have moved
-    if is_undecided(proposal) and (found.seen is GitStatus.NOTHING or is_taken):
+    if is_undecided(proposal):
+        is_out = found.seen is GitStatus.NOTHING or is_taken
+    else:  # what was decided against holds where the section is now
+        is_out = change.declined and found.seen in {GitStatus.NOTHING, GitStatus.REVERTED}
+    if is_out:
         moved = find_section(repo, proposal, change, {tip: one.relpath for tip, one in there.items()})
         if moved:
-            return Observation(proposal.id, GitStatus.NOTHING, relpath=moved)
+            return replace(found if change.declined else Observation(proposal.id, GitStatus.NOTHING), relpath=moved)
     return replace(found, relpath=_present_path(repo, change, [*there.values()]))
 
 

@@ -110,7 +110,10 @@ def find_section(repo: Repo, proposal: Proposal, change: Change, places: Mapping
 
 
 def _section_at(repo: Repo, proposal: Proposal, change: Change, relpath: str, tip: str) -> str:
-    """Return the one file that gained since the proposal's base the lines around its change, which its file lost."""
+    """Return the one file that gained since the proposal's base the lines around its change, which its file lost.
+
+    Or the file that the proposal was made for, to which they went back.
+    """
     before, after = change.before or b"", change.after or b""
     old_path = path_in(repo, change.own, relpath) if change.own else relpath
     was, text = objects.read_texts(repo.git, [f"{proposal.base}:{old_path}", f"{tip}:{relpath}"])
@@ -118,11 +121,11 @@ def _section_at(repo: Repo, proposal: Proposal, change: Change, relpath: str, ti
     if not around or not around.isdisjoint(_lines_of(text)):
         return ""
     changes = tree.changed_files(repo.git, proposal.base, tip).items()
-    paths = [path for path, (_, now) in changes if now and path != relpath and may_follow(relpath, path)][:_MAX_FILES]
+    paths = [path for path, (_, now) in changes if now and may_follow(relpath, path)][:_MAX_FILES]
     found = []
-    for path in paths:
+    for path in {old_path, *paths} - {relpath}:
         old, new = objects.read_texts(repo.git, [f"{one}:{path}" for one in (proposal.base, tip)])
-        if around <= _lines_of(new) - _lines_of(old):
+        if around <= _lines_of(new) - (_lines_of(old) if path != old_path else set()):
             with suppress(SkilldError):
                 fit_edit(Edit(proposal).refit_exactly, before, after, new or b"", lambda: was)
                 found.append(path)

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from skilld.daemon.job_builder import not_to_repeat
 from skilld.git.staging_branch import STAGING_BRANCH
+from skilld.proposals.past_decisions import decision_against, past_decisions
 from skilld.store import Store
-from skilld.types import BY_HEADING_FLAG, Op, Operation
+from skilld.types import BY_HEADING_FLAG, Kind, Op, Operation, Update
 from support.proposal_life import DRY, ProposalLife
 from support.repos import SKILL, Person
 
@@ -17,6 +19,7 @@ STEPS = "\n## Steps\n\n- Run the tests.\n- Tag the commit.\n- Push the tag.\n"
 NEWS = "\n## News\n\n- Keep the changelog short.\n- Thank everybody by name.\n- Link the issues.\n"
 OTHER = "# Git\n\nHow we use git.\n\n## Branches\n\n- Name them after the ticket.\n"
 MORE = "docs/more.md"
+UPDATE = Update(1, "Steps", "Dry run first.", "", Kind.PREFERENCE, 1, "always p1", 0.9)
 
 
 @pytest.fixture
@@ -82,6 +85,23 @@ def test_a_line_is_changed_or_removed_in_the_other_file(life: ProposalLife, oper
     assert (life.observe("p2"), life.get("p2").relpath) == (("open", ""), MORE)
     life.accept("p2")
     assert "- Push the tag." not in life.person.show(MORE)
+
+
+@pytest.mark.parametrize("decide", [ProposalLife.reject, ProposalLife.revert])
+def test_what_was_decided_against_is_remembered_where_its_section_is_now(
+    life: ProposalLife, decide: Callable[[ProposalLife], object]
+) -> None:
+    if decide is ProposalLife.revert:
+        life.accept()
+    decide(life)
+    state = life.get().state
+    before = life.person.show()
+    life.person.commit("split", {SKILL: HEAD + NEWS, MORE: f"# More\n{STEPS}"})
+    assert (life.observe()[0], life.get().relpath, life.get().path) == (state, MORE, str(life.person.root / MORE))
+    (past,) = past_decisions(not_to_repeat(life.store))
+    assert decision_against(UPDATE, str(life.person.root / MORE), "later", [past]) == past
+    life.person.commit("back", {SKILL: before, MORE: "# More\n"})
+    assert (life.observe()[0], life.get().relpath) == (state, SKILL)
 
 
 def test_it_follows_to_a_third_file_and_back(life: ProposalLife) -> None:
