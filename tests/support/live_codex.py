@@ -22,6 +22,11 @@ supports_websockets = false
 [analytics]
 enabled = false
 
+# Where its sandbox may write it hides .git, and creates an empty one for that: in /tmp others would take it for theirs.
+[sandbox_workspace_write]
+exclude_slash_tmp = true
+exclude_tmpdir_env_var = true
+
 [projects."{project}"]
 trust_level = "trusted"
 """
