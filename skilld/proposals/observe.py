@@ -231,7 +231,7 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
 def _with_place(
     repo: Repo, proposal: Proposal, change: Change, found: Observation, there: Mapping[str, FileOnBranch]
 ) -> Observation:
-    """Add where a proposal's file is now, by the tips that count; of one that is not in effect, where its section is."""
+    """Add where a proposal's file is now, by the tips that count; unless it is accepted, where its section is."""
     if found.relpath:
         return found
     if proposal.creates and is_undecided(proposal):  # a file that was there meanwhile is another one

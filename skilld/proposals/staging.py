@@ -17,7 +17,7 @@ from skilld.git import line_diff, objects, refs
 from skilld.git.errors import StagingBusyError
 from skilld.git.line_diff import transplant
 from skilld.git.managed_repos import open_any, track
-from skilld.git.repo import TrackedFile, require_plain
+from skilld.git.repo import Repo, TrackedFile, require_plain
 from skilld.git.run import shared_git
 from skilld.git.staging_branch import STAGING_REF
 from skilld.ingest.discover import is_utf8
@@ -25,12 +25,14 @@ from skilld.paths import places
 from skilld.proposals.contradictions import describe_contradictions
 from skilld.proposals.model import (
     CREATABLE,
+    GitStatus,
     NoChange,
     ProposalCommit,
     ProposalEdit,
     ProposeOutcome,
     Request,
     WaitsForPerson,
+    at_path,
 )
 from skilld.proposals.propose import TITLE, propose, rebuild
 from skilld.proposals.refit import (
@@ -162,6 +164,7 @@ def stage(
     proposal = replace(proposal, relpath=tracked.relpath)
     if tracked.repo.git_dir != tracked.repo.common_dir:
         staged.homes[repo] = str(tracked.repo.common_dir)
+    open_proposals = _follow(open_proposals, tracked.repo, staged)
     open_here = [other for other in (*open_proposals, *staged.made) if other.repo == repo and other.commit]
     refitted = refit_to_head(proposal, tracked)
     if refitted is None:
@@ -172,8 +175,7 @@ def stage(
         waits = WaitsForPerson(f"on hold: {why}")
         return _take_outcome(waits, replace(proposal, base=tracked.repo.head), repo, staged, edits)
     try:
-        mine = Edit(proposal)
-        whole = as_proposal_edit(proposal, mine, newest=True)
+        whole = as_proposal_edit(proposal, Edit(proposal), newest=True)
         open_edits = tuple(as_proposal_edit(other, edits[other.id]) for other in open_here)
         remark = describe_contradictions(proposal, tracked)
         outcome = propose(Request(whole, open_edits, dropped, private, restored, remark, of_batch))
@@ -185,6 +187,25 @@ def stage(
         return False
     _remake_stale([one for one in open_proposals if one.repo == staged.made[-1].repo], open_proposals, staged, dropped)
     return True
+
+
+def _follow(open_proposals: Sequence[Proposal], repo: Repo, staged: StagingResult) -> Sequence[Proposal]:
+    """Return the open proposals with those moved along whose lines or file the person moved since git was last read.
+
+    Where they were, their edits would have no place.
+    """
+    here = (one for one in open_proposals if one.repo == str(repo.address) and one.commit)
+    edited = [one for one in here if not one.creates]
+    texts = objects.read_texts(repo.git, [f"{repo.head}:{one.relpath}" for one in edited])
+    pairs = zip(edited, texts, strict=True)
+    if not (lost := [one for one, text in pairs if text is None or not _fits(Edit(one), text)]):
+        return open_proposals
+    from skilld.proposals.observe import observe  # rarely needed
+
+    seen = zip(lost, observe(repo.address, lost, private_repositories()), strict=True)
+    undecided = [(one, found) for one, found in seen if found.seen not in {GitStatus.LANDED, GitStatus.REVERTED}]
+    staged.remade += [moved for one, found in undecided if (moved := at_path(one, found.relpath)) is not one]
+    return _latest(open_proposals, staged)
 
 
 def _maker_reason(proposal: Proposal, others: Sequence[Proposal]) -> str:

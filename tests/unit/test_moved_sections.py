@@ -63,6 +63,26 @@ def test_it_is_accepted_where_its_section_is_now(life: ProposalLife, commits: li
     assert [life.observe(name)[0] for name in ("p1", "p2")] == ["reverted", "accepted"]
 
 
+@pytest.mark.parametrize("way", ["section", "file"])
+def test_one_that_is_staged_before_git_is_read_takes_the_place_of_no_other(life: ProposalLife, way: str) -> None:
+    if way == "section":
+        life.person.commit("split", {SKILL: HEAD + NEWS, MORE: f"# More\n{STEPS}"})
+    else:
+        (life.person.root / "docs").mkdir()
+        life.person.git("mv", SKILL, MORE)
+        life.person.commit("rename")
+    life.propose(
+        "p2",
+        Operation(Op.INSERT_AFTER, "- Name them after the ticket.", "- Be brief."),
+        path=life.person.root / "git.md",
+    )
+    assert (life.get().state, life.get().relpath, life.get().path) == ("open", MORE, str(life.person.root / MORE))
+    assert life.person.files_changed("main", STAGING_BRANCH) == [MORE, "git.md"]
+    assert (life.observe(), life.observe("p2")) == (("open", ""), ("open", ""))
+    life.accept()
+    assert f"- Run the tests.\n{DRY}\n- Tag the commit." in life.person.show(MORE)
+
+
 def test_each_section_of_a_file_that_was_split_takes_its_proposals_along(life: ProposalLife) -> None:
     life.offer("p2", "- Link the issues.", "- Name the version.")
     life.offer("p3", "- Tag the commit.", "- Sign it.")
