@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 from skilld.classify.contradiction import contradicts_clearly
 from skilld.classify.offline.placement import replacement
 from skilld.classify.offline.sections import BlockKind, sections
+from skilld.clock import parse_time
 from skilld.edit.change import Severity
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import lint
@@ -101,8 +101,7 @@ def _commit_rule(git: Git, tip: str, one: Candidate, loaded: LoadedFiles, who: I
         raise SkilldError("The rule was left out", refused[0].sentence)
     parent = objects.read_commit(git, tip)
     assert parent is not None  # noqa: S101 - it is the tip that was read
-    day = datetime.strptime(one.last, "%Y-%m-%d").replace(tzinfo=UTC)
-    seconds = max(int(day.timestamp()), parent.committer.seconds)
+    seconds = max(int(parse_time(one.last) or 0.0), parent.committer.seconds)
     was = tree.read_entry(git, tip, path)
     now = tree.Entry(was.mode if was else "100644", git.add("blob", after))
     oid = objects.write_commit(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
+from skilld.clock import parse_time
 from skilld.errors import RefusedError
 from skilld.text import fold_case, safe_text
 from skilld.types import Kind, TargetKind
@@ -203,11 +204,16 @@ def _fault_in_facts(record: Record) -> str | None:
         "one of its numbers is out of range": not all(0 <= one <= _MAX_NUMBER for one in (record.sessions, record.rev)),
         "its agents are not valid names": len(named) > _MAX_AGENTS or None in named,
         "its key is not valid": not _KEY_PATTERN.fullmatch(record.key),
-        "its dates are not valid": None in map(_DAY_PATTERN.fullmatch, days) or record.first > record.day,
+        "its dates are not valid": not all(map(_is_day, days)) or record.first > record.day,
         "it has fields that a withdrawal cannot have": record.what is RecordType.WITHDRAWN and record != bare,
         "it has fields that only your own machines write": bool(record.at or record.heard),
     }
     return next((why for why, is_so in wrong.items() if is_so), None)
+
+
+def _is_day(text: str) -> bool:
+    """Whether a text is a day of the calendar, not 30 February, say."""
+    return bool(_DAY_PATTERN.fullmatch(text)) and parse_time(text) is not None
 
 
 def _fault_in_times(record: Record) -> str | None:

@@ -65,6 +65,8 @@ def _record_with(**values: Any) -> bytes:
         (_record_with(place="../x.md", key=rule_key(RULE, "../x.md")), "not valid in a repository"),
         (_record_with(place=".git/config", key=rule_key(RULE, ".git/config")), "not valid in a repository"),
         (_record_with(day="2026-13-01"), "dates"),
+        (_record_with(day="2026-06-31"), "dates"),
+        (_record_with(first="0000-01-01"), "dates"),
         (_record_with(first="2026-04-01"), "dates"),
         (_record_with(agents=["<b>"]), "agents"),
         (_record_with(kind="order"), "kind"),
