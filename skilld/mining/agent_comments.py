@@ -34,7 +34,8 @@ def comments_by_agents(asked: Sequence[StoredRequest], transcripts: Iterable[Tra
         left = {key: needle for key, needle in needles.items() if key not in found}
         if transcript.changed < first or not left:
             continue
-        likely = {key: needle for key, needle in left.items() if needle in _needles_in_file(transcript, left.values())}
+        here = _needles_in_file(transcript, left.values())
+        likely = {key: needle for key, needle in left.items() if needle in here}
         if likely:
             try:
                 with processor_time(PROCESSOR_SECONDS):

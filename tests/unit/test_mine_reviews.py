@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import mmap
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from skilld.mining.agent_comments import comments_by_agents
 from skilld.mining.review_comments import AuthorKind, github_comment, gitlab_comment, is_generated
 from skilld.mining.review_requests import RecurringRequest, StoredRequest, find_requests, recurring_requests
+from skilld.mining.sessions import Transcript
 from support.review_comments import PEOPLE, comment_row, make_comments
 from support.rows import for_each
 
@@ -175,3 +180,23 @@ def test_a_bare_command_and_other_names_are_no_rule() -> None:
 )
 def test_requests_reviewers_disagree_on_are_disputed(one: str, other: str) -> None:
     assert [found.disputed for found in recurring(one, other, one, other, one)] == [True]
+
+
+def test_a_transcript_is_searched_once_for_all_comments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[int] = []
+    mapped = mmap.mmap
+
+    def counted(*arguments: Any, **options: Any) -> mmap.mmap:
+        searched.append(arguments[0])
+        return mapped(*arguments, **options)
+
+    quotes = [f"please rename every handler number {number}" for number in range(5)]
+    ran = {"command": f"gh pr comment --body '{quotes[3]}'"}
+    call = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": ran}
+    record = {"type": "assistant", "uuid": "a", "sessionId": "s", "message": {"role": "assistant", "content": [call]}}
+    path = tmp_path / "s.jsonl"
+    path.write_text(json.dumps(record) + "\n" + json.dumps({"type": "user", "read": quotes[1]}) + "\n")
+    asked = [StoredRequest(f"c{n}", "", "1", "a", "owner", "2026-03-01", one, one) for n, one in enumerate(quotes)]
+    monkeypatch.setattr(mmap, "mmap", counted)
+    assert comments_by_agents(asked, [Transcript("claude-code", path, 2e9)]) == {"c3"}
+    assert len(searched) == 1
