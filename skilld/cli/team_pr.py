@@ -131,7 +131,7 @@ def _open_or_update(hub: Hub, found: ReadResult, host: Host, pull: PullRequest |
     if host_problem:
         console.say(f"No pull request was opened: {console.plain(host_problem)}.")
         link = host.place.link(RULES_BRANCH, one.branch)
-        by_hand = f"open one on your Git host, from {RULES_BRANCH} to {one.branch}"
+        by_hand = f"open one on your Git host, from {RULES_BRANCH} to {console.plain(one.branch)}"
         console.say(f"  open it here: {link}" if link else f"  {by_hand}")
         return None
     text = describe(hub.borrowed.git, one.rules, one.base, team.team_rules(hub, found), tokenizer().count)

@@ -167,6 +167,14 @@ def test_a_skill_that_is_no_text_is_neither_exported_nor_shared(
         assert result.stderr.startswith(f"skilld: {name} was not {done}: ")
 
 
+def test_the_name_of_a_folder_reaches_no_terminal_as_it_is(program: Program, skills: Path) -> None:
+    hostile = "evil\x1b[31m\u202e"
+    file = _add(skills, hostile)
+    (file.parent / "more.md").write_text("More.\n")
+    exported = program.run("skills", "export", str(file.parent))
+    assert exported.stderr == "skilld: evil\\x1b[31m\\u202e: only its SKILL.md is included, not more.md\n"
+
+
 def test_sharing_that_is_only_tried_writes_nothing(program: Program, skills: Path, tmp_path: Path) -> None:
     _add(skills, "tidy")
     Person(tmp_path).git("init", "--quiet", "--bare", "hub")

@@ -83,7 +83,8 @@ def _warn_of_loss(store: Store, row: LibraryRow) -> None:
     if others and (left := inventory.titles_without(inventory.agents_here(store), row.skill, others)):
         see = "does not see" if len(left) == 1 else "do not see"
         link = f"To link it for them afterwards: {inventory.link_command(row.skill, others[0])}"
-        console.warn(f"{join_words(left)} {see} the other copy, {others[0].path.parent}. {link}")
+        other = console.message(str(others[0].path.parent))
+        console.warn(f"{join_words(left)} {see} the other copy, {other}. {link}")
 
 
 def _print_waiting(store: Store, row: LibraryRow) -> None:

@@ -160,7 +160,8 @@ def warn_of_other_files(row: LibraryRow) -> None:
     files = (path.relative_to(folder) for path in islice(folder.rglob("*"), _MAX_FILES) if path.is_file())
     if beside := sorted(str(path) for path in files if str(path) != row.path.name):
         shown = ", ".join([*beside[:_MAX_SHOWN], *(["..."] if len(beside) > _MAX_SHOWN else [])])
-        sys.stderr.write(f"skilld: {row.name}: only its SKILL.md is included, not {console.plain(shown)}\n")
+        name = console.plain(row.name)
+        sys.stderr.write(f"skilld: {name}: only its SKILL.md is included, not {console.plain(shown)}\n")
 
 
 def _export_text(
