@@ -245,7 +245,6 @@ def _is_known_code(span: str, sources: Sources) -> bool:
     words = tokens(span)
     if len(words) > 1:
         first = next((at + (word != ELLIPSIS) for at, word in enumerate(words) if ELLIPSIS in word), len(words))
-        first = next((at + (word != ELLIPSIS) for at, word in enumerate(words) if ELLIPSIS in word), len(words))
         least = 1 if "&&" not in words and _is_telling_program(words[0], sources) else _MIN_FIRST_WORDS
         if first < least:
             return False
