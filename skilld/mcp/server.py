@@ -59,9 +59,8 @@ class SkillTools:
         self._recommend = fitting
 
     def tools(self) -> list[Tool]:
-        """Return the tools that list, read and recommend skills, and those skills that are tools."""
-        skills = self._list_skills()
-        return [_SKILLS_TOOL, _RECOMMEND_TOOL, *(tool for skill in skills if (tool := _as_tool(skill)))]
+        """Return the tools that list, read and recommend skills, and those skills that are tools, each name once."""
+        return [_SKILLS_TOOL, _RECOMMEND_TOOL, *(tool for tool, _ in self._skills_as_tools().values())]
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Return the result of a call. Raises SkilldError for unknown tools, unknown skills and invalid arguments."""
@@ -72,22 +71,30 @@ class SkillTools:
             if not isinstance(work, str) or not work.strip():
                 raise SkilldError("Invalid request", "`work` must be a few words about the task")
             return json.dumps(self._recommend(truncate(work, _MAX_DESCRIPTION)), ensure_ascii=False)
+        if (found := self._skills_as_tools().get(name)) is None:
+            raise SkilldError("No such tool", safe_text(truncate(name, 80)))
+        tool, skill = found
+        return truncate(_fill(body_of(self._read_text(skill)), arguments, tool.schema), _MAX_ANSWER)
+
+    def _skills_as_tools(self) -> dict[str, tuple[Tool, Skill]]:
+        """Return the skills that are tools, by the tool's name: a client refuses two tools of one name."""
+        found: dict[str, tuple[Tool, Skill]] = {}
         for skill in self._list_skills():
-            tool = _as_tool(skill)
-            if tool is not None and tool.name == name:
-                return truncate(_fill(body_of(self._read_text(skill)), arguments, tool.schema), _MAX_ANSWER)
-        raise SkilldError("No such tool", safe_text(truncate(name, 80)))
+            if tool := _as_tool(skill):
+                found.setdefault(tool.name, (tool, skill))
+        return found
 
     def _call_skills(self, arguments: Mapping[str, Any]) -> str:
         action, wanted = arguments.get("action", "list"), arguments.get("skill_name", "")
-        skills = self._list_skills()
+        skills: dict[str, Skill] = {}  # by name: of two with the same one, only the first could be read
+        for one in self._list_skills():
+            skills.setdefault(one.name, one)
         if action == "list":
-            return json.dumps([_skill_row(skill) for skill in skills], ensure_ascii=False)
+            return json.dumps([_skill_row(skill) for skill in skills.values()], ensure_ascii=False)
         if action != "read" or not isinstance(wanted, str):
             raise SkilldError("Invalid request", '`action` must be "list", or "read" with a `skill_name`')
         # Compared with names found on disk: what a client sends never becomes part of a path.
-        skill = next((one for one in skills if one.name == wanted), None)
-        if skill is None:
+        if (skill := skills.get(wanted)) is None:
             raise SkilldError("No such skill", safe_text(truncate(wanted, 80)))
         return truncate(self._read_text(skill), _MAX_ANSWER)
 
@@ -139,7 +146,7 @@ def _fill(text: str, arguments: Mapping[str, Any], schema: Mapping[str, Any]) ->
         raise SkilldError("Missing argument", ", ".join(str(name) for name in missing))
     given = {name: value for name, value in arguments.items() if value is not None}
     return fill_holes(
-        text, {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()}
+        text, {name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in given.items()}
     )
 
 
@@ -191,6 +198,15 @@ def _result(text: str, *, error: bool = False) -> types.CallToolResult:
 _LINGER_SECONDS = 30.0  # to answer requests that arrived before stdin was closed
 
 
+def _note_request(message: types.JSONRPCMessage, unanswered: set[str | int | None]) -> None:
+    """Note the id of a request; one that the client cancels gets no answer."""
+    if isinstance(message, types.JSONRPCRequest):
+        unanswered.add(message.id)
+    elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
+        cancelled = (message.params or {}).get("requestId")
+        unanswered.difference_update([cancelled] if isinstance(cancelled, str | int) else [])
+
+
 async def _serve(server: Server[Any]) -> None:
     """Serve until stdin is closed and earlier requests are answered: the SDK itself drops them at the close."""
     unanswered: set[str | int | None] = set()
@@ -201,8 +217,8 @@ async def _serve(server: Server[Any]) -> None:
     async def ask() -> None:
         async with to_server:
             async for one in incoming:
-                if isinstance(one, SessionMessage) and isinstance(one.message, types.JSONRPCRequest):
-                    unanswered.add(one.message.id)
+                if isinstance(one, SessionMessage):
+                    _note_request(one.message, unanswered)
                 await to_server.send(one)
             closed.set()
             if unanswered:

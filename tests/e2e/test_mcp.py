@@ -106,6 +106,37 @@ def test_only_skills_are_listed_and_read(program: Program, folder: Path) -> None
     assert json.loads(recommended)[0]["skill"] == "notes"
 
 
+def test_of_two_skills_with_one_name_the_first_is_listed(program: Program, folder: Path) -> None:
+    """Clients refuse a list with two tools of one name, and only the first skill could be read."""
+    tool = (folder / ".claude/skills/release-note/SKILL.md").read_text().replace("Writes one note.", "My copy.")
+    copy = program.home / ".agents/skills/release-note/SKILL.md"
+    copy.parent.mkdir()
+    copy.write_text(tool)
+
+    async def talk(session: ClientSession) -> tuple[Any, ...]:
+        return await _names(session), await _call("skills", {"action": "list"})(session)
+
+    names, (_, listed) = _talk(program, folder, talk, {})
+    assert names == ["skills", "recommend", "release_note"]
+    said = {row["name"]: row["description"] for row in json.loads(listed)}
+    assert (len(json.loads(listed)), said["release-note"]) == (3, "Writes one note.")
+
+
+@pytest.mark.parametrize(("cancelled", "left"), [(7, []), ([7], [7]), (8, [7])])
+def test_a_cancelled_request_is_not_waited_for(cancelled: object, left: list[int]) -> None:
+    """It gets no answer, and the server stayed half a minute after its client was gone."""
+    import mcp_types as types
+
+    from skilld.mcp.server import _note_request
+
+    unanswered: set[str | int | None] = set()
+    _note_request(types.JSONRPCRequest(jsonrpc="2.0", id=7, method="tools/list"), unanswered)
+    said = {"requestId": cancelled}
+    note = types.JSONRPCNotification(jsonrpc="2.0", method="notifications/cancelled", params=said)
+    _note_request(note, unanswered)
+    assert sorted(unanswered, key=str) == left
+
+
 def test_requests_sent_before_stdin_closed_are_answered(program: Program, folder: Path) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "goose", "version": "1"}}
     asked = [("initialize", hello), ("tools/list", {})]
