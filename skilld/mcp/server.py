@@ -145,9 +145,8 @@ def _fill(text: str, arguments: Mapping[str, Any], schema: Mapping[str, Any]) ->
     if missing := [name for name in schema.get("required", ()) if name not in arguments]:
         raise SkilldError("Missing argument", ", ".join(str(name) for name in missing))
     given = {name: value for name, value in arguments.items() if value is not None}
-    return fill_holes(
-        text, {name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in given.items()}
-    )
+    as_text = {name: json.dumps(value, ensure_ascii=False) for name, value in given.items()}
+    return fill_holes(text, as_text | {name: value for name, value in given.items() if isinstance(value, str)})
 
 
 Context = ServerRequestContext[Any]
