@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skilld.errors import SkilldError
+from skilld.evals.checks import literal_statement
 from skilld.text import safe_text, truncate
 
 CASES_FILE = "evals/evals.json"  # below the skill's folder
@@ -23,7 +24,7 @@ _MAX_STATEMENTS = 30
 _MAX_TEXT = 20_000  # characters of a prompt or a statement
 _MAX_ID = 60
 _STATEMENT_FIELDS = ("expectations", "assertions")
-_CHECK_TEMPLATES = {"contains": 'The output contains "{}"', "not_contains": 'The output does not contain "{}"'}
+_CHECKS = {"contains": True, "not_contains": False}  # known to some tools: whether the text is wanted
 _TITLE = "The cases cannot be read"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -127,11 +128,12 @@ def _list(item: Mapping[str, Any], name: str, where: str) -> list[Any]:
 
 
 def _statement(item: Any, where: str) -> str:  # noqa: ANN401 - JSON is Any
-    """Return an expectation as a statement; it may be a text, an object with one, or a check known to some tools."""
+    """Return an expectation as a statement; it may be a text, an object with one, or one of `_CHECKS`."""
     what = f"{where}: an expectation"
-    if isinstance(item, dict) and item.get("type") in _CHECK_TEMPLATES and isinstance(item.get("value"), str):
-        return _text(_CHECK_TEMPLATES[item["type"]].format(item["value"]), what)
     if isinstance(item, dict):
+        check, value = item.get("type"), item.get("value")
+        if isinstance(check, str) and check in _CHECKS and isinstance(value, str):
+            return _text(literal_statement(value, wanted=_CHECKS[check]), what)
         item = next((item[name] for name in ("text", "description", "assertion") if name in item), None)
     text = _text(item, what).strip()
     if not text:

@@ -18,7 +18,7 @@ _OPEN, _CLOSE = "\"'`\u201c\u2018\u00ab", "\"'`\u201d\u2019\u00bb"
 _LITERAL_STATEMENT = re.compile(
     rf"(?:the )?(?:output|answer|reply|response) (?P<verb>contains|includes|mentions|has|does not (?:contain|include|"
     rf"mention|have)|doesn['\u2019]t (?:contain|include|mention|have)|never (?:contains|includes|mentions|has)) "
-    rf"(?:the (?:text|word|phrase|string) )?[{_OPEN}](?P<text>[^\n]{{1,200}})[{_CLOSE}]\.?",
+    rf"(?:the (?:text|word|phrase|string) )?(?P<open>[{_OPEN}])(?P<text>[^\n]{{1,200}})(?P<close>[{_CLOSE}])\.?",
     re.IGNORECASE,
 )
 _QUOTED_TEXT = re.compile(r"`([^`\n]{1,80})`|\"([^\"\n]{1,80})\"|\u201c([^\u201d\n]{1,80})\u201d")
@@ -28,7 +28,7 @@ _CONDITION = re.compile(
     r"\b(?:unless|except|without|only|until|before|after|if|when\w*|while|where|but|instead|than|as)\b", re.IGNORECASE
 )
 _WORD_CHARACTER = re.compile(r"\w")
-_WITH, _WITHOUT = 'The output contains "{}"', 'The output does not contain "{}"'
+_APOSTROPHE = re.compile(r"(?<=\w)['\u2019](?=\w)")
 _FOLLOWED = "The output follows this instruction: {}"
 
 
@@ -48,10 +48,16 @@ class Literal:
 def parse_literal(statement: str) -> Literal | None:
     """Return the check in a statement that code can do; None if it needs a judge."""
     found = _LITERAL_STATEMENT.fullmatch(fold(statement))
-    if not found:
-        return None
+    if not found or {found["open"], found["close"]} & {*_APOSTROPHE.sub("", found["text"])}:
+        return None  # `"a" and "b"` is two texts
     verb = found["verb"].casefold()
     return Literal(found["text"], wanted=not ("not" in verb or "n't" in verb or "n\u2019t" in verb or "never" in verb))
+
+
+def literal_statement(text: str, *, wanted: bool) -> str:
+    """Return the statement that code checks: an answer contains a text, or does not."""
+    quoted = f"\u201c{text}\u201d" if '"' in text else f'"{text}"'
+    return f"The output {'contains' if wanted else 'does not contain'} {quoted}"
 
 
 def judged_statements(statements: Sequence[str]) -> list[str]:
@@ -77,7 +83,9 @@ def statements_for(change: str) -> list[str]:
     wanted = [one for one in _literals(chosen_part(change)) if one not in refused] if refused else []
     if not refused or any(_contains(one, other) for one in refused for other in wanted):
         return [_FOLLOWED.format(fold(change))]
-    return [*(_WITH.format(one) for one in wanted), *(_WITHOUT.format(one) for one in refused)]
+    return [literal_statement(one, wanted=True) for one in wanted] + [
+        literal_statement(one, wanted=False) for one in refused
+    ]
 
 
 def _literals(text: str) -> list[str]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from skilld.errors import SkilldError
 from skilld.evals.case_file import Case, add_cases, parse_cases
+from skilld.evals.checks import judged_statements
 from support.rows import for_each
 
 NEW = Case("", "Write the notes of 2.4", "Tickets first.", ('The output contains "pnpm"', "It is short"))
@@ -109,9 +110,18 @@ def test_object_checks_of_other_tools_are_read() -> None:
         {"type": "contains", "value": "pnpm"},
         {"type": "not_contains", "value": "npm"},
         {"description": "It is short"},
+        {"type": "contains", "value": 'say "hi"'},
+        {"type": ["contains"], "text": "It is polite"},
     ]
     (case,) = parse_cases(json.dumps({"evals": [{"prompt": "p", "assertions": checks}]}))
-    assert case.statements == ('The output contains "pnpm"', 'The output does not contain "npm"', "It is short")
+    assert case.statements == (
+        'The output contains "pnpm"',
+        'The output does not contain "npm"',
+        "It is short",
+        'The output contains \u201csay "hi"\u201d',
+        "It is polite",
+    )
+    assert judged_statements(case.statements) == ["It is short", "It is polite"]
 
 
 def test_a_case_is_identified_by_its_prompt_and_checks() -> None:

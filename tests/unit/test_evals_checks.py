@@ -44,6 +44,13 @@ def test_a_change_becomes_code_checks_or_a_question(change: str, statements: lis
         ("The output never mentions 'x'", Literal("x", wanted=False)),
         ("The output contains a greeting", None),
         ('The output contains "a" and is short', None),
+        # Two texts: neither is looked for by itself, so a judge has to read it.
+        ('The output contains "a" and "b"', None),
+        ('The output does not contain "npm" or "yarn"', None),
+        ('The answer mentions "pnpm", not "npm"', None),
+        ("The output contains \u2018a\u2019 and \u2018b\u2019", None),
+        ("The output contains 'don't do it'", Literal("don't do it", wanted=True)),
+        ('The output contains "use `x`"', Literal("use `x`", wanted=True)),
         ("x", None),
     ],
 )
