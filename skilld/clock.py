@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
 
 
 def rfc3339(seconds: float) -> str:
@@ -13,19 +13,26 @@ def rfc3339(seconds: float) -> str:
 
 
 def parse_time(text: str | None) -> float | None:
-    """Return the Unix time of an RFC 3339 text, None if it is empty or invalid."""
+    """Return the Unix time of an RFC 3339 text, None if it is empty, invalid, or no date in some time zone."""
     if not text:
         return None
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    known = MINYEAR < moment.year < MAXYEAR
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() if known else None
 
 
 def local_day(at: float) -> str:
     """Return the local day of a Unix time as YYYY-MM-DD: budgets and costs are per local day."""
     return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d")
+
+
+def local_date(iso: str) -> str:
+    """Return the local day of an RFC 3339 time as YYYY-MM-DD; a date as it is."""
+    at = parse_time(iso) if "T" in iso else None
+    return iso[:10] if at is None else local_day(at)
 
 
 def local_minute(at: float) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
+from skilld.clock import local_date
+
 # The weeks of a report, starting on Mondays in the person's own time zone.
 
 _MAX_WEEKS, _MIN_WEEKS = 53, 12  # a year with both ends; the fewest that make a readable plot
@@ -33,7 +35,10 @@ class Weeks:
         """Return the index of a moment's week; None if it is in none of these."""
         if at <= 0:
             return None
-        place = (_monday(at) - self.first) // _WEEK
+        try:
+            place = (_monday(at) - self.first) // _WEEK
+        except (ValueError, OverflowError):  # no day in this time zone: a transcript may claim any time
+            return None
         return place if 0 <= place < self.number else None
 
     def count(self, moments: Iterable[float]) -> tuple[int, ...]:
@@ -227,7 +232,7 @@ class Report:
     @property
     def weeks_since(self) -> int:
         """The number of weeks since the first event."""
-        return 1 + sum(monday > self.since for monday in self.weeks)
+        return 1 + sum(monday > local_date(self.since) for monday in self.weeks)
 
     @property
     def has_news(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
+from skilld.clock import local_date
 from skilld.effect.figures import MIN_SESSIONS
 from skilld.files import below_home
 from skilld.report.values import Report, Share
@@ -46,15 +47,15 @@ def change(given: int) -> str:
 
 
 def day(iso: str) -> str:
-    """Format a date, such as 3 May."""
-    at = date.fromisoformat(iso[:10])
+    """Format a date, or the local day of a time, such as 3 May."""
+    at = date.fromisoformat(local_date(iso))
     return f"{at.day} {MONTHS[at.month - 1]}"
 
 
 def period(report: Report) -> str:
     """Describe the period of the report."""
-    first, last = report.since, report.made_at
-    if first[:10] == last[:10]:
+    first, last = map(local_date, (report.since, report.made_at))
+    if first == last:
         return f"{day(first)} {first[:4]}"
     return f"{day(first)} {first[:4]} to {day(last)} {last[:4]}"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from textual.content import Content
 
 from skilld import console
+from skilld.clock import local_date
 from skilld.files import below_home
 from skilld.library.rows import LibraryRow
 from skilld.mining.proposing import CandidateResult
@@ -112,7 +113,7 @@ def waiting_cells(ask: Sequence[Learning]) -> list[Content]:
 def waiting_detail(ask: Sequence[Learning]) -> Content:
     """Return why a learning was not proposed, and each time that it was said."""
     lines = [Content.styled(safe(ask[0].change), "bold"), Content(safe(f"not proposed: {ask[0].why_kept}"))]
-    lines += [_draw_person("", one.quote, f"  ({one.created_at[:10]})") for one in ask]
+    lines += [_draw_person("", one.quote, f"  ({local_date(one.created_at)})") for one in ask]
     return Content("\n").join(lines)
 
 

@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
 from skilld.classify.offline.provenance import own_words
+from skilld.clock import local_date
 from skilld.mining import candidates
 from skilld.mining.candidates import (
     CandidateRun,
@@ -175,7 +176,8 @@ def _session_choice(session: Session) -> SessionChoice:
     said = (fold(own_words(turn.text)) for turn in session.turns)
     title = next((text for text in said if text), "")
     folder = (session.project or session.cwd).rstrip("/").rpartition("/")[2]
-    return SessionChoice(session, safe_text(session.at[:10]), safe_text(folder), safe_text(title))
+    day = safe_text(local_date(session.at))
+    return SessionChoice(session, day, safe_text(folder), safe_text(title))
 
 
 def _replace_with(kept: KeptCandidate) -> Callable[[str], str]:

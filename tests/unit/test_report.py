@@ -279,6 +279,15 @@ def test_a_week_is_one_of_the_persons_calendar() -> None:
     assert (Weeks.spanning([1.0], first).number, Weeks.spanning([], first).number) == (53, 12)
 
 
+@pytest.mark.usefixtures("berlin")
+def test_a_day_is_one_of_the_persons_calendar() -> None:
+    report = replace(REPORT, since="2026-06-21T22:30:00Z", made_at="2026-06-22T21:00:00Z")
+    assert wording.period(report) == "22 Jun 2026"
+    assert replace(report, weeks=("2026-06-15", "2026-06-22", "2026-06-29")).weeks_since == 2
+    assert wording.day("2026-06-21") == "21 Jun"
+    assert Weeks.spanning([], 1.7e9).index_of(253402300799.0) is None, "a transcript may claim any time"
+
+
 _MONDAYS = (("2026-03-02", 1), ("2026-06-22", 2))
 
 
