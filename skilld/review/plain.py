@@ -50,23 +50,25 @@ class PlainReview:
         self._talk = talk
         self._say = talk.say
         self._tabs = tabs
+        self._ids: Collection[str] = ()  # only these proposals and their successors, if there are any
         self._words = ""
         self._drafts: dict[str, tuple[str, str]] = {}  # by ID: the original text, and the edited one, not accepted yet
 
     def run(self, ids: Collection[str] = ()) -> None:
         """Go through the open proposals (or those with these IDs) until all are decided or the person quits."""
+        self._ids = ids
         self._say(*(message(f"check: {doubt}") for doubt in self._session.doubts()))
         seen: set[str] = set()
         while True:
-            if not self._go_through(ids, seen) or (not ids and self._tabs.go_through_learnings() is False):
+            if not self._go_through(seen) or (not ids and self._tabs.go_through_learnings() is False):
                 return
             self._say("No more open proposals." if seen else self._session.none_open)
             if not self._ask_at_end(seen):
                 return
 
-    def _go_through(self, ids: Collection[str], seen: set[str]) -> bool:
+    def _go_through(self, seen: set[str]) -> bool:
         """Ask about one proposal after the other; return False if the person quits."""
-        while proposal := self._next(ids, seen):
+        while proposal := self._next(seen):
             seen.add(proposal.id)
             view = self._session.view(proposal)
             self._show(proposal, view)
@@ -90,9 +92,14 @@ class PlainReview:
                 self._talk.show_error(error)
         return False
 
-    def _next(self, ids: Collection[str], seen: Collection[str]) -> Proposal | None:
-        new = (one for one in self._session.proposals(ids) if one.id not in seen)
-        return next((one for one in new if has_words(one, self._words)), None)
+    def _next(self, seen: Collection[str]) -> Proposal | None:
+        """Return the next proposal with the searched words; if there is none left, the next of the others."""
+        new = [one for one in self._session.proposals(self._ids) if one.id not in seen]
+        found = next((one for one in new if has_words(one, self._words)), None)
+        if found is None and new:
+            self._say("No more open proposals contain these words. Now the others:")
+            self._words, found = "", new[0]
+        return found
 
     def _handle_answer(self, proposal: Proposal, view: ProposalView, seen: set[str]) -> str:
         """Ask once and carry out the answer; return what happens next."""
@@ -112,6 +119,9 @@ class PlainReview:
                 self._say(f"{type_one_of(_WORDS)} Nothing was decided.")
         except SkilldError as error:
             self._talk.show_error(error)
+            if proposal not in self._session.proposals(self._ids):  # it has changed, so it is shown again
+                seen.discard(proposal.id)
+                return "s"
         return _CONTINUE
 
     def _try_decision(self, letter: str, proposal: Proposal, view: ProposalView) -> str:
@@ -122,7 +132,8 @@ class PlainReview:
             case "a":
                 self._print_report(self._session.accept(proposal.id, proposal))
             case "r":
-                why = self._talk.ask("reason (Enter for none)? ") or ""
+                if (why := self._talk.ask_line("reason (Enter for none, q to cancel)? ")) == "q":
+                    return _CONTINUE
                 self._print_report(self._session.reject(proposal.id, why, proposal))
             case "e":
                 return self._edit_and_accept(proposal, view)
@@ -153,7 +164,7 @@ class PlainReview:
         for one in self._session.decided() if words else ():
             if has_words(one, words):
                 self._say(f"{one.id}, {one.skill}: {one.summary}", f"  {describe_decision_time(one, time.time())}")
-        found = [one for one in self._session.proposals() if has_words(one, words)]
+        found = [one for one in self._session.proposals(self._ids) if has_words(one, words)]
         if not found:
             self._say("No open proposal contains these words.")
             return _CONTINUE
@@ -168,7 +179,7 @@ class PlainReview:
         if question and not self._talk.ask_yes_no(question):
             return _CONTINUE
         self._print_report(self._session.accept_all(those[::-1]))
-        return "done"
+        return _CONTINUE if proposal in self._session.proposals() else "done"
 
     def _edit_and_accept(self, proposal: Proposal, view: ProposalView) -> str:
         if not view.text:

@@ -84,6 +84,7 @@ def test_only_skills_are_listed_and_read(program: Program, folder: Path) -> None
         }
         tool = [
             await _call("release_note", {"tag": "v2"})(session),
+            await _call("release_note", {"tag": ["\u00e9"]})(session),
             await _call("release_note", {"other": "x"})(session),
             await _call("recommend", {"work": "write notes"})(session),
         ]
@@ -99,8 +100,9 @@ def test_only_skills_are_listed_and_read(program: Program, folder: Path) -> None
         ("mine", "user"),
     ]
     assert text.endswith("---\n# Notes\n\nBe brief.\n")
-    filled, missing, (failed, recommended) = tool
+    filled, listing, missing, (failed, recommended) = tool
     assert filled == (False, "Write the note of v2 and {{other}}.\n")
+    assert listing == (False, 'Write the note of ["\u00e9"] and {{other}}.\n')
     assert missing == (True, "Missing argument: tag")
     assert not failed
     assert json.loads(recommended)[0]["skill"] == "notes"

@@ -80,6 +80,15 @@ def test_words_filter_the_proposals_and_all_can_be_shown_again(world: TaughtProj
     assert "No open proposal contains these words." in output
     heads = [line[:8] for line in output.splitlines() if ", skill release-notes," in line]
     assert heads == [world.one, world.two, world.one]
+    output = _answer(world, "/ticket NUMBER", "s", "q")
+    assert "No more open proposals contain these words. Now the others:" in output
+    heads = [line[:8] for line in output.splitlines() if ", skill release-notes," in line]
+    assert heads == [world.one, world.two, world.one]
+
+
+def test_words_are_looked_for_in_the_named_proposals_only(world: TaughtProject) -> None:
+    output = world.program.run_dialog(["review", world.two], "/pull request", "q")
+    assert "No open proposal contains these words." in output
 
 
 def test_the_other_tabs_are_available(world: TaughtProject) -> None:

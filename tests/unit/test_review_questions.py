@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from skilld.errors import SkilldError
@@ -46,6 +47,30 @@ class FakeSession:
 
     def doubts(self) -> list[str]:
         return []
+
+    def accept(self, proposal_id: str, seen: Any) -> DecisionReport:
+        """Refuse it once, as it has another text by now."""
+        if seen.summary != "new words":
+            self._open = [replace(seen, summary="new words")]
+            raise SkilldError(
+                "Nothing was decided", f"{proposal_id} has changed since it was shown", "Look at it again."
+            )
+        self.done.append("accepted")
+        self._open = []
+        return DecisionReport(())
+
+    def reject(self, proposal_id: str, why: str, seen: Any) -> DecisionReport:
+        del proposal_id, seen
+        self.done.append(f"rejected: {why}")
+        self._open = []
+        return DecisionReport(())
+
+    def accept_all_question(self, those: list[Any], file: str) -> str:
+        del those, file
+        return ""
+
+    def accept_all(self, those: list[Any]) -> DecisionReport:
+        return DecisionReport(tuple(f"{one.id} was left open" for one in those))
 
     def accept_edited(self, proposal_id: str, text: str, opened: str) -> DecisionReport:
         assert opened == TEXT
@@ -121,6 +146,26 @@ def test_only_a_whole_letter_or_word_decides(line: str) -> None:
     assert (review_session.done, names) == ([], [])
     assert any(one.startswith("Type one of a, A, r, e, p, m, t, s, n, u, q, ?") for one in said)
     assert said.count("learning: Say b.") == 0, "the proposal is still asked about until q"
+
+
+@for_each(
+    ("answers", "done"),
+    [(("r",), []), (("r", "q"), []), (("r", ""), ["rejected: "]), (("r", "not here"), ["rejected: not here"])],
+)
+def test_nothing_is_rejected_at_the_end_of_the_input(answers: tuple[str, ...], done: list[str]) -> None:
+    assert _answer(*answers)[0].done == done
+
+
+def test_what_has_changed_is_shown_again() -> None:
+    review_session, said, _ = _answer("a", "a", "q")
+    assert review_session.done == ["accepted"]
+    assert [said.index("  new words") > said.index("  Look at it again."), said.count("  new words")] == [True, 1]
+
+
+def test_what_is_left_open_can_still_be_decided() -> None:
+    review_session, said, _ = _answer("A", "r", "", "q")
+    assert review_session.done == ["rejected: "]
+    assert "0123abcd was left open" in said
 
 
 @for_each("word", ["edit", "E", " Edit "])
