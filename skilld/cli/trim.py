@@ -14,7 +14,7 @@ from skilld.cli import common, inventory
 from skilld.cli.budgeted_model import BudgetedModel
 from skilld.cli.progress import Progress
 from skilld.clock import rfc3339
-from skilld.errors import SkilldError
+from skilld.errors import SkilldError, cause_of
 from skilld.files import read_whole
 from skilld.git.environment import scrub_environment
 from skilld.text import fold_case, pluralize
@@ -75,9 +75,12 @@ def run(arguments: argparse.Namespace) -> int:
         return common.write_json({"tokenizer": counter.name, "cuts": shown, "files": files})
     for one, name, trouble in results:
         _print_cut(one, name, trouble)
+    examined = any(not one.file.why_not for one in file_cuts)
     for found in file_cuts:
-        _print_notes(found)
-    if not results:
+        _print_notes(found, in_full=arguments.path is not None or not examined)
+    if not file_cuts:
+        console.say("No instruction files or skills here. To see what agents load: skilld context")
+    elif not results and examined:
         more = "" if arguments.ask else " A model may find more: skilld trim --ask"
         console.say(f"Nothing can be removed safely.{more}")
     return 0
@@ -102,16 +105,18 @@ def find_cuts(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -
     if arguments.path is not None and not files:
         _check_folder(arguments.path)
     parsed_files: dict[str, ParsedFile] = {}
+    file_cuts = []
     for one in files:
         try:
             parsed_files[one.ref.path] = parse_units(read_whole(one.ref.path))
-        except (OSError, SkilldError):
-            continue
+        except (OSError, SkilldError) as error:
+            cause = error.cause if isinstance(error, SkilldError) else cause_of(error)
+            why = f"it cannot be read: {cause}"
+            file_cuts.append(FileCuts(replace(one, why_not=why), trouble=why))
     effects = collect(store, sessions_with_repeats(store))
     unused = {(one.rule.path, one.rule.line) for one in effects if one.state is RuleState.UNUSED}
     model = _TrimModel(store, settings, "trim", project) if arguments.ask else None
     finder = _CutFinder(store, unused, Project(str(root), Disk()), counter, model)
-    file_cuts = []
     readable = [one for one in files if one.ref.path in parsed_files]
     if model:
         asked = [parsed_files[one.ref.path] for one in readable if not one.why_not]
@@ -297,13 +302,15 @@ def _print_cut(one: PlannedCut, name: str, trouble: str) -> None:
         console.say(f"  proposed: skilld review {name}")
 
 
-def _print_notes(found: FileCuts) -> None:
-    """Print what the person may want to look at, but is not proposed."""
+def _print_notes(found: FileCuts, *, in_full: bool) -> None:
+    """Print what the person may want to look at, but is not proposed; `in_full` also why a file was left alone."""
     from skilld.cli.context import short_path
 
     name = short_path(found.file.ref.path, Path.cwd())
-    if found.trouble and (found.dead or found.doubts):
+    if found.file.why_not and (found.dead or found.doubts or in_full):
         console.say(f"{console.plain(name)} was left unchanged: {console.message(found.trouble)}", style="dim")
+    elif found.trouble and not found.file.why_not:
+        console.say(f"{console.plain(name)}: {console.message(found.trouble)}", style="yellow")
     for one in found.dead:
         console.say(f"  ! {console.plain(f'{name}:{one.line}: {one.why}')}")
     for doubt in found.doubts:

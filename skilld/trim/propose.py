@@ -10,6 +10,7 @@ from pathlib import Path
 
 from skilld.context import Context, LoadedFile, LoadTime, Scope
 from skilld.errors import SkilldError
+from skilld.files import below_home
 from skilld.git.line_diff import hunks
 from skilld.git.state import is_own_project
 from skilld.proposals.model import TRIM_PREFIX
@@ -48,7 +49,7 @@ def instruction_files(contexts: Sequence[Context], home: Path, allowed: Collecti
         inside, kind = context.is_inside(file), _KINDS[file.scope]
         if kind is not TargetKind.PERSONAL and not inside:
             continue
-        name = real[len(context.root) + 1 :] if inside else f"~/{file.path[len(str(home)) + 1 :]}"
+        name = real[len(context.root) + 1 :] if inside else below_home(file.path, home)
         ref = SkillRef(name, real, kind=kind, agents=tuple(agents))
         session = WorkingSession(context.agent, Path(context.root), home, {})
         why = _refusal(ref, allowed) or (project_refusal(session, context) if inside else None) or ""

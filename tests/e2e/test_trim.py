@@ -148,6 +148,30 @@ def test_somebody_elses_text_is_left_alone(world: World, what: str) -> None:
     found = world.trim()
     assert found["cuts"] == []
     assert [file["why_not"] != "" for file in found["files"]] == [True]
+    said = world.program.run("trim", "--project", str(world.root)).stdout.replace("~", str(world.program.home))
+    assert f"CLAUDE.md was left unchanged: {found['files'][0]['why_not']}\n" in said
+    assert "Nothing can be removed" not in said
+
+
+def test_what_cannot_be_read_is_named(world: World) -> None:
+    (world.root / "CLAUDE.md").write_bytes(b"# Caf\xe9\n")
+    said = world.program.run("trim", "--project", str(world.root), "CLAUDE.md")
+    why = "was left unchanged: it cannot be read: byte 5 is not UTF-8"
+    assert (said.returncode, said.stdout) == (0, f"{world.root}/CLAUDE.md {why}\n")
+    (world.root / "CLAUDE.md").unlink()
+    said = world.program.run("trim", "--project", str(world.root))
+    assert said.stdout == "No instruction files or skills here. To see what agents load: skilld context\n"
+
+
+def test_a_persons_file_outside_the_home_has_its_whole_path(world: World, tmp_path: Path) -> None:
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    (other / "AGENTS.md").write_text(f"- {LONG}\n- b\n- {LONG}\n")
+    world.program.environment["CODEX_HOME"] = str(other)
+    assert world.program.run("trim", str(other / "AGENTS.md"), "--project", str(world.root)).returncode == 0
+    (row,) = world.program.json("proposals")
+    shown = world.program.run("show", row["id"]).stdout
+    assert shown.startswith(f"{row['id']}  {other}/AGENTS.md  open"), shown
 
 
 def test_a_model_is_asked_only_if_requested_and_configured(world: World) -> None:
@@ -199,10 +223,12 @@ def test_without_a_usable_answer_the_certain_cuts_remain(world: World, home: Pat
     with StubModel(lambda _: reply) as model:
         world.program = program_with(home, model)
         found = world.trim("--ask", "--dry-run")
+        said = world.program.run("trim", "--ask", "--dry-run", "--project", str(world.root)).stdout
         broke = program_with(home, model, SKILLD_BUDGET__CALLS="1")
         spent = broke.json("trim", "--ask", "--dry-run", "--project", str(world.root))
     assert [cut["line"] for cut in found["cuts"]] == [6, 4]
     assert [file["why_not"].partition(":")[0] for file in found["files"]] == ["the model did not answer"]
+    assert "CLAUDE.md: the model did not answer: " in said
     assert "budget is spent" in spent["files"][0]["why_not"]
     assert [cut["line"] for cut in spent["cuts"]] == [6, 4]
 
