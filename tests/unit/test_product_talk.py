@@ -78,6 +78,13 @@ def test_to_leave_what_is_there_is_no_rule(said: str) -> None:
         "le solde ne doit jamais être négatif",
         "il saldo non deve mai essere negativo",
         "o saldo nunca pode ficar negativo",
+        "must not overwrite the target if it exists. and never follow symlinks, just report them",
+        "each order should have a number. from now on write it in the footer",
+        "I'd like every invoice to show the vat. never use a comma there",
+        "the bot is too pushy, it must wait an hour between hints and never use exclamation marks",
+        "from now on `sync` has to refuse files over 2 GB",
+        "マイナスは必ずエラーにして",
+        "после отмены всегда возвращать деньги на карту",
     ],
 )
 def test_what_a_thing_must_do_is_no_rule(said: str) -> None:
@@ -98,3 +105,17 @@ def test_what_a_thing_must_do_is_no_rule(said: str) -> None:
 )
 def test_what_the_work_must_be_is_one(said: str) -> None:
     assert len(proposed(said)) == 1
+
+
+@for_each(
+    ("said", "rule"),
+    [
+        ("each order should have a number. from now on commit small", "Commit small."),
+        ("each order should have a number. and never touch the lockfile", "Never touch the lockfile."),
+        ("the total must be right. please always use two spaces here", "Always use two spaces here."),
+        ("never use a comma in headings", "Never use a comma in headings."),
+        ("всегда спрашивай меня перед деплоем", "Всегда спрашивай меня перед деплоем."),
+    ],
+)
+def test_an_order_to_the_agent_beside_what_a_thing_must_do_is_a_rule(said: str, rule: str) -> None:
+    assert proposed(said) == [rule]

@@ -34,7 +34,7 @@ from skilld.classify.offline.placement import (
     replacement,
     section_for,
 )
-from skilld.classify.offline.product import announces_rule, likely_languages, speaks_to_agent
+from skilld.classify.offline.product import announces_rule, likely_languages, requires_something, speaks_to_agent
 from skilld.classify.offline.product_talk import STANDING_CUES, ProductTalk, is_asked_for
 from skilld.classify.offline.removals import removal, with_removals
 from skilld.classify.offline.retraction import without_retracted
@@ -47,6 +47,7 @@ from skilld.words import content_stems, is_about, is_other_language
 _UNCLEAR_CONFIDENCE = 0.4  # of a wish that cannot be proposed in its words
 _OPENING_CHARACTERS = 2000  # of a skill, which show its language
 UNRELATED_CONFIDENCE = 0.45  # of a clear wish that is not related to the skill in use, nor without one to the agent
+_PRODUCT_CUES = frozenset({Cue.ADVERB, Cue.LASTING, Cue.PREFERENCE})  # without a skill, maybe of the product
 _CUT_WORD = re.compile(r"\0\w*")  # what an expression matched, to the end of its last word
 
 _REASONS = {
@@ -102,7 +103,14 @@ class Offline:
             # With one skill in use, an objection is certainly about its work.
             answered = skills[0] if len(skills) == 1 and agent else None
             updates += [
-                _make_update(one, message, agent, skills, answered if is_objection(one, message.text) else None)
+                _make_update(
+                    one,
+                    message,
+                    agent,
+                    skills,
+                    answered if is_objection(one, message.text) else None,
+                    of_product=talk.goes_on or requires_something(message.text),
+                )
                 for one in matches
             ]
         standing = without_retracted(updates, messages) if updates else []
@@ -207,15 +215,26 @@ def _with_reminded(match: Match, text: str, matches: Sequence[Match]) -> Match |
     return replace(match, quote=quote, said=said, start=min(start, match.start))
 
 
-def _may_be_of_product(match: Match, change: str) -> bool:
-    """Whether what is "always" or "never" so may be what the product does: nothing in it is said to the agent."""
-    if match.cue is not Cue.ADVERB or match.marked or announces_rule(match.quote, match.language):
+def _may_be_of_product(match: Match, change: str, *, of_product: bool) -> bool:
+    """Whether what lasts may be what the product does: nothing in it is said to the agent.
+
+    In talk `of_product`, words that say how long an order holds do not say to whom it is given.
+    """
+    if match.cue not in _PRODUCT_CUES or match.marked or announces_rule(match.quote, match.language):
         return False
-    return not (speaks_to_agent(change, match.language) or is_asked_for(match.quote))
+    if match.cue is not Cue.ADVERB and not of_product:
+        return False
+    return not (speaks_to_agent(change, match.language, of_product=of_product) or is_asked_for(match.quote))
 
 
 def _make_update(
-    match: Match, message: Message, agent: Sequence[str], skills: Sequence[SkillDoc], answered: SkillDoc | None
+    match: Match,
+    message: Message,
+    agent: Sequence[str],
+    skills: Sequence[SkillDoc],
+    answered: SkillDoc | None,
+    *,
+    of_product: bool,
 ) -> Update:
     said = phrase(match)
     if (
@@ -238,7 +257,7 @@ def _make_update(
     skill = next((doc for doc in named or in_use if _is_about(match, said.text, doc, skills, agent[-last:])), answered)
     target = skill or (in_use[0] if in_use else None)
     confidence = match.strength if said.clear else min(match.strength, _UNCLEAR_CONFIDENCE)
-    if not target and _may_be_of_product(match, said.text):
+    if not target and _may_be_of_product(match, said.text, of_product=of_product):
         confidence = min(confidence, UNRELATED_CONFIDENCE)
     if target and not skill and not PROJECT_SCOPE.search(match.quote):  # project rules go to other files
         confidence = min(confidence, UNRELATED_CONFIDENCE)

@@ -10,6 +10,7 @@ from skilld.classify.offline.grammar import Language, languages
 from skilld.text import fold
 from skilld.words import content_stems
 
+_MAX_DESCRIBED = 2000  # characters of a turn in which requirements are looked for
 _BEGINNING_CHARACTERS = 500  # of a turn, which decide its kind
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -45,7 +46,7 @@ _OF_CODE = re.compile(
     r"|english|englisch\w*|deutsch\w*|german|français|anglais|inglés|español|inglese|italiano|inglês|português|engels|nederlands)\b",
     re.IGNORECASE,
 )
-_SENTENCE_BREAK = re.compile(r"[.!?:;]\s")
+_PART_BREAK = re.compile(r"[.!?:;,]\s")
 
 
 def likely_languages(text: str) -> list[Language]:
@@ -154,8 +155,18 @@ def turn_is_about_product(text: str, languages: Sequence[Language]) -> bool:
 
 def _requires_something(text: str, languages: Sequence[Language]) -> bool:
     """Whether a sentence, or what follows a colon, says what a thing must do: "fine. it should also ..."."""
-    heads = (after_opener(head.strip(), one) for head in (text, *_SENTENCE_BREAK.split(text)) for one in languages)
-    return any(one.requires.match(head) for head in heads for one in languages)
+    for head in (text, *_PART_BREAK.split(text)):
+        for one in languages:
+            rest = after_opener(head.strip(), one)
+            frame = one.frames.match(rest)
+            if one.requires.match(rest) or (frame and one.requires.match(rest[frame.end() :])):
+                return True
+    return False
+
+
+def requires_something(text: str) -> bool:
+    """Whether a sentence of `text` says what a thing, and not the agent, must do."""
+    return _requires_something(fold(text)[:_MAX_DESCRIBED], likely_languages(text))
 
 
 def is_about_work(text: str) -> bool:
@@ -168,14 +179,15 @@ def announces_rule(text: str, language: Language) -> bool:
     return bool(_RULE_REMINDER.search(text) or language.tags.search(text))
 
 
-def speaks_to_agent(text: str, language: Language) -> bool:
+def speaks_to_agent(text: str, language: Language, *, of_product: bool) -> bool:
     """Whether words address the agent, mention the work or name something in code.
 
-    "Never upfront" and "UTC always" may as well say what the product does. True in a language without a list of such
-    words.
+    "Never upfront" and "UTC always" may as well say what the product does. In talk `of_product`, so may words for what
+    agents and programs do, and names of code. True in a language without a list of such words.
     """
     if not language.lists.get("acts"):
         return True
-    bare = fold(text)
-    acts = any(one.acts.search(bare) for one in (language, languages()["en"]))
-    return acts or bool(_OF_CODE.search(bare)) or is_about_work(text)
+    bare, spoken_in = fold(text), (language, languages()["en"])
+    if any(one.acts.search(bare) for one in spoken_in) or is_about_work(text):
+        return True
+    return not of_product and (bool(_OF_CODE.search(bare)) or any(one.shared_acts.search(bare) for one in spoken_in))

@@ -51,6 +51,11 @@ class ProductTalk:
         self._turns = 0  # further ones for which it may continue
         self._built = 0  # further ones in which a look is that of what was ordered
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether the last turn, or one shortly before, was about the product."""
+        return self._turns > 0
+
     def without(self, text: str, matches: Sequence[Match]) -> list[Match]:
         """Return the matches in the next turn that are not part of the talk about the product."""
         kept = [one for one in matches if not (self._turns and _continues(one)) and not (self._built and _is_look(one))]

@@ -91,7 +91,8 @@ class Language:
     musts = _word_list("must")  # somebody or something other than the agent must
     rule_marks = _word_list("rule_marks")  # make a rule of the words beside them: "one for the handbook"
     rule_scopes = _word_list("rule_scopes")  # the same, and part of the rule: "that goes for all tests"
-    acts = _word_list("acts")  # speaks to the agent, or of what it does
+    acts = _word_list("acts")  # speaks to the agent, or of what only it does
+    shared_acts = _word_list("shared_acts")  # of what agents and programs do
     states = _word_list("states")  # how a kind of things always is
     reports = _word_list("reports")  # what is or was: no rule, even beside a mark
     implements = _word_list("implements")  # asks to build what was said
