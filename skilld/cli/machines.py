@@ -6,7 +6,6 @@ import argparse
 import os
 import shutil
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from skilld.cli.team import print_record, print_refused
 from skilld.clock import rfc3339, time_ago
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 from skilld.git.environment import scrub_environment
-from skilld.text import pluralize, truncate
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from skilld.exchange.outgoing import LeakCheck
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from skilld.team.sync import Hub
 
 _NOT_JOINED = "Not joined"
-_MAX_ERROR_CHARS = 300
 
 
 def add(verbs: common.Verbs) -> None:
@@ -66,7 +64,7 @@ def require_membership(store: Store) -> Membership:
 
 
 def _hub(membership: Membership) -> Hub:
-    from skilld.machines.sync import open_hub
+    from skilld.team.sync import open_hub
 
     removed, folder = scrub_environment(), common.places().state / "machines"
     return open_hub(membership, folder, home=common.home(), removed=removed, env=os.environ)
@@ -85,13 +83,13 @@ def join(arguments: argparse.Namespace) -> int:
     """Join the person's other machines."""
     from skilld.machines.sync import fetch, gather, load
     from skilld.machines.sync import sync as run
-    from skilld.team.membership import Membership, check_name, random_name
+    from skilld.team.membership import Membership, check_name
 
     store = common.store()
     if known := load(store, common.settings().machines.remote):
         cause = f"this machine has already joined as {known.person}"
         raise SkilldError(_NOT_JOINED, cause, "To leave: skilld machines leave")
-    name = check_name(common.as_text(arguments.name)) if arguments.name else random_name()
+    name = check_name(common.as_text(arguments.name))
     address = _remote_address(common.as_text(arguments.remote))
     hub = _hub(Membership("", "", address, name))
     if hub.borrowed.is_public(address):
@@ -187,7 +185,7 @@ def _sync_in_background() -> None:
     try:
         _sync(store)
     except SkilldError as error:
-        save(store, replace(known, trouble=truncate(str(error), _MAX_ERROR_CHARS)))
+        save(store, known.with_trouble(error))
 
 
 def _print_result(done: SyncResult) -> None:

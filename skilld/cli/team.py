@@ -19,7 +19,7 @@ from skilld.cli.daemon_job import run_as_job
 from skilld.clock import rfc3339, time_ago
 from skilld.errors import Exit, SkilldError, UsageError
 from skilld.git.environment import scrub_environment
-from skilld.text import pluralize, truncate
+from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _NOT_JOINED = "Not joined"
 _WEEK_SECONDS = 7 * 86400.0
-_MAX_ERROR_CHARS = 300
 
 
 def add(verbs: common.Verbs) -> None:
@@ -99,7 +98,7 @@ def team_hub(repo: Repo, membership: Membership, removed: Mapping[str, str]) -> 
         address = _remote_address(repo, membership.remote, removed)
         if without_login(address) == membership.place:
             membership = replace(membership, address=address)
-    return open_hub(repo, membership, folder, home=common.home(), removed=removed, env=os.environ)
+    return open_hub(membership, folder, repo, home=common.home(), removed=removed, env=os.environ)
 
 
 def _open_team(arguments: argparse.Namespace) -> tuple[Store, Repo, Hub]:
@@ -128,7 +127,7 @@ def outgoing(store: Store, repo: Repo, membership: Membership) -> Outgoing:
 @common.with_git_session
 def join(arguments: argparse.Namespace) -> int:
     """Join the team of a repository."""
-    from skilld.team.membership import Membership, check_name, load, random_name
+    from skilld.team.membership import Membership, check_name, load
 
     repo, removed = repository(arguments)
     store = common.store()
@@ -138,7 +137,7 @@ def join(arguments: argparse.Namespace) -> int:
     if "," in str(repo.toplevel):
         cause = "the repository's path contains a comma, which the team.repositories setting does not allow"
         raise SkilldError(_NOT_JOINED, cause)
-    name = check_name(common.as_text(arguments.name)) if arguments.name else random_name()
+    name = check_name(common.as_text(arguments.name))
     remote = common.as_text(arguments.remote)
     address = _remote_address(repo, remote, removed)
     membership = Membership(str(repo.toplevel), remote, address, name, arguments.quotes, arguments.open)
@@ -401,7 +400,7 @@ def _sync_all() -> None:
             _sync_one(store, folder, removed, weekly=settings.auto_pr == "weekly")
         except SkilldError as error:
             if known := load(store, folder, repositories):
-                save(store, replace(known, trouble=truncate(str(error), _MAX_ERROR_CHARS)))
+                save(store, known.with_trouble(error))
 
 
 def _sync_one(store: Store, folder: Path, removed: Mapping[str, str], *, weekly: bool) -> None:

@@ -6,13 +6,9 @@ sync can be killed anywhere: what was pushed but not applied yet is fetched agai
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from skilld.errors import RefusedError
 from skilld.exchange.outgoing import LeakCheck
-from skilld.git.borrowed_repo import BorrowedRepo
 from skilld.git.errors import LostRaceError
 from skilld.git.run import shared_git
 from skilld.machines.apply_remote import ApplyResult, apply_records
@@ -20,14 +16,13 @@ from skilld.machines.gather import GatherResult, gather_records
 from skilld.machines.places import Places
 from skilld.store import Store
 from skilld.store.meta import MACHINES, ROOT_COMMITS
-from skilld.team import refs, sign
+from skilld.team import refs
 from skilld.team.membership import Membership, from_row, to_row
 from skilld.team.refs import MACHINES_LAYOUT, ReadResult
-from skilld.team.sync import Hub, push_records, with_members
+from skilld.team.sync import Hub, check_name_is_free, push_records, with_members
 from skilld.text import without_login
 
 _MAX_TRIES = 5
-_NOT_JOINED = "Not joined"
 
 
 def load(store: Store, remote: str) -> Membership | None:
@@ -50,14 +45,6 @@ def forget(store: Store) -> None:
         store.meta.delete(MACHINES)
         store.meta.delete(ROOT_COMMITS)
         store.machine_records.replace(())
-
-
-def open_hub(
-    membership: Membership, folder: Path, *, home: Path, removed: Mapping[str, str], env: Mapping[str, str]
-) -> Hub:
-    """Return the hub for the remote; `folder` is where skilld keeps its copy of it."""
-    borrowed = BorrowedRepo(folder / membership.folder, None, "sha1", removed)
-    return Hub(borrowed, sign.find_key(borrowed.git, home), env, membership)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +73,8 @@ def sync(hub: Hub, store: Store, places: Places, check: LeakCheck, *, first: boo
     """
     for tries_left in reversed(range(_MAX_TRIES)):
         found = fetch(hub)
-        _check_name(hub, found, first=first)
+        if first:
+            check_name_is_free(hub, found)
         gathered = gather(store, places, check, found)
         try:
             pushed = _push(hub, found, gathered)
@@ -105,14 +93,6 @@ def fetch(hub: Hub) -> ReadResult:
     """Fetch and check the records of all machines."""
     one = hub.membership
     return refs.read_members(hub.borrowed, one.address, one.pins, hub.environment, form=MACHINES_LAYOUT)
-
-
-def _check_name(hub: Hub, found: ReadResult, *, first: bool) -> None:
-    own = hub.membership.person
-    is_taken = own in found.refused or (own in found.members and found.members[own].public != hub.key.public)
-    if first and is_taken:
-        why = f", and what it sent was rejected: {found.refused[own]}" if own in found.refused else ""
-        raise RefusedError(_NOT_JOINED, f"another machine is called {own}{why}", "Choose another name: --name NAME")
 
 
 def _push(hub: Hub, found: ReadResult, gathered: GatherResult) -> bool:

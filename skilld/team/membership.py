@@ -10,21 +10,23 @@ import hashlib
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from skilld.errors import UsageError
+from skilld.errors import SkilldError, UsageError
 from skilld.store import Store
 from skilld.store.meta import TEAMS
 from skilld.team.records import is_person_name
 from skilld.team.refs import Pin
-from skilld.text import without_login
+from skilld.text import truncate, without_login
 
 _ADJECTIVES = (
     "amber brisk calm clear early eager fair fleet gentle keen lucid mellow merry noble plain quick quiet steady"
 )
 _ANIMALS = "badger crane dove eland finch gecko heron ibis jay koala lynx marten newt otter puffin raven seal wren"
+
+_MAX_ERROR_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +66,15 @@ class Membership:
         """The address as it is shown and stored: without the login."""
         return without_login(self.address)
 
-
-def random_name() -> str:
-    """Return a name that does not identify anybody."""
-    return f"{secrets.choice(_ADJECTIVES.split())}-{secrets.choice(_ANIMALS.split())}-{secrets.token_hex(2)}"
+    def with_trouble(self, error: SkilldError) -> Membership:
+        """Return the membership with the reason why a sync that nobody waited for failed."""
+        return replace(self, trouble=truncate(str(error), _MAX_ERROR_CHARS))
 
 
 def check_name(name: str) -> str:
-    """Return a name that the person chose, or raise UsageError."""
+    """Return a name that the person chose, or raise UsageError; one that does not identify anybody if it is empty."""
+    if not name:
+        return f"{secrets.choice(_ADJECTIVES.split())}-{secrets.choice(_ANIMALS.split())}-{secrets.token_hex(2)}"
     if not is_person_name(name):
         raise UsageError("Invalid name", name, "Use 2 to 40 lowercase letters, digits and single hyphens.")
     return name

@@ -39,11 +39,29 @@ class Hub:
 
 
 def open_hub(
-    repo: Repo, membership: Membership, folder: Path, *, home: Path, removed: Mapping[str, str], env: Mapping[str, str]
+    membership: Membership,
+    folder: Path,
+    repo: Repo | None = None,
+    *,
+    home: Path,
+    removed: Mapping[str, str],
+    env: Mapping[str, str],
 ) -> Hub:
-    """Return the hub of a repository's team, its copy below `folder`. Raises SkilldError without an SSH key."""
-    borrowed = BorrowedRepo(folder / membership.folder, repo.common_dir, repo.git.algorithm, removed)
+    """Return the hub of a membership, its copy of the remote below `folder`; `repo` is the repository of a team.
+
+    Raises SkilldError without an SSH key.
+    """
+    objects, algorithm = (repo.common_dir, repo.git.algorithm) if repo else (None, "sha1")
+    borrowed = BorrowedRepo(folder / membership.folder, objects, algorithm, removed)
     return Hub(borrowed, sign.find_key(borrowed.git, home), env, membership)
+
+
+def check_name_is_free(hub: Hub, found: ReadResult) -> None:
+    """Raise RefusedError if the ref of the name with which somebody joins is signed with another key than theirs."""
+    own = hub.membership.person
+    if own in found.refused or (own in found.members and found.members[own].public != hub.key.public):
+        why = f", and its records were rejected: {found.refused[own]}" if own in found.refused else ""
+        raise RefusedError("Not joined", f"{own} is taken by someone else{why}", "Choose another name: --name NAME")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +82,9 @@ def sync(hub: Hub, wanted: Iterable[Record], *, first: bool = False) -> SyncResu
     told, own = tuple(wanted), hub.membership.person
     for tries_left in reversed(range(_MAX_TRIES)):
         found = fetch_all(hub)
-        if first and own in found.refused:
-            raise RefusedError(
-                "Not joined",
-                f"{own} is taken, and its shared records were rejected: {found.refused[own]}",
-                "Choose another name: --name NAME",
-            )
+        if first:
+            check_name_is_free(hub, found)
         mine = found.members.get(own) or _last_written(hub)
-        if first and mine and mine.public != hub.key.public:
-            raise RefusedError("Not joined", f"{own} is taken by someone else", "Choose another name: --name NAME")
         known = {record_slot(one): one for one in (mine.records if mine else ())}
         after = update_records(known, told)
         if own in found.members and mine and mine.public == hub.key.public and after == known:

@@ -12,14 +12,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from skilld.machines.sync import open_hub
 from skilld.past import PastSession, Repeat
 from skilld.proposals.decide import rejecting
 from skilld.protocol import Job, Result
 from skilld.store.learnings import Learning
 from skilld.team import refs
 from skilld.team.records import Record, RecordType, rule_key
-from skilld.team.sync import Hub, make_signer
+from skilld.team.sync import Hub, make_signer, open_hub
 from skilld.types import Evidence, How, Outcome, Span, State, Turn
 from skilld.verb_jobs import SyncMachines
 from skilld.worker.spawn import VerbWorker

@@ -22,6 +22,7 @@ from skilld.proposals.poll import observe_job, proposals_to_check, record_observ
 from skilld.proposals.reconcile import observe
 from skilld.store import Store
 from skilld.team.membership import Membership
+from skilld.team.sync import open_hub
 from skilld.types import Evidence, Kind, Proposal, State, TargetKind, Update
 from support.new_store import new_store
 from support.program import Program
@@ -93,7 +94,7 @@ class Machine:
         return self.clone.git("show", f"skilld/staging:{FILE}") if self.clone.tip("skilld/staging") else ""
 
     def sync(self) -> SyncResult:
-        hub = sync.open_hub(
+        hub = open_hub(
             self.membership, self.home / ".local/state/skilld/machines", home=self.home, removed={}, env=os.environ
         )
         done = sync.sync(hub, self.store, self.places(), LeakCheck(lambda _: [], _no_sessions()))

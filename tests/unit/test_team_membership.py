@@ -1,16 +1,21 @@
 """What is stored of a membership: never the login in the address of a remote."""
 
+import os
 from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
 from skilld.cli import team
+from skilld.errors import RefusedError
+from skilld.git.environment import scrub_environment
 from skilld.machines import sync as machines
 from skilld.store import Store
 from skilld.store.meta import MACHINES, TEAMS
 from skilld.team import membership
 from skilld.team.membership import Membership
+from skilld.team.refs import Member, ReadResult
+from skilld.team.sync import check_name_is_free, open_hub
 from support.repos import Person
 
 LOGIN = "https://ada:Wumpel@7kat@hub.invalid/x.git"
@@ -43,10 +48,7 @@ def test_this_machines_login_comes_from_the_settings(store: Store) -> None:
 
 
 def test_the_teams_login_comes_from_the_repository(person: Person) -> None:
-    key = Path.home() / ".ssh/id_ed25519.pub"
-    key.parent.mkdir(exist_ok=True)
-    key.write_text("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + "A" * 43 + " ada\n")
-    key.with_suffix("").write_text("private")
+    _make_key()
     repo, removed = team.repository(Namespace(repo=str(person.root)))
     stored = Membership(str(person.root), "origin", PLACE, "team-ada")
     person.git("remote", "add", "origin", LOGIN)
@@ -55,3 +57,32 @@ def test_the_teams_login_comes_from_the_repository(person: Person) -> None:
     assert team.team_hub(repo, stored, removed).membership.address == PLACE
     person.git("remote", "remove", "origin")
     assert team.team_hub(repo, stored, removed).membership.address == PLACE
+
+
+def test_the_name_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    key = _make_key()
+    one = Membership("", "", PLACE, "tower")
+    removed = scrub_environment()
+    hub = open_hub(one, tmp_path / "copies", home=Path.home(), removed=removed, env=os.environ)
+    check_name_is_free(hub, ReadResult())
+    check_name_is_free(hub, ReadResult({"tower": Member("tower", key, 1, "", ())}))
+    for found, cause in (
+        (ReadResult({"tower": Member("tower", "ssh-ed25519 other", 1, "", ())}), "tower is taken by someone else"),
+        (
+            ReadResult(refused={"tower": "it is too large"}),
+            "tower is taken by someone else, and its records were rejected: it is too large",
+        ),
+    ):
+        with pytest.raises(RefusedError) as error:
+            check_name_is_free(hub, found)
+        assert (error.value.cause, error.value.remedy) == (cause, "Choose another name: --name NAME")
+
+
+def _make_key() -> str:
+    """Make a key in the home as far as its finder looks at it; return its public part."""
+    public = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + "A" * 43
+    path = Path.home() / ".ssh/id_ed25519.pub"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"{public} ada\n")
+    path.with_suffix("").write_text("private")
+    return public
