@@ -242,6 +242,19 @@ def test_two_sessions_need_a_failure_or_a_correction() -> None:
     assert len(_judge(*rough).candidates) == 1
 
 
+def test_a_task_whose_steps_another_one_of_more_sessions_has_is_no_skill() -> None:
+    release = ("make login AS=ci", "make image", "!make ship", "make migrate", "make ship", "make smoke", "make tag")
+    rows = [_row(n, f"release the {name} service", *release) for n, name in enumerate(("sales", "stock", "tax"), 1)]
+    part = "make login AS=ci", "make image", "make smoke"
+    fewer = [_row(n, f"try the build on the {name} board", *part) for n, name in enumerate(("one", "two", "six"), 4)]
+    found = _judge(*rows, _row(7, "release the cart service", *release), *fewer)
+    assert [one.name for one in found.candidates] == ["release-service"]
+    assert [(one.topic, one.missed) for one in found.rejected] == [
+        ("try the build on the six board", "another skill of this run has all of its steps")
+    ]
+    assert [one.name for one in _judge(*fewer).candidates] == ["try-build-board"]
+
+
 def test_three_sessions_with_three_steps_are_a_skill_without_any_failure() -> None:
     done = ("make pull", "npm test", "git push")
     assert len(_judge(*(_row(number, "refresh the price list", *done) for number in (1, 2, 3))).candidates) == 1
