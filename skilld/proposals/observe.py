@@ -232,7 +232,7 @@ def _with_place(
     repo: Repo, proposal: Proposal, change: Change, found: Observation, there: Mapping[str, FileOnBranch]
 ) -> Observation:
     """Add where a proposal's file is now, by the tips that count; unless it is accepted, where its section is."""
-    if found.relpath:
+    if found.relpath or found.how == "moved":  # in other words: those are known by the history of its file
         return found
     if proposal.creates and is_undecided(proposal):  # a file that was there meanwhile is another one
         return replace(found, relpath=proposal.relpath)

@@ -101,7 +101,9 @@ def record_observation(store: Store, found: GitResult, now: float) -> None:
     """Store what an observation found: decisions, moved commits, since when proposals are off the branch."""
     with store.transaction():
         found = _without_decided(store, found)
-        alone = {one.proposal for one in found.changes.decisions if one.note.startswith(MOVED_TO)}  # not their file
+        lines = {one.proposal for one in found.changes.decisions if one.note.startswith(MOVED_TO)}
+        stored = filter(None, map(store.proposals.get, found.decisions))
+        alone = lines.union(one.id for one in stored if one.note.startswith(MOVED_TO))  # only their lines moved
         before = {one.id: one.path for one in map(store.proposals.get, (each.id for each in found.rehomed)) if one}
         split = Counter(path for path, _ in {(before.get(one.id), one.path) for one in found.rehomed})
         for moved in found.rehomed:
@@ -112,7 +114,7 @@ def record_observation(store: Store, found: GitResult, now: float) -> None:
                 and moved.id not in alone
                 and split[before[old.id]] == 1
             )
-            store.proposals.set_place(moved, others=others)
+            store.proposals.set_place(moved, others=others, but=alone)
         for proposal in found.committed:  # before it may have moved for the next one
             store.proposals.save_edit(proposal)
         record_changes(store, found.changes, now, found.at)

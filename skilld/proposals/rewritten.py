@@ -12,7 +12,7 @@ from pathlib import Path
 from skilld.errors import SkilldError
 from skilld.git import line_diff, objects, tree
 from skilld.git.managed_repos import open_any
-from skilld.git.objects import OWN_EMAIL
+from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo
 from skilld.paths import places
 from skilld.proposals.file_history import SkillCommit, may_follow, path_in, read_file_on_branch
@@ -87,15 +87,24 @@ def find_moved(repo: Repo, change: Change, commits: Sequence[SkillCommit], tip: 
     made = objects.read_commit(repo.git, away.oid) if (away := next(left, None)) else None
     if made is None or not made.parents:
         return "", False
-    changes = tree.changed_files(repo.git, made.parents[0], made.oid).items()
-    paths = [path for path, (_, now) in changes if now and may_follow(change.relpath, path)]
-    for path in paths[:_MAX_FILES]:
-        old, new = objects.read_texts(repo.git, [f"{oid}:{path}" for oid in (made.parents[0], made.oid)])
+    came = next((objects.read_commit(repo.git, one.oid) for one in commits if has(one.text) > has(one.before)), None)
+    # Together with taking them out, or else by a copy before.
+    for path, oid in [*_changed(repo, change, made, made), *_changed(repo, change, came or made, made)]:
+        old, new = objects.read_texts(repo.git, [f"{one}:{path}" for one in (oid, made.oid)])
         if change.came_with(old, new) or has(new) > has(old):
             found = read_file_on_branch(repo, tip, path, None)
             if change.is_in(found.text) or has(found.text):
                 return found.relpath, change.is_in(found.text)
     return "", False
+
+
+def _changed(repo: Repo, change: Change, first: Commit, last: Commit) -> list[tuple[str, str]]:
+    """Return the files to which a change may have gone in the commits from one to another, each with the one before."""
+    if not first.parents:
+        return []
+    changes = tree.changed_files(repo.git, first.parents[0], last.oid).items()
+    paths = [path for path, (_, now) in changes if now and path != change.relpath and may_follow(change.relpath, path)]
+    return [(path, first.parents[0]) for path in paths[:_MAX_FILES]]
 
 
 def find_section(repo: Repo, proposal: Proposal, change: Change, places: Mapping[str, str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import astuple, fields, replace
 from typing import Any
 
@@ -161,14 +161,15 @@ class Proposals(Table):
         """Move it to another work tree of its repository, after its own was removed."""
         self._db.execute("UPDATE proposals SET repo = ?, path = ? WHERE id = ?", (repo, path, proposal_id))
 
-    def set_place(self, moved: Proposal, *, others: bool) -> None:
-        """Save its new repository or path, with `others` the path of all other proposals for its file, too."""
+    def set_place(self, moved: Proposal, *, others: bool, but: Collection[str] = ()) -> None:
+        """Save its new repository or path, with `others` the path of all other proposals for its file `but` some."""
         known = self.get(moved.id)
         if known is not None and known.relpath != moved.relpath:
+            now = moved.path, moved.relpath, known.skill, moved.skill
             self._db.execute(
                 "UPDATE proposals SET path = ?, relpath = ?, skill = CASE skill WHEN ? THEN ? ELSE skill END "
-                "WHERE repo = ? AND relpath = ? AND (? OR id = ?)",
-                (moved.path, moved.relpath, known.skill, moved.skill, known.repo, known.relpath, others, moved.id),
+                "WHERE repo = ? AND relpath = ? AND (id = ? OR ? AND id NOT IN (SELECT value FROM json_each(?)))",
+                (*now, known.repo, known.relpath, moved.id, others, json.dumps([*but])),
             )
         self.set_repo(moved.id, repo=moved.repo, path=moved.path)
 

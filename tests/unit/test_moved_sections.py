@@ -236,3 +236,33 @@ def test_proposals_follow_files_that_swap_their_names(life: ProposalLife, way: s
     assert (life.person.show(), life.person.show("git.md")) == ((HEAD + STEPS + NEWS).rstrip(), OTHER.rstrip())
     swap(life, way)
     assert [state for state, _ in places()] == ["reverted"] * 3
+
+
+@pytest.mark.parametrize("line", [DRY, "- Dry run it with your key."])
+def test_files_that_are_overwritten_with_each_other_revert_nothing(life: ProposalLife, line: str) -> None:
+    life.accept()
+    life.observe_all()
+    text = life.person.show().replace(DRY, line) + "\n"
+    if line != DRY:
+        life.person.commit("in my words", {SKILL: text})
+    life.person.commit("copy", {"git.md": text})
+    life.observe_all()
+    life.person.commit("overwrite", {SKILL: OTHER})
+    assert life.observe()[0] == "accepted"
+    life.person.commit("drop it", {"git.md": text.replace(f"{line}\n", "")})
+    assert life.observe()[0] == "reverted"
+
+
+def test_a_reworded_one_is_known_after_its_file_took_the_place_of_another(life: ProposalLife) -> None:
+    life.offer("p2", "- Tag the commit.", "- Sign it.")
+    life.reject("p1")
+    life.accept("p2")
+    life.observe_all()
+    life.person.commit(
+        "in my words", {SKILL: life.person.show().replace("- Sign it.", "- Sign it with your key.") + "\n"}
+    )
+    (life.person.root / SKILL).replace(life.person.root / "git.md")
+    life.person.git("add", "--all")
+    life.person.commit("over the other")
+    assert life.observe("p2") == ("accepted", "moved to git.md")
+    assert life.get().relpath == "git.md"
