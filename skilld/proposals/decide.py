@@ -211,10 +211,18 @@ def _note_earlier_rejection(store: Store, proposal: Proposal, after: State) -> l
 
 
 def _rebuilt_proposal(store: Store, proposal: Proposal) -> Proposal | None:
-    """Rebuild the branch and return an open proposal as it is then; None if it did not change."""
+    """Rebuild the branch and return an open proposal as it is then; None if it did not change.
+
+    One that waits, such as for the file that another one creates, may have a commit then.
+    """
     if proposal.state is not State.OPEN or not proposal.repo:
         return None
-    rebuild_branch(store, proposal.repo)
+    if proposal.commit:
+        rebuild_branch(store, proposal.repo)
+    else:
+        from skilld.proposals.poll import refresh  # rarely needed
+
+        refresh(store)
     fresh = store.proposals.get(proposal.id)
     return fresh if fresh != proposal else None
 

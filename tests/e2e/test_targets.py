@@ -167,6 +167,21 @@ def test_a_second_rule_waits_for_the_proposal_that_creates_its_file(
     assert (project.root / "CLAUDE.md").exists() == (decision == "accept")
 
 
+def test_both_are_accepted_with_one_command(home: Path, tmp_path: Path, program: Program) -> None:
+    project = make_project(home, tmp_path)
+    program.run("run", "--once")
+    pushed = "Never force-push to main in this repository!"
+    teach(home, project, program, PNPM, pushed)
+    teach(home, project, program, "Always use pnpm in this repository, never npm!")
+    assert [one["note"][:7] for one in teach(home, project, program, pushed)] == ["", "on hold"]
+    done = program.run("accept", "--all-repositories", "--yes")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert program.json("proposals") == []
+    text = (project.root / "CLAUDE.md").read_text()
+    assert "pnpm" in text
+    assert "force-push" in text
+
+
 def test_a_rule_file_for_the_files_worked_on_is_the_target(home: Path, tmp_path: Path, program: Program) -> None:
     """(e)"""
     rule = '---\npaths: ["src/**/*.ts"]\n---\n\n# TypeScript\n\n- Use strict mode.\n'
