@@ -129,6 +129,11 @@ def shell_quoted(path: Path | str) -> str:
     return f"$'{''.join(shown)}'"
 
 
+def shell_command(words: Iterable[str]) -> str:
+    """Return a command as a person can copy it, each word as `shell_quoted`: on one line, whatever a path has."""
+    return " ".join(map(shell_quoted, words))
+
+
 def denied_place(path: Path) -> Path:
     """Return what keeps the person from `path`: the outermost folder above it that cannot be entered, or it itself."""
     above = (folder for folder in reversed(path.parents) if os.path.lexists(folder))

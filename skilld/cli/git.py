@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
-from skilld.files import shell_quoted
+from skilld.files import shell_command
 from skilld.git.environment import scrub_environment
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     folder = private_repositories()
     root, git_dir = _choose_repository(arguments.root, list_roots(folder))
     if command not in _READ_COMMANDS | _MOSTLY_READ_COMMANDS | _WRITE_COMMANDS:
-        plain = " ".join(map(shell_quoted, ["git", f"--git-dir={git_dir}", f"--work-tree={root}", *given]))
+        plain = shell_command(["git", f"--git-dir={git_dir}", f"--work-tree={root}", *given])
         raise UsageError("skilld git does not support this command", command, f"To run it yourself: {plain}")
     repo: Repo = open_any(git_dir, folder)
     person_git(repo, removed).replace_process(*given)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 from skilld.cli import common
 from skilld.cli.git import is_read_only
 from skilld.errors import RefusedError
+from skilld.files import shell_command
 
 if TYPE_CHECKING:
     from skilld.caller.judge import Agents, Doubt
@@ -115,7 +115,7 @@ def remedy(doubt: Doubt, given: Sequence[str]) -> str:
 
     # A command that sets an API key reads it instead, so that it is not shown.
     shown = ["-" if before == "model_api_key" else word for before, word in zip(("", *given), given, strict=False)]
-    words = common.as_text(shlex.join(["skilld", *shown]))
+    words = shell_command(["skilld", *shown])
     match doubt.why:
         case DoubtKind.AGENT:
             return f"A command run inside an agent counts as the agent's own. Run it in your own terminal: {words}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import shutil
 import time
 from contextlib import suppress
@@ -18,6 +17,7 @@ from skilld.cli.config import write_setting
 from skilld.cli.daemon_job import run_as_job
 from skilld.clock import rfc3339, time_ago
 from skilld.errors import Exit, SkilldError, UsageError
+from skilld.files import shell_command
 from skilld.git.environment import scrub_environment
 from skilld.text import pluralize
 
@@ -241,7 +241,7 @@ def leave(arguments: argparse.Namespace) -> int:
     console.say("  undo: skilld team join")
     console.say("  Teammates may still have copies that they fetched earlier.")
     if hub.membership.rules:
-        remove = shlex.join(["git", "push", hub.membership.remote, "--delete", RULES_BRANCH])
+        remove = shell_command(["git", "push", hub.membership.remote, "--delete", RULES_BRANCH])
         console.say(f"  The team's pull request stays on the branch {RULES_BRANCH}; to delete it: {remove}")
     return Exit.OK
 

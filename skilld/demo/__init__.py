@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from typing import Any
 
 from skilld import console
 from skilld.errors import SkilldError
+from skilld.files import shell_quoted
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.text import pluralize
 
@@ -112,7 +112,7 @@ def play(*, keep: bool) -> int:
         _show_commands()
         console.line()
         if keep:
-            there = f"cd {shlex.quote(str(project))} && export HOME={shlex.quote(str(root / 'home'))}"
+            there = f"cd {shell_quoted(project)} && export HOME={shell_quoted(root / 'home')}"
             console.line(f"The folder was kept. To try the commands there: {there}")
         else:
             console.line("The demo removed its folder. To keep it and try the commands: skilld demo --keep")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from skilld.edit.operations import apply as apply_operations
 from skilld.errors import RefusedError, SkilldError
+from skilld.files import shell_command
 from skilld.git import line_diff, objects, refs, state, tree
 from skilld.git.errors import GitTimeoutError
 from skilld.git.line_diff import undo
@@ -462,7 +462,7 @@ def _require_on_no_other_branch(repo: Repo, proposal: Proposal, change: Change) 
     first = "Check that out" if ref.startswith("refs/heads/") else "Merge it, or check it out"
     remedy = f"{first}, then: skilld revert {proposal.id}"
     if there is not None and commit.proposals == (proposal.id,):
-        remedy = shlex.join(["git", "-C", str(there), "revert", commit.oid])
+        remedy = shell_command(["git", "-C", str(there), "revert", commit.oid])
     elif there is not None:
         remedy = f"Edit {there / change.relpath} yourself and commit that; to see the change: skilld show {proposal.id}"
     raise RefusedError(_REVERT_TITLE, cause, remedy)

@@ -6,7 +6,6 @@ The outcome is sentences for the person; the caller escapes them for a terminal.
 from __future__ import annotations
 
 import re
-import shlex
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from pathlib import Path
 
 from skilld.clock import rfc3339
 from skilld.errors import RefusedError, SkilldError
-from skilld.files import shell_quoted
+from skilld.files import shell_command, shell_quoted
 from skilld.git.managed_repos import open_any
 from skilld.git.repo import Repo
 from skilld.git.run import shared_git
@@ -253,7 +252,7 @@ def _describe_superproject(repo: Repo) -> str:
     if (above := repo.superproject) is None:
         return ""
     part = repo.toplevel.relative_to(above).as_posix()
-    command = shlex.join(["git", "-C", str(above), "commit", "-m", f"Update {part}", "--", part])
+    command = shell_command(["git", "-C", str(above), "commit", "-m", f"Update {part}", "--", part])
     return f"\nThe repository around this submodule has it once you record that: {command}"
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shlex
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -18,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from skilld.errors import RefusedError, SkilldError, cause_of
-from skilld.files import read_regular, read_whole, write_atomically
+from skilld.files import read_regular, read_whole, shell_command, write_atomically
 from skilld.git import line_diff, objects, refs, state, tree
 from skilld.git.attributes import is_pointer
 from skilld.git.errors import GitFailedError, NotTrackedError, known_remedy
@@ -153,7 +152,7 @@ class Worktree:
 def manual_command(repo: Repo, *command: str) -> str:
     """Return a git command as a person would type it."""
     how = ["skilld", "git", "--root"] if repo.private else ["git", "-C"]
-    return shlex.join([*how, str(repo.toplevel), *command])
+    return shell_command([*how, str(repo.toplevel), *command])
 
 
 def find_proposal_file(proposal: Proposal, private: Path | None) -> TrackedFile:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from skilld import console
 from skilld.__main__ import main
 from skilld.agents import ADAPTERS
 from skilld.caller.judge import Doubt, DoubtKind
@@ -500,3 +501,9 @@ def test_a_refused_command_does_not_repeat_the_key() -> None:
     words = ["config", "set", "model_api_key", "sk-1234", "--no-check"]
     assert "skilld config set model_api_key - --no-check" in permissions.remedy(doubt, words)
     assert "skilld config set model offline" in permissions.remedy(doubt, ["config", "set", "model", "offline"])
+
+
+def test_a_refused_command_can_be_copied_from_one_line() -> None:
+    doubt = Doubt(DoubtKind.NO_TERMINAL, "it has no terminal")
+    told = permissions.remedy(doubt, ["reject", "0123abcd", "--why", "not here,\nnot now"])
+    assert console.message(told) == r"Run it in a terminal: skilld reject 0123abcd --why $'not here,\x0anot now'"

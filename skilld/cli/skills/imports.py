@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 import time
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.clock import rfc3339
 from skilld.errors import SkilldError, UsageError
+from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
 from skilld.text import pluralize
 
@@ -151,7 +151,7 @@ def _print_result(outcome: _ImportResult) -> None:
     if outcome.error is not None:
         sys.stderr.write(f"skilld: {where}: {console.message(str(outcome.error))}\n")
         if remedy := outcome.error.remedy:  # of several skills, one is named alone
-            remedy = remedy.replace("--name ", f"--only {shlex.quote(outcome.where)} --name ")
+            remedy = remedy.replace("--name ", f"--only {shell_quoted(outcome.where)} --name ")
             sys.stderr.write(f"  {console.plain(remedy)}\n")
         return
     if outcome.proposal is None or outcome.imported is None:
