@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from skilld import protocol
 from skilld.clock import parse_time, time_until
 from skilld.daemon import job_builder
 from skilld.errors import SkilldError
@@ -23,6 +24,7 @@ from skilld.protocol import BatchResult
 from skilld.skills.project_config import PROJECT_CONFIG
 from skilld.store import Store
 from skilld.store.batches import Obstacle, StoredBatch, Tries
+from skilld.store.meta import ACTIVE_SETTINGS
 from skilld.types import Cause, Outcome
 
 log = get_logger()
@@ -67,10 +69,17 @@ class Obstacles:
             else:
                 for name in set(before.kept).difference(results.learning_ids(result)):
                     self._store.learnings.forget(name)
-        found = Obstacle(cause.what, cause.place, cause.remedy, since, kept) if cause else None
+        found = Obstacle(cause.what, self._place_of(cause), cause.remedy, since, kept) if cause else None
         self._store.batches.set_obstacle(batch.id, found)
         if found is None:
             self._met.pop(batch.id, None)
+
+    def _place_of(self, cause: protocol.Obstacle) -> str:
+        """Return where an obstacle is: for one of the judge's set-up, in the settings with this digest."""
+        return self._settings_digest() if cause.what is Cause.JUDGE else cause.place
+
+    def _settings_digest(self) -> str:
+        return str((self._store.meta.get(ACTIVE_SETTINGS) or {}).get("origin", ""))
 
     def retry_cleared(self, now: float) -> int:
         """Retry the batches whose obstacle may be gone at a Unix time. Return how many."""
@@ -92,6 +101,8 @@ class Obstacles:
             or now - (parse_time(batch.created_at) or now) > _MAX_AGE_SECONDS
         ):
             return False
+        if found.cause is Cause.JUDGE:
+            return self._settings_digest() not in {"", found.place}
         if found.cause is Cause.SKILL:
             return skills and bool(job_builder.refresh_skills(self._store, self._host, batch).skills)
         if found.cause is not Cause.REPOSITORY:

@@ -90,7 +90,8 @@ def analyse(job: AnalyseBatch, redact: Redact, keep: KeepPlan) -> BatchResult:
     except ProjectConfigError as error:
         analysis.report_obstacle(Cause.REPOSITORY, str(error.path))
         return replace(analysis.result(), outcome=Outcome.FAILED, detail=str(error))
-    except SkilldError as error:  # the set-up, a refused key: tried again when the person says so
+    except SkilldError as error:  # the set-up, a refused key: tried again with other settings
+        analysis.report_obstacle(Cause.JUDGE)
         return replace(analysis.result(), outcome=Outcome.FAILED, detail=str(error))
     return analysis.result()
 

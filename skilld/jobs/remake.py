@@ -79,5 +79,6 @@ def _error_result(error: SkilldError, place: str = "") -> BatchResult:
         return BatchResult(
             outcome=Outcome.REFUSED, detail=detail, cause=Obstacle(Cause.REPOSITORY, place, error.remedy)
         )
-    is_set_up = bool(error.remedy) and not isinstance(error, RefusedError)  # such as a refused key: no retry
-    return BatchResult(outcome=Outcome.FAILED if is_set_up else Outcome.REFUSED, detail=detail)
+    if error.remedy and not isinstance(error, RefusedError):  # the set-up, such as a refused key
+        return BatchResult(outcome=Outcome.FAILED, detail=detail, cause=Obstacle(Cause.JUDGE))
+    return BatchResult(outcome=Outcome.REFUSED, detail=detail)

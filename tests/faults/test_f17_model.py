@@ -55,6 +55,25 @@ def test_f17_a_batch_that_fails_too_often_is_visibly_parked(home: Path, project:
         assert "again: skilld retry" in program.run("status").stdout
 
 
+def test_f17_a_model_that_does_not_exist_is_asked_again_once_the_settings_are_mended(
+    home: Path, project: Project
+) -> None:
+    with StubModel(right_answer) as model:
+        program = program_with(home, model)
+        program.run("run", "--once")
+        teach(home, project)
+        model.queue(Reply(status=404))
+        for _ in range(2):
+            program.run("run", "--once")
+            assert program.json("status")["batches"] == {"pending": 0, "done": 0, "parked": 1}
+        asked = len(model.bodies)
+        program.environment["SKILLD_MODEL"] += "-mini"
+        program.run("run", "--once")
+        assert len(model.bodies) > asked == 1
+        assert program.json("status")["batches"] == {"pending": 0, "done": 1, "parked": 0}
+    assert len(program.json("proposals", "--state", "all")) == 1
+
+
 @pytest.mark.slow
 def test_f17_a_ten_megabyte_answer_is_invalid(home: Path, project: Project) -> None:
     with StubModel(right_answer) as model:
