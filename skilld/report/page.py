@@ -57,7 +57,7 @@ def _tiles(report: Report) -> Markup:
     states, where = report.decided.states, report.taught.where
     shares = wording.brief(again.before), wording.brief(again.after)
     found = (
-        (number(report.taught.total), "lasting instructions given"),
+        (number(report.taught.total), f"lasting instruction{'' if report.taught.total == 1 else 's'} given"),
         (number(states["accepted"]), "edit accepted" if states["accepted"] == 1 else "edits accepted"),
         (number(states["open"]), "waiting for your decision"),
         (number(where["waiting"]), "not in a file yet"),
@@ -79,7 +79,7 @@ def _taught_section(report: Report, home: str) -> Markup:
     legend = _legend([(name, wording.DESTINATIONS[name], taught.where[name]) for name in shown])
     rows = [
         (_path_markup(one.path, home), number(one.taught), number(one.accepted), number(one.open))
-        for one in taught.files[:_MAX_ROWS]
+        for one in taught.files
     ]
     table = _table(("file", "taught", "accepted", "open"), rows)
     return _section("Taught", wording.taught(report), legend, plot, plots.months(report.weeks), table)
@@ -97,7 +97,7 @@ def _repeats_section(report: Report, home: str) -> Markup:
     legend = _legend([(name, said, None) for name, said in names.items()])
     plain = tag("figure", tag("figcaption", "Repeats per week"), weekly, plots.months(report.weeks))
     states = _legend([(f"is-{state}", wording.RULES[state], count) for state, count in again.states.items() if count])
-    rows = [_rule_cells(one, home) for one in again.rules[:_MAX_ROWS]]
+    rows = [_rule_cells(one, home) for one in again.rules]
     table = _table(("rule", "", "before", "since", "likely range"), rows, "narrow")
     pair = tag("div", plain, _figure_around(report), class_="pair")
     return _section("Repeated", wording.repeats(report), *more, legend, pair, states, table)
@@ -145,7 +145,7 @@ def _weight_section(report: Report, home: str) -> Markup:
             number(one.now),
             number(one.sessions),
         )
-        for one in report.weight[:_MAX_ROWS]
+        for one in report.weight
     ]
     heads = ("file", f"{wording.day(report.weeks[0])} to now", "change", "tokens", "sessions")
     return _section("Weight", wording.weight(report), *([_table(heads, rows, "narrow")] if rows else []))
@@ -171,8 +171,7 @@ def _cost_section(report: Report) -> Markup:
     peak, about = wording.amount(most, cost.unit), "Model costs by week"
     plot = plots.bars([Series("cost", cost.per_week)], titles, highest=most, peak=peak, about=about)
     prices = {one.model: wording.amount(one.usd, "usd") if one.usd else "price unknown" for one in cost.models}
-    shown = cost.models[:_MAX_ROWS]
-    rows = [(one.model, number(one.calls), number(one.tokens), prices[one.model]) for one in shown]
+    rows = [(one.model, number(one.calls), number(one.tokens), prices[one.model]) for one in cost.models]
     table = _table(("model", "calls", "tokens", "cost"), rows)
     return _section("Cost", wording.cost(report), plot, plots.months(report.weeks), table)
 
@@ -183,7 +182,7 @@ def _groups_section(one_of: str, groups: Sequence[Group], home: str) -> Markup:
             _path_markup(one.name, home) if one.name else tag("span", "unknown", class_="dim"),
             *(number(count) for count in (one.sessions, one.taught, one.accepted, one.repeats)),
         )
-        for one in groups[:_MAX_ROWS]
+        for one in groups
     ]
     return _section(f"{one_of.title()}s", "", _table((one_of, "sessions", "taught", "accepted", "repeated"), rows))
 
@@ -192,7 +191,7 @@ def _lessons_section(report: Report, home: str) -> Markup:
     rows = [
         tag(
             "li",
-            tag("p", one.what, tag("span", one.state, class_="state")),
+            tag("p", one.what, tag("span", wording.DESTINATIONS.get(one.state, one.state), class_="state")),
             *(tag("blockquote", quote) for quote in one.quotes),
             tag("p", f"{wording.day(one.at)}, {wording.short_path(one.where, home) or 'no file yet'}", class_="dim"),
         )
@@ -206,9 +205,13 @@ def _section(title: str, lead: str, *content: str) -> Markup:
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], class_: str = "") -> Markup:
+    """Return the first rows as a table, and how many there are besides."""
     head = tag("thead", tag("tr", *(tag("th", one, scope="col") for one in heads)))
-    body = tag("tbody", *(tag("tr", *(tag("td", cell) for cell in row)) for row in rows))
-    return tag("div", tag("table", head, body, class_=class_), class_="wide")
+    body = tag("tbody", *(tag("tr", *(tag("td", cell) for cell in row)) for row in rows[:_MAX_ROWS]))
+    more = f"{number(len(rows) - _MAX_ROWS)} more not shown" if len(rows) > _MAX_ROWS else ""
+    return tag(
+        "div", tag("table", head, body, class_=class_), *([tag("p", more, class_="dim")] if more else []), class_="wide"
+    )
 
 
 def _legend(keys: Sequence[tuple[str, str, int | None]]) -> Markup:

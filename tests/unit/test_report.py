@@ -291,6 +291,17 @@ def test_a_day_is_one_of_the_persons_calendar() -> None:
 _MONDAYS = (("2026-03-02", 1), ("2026-06-22", 2))
 
 
+def test_the_page_counts_what_it_leaves_out_and_has_words_for_states() -> None:
+    groups = tuple(Group(f"agent-{number}", 1, 1, 1, 1) for number in range(13))
+    said, waiting = (replace(REPORT.lessons[0], state=state) for state in ("said", "waiting"))
+    taught = replace(REPORT.taught, total=1)
+    shown = PageText(page(replace(REPORT, agents=groups, lessons=(said, waiting), taught=taught), HOME)).shown
+    assert [text for text in shown if "more not shown" in text] == ["3 more not shown"]
+    assert ("agent-9" in shown, "agent-10" in shown) == (True, False)
+    assert {"already in a file", "not in a file yet", "lasting instruction given"} <= {*shown}
+    assert {"said", "waiting"}.isdisjoint(shown)
+
+
 def test_an_empty_database_says_why_there_is_nothing(tmp_path: Path) -> None:
     report = gather(new_store(tmp_path / "skilld.db"), NOW, words=True)
     why = "Nothing to show, because skilld has not read any sessions yet. Start with: skilld run --backfill 7"
