@@ -17,9 +17,11 @@ from textual.notifications import SeverityLevel
 from textual.widgets import TabbedContent, TabPane
 
 from skilld.console import message
+from skilld.errors import SkilldError
 from skilld.review.controller import ReviewSession
 from skilld.review.dialogs import CSS as DIALOGS
 from skilld.review.dialogs import KeyBar, KeysApp, Messages, Pane
+from skilld.review.failures import error_text
 from skilld.review.generation import Generation
 from skilld.review.panes import ReportPane, SessionsPane, SkillsPane, WaitingPane
 from skilld.review.proposals_pane import ProposalsPane
@@ -92,6 +94,9 @@ class ReviewApp(KeysApp[None]):
         """Show a text above the key bar, after making it safe for the terminal."""
         content = Content.styled(_safe_lines(text), _STYLES[severity])
         self.screen_stack[0].query_one(Messages).add(content, _MESSAGE_SECONDS)
+
+    def show_error(self, error: SkilldError) -> None:
+        self.show_message(error_text(error), "error")
 
     def hide_message(self, text: str) -> None:
         """Remove a message that is no longer true."""

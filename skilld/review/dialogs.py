@@ -19,7 +19,9 @@ from textual.widgets import DataTable, Footer, Input, Label, OptionList, Static
 from textual.widgets._footer import FooterKey
 from textual.worker import get_current_worker
 
+from skilld.errors import SkilldError
 from skilld.proposals.explain import Part
+from skilld.review.failures import error_text
 from skilld.text import safe_text
 
 CANCEL = Binding("escape", "cancel", "Cancel", priority=True)
@@ -91,7 +93,8 @@ class Messages(Static):
         self._texts: list[Content] = []
 
     def add(self, text: Content, seconds: float) -> None:
-        """Show a text for this many seconds."""
+        """Show a text for this many seconds, once if it is shown already."""
+        self.hide(text.plain)
         self._texts = [*self._texts, text]
         self._redraw()
         self.set_timer(seconds, partial(self._remove, text))
@@ -420,6 +423,10 @@ class KeysApp(App[R]):
             with suppress(Empty):
                 return answers.get(timeout=_PROGRESS_SECONDS)
         return False
+
+    def show_error(self, error: SkilldError) -> None:
+        """Show an error that does not end the app."""
+        self.notify(safe_text(error_text(error), newlines=True), severity="error", markup=False)
 
     def action_keys(self) -> None:
         named: dict[str, list[str]] = {"Move in the list": ["\u2191", "\u2193", "j", "k", "g", "G"]}

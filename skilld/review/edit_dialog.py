@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -14,6 +13,7 @@ from textual.widgets import Label, TextArea
 
 from skilld.review.dialogs import CANCEL, Dialog, KeyBar
 from skilld.review.diff import DiffRow
+from skilld.review.failures import on_thread
 from skilld.text import safe_text
 
 
@@ -82,7 +82,7 @@ class EditDialog(Dialog[str]):
             self.query_one(TextArea).read_only = True
             self._accept_text(self.query_one(TextArea).text)
 
-    @work(thread=True)
+    @on_thread("accept")
     def _accept_text(self, text: str) -> None:
         self.app.call_from_thread(self._show_result, text, self._accept(text))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, ParamSpec
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -26,6 +26,7 @@ from skilld.review import draw
 from skilld.review.dialogs import CSS as DIALOGS
 from skilld.review.dialogs import Field, KeyBar, KeysApp, Rows, TextDialog, scroll_page
 from skilld.review.edit_dialog import EditDialog
+from skilld.review.failures import on_thread
 from skilld.review.generation import Generation, KeptCandidate, Preview, SessionChoice, name_problem
 from skilld.text import pluralize, safe_text
 
@@ -130,15 +131,19 @@ class SaveStep(Step):
             self._saving = True
             self._save()
 
-    @work(thread=True)
+    @on_thread("save")
     def _save(self) -> None:
         def progress(what: str, done: int, total: int) -> None:
             self.app.call_from_thread(self.show_status, f"{what}: {done} of {total}")
 
         became: list[CandidateResult] = []
-        for one in self._generating.save(self._pending, self._result, progress):
-            became.append(one)
-            self.app.call_from_thread(self._results.append, one)
+        try:
+            for one in self._generating.save(self._pending, self._result, progress):
+                became.append(one)
+                self.app.call_from_thread(self._results.append, one)
+        except SkilldError as error:  # the others can be tried again
+            left = self._pending[len(became) :]
+            became += [CandidateResult(replace(one.candidate, name=one.name), why_not=str(error)) for one in left]
         self.app.call_from_thread(self._saved, became)
 
     def _saved(self, became: Sequence[CandidateResult]) -> None:
@@ -224,7 +229,10 @@ class ReviewStep(Step):
         row = self.rows.cursor_row
         text = self._keeps[row].text or self._result.previews[row].text
         if not text or not draw.can_show(text):
-            self.notify("You can edit only new skills here; changes to existing ones become proposals.")
+            hidden = "The text contains characters that cannot be shown here."
+            self.notify(
+                hidden if text else "You can edit only new skills here; changes to existing ones become proposals."
+            )
             return
 
         def on_edit(own: str | None) -> None:
@@ -292,7 +300,7 @@ class SessionsStep(Step):
             self._last_progress = now
             self.app.call_from_thread(self.show_status, f"{what}: {done} of {total}")
 
-    @work(thread=True, exclusive=True, group="read")
+    @on_thread("read", exclusive=True)
     def _read_sessions(self) -> None:
         try:
             found = self._generating.choices(self.progress)
@@ -354,7 +362,7 @@ class SessionsStep(Step):
         else:
             self.show_status(f"{pluralize(len(self._all), 'session')}, none selected")
 
-    @work(thread=True, exclusive=True, group="expect")
+    @on_thread("expect", exclusive=True)
     def _count_patterns(self) -> None:
         chosen = self.chosen
         number = len(self._generating.find_offline(chosen).candidates)
@@ -374,7 +382,7 @@ class SessionsStep(Step):
             self._busy = True
             self._find(self.chosen)
 
-    @work(thread=True, exclusive=True, group="find")
+    @on_thread("find", exclusive=True)
     def _find(self, chosen: Sequence[SessionChoice]) -> None:
         self.app.call_from_thread(self.show_status, "Looking ...")
         try:

@@ -108,7 +108,10 @@ class Generation:
         """Return the past sessions that were asked for, newest first. Reads their transcripts."""
         transcripts = with_progress(self._options.transcripts, progress)
         self._reading = read_sessions(transcripts, self._options.wanted, self._context.redact, self._prices)
-        return [_session_choice(session) for session in self._reading.sessions]
+        found: dict[str, SessionChoice] = {}
+        for session in self._reading.sessions:  # of a forked one, two files have turns
+            found.setdefault(session.id, _session_choice(session))
+        return [*found.values()]
 
     def cost(self, choice: SessionChoice) -> float | None:
         """Return what a session cost in US dollars; None if that is not known. May take seconds."""

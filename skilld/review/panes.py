@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -23,6 +23,7 @@ from skilld.report.values import Report
 from skilld.review import draw
 from skilld.review.controller import ReviewSession, forget_question, no_skills_text, switched_text
 from skilld.review.dialogs import Field, Pane, Rows, SearchField, TextDialog, YesNoDialog, on_yes
+from skilld.review.failures import on_thread, shows_errors
 from skilld.review.generate_screen import SessionsStep
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.store.learnings import Learning
@@ -83,7 +84,7 @@ class ListPane(Pane, Generic[T]):
         row = self.rows.cursor_row
         return self._shown[row] if 0 <= row < len(self._shown) else None
 
-    @work(thread=True, exclusive=True, group="read")
+    @on_thread("read", exclusive=True)
     def read(self) -> None:
         """Read the list again."""
         self.app.call_from_thread(self._set_items, self.load())
@@ -163,14 +164,12 @@ class SkillsPane(ListPane[LibraryRow]):
         self.app.copy_to_clipboard(text)
         self.app.show_message(f"Copied {text}")
 
+    @shows_errors
     def action_edit(self) -> None:
-        if skill := self.chosen:
-            try:
-                if self._session.edit_skill(skill, self.app.edit_outside):
-                    self.app.show_message(f"Changed {skill.name}")
-            except SkilldError as error:
-                self.app.show_message(str(error), "error")
+        if (skill := self.chosen) and self._session.edit_skill(skill, self.app.edit_outside):
+            self.app.show_message(f"Changed {skill.name}")
 
+    @shows_errors
     def action_switch(self) -> None:
         """Turn the skill on or off for agents; they may still load it on their own."""
         if skill := self.chosen:
@@ -178,13 +177,9 @@ class SkillsPane(ListPane[LibraryRow]):
             self.app.show_message(switched_text(skill, offered=offered))
             self.read()
 
+    @shows_errors
     def action_generate(self) -> None:
-        try:
-            steps = self.app.generating() if self.app.generating else None
-        except SkilldError as error:
-            self.app.show_message(str(error), "error")
-            return
-        if steps is not None:
+        if self.app.generating and (steps := self.app.generating()):
             self.app.push_screen(SessionsStep(steps), self._generated)
 
     def _generated(self, became: list[CandidateResult] | None) -> None:
@@ -201,13 +196,10 @@ class SkillsPane(ListPane[LibraryRow]):
             dialog = TextDialog(question, field)
             self.app.push_screen(dialog, lambda typed: self._delete(skill) if typed == skill.name else None)
 
+    @shows_errors
     def _delete(self, skill: LibraryRow) -> None:
-        try:
-            self.app.show_message(f"Moved to {self._session.delete_skill(skill)}.")
-        except SkilldError as error:
-            self.app.show_message(str(error), "error")
-        else:
-            self.read()
+        self.app.show_message(f"Moved to {self._session.delete_skill(skill)}.")
+        self.read()
 
 
 class SessionsPane(ListPane[LiveSession]):
@@ -269,7 +261,7 @@ class WaitingPane(ListPane[list[Learning]]):
         self._session.forget(ask)
         return "Forgotten"
 
-    @work(thread=True, group="decide")
+    @on_thread("decide")
     def _run_action(self, act: Callable[[], str]) -> None:
         try:
             self.app.call_from_thread(self.app.show_message, act())
@@ -298,7 +290,7 @@ class ReportPane(Pane):
         self.query_one(VerticalScroll).focus()
         self._read()
 
-    @work(thread=True, exclusive=True, group="report")
+    @on_thread("report", exclusive=True)
     def _read(self) -> None:
         self.app.call_from_thread(self._set_items, self._session.report())
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -34,6 +34,7 @@ from skilld.review.dialogs import (
     on_yes,
 )
 from skilld.review.edit_dialog import EditDialog
+from skilld.review.failures import error_text, on_thread, shows_errors
 from skilld.text import safe_text
 from skilld.types import Proposal, State
 
@@ -116,7 +117,7 @@ class ProposalsPane(Pane):
         for item in self._items.values():
             self.rows.set_cell(item.id, draw.AGE, Content(draw.age(self._session.made_at(item), now)))
 
-    @work(thread=True, exclusive=True, group="again")
+    @on_thread("again", exclusive=True)
     def _check_database(self) -> None:
         if not self._session.deciding and (version := self._session.version()) != self._version:
             self._version = version
@@ -131,6 +132,7 @@ class ProposalsPane(Pane):
         self._apply_search()
 
     @on(Input.Changed, "#find")
+    @shows_errors
     def _apply_search(self) -> None:
         """Show the proposals with the searched words; the cursor stays on its proposal, or moves to the next."""
         words = self.query_one("#find", Input).value
@@ -186,12 +188,12 @@ class ProposalsPane(Pane):
         self._being_read = proposal
         self._read(proposal)
 
-    @work(thread=True, exclusive=True, group="view")
+    @on_thread("view", exclusive=True)
     def _read(self, proposal: Proposal) -> None:
         try:
             view = self._session.view(proposal)
         except SkilldError as error:
-            view = ProposalView((), (), (), (_error_text(error),), (), "")
+            view = ProposalView((), (), (), (error_text(error),), (), "")
         if not get_current_worker().is_cancelled:
             self.app.call_from_thread(self._set_view, proposal, view)
 
@@ -203,12 +205,12 @@ class ProposalsPane(Pane):
                 self.app.hide_message(_LOADING)
                 self.query_one("#change", Static).update(draw.proposal_detail(proposal, view, self._session.home))
 
-    @work(thread=True, group="git")
+    @on_thread("git")
     def _update_from_git(self) -> None:
         try:
             self._session.update_from_git()
         except SkilldError as error:
-            self.app.call_from_thread(self._show_error, error)
+            self.app.call_from_thread(self.app.show_error, error)
         self.app.call_from_thread(self.fill)
         for doubt in self._session.doubts():
             self.app.call_from_thread(self.app.show_message, doubt, "warning")
@@ -217,6 +219,7 @@ class ProposalsPane(Pane):
         if self._loaded_view() and (proposal := self.chosen):
             self._decide(partial(self._session.accept, proposal.id, proposal))
 
+    @shows_errors
     def action_accept_file(self) -> None:
         """Ask, then accept every open proposal for the chosen one's file, oldest first."""
         if (proposal := self.chosen) is None:
@@ -252,6 +255,7 @@ class ProposalsPane(Pane):
     def action_edit(self) -> None:
         self._edit()
 
+    @shows_errors
     def action_outside(self) -> None:
         if proposal := self.chosen:
             self._edit(partial(self.app.edit_outside, name=Path(proposal.path).name))
@@ -266,6 +270,7 @@ class ProposalsPane(Pane):
         decided = partial(self._decide_with, lambda chosen: self._session.accept_parts(proposal.id, chosen, proposal))
         self.app.push_screen(PartsDialog(view.parts), decided)
 
+    @shows_errors
     def action_elsewhere(self) -> None:
         if proposal := self._undecided_choice():
             decided = partial(self._decide_with, lambda path: self._session.accept_elsewhere(proposal.id, path))
@@ -273,28 +278,21 @@ class ProposalsPane(Pane):
             question = f"Accept into which file? {safe_text(proposal.summary)}"
             self.app.push_screen(TextDialog(question, field), lambda path: decided(path or None))
 
+    @shows_errors
     def action_move(self) -> None:
         view = self._loaded_view()
         if view is None or (proposal := self._undecided_choice()) is None:
             return
-        try:
-            titles = section_titles(view.before)
-        except SkilldError as error:
-            self._show_error(error)
-            return
-
-        def chosen(title: str | None) -> None:
-            try:
-                if title is not None:
-                    self._drafts[proposal.id] = view.text, move_to_section(view.before, view.text, title)
-                    self._edit()
-            except SkilldError as error:
-                self._show_error(error)
-
-        if titles:
-            self.app.push_screen(SectionDialog(titles), chosen)
+        if titles := section_titles(view.before):
+            self.app.push_screen(SectionDialog(titles), partial(self._move, proposal, view))
         else:
             self.app.show_message("The file has no sections to choose from.")
+
+    @shows_errors
+    def _move(self, proposal: Proposal, view: ProposalView, title: str | None) -> None:
+        if title is not None:
+            self._drafts[proposal.id] = view.text, move_to_section(view.before, view.text, title)
+            self._edit()
 
     def action_skip(self) -> None:
         self.rows.action_cursor_down()
@@ -327,11 +325,7 @@ class ProposalsPane(Pane):
         base, text = self._drafts.get(proposal.id, (view.text, view.text))
         notes = [borrowed_lines_note(view.lenders)] if view.lenders and base == view.text else []
         if editor is not None:
-            try:
-                before, text = text, editor(text)
-            except SkilldError as error:
-                self._show_error(error)
-                return
+            before, text = text, editor(text)
             if text == before:
                 self.app.show_message("You made no changes.")
                 return
@@ -358,7 +352,7 @@ class ProposalsPane(Pane):
         try:
             self._show_report(self._session.accept_edited(proposal_id, text, opened))
         except SkilldError as error:
-            return _error_text(error)
+            return error_text(error)
         finally:
             self.app.call_from_thread(self.fill)
         return ""
@@ -368,24 +362,14 @@ class ProposalsPane(Pane):
         if answer is not None:
             self._decide(partial(decide, answer))
 
-    @work(thread=True, group="decide")
+    @on_thread("decide")
     def _decide(self, decide: Callable[[], DecisionReport]) -> None:
         try:
-            report = decide()
-        except SkilldError as error:
-            self.app.call_from_thread(self._show_error, error)
-        else:
-            self._show_report(report)
-        self.app.call_from_thread(self.fill)
+            self._show_report(decide())
+        finally:
+            self.app.call_from_thread(self.fill)
 
     def _show_report(self, report: DecisionReport) -> None:
         for lines, severity in ((report.lines, "information"), (report.warnings, "warning")):
             if lines:
                 self.app.call_from_thread(self.app.show_message, "\n".join(lines), severity)
-
-    def _show_error(self, error: SkilldError) -> None:
-        self.app.show_message(_error_text(error), "error")
-
-
-def _error_text(error: SkilldError) -> str:
-    return "\n".join(filter(None, (f"{error.title}: {error.cause}" if error.cause else error.title, error.remedy)))

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from textual.widgets import TextArea
 
+from skilld.mining.proposing import CandidateResult
 from skilld.mining.questions import Estimate
-from skilld.review.generation import KeptCandidate
+from skilld.review.generation import Generation, KeptCandidate
+from skilld.store.connection import StoreError
 from support.generation_pilot import generation_steps, run_generation
 from support.in_process_program import InProcessProgram
 from support.live_project import Project
@@ -83,6 +88,45 @@ def test_sessions_are_listed_escaped_filtered_and_counted(program: InProcessProg
 
     assert run_generation(story) == []
     assert program.json("proposals", "--state", "all") == []
+
+
+def test_a_session_that_went_on_after_a_fork_is_listed_once(program: InProcessProgram, project: Project) -> None:
+    """Two files have turns of it, as the newer one begins with a copy of the older."""
+    first = Session(program.home, project)
+    first.type("Write the notes of the third release")
+    fork = Session(program.home, project)
+    fork.raw(first.path.read_bytes())
+    fork.type("Now write the notes of the fourth release")
+    first.type("And then tag the third release")
+    os.utime(first.path, (time.time() - 60,) * 2)
+
+    async def story(screen: Screen) -> None:
+        await screen.shows("8 sessions, none selected", "notes of the third", "notes of the fourth")
+        await screen.press("a")
+        await screen.shows("8 selected; the built-in rules alone may find")
+        await screen.press("escape")
+
+    assert run_generation(story) == []
+
+
+def test_what_the_database_refuses_can_be_proposed_again(
+    program: InProcessProgram, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> Iterator[CandidateResult]:
+        raise StoreError("Could not use the database", "it is locked")
+
+    async def story(screen: Screen) -> None:
+        await _to_the_names(screen)
+        with monkeypatch.context() as broken:
+            broken.setattr(Generation, "save", fail)
+            await screen.press("enter")
+            await screen.shows("Could not use the database: it is locked")
+        await screen.press("enter")
+        await screen.until("it to be proposed", lambda: not screen.app.is_running)
+
+    (made,) = run_generation(story) or []
+    assert (made.candidate.name, made.why_not) == ("rebase-main-squash-fixup", "")
+    assert [one["id"] for one in program.json("proposals")] == [made.proposal]
 
 
 def test_the_three_steps_propose_what_was_kept_named_and_edited(program: InProcessProgram, project: Project) -> None:
