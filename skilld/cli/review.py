@@ -50,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         redaction_key=where.redaction_key,
         targets=common.settings().targets,
         first_step=first_step,
+        passed_over=common.passed_over,
     )
     session = ReviewSession(context)
     if arguments.plain or not terminal.has_screen():

@@ -28,6 +28,7 @@ from skilld.pipeline import messages
 from skilld.proposals import amend, worktree
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting
 from skilld.proposals.explain import Part, ProposalReader, describe_destination, parts, read_versions, shown_versions
+from skilld.proposals.passed_over import forget_ask
 from skilld.proposals.poll import prepare_observation, record_observation
 from skilld.proposals.remarks import (
     DECIDED_STATES,
@@ -138,6 +139,7 @@ class ReviewContext:
     redaction_key: Path
     targets: Collection[TargetKind] = tuple(TargetKind)
     first_step: str = ""  # how to begin, if skilld has never run
+    passed_over: Callable[[], Sequence[Learning]] = list  # reads what was said lately and not taken for a rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,9 @@ class ProposalView:
     text: str  # the whole skill as proposed; empty if it cannot be read
     lenders: tuple[str, ...] = ()  # the IDs of other open proposals with lines in the text
     before: str = ""  # the whole skill without the proposal
+
+
+_NOT_TAKEN = "it was not taken for a rule"
 
 
 def _content_key(proposal: Proposal) -> tuple[object, ...]:
@@ -405,9 +410,11 @@ class ReviewSession:
                 return report
 
     def waiting_learnings(self) -> list[list[Learning]]:
-        """Return the learnings that wait for a file, grouped by ask, the newest first."""
+        """Return the learnings by ask, the newest first; then what was said lately and not taken for a rule."""
         with self._store() as store:
-            return current_asks(store, store.learnings.said())
+            asks = current_asks(store, store.learnings.said())
+        missed = self._context.passed_over()
+        return [*asks, *([replace(one, why_kept=f"{_NOT_TAKEN} ({one.why_kept})")] for one in missed)]
 
     def propose(self, ask: Sequence[Learning]) -> Proposal:
         """Propose a learning for the best file. Raises SkilldError, with nothing changed, if there is none."""
@@ -417,8 +424,7 @@ class ReviewSession:
     def forget(self, ask: Sequence[Learning]) -> None:
         """Delete a learning, however often it was said."""
         with self._decision_lock, self._store() as store, store.transaction():
-            for one in ask:
-                store.learnings.forget(one.id)
+            forget_ask(store, ask)
 
     def skills(self) -> list[LibraryRow]:
         """Return the person's skills. Reads the disk."""

@@ -47,3 +47,15 @@ def test_it_can_be_proposed_or_forgotten_when_its_transcript_is_gone(
     assert made["summary"] == "Never show the raw id."
     program.run("learnings", "--forget", token["id"])
     assert program.json("learnings") == []
+
+
+def test_review_lists_it_below_the_learnings(home: Path, project: Project, program: Program) -> None:
+    program.run("run", "--once")
+    Session(home, project).type("never show the raw id again", "never display the token again", *CHATTER[:3])
+    program.run("run", "--once")
+    said = program.run("review", "--plain", typed="4\nf\ny\np\nq\n").stdout
+    assert "learning: Never display the token.\n  not proposed: it was not taken for a rule (it seems to" in said
+    assert "Forgotten." in said
+    assert "Never show the raw id." in said
+    assert program.json("learnings") == []
+    assert [one["summary"] for one in program.json("proposals")] == ["Never show the raw id."]
