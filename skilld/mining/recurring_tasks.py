@@ -31,7 +31,7 @@ from skilld.mining.requests import (
     requests_with_actions,
     turns_between,
 )
-from skilld.mining.said import Sentence, said_parts, sentences_of_turns, with_stop
+from skilld.mining.said import Sentence, said_parts, sentences_of_turns, with_stop, without_told
 from skilld.mining.session_summary import Feedback, Row
 from skilld.mining.similarity import VARIABLE, ActionRun, step_similarity
 from skilld.mining.values import Candidate, Grouping, Part, PartKind, Proof, Recurrence, Savings
@@ -98,7 +98,8 @@ class _Group:
 class RecurringTask:
     """A recurring task: its requests as one ask, the rows of its sessions, and a draft or the reason for none.
 
-    `steps` are the steps that distinguish it from other work, each as one of the sessions did it.
+    `steps` are the steps that distinguish it from other work, each as one of the sessions did it. `once` was said in
+    only one session, which is too little for a skill.
     """
 
     ask: Ask
@@ -106,6 +107,7 @@ class RecurringTask:
     candidate: Candidate | None
     missed: str = ""
     steps: tuple[ActionRun, ...] = ()
+    once: tuple[Part, ...] = ()
 
 
 def find_recurring_tasks(
@@ -251,18 +253,18 @@ def _build_task(
         part for part in corrections if not part_problem(part, rows[0].project, in_task=True)
     ]  # the others are left out
     own = tuple(step.seen[0] for step in did.steps if not (step.edits or step.reads or is_generic(step.text)))
-    said = _said_on_task(group, rows, corrections, denied, gate)
+    said, once = _said_on_task(group, rows, corrections, denied, gate)
     saved = _savings(rows, episodes, telling if gate.reviewed else [*telling, *said], did)
     did = replace(did, done=outline(rows, rounds) if gate.reviewed else ())
     if missed := _missing_reason(saved, did, [*telling, *said], gate):
         return RecurringTask(ask, rows, None, missed, own)
-    return RecurringTask(ask, rows, _candidate(ask, rows, did, [*corrections, *said], saved), steps=own)
+    return RecurringTask(ask, rows, _candidate(ask, rows, did, [*corrections, *said], saved), "", own, tuple(once))
 
 
 def _said_on_task(
     group: _Group, rows: Sequence[Row], corrections: Sequence[Part], denied: IsDenied, gate: _Gate
-) -> list[Part]:
-    """Return what the person said about how the task is to be done; for no review, what they had to add repeatedly."""
+) -> tuple[list[Part], list[Part]]:
+    """Return what the person said about how to do the task: for no review, what they repeated and what not."""
     asked = group.places | group.continued
     found: list[Sentence] = []
     known = [part.text for part in corrections]
@@ -276,14 +278,16 @@ def _said_on_task(
         found += [one for one in said if not denied(row, Feedback(one.turn, one.quote, one.text, Kind.CORRECTION, 1.0))]
         known += [one.quote for one in row.user_feedback if denied(row, one)]
     titles = [one.task.text for one in group.requests]
-    parts = said_parts(found, known, titles, least=1 if gate.reviewed else MIN_SESSIONS)
-    taken_back = [
-        part
-        for part in parts
-        if _is_taken_back(part, rows) or any(contradicts(one.text, part.text) for one in corrections)
-    ]
-    left = [part for part in parts if part not in taken_back and not part_problem(part, rows[0].project)]
-    return left if gate.reviewed else [replace(part, text=with_stop(part.text)) for part in left]
+
+    def is_fit(part: Part) -> bool:
+        is_denied = _is_taken_back(part, rows) or any(contradicts(one.text, part.text) for one in corrections)
+        return not is_denied and not part_problem(part, rows[0].project)
+
+    if gate.reviewed:
+        return [*filter(is_fit, said_parts(found, known, titles))], []
+    often = [*filter(is_fit, said_parts(found, known, titles, least=MIN_SESSIONS))]
+    once = [*filter(is_fit, without_told(said_parts(found, known, titles), often))]
+    return [replace(part, text=with_stop(part.text)) for part in often], once
 
 
 def _is_taken_back(part: Part, rows: Sequence[Row]) -> bool:

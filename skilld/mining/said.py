@@ -154,6 +154,12 @@ def said_parts(said: Iterable[Sentence], known: Sequence[str], titles: Iterable[
     return [_part(group) for group in [*fresh][:MAX_SENTENCES]]
 
 
+def without_told(parts: Iterable[Part], told: Iterable[Part]) -> list[Part]:
+    """Return the parts without those of which something is in others that are `told`."""
+    proofs = {proof for part in told for proof in part.proofs}
+    return [part for part in parts if proofs.isdisjoint(part.proofs)]
+
+
 def _is_same(one: str, other: str, stems: frozenset[str], known: frozenset[str]) -> bool:
     return fold(one).casefold() == fold(other).casefold() or (is_same_ask(stems, known) and agrees(one, other))
 

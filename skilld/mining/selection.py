@@ -75,6 +75,9 @@ def _similar_skill(one: Candidate, skills: Sequence[Skill], texts: Mapping[Path,
 # Recurring tasks.
 
 
+_ONCE_REASON = "you said it in only one session of this task"
+
+
 def _task_candidates(
     rows: Sequence[Row],
     skills: Sequence[Skill],
@@ -104,6 +107,7 @@ def _task_candidates(
             missed.append(RejectedCandidate(one.ask.text, why))
         elif one.candidate is not None:
             made.append(_without_refuted(one.candidate, refuted))
+            missed += [RejectedCandidate(part.text, _ONCE_REASON) for part in one.once]
     return [one for one in made if one.parts], missed
 
 

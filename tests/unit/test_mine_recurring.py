@@ -569,6 +569,22 @@ def test_for_a_review_a_draft_has_what_was_said_and_read_on_the_way() -> None:
     assert _step_lines(_judge(*rows).candidates[0], PartKind.SAID, PartKind.READ) == []  # rules show only what repeats
 
 
+def test_what_one_session_of_a_task_said_is_named_as_left_out() -> None:
+    def going_on(row: Row, *said: str) -> Row:
+        later = tuple(Task(f"{row.turns[0]}-{number}", text) for number, text in enumerate(said))
+        return replace(row, tasks=(*row.tasks, *later), turns=(*row.turns, *(one.turn for one in later)))
+
+    often, once = "Wrap the totals in a table", "Put the version in the title"
+    judged = _judge(
+        going_on(_gen(1, "sales"), often, once), going_on(_gen(2, "stock"), often), going_on(_gen(3, "tax"), "thanks")
+    )
+    assert _step_lines(judged.candidates[0], PartKind.SAID) == [f"{often}."]
+    assert (once, "you said it in only one session of this task") in [
+        (one.topic, one.missed) for one in judged.rejected
+    ]
+    assert not any(often in one.topic for one in judged.rejected)
+
+
 def test_what_was_decided_against_or_taken_back_is_no_line() -> None:
     rows = [
         _row(1, "deploy the shop. Tell the others in the channel.", *DEPLOY),
