@@ -118,17 +118,21 @@ def find_skills(
     are the names of those wanted, if not all. Raises SkilldError if there are none.
     """
     if is_address(source):
-        return _chosen(source, _find_in_folder(split_source(source), removed, branch), only)
+        return _chosen(source, _find_in_clone(split_source(source), removed, branch, only), only)
     try:
-        return _chosen(source, _find_at_path(Path(source).expanduser().resolve(), source, removed, branch), only)
+        path = Path(source).expanduser().resolve()
+        return _chosen(source, _find_at_path(path, source, removed, branch, only), only)
     except (OSError, RuntimeError) as error:  # a name that is too long, an unreadable folder; an unknown home
         raise SkilldError(_TITLE, f"{source}: {getattr(error, 'strerror', None) or error}") from error
 
 
-def _find_at_path(path: Path, source: str, removed: Mapping[str, str], branch: str) -> list[SourceSkill]:
+def _find_at_path(
+    path: Path, source: str, removed: Mapping[str, str], branch: str, only: Collection[str]
+) -> list[SourceSkill]:
     if path.is_dir():
-        is_bare = (path / "HEAD").is_file() and (path / "objects").is_dir()
-        return _find_in_clone(str(path), removed, branch) if is_bare or branch else _find_below(path)
+        if branch or ((path / "HEAD").is_file() and (path / "objects").is_dir()):
+            return _find_in_clone(SourceFolder(str(path), "", ""), removed, branch, only)
+        return _find_below(path, only)
     if branch and os.path.lexists(path):
         raise UsageError(_TITLE, f"{source} is a file, which has no branches", "Leave out --branch")
     if path.is_file():
@@ -144,7 +148,7 @@ def _find_at_path(path: Path, source: str, removed: Mapping[str, str], branch: s
         raise UsageError(_TITLE, f"{source} is not a SKILL.md, a YAML file, a folder or a git repository", remedy)
     inside = split_source(str(path))
     if inside.folder and Path(inside.repository).is_dir():
-        return _find_in_folder(inside, removed, branch)
+        return _find_in_clone(inside, removed, branch, only)
     remedy = f"For a repository, give its URL: https://{source}" if _HOST_PATTERN.match(source) else ""
     raise SkilldError(_TITLE, f"{source} does not exist", remedy)
 
@@ -157,11 +161,23 @@ def _chosen(source: str, found: list[SourceSkill], only: Collection[str]) -> lis
     if missing := [name for name in only if not any(name in one.names for one in found)]:
         shown = ", ".join([*islice(there, _MAX_SHOWN), *(["..."] if len(there) > _MAX_SHOWN else [])])
         raise UsageError("No such skill in the source", f"{', '.join(missing)}; available: {shown}")
-    found = [one for one in found if not only or not set(only).isdisjoint(one.names)]
+    found = [one for one in found if _is_wanted(one, only)]
     if len(found) > MAX_SKILLS:
         cause, remedy = f"{source} has {len(found)} skills; the limit is {MAX_SKILLS}", "Choose some: --only NAME"
         raise RefusedError(_TITLE, cause, remedy)
     return found
+
+
+def _is_wanted(one: SourceSkill, only: Collection[str]) -> bool:
+    return not only or not set(only).isdisjoint(one.names)
+
+
+def _with_data(
+    listed: list[SourceSkill], only: Collection[str], read: Callable[[SourceSkill], SourceSkill]
+) -> list[SourceSkill]:
+    """Return the skills, the wanted ones read; unread if they are too many, since `_chosen` refuses them."""
+    wanted = sum(_is_wanted(one, only) for one in listed)
+    return [read(one) if wanted <= MAX_SKILLS and _is_wanted(one, only) else one for one in listed]
 
 
 def _read_one(path: Path, folder: str, location: str, others: Iterable[str]) -> SourceSkill:
@@ -175,7 +191,7 @@ def _read_one(path: Path, folder: str, location: str, others: Iterable[str]) -> 
         return SourceSkill(location, folder, why="it is a symlink" if link else (error.strerror or "it cannot be read"))
 
 
-def _find_below(top: Path) -> list[SourceSkill]:
+def _find_below(top: Path, only: Collection[str]) -> list[SourceSkill]:
     files: list[str] = []
     for here, folders, names in os.walk(top):
         depth = len(Path(here).relative_to(top).parts)
@@ -183,28 +199,28 @@ def _find_below(top: Path) -> list[SourceSkill]:
         files += [(Path(here) / name).relative_to(top).as_posix() for name in names]
         if len(files) > _MAX_FILES:
             raise RefusedError(_TITLE, f"{top} has more than {_MAX_FILES} files", "Import one of its folders.")
-    found = [_read_one(top / where, folder or top.name, where, beside) for where, folder, beside in _skill_files(files)]
+    listed = [SourceSkill(where, folder or top.name, beside=beside) for where, folder, beside in _skill_files(files)]
+    found = _with_data(listed, only, lambda one: _read_one(top / one.where, one.folder, one.where, one.beside))
     documents = (_read_one(top / where, "", where, ()) for where in _yaml_files(files))
     return [*found, *(one for one in documents if _is_document(one.data))]
 
 
-def _find_in_folder(place: SourceFolder, removed: Mapping[str, str], branch: str) -> list[SourceSkill]:
-    found = _find_in_clone(place.repository, removed, branch or place.branch)
-    return [one for one in found if place.holds(one.where)]
-
-
-def _find_in_clone(source: str, removed: Mapping[str, str], branch: str) -> list[SourceSkill]:
+def _find_in_clone(
+    place: SourceFolder, removed: Mapping[str, str], branch: str, only: Collection[str]
+) -> list[SourceSkill]:
     with tempfile.TemporaryDirectory(prefix="skilld-import-") as name:  # 0700
-        git = clone(source, Path(name) / "clone", removed, branch=branch)
+        git = clone(place.repository, Path(name) / "clone", removed, branch=branch or place.branch)
         tree = _list_tree(git)
-        found = []
-        for where, folder, beside in _skill_files(tree):
-            called = folder or PurePosixPath(source).name.removesuffix(".git")
-            if why := tree[where].why:
-                found.append(SourceSkill(where, called, why=why))
-            else:
-                found.append(SourceSkill(where, called, _read_blob(git, where, tree[where].oid), beside))
-        readable = (where for where in _yaml_files(tree) if not tree[where].why)
+        own = PurePosixPath(place.repository).name.removesuffix(".git")
+
+        def read(one: SourceSkill) -> SourceSkill:
+            if why := tree[one.where].why:
+                return replace(one, beside=(), why=why)
+            return replace(one, data=_read_blob(git, one.where, tree[one.where].oid))
+
+        listed = [SourceSkill(where, folder or own, beside=beside) for where, folder, beside in _skill_files(tree)]
+        found = _with_data([one for one in listed if place.holds(one.where)], only, read)
+        readable = (where for where in _yaml_files(tree) if place.holds(where) and not tree[where].why)
         documents = (SourceSkill(where, "", _read_blob(git, where, tree[where].oid)) for where in readable)
         return [*found, *(one for one in documents if _is_document(one.data))]
 
@@ -252,10 +268,13 @@ def _read_blob(git: Git, path: str, oid: str) -> bytes:
 def _skill_files(files: Iterable[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Yield the path, the folder's name and the other files of its folder for every SKILL.md among `files`."""
     paths = sorted(PurePosixPath(file) for file in files)
-    homes = {path.parent for path in paths if path.name == FILE}
-    for home in sorted(homes):
-        own = [path for path in paths if next((up for up in path.parents if up in homes), None) == home]
-        yield str(home / FILE), home.name, tuple(str(path) for path in own if path != home / FILE)
+    beside: dict[PurePosixPath, list[str]] = {path.parent: [] for path in paths if path.name == FILE}
+    for path in paths:
+        home = next((up for up in path.parents if up in beside), None)
+        if home is not None and path != home / FILE:
+            beside[home].append(str(path))
+    for home in sorted(beside):
+        yield str(home / FILE), home.name, tuple(beside[home])
 
 
 def _yaml_files(files: Iterable[str]) -> list[str]:

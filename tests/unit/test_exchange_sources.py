@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from skilld.exchange.incoming import SourceSkill, find_skills, import_skill, is_
 from skilld.exchange.source_folder import SourceFolder, split_source
 from skilld.git.errors import GitFailedError
 from skilld.git.remote import clone
+from skilld.git.run import Git
 from support.repos import Person, isolate_git, snapshot
 from support.rows import for_each
 from support.tables import table_rows
@@ -156,6 +158,33 @@ def test_too_many_skills_or_files_are_refused(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(incoming, "_MAX_FILES", 2)
     with pytest.raises(SkilldError, match="more than 2 files"):
         find_skills(str(tmp_path), {})
+
+
+def test_of_many_skills_only_the_chosen_ones_are_read(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(51):
+        person.write(f"s{number}/SKILL.md", TEXT)
+    person.commit("skills")
+    read, read_blob = list[str](), incoming._read_blob
+
+    def counted(git: Git, path: str, oid: str) -> bytes:
+        read.append(path)
+        return read_blob(git, path, oid)
+
+    monkeypatch.setattr(incoming, "_read_blob", counted)
+    with pytest.raises(SkilldError, match="has 51 skills; the limit is 50"):
+        find_skills(f"file://{person.root}", {})
+    assert read == []
+    (found,) = find_skills(f"file://{person.root}", {}, only=["s7"])
+    assert (found.data, read) == (TEXT.encode(), ["s7/SKILL.md"])
+
+
+def test_the_files_of_thousands_of_skills_are_told_apart_at_once() -> None:
+    files = [f"s{number}/{name}" for number in range(3000) for name in ("SKILL.md", "a.py", "b/c.py")]
+    began = time.process_time()
+    found = {where: beside for where, _, beside in incoming._skill_files(files)}
+    assert time.process_time() - began < 10
+    assert len(found) == 3000
+    assert found["s7/SKILL.md"] == ("s7/a.py", "s7/b/c.py")
 
 
 @for_each(
