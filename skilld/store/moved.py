@@ -22,7 +22,13 @@ _COLUMNS = (
     ("evals", "path"),
     ("elsewhere", "path"),
 )
-_JSON_COLUMNS = (("proposals", "also"), ("proposals", "conflicts"), ("batches", "job"))
+_JSON_COLUMNS = (
+    ("proposals", "also"),
+    ("proposals", "conflicts"),
+    ("batches", "job"),
+    ("past_sessions", "data"),
+    ("evals", "cases"),
+)
 _META_KEYS = (
     meta.MERGE_WARNINGS,
     meta.COMMON_GIT_DIRS,
@@ -50,17 +56,25 @@ class MovedFolders(Table):
                 (new, count, old, count, below),
             )
         for table, column in _JSON_COLUMNS:
-            named = f'SELECT id, "{column}" FROM {table} WHERE instr("{column}", ?)'  # noqa: S608 - as above
+            named = f'SELECT rowid AS number, "{column}" FROM {table} WHERE instr("{column}", ?)'  # noqa: S608 - as above
             for row in self._db.execute(named, (json.dumps(old)[1:-1],)).fetchall():
-                value = json.loads(row[column])
-                # A list has rows that begin with a path; the rest of them is text.
-                done = [[moved_path(one[0], old, new), *one[1:]] for one in value] if isinstance(value, list) else None
-                changed = json.dumps(moved_path(value, old, new) if done is None else done)
-                self._db.execute(f'UPDATE {table} SET "{column}" = ? WHERE id = ?', (changed, row["id"]))  # noqa: S608
+                changed = json.dumps(_moved_value(json.loads(row[column]), old, new))
+                self._db.execute(f'UPDATE {table} SET "{column}" = ? WHERE rowid = ?', (changed, row["number"]))  # noqa: S608
         for key in _META_KEYS:
             for row in self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchall():
                 value = json.dumps(moved_path(json.loads(row["value"]), old, new))
                 self._db.execute("UPDATE meta SET value = ? WHERE key = ?", (value, key))
+
+
+def _moved_value(value: Any, old: str, new: str) -> Any:  # noqa: ANN401 - JSON is Any
+    """Return the value of a column with the folder replaced where paths are, never in what was said."""
+    match value:
+        case {"repeats": list(repeats)}:  # of a past session
+            there = [one | {"path": moved_path(one["path"], old, new)} for one in repeats]
+            return value | {name: moved_path(value[name], old, new) for name in ("cwd", "loaded")} | {"repeats": there}
+        case [list(), *_]:  # rows that begin with a path; the rest of them is text
+            return [[moved_path(one[0], old, new), *one[1:]] for one in value]
+    return moved_path(value, old, new)
 
 
 def moved_path(value: Any, old: str, new: str) -> Any:  # noqa: ANN401 - JSON is Any

@@ -248,12 +248,21 @@ PLACES = {"/code/it": "/new/it", "/code/it/a.md": "/new/it/a.md", "/code/it-2": 
 PATHS = {
     "proposals": ("path", "repo"), "learnings": ("project", "place"), "sessions": ("cwd",),
     "skill_uses": ("path", "cwd"), "batches": ("place",), "tasks": ("project",), "feedback": ("path",),
-    "evals": ("path",), "elsewhere": ("path",),
+    "evals": ("path",), "elsewhere": ("path",), "past_sessions": (),
 }  # fmt: skip
 JSON_PATHS: dict[str, dict[str, Callable[[str], object]]] = {
     "proposals": {
         "also": lambda place: [[place, "/code/it"]],
         "conflicts": lambda place: [[place, 3, "/code/it"]],
+    },
+    "evals": {"cases": lambda place: [{"file": place, "id": "1"}]},
+    "past_sessions": {
+        "data": lambda place: {
+            "cwd": place,
+            "loaded": [place],
+            "said": [{"quote": "/code/it is gone"}],
+            "repeats": [{"path": place, "quote": "/code/it"}],
+        }
     },
     "batches": {"job": lambda place: {"cwd": place, "plan": {"proposals": [{"also": [[place]]}]}, place: 1}},
 }
