@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import multiprocessing
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -115,24 +115,46 @@ def run_locally(
     while left:
         in_hand: dict[Future[FileResult], str] = {}
         try:
-            with _process_pool(workers) as pool:
-                while left or in_hand:
-                    while left and len(in_hand) < workers * _FILES_PER_WORKER:
-                        future = pool.submit(job, left[-1], key)
-                        in_hand[future] = left.pop()
-                    for future in wait(in_hand, return_when=FIRST_COMPLETED).done:
-                        found = future.result()
-                        del in_hand[future]
-                        done += 1
-                        progress(done, len(urls))
-                        yield found
+            for found in _run_pool(left, in_hand, tries, key, job, workers=workers):
+                done += 1
+                progress(done, len(urls))
+                yield found
         except BrokenProcessPool:  # a killed worker ends the pool: its files are done again
             for url in in_hand.values():
                 tries[url] += 1
                 if tries[url] < _MAX_TRIES:
                     left.append(url)
                 else:
+                    done += 1
+                    progress(done, len(urls))
                     yield FileResult(url, trouble=_LOST_REASON)
+
+
+def _run_pool(
+    left: list[str],
+    in_hand: dict[Future[FileResult], str],
+    tries: Mapping[str, int],
+    key: bytes,
+    job: Job,
+    *,
+    workers: int,
+) -> Iterator[FileResult]:
+    """Yield the results of the files that are `left`. Raises BrokenProcessPool if a worker is lost.
+
+    What was in hand then is done alone the next time: otherwise the others would be blamed for one that kills workers.
+    """
+    with _process_pool(workers) as pool:
+        while left or in_hand:
+            while left:
+                alone = any(tries[url] for url in (left[-1], *in_hand.values()))
+                if len(in_hand) >= (1 if alone else workers * _FILES_PER_WORKER):
+                    break
+                future = pool.submit(job, left[-1], key)
+                in_hand[future] = left.pop()
+            for future in wait(in_hand, return_when=FIRST_COMPLETED).done:
+                found = future.result()
+                del in_hand[future]
+                yield found
 
 
 def _process_pool(workers: int) -> ProcessPoolExecutor:

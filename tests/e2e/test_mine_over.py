@@ -100,6 +100,21 @@ def test_a_killed_worker_loses_nothing(folder: Path) -> None:
     assert sorted(found, key=lambda one: one.url) == [survey_file(url, KEY) for url in urls]
 
 
+def _end_worker_at_the_fourth(url: str, key: bytes) -> FileResult:
+    if url == "4":
+        os._exit(1)
+    return FileResult(f"{url} {key.decode()}")
+
+
+def test_a_file_that_ends_its_worker_takes_no_other_with_it() -> None:
+    progress: list[int] = []
+    urls = [f"{number}" for number in range(1, 10)]
+    found = [*run_locally(urls, b"k", 2, lambda done, _: progress.append(done), _end_worker_at_the_fourth)]
+    assert sorted(one.url for one in found) == ["1 k", "2 k", "3 k", "4", "5 k", "6 k", "7 k", "8 k", "9 k"]
+    assert [one.trouble for one in found if one.trouble] == ["the process that was reading it stopped unexpectedly"]
+    assert progress == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+
+
 def test_sessions_a_recording_tool_keeps_in_git_are_read(
     folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
