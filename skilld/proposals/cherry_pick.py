@@ -19,16 +19,14 @@ from skilld.git.managed_repos import open_any
 from skilld.git.objects import Commit, Ident
 from skilld.git.repo import Repo
 from skilld.git.run import PersonGit, literal, shared_git
-from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.proposals import worktree
-from skilld.proposals.branch import range_above
 from skilld.proposals.file_history import REVERTS_TRAILER, path_in, read_history, reverted_commits
 from skilld.proposals.model import MOVED_TO, Apply, CommitMethod, DecisionCommit, Refit
-from skilld.proposals.person_text import refuse_amended_secrets
+from skilld.proposals.person_text import further_files, name_files, refuse_amended_secrets
 from skilld.proposals.refit import fit_edit, side_edits
 from skilld.proposals.rewritten import is_rewritten_here
 from skilld.proposals.taking_out import describe_rest, headings_in_use, lines_of_others, take_out
-from skilld.proposals.whereabouts import Change, find_branch, read_change, short_name
+from skilld.proposals.whereabouts import Change, find_amended_commit, find_branch, read_change, short_name
 from skilld.proposals.worktree import (
     Worktree,
     commit_by_lines,
@@ -42,7 +40,7 @@ from skilld.proposals.worktree import (
     would_merge,
     written_side_edits,
 )
-from skilld.types import Proposal, SideEdit, State
+from skilld.types import Proposal, SideEdit
 
 
 def try_git_command(work_tree: Worktree, *args: str) -> DecisionCommit | None:
@@ -186,7 +184,7 @@ def accept(
 
 
 def _apply_commit(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: Refit | None) -> DecisionCommit:
-    edited = _edited_commit(work_tree, proposal)
+    edited = find_amended_commit(work_tree.repo, proposal)
     commit = edited or read_own_commit(work_tree.repo, proposal.id, proposal.commit)
     commit = commit or _earlier_landing(work_tree, proposal, apply)
     if commit is None:
@@ -195,7 +193,9 @@ def _apply_commit(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: 
             _TITLE, cause, f"To write the file without committing: skilld accept --worktree {proposal.id}"
         )
     before, after = read_versions(work_tree, commit)
-    refuse_amended_secrets(_TITLE, proposal, before, after)
+    more = further_files(work_tree.repo, proposal, commit)
+    for relpath in ("", *more):
+        refuse_amended_secrets(_TITLE, proposal, *read_versions(work_tree, commit, relpath))
     is_here = path_in(work_tree.repo, commit, work_tree.tracked.relpath) == work_tree.tracked.relpath
     merges = is_here and would_merge(work_tree, before, after) and _sides_merge(work_tree, commit)
     if merges and not _would_misnumber(work_tree, before, after, refit if edited is None else None):
@@ -206,6 +206,9 @@ def _apply_commit(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: 
     else:  # a cherry-pick by hand would conflict, or give a step the number that another one has
         remedy = f"Edit {proposal.relpath} yourself; to see the change: skilld show {proposal.id}"
         work_tree = replace(work_tree, remedy=lambda: remedy)
+    if more:  # lines are committed for the proposal's own files
+        cause = f"its commit, which also changes {name_files(more)}, does not apply as it is"
+        raise RefusedError(_TITLE, cause, manual_command(work_tree.repo, "cherry-pick", commit.oid))
 
     def common() -> bytes | None:  # at the merge base of the checked-out branch and the one below the proposal
         git, head = work_tree.repo.git, work_tree.repo.head
@@ -256,20 +259,6 @@ def _write_sparse_file(work_tree: Worktree, data: bytes) -> None:
     is_new = work_tree.tracked.entry is None and not os.path.lexists(work_tree.path)
     if is_new and objects.read_blob(work_tree.repo.git, current_head(work_tree), work_tree.tracked.relpath) == data:
         worktree.create_file(work_tree.path, data)
-
-
-def _edited_commit(work_tree: Worktree, proposal: Proposal) -> Commit | None:
-    """Return an open proposal's commit on the staging branch where the person amended it there: their version wins."""
-    repo = work_tree.repo
-    tip = refs.read_tip(repo.git, STAGING_REF) if proposal.state is State.OPEN else None
-    if tip is None:
-        return None
-    named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal.id}", "--no-merges", "--max-count=10"
-    # What is on a branch of theirs is no such edit: the staging branch may be based on it.
-    theirs = "--not", f"--exclude={STAGING_BRANCH}", "--branches"
-    oids = repo.git.run("rev-list", *named, tip, *range_above(repo, [proposal.base]), *theirs).decode().split()
-    found = [commit for commit in objects.read_commits(repo.git, oids) if commit and commit.proposals == (proposal.id,)]
-    return next((commit for commit in found if commit.committer.email != objects.OWN_EMAIL), None)
 
 
 def accept_worktree(proposal: Proposal, apply: Apply) -> bool:

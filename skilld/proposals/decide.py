@@ -32,6 +32,7 @@ from skilld.proposals.model import (
     is_put_away,
     without_remark,
 )
+from skilld.proposals.person_text import ALSO_CHANGES
 from skilld.proposals.refit import Edit
 from skilld.proposals.remarks import (
     UNDO_VERBS,
@@ -243,8 +244,16 @@ def _describe_outcome(proposal: Proposal, after: State, landed: DecisionCommit |
         return f"No commit was needed: {proposal.relpath} {says} this. {back}"
     repo = open_any(Path(proposal.repo), private_repositories())
     branch = (repo.branch or "").removeprefix("refs/heads/")
-    done = f"Commit {landed.commit[:10]}{f' on {branch}' if branch else ''}{_describe_place(proposal)}. {back}"
+    where = f"{f' on {branch}' if branch else ''}{_describe_place(proposal)}"
+    more = _describe_further(proposal) if after is State.ACCEPTED else ""
+    done = f"Commit {landed.commit[:10]}{where}{more}. {back}"
     return f"{done}{_describe_superproject(repo)}"
+
+
+def _describe_further(proposal: Proposal) -> str:
+    """Return which other files a proposal's commit changes, since the person amended it; empty if none."""
+    found = (one.removeprefix(ALSO_CHANGES) for one in proposal.flags if one.startswith(ALSO_CHANGES))
+    return next((f", with its changes to {names}, which a revert would leave" for names in found), "")
 
 
 def _describe_superproject(repo: Repo) -> str:

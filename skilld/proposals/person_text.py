@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from skilld.edit.derive_operations import operations_between
@@ -23,6 +24,7 @@ from skilld.words import content_stems, matching_share
 _TITLE = "The proposal was not changed"
 _NOT_TAKEN_OVER = "Its commit on the staging branch has a text that skilld does not take over"
 _CONFLICT_MARKERS = "<<<<<<< ", ">>>>>>> "
+ALSO_CHANGES = "Its commit also changes "  # begins a flag; the files follow
 _MAX_MORE = 3  # further files of a commit that are named
 _MAX_SUMMARY = 300
 _MIN_SHARE = 0.4  # of the words of a line in what a person said: with fewer, it says something else
@@ -54,11 +56,22 @@ def adopt_amended(repo: Repo, proposal: Proposal, commit: str) -> Proposal | Non
         return None
     kept = tuple(one for one in proposal.flags if not one.startswith("Its commit "))
     changed = _with_text_of(repo, replace(proposal, flags=kept), made)
-    own = {path_in(repo, made, proposal.relpath), *(one.relpath for one in proposal.also)}
-    more = sorted({*tree.changed_files(repo.git, made.parents[0], made.oid)} - own)
-    flags = (*changed.flags, *(f"Its commit also changes {safe_text(fold(path))}" for path in more[:_MAX_MORE]))
+    more = further_files(repo, proposal, made)
+    flags = (*changed.flags, *([f"{ALSO_CHANGES}{name_files(more)}"] if more else []))
     changed = replace(changed, flags=tuple(dict.fromkeys(flags)))
     return None if changed == proposal else changed
+
+
+def further_files(repo: Repo, proposal: Proposal, commit: Commit) -> list[str]:
+    """Return the paths that a proposal's commit changes and the proposal does not: the person amended it."""
+    own = {path_in(repo, commit, proposal.relpath), *(one.relpath for one in proposal.also)}
+    return sorted({*tree.changed_files(repo.git, commit.parents[0], commit.oid)} - own) if commit.parents else []
+
+
+def name_files(paths: Sequence[str]) -> str:
+    """Return the names of a few files for a sentence."""
+    rest = f" and {len(paths) - _MAX_MORE} more" if len(paths) > _MAX_MORE else ""
+    return f"{', '.join(safe_text(fold(path)) for path in paths[:_MAX_MORE])}{rest}"
 
 
 def _with_text_of(repo: Repo, proposal: Proposal, made: Commit) -> Proposal:

@@ -356,6 +356,19 @@ def _staged(repo: Repo, tip: str | None, changes: Sequence[Change], proposals: S
     return {name: theirs.get(name, "") for name in there}
 
 
+def find_amended_commit(repo: Repo, proposal: Proposal) -> Commit | None:
+    """Return an open proposal's commit on the staging branch where the person amended it there: their version wins."""
+    tip = refs.read_tip(repo.git, STAGING_REF) if proposal.state is State.OPEN else None
+    if tip is None:
+        return None
+    named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal.id}", "--no-merges", "--max-count=10"
+    # What is on a branch of theirs is no such edit: the staging branch may be based on it.
+    theirs = "--not", f"--exclude={STAGING_BRANCH}", "--branches"
+    oids = repo.git.run("rev-list", *named, tip, *range_above(repo, [proposal.base]), *theirs).decode().split()
+    found = [commit for commit in objects.read_commits(repo.git, oids) if commit and commit.proposals == (proposal.id,)]
+    return next((commit for commit in found if commit.committer.email != objects.OWN_EMAIL), None)
+
+
 def _misfit_reason(repo: Repo, proposal: Proposal, change: Change) -> str | None:
     """Return why an edit does not fit the staging branch (without one: HEAD); None if it does."""
     before, after = change.before, change.after

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.errors import SkilldError
+from skilld.errors import RefusedError, SkilldError
 from skilld.git.objects import OWN_EMAIL
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.proposals.amend import decide_parts, select_parts
@@ -164,6 +164,43 @@ def test_further_files_of_an_amended_commit_are_named_and_never_become_its_text(
     assert "Its commit also changes run.sh" in life.get().flags
     life.accept()
     assert "curl" not in life.person.show()
+
+
+def _amend_with_script(life: ProposalLife, line: str) -> None:
+    life.person.commit("a script", {"run.sh": "echo ok\n", SKILL: f"{TEXT}\nThe end.\n"})
+    offer(life)
+    life.person.write("run.sh", f"echo ok\n{line}\n")
+    amend(life, f"{FLOAT}\n{DECIMAL}", MINE)
+    life.observe_all()
+
+
+def test_further_files_of_an_amended_commit_are_accepted_with_it(life: ProposalLife) -> None:
+    _amend_with_script(life, "make notes")
+    told = life.accept().lines
+    assert ", with its changes to run.sh, which a revert would leave. To undo it:" in told[1]
+    assert life.person.show("run.sh") == "echo ok\nmake notes"
+    assert MINE in life.person.show()
+    life.revert()
+    assert MINE not in life.person.show()
+    assert life.person.show("run.sh") == "echo ok\nmake notes"
+
+
+def test_they_are_not_left_out_where_the_commit_does_not_apply(life: ProposalLife) -> None:
+    _amend_with_script(life, "make notes")
+    life.person.commit("mine", {"run.sh": "make other\n"})
+    with pytest.raises(RefusedError) as error:
+        life.accept()
+    assert error.value.cause == "its commit, which also changes run.sh, does not apply as it is"
+    assert error.value.remedy == f"git -C {life.person.root} cherry-pick {life.get().commit}"
+    assert (life.observe()[0], MINE in life.person.show()) == ("open", False)
+
+
+def test_a_secret_in_a_further_file_is_not_accepted(life: ProposalLife) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    _amend_with_script(life, f"export TOKEN={secret}")
+    with pytest.raises(RefusedError, match="secret"):
+        life.accept()
+    assert secret not in life.person.show("run.sh")
 
 
 def test_a_line_that_the_person_moves_there_stays_where_they_put_it(life: ProposalLife) -> None:
