@@ -150,6 +150,12 @@ def named_files(value: object) -> Iterator[str]:
             yield from named_files(one)
 
 
+def touched_files(call: ToolCall) -> Iterator[str]:
+    """Yield the files that a call names or patches; a search touches none, and may name folders."""
+    if call.name.lower() not in SEARCH_TOOLS:
+        yield from (name for name in (*named_files(call.input), *patched_files(call)) if "\0" not in name)
+
+
 def folder_of(call: ToolCall) -> str:
     """Return the folder that a call is to run in, "" if it names none."""
     return next((found for key in FOLDER_KEYS if (found := string(call.input.get(key)))), "")

@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import short
-from skilld.agents.tools import SEARCH_TOOLS, command_of, named_files, patched_files, record_reader, tools_of
+from skilld.agents.tools import command_of, record_reader, tools_of, touched_files
 from skilld.classify.backends import OFFLINE, make_backend
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.rule_repeats import corrections, repeats_rule
@@ -97,8 +97,7 @@ class _SessionState:
 
     def add_call(self, call: ToolCall) -> None:
         self.newest = max(self.newest, call.at or "")
-        named = [] if call.name.lower() in SEARCH_TOOLS else [*named_files(call.input), *patched_files(call)]
-        self.files |= dict.fromkeys(name for name in named if "\0" not in name)
+        self.files |= dict.fromkeys(touched_files(call))
         command = command_of(call)[:_MAX_COMMAND]
         self.commands[command] = None
         key = call.call_id or str(len(self.tools))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,13 +12,11 @@ from typing import Any
 from skilld.agents import ADAPTERS
 from skilld.agents.base import Adapter, Parser
 from skilld.agents.tools import (
-    SEARCH_TOOLS,
     folder_of,
-    named_files,
-    patched_files,
     record_reader,
     tool_counts,
     tools_of,
+    touched_files,
 )
 from skilld.ingest import side_files
 from skilld.ingest.source import source_of
@@ -58,7 +56,8 @@ class FolderCounter:
             self._calls[event.call_id] = []
 
     def _add_call(self, call: ToolCall) -> None:
-        named = [*_folders_of_files(call)]
+        files = map(PurePosixPath, touched_files(call))
+        named = [str(path.parent) for path in files if path.name != _SKILL_FILE]
         if call.call_id:
             self._calls[call.call_id] = named
         if folder := folder_of(call):  # a failed command still counts as work
@@ -71,15 +70,6 @@ class FolderCounter:
         touched = {folder: count for folder, count in self._folders.items() if count > 0}
         counts = {one: count for one, count in touched.items() if not _is_outside_work(one, cwd)}
         return deepest_common_folder(counts, cwd) or cwd
-
-
-def _folders_of_files(call: ToolCall) -> Iterator[str]:
-    if call.name.lower() in SEARCH_TOOLS:
-        return  # searching is not work yet, and the name may be a folder's
-    for name in (*named_files(call.input), *patched_files(call)):
-        path = PurePosixPath(name)
-        if path.name != _SKILL_FILE:
-            yield str(path.parent)
 
 
 def _is_outside_work(folder: str, cwd: str | None) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 from skilld.agents import ADAPTERS
 from skilld.agents.base import short
 from skilld.agents.chunk import Chunk
-from skilld.agents.tools import SEARCH_TOOLS, named_files, patched_files, record_reader, tools_of
+from skilld.agents.tools import record_reader, tools_of, touched_files
 from skilld.ingest.source import source_of
 from skilld.protocol import Source
 from skilld.types import RawLine, Span, ToolCall
@@ -47,7 +47,7 @@ def session_work(agent: str, session: str, sources: Iterable[Source]) -> Session
                 for record, span in chain.from_iterable(map(records, _relevant_lines(part, mark, version))):
                     version = short(record.get("version")) or version
                     for call in tools(record, session, span):
-                        for file in _touched_files(call) if isinstance(call, ToolCall) else ():
+                        for file in touched_files(call) if isinstance(call, ToolCall) else ():
                             touched.pop(file, None)
                             touched[file] = None
         except OSError:
@@ -64,9 +64,3 @@ def _relevant_lines(part: Chunk | RawLine | Span, mark: bytes, version: str) -> 
     elif isinstance(part, Chunk):
         yield from () if version else islice(part.lines_with(_VERSION_KEY), 1)
         yield from part.lines_with(mark)
-
-
-def _touched_files(call: ToolCall) -> list[str]:
-    """Return the files that a call touches; searching touches none."""
-    named = [] if call.name.lower() in SEARCH_TOOLS else [*named_files(call.input), *patched_files(call)]
-    return [name for name in named if "\0" not in name]
