@@ -50,7 +50,7 @@ MISQUOTED = "it quotes words that nobody typed"
 NO_SUCH_TURN = "it refers to a message that does not exist"
 _MIN_GENERAL_CONFIDENCE = 0.65  # for files other than skills, which are loaded in every session
 UNCLEAR_REASON = "it is unclear whether you meant this or the opposite"
-_NO_FILE_REASON = "it does not belong in any of the files here"
+NO_FILE_FITS = "it does not belong in any of the files here"
 _NO_CONTENT_REASON = "it asks for something to be written down, but does not say what"
 _NO_SUBJECT_REASON = "the message does not say what the instruction is about"
 _REVERSED_REASON = "it says the opposite of the words it quotes"
@@ -302,7 +302,7 @@ def verify(
         doubt = f"skilld is not sure enough (confidence {update.confidence:.2f}; {least:.2f} needed)"
         if skill is not None and update.skill not in general and _is_unrelated(update, skill):
             doubt += f"; it names nothing that {skill.name} is about"
-        why = doubt if skill else _NO_FILE_REASON if skills else "no skill was in use"
+        why = doubt if skill else NO_FILE_FITS if skills else "no skill was in use"
         found += replace(one, proposed=(), learned=tuple((update, why) for update in kept)) if kept else one
     return found
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from skilld.classify.backends import OFFLINE, Backend, Spec, UnavailableError, make_backend
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.offline.provenance import own_words
-from skilld.classify.verify import Verdict, VerifiedUpdate
+from skilld.classify.verify import NO_FILE_FITS, Verdict, VerifiedUpdate
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
 from skilld.git.state import main_path
@@ -60,7 +60,6 @@ from skilld.types import (
 
 KeepPlan = Callable[[BatchResult], None]
 GONE_REASON = "its transcript cannot be read"
-NO_PLACE_REASON = "it does not belong in any of the files here"
 UNUSABLE_REASON = "the model's answer could not be used"
 
 
@@ -425,7 +424,7 @@ class Analysis:
             return verdict
         texts = {message.turn: message.text for message in self._messages}
         moved = [self._places.redirect(item, texts[item.update.turn]) for item in verdict.proposed]
-        kept = [(item.update, NO_PLACE_REASON) for item in moved if item.update.skill is None]
+        kept = [(item.update, NO_FILE_FITS) for item in moved if item.update.skill is None]
         return replace(
             verdict,
             proposed=tuple(item for item in moved if item.update.skill is not None),

@@ -54,7 +54,6 @@ _PROHIBITION_PATTERN = re.compile(
 _CLAUSE_END_PATTERN = re.compile(
     r" (?:here|there|in|on|for|because|since|as|at|anymore|again|directly|unless|before|after)\b", re.IGNORECASE
 )
-_SEPARATOR_PATTERN = re.compile(r"[^\w]+|_+")
 _MIN_STEMS = 3  # stems
 _MIN_NAMING_STEMS = 2  # of a request that a skill can be named after
 _BACKGROUND_PATTERN = re.compile(
@@ -236,7 +235,7 @@ def _build_task(
     rounds = [_round_turns(one, asked, others | gate.other_work, resumed) for one in first]
     episodes = [_episode(one, turns, begin) for one, turns in zip(first, rounds, strict=True)]
     did = find_procedure(episodes, first.index(plainest), reviewed=gate.reviewed)
-    about = content_stems(_SEPARATOR_PATTERN.sub(" ", "\n".join([did.request, *(step.text for step in did.steps)])))
+    about = content_stems("\n".join([did.request, *(step.text for step in did.steps)]))
     feedback = [
         (row, one)
         for row, turns in zip(rows, spans, strict=True)
@@ -317,8 +316,7 @@ def _clearest_request(requests: Sequence[Request], *, reviewed: bool) -> Request
     """Return the request that describes the task best: no "we need", in words that the actions share, short."""
     done: Counter[str] = Counter()
     for one in requests:
-        texts = (seen.text for seen in chain.from_iterable(one.telling.values()))
-        done.update(content_stems(_SEPARATOR_PATTERN.sub(" ", "\n".join(texts))))
+        done.update(content_stems("\n".join(seen.text for seen in chain.from_iterable(one.telling.values()))))
     named = {stem for stem, times in done.items() if times >= max(MIN_SESSIONS, len(requests) * MIN_GROUP_SHARE)}
 
     def rank(one: Request) -> tuple[bool, float, float, int]:

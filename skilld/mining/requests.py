@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +19,6 @@ _MIN_SHARED = 3
 _MIN_ANSWERED_STEMS = 2  # of a request that was only answered
 MIN_GROUP_SHARE = 0.5
 _MIN_ACTION_SHARE = 0.6
-_SEPARATORS = re.compile(r"[^\w]+|_+")
 _MAX_COMPARED = 400  # requests, the newest: the time is quadratic
 _MAX_ACTIONS = 40  # of one request that are compared with those of another
 
@@ -195,7 +193,7 @@ def _with_values(requests: Sequence[Request]) -> list[Request]:
 def _command_stems(request: Request) -> frozenset[str]:
     """Return the stems of the words of the commands that identify a request."""
     texts = (run.text for runs in request.telling.values() for run in runs)
-    return content_stems(_SEPARATORS.sub(" ", "\n".join(texts)))
+    return content_stems("\n".join(texts))
 
 
 def _merge_groups(groups: Sequence[list[Request]], same: _Same) -> list[list[Request]]:

@@ -12,6 +12,7 @@ from enum import Enum, IntEnum, auto
 from typing import NamedTuple
 
 from skilld.redact.findings import (
+    UUID,
     Finding,
     is_call,
     is_code,
@@ -229,7 +230,6 @@ _LONG_LETTER_RUN = re.compile(r"[a-z]{24,}+|[A-Z]{24,}+")  # the longest common 
 _KEY_PATTERN = re.compile(r"\S{8,}")  # no key is shorter or has a blank
 _PASSWORD_PARTS = tuple(map(re.compile, (r"[A-Za-z]", r"\d", r"[!@#$%^&*+?]")))
 _HASH_OR_UUID = re.compile(r"[0-9a-fA-F]{7,40}|[0-9a-fA-F-]{36}")  # a git hash or a UUID
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _ID_OF_KEY = re.compile(r"(?i)(?:key|access)[_-]?id$")  # a UUID with such a name identifies a key, and is none
 _VERBS = frozenset({"pass"})  # "all tests pass: ..."
 _MAX_JUDGED = 512  # characters: they show what the rest is
@@ -249,7 +249,7 @@ def find_assigned(text: str, lowered: str) -> Iterator[Finding]:
         name = text[start:done].removeprefix("-D").strip(".-")
         promise = judge_name(name)
         value = _find_value(text, start, done) if promise else None
-        if not value or (_ID_OF_KEY.search(name) and _UUID.fullmatch(text[value.start : value.end])):
+        if not value or (_ID_OF_KEY.search(name) and UUID.fullmatch(text[value.start : value.end])):
             continue
         tries = tries + 1 if value.start < run_end else 0
         run_end = max(run_end, value.end)

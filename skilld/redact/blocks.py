@@ -10,6 +10,7 @@ from itertools import chain
 
 from skilld.redact.findings import Detector, Finding, Span, is_opaque, is_stand_in
 from skilld.redact.passwords import is_plain_password, judge_word
+from skilld.redact.tokens import URL_SAFE
 
 _MAX_LENGTH = 16384  # a 16,384 bit RSA key takes 12,700 characters
 _BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
@@ -206,7 +207,6 @@ def _find_codes(text: str) -> Iterator[Finding]:
 # joined and searched together, so that many short runs cost no more than one long one.
 
 _RUN = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}+={0,2}")
-_URL_SAFE = str.maketrans("-_", "+/")
 _TEXT_BYTES = bytes([9, 10, 13, *range(32, 127)])
 
 
@@ -244,7 +244,7 @@ def decode_hex(run: str) -> str:
 
 def decode_base64(run: str) -> str:
     """Return the text that `run` encodes; empty if it is not base64 or does not encode text."""
-    core = run.rstrip("=").translate(_URL_SAFE)
+    core = run.rstrip("=").translate(URL_SAFE)
     core = core[: len(core) - (len(core) % 4 == 1)]
     try:
         data = binascii.a2b_base64(core + "=" * (-len(core) % 4))

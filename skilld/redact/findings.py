@@ -97,7 +97,7 @@ def merge(findings: Iterable[Finding], gap: int = 0) -> list[Finding]:
 # Judging one value by its text alone: is it a stand-in for a secret, code, a path, plain words? The detectors know its
 # context. Machine-made strings are recognized without a word list or a model.
 
-_UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _RUN = re.compile(r"[A-Za-z0-9]+")
 _DIGIT, _LETTER, _UPPER = re.compile(r"\d"), re.compile(r"[A-Za-z]"), re.compile(r"[A-Z]")
 # Where the kind of character changes: letter and digit, lower to upper case, into a symbol that names do not have.
@@ -122,7 +122,7 @@ def is_opaque(value: str) -> bool:
     Measured: 3 % of 108,000 identifiers of Python's library and its packages look like that; of random strings of hex
     digits or of letters and digits 88 to 98 % with 16 characters, more than 99 % with 24 or more.
     """
-    if _UUID.fullmatch(value):
+    if UUID.fullmatch(value):
         return True
     return any(map(_is_opaque_run, _RUN.findall(value))) or _changes_often(value)
 

@@ -158,7 +158,7 @@ def _prefix_pattern() -> re.Pattern[str]:
 # Sources: the issuers' documentation; RFC 7519 for JWTs.
 
 _JOSE_HEADER = re.compile(rb'\{"[\w.-]+"\s*:')  # how a JOSE header begins, whatever follows
-_URL_SAFE = str.maketrans("-_", "+/")
+URL_SAFE = str.maketrans("-_", "+/")
 _VOWEL = re.compile(r"(?i)[aeiouy]")
 
 
@@ -179,7 +179,7 @@ class Shape(NamedTuple):
 
 
 def _is_jwt(token: str) -> bool:
-    header = token.partition(".")[0].rstrip("=").translate(_URL_SAFE)
+    header = token.partition(".")[0].rstrip("=").translate(URL_SAFE)
     return _JOSE_HEADER.match(binascii.a2b_base64(header[: len(header) // 4 * 4])) is not None
 
 

@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from skilld.redact.blocks import decode_base64
-from skilld.redact.findings import Finding, Span, is_opaque, is_stand_in
+from skilld.redact.findings import UUID, Finding, Span, is_opaque, is_stand_in
 from skilld.redact.naming import COPULAS, names_a_key
 
 _RUN = re.compile(r"[A-Za-z0-9_+/=-]{12,512}+")
@@ -27,7 +27,6 @@ _GIT_HASH_DIGITS = frozenset({40})  # hex digits of a git object
 _PUBLIC_KEY_PREFIXES = ("AAAA", "sha")  # as OpenSSH writes a public key; a hash with its name
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]{64}(?:[0-9a-fA-F]{64})?")
 _HASH = re.compile(r"[0-9a-fA-F]{7,512}")
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{43}=|[A-Za-z0-9+/]{86}==|(?=[A-Za-z0-9]*+[+/])(?:[A-Za-z0-9+/]{4}){10,32}={0,2}")
 _KINDS = tuple(map(re.compile, ("[A-Z]", "[a-z]", "[0-9]", "[+/=]")))
 _KIND_CHANGE = re.compile(r"(?<=[a-z])(?=[A-Z0-9+/])|(?<=[A-Z])(?=[a-z0-9+/])|(?<=[0-9])(?=[A-Za-z+/])")
@@ -87,7 +86,7 @@ def _is_key(text: str, start: int, end: int, value: str) -> bool:
         return True
     if not (names_a_key(before) or names_a_key(after)):
         return False
-    if _HASH.fullmatch(value) or _UUID.fullmatch(value):
+    if _HASH.fullmatch(value) or UUID.fullmatch(value):
         return len(value) not in _GIT_HASH_DIGITS or value != value.lower()
     return "/" not in value or _is_dense(value)
 

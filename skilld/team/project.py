@@ -15,11 +15,11 @@ from skilld.classify.said_already import find_same_words
 from skilld.git import objects, refs
 from skilld.git.run import Git
 from skilld.team.candidates import Candidate, RemoteStatus, is_same_rule
+from skilld.team.records import KEY_PATTERN
 from skilld.words import content_stems, is_same_ask
 
 TEAM_TRAILER, RULE_TRAILER, FILE_TRAILER = "Skilld-Team", "Skilld-Rule", "Skilld-File"
 _TRAILER_PATTERN = re.compile(rf"^[ \t>*-]*({TEAM_TRAILER}|{RULE_TRAILER}|{FILE_TRAILER}): (.{{1,600}})$", re.MULTILINE)
-_KEY_PATTERN = re.compile(r"[0-9a-f]{16}")
 _MAX_COMMITS = 500  # commits of the team's that are read
 _MAX_FILE_BYTES = 1 << 20
 # Files of instructions at the top of a project, whichever agent they are for.
@@ -63,7 +63,7 @@ def _parse_rules(message: str, commit: str) -> Iterator[RuleTrailers]:
     values: dict[str, str] = {}
     for name, value in [*_TRAILER_PATTERN.findall(message.replace("\r\n", "\n")), (TEAM_TRAILER, "")]:
         if name == TEAM_TRAILER:
-            if _KEY_PATTERN.fullmatch(values.get(TEAM_TRAILER, "")):
+            if KEY_PATTERN.fullmatch(values.get(TEAM_TRAILER, "")):
                 yield RuleTrailers(
                     values[TEAM_TRAILER], values.get(RULE_TRAILER, ""), values.get(FILE_TRAILER, ""), commit
                 )

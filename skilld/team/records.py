@@ -28,7 +28,7 @@ _MAX_WORDS = 160  # of any other text
 _MAX_NUMBER = 1_000_000
 _MAX_AGENTS = 20
 _PERSON_PATTERN = re.compile(r"[a-z0-9][a-z0-9-]{0,38}[a-z0-9]")
-_KEY_PATTERN = re.compile(r"[0-9a-f]{16}")
+KEY_PATTERN = re.compile(r"[0-9a-f]{16}")
 _AGENT_PATTERN = re.compile(r"[a-z0-9-]{1,32}")
 _DAY_PATTERN = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 _TIME_PATTERN = re.compile(rf"{_DAY_PATTERN.pattern}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ")
@@ -203,7 +203,7 @@ def _fault_in_facts(record: Record) -> str | None:
     wrong = {
         "one of its numbers is out of range": not all(0 <= one <= _MAX_NUMBER for one in (record.sessions, record.rev)),
         "its agents are not valid names": len(named) > _MAX_AGENTS or None in named,
-        "its key is not valid": not _KEY_PATTERN.fullmatch(record.key),
+        "its key is not valid": not KEY_PATTERN.fullmatch(record.key),
         "its dates are not valid": not all(map(_is_day, days)) or record.first > record.day,
         "it has fields that a withdrawal cannot have": record.what is RecordType.WITHDRAWN and record != bare,
         "it has fields that only your own machines write": bool(record.at or record.heard),
@@ -226,7 +226,7 @@ def _fault_in_times(record: Record) -> str | None:
         "its sessions are not valid": len(record.heard) > MAX_HEARD
         or None in map(_HEARD_PATTERN.fullmatch, record.heard)
         or list(record.heard) != sorted(set(record.heard)),
-        "its key is not valid": not _KEY_PATTERN.fullmatch(record.key) or not record.place,
+        "its key is not valid": not KEY_PATTERN.fullmatch(record.key) or not record.place,
     }
     return next((why for why, is_so in wrong.items() if is_so), None)
 
