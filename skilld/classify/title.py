@@ -66,7 +66,7 @@ def acceptable_title(
 
 
 def _is_name(name: str, ground: str) -> bool:
-    words = content_stems(name.replace("-", " "))
+    words = content_stems(name)
     fit = len(name) <= MAX_NAME and NAME_PATTERN.fullmatch(name) is not None
     return fit and bool(words) and matching_share(words, content_stems(ground)) == 1.0
 

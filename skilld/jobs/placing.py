@@ -307,7 +307,7 @@ def _skill_subjects(session: WorkingSession, found: TargetFiles, said: Sequence[
     subjects: dict[SkillRef, frozenset[str]] = {}
     for file in found.context.files if not found.why_none else ():
         name = basename(dirname(file.path))
-        stems = content_stems(f"{name.replace('-', ' ')} {file.text}") if file.scope is Scope.SKILL else frozenset()
+        stems = content_stems(f"{name} {file.text}") if file.scope is Scope.SKILL else frozenset()
         if any(is_about(text, stems) for text in said):
             skill = find(name, file.path, str(session.cwd), where)
             if isinstance(skill, SkillRef):

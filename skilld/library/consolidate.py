@@ -74,7 +74,7 @@ def describe_skill(key: str, name: str, text: str, project: str = "") -> SkillDe
     The name of its `project`, if given, is no sign of what it is for: skills of one project share that.
     """
     words = " ".join([name.replace("-", " "), read_front(text).description, _body_text(text)])
-    return SkillDescription(key, name, words, content_stems(words) - content_stems(project.replace("-", " ")))
+    return SkillDescription(key, name, words, content_stems(words) - content_stems(project))
 
 
 def best_match(draft: SkillDescription, existing: Iterable[SkillDescription]) -> Match | None:

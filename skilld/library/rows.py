@@ -294,7 +294,7 @@ def relevance_rank(store: Store, project: Path) -> Callable[[Skill], float]:
     changes = [one.change for one in store.learnings.all() if one.project and Path(one.project) == project]
     done = [task.prompt for task in store.records.tasks(str(project))]
     wanted = content_stems("\n".join(islice([*changes, *done], _MAX_MENTIONS)))
-    return lambda skill: likeness(wanted, content_stems(f"{skill.name.replace('-', ' ')} {skill.front.description}"))
+    return lambda skill: likeness(wanted, content_stems(f"{skill.name} {skill.front.description}"))
 
 
 def changed_at(path: Path) -> float:

@@ -124,7 +124,7 @@ def skill_for(ask: Ask, rows: Sequence[Row], skills: Sequence[Skill]) -> Skill |
         task = []
     wanted = content_stems(remove_project_scope(" ".join([ask.text, *task])))
     likes = [
-        (likeness(wanted, content_stems(f"{skill.name.replace('-', ' ')} {skill.front.description}")), skill)
+        (likeness(wanted, content_stems(f"{skill.name} {skill.front.description}")), skill)
         for skill in skills
         if skill.project is None
         or str(skill.path) in read

@@ -155,7 +155,7 @@ def skills_by_use(skills: Sequence[SkillDoc], turn: int) -> list[SkillDoc]:
 
 def subject_stems(skill: SkillDoc) -> frozenset[str]:
     """Return the stems of a skill's name and description."""
-    return content_stems(f"{skill.name.replace('-', ' ')} {read_front(skill.text).description}")
+    return content_stems(f"{skill.name} {read_front(skill.text).description}")
 
 
 def _is_relevant(match: Match, matches: Sequence[Match], skills: Sequence[SkillDoc], agent: Sequence[str]) -> bool:
