@@ -8,6 +8,7 @@ import os
 import resource
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from skilld.errors import Exit, SkilldError
 
@@ -62,13 +63,15 @@ def _run(given: list[str]) -> int:
         print_completions()  # and ends
     from skilld.cli.parser import build_parser
     from skilld.cli.permissions import check
+    from skilld.git.session import shared_git
 
     if given[:1] == ["help"]:
         given = [*given[1:], "--help"]
     try:
         arguments = build_parser(*given[:1]).parse_args(given, argparse.Namespace(words=tuple(given)))
         check(arguments)
-        return int(arguments.run(arguments))
+        with nullcontext() if arguments.stays else shared_git():
+            return int(arguments.run(arguments))
     finally:
         sys.stdout.flush()  # here, where errors are reported, and not when Python exits
 

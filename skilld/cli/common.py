@@ -38,26 +38,20 @@ _MAX_LISTED = 5  # proposals listed if the person named none
 
 
 def verb(
-    verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], text: str, *, json: bool = False
+    verbs: Verbs,
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    text: str,
+    *,
+    json: bool = False,
+    stays: bool = False,
 ) -> argparse.ArgumentParser:
-    """Add one verb, with the option --json if `json` is set."""
+    """Add one verb, with the option --json if `json` is set; one that `stays` looks at git anew again and again."""
     parser: argparse.ArgumentParser = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, stays=stays)
     if json:
         parser.add_argument("--json", action="store_true", help="print one JSON document")
     return parser
-
-
-def with_git_session(verb: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
-    """Decorate a verb to open each repository once and to read its objects from one git process."""
-
-    def run(arguments: argparse.Namespace) -> int:
-        from skilld.git.run import shared_git
-
-        with shared_git():
-            return verb(arguments)
-
-    return run
 
 
 def home() -> Path:

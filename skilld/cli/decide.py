@@ -119,23 +119,21 @@ def _check_accept(arguments: argparse.Namespace) -> str:
 def _accept_all(arguments: argparse.Namespace) -> int:
     """Accept the proposals of this repository, or of all, and say how to undo all of it."""
     from skilld.cli import accept_all
-    from skilld.git.run import shared_git
     from skilld.proposals.decide import DecisionReport, accepting, decide
 
     removed = scrub_environment()
-    with shared_git():
-        store = _refreshed_store(rebuild=False)
-        batch = accept_all.choose(store, everywhere=arguments.all_repositories)
-        asks = arguments.all_repositories and not (arguments.yes or arguments.json)
-        if asks and not accept_all.confirm(batch):
-            console.say("Nothing was accepted.")
-            return 1
-        decision = accepting(removed, worktree=arguments.worktree)
+    store = _refreshed_store(rebuild=False)
+    batch = accept_all.choose(store, everywhere=arguments.all_repositories)
+    asks = arguments.all_repositories and not (arguments.yes or arguments.json)
+    if asks and not accept_all.confirm(batch):
+        console.say("Nothing was accepted.")
+        return 1
+    decision = accepting(removed, worktree=arguments.worktree)
 
-        def carry_out(one: Proposal) -> DecisionReport:
-            return DecisionReport((why,)) if (why := batch.left_open.get(one.id)) else decide(store, one, decision)
+    def carry_out(one: Proposal) -> DecisionReport:
+        return DecisionReport((why,)) if (why := batch.left_open.get(one.id)) else decide(store, one, decision)
 
-        code = _decide_each(store, batch.proposals, carry_out, as_json=arguments.json)
+    code = _decide_each(store, batch.proposals, carry_out, as_json=arguments.json)
     for remark in () if arguments.json else batch.remarks(store):
         console.say(console.plain(remark))
     return code
@@ -244,21 +242,17 @@ def _decide(
     make: Callable[[Mapping[str, str]], Decision],
     placed: Callable[[Store, Proposal], Proposal] = lambda _, proposal: proposal,
 ) -> int:
-    from skilld.git.run import shared_git
     from skilld.proposals.decide import decide
 
     if getattr(arguments, "part", []):
         return _decide_parts(arguments, make)
     removed = scrub_environment()
-    with shared_git():
-        store = _refreshed_store(rebuild=False)
-        if not arguments.ids:
-            common.fail_without_id(store, arguments.command, _USUAL_STATES[arguments.command])
-        chosen = _find_proposals(store, arguments.ids)
-        decision = make(removed)
-        return _decide_each(
-            store, chosen, lambda one: decide(store, placed(store, one), decision), as_json=arguments.json
-        )
+    store = _refreshed_store(rebuild=False)
+    if not arguments.ids:
+        common.fail_without_id(store, arguments.command, _USUAL_STATES[arguments.command])
+    chosen = _find_proposals(store, arguments.ids)
+    decision = make(removed)
+    return _decide_each(store, chosen, lambda one: decide(store, placed(store, one), decision), as_json=arguments.json)
 
 
 def _refreshed_store(*, rebuild: bool = True) -> Store:

@@ -16,7 +16,9 @@ from skilld.errors import RefusedError
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "mcp", run, "serve your skills read-only to agents without skill support (MCP)")
+    parser = common.verb(
+        verbs, "mcp", run, "serve your skills read-only to agents without skill support (MCP)", stays=True
+    )
     common.add_project_option(parser)
     parser.add_argument("--config", metavar="AGENT", help="print the MCP settings for AGENT and exit")
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "review", run, "go through the proposals on screen: accept, reject, edit, undo")
+    parser = common.verb(
+        verbs, "review", run, "go through the proposals on screen: accept, reject, edit, undo", stays=True
+    )
     parser.add_argument("ids", metavar="ID", nargs="*", help="only these proposals")
     parser.set_defaults(check_words=common.check_ids)
     parser.add_argument(

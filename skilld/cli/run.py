@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "run", run, "follow your agents' sessions and propose edits")
+    parser = common.verb(verbs, "run", run, "follow your agents' sessions and propose edits", stays=True)
     parser.add_argument("--once", action="store_true", help="process new messages, then exit")
     parser.add_argument(
         "--backfill", metavar="DAYS", type=common.parse_days, help="also process your messages from the last DAYS days"

@@ -124,7 +124,6 @@ def outgoing(store: Store, repo: Repo, membership: Membership) -> Outgoing:
 # Joining and leaving.
 
 
-@common.with_git_session
 def join(arguments: argparse.Namespace) -> int:
     """Join the team of a repository."""
     from skilld.team.membership import Membership, check_name, load
@@ -225,7 +224,6 @@ def _print_kept_back(kept: Sequence[tuple[str, str]]) -> None:
         console.say(f"  not shared, because {console.plain(why)}: {console.plain(rule)}")
 
 
-@common.with_git_session
 def leave(arguments: argparse.Namespace) -> int:
     """Leave the team of a repository."""
     from skilld.team.membership import forget
@@ -249,7 +247,6 @@ def leave(arguments: argparse.Namespace) -> int:
 # Syncing, and the team's rules.
 
 
-@common.with_git_session
 def sync(arguments: argparse.Namespace) -> int:
     """Fetch and push."""
     if arguments.unasked:
@@ -267,7 +264,6 @@ def sync(arguments: argparse.Namespace) -> int:
     return Exit.OK
 
 
-@common.with_git_session
 def status(arguments: argparse.Namespace) -> int:
     """List the team's rules."""
     from skilld.team.candidates import disagreements
@@ -376,7 +372,6 @@ def _rule_json(one: Candidate) -> dict[str, Any]:
     return common.pick(one, "id", "rule", "standing", "why", "people", "sessions", "since", "last", "quotes")
 
 
-@common.with_git_session
 def _pull_request(arguments: argparse.Namespace) -> int:
     from skilld.cli.team_pr import pull_request
 

@@ -4,7 +4,7 @@ Programs call `environment.scrub_environment()` once, before anything else of th
 removed, which the person's own commands (accept, revert) need again.
 
 - `run.Git`: an allow-listed subcommand in the fixed, silenced environment; `run.PersonGit`: the person's commands.
-  `run.shared_git()`: a block in which a repository is opened once and its objects are read from one process.
+- `session.shared_git()`: a block in which a repository is opened once and its objects are read from one process.
 - `repo.find_tracked(path)`: the repository that tracks a SKILL.md, or a typed refusal with a sentence for the person.
 - `repo.find_for_new(path)`: the repository that would track a new one there, or why none may be created.
 - `managed_repos.track(path, folder)`: the same, or skilld's own repository, brought up to date, for untracked files.

@@ -34,7 +34,8 @@ from skilld.git.repo import (
     require_plain,
     require_vacant,
 )
-from skilld.git.run import Git, PersonGit, cached, object_id
+from skilld.git.run import Git, PersonGit, object_id
+from skilld.git.session import cached
 from skilld.git.staging_branch import STAGING_REF
 from skilld.git.state import config_quoted, git_dir_of
 

@@ -17,7 +17,8 @@ from skilld.files import shell_quoted
 from skilld.git import objects, state, tree
 from skilld.git.attributes import is_filtered, personal_attributes, storage_refusal
 from skilld.git.errors import GitFailedError, NotTrackedError, RepoRefusedError, RepoUnreadableError
-from skilld.git.run import Git, cached
+from skilld.git.run import Git
+from skilld.git.session import cached
 from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.git.state import is_temporary, require_absent, require_unborn
 from skilld.git.top import find_top

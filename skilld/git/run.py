@@ -13,13 +13,12 @@ import struct
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from subprocess import PIPE
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn
 
 from skilld.files import shell_quoted
 from skilld.git.environment import (
@@ -32,6 +31,7 @@ from skilld.git.environment import (
     terminal_variables,
 )
 from skilld.git.errors import GitFailedError, GitTimeoutError, RepoRefusedError
+from skilld.git.session import current_session
 from skilld.git.watchdog import WATCHDOG
 from skilld.text import safe_text, without_login
 
@@ -42,8 +42,6 @@ os.environ["GIT_PYTHON_REFRESH"] = "quiet"
 from git.cmd import Git as Runner
 
 del os.environ["GIT_PYTHON_GIT_EXECUTABLE"], os.environ["GIT_PYTHON_REFRESH"]  # the person's hooks would inherit them
-
-T = TypeVar("T")
 
 # A pack is the only form in which git accepts blobs, trees and commits from one process together
 # (`git unpack-objects`). Its format: gitformat-pack(5).
@@ -115,52 +113,6 @@ _PERSON_COMMANDS = _PERSON_READ_COMMANDS | _PICKING_COMMANDS | {"commit", "read-
 
 
 @dataclass(frozen=True, slots=True)
-class SharedState:
-    """The git processes and answers that one command of the person's, or one job, keeps until its end.
-
-    `silent` are the folders in which git did not answer in time: it gets little time there from then on.
-    """
-
-    silent: set[Path] = field(default_factory=set)
-    readers: list[Git] = field(default_factory=list)
-    cache: dict[Any, Any] = field(default_factory=dict)
-
-
-_SHARED: ContextVar[SharedState | None] = ContextVar("command", default=None)
-
-
-@contextmanager
-def shared_git() -> Iterator[None]:
-    """Open repositories once until the block ends, and read each one's objects from one process.
-
-    A repository's location, settings and that process are kept; its refs are read again each time. A nested block is
-    part of the outer one.
-    """
-    if _SHARED.get() is not None:
-        yield
-        return
-    command = SharedState()
-    token = _SHARED.set(command)
-    try:
-        yield
-    finally:
-        _SHARED.reset(token)
-        for git in command.readers:
-            git.close()
-
-
-def cached(key: object, make: Callable[[], T]) -> T:
-    """Return the result of `make`; within `shared_git` it is called once for each key."""
-    command = _SHARED.get()
-    if command is None:
-        return make()
-    if key not in command.cache:
-        command.cache[key] = make()
-    found: T = command.cache[key]
-    return found
-
-
-@dataclass(frozen=True, slots=True)
 class Result:
     """The result of a git command: exit status, output, and its error output, safe to show: no logins either."""
 
@@ -207,7 +159,7 @@ class Git:
     @contextmanager
     def _limited(self, seconds: float = GIT_SECONDS) -> Iterator[float]:
         """Yield how long a call may take; remember within `shared_git` that it took too long."""
-        silent = command.silent if (command := _SHARED.get()) else set[Path]()
+        silent = command.silent if (command := current_session()) else set[Path]()
         try:
             yield min(seconds, _SILENT_SECONDS) if self.folder in silent else seconds
         except GitTimeoutError:
@@ -261,7 +213,7 @@ class Git:
         if any(_COMMIT_END_PATTERN.split(name, 1)[0].decode("latin-1") in self._unwritten for name in names):
             self.write()
         reader, self._reader = self._reader, None
-        command = _SHARED.get()
+        command = current_session()
         if reader is None:
             reader = _start_reader(self._argv(("cat-file", "--batch-command")), self.folder, self._env)
             if command is not None:

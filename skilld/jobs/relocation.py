@@ -17,7 +17,7 @@ from skilld.classify.offline.placement import section_for
 from skilld.classify.verify import VerifiedUpdate
 from skilld.clock import rfc3339
 from skilld.errors import SkilldError
-from skilld.git.run import shared_git
+from skilld.git.session import shared_git
 from skilld.ingest.discover import Host, skill_places
 from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.other_projects import project_root

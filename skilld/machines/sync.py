@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from skilld.exchange.outgoing import LeakCheck
 from skilld.git.errors import LostRaceError
-from skilld.git.run import shared_git
+from skilld.git.session import shared_git
 from skilld.machines.apply_remote import ApplyResult, apply_records
 from skilld.machines.gather import GatherResult, gather_records
 from skilld.machines.places import Places

@@ -22,7 +22,7 @@ from skilld.edit.secrets import refuse_secrets
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff
 from skilld.git.managed_repos import open_any, track
-from skilld.git.run import shared_git
+from skilld.git.session import shared_git
 from skilld.proposals import narrow
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rebuild_branch, require_repo
 from skilld.proposals.explain import apply_only, parts, read_versions

@@ -17,7 +17,7 @@ from skilld.files import read_whole
 from skilld.git import objects, refs, tree
 from skilld.git.objects import Ident
 from skilld.git.repo import TrackedFile
-from skilld.git.run import shared_git
+from skilld.git.session import shared_git
 from skilld.markdown.structure import is_default_title
 from skilld.proposals import worktree
 from skilld.proposals.model import Apply, heard_by

@@ -18,7 +18,7 @@ from skilld.git.line_diff import undo
 from skilld.git.managed_repos import open_any
 from skilld.git.objects import Commit, Ident
 from skilld.git.repo import Repo
-from skilld.git.run import PersonGit, literal, shared_git
+from skilld.git.run import PersonGit, literal
 from skilld.proposals import worktree
 from skilld.proposals.file_history import REVERTS_TRAILER, path_in, read_history, reverted_commits
 from skilld.proposals.model import MOVED_TO, Apply, CommitMethod, DecisionCommit, Refit
@@ -164,7 +164,6 @@ def commit_removal(work_tree: Worktree, message: bytes) -> DecisionCommit:
 _TITLE = "The proposal was not accepted"
 
 
-@shared_git()
 def accept(
     proposal: Proposal,
     apply: Apply,
@@ -303,7 +302,6 @@ def _write_side_edits(proposal: Proposal) -> None:
 _REVERT_TITLE = "The proposal was not reverted"
 
 
-@shared_git()
 def revert(proposal: Proposal, removed: Mapping[str, str], private: Path | None = None) -> DecisionCommit:
     """Take a proposal out of the branch that is checked out in its skill's work tree.
 
@@ -316,7 +314,6 @@ def revert(proposal: Proposal, removed: Mapping[str, str], private: Path | None 
         return _revert_commit(work_tree, proposal)
 
 
-@shared_git()
 def revert_worktree(proposal: Proposal, private: Path | None = None) -> None:
     """Take a proposal out of its file, and its further files, where it was written but not committed.
 

@@ -17,7 +17,7 @@ from skilld.errors import RefusedError, SkilldError
 from skilld.files import shell_command, shell_quoted
 from skilld.git.managed_repos import open_any
 from skilld.git.repo import Repo
-from skilld.git.run import shared_git
+from skilld.git.session import shared_git
 from skilld.proposals.cherry_pick import accept as land
 from skilld.proposals.cherry_pick import accept_worktree, revert_worktree
 from skilld.proposals.cherry_pick import revert as take_out

@@ -20,7 +20,7 @@ from skilld.git.line_diff import undo
 from skilld.git.managed_repos import find_any, open_any, root_of
 from skilld.git.objects import merges_cleanly, read_blob, read_commit
 from skilld.git.repo import Repo, TrackedFile, find_for_new, find_tracked
-from skilld.git.run import shared_git
+from skilld.git.session import shared_git
 from skilld.git.staging_branch import STAGING_REF
 from skilld.paths import places
 from skilld.proposals.file_history import path_in, read_history

@@ -16,7 +16,7 @@ from skilld.git import objects, refs, state
 from skilld.git.errors import NotTrackedError
 from skilld.git.managed_repos import open_any
 from skilld.git.repo import Repo
-from skilld.git.run import shared_git
+from skilld.git.session import shared_git
 from skilld.git.staging_branch import STAGING_REF
 from skilld.proposals.file_history import (
     FileOnBranch,

@@ -20,7 +20,7 @@ from skilld.git.errors import LostRaceError, StagingBusyError
 from skilld.git.managed_repos import open_any, track
 from skilld.git.objects import OWN_EMAIL, Commit, Ident
 from skilld.git.repo import Repo, TrackedFile
-from skilld.git.run import shared_git
+from skilld.git.session import shared_git
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.git.state import repo_lock
 from skilld.proposals import model

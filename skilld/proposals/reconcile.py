@@ -14,7 +14,7 @@ from pathlib import Path
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git import state
 from skilld.git.managed_repos import open_any
-from skilld.git.run import shared_git
+from skilld.git.session import shared_git
 from skilld.proposals.model import (
     DISCARDED_NOTE,
     FOUND_NOTES,

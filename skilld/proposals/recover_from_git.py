@@ -18,7 +18,7 @@ from skilld.git import objects, refs, tree
 from skilld.git.managed_repos import find_any, list_roots, open_any
 from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo, existing_parent
-from skilld.git.run import shared_git
+from skilld.git.session import shared_git
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH
 from skilld.proposals.contradictions import CONTRADICTION_PREFIX
 from skilld.proposals.staging import private_repositories

@@ -11,7 +11,7 @@ from pathlib import Path
 from skilld.git import objects, refs, state
 from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo, open_repo
-from skilld.git.run import shared_git
+from skilld.git.session import shared_git
 from skilld.git.staging_branch import PROPOSAL_REFS, SHARE_REFS, STAGING_REF
 from skilld.git.state import repo_lock
 

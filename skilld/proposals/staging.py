@@ -18,7 +18,7 @@ from skilld.git.errors import StagingBusyError
 from skilld.git.line_diff import transplant
 from skilld.git.managed_repos import open_any, track
 from skilld.git.repo import Repo, TrackedFile, require_plain
-from skilld.git.run import shared_git
+from skilld.git.session import shared_git
 from skilld.git.staging_branch import STAGING_REF
 from skilld.ingest.discover import is_utf8
 from skilld.paths import places

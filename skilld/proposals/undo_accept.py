@@ -16,7 +16,7 @@ from skilld.errors import SkilldError
 from skilld.git import objects, refs, state, tree
 from skilld.git.objects import Commit
 from skilld.git.repo import Repo
-from skilld.git.run import shared_git
+from skilld.git.session import shared_git
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_REF
 from skilld.proposals.amend import stage_on_branch
 from skilld.proposals.cherry_pick import revert, revert_worktree

@@ -13,7 +13,7 @@ from skilld.files import read_regular
 from skilld.git.managed_repos import find_any
 from skilld.git.objects import read_objects
 from skilld.git.repo import Repo
-from skilld.git.run import cached, shared_git
+from skilld.git.session import cached, shared_git
 from skilld.proposals.staging import private_repositories
 from skilld.report.values import FileWeight, Weeks
 

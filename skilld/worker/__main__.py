@@ -32,6 +32,7 @@ from skilld.classify.question_jobs import (
 )
 from skilld.classify.trial import Trial
 from skilld.errors import RetryError, SkilldError, cause_of
+from skilld.git.session import shared_git
 from skilld.protocol import (
     GO,
     AnalyseBatch,
@@ -166,6 +167,7 @@ def _failed(outcome: Outcome, detail: str) -> Result:
     return Result(outcome=outcome, detail=detail)
 
 
+@shared_git()
 def _dispatch(job: Job, daemon: Daemon) -> Result:
     """Do a job, loading only what it needs."""
     match job.work:

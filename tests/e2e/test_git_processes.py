@@ -87,3 +87,14 @@ def test_a_decision_writes_the_branch_once(world: TaughtProject, count: Count) -
     started = count(f"accept {world.one}")
     assert sum(" update-ref " in line for line in started) == 1
     assert sum("refs/skilld/proposals" in line for line in started) == 1
+
+
+def test_a_repository_is_opened_once_for_all_of_its_skills(world: TaughtProject, count: Count) -> None:
+    """`consolidate` opened it for each of them, with three processes."""
+    skill = world.project.skill_path
+    for name in ("changes", "history"):
+        text = skill.read_text().replace("name: release-notes", f"name: {name}")
+        world.project.commit(name, {str(skill.parent.parent.relative_to(world.project.root) / name / "SKILL.md"): text})
+    started = count(f"consolidate --dry-run --project {world.project.root}")
+    assert sum(" rev-list --timestamp " in line for line in started) == 3, "when each was written"
+    assert sum("--show-object-format" in line for line in started) == 1

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from skilld.daemon.engine import Engine
 from skilld.git.environment import scrub_environment
+from skilld.git.session import shared_git
 from skilld.ingest.discover import Host
 from skilld.jobs.analyse import analyse
 from skilld.paths import places
@@ -42,7 +43,8 @@ class InProcessDaemon:
         while batch := self.engine.next_batch(now):
             work = self.engine.start(batch).work
             assert isinstance(work, AnalyseBatch)
-            result = analyse(work, self._redact, lambda plan: self.engine.save_plan(batch, plan, now))
+            with shared_git():
+                result = analyse(work, self._redact, lambda plan: self.engine.save_plan(batch, plan, now))
             self.engine.finish(batch, result, now)
         return self.store.proposals.in_states([State.OPEN])
 

@@ -21,6 +21,7 @@ import pytest
 
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
+from skilld.git.session import shared_git
 from skilld.proposals.cherry_pick import accept, revert
 from skilld.proposals.model import (
     DecisionCommit,
@@ -281,11 +282,13 @@ class Harness:
         self.follow(line)
         return line
 
+    @shared_git()
     def accept(self, name: str, removed: Mapping[str, str] | None = None) -> DecisionCommit:
         landed = accept(self.proposals[name], self.standing[name], removed or {}, self.private)
         self.proposals[name] = replace(self.proposals[name], state=State.ACCEPTED, landed=landed.commit)
         return landed
 
+    @shared_git()
     def revert(self, name: str) -> DecisionCommit:
         return revert(self.proposals[name], {}, self.private)
 

@@ -12,7 +12,8 @@ import pytest
 from skilld.effect.rule_lines import text_of
 from skilld.errors import SkilldError
 from skilld.git.errors import GitTimeoutError, RepoRefusedError
-from skilld.git.run import GIT_SECONDS, Git, shared_git
+from skilld.git.run import GIT_SECONDS, Git
+from skilld.git.session import shared_git
 from skilld.git.state import check_regular
 from skilld.library.history import History
 from skilld.proposals import auto_apply, explain
