@@ -309,13 +309,16 @@ def _repeat_share(count: Count) -> str:
 
 
 def _advice_line(remedy: dict[str, Any], outcome: RuleOutcome, *, complete: bool) -> str:
+    from skilld.effect.remedies import Remedy, remedy_of
+    from skilld.types import State
+
     kind, proposal, key = remedy["kind"], remedy["proposal"], rule_id(outcome.effect.rule)
-    tried = "Rewording the rule has not helped. " if outcome.made else ""
+    reworded = any(remedy_of(one) is Remedy.SHARPEN and one.state is State.ACCEPTED for one in outcome.made)
+    tried = "Rewording the rule has not helped. " if reworded else ""
     if kind == "revert":
         return f"You have had to repeat the rule more often since it was added. To revert it: skilld revert {proposal}"
-    if kind == "enforce" and complete and not remedy["checks"]:
-        why = "a hook cannot enforce it, because the rule is not about a command"
-        return f"{tried}Enforce it with a linter or a check of your own; {why}."
+    if kind == "enforce" and not remedy["checks"]:
+        return f"{tried}Enforce it with a linter, a hook or a check of your own; skilld has no draft for it."
     if kind == "enforce":
         return f"{tried}Enforce it with a hook: {'see below' if complete else f'skilld effect {key}'}"
     made = f"proposed as {proposal}, {remedy['state']}" if proposal else "skilld run will propose this"

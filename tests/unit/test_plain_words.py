@@ -10,13 +10,18 @@ from pathlib import Path
 import pytest
 
 from skilld import console
-from skilld.cli.effect import summary
+from skilld.cli.effect import _advice_line, summary
 from skilld.effect.figures import Count, RuleState
+from skilld.effect.outcomes import RuleOutcome
+from skilld.effect.remedies import Remedy, batch_id_of, rule_id
+from skilld.effect.remedy_edits import RemedyPlan
 from skilld.effect.rules import Effect, Origin, Rule
 from skilld.proposals.model import MAX_SUBJECT, compose
 from skilld.report.values import Share
 from skilld.report.wording import brief, sessions
+from skilld.types import State
 from support.program import Program
+from support.proposals import make_proposal
 from support.rows import for_each
 
 RULE = Rule("/p/CLAUDE.md", 3, "Use pnpm.", Origin.PROPOSAL, 1.0, proposal="3f2a")
@@ -42,6 +47,27 @@ MANY = (
 )
 def test_effect_states_frequencies_in_words(before: tuple[int, int], after: tuple[int, int], told: str) -> None:
     assert summary(Effect(RULE, Count(*before), Count(*after), RuleState.UNKNOWN)) == told
+
+
+OWN = "Enforce it with a linter, a hook or a check of your own; skilld has no draft for it."
+HOOK = f"Enforce it with a hook: skilld effect {rule_id(RULE)}"
+
+
+@for_each(
+    ("made", "checks", "told"),
+    [
+        (None, (), OWN),
+        (None, ("a draft",), HOOK),
+        (State.ACCEPTED, ("a draft",), f"Rewording the rule has not helped. {HOOK}"),
+        (State.REJECTED, ("a draft",), HOOK),  # it was not tried
+    ],
+)
+def test_effect_advises_what_is_true(made: State | None, checks: tuple[str, ...], told: str) -> None:
+    reworded = [] if made is None else [make_proposal(batch_id=batch_id_of(RULE, Remedy.SHARPEN), state=made)]
+    effect = Effect(RULE, Count(), Count(4, 4), RuleState.REPEATED)
+    outcome = RuleOutcome(effect, RemedyPlan(Remedy.ENFORCE), tuple(reworded))
+    remedy = {"kind": "enforce", "proposal": None, "state": None, "checks": checks}
+    assert _advice_line(remedy, outcome, complete=False) == told
 
 
 def test_the_report_says_one_of_one_in_words() -> None:

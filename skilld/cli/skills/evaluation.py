@@ -119,7 +119,7 @@ class _Evaluation:
                 cost = expected.describe(console.plain(plan.model))
                 console.say(f"The evaluation would take {cost}. {evaluation_output.describe_power(plan.pairs)}")
                 if beyond := evaluation_output.budget_shortfall(expected, None, self._spent_today(), self._settings):
-                    console.say(f"{beyond} The rest could be run tomorrow.")
+                    console.say(f"{beyond} The rest could be run on later days.")
             return self._report(self._stored_outcome(plan), "")
         if not self._confirm(plan, expected, spec):
             return Exit.FAILURE
