@@ -177,7 +177,8 @@ def _rewording_cuts(parsed: ParsedFile, edits: Iterable[_Edit], count: Callable[
     """Return the rewordings, one cut for each section, or several if they do not fit one edit."""
     runs: list[tuple[str, list[_Edit], list[Operation]]] = []
     for lines, text in sorted(edits, key=lambda edit: -edit[0].start):
-        title = [one for one in parsed.sections if one.level <= _TOP_LEVEL and one.start <= lines.start][-1].title
+        above = (one for one in reversed(parsed.sections) if one.level <= _TOP_LEVEL and one.start <= lines.start)
+        title = next((one.title for one in above), "")
         for name, taken, operations in (*(run for run in runs[-1:] if run[0] == title), (title, [], [])):
             try:
                 operation = anchor_operation(parsed.body, lines.start, lines.stop, text)

@@ -518,6 +518,12 @@ def test_a_section_is_shortened_at_once_and_asked_about_once() -> None:
     assert proposal(made, "m", "t", "2026-01-01T00:00:00Z").summary == f"shorten 2 lines, {below_b.tokens} tokens"
 
 
+def test_a_line_below_no_heading_of_the_first_two_levels_is_shortened() -> None:
+    text = f"### A\n\nKeep the answer that was wanted in the mail as short as it can be.\n{REST}"
+    (cut,) = cuts_from_answers(parse(text), FileFacts(), [PieceAnswer(0, text="Keep the mail answer short.")], COUNT)
+    assert cut_text(text, [cut]) == f"### A\n\nKeep the mail answer short.\n{REST}"
+
+
 def test_general_advice_is_only_questioned() -> None:
     text = "# A\n\n- Write clean, readable code.\n- Use pnpm.\n"
     assert [line.line for line in doubtful_lines(parse(text))] == [3]
