@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from pathlib import PurePath
 
 from skilld.classify.rule_repeats import match_keys, repeats_rule
@@ -160,6 +161,7 @@ def with_noted_repeats(
     by_session: dict[str, list[Proposal]] = {}
     for note in notes:
         by_session.setdefault(note.session_id, []).append(note)
+    lines = cache(lambda path: [*rules_in(text_of(path))])
     found = []
     for session in sessions:
         known = {(one.turn, one.path) for one in session.repeats}
@@ -168,7 +170,7 @@ def with_noted_repeats(
             for note in by_session.get(session.session_id, ())
             for said in note.evidence
             if (said.turn, note.path) not in known
-            for line, text in rules_in(text_of(note.path))
+            for line, text in lines(note.path)
             if any(says_already(update.change, text) for update in note.updates)
             and (since := added_at(note.path, line)) is not None
         ]

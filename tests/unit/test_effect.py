@@ -173,6 +173,15 @@ def test_a_rule_the_judge_found_already_written_is_a_repeat() -> None:
     (noted,) = with_noted_repeats([session(9)], [note], lambda _: text, lambda *_: 3.0)
     assert [(repeat.path, repeat.line, repeat.since) for repeat in noted.repeats] == [(GUIDE, 1, 3.0)]
     assert compute_effect([noted]).after == Count(1, 1)
+    reads: list[str] = []
+
+    def read(path: str) -> str:
+        reads.append(path)
+        return text
+
+    notes = [replace(note, id=f"n{number}", session_id=f"s{number}") for number in (1, 2)]
+    with_noted_repeats([session(1), session(2)], notes, read, lambda *_: 3.0)
+    assert reads == [GUIDE], "a file is read once, however often it was repeated"
     # The rule came in later in that very session.
     assert (compute_effect([noted], since=9.5).after, compute_effect([noted], since=9.5).evidence) == (Count(), ())
 
