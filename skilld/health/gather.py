@@ -406,7 +406,7 @@ def count_turns(store: Store, settings: Settings | None) -> Counts:
         opted_out=turns["opted_out"],
         parked=store.batches.counts()["parked"] + store.batches.outcomes().get("failed", 0),
         refusals=store.batches.refusals(since),
-        learnings=sum(one.created_at > since for one in store.learnings.all()),
+        learnings=sum(one.created_at > since for one in store.learnings.said()),
         since=since,
         said=tuple(f"{one.note} ({one.path})" for one in reversed(repeated)),
         said_since=sum(one.created_at > since for one in repeated),

@@ -8,10 +8,13 @@ from pathlib import Path
 from skilld.context import Context, LoadedFile, LoadTime, Scope, Segment
 from skilld.health import agent_checks, checks
 from skilld.health.checks import no_common_file, reasons_for_nothing, repeats, surprises
+from skilld.health.gather import count_turns
 from skilld.health.machine_checks import machine
 from skilld.health.values import Agent, Check, Counts, Daemon, Disk, Machine, Model, Service, Trouble
 from skilld.service.values import ServiceState
+from skilld.store import Store
 from skilld.store.batches import Delay
+from skilld.store.learnings import Learning
 from support.rows import for_each
 
 NOW = 1_800_000_000.0
@@ -334,3 +337,10 @@ def test_contradictions_between_loaded_files_are_reported() -> None:
 def test_the_idle_time_is_told_in_plain_words(minutes: float, told: str) -> None:
     reasons = reasons_for_nothing(Counts(turns=1, waiting=1, idle_minutes=minutes), "", running=True)
     assert reasons[-1].endswith(f"or is idle for {told}")
+
+
+def test_the_result_of_a_recorded_task_is_no_instruction_that_was_kept(store: Store) -> None:
+    for number, agent in enumerate(("codex", "record", "record")):
+        said = (f"{agent}:{number}", "Use tabs.", "Use tabs.", "fact", agent, "s", None, None, "no skill", 0.5)
+        store.learnings.add(Learning(f"l{number}", *said, "2026-03-02T09:00:00Z"))
+    assert count_turns(store, None).learnings == 1
