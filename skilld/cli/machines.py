@@ -130,7 +130,8 @@ def _print_preview(membership: Membership, gathered: GatherResult, found: ReadRe
     for record in new:
         print_record(record, as_sent=as_sent)
     if known := len(gathered.records) - len(new):
-        console.say(f"  and {pluralize(known, 'record')} that your other machines have sent already")
+        more = "and " if new else ""
+        console.say(f"  {more}{pluralize(known, 'record')} that your other machines have sent already")
     elif not new:
         console.say("  nothing yet: skilld has not proposed or learned anything here")
     for rule, why in gathered.kept_back.items():
@@ -224,7 +225,8 @@ def status(arguments: argparse.Namespace) -> int:
     scrub_environment()
     places, _ = _own_side(store)
     for group in groups:
-        where = str(places.path_of(group.best.place) or group.best.place)
+        elsewhere = f"{group.best.place.partition('/')[2]} in a repository that is not here"
+        where = str(places.path_of(group.best.place) or elsewhere)
         console.say(f"{group.best.said:8}  {console.plain(group.records[0].rule)}")
         said = pluralize(len(group.heard), "session")
         console.say(f"    {console.message(where)}; said in {said}", style="dim")

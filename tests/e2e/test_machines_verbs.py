@@ -74,7 +74,7 @@ def test_join_shows_what_would_be_sent_and_leave_removes_it(group: SyncGroup) ->
     again = tower.program.run("machines", "join", str(group.remote), "--yes")
     assert "this machine has already joined as tower" in again.stderr
     second = group.machine("laptop").program.run("machines", "join", str(group.remote), typed="n\n").stdout
-    assert "  and 1 record that your other machines have sent already\n" in second
+    assert "  1 record that your other machines have sent already\n" in second
     assert PNPM not in second
     run_machines(tower, "leave", "--yes")
     assert group.refs() == []
@@ -82,6 +82,17 @@ def test_join_shows_what_would_be_sent_and_leave_removes_it(group: SyncGroup) ->
     assert tower.known() == []
     assert not [*(tower.home / ".local/state/skilld/machines").iterdir()]
     assert "remote" not in (tower.home / ".config/skilld/config.toml").read_text()
+
+
+def test_a_rule_of_a_repository_that_is_not_here_is_named_without_its_number(group: SyncGroup) -> None:
+    tower, laptop = group.machine("tower"), group.machine("laptop")
+    tower.say(PNPM)
+    for machine in (tower, laptop):
+        run_machines(machine, "join", str(group.remote), "--name", machine.name, "--yes")
+    assert run_machines(laptop, "status").splitlines()[2:] == [
+        f"open      {PNPM}",
+        "    CLAUDE.md in a repository that is not here; said in 1 session",
+    ]
 
 
 def test_a_rule_said_in_two_sessions_of_one_machine_counts_both(group: SyncGroup) -> None:
