@@ -20,7 +20,7 @@ from skilld.files import read_regular, write_atomically
 from skilld.text import pluralize, truncate
 
 if TYPE_CHECKING:
-    from skilld.exchange.skill_list import Conflict
+    from skilld.exchange.skill_list import Conflict, SkillList
     from skilld.skills import Skill
 
 ContentChange = Callable[[bytes | None], bytes | None]
@@ -95,12 +95,13 @@ def sync(arguments: argparse.Namespace) -> int:
     plan = [_plan_change(path, partial(_replace_list, whole.body, fronts[path])) for path in paths]
     if not arguments.dry_run and any(one.before != one.after for one in plan):
         _remember_project(project)
-    if not whole.body and not arguments.json:
+    if not (whole.body or whole.left_out or whole.odd or arguments.json):
         none = "has no skills to list; personal skills are not listed in a project's files."
         console.say(f"{console.message(str(project))} {none}")
     code = _apply_changes(arguments, plan, against)
     if not arguments.json:
-        _print_conflicts(project, against, [one.name for one in whole.left_out])
+        _print_conflicts(project, against)
+        _print_left_out(whole)
     return code
 
 
@@ -131,8 +132,8 @@ def _replace_list(body: str, front: str, data: bytes | None) -> bytes | None:
     return managed_block.put_block(data if data is not None or not front else front.encode(), body)
 
 
-def _print_conflicts(project: Path, against: dict[Path, list[Conflict]], left_out: list[str]) -> None:
-    """Print the lines that contradict skills, and the skills for which there was no room."""
+def _print_conflicts(project: Path, against: dict[Path, list[Conflict]]) -> None:
+    """Print the lines that contradict skills."""
 
     def where(path: Path, line: int) -> str:
         return f"{console.message(str(path.relative_to(project)))}:{line}"
@@ -144,11 +145,18 @@ def _print_conflicts(project: Path, against: dict[Path, list[Conflict]], left_ou
             console.say(f"          {where(Path(one.skill), one.skill_line)} says: {theirs}")
     if any(against.values()):
         console.say("Agents read both lines. Change one of them, then run skilld sync again.")
-    if left_out:
-        names = console.plain(", ".join(left_out))
-        what = "it would make" if len(left_out) == 1 else "they would make"
-        console.say(f"Left out {pluralize(len(left_out), 'skill')} because {what} the block too long: {names}")
-        console.say("To choose which to list: skilld sync SKILL...")
+
+
+def _print_left_out(whole: SkillList) -> None:
+    """Print the skills for which there was no room, and those with a path that no line can have."""
+    for left, why, remedy in (
+        (whole.left_out, "the block would be too long", "To choose which to list: skilld sync SKILL..."),
+        (whole.odd, "Markdown could take a part of the path for markup", "To list them, rename their folders."),
+    ):
+        if left:
+            names = console.plain(", ".join(one.name for one in left))
+            console.say(f"Left out {pluralize(len(left), 'skill')} because {why}: {names}")
+            console.say(remedy)
 
 
 def _remember_project(project: Path) -> None:

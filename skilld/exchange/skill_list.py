@@ -65,10 +65,11 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class SkillList:
-    """The content of a block, "" if there is no skill, and the skills that were left out as too large."""
+    """The content of a block, "" if there is no skill, and what was left out: as too large, or for its odd path."""
 
     body: str
     left_out: tuple[Skill, ...] = ()
+    odd: tuple[Skill, ...] = ()
 
 
 def list_skill(skill: Skill, text: str, files: Collection[Path]) -> ListedSkill:
@@ -96,6 +97,7 @@ def build_skill_list(skills: Sequence[ListedSkill], project: Path) -> SkillList:
     inline: list[str] = []
     named: list[str] = []
     left_out: list[Skill] = []
+    odd: list[Skill] = []
     for one in skills:
         path = one.skill.path.relative_to(project).as_posix()
         whole = "".join([f"- {_skill_title(one.skill)}\n", *(f"  - {rule}\n" for rule in one.rules)])
@@ -103,17 +105,16 @@ def build_skill_list(skills: Sequence[ListedSkill], project: Path) -> SkillList:
             inline.append(whole)
             room -= ESTIMATE.count(whole)
             left -= ESTIMATE.count(whole)
-        elif (
-            _PLAIN_PATH_PATTERN.fullmatch(path)
-            and ESTIMATE.count(row := f"- {_skill_title(one.skill)} (`{path}`)\n") <= left
-        ):
+        elif not _PLAIN_PATH_PATTERN.fullmatch(path):
+            odd.append(one.skill)
+        elif ESTIMATE.count(row := f"- {_skill_title(one.skill)} (`{path}`)\n") <= left:
             named.append(row)
             left -= ESTIMATE.count(row)
         else:
             left_out.append(one.skill)
         room = min(room, left)
     parts = ([_RULES_INTRO, *inline] if inline else []) + ([_FILES_INTRO, *named] if named else [])
-    return SkillList("".join([_HEADING, *parts]) if parts else "", tuple(left_out))
+    return SkillList("".join([_HEADING, *parts]) if parts else "", tuple(left_out), tuple(odd))
 
 
 def _skill_title(skill: Skill) -> str:

@@ -80,3 +80,19 @@ def test_a_project_without_skills_is_reported(program: Program, tmp_path: Path) 
     output = program.run("sync", "--agent", "claude-code", "--project", str(project)).stdout
     assert output.startswith(f"{project} has no skills to list")
     assert list(project.iterdir()) == []
+
+
+def test_a_skill_is_said_to_be_left_out_for_the_reason_that_holds(program: Program, folder: Path) -> None:
+    write(folder, "draft (old)", "Drafts it.", "1. Begin.\n2. End.\n")
+    told = program.run("sync", "--agent", "codex", "--project", str(folder)).stdout
+    assert told.splitlines()[1:] == [
+        "Left out 1 skill because Markdown could take a part of the path for markup: draft (old)",
+        "To list them, rename their folders.",
+    ]
+    alone = program.run("sync", "draft (old)", "--agent", "gemini-cli", "--project", str(folder)).stdout
+    assert "personal skills are not listed" not in alone
+    for number in range(40):
+        write(folder, f"long-{number}", "Does it. " * 30, "1. Begin.\n2. End.\n")
+    full = program.run("sync", "--agent", "codex", "--project", str(folder)).stdout
+    assert "skills because the block would be too long: " in full
+    assert "To choose which to list: skilld sync SKILL...\n" in full
