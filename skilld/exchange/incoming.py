@@ -130,9 +130,7 @@ def _find_at_path(
     path: Path, source: str, removed: Mapping[str, str], branch: str, only: Collection[str]
 ) -> list[SourceSkill]:
     if path.is_dir():
-        if branch or ((path / "HEAD").is_file() and (path / "objects").is_dir()):
-            return _find_in_clone(SourceFolder(str(path), "", ""), removed, branch, only)
-        return _find_below(path, only)
+        return _find_in_directory(path, source, removed, branch, only)
     if branch and os.path.lexists(path):
         raise UsageError(_TITLE, f"{source} is a file, which has no branches", "Leave out --branch")
     if path.is_file():
@@ -151,6 +149,18 @@ def _find_at_path(
         return _find_in_clone(inside, removed, branch, only)
     remedy = f"For a repository, give its URL: https://{source}" if _HOST_PATTERN.match(source) else ""
     raise SkilldError(_TITLE, f"{source} does not exist", remedy)
+
+
+def _find_in_directory(
+    path: Path, source: str, removed: Mapping[str, str], branch: str, only: Collection[str]
+) -> list[SourceSkill]:
+    is_bare = (path / "HEAD").is_file() and (path / "objects").is_dir()
+    if branch and not (is_bare or os.path.lexists(path / ".git")):
+        cause = f"{source} is not the top folder of a repository, so it has no branches"
+        raise UsageError(_TITLE, cause, "Leave out --branch, or name the top folder and use --only")
+    if branch or is_bare:
+        return _find_in_clone(SourceFolder(str(path), "", ""), removed, branch, only)
+    return _find_below(path, only)
 
 
 def _chosen(source: str, found: list[SourceSkill], only: Collection[str]) -> list[SourceSkill]:
@@ -384,7 +394,7 @@ def import_skill(
     Raises SkilldError if it cannot be read or is not a skill, RefusedError if it may not be proposed.
     """
     if found.why:
-        raise SkilldError("The skill was not imported", found.why)
+        raise SkilldError(_REFUSED_TITLE, found.why)
     draft, unknown = from_document(document.load_yaml(found.data)) if found.is_yaml else _read_draft(found)
     draft = replace(draft, name=name or draft.name, sessions=(), origin=IMPORTED_ORIGIN)
     wanted = kind or draft.kind
@@ -423,8 +433,11 @@ def _read_draft(found: SourceSkill) -> tuple[Draft, tuple[str, ...]]:
     try:
         text = found.data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise SkilldError("The skill was not imported", "it is not UTF-8") from None
-    draft = read_draft(text)
+        raise SkilldError(_REFUSED_TITLE, "it is not UTF-8") from None
+    try:
+        draft = read_draft(text)
+    except SkilldError as error:
+        raise SkilldError(_REFUSED_TITLE, error.cause, error.remedy) from error
     names = (draft.name, found.folder)  # agents use the folder's
     name = next(filter(NAME_PATTERN.fullmatch, names), draft.name or found.folder)
     return replace(draft, name=name), (*left_out_keys(text), *cut_description(draft.description))

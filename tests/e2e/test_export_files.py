@@ -264,3 +264,26 @@ def test_evidence_of_a_proposal_accepted_in_part_is_that_of_the_part(world: Taug
     (transcript, other) = sorted(path.stem for path in world.home.glob(".claude/projects/*/*.jsonl"))
     assert [name for name in (transcript, other) if name in document] == [world.show(world.two)["session_id"]]
     assert [text for text in (TICKETS, HOSTS, LINKS) if text in document] == [TICKETS]
+
+
+def test_skills_of_one_name_are_told_apart_by_their_paths(program: InProcessProgram) -> None:
+    for number in (1, 2, 3):
+        file = program.home / f"in/dup{number}/x/SKILL.md"
+        file.parent.mkdir(parents=True)
+        file.write_text(f"---\nname: x\ndescription: About x.\n---\n\nDo {number}.\n")
+    result = program.run("skills", "import", "in")
+    assert "  check: imported from " + str(program.home / "in") in result.stdout.splitlines()
+    assert result.stderr.splitlines()[0].endswith("of these names: dup2/x/SKILL.md, dup3/x/SKILL.md")
+    named = program.run("skills", "import", "in", "--only", "x", "--name", "y")
+    assert "  Choose one: --only dup1/x/SKILL.md\n" in named.stderr
+
+
+def test_what_is_wrong_with_a_source_is_said_of_the_import(program: InProcessProgram, tmp_path: Path) -> None:
+    file = tmp_path / "in/x/SKILL.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("---\nname: x\ndescription: About x.\n---\n\n" + "- Do it.\n" * 10_000)
+    result = program.run("skills", "import", str(file))
+    assert result.stderr == "skilld: The skill was not imported: it has 10005 lines; the limit is 10000\n"
+    result = program.run("skills", "import", str(file.parent), "--branch", "main")
+    assert result.returncode == 2
+    assert "is not the top folder of a repository, so it has no branches" in result.stderr

@@ -65,7 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
     only = [common.as_text(name) for name in arguments.only]
     found = find_skills(arguments.source, removed, common.as_text(arguments.branch), only)  # a path need not be UTF-8
     if arguments.name and len(found) > 1:
-        raise UsageError("--name needs a single skill", f"{len(found)} were found", "Choose one: --only NAME")
+        remedy = f"Choose one: --only {shell_quoted(found[0].where)}"
+        raise UsageError("--name needs a single skill", f"{len(found)} were found", remedy)
     store = common.store()
     if len(found) > 1:
         found = _without_own(store, found)
@@ -81,10 +82,17 @@ def run(arguments: argparse.Namespace) -> int:
             if one not in taken or len(taken) == 1:
                 _print_result(one)
         if len(taken) > 1:
-            names = ", ".join(console.plain(one.imported.draft.name) for one in taken if one.imported)
-            sys.stderr.write(f"skilld: not imported, since you have skills or open proposals of these names: {names}\n")
-            sys.stderr.write("  To import one of them under another name: --only NAME --name OTHER\n")
+            _print_taken(taken, outcomes)
     return next((int(one.error.code) for one in outcomes if one.error is not None), 0)
+
+
+def _print_taken(taken: list[_ImportResult], outcomes: list[_ImportResult]) -> None:
+    """Print the names that are taken; the path of a skill whose name others of the source have, too."""
+    every = [one.imported.draft.name for one in outcomes if one.imported]
+    called = [(one.imported.draft.name, one.where) for one in taken if one.imported]
+    names = ", ".join(console.plain(where if every.count(name) > 1 else name) for name, where in called)
+    sys.stderr.write(f"skilld: not imported, since you have skills or open proposals of these names: {names}\n")
+    sys.stderr.write("  To import one of them under another name: --only NAME --name OTHER\n")
 
 
 def _without_own(store: Store, found: list[SourceSkill]) -> list[SourceSkill]:
@@ -118,6 +126,13 @@ def _confirm(found: list[SourceSkill], arguments: argparse.Namespace) -> None:
     raise UsageError("Nothing was imported", f"{len(found)} skills were found", remedy)
 
 
+def _full_source(source: str) -> str:
+    """Return a source as it can be found again from any folder."""
+    from skilld.exchange.incoming import is_address
+
+    return common.as_text(source if is_address(source) else str(common.expand_path(source).resolve()))
+
+
 def _import_skill(store: Store, found: SourceSkill, arguments: argparse.Namespace) -> _ImportResult:
     from skilld.exchange.incoming import find_place, import_proposal, import_skill, similarity_flags
     from skilld.proposals.amend import stage_and_store
@@ -127,7 +142,7 @@ def _import_skill(store: Store, found: SourceSkill, arguments: argparse.Namespac
     name = common.as_text(arguments.name)
     imported = None
     try:
-        imported = import_skill(found, common.as_text(arguments.source), common.secret_finder(), name=name, kind=kind)
+        imported = import_skill(found, _full_source(arguments.source), common.secret_finder(), name=name, kind=kind)
         skills = inventory.all_skills([arguments.project] if arguments.project else [])
         path = find_place(
             imported.draft.name,
