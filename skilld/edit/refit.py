@@ -8,79 +8,18 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from skilld.edit.insertion_point import insert_bullet, split_items
 from skilld.edit.operations import anchor_operation, apply
+from skilld.edit.renumber import renumber
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import Line, parse
-from skilld.markdown.structure import Item, is_default_title, list_item, roles, sections
+from skilld.markdown.structure import is_default_title, list_item, roles, sections
 from skilld.text import compare_lines, indentation
 from skilld.types import Operation
-
-
-def renumber(
-    new: Sequence[Line], at: int, added: Sequence[str], now: Sequence[Line], place: int
-) -> tuple[int, list[str]]:
-    """Return the place of a block in `now`, and its lines with the numbers that fit there.
-
-    `added` is at line `at` of `new`, and is to go before line `place` of `now`. A step at the end of a list stays at
-    its end; a numbered step keeps its distance to the step above it, so that lists of 1. 1. 1. stay such lists.
-    """
-    first = next((i for i, text in enumerate(added) if text.strip()), None)
-    item = list_item(added[first]) if first is not None else None
-    if first is None or item is None or not item.marker[0].isdigit():
-        return place, [*added]
-    above = _next_numbered_item(new, range(at - 1, -1, -1), item)
-    if above is None:
-        return place, [*added]
-    if _next_numbered_item(new, range(at + len(added), len(new)), item) is None:
-        place = _list_end(now, place, item)
-    over = _next_numbered_item(now, range(place - 1, -1, -1), item)
-    if over is None:
-        return place, [*added]
-    shift = _number(over) - _number(above)
-    return place, [_shift_number(text, item, shift) for text in added]
-
-
-def _next_numbered_item(body: Sequence[Line], way: range, item: Item) -> Item | None:
-    """Return the next numbered item of the same list on the way; lines in between belong to its items."""
-    for at in way:
-        text = body[at].text
-        found = list_item(text)
-        if found is not None and found.indent == item.indent and found.marker[-1] == item.marker[-1]:
-            return found if found.marker[0].isdigit() else None
-        if text.strip() and not text.startswith((item.indent + " ", item.indent + "\t")):
-            return None
-    return None
-
-
-def _list_end(now: Sequence[Line], place: int, item: Item) -> int:
-    """Return the line after the last item of the list that continues at `place`."""
-    at = place
-    while at < len(now):
-        rest = range(at, len(now))
-        if _next_numbered_item(now, rest, item) is None:
-            break
-        at = next(i for i in rest if (one := list_item(now[i].text)) is not None and one.indent == item.indent) + 1
-        while at < len(now) and now[at].text.startswith((item.indent + " ", item.indent + "\t")):
-            at += 1
-        place = at
-    return place
-
-
-def _number(item: Item) -> int:
-    return int(item.marker[:-1])
-
-
-def _shift_number(text: str, like: Item, shift: int) -> str:
-    item = list_item(text)
-    if item is None or item.indent != like.indent or not item.marker[0].isdigit():
-        return text
-    return f"{item.indent}{max(0, _number(item) + shift)}{text[len(item.indent) + len(item.marker) - 1 :]}"
-
 
 # Lines of two versions correspond if they have the same words, or are clearly similar.
 
@@ -163,6 +102,9 @@ def align(old: Sequence[Line], now: Sequence[Line]) -> Alignment:
             found |= _similar_pairs(old, now, left, left_now)
     old_heads, now_heads = list(heading_lines(old)), list(heading_lines(now))
     found |= _renamed_headings(old_heads, now_heads, found)
+    under = _underlines(old, now, found, {*now_heads})
+    found = {i: at for i, at in found.items() if i not in under and at not in under.values()} | under
+    exact = {i for i in exact if i in found and i not in under} | {i for i in under if keys[i] == found_keys[under[i]]}
     alignment = Alignment(found, frozenset(exact), tuple(old_heads), tuple(now_heads))
     only = _unique_in_section(alignment, keys, found_keys)
     return replace(alignment, found=found | only, exact=alignment.exact | only.keys())
@@ -186,6 +128,15 @@ def _unique_in_section(alignment: Alignment, keys: Sequence[str], found_keys: Se
 def heading_lines(body: Sequence[Line]) -> dict[int, str]:
     """Return the line of each heading with its title; for an underlined one the line of the title."""
     return {part.head: part.title for part in sections(body) if part.title}
+
+
+def _underlines(
+    old: Sequence[Line], now: Sequence[Line], found: Mapping[int, int], now_heads: Collection[int]
+) -> dict[int, int]:
+    """Return the lines below underlined headings, each with its line now: many are equal, so that others seem to be."""
+    heads = {head: found[head] for head in heading_lines(old) if found.get(head) in now_heads}
+    pairs = [(head, at) for head, at in heads.items() if not {"#"} & {old[head].key[:1], now[at].key[:1]}]
+    return {head + 1: at + 1 for head, at in pairs}
 
 
 def _renamed_headings(old_heads: Sequence[int], now_heads: Sequence[int], found: Mapping[int, int]) -> dict[int, int]:
@@ -278,6 +229,7 @@ def refit(before: bytes, after: bytes, current: bytes, *, newest: bool = False) 
             start, end = _removed_range(old.body, body, alignment, hunk)
         start, texts = renumber(new.body, hunk.at, hunk.added, body, start) if start == end else (start, [*hunk.added])
         end = max(start, end)
+        texts = _with_gaps(old.body, hunk, body, start, texts) if start == end else texts
         if not texts and start == end:
             continue
         operations.append(anchor_operation(body, start, end, texts))
@@ -378,6 +330,20 @@ def _line_after_item(old: Sequence[Line], now: Sequence[Line], up: int | None, o
     return at
 
 
+def _with_gaps(old: Sequence[Line], hunk: _Hunk, now: Sequence[Line], at: int, texts: Sequence[str]) -> list[str]:
+    """Return the lines to insert before line `at` with blank ones around them only where `now` has none."""
+    lines = [*texts]
+    if lines and not lines[0].strip() and at and not now[at - 1].key and hunk.start and old[hunk.start - 1].key:
+        del lines[0]
+    if lines and at < len(now) and hunk.end < len(old):
+        was_blank, is_blank = not old[hunk.end].key, not now[at].key
+        if is_blank and not was_blank and not lines[-1].strip():
+            del lines[-1]
+        elif was_blank and not is_blank and lines[-1].strip() and not list_item(lines[-1]):
+            lines.append("")  # a paragraph would take in the next line
+    return lines
+
+
 def _after_new_items(now: Sequence[Line], alignment: Alignment, at: int) -> int:
     """Return the line after the list items at `at` that the old version does not have."""
     known = {*alignment.found.values()}
@@ -432,6 +398,8 @@ def _removed_range(old: Sequence[Line], now: Sequence[Line], alignment: Alignmen
         start, above = start - 1, above - 1
     while below and end < len(now) and not now[end].key:
         end, below = end + 1, below - 1
+    if end > places[-1] + 1 and start and end < len(now) and now[start - 1].key:
+        end -= 1  # there was none above: the rest would become one paragraph
     return start, end
 
 

@@ -57,10 +57,41 @@ def test_blank_lines_that_an_edit_removes_go_in_another_version_too(lines: str) 
     before = "# A\n\n- Run the tests.\n\n- Tag the commit.\n\n## Two\n\nText.\n\n## Three\n\nMore.\n"
     after = before.replace(lines, "")
     for current in (before, before.replace("More.", "Less."), f"{before}\nLast.\n"):
-        data = current.encode()
-        for operation in refit(before.encode(), after.encode(), data):
-            data = apply(data, [operation])
-        assert data.decode() == current.replace(lines, "")
+        assert make_again(before, after, current) == current.replace(lines, "")
+
+
+def make_again(before: str, after: str, current: str) -> str:
+    data = current.encode()
+    for operation in refit(before.encode(), after.encode(), data):
+        data = apply(data, [operation])
+    return data.decode()
+
+
+@for_each(
+    ("before", "after", "current", "made"),
+    [
+        # the person took out the blank line that the new paragraph needs below, or the one above what goes
+        ("One.\n\nTwo.\n", "One.\n\nNew.\n\nTwo.\n", "One.\nTwo.\n", "One.\n\nNew.\n\nTwo.\n"),
+        ("One.\n\nOut.\n\nTwo.\n", "One.\n\nTwo.\n", "One.\nOut.\n\nTwo.\n", "One.\n\nTwo.\n"),
+        # or added the one that came with the edit
+        ("One.\nTwo.\n", "One.\n\nNew.\n\nTwo.\n", "One.\n\nTwo.\n", "One.\n\nNew.\n\nTwo.\n"),
+        # items stay as close as they are
+        ("- One.\n\nTwo.\n", "- One.\n- New.\n\nTwo.\n", "- One.\nTwo.\n", "- One.\n- New.\nTwo.\n"),
+    ],
+)
+def test_no_blank_line_is_lost_or_doubled(before: str, after: str, current: str, made: str) -> None:
+    head = "# Title\n\n"
+    assert make_again(head + before, head + after, head + current) == head + made
+    assert make_again(head + before, head + after, head + before) == head + after
+
+
+@for_each(("line", "start"), [("-----", ""), ("=====", ""), ("", "## ")])
+def test_a_section_goes_whatever_line_its_heading_shares_with_others(line: str, start: str) -> None:
+    def section(title: str, text: str) -> str:
+        return f"{start}{title}\n{line}{line and chr(10)}\n- {text}\n\n"
+
+    one, two, three = section("Bravo", "Tag it."), section("Tools", "Use make."), section("Build", "Wait for it.")
+    assert make_again(one + two + three, one + three, two + one + three) == one + three
 
 
 @pytest.mark.parametrize("ending", ["\r\n", "\r"])
