@@ -55,7 +55,7 @@ from skilld.skills.spec import read_front
 from skilld.targets.find import INSTRUCTION_NAMES, WorkingSession, file_refusal, find_targets, project_refusal
 from skilld.targets.route import choose_target as choose_place
 from skilld.targets.scopes import find_scopes
-from skilld.text import Redact, fold, pluralize, truncate
+from skilld.text import Redact, fold, indentation, pluralize, truncate
 from skilld.types import Evidence, Kind, Operation, Proposal, SkillRef, State, TargetKind, Update
 from skilld.words import content_stems, is_about, is_other_language, numbers
 
@@ -225,12 +225,13 @@ class _RemedyDrafter:
         newer = next(_newer_wordings(self._quotes, self._rule.text), "")
         body = parse(loaded.data).body
         lines = [line.text for line in body[block.first : block.last + 1]]
+        before = lines[0][: indentation(lines[0]) + len(block.marker) + len(block.gap) * bool(block.marker)]
         if newer:
-            lines = [lines[0][: lines[0].find(block.text.split()[0])] + newer]
+            lines = [before + newer]
         elif is_missed(self._effect):
             return None  # emphasis changes nothing where the file is not loaded
         elif len(lines) == 1 and block.text in lines[0] and not self._rule.text.casefold().startswith(_EMPHASIS):
-            lines[0] = lines[0].replace(block.text, f"**{block.text}**")
+            lines = [f"{before}**{block.text}**"]
         else:
             return None
         change = newer or fold(self._rule.text)

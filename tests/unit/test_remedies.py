@@ -172,6 +172,18 @@ def test_a_rule_is_reworded_with_the_newer_words(bench: Bench) -> None:
     assert proposal.evidence[0].quote.endswith("never npm!")
 
 
+@pytest.mark.parametrize("marker", ["1. ", "- [ ] ", ""])
+def test_a_reworded_rule_keeps_its_marker(bench: Bench, marker: str) -> None:
+    rule = "1 file for each class in this repository, never two."
+    newer = "Always write 1 file for each class in this repository and for its tests, never two."
+    bench.write(**{"CLAUDE.md": f"# Probe\n\n{marker}{rule}\n"})
+    for session in "ab":
+        quote = f"You put two classes into one again. {newer}"
+        bench.add_repeat(session, quote, "CLAUDE.md", again=("CLAUDE.md", rule))
+    (proposal,) = bench.propose_remedies()
+    assert bench.staged("CLAUDE.md") == f"# Probe\n\n{marker}{newer}\n", proposal.summary
+
+
 @pytest.mark.parametrize(
     "other",
     [
