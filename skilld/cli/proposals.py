@@ -363,7 +363,8 @@ def _commands(proposal: Proposal, applicability: Applicability) -> Iterator[tupl
         yield f"skilld accept {proposal.id}", where
         if own := applicability.personal_file:
             yield f"skilld accept {proposal.id} --to {own}", "write it to your own file, for all your projects"
-    yield f"skilld reject {proposal.id}", f"discard it; it is {common.REPROPOSAL_CONDITION}"
+    again = f"; it is {common.REPROPOSAL_CONDITION}" if proposal.evidence else ""
+    yield f"skilld reject {proposal.id}", f"discard it{again}"
     if applicability.can_cherry_pick:
         yield f"{git} cherry-pick {proposal.commit[:10]}", "the same as accept, with plain git"
     if applicability.can_merge:

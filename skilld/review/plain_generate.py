@@ -70,6 +70,8 @@ class PlainGenerate:
                 return chosen
 
     def _print_sessions(self, shown: Sequence[tuple[int, SessionChoice]]) -> None:
+        if not shown:
+            self._say("No session contains these words.")
         for number, one in shown:
             cost = self._generating.cost(one)
             facts = [f"{number}. {one.day}", one.session.agent, one.project, pluralize(len(one.session.turns), "turn")]

@@ -280,8 +280,9 @@ def _answer(program: InProcessProgram, *answers: str, **variables: str) -> str:
 
 def test_it_works_by_questions_and_answers(program: InProcessProgram, project: Project) -> None:
     output = _answer(
-        program, "/rebase", "all", "y", "e", "k", "Bad Name", "squash", "y", EDITOR="sed -i s/fixup/small/"
+        program, "/no such", "/rebase", "all", "y", "e", "k", "Bad Name", "squash", "y", EDITOR="sed -i s/fixup/small/"
     )
+    assert output.count("No session contains these words.\n") == 1
     assert len(re.findall(r"^\d\. \d{4}-\d\d-\d\d, claude-code, project, 1 turn: .*rebase", output, re.MULTILINE)) == 4
     assert "2 selected; the built-in rules alone may find 1 pattern" in output
     assert f": {SQUASH[0]}" in output

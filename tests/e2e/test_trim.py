@@ -102,6 +102,7 @@ def test_for_each_cut_the_reason_savings_and_losses_are_shown(world: World) -> N
     assert "skilld trim, proposed " in output
     assert "says the opposite" not in output, "a summary with other numbers"
     assert "This saves" in output
+    assert re.search(rf"skilld reject {names[0]} +discard it\n", output), "nobody said it, so nobody can say it again"
     assert "counted by o200k_base" in output
     assert "already proposed" in world.program.run("trim", "--project", str(world.root)).stdout
 
