@@ -47,6 +47,7 @@ BOUNDED = {
     "skilld.library.passages.map_paths": 1000,
     "skilld.proposals.branch": 4000,
     "skilld.jobs.placing.is_personal_file": 4000,
+    "skilld.git.state.main_path": 4000,
     "skilld.report.gather.project_of": 4000,
     "skilld.git.line_diff.undo": 4000,
     "skilld.exchange.skill_list.find_conflicts": 1000,
