@@ -232,7 +232,8 @@ class Report:
     @property
     def weeks_since(self) -> int:
         """The number of weeks since the first event."""
-        return 1 + sum(monday > local_date(self.since) for monday in self.weeks)
+        first = local_date(self.since)
+        return 1 + sum(monday > first for monday in self.weeks)
 
     @property
     def has_news(self) -> bool:
