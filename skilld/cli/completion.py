@@ -118,7 +118,7 @@ def _values(arguments: argparse.Namespace) -> Candidates:
 
 _VERBS_OF_SKILLS = (
     *("show", "history", "diff", "test", "use", "enable", "disable"),
-    *("pin", "unpin", "archive", "restore", "export", "share", "delete"),
+    *("archive", "restore", "export", "share", "delete"),
 )
 _COMPLETERS_BY_METAVAR: dict[str, Callable[[argparse.Namespace], Candidates]] = {
     "AGENT": lambda _: list(import_module("skilld.agents").ADAPTERS),

@@ -87,14 +87,13 @@ def run(arguments: argparse.Namespace) -> int:
 def find_merges(store: Store, project: Path | None, names: Sequence[str] = ()) -> tuple[list[MergeOffer], int]:
     """Return the pairs of similar skills, of a project if given, or those named; and how many were compared."""
     from skilld.library.consolidate import PairStatus, comparable_skills, pair_key_of_batch, plan, similar_pairs
-    from skilld.library.rows import pinned_skills
     from skilld.types import State
 
     meant = [inventory.find_skill(store, name) for name in names]
     named = {str(row.path) for row in meant}
     rows = [*inventory.listed_rows(store, project), *meant]
     past = [frozenset(one.loaded) for one in store.past.sessions()]
-    skills = {one.described.key: one for one in comparable_skills(rows, pinned_skills(store), past)}
+    skills = {one.described.key: one for one in comparable_skills(rows, past)}
     if missing := sorted(named - skills.keys()):
         raise SkilldError("Cannot merge this skill", f"{missing[0]} belongs to a plugin")
     mine = {key: one for key, one in skills.items() if project is None or one.row.skill.project == project}

@@ -104,8 +104,6 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld skills enable": (("skilld skills enable release-notes", ""),),
     "skilld skills disable": (("skilld skills disable release-notes", ""),),
     "skilld skills profile": (("skilld skills profile", ""),),
-    "skilld skills pin": (("skilld skills pin release-notes", ""),),
-    "skilld skills unpin": (("skilld skills unpin release-notes", ""),),
     "skilld skills archive": (("skilld skills archive release-notes", ""),),
     "skilld skills restore": (
         ("skilld skills restore", "list the archived skills"),

@@ -1,7 +1,7 @@
 """Finds pairs of similar skills, and plans which one is kept and what to do about each pair. Pure.
 
-The pinned skill is kept, or else the most used one, or else the oldest one. A skill takes part in one merge at a time,
-so that each can be decided on its own.
+The most used skill is kept, or else the oldest one. A skill takes part in one merge at a time, so that each can be
+decided on its own.
 """
 
 from __future__ import annotations
@@ -181,7 +181,6 @@ class MergeFacts:
     key: str
     name: str
     place: str
-    pinned: bool = False
     uses: int = 0
     since: float = 0.0
     took: frozenset[str] = frozenset()
@@ -203,7 +202,7 @@ def order_pair(one: MergeFacts, other: MergeFacts) -> tuple[MergeFacts, MergeFac
     """Return the skill to keep and the other one."""
     if one.key in other.took or other.key in one.took:
         return (other, one) if one.key in other.took else (one, other)
-    keep, away = sorted((one, other), key=lambda it: (not it.pinned, -it.uses, it.since, it.name, it.key))
+    keep, away = sorted((one, other), key=lambda it: (-it.uses, it.since, it.name, it.key))
     return keep, away
 
 
@@ -346,9 +345,7 @@ class ComparedSkill:
     facts: MergeFacts
 
 
-def comparable_skills(
-    rows: Sequence[LibraryRow], pinned: Collection[Path], past: Sequence[Collection[str]] = ()
-) -> list[ComparedSkill]:
+def comparable_skills(rows: Sequence[LibraryRow], past: Sequence[Collection[str]] = ()) -> list[ComparedSkill]:
     """Return the skills that can be compared: all but plugins' and unreadable ones.
 
     `past` has the paths of the files that each past session loaded.
@@ -365,7 +362,7 @@ def comparable_skills(
             ComparedSkill(
                 row,
                 describe_skill(str(row.path), row.name, content, row.skill.project.name if row.skill.project else ""),
-                _merge_facts(row, row.path in pinned, sum(str(row.path) in loaded for loaded in past)),
+                _merge_facts(row, sum(str(row.path) in loaded for loaded in past)),
             )
         )
     return found
@@ -379,13 +376,12 @@ def folder_losses(away: Skill, keep: Skill, present: Collection[str]) -> list[Om
     return folder_omissions([name for name in files if name != away.path.name][:_MAX_FILES], agents, keep.agents)
 
 
-def _merge_facts(row: LibraryRow, pinned: bool, loaded: int) -> MergeFacts:  # noqa: FBT001 - a fact like the others
+def _merge_facts(row: LibraryRow, loaded: int) -> MergeFacts:
     metadata = row.skill.front.metadata
     return MergeFacts(
         key=str(row.path),
         name=row.name,
         place=str(row.skill.project or ""),
-        pinned=pinned,
         uses=max(row.uses.number, loaded),  # of sessions that were followed, or read later
         since=written_at(row.path),
         took=frozenset(map(str, merged_files(row.path, metadata.get(MERGED_FROM, "")))),

@@ -45,14 +45,10 @@ def offered_skills(store: Store, skills: Iterable[Skill]) -> list[Skill]:
 
 def set_enabled(store: Store, paths: Iterable[Path], *, on: bool) -> int:
     """Enable or disable skills; return how many changed."""
-    return _set_listed(store, meta.DISABLED_SKILLS, paths, listed=not on)
-
-
-def _set_listed(store: Store, name: str, paths: Iterable[Path], *, listed: bool) -> int:
     with store.transaction():
-        before = frozenset(map(Path, store.meta.get(name, [])))
-        after = before | set(paths) if listed else before - set(paths)
-        store.meta.set(name, sorted(map(str, after)))
+        before = disabled_skills(store)
+        after = before - set(paths) if on else before | set(paths)
+        store.meta.set(meta.DISABLED_SKILLS, sorted(map(str, after)))
     return len(before ^ after)
 
 
@@ -64,16 +60,6 @@ def limit_evolving(skills: Iterable[Skill], limit: int, rank: Callable[[Skill], 
     found = list(skills)
     evolving = sorted((one for one in found if one.evolving), key=lambda one: (-rank(one), one.name))
     return [one for one in found if not one.evolving] + evolving[:limit]
-
-
-def pinned_skills(store: Store) -> frozenset[Path]:
-    """Return the pinned skills, which are never archived or called stale, and are kept in a merge."""
-    return frozenset(map(Path, store.meta.get(meta.PINNED_SKILLS, [])))
-
-
-def set_pinned(store: Store, path: Path, *, on: bool) -> bool:
-    """Pin or unpin a skill; return whether that changed anything."""
-    return bool(_set_listed(store, meta.PINNED_SKILLS, [path], listed=on))
 
 
 # A use is judged if its session was surveyed for repeats (docs/decisions/0049-effect.md): the skill was followed if
@@ -317,7 +303,7 @@ def written_at(path: Path) -> float:
 
 # Marks that a list shows. A merged skill is no longer needed.
 
-DISABLED, PINNED, STALE, MERGED, BROKEN = "disabled", "pinned", "stale", "merged", "broken"
+DISABLED, STALE, MERGED, BROKEN = "disabled", "stale", "merged", "broken"
 
 
 def skill_marks(
@@ -325,18 +311,17 @@ def skill_marks(
 ) -> dict[Path, tuple[str, ...]]:
     """Return the marks of each skill by its path; `now` is a Unix time."""
     found = list(skills)
-    off, kept = disabled_skills(store), pinned_skills(store)
+    off = disabled_skills(store)
     watched = min(store.meta.get(meta.INSTALLED_AT, now), store.overview.first_activity() or now)
     merged = merged_skills(found)
 
     def of(skill: Skill) -> tuple[str, ...]:
         aged = is_stale(used=uses[skill.path].last, changed=changed_at(skill.path), watched=watched, now=now)
         said = {
-            PINNED: skill.path in kept,
             DISABLED: skill.path in off,
             MERGED: skill.path in merged,
             BROKEN: bool(broken_reason(skill)),
-            STALE: aged and skill.path not in kept and skill.source is not Source.PLUGIN,
+            STALE: aged and skill.source is not Source.PLUGIN,
         }
         return tuple(word for word, holds in said.items() if holds)
 

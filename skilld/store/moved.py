@@ -35,7 +35,6 @@ _META_KEYS = (
     meta.SYNCED_PROJECTS,
     meta.SHARED_COMMITS,
     meta.DISABLED_SKILLS,
-    meta.PINNED_SKILLS,
     meta.TEAMS,
     meta.ROOT_COMMITS,
     meta.FOLDER_IDS,

@@ -1,4 +1,4 @@
-"""`skilld skills archive`, `restore`, `pin`, and how many of skilld's own skills agents are offered."""
+"""`skilld skills archive`, `restore`, and how many of skilld's own skills agents are offered."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_an_fsmonitor_named_by_a_repository_is_not_run(program: Program, project
     assert (result.returncode, result.stderr, mark.exists()) == (0, "", False)
 
 
-def test_linked_plugin_pinned_and_protected_skills_are_not_archived(
+def test_linked_plugin_and_protected_skills_are_not_archived(
     program: Program, home: Path, project: Project, skill_folder: Path
 ) -> None:
     (home / ".codex/skills").mkdir(parents=True)
@@ -104,14 +104,9 @@ def test_linked_plugin_pinned_and_protected_skills_are_not_archived(
     (home / ".codex/skills/tidy").unlink()
     plugin = write(home / ".claude/plugins/cache/x/skills/plugged")
     assert "plugin" in refused(program, "archive", "plugged")
-    assert program.run("skills", "pin", "tidy").returncode == 0
-    assert "unpin tidy" in refused(program, "archive", "tidy")
-    rows = {row["name"]: row["marks"] for row in program.json("skills", "list")}
-    assert rows["tidy"] == ["pinned"]
     (project.root / ".skilld.toml").write_text('never = ["release-notes"]\n')
     assert "opts out of skilld" in refused(program, "archive", str(project.skill_path.parent))
     (skill_folder / ".git").mkdir()
-    assert program.run("skills", "unpin", "tidy").returncode == 0
     assert "a separate repository" in refused(program, "archive", "tidy")
     assert all(folder.is_dir() for folder in (skill_folder, plugin, project.skill_path.parent))
 

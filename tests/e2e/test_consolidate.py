@@ -120,16 +120,11 @@ def test_a_rejected_merge_is_not_proposed_again(world: World) -> None:
     assert world.files() == before
 
 
-def test_user_and_project_skills_are_not_mixed_and_the_pinned_one_stays(world: World) -> None:
+def test_user_and_project_skills_are_not_mixed(world: World) -> None:
     mine = world.home / ".claude/skills/api-errors"
     theirs = world.person.root / ".claude/skills/problem-details"
     (row,) = world.consolidate("--dry-run", str(mine), str(theirs)).values()
     assert (row["what"], row["why"]) == ("apart", "they do not belong to the same project")
-    for name in ("errores-http", "api-errors"):
-        assert world.program.run("skills", "pin", str(mine.parent / name)).returncode == 0
-        (kept,) = (keep for keep, _ in world.consolidate("--dry-run", str(mine), str(mine.parent / "errores-http")))
-        assert kept == name
-        assert world.program.run("skills", "unpin", str(mine.parent / name)).returncode == 0
 
 
 def test_the_skill_that_sessions_used_is_kept_though_nothing_has_read_them(world: World) -> None:

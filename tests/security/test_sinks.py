@@ -58,7 +58,7 @@ def library(hostile: Project, folder: Path) -> list[list[str]]:
     name, at = str(hostile.skill_path.parent), ["--project", str(hostile.root)]
     document = folder / "skill.yaml"
     document.write_text('name: "hostile-one"\ndescription: "x \\e]0;owned\\a"\nprompt: "y \\e[2J"\n', encoding="utf-8")
-    on_it = [[verb, name] for verb in ("show", "history", "diff", "pin", "unpin", "disable", "enable")]
+    on_it = [[verb, name] for verb in ("show", "history", "diff", "disable", "enable")]
     return [
         ["list"],
         ["list", *at],

@@ -125,20 +125,17 @@ def plan_merges(
 @for_each(
     ("one", "other", "stays"),
     [
-        (MergeFacts("1", "pinned", "", pinned=True), MergeFacts("2", "used", "", uses=9), "pinned"),
         (MergeFacts("1", "often", "", uses=3, since=9), MergeFacts("2", "old", "", uses=2, since=1), "often"),
         (MergeFacts("1", "young", "", since=9), MergeFacts("2", "old", "", since=1), "old"),
         (MergeFacts("1", "b", ""), MergeFacts("2", "a", ""), "a"),
         (
             MergeFacts("1", "taker", "", took=frozenset({"2"})),
-            MergeFacts("2", "used", "", pinned=True, uses=9),
+            MergeFacts("2", "used", "", uses=9),
             "taker",
         ),
     ],
 )
-def test_the_pinned_then_the_more_used_then_the_older_skill_is_kept(
-    one: MergeFacts, other: MergeFacts, stays: str
-) -> None:
+def test_the_more_used_then_the_older_skill_is_kept(one: MergeFacts, other: MergeFacts, stays: str) -> None:
     assert order_pair(one, other)[0].name == order_pair(other, one)[0].name == stays
 
 

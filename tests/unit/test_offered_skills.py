@@ -20,10 +20,8 @@ from skilld.library.rows import (
     limit_evolving,
     merged_skills,
     offered_skills,
-    pinned_skills,
     recency_rank,
     relevance_rank,
-    set_pinned,
     skill_marks,
     used_by_path,
 )
@@ -70,22 +68,20 @@ def test_a_skill_is_stale_if_neither_used_nor_changed_while_uses_were_counted(
     assert is_stale(used=at, changed=NOW - changed * DAY, watched=NOW - watched * DAY, now=NOW) is stale
 
 
-def test_a_list_names_stale_pinned_and_merged_skills_and_moves_none(store: Store, tmp_path: Path) -> None:
-    old, kept, fresh = (skill(tmp_path / name) for name in ("old", "kept", "fresh"))
+def test_a_list_names_stale_and_merged_skills_and_moves_none(store: Store, tmp_path: Path) -> None:
+    old, fresh = (skill(tmp_path / name) for name in ("old", "fresh"))
     plugin = skill(tmp_path / "plugin", source=Source.PLUGIN)
     taken = skill(tmp_path / "taken")
     taker = skill(tmp_path / "taker", merged="other, taken")
-    for one in (old, kept, plugin, taken, taker):
+    for one in (old, plugin, taken, taker):
         set_age(one, 100)
     set_age(fresh, 10)
-    set_pinned(store, kept.path, on=True)
     store.meta.set(INSTALLED_AT, NOW - 200 * DAY)
-    every = [old, kept, fresh, plugin, taken, taker]
+    every = [old, fresh, plugin, taken, taker]
     uses = dict.fromkeys((one.path for one in every), NO_USES) | {taker.path: SkillUses(last=NOW - DAY)}
     found = skill_marks(store, every, uses, NOW)
     assert {one.name: found[one.path] for one in every} == {
         "old": ("stale",),
-        "kept": ("pinned",),
         "fresh": (),
         "plugin": (),
         "taken": ("merged", "stale"),
@@ -142,14 +138,6 @@ def test_a_command_names_a_skill_by_its_folder_if_another_has_its_name(tmp_path:
     one, same_name, alone = (skill(tmp_path / path) for path in ("a/notes", "b/notes", "b/alone"))
     rows = build_rows([one, same_name, alone], {}, (), NOW)
     assert [typed_name(each.name, each.path, rows) for each in (one, alone)] == [str(tmp_path / "a/notes"), "alone"]
-
-
-def test_a_pin_is_set_and_removed_once(store: Store, tmp_path: Path) -> None:
-    path = tmp_path / "SKILL.md"
-    assert [set_pinned(store, path, on=True), set_pinned(store, path, on=True)] == [True, False]
-    assert pinned_skills(store) == {path}
-    assert [set_pinned(store, path, on=False), set_pinned(store, path, on=False)] == [True, False]
-    assert pinned_skills(store) == frozenset()
 
 
 def test_all_user_skills_and_the_first_few_evolving_ones_are_offered(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from skilld.cli.skills import archive, enable, evaluation, export, imports, list
 
 VERBS = (
     *(listing.add, show.add, show.add_history, testing.add, evaluation.add, show.add_use, enable.add),
-    *(listing.add_profile, enable.add_pin, archive.add, export.add, imports.add, share.add, archive.add_delete),
+    *(listing.add_profile, archive.add, export.add, imports.add, share.add, archive.add_delete),
 )
 
 

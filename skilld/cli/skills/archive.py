@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.clock import parse_time, time_ago
-from skilld.errors import Exit, RefusedError, SkilldError, UsageError
+from skilld.errors import Exit, SkilldError, UsageError
 from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
 from skilld.text import join_words, pluralize
@@ -27,15 +27,12 @@ if TYPE_CHECKING:
 
 
 def _find_movable(name: str, title: str) -> tuple[Store, LibraryRow]:
-    """Return the store and the skill. Raises RefusedError with `title` if it is pinned or must stay in its place."""
+    """Return the store and the skill. Raises RefusedError with `title` if it must stay in its place."""
     from skilld.library import archive
-    from skilld.library.rows import pinned_skills
 
     removed = scrub_environment()
     store = common.store()
     row = inventory.find_skill(store, name)
-    if row.path in pinned_skills(store):
-        raise RefusedError(title, f"{row.name} is pinned", f"skilld skills unpin {shlex.quote(name)}")
     archive.check_movable(row.skill, _skill_folders(row.skill.project), removed, title)
     return store, row
 

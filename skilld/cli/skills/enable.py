@@ -1,4 +1,4 @@
-"""`skilld skills enable`, `disable`, `pin` and `unpin`: which skills skilld offers, and which it must not move."""
+"""`skilld skills enable` and `disable`: which skills skilld offers."""
 
 from __future__ import annotations
 
@@ -42,31 +42,4 @@ def run(arguments: argparse.Namespace, *, on: bool) -> int:
     changed = set_enabled(store, paths, on=on)
     word = "enabled" if on else "disabled"
     console.say(f"{pluralize(changed, 'skill')} {word}." if changed else f"Nothing to change: already {word}.")
-    return 0
-
-
-# `skilld skills pin` and `unpin`: a pinned skill is not archived, not marked stale, and kept in a merge.
-
-
-def add_pin(verbs: common.Verbs) -> None:
-    """Add the two verbs."""
-    about = "protect a skill from being archived, marked stale or merged away"
-    for name, on, text in (
-        ("pin", True, about),
-        ("unpin", False, "unpin a skill, so that it can be archived, marked stale or merged again"),
-    ):
-        parser = common.verb(verbs, name, partial(run_pin, on=on), text)
-        parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
-
-
-def run_pin(arguments: argparse.Namespace, *, on: bool) -> int:
-    """Run either verb."""
-    from skilld.library.rows import set_pinned
-
-    store = common.store()
-    row = inventory.find_skill(store, arguments.name)
-    changed = set_pinned(store, row.path, on=on)
-    state = "pinned" if on else "not pinned"
-    word = "is now pinned" if on else "is no longer pinned"
-    console.say(f"{console.plain(row.name)} {word if changed else f'was already {state}'}.")
     return 0
