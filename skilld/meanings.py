@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
+from skilld.values import value_class
 from skilld.words import FUNCTION_WORDS, INSTRUCTION_STEMS, has_unspaced, is_unspaced, stem
 
 ANYTHING = "anything"  # the field of things and actions of any work: "file", "change"
@@ -53,7 +53,7 @@ _SHAPES = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Term:
     """A word or phrase of a text with its possible meanings, and whether it is only an action.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from skilld.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Correction:
     """What a person corrected or demanded, redacted; `at` is a Unix time, 0 if the log has none."""
 
@@ -14,7 +14,7 @@ class Correction:
     quote: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Repeat:
     """A loaded line and a correction that says the same; the line has existed `since` a Unix time."""
 
@@ -26,7 +26,7 @@ class Repeat:
     since: float
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SessionWork:
     """The work done in a session, according to its log, without its words.
 
@@ -43,7 +43,7 @@ class SessionWork:
     passed: bool | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class PastSession:
     """A session without its words: `work` are stems of requests, commands and files, `loaded` the loaded files' paths.
 

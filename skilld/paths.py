@@ -10,13 +10,13 @@ import os
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
 from skilld.errors import SkilldError
 from skilld.files import access_remedy, denied_place
+from skilld.values import value_class
 
 MAX_PATH_LENGTH = 4096  # bytes; no system takes a longer one
 
@@ -24,7 +24,7 @@ _APP = "skilld"
 _KEPT = "skilld stores its data there"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Places:
     """The folders and files of one installation."""
 

@@ -7,7 +7,7 @@ words.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.completion import Rates
@@ -36,6 +36,7 @@ from skilld.types import (
     Update,
     Usage,
 )
+from skilld.values import value_class
 from skilld.verb_jobs import VerbJob
 
 MEMORY_MB = 2048
@@ -45,7 +46,7 @@ PROCESSOR_SECONDS = 120.0
 # A batch, and what else is known when it is judged.
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Source:
     """Bytes [start, end) of a transcript: replies in them count, and turns from the transcript's beginning."""
 
@@ -54,14 +55,14 @@ class Source:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Plan:
     """What a worker was about to propose: a second try stages it without asking a model again."""
 
     proposals: tuple[Proposal, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class BatchJob:
     """The part of a batch's job that is fixed when the batch is closed, and stored; empty for chatter."""
 
@@ -81,7 +82,7 @@ class BatchJob:
     plan: Plan | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class StoredWords:
     """The redacted words of a turn."""
 
@@ -90,7 +91,7 @@ class StoredWords:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class PastDecision:
     """A proposal that the person did not want: the text it would have written, and its folded quotes."""
 
@@ -102,7 +103,7 @@ class PastDecision:
     id: str = ""  # empty if it was decided on another machine
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class AutoRules:
     """Which skills' proposals may be applied automatically (None: all), from which confidence, for which targets."""
 
@@ -111,7 +112,7 @@ class AutoRules:
     targets: tuple[TargetKind, ...] = (TargetKind.SKILL,)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class PastLearning:
     """Something said earlier that has no file to go to yet; `id` is empty if the batch's words cannot take it back."""
 
@@ -125,7 +126,7 @@ class PastLearning:
 # Jobs.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class AnalyseBatch(TaggedUnion):
     """Judge one batch and stage its proposals."""
 
@@ -149,7 +150,7 @@ class AnalyseBatch(TaggedUnion):
     most_tokens: int = 0  # of one file, from the settings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class RemakeProposal(TaggedUnion):
     """Make a stale proposal again for the current version of its skill."""
 
@@ -161,7 +162,7 @@ class RemakeProposal(TaggedUnion):
     most_tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ObserveProposals(TaggedUnion):
     """Look for proposals in git at `now`.
 
@@ -183,7 +184,7 @@ class ObserveProposals(TaggedUnion):
     most_tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RecoverProposals(TaggedUnion):
     """Recover proposals from the repositories of some skills and folders."""
 
@@ -191,7 +192,7 @@ class RecoverProposals(TaggedUnion):
     folders: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SurveyRequest:
     """A transcript to be read completely, for what its sessions show about the rules that were loaded.
 
@@ -211,14 +212,14 @@ class SurveyRequest:
     roots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SurveyTranscripts(TaggedUnion):
     """Survey transcripts one by one for a short while."""
 
     surveys: tuple[SurveyRequest, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Window:
     """Messages of a past session for one question, turns numbered from 1; `id` is a hash of the content."""
 
@@ -227,7 +228,7 @@ class Window:
     messages: tuple[Message, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ExtractUpdates(TaggedUnion):
     """Extract updates from windows of past sessions, with a stand-in for the skill."""
 
@@ -236,7 +237,7 @@ class ExtractUpdates(TaggedUnion):
     windows: tuple[Window, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ExtendSkill(TaggedUnion):
     """Add updates from past sessions to a skill; each refers to a turn in `messages`."""
 
@@ -261,7 +262,7 @@ Work = (
 GIT_WORK = ObserveProposals, RecoverProposals  # never in a process that has loaded litellm
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Job:
     """Work with its limits: memory in MB, processor time in seconds (0: no limit), and the umask for its files."""
 
@@ -274,7 +275,7 @@ class Job:
 # Results.
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Obstacle:
     """What prevents the work, where, and how to fix it."""
 
@@ -283,7 +284,7 @@ class Obstacle:
     remedy: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Outage:
     """The agent cannot answer any question. `limit`: its usage limit is reached.
 
@@ -296,7 +297,7 @@ class Outage:
     after: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class NewLearning:
     """Something lasting that is not proposed; `for_now`: only until an obstacle is gone.
 
@@ -315,7 +316,7 @@ class NewLearning:
     place: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class FurtherEvidence:
     """A proposal, open or rejected, whose content was said again."""
 
@@ -323,7 +324,7 @@ class FurtherEvidence:
     evidence: Evidence
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TakenBack:
     """An open proposal that later words of the person take back."""
 
@@ -331,7 +332,7 @@ class TakenBack:
     quote: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Result(TaggedUnion):
     """How a job ended, and its usage beyond that of partial results.
 
@@ -348,7 +349,7 @@ class Result(TaggedUnion):
     exit: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class BatchResult(Result):
     """The result of a batch, or its plan. `if_given_up` are the learnings if staging finally fails.
 
@@ -376,7 +377,7 @@ class BatchResult(Result):
 _RESULT_FIELDS = [one.name for one in fields(Result)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class GitResult(Result):
     """The result of observing git.
 
@@ -395,35 +396,35 @@ class GitResult(Result):
     decisions: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class RecoveryResult(Result):
     """The recovered proposals."""
 
     proposals: tuple[Proposal, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class SurveyResult(Result):
     """What the sessions of a transcript show."""
 
     sessions: tuple[PastSession, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class SurveysResult(Result):
     """The results of the completed surveys, in order."""
 
     shown: tuple[SurveyResult, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class PriceResult(Result):
     """The prices of the models, None for each unknown one."""
 
     rates: Mapping[str, Rates | None] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ExtensionResult(Result):
     """An edit and the updates it makes."""
 
@@ -432,7 +433,7 @@ class ExtensionResult(Result):
     said: tuple[Update, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class RedundancyResult(Result):
     """The parts to omit by number, each with the part that says the same (0: none needed); shorter texts of others."""
 
@@ -440,21 +441,21 @@ class RedundancyResult(Result):
     text: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class MatchResult(Result):
     """The numbers, from 1, of the skills that fit, the best first."""
 
     numbers: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class NumbersResult(Result):
     """Lists of numbers, from 1: for each task its requests and those that continue them."""
 
     numbers: tuple[tuple[int, ...], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class DraftsResult(Result):
     """What becomes of each draft, in their order."""
 
@@ -473,14 +474,14 @@ AnyResult = (
 PartialResult = BatchResult | WindowResult | TitleResult | TrialAnswer | TrialVerdict
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class KeepRequest(TaggedUnion):
     """A partial result; the worker waits until the daemon has stored it."""
 
     what: PartialResult
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class JobEnd(TaggedUnion):
     """The end of a job: its result, whether the worker stays for another one, and whether it has loaded litellm."""
 

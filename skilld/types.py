@@ -1,19 +1,21 @@
 """The values that flow between the stages, in the words of the glossary in docs/architecture.md.
 
-Imports nothing else of skilld. Everything here is frozen: a stage takes values and returns new ones.
+Imports nothing else of skilld but `values`. Nothing here changes: a stage takes values and returns new ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, field
 from enum import StrEnum
 from typing import Any
+
+from skilld.values import value_class
 
 # What an adapter reads from a transcript: lines with their positions, and the events of a session.
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RawLine:
     """One complete line of a transcript: its bytes without the newline, and its position in the file.
 
@@ -25,7 +27,7 @@ class RawLine:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Span:
     """Bytes [start, end) of one transcript file."""
 
@@ -44,7 +46,7 @@ class How(StrEnum):
     ANSWER = "answer"  # a free answer to the agent's question, not a selected one
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Turn:
     """One thing a person said in a main-thread interactive session.
 
@@ -63,7 +65,7 @@ class Turn:
     cwd: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Reply:
     """Text the agent wrote to the person (no reasoning, no tool input, no tool output): context, never evidence."""
 
@@ -73,7 +75,7 @@ class Reply:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SkillUse:
     """A skill's instructions entered the conversation. Never made from a mere listing of available skills.
 
@@ -88,7 +90,7 @@ class SkillUse:
     cwd: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SessionEnd:
     """The log records the end of the session (many logs never do, and idleness decides)."""
 
@@ -96,7 +98,7 @@ class SessionEnd:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SessionStart:
     """The log records that the person began this session; nothing may have been typed in it yet."""
 
@@ -105,7 +107,7 @@ class SessionStart:
     cwd: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Ignored:
     """A record that looks like human words but is not; `reason` is a short stable word, counted by `inspect`."""
 
@@ -113,7 +115,7 @@ class Ignored:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Malformed:
     """A line that could not be read as a record. Counted, never fatal."""
 
@@ -130,7 +132,7 @@ class ToolOutcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ToolCall:
     """The agent called a tool. Never a turn and never evidence; `input` is cut to a bounded size.
 
@@ -146,7 +148,7 @@ class ToolCall:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ToolResult:
     """How the call `call_id` ended. A mirror may repeat it; an outcome other than OK then holds."""
 
@@ -185,7 +187,7 @@ class TargetKind(StrEnum):
     EVALS = "evals"  # evaluation cases next to a skill; no agent follows them
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SkillRef:
     """A checked file that an edit may go to: a skill in use, or another file that agents load.
 
@@ -216,7 +218,7 @@ class Kind(StrEnum):
     FACT = "fact"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Message:
     """One message of the conversation as the classifier sees it: redacted, in order.
 
@@ -235,7 +237,7 @@ class Message:
         return self.turn is not None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SkillDoc:
     """A file as shown to the classifier: models refer to it by `number` (from 1); `used` is as in SkillRef.
 
@@ -252,7 +254,7 @@ class SkillDoc:
     unseen: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Update:
     """One lasting thing the person said, and what the skill should say from now on.
 
@@ -270,7 +272,7 @@ class Update:
     confidence: float = 0.5
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Usage:
     """The cost of model calls: tokens, and US dollars if the price is known."""
 
@@ -327,7 +329,7 @@ SECTION_OPS = (Op.REPLACE_SECTION, Op.DELETE_SECTION)
 BY_HEADING_FLAG = "it removes or rewrites everything under a heading"  # ": " and the heading follow
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Operation:
     """One bounded change of a SKILL.md.
 
@@ -355,7 +357,7 @@ class State(StrEnum):
     SAID = "said"  # no edit: a file that the agent loads already says it; `note` says where
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Evidence:
     """Whose words justify an edit: the turn's key and its supporting quote, redacted."""
 
@@ -363,7 +365,7 @@ class Evidence:
     quote: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ContradictingLine:
     """A line of a file that the agent loads too and that says the opposite of a proposal.
 
@@ -376,7 +378,7 @@ class ContradictingLine:
     whose: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SideEdit:
     """What a proposal changes in a second file of its repository that says the opposite, if it still does."""
 
@@ -385,7 +387,7 @@ class SideEdit:
     relpath: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Proposal:
     """An edit committed on the staging branch, as the store keeps it.
 
@@ -440,7 +442,7 @@ class Proposal:
 # Changes of proposals after a branch was read or written, sent from a worker to the store.
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class CommitChange:
     """A proposal has a new commit."""
 
@@ -449,7 +451,7 @@ class CommitChange:
     base: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class EditChange:
     """A proposal's edit has new operations; `flags` has the new form of those that are no longer true as they were."""
 
@@ -459,7 +461,7 @@ class EditChange:
     flags: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class StateChange:
     """A proposal changed its state from `before`; only valid if it is still in that state."""
 
@@ -470,7 +472,7 @@ class StateChange:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class AutoApply:
     """A proposal was applied automatically."""
 
@@ -478,7 +480,7 @@ class AutoApply:
     commit: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Changes:
     """All changes of proposals; `remade` are those with another edit for the same words.
 

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from skilld.codec import TaggedUnion
+from skilld.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class MineSessions(TaggedUnion):
     """Mine past sessions: `skilld mine`."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class MendRules(TaggedUnion):
     """Propose remedies for rules that are not followed: `skilld effect`."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SyncTeams(TaggedUnion):
     """Sync the teams that the person joined: `skilld team sync`."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SyncMachines(TaggedUnion):
     """Sync the person's machines: `skilld machines sync`."""
 

@@ -10,9 +10,10 @@ import math
 import re
 import unicodedata
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+
+from skilld.values import value_class
 
 
 def _words_by_language(lines: list[str]) -> tuple[frozenset[str], ...]:
@@ -246,7 +247,7 @@ def matching_share(words: frozenset[str], ground: frozenset[str], *, slips: bool
     return len(matching_words(words, ground, slips=slips)) / len(words) if words else 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Forms:
     """The possible forms of a set of words, for checking `same_stem` and typing errors against all at once.
 

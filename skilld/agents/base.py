@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import Any, Generic, Protocol, TypeVar
@@ -18,9 +17,10 @@ from typing import Any, Generic, Protocol, TypeVar
 from skilld.agents.chunk import Chunk
 from skilld.text import read_json
 from skilld.types import Event, Malformed, RawLine, Span
+from skilld.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Folder:
     """A folder below the person's home, and the variables that move it: the first one set counts, with a path below it.
 
@@ -31,7 +31,7 @@ class Folder:
     variables: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Query:
     """The SQL to read one generation of an agent's database.
 
@@ -71,7 +71,7 @@ Gather = Callable[[PurePath, SessionFiles], Iterator[bytes]]
 ReadFile = Callable[[str], bytes | None]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class AgentInfo:
     """The fixed facts about an agent.
 

@@ -49,6 +49,7 @@ from skilld.types import (
     ToolResult,
     Turn,
 )
+from skilld.values import value_class
 
 ANY, NONE = "\0any", "\0none"
 Condition = Mapping[str, str | tuple[str, ...]]
@@ -68,7 +69,7 @@ class Role(StrEnum):
     NOTHING = "nothing"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RecordKind:
     """One kind of record: those that match `when`; `part` is the same for each object in the list `each`.
 
@@ -97,7 +98,7 @@ class RecordKind:
     skill: Callable[[Record], Use | None] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Facts:
     """What other files say about a session; None if they do not say.
 
@@ -115,7 +116,7 @@ class Facts:
     skills: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Format:
     """One agent's format. `session` and `cwd` are places in its heads, `at` in every record; `time` parses a time.
 

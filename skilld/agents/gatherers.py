@@ -10,18 +10,18 @@ import codecs
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
 from skilld.agents.base import SessionFiles, TruncatedFileError
+from skilld.values import value_class
 
 _MAX_LENGTH = 8 << 20  # characters of one value of a document
 _BLANK = re.compile(r"[\s,:]*")
 _DECODER = json.JSONDecoder()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Document:
     """A JSON object that is rewritten as a whole, with the records in its list `array`; the `head` keys come first."""
 

@@ -10,10 +10,10 @@ like the person: only its marks identify it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from skilld.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class AgentProgram:
     """How one agent is recognized among processes. Names and packages are in lower case."""
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
 from skilld.agents.base import hash_name, items, mapping, objects, remember, short, string
 from skilld.agents.wrappers import option_labels, possible_picks, typed_answer
+from skilld.values import value_class
 
 _MAX_CALLS, _MAX_HASHES = 16, 64
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ToolOutput:
     """A tool's result: its text, and the part of the record that it is in."""
 
@@ -25,7 +26,7 @@ class ToolOutput:
     part: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Question:
     """A tool that asks. `labels` yields the options in its input, `titles` its questions, `answers` those in a result.
 
@@ -41,7 +42,7 @@ class Question:
     several: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class OpenQuestion:
     """A question without its answer: hashes of its titles and of what picked options look like."""
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from skilld.agents.base import ReadFile, RecordParser
 from skilld.clock import parse_time, rfc3339
 from skilld.text import fold
 from skilld.types import Event, How, Ignored, RawLine, Reply, Span, Turn
+from skilld.values import value_class
 
 NOT_TYPED = "not-typed"
 _MAX_HELD = 1000
@@ -24,7 +25,7 @@ _SKEW_SECONDS = 5.0
 COMMAND = re.compile(r"/[\w:.-]+(?:\s+(.*))?", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Claim:
     """A prompt that becomes `turn` if the list has it.
 
@@ -40,7 +41,7 @@ class Claim:
         return self.turn.span
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Entry:
     """One entry of a list: what was submitted, and in which session and when (Unix time) if the list says so."""
 

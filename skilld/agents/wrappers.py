@@ -15,13 +15,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from skilld.agents.base import items, mapping, objects, string
 from skilld.text import fold, fold_case
+from skilld.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Wrappers:
     """The wrappers that one agent's clients put around a prompt in the same text.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from skilld.types import ClosedBy
+from skilld.values import value_class
 
 
 class PendingTurn(Protocol):
@@ -25,7 +25,7 @@ class PendingTurn(Protocol):
 T = TypeVar("T", bound=PendingTurn)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ClosedBatch(Generic[T]):
     """Turns that form a batch. `chatter`: none of them is worth a question to a back-end."""
 

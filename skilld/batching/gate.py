@@ -14,13 +14,14 @@ import tomllib
 from array import array
 from base64 import b64decode
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import sqrt
 from pathlib import Path
 from string import punctuation
 from typing import Literal
 from zlib import crc32
+
+from skilld.values import value_class
 
 # The gate's second opinion: a small linear model over hashed words, word pairs and surface signs. The weights are one
 # signed byte per bucket, made by tools/train_gate.py; their file names the data and the results.
@@ -31,7 +32,7 @@ _SIGN_SALT = 0x5347  # separates a sign from the same word
 _PAIR_FACTOR = 1000003  # a prime, so that the pairs (a, b) and (b, a) have different buckets
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Model:
     """A score is the bias plus the scaled sum of the buckets' weights, divided by the root of their number.
 

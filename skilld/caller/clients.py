@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.caller.judge import Agents
 from skilld.caller.tree import all_processes, read_output
+from skilld.values import value_class
 
 _PROC = Path("/proc")
 _LSOF, _PS = "/usr/sbin/lsof", "/bin/ps"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Client:
     """A process of the agent with this title, working in `folder`."""
 

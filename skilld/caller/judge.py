@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from skilld.caller.tree import Process, Tree, same_name
+from skilld.values import value_class
 
 # Programs in which people type: terminals, editors with a terminal, multiplexers, and login programs.
 
@@ -89,7 +89,7 @@ class DoubtKind(Enum):
     ORPHAN = "orphan"  # no ancestor is a program in which people type
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Doubt:
     """The reason why a command may not be a person's, also in words."""
 

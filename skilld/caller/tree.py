@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from re import compile as pattern
+
+from skilld.values import value_class
 
 # Interpreters: the program is the script that they run.
 _INTERPRETERS = pattern(
@@ -23,7 +24,7 @@ _RUNNER_WORDS = frozenset({"exec", "run", "x", "dlx", "tool", "npm", "npx", "npm
 _COMM_BYTES = 15  # bytes of a program's name that Linux keeps
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Process:
     """One process. `terminal` identifies its controlling terminal; empty if it has none.
 
@@ -76,7 +77,7 @@ class Process:
         return PurePath(scripts[-1] if scripts else _own_title(self.argv) or self.exe or self.comm).name or self.comm
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Tree:
     """This process and its ancestors, the nearest first, and the leader of the group that has its terminal.
 

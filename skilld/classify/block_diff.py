@@ -9,18 +9,19 @@ import re
 from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 
 from skilld.markdown.skill_file import Line, parse
 from skilld.markdown.structure import Role, list_item, roles, sections
+from skilld.values import value_class
 
 _OWN_LINE = re.compile(r"\s*[|>]")  # lines of tables and quotations, which continue no other line
 _LABEL = re.compile(r".*[:\uff1a][*_]*$|[*_]{2}[^*_]+[*_]{2}$")
 _HEADING, ITEM = "heading", "item"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Block:
     """One heading, list item or paragraph, or one line of code, a table or a quotation.
 
@@ -44,7 +45,7 @@ class Block:
         return self.text, bool(self.level), self.kind == Role.CODE.value
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class BlockDiff:
     """Two versions of a skill as blocks: the indexes of the removed old ones and of the added new ones.
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+from skilld.values import value_class
 
 CASED = "(?-i:"  # begins a part that does not ignore case
 _KEPT = re.compile(r"(\\[A-Z\\]|\(\?P<\w+>)")  # `\S` is not `\s`
@@ -19,7 +20,7 @@ _SAME_LETTERS = {"İ": "i", "ı": "i", "ſ": "s", "Σ": "σ", "ς": "σ"}
 _UNUSUAL = re.compile(f"[{''.join(_SAME_LETTERS)}]")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Caseless:
     """An expression for lower case. What it finds has the positions of the text given, but the text in lower case."""
 

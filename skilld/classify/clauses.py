@@ -9,8 +9,8 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from skilld.values import value_class
 from skilld.words import MIN_COMMON_STEM, content_stems, has_negation, matching_words, same_stem, stem, stems
 
 # Words are compared without inflection. In scripts without blanks between words, a stretch of characters other than
@@ -60,7 +60,7 @@ _FUNCTION_WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Word:
     """A meaningful word at [start, end) of a text. `own`: the ground has it.
 
@@ -218,7 +218,7 @@ _MIN_DROPPED = 2.0
 _CONNECTIVE = re.compile(r"[\u3040-\u309f\uac00-\ud7af]")  # scripts whose verbs change their form within a sentence
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Clause:
     """Text [start, end) after a join, which begins at `joined`; `join` is the join's last word or mark."""
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from skilld.classify.offline.choices import TOPICS, refused_part
 from skilld.meanings import Term, Words, common_meanings, terms
+from skilld.values import value_class
 from skilld.words import has_negation, is_unspaced, numbers, numbers_by_unit, stem
 
 _DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -47,7 +47,7 @@ _EXAMPLE = re.compile(
 MEANING_WEIGHT, SAME_WEIGHT, _COMMON_WEIGHT, _UNKNOWN_WEIGHT, _UNSPACED_WEIGHT = 10, 9, 5, 4, 1
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ContentPart:
     """A clause: its terms, the members of choices in it, its code names, and whether it is negated."""
 
@@ -57,7 +57,7 @@ class ContentPart:
     denies: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Content:
     """The content of a text: its terms, the members of choices it asks for and refuses, its code and its numbers."""
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from skilld.classify import json_answer
 from skilld.classify.json_answer import BadReplyError, find_array
 from skilld.text import fold
+from skilld.values import value_class
 
 LINE_KINDS = ("step", "rule", "check", "pitfall")
 _MAX_LINES, _MAX_TITLES = 40, 3  # of one skill
 _MAX_TEXT = 400  # characters: what is longer is no line
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class DraftLine:
     """One line: what it is, its text ("" for that of its only source), and the numbers of its sources from 1."""
 
@@ -24,7 +24,7 @@ class DraftLine:
     sources: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class DraftAnswer:
     """What a model made of one draft: titles, the best first; without lines it is to be dropped.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from skilld.classify.offline.provenance import as_rendered, without_quotations
 from skilld.text import fold
+from skilld.values import value_class
 from skilld.words import count_words
 
 # "Make a rule for it" endorses the words quoted next to it. Pasted text can endorse nothing (docs/decisions/0025).
@@ -72,7 +72,7 @@ _QUOTED = re.compile(r"^\s*>+\s?")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Endorsement:
     """`by` is the person's own sentence, `words` are those it endorses; `quoted`: the person quotes them."""
 

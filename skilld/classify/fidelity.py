@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from skilld.classify.block_diff import Block, BlockDiff, diff_blocks
 from skilld.classify.clauses import foreign_parts
@@ -28,6 +27,7 @@ from skilld.classify.support import exact_tokens, holds_token
 from skilld.markdown.structure import is_default_title
 from skilld.text import fold_case
 from skilld.types import Kind, Update
+from skilld.values import value_class
 from skilld.words import content_stems, has_negation, matching_share, matching_words, normalize
 
 _MIN_CARRIED = 0.5  # share of an added block's content words that the updates and the removed blocks must contain
@@ -147,7 +147,7 @@ _MIN_SAID = 0.5  # share of a change's content words that the added lines must c
 _MAX_REMOVED = 3  # lines that an update may remove, besides those below a heading or step that it names
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class FidelityCheck:
     """Whether an edit does what its updates say; if not, `why_not` is a clause for the person.
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from skilld.codec import TaggedUnion
 from skilld.types import Kind, Usage
+from skilld.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class WindowUpdate:
     """One lasting thing that a model found in a window."""
 
@@ -19,7 +18,7 @@ class WindowUpdate:
     confidence: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class WindowResult(TaggedUnion):
     """The result of one window; if `unusable` gives a reason, it is asked about again."""
 
@@ -31,7 +30,7 @@ class WindowResult(TaggedUnion):
     unusable: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SkillTitle:
     """A suggested name for the drafted skill with this number; each part may be empty."""
 
@@ -41,7 +40,7 @@ class SkillTitle:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TitleResult(TaggedUnion):
     """Names for drafted skills."""
 

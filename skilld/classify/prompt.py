@@ -12,12 +12,12 @@ import json
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import resources
 
 from skilld.classify.offline.provenance import own_words
 from skilld.text import truncate
 from skilld.types import Message, SkillDoc, Update
+from skilld.values import value_class
 from skilld.words import stems
 
 # Bump it whenever the text of a request changes, here or in a file of prompts/ (those of evaluations have their own
@@ -39,7 +39,7 @@ _RESERVED_TAG = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Prompt:
     """One request: the system prompt and the question."""
 

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from skilld.classify.backends import Spec
 from skilld.codec import TaggedUnion
+from skilld.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TestBackend(TaggedUnion):
     """Check whether a back-end answers."""
 
     backend: Spec
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class LookUpPrices(TaggedUnion):
     """Look up the token prices of models."""
 
     models: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TitleSkills(TaggedUnion):
     """Find names, descriptions and titles for drafted skills."""
 
@@ -30,7 +29,7 @@ class TitleSkills(TaggedUnion):
     texts: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class FindRedundancy(TaggedUnion):
     """Find what a file can omit or say more briefly in its numbered parts; parts with number 0 are only context."""
 
@@ -39,7 +38,7 @@ class FindRedundancy(TaggedUnion):
     parts: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class MatchSkills(TaggedUnion):
     """Find the skills that fit a task in the person's words; each skill is described in a few words."""
 
@@ -48,7 +47,7 @@ class MatchSkills(TaggedUnion):
     skills: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class GroupRequests(TaggedUnion):
     """Find which of a person's requests ask for the same recurring task."""
 
@@ -56,7 +55,7 @@ class GroupRequests(TaggedUnion):
     requests: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class WordSkills(TaggedUnion):
     """Word the skills that drafts become, from their numbered lines; `lines` has the number of lines of each."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 
@@ -16,6 +16,7 @@ from skilld.classify.contradiction import contradicts
 from skilld.classify.polarity import reversing_words
 from skilld.text import fold
 from skilld.types import Kind, Update
+from skilld.values import value_class
 from skilld.words import content_stems, is_other_language, matching_share, matching_words, numbers_by_unit, stems
 
 _MIN_ABOUT = 0.33  # share of a block's content words in an update that changes or removes something
@@ -34,7 +35,7 @@ _WORD = re.compile(r"\w+")
 _LEADING_LABEL = re.compile(r"[*_]{0,2}([^:\uff1a.!?]{2,40})[*_]{0,2}[:\uff1a]")  # what a line is about
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RemovableBlocks:
     """Old blocks that may be removed. `below` are those named only by a head: a heading, step or list introduction.
 

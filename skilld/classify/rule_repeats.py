@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 from functools import lru_cache
 from pathlib import Path
@@ -44,6 +44,7 @@ from skilld.classify.offline.sections import BlockKind, sections
 from skilld.classify.opposition import is_ban, opposes
 from skilld.meanings import Term, Words, field_of, terms
 from skilld.text import fold, split_sentences, truncate
+from skilld.values import value_class
 from skilld.words import has_negation, is_unspaced, stem
 
 MAX_QUOTE = 300  # characters quoted of a turn; of a longer one only the clauses that correct
@@ -77,7 +78,7 @@ class _Tone(IntEnum):
     REMINDER = 4  # of something said before
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Stretch:
     """A stretch of a turn that corrects or demands something, and its tone."""
 
@@ -184,7 +185,7 @@ _MIN_OWN_WITH_WHOLE_PART = 0.5  # the latter, for a demand with all terms of a p
 _MIN_OWN_OF_ONE_TERM = 0.75  # the latter, for a complaint with one of several terms
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Opposition:
     """How a stretch and a rule relate in choices whose members exclude each other.
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 
 from skilld.classify.clauses import content_words
 from skilld.text import fold_case
+from skilld.values import value_class
 from skilld.words import (
     NUMBER_WORDS,
     contains_name,
@@ -84,7 +84,7 @@ _LIST_MARKER = re.compile(r"^[^\S\n]*+\d{1,2}[.)]\s", re.MULTILINE)
 _LIST_NUMBERS = frozenset(str(number) for number in range(1, 100))  # a new item of a numbered list adds one
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Support:
     """Whether a change is supported; if not, `why_not` is a clause for the person.
 

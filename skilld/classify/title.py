@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from skilld.classify import json_answer
 from skilld.classify.json_answer import BadReplyError, find_array
@@ -16,6 +15,7 @@ from skilld.classify.polarity import seems_reversed
 from skilld.classify.support import MIN_OWN_SHARE, adds_nothing, exact_tokens, holds_token
 from skilld.skills.spec import MAX_NAME, NAME_PATTERN
 from skilld.text import fold, safe_text
+from skilld.values import value_class
 from skilld.words import contains_name, content_stems, has_negation, matching_share, normalize, proper_names
 
 _KEYS = frozenset({"skill", "name", "description", "title"})
@@ -25,7 +25,7 @@ _MARKS = frozenset("`#*_<>|[]{}\\")  # Markdown and markup, not needed in a head
 _CLAUSE = re.compile(r"[.;:,!?\n]+")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Title:
     """A skill's name, description and heading; each may be empty."""
 

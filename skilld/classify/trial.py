@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from skilld.classify.backends import Spec
 from skilld.codec import TaggedUnion
 from skilld.types import Usage
+from skilld.values import value_class
 
 MAX_ANSWER = 12_000  # characters of an answer that are kept and judged
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TrialCase:
     """A request, and the statements about its answer that a judge decides."""
 
@@ -19,7 +18,7 @@ class TrialCase:
     statements: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TrialPair:
     """One case to run with and without the edit; `with_first` decides the order of running and judging.
 
@@ -33,7 +32,7 @@ class TrialPair:
     theirs: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Trial(TaggedUnion):
     """Pairs of runs: the skill's texts with and without the edit (may be empty), and the models to ask."""
 
@@ -45,7 +44,7 @@ class Trial(TaggedUnion):
     pairs: tuple[TrialPair, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TrialAnswer(TaggedUnion):
     """The redacted answer of one run; empty if it could not be used."""
 
@@ -56,7 +55,7 @@ class TrialAnswer(TaggedUnion):
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TrialVerdict(TaggedUnion):
     """Whether all statements hold for each answer of a pair; `unusable` says why there is no verdict."""
 

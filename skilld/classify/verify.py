@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from skilld.classify.clauses import foreign_parts, without_foreign_clauses
 from skilld.classify.content import WEAK_STEMS
@@ -22,6 +22,7 @@ from skilld.classify.subject import fill_pronoun, points_elsewhere, text_before_
 from skilld.classify.support import Support, adds_nothing, check_support, is_empty_request
 from skilld.classify.typed_quote import typed_quote
 from skilld.types import Kind, Message, SkillDoc, Update
+from skilld.values import value_class
 from skilld.words import content_stems, count_words
 
 # Judging one update against its turn: whether its quote is there, and supports the change.
@@ -34,7 +35,7 @@ _MIN_SENTENCE_WORDS = 4  # a shorter quotation is a term or a command
 _MAX_QUOTE_LENGTH = 600  # characters
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class HumanTurn:
     """A human turn: its text, the part that the person typed, and the agent's text directly before."""
 
@@ -204,7 +205,7 @@ _NEW_SENTENCE = re.compile(
 _BLANKS = re.compile(r"[ \t]+")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class VerifiedUpdate:
     """An update that may be proposed.
 
@@ -221,7 +222,7 @@ class VerifiedUpdate:
     quoted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Verdict:
     """The updates of a batch after the checks. `learned` and `dropped` have reasons, as clauses for the person.
 

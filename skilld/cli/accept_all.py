@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from skilld import console
 from skilld.cli import common, terminal
 from skilld.errors import SkilldError
 from skilld.text import pluralize
+from skilld.values import value_class
 
 if TYPE_CHECKING:
     from skilld.store import Store
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _OWN_SKILL = re.compile(r"\.[^/]+/(?:[^/]+/)?skills/")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Batch:
     """The proposals of a batch, oldest first; why some of them stay open, by ID; and what is open elsewhere."""
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
+
+from skilld.values import value_class
 
 _HINT = "# To change a setting, remove the # at the start of its line. The values shown are the defaults."
 _MAX_LINES = 100  # per setting
@@ -18,7 +19,7 @@ _PLACEHOLDER = '"<>"'  # not a value of any setting
 _HEADER_PATTERN = re.compile(r"\s*\[([^\[\]]*)\]\s*(#.*)?")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Statement:
     """Lines `start` to `end` (exclusive) of a file, which set `key` (dotted, with its table)."""
 

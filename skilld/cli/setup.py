@@ -7,12 +7,13 @@ import os
 import string
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, terminal
 from skilld.errors import Exit
+from skilld.values import value_class
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +26,7 @@ _OFFLINE_LIMIT = 'recognizes only explicit wording, such as "from now on" or "ne
 _SENT_TO_MODEL = "the skill in use, your instruction files and your last messages, with secrets removed"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Offer:
     """A possible judge: the value for the setting `model`, who that is, what is sent to whom, and the cost."""
 

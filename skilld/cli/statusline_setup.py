@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from skilld import console
@@ -16,6 +15,7 @@ from skilld.cli.sync import FileChange
 from skilld.errors import SkilldError
 from skilld.exchange import foreign_settings
 from skilld.files import read_regular
+from skilld.values import value_class
 
 NONE = "none"
 _MAX_BYTES = 4 << 20
@@ -26,7 +26,7 @@ _TMUX_LINE = f'set -ag status-right " #({_COMMAND})"\n'
 _STARSHIP_SECTION = f'[custom.skilld]\ncommand = "{_COMMAND}"\nwhen = true\nformat = "([$output]($style) )"\n'
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _StatusLineHost:
     """A program with a status line: its settings file, and how skilld's part is added to its text and removed."""
 

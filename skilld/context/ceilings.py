@@ -6,8 +6,9 @@ Beyond a ceiling, an agent cuts, refuses or warns: an addition that would exceed
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from skilld.values import value_class
 
 
 class Unit(StrEnum):
@@ -19,7 +20,7 @@ class Unit(StrEnum):
     TOKENS = "tokens"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Ceiling:
     """A limit for one file: `effect` is what exceeding it does; unless it `holds`, it is only advice."""
 

@@ -7,18 +7,18 @@ same measure, yes instead of no.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from skilld.classify.contradiction import contradicts_clearly
 from skilld.classify.offline.sections import BlockKind, body_lines, sections
 from skilld.context.values import LoadedFile, LoadTime, Scope, within
 from skilld.text import fold_case
+from skilld.values import value_class
 
 _MIN_LINE = 40  # characters: shorter lines are headings and the like
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class DuplicateText:
     """Lines that two files share: `size` in characters, and the first line with its number in the second file."""
 
@@ -66,7 +66,7 @@ _MAX_LENGTH = 400  # characters: a longer block is not a single rule
 _MAX_RULES = 600  # compared with each other
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Rule:
     """One rule of a text: the number of its first line, its lines as written, and only its words."""
 
@@ -75,7 +75,7 @@ class Rule:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Contradiction:
     """Two lines that an agent loads together and cannot both follow."""
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from skilld.files import read_regular
+from skilld.values import value_class
 
 MAX_BYTES = 1 << 20
 T = TypeVar("T")
@@ -27,7 +28,7 @@ _SKIPPED_FOLDERS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class FileText:
     """A file: its text, and its real path."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import inf
 from posixpath import basename, dirname, join
 
@@ -12,6 +11,7 @@ from skilld.context.disk import FileText
 from skilld.context.resolution import Resolution, files_below
 from skilld.context.values import Kind, LoadedFile, LoadTime, Scope, plain_segments
 from skilld.skills.spec import read_front, scalar
+from skilld.values import value_class
 
 SKILL_FILE = "SKILL.md"
 
@@ -45,7 +45,7 @@ def _last_read_first(project: Sequence[str], personal: Sequence[str]) -> list[st
     return [*(one for one in every if one.endswith(shared)), *(one for one in every if not one.endswith(shared))][::-1]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Listing:
     """How one agent lists skills.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from posixpath import dirname
 
@@ -15,6 +15,7 @@ from skilld.context.resolution import Resolution, View, resolve_path
 from skilld.context.values import Kind, LoadedFile, LoadTime, Segment, plain_segments
 from skilld.markdown.structure import blank_code
 from skilld.skills.spec import Entry, entries, scalar
+from skilld.values import value_class
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _COMMENT_START = re.compile(r" {0,3}<!--")
@@ -24,7 +25,7 @@ _FILE_NAME = re.compile(r"(?:~|\.{1,2})?/|.*\.[A-Za-z][A-Za-z0-9]{0,7}$")
 _LIST_ITEM = re.compile(r"\s*(?:[-+*]|\d+[.)])\s")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Syntax:
     """How an agent writes a reference: what may surround the name, and what it may contain.
 
@@ -42,7 +43,7 @@ BARE_SYNTAX = Syntax(re.compile(r"(?<!\S)@(\S+)"))
 BRACKETED_SYNTAX = Syntax(re.compile(r"(?<![^\s(])@(\S+)"), trims=True)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Import:
     """A reference to another file: its line, and the name as written."""
 
@@ -174,7 +175,7 @@ def _split_commas(text: str) -> list[str]:
 # Files imported with `@path`, for the agents that support it.
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ImportRules:
     """One agent's rules for imports: how deep they go (`hops`), and which are refused.
 

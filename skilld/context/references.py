@@ -20,6 +20,7 @@ from skilld.context.resolution import folders_up, json_object, value_at
 from skilld.context.values import Context, Kind, Surprise, within
 from skilld.edit.tokens import FILE_ENDING
 from skilld.markdown.structure import blank_code, code_spans
+from skilld.values import value_class
 
 _MAX_PATH = 1000  # characters; a .gitignore may be read in each folder of it
 _MAX_LINE = 1000  # characters of a line that are searched
@@ -64,7 +65,7 @@ _TARGET = re.compile(r"^([A-Za-z_][\w -]*+)::?(?!=)", re.MULTILINE)
 _RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*+)[^:=\n]*+:(?!=)|^alias[ \t]++([\w-]++)[ \t]*+:=", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class DeadReference:
     """A reference to nothing: `name` as written in the line, and a clause that says why. `line` counts from 1."""
 

@@ -13,6 +13,7 @@ from typing import Any
 from skilld.context.disk import Disk, FileText
 from skilld.context.patterns import matches
 from skilld.context.values import Kind, LoadedFile, LoadTime, Scope, Segment, Surprise, plain_segments, within
+from skilld.values import value_class
 
 _MAX_FOLDERS = 1000  # of rules or skills below one folder
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?')
@@ -20,7 +21,7 @@ _LAST_COMMA = re.compile(r",(\s*[}\]])")
 View = Callable[[str], Sequence[Segment]]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Workspace:
     """Where an agent works: its working folder, the home, the agent's own folder, and touched files (absolute paths).
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+
+from skilld.values import value_class
 
 NAME = "o200k_base"
 _FILE = "fb374d419588a4632f3f557e76b4b70aebbca790"  # as tiktoken calls it: the SHA-1 of the address it is published at
@@ -18,7 +19,7 @@ _VARIABLE = "TIKTOKEN_CACHE_DIR"
 _PER_TOKEN = 4  # characters
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Tokenizer:
     """A function that counts tokens, and its name for people."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+
+from skilld.values import value_class
 
 
 class LoadTime(StrEnum):
@@ -38,7 +40,7 @@ class Kind(StrEnum):
     UNLISTED = "unlisted"  # a skill that the agent does not name, or names without its description
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Segment:
     """Lines of a file as the agent sees them; `line` is the number of the first one in the file.
 
@@ -50,7 +52,7 @@ class Segment:
     above: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class LoadedFile:
     """One file that an agent loads.
 
@@ -81,7 +83,7 @@ class LoadedFile:
         return self.base.removesuffix("/.claude").removesuffix("/.github").count("/")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Surprise:
     """Something that a person would not expect; `why` is a clause, `by` another file that causes it, if any."""
 
@@ -92,7 +94,7 @@ class Surprise:
     by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Context:
     """What one agent loads in one folder, in load order.
 

@@ -6,7 +6,7 @@ The state of an agent is stored, so that it is not asked in vain for every batch
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from skilld.agents import ADAPTERS
@@ -16,6 +16,7 @@ from skilld.classify.backends.choose import AGENT, Choice, choose, choose_for_ag
 from skilld.clock import local_minute, parse_time
 from skilld.store import Store
 from skilld.store.meta import ANNOUNCED_JUDGES, STALL_REPORTED, UNAVAILABLE_JUDGES
+from skilld.values import value_class
 
 if TYPE_CHECKING:
     from skilld.protocol import BatchResult
@@ -31,7 +32,7 @@ _MAX_BACKOFF_SECONDS = 3600.0
 _MIN_REPORTED_SECONDS = 600.0  # a limit that resets sooner is not reported
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Absence:
     """Why an agent is not asked until a Unix time. `times` counts the failed tries in a row."""
 
@@ -43,7 +44,7 @@ class Absence:
     times: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class JudgeProblem:
     """An agent whose sessions are judged offline, or wait, and why; `expected`: skilld can ask no such agent."""
 

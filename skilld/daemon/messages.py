@@ -9,37 +9,37 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from skilld.classify.backends.paid_calls import Charge, ModelCall
 from skilld.notify.notice import Digest
 from skilld.protocol import BatchResult, Job, PartialResult, Result
 from skilld.store.batches import StoredBatch
+from skilld.values import value_class
 from skilld.worker.spawn import Worker, no_thread_result, refuse_calls
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class FileChanged:
     """A file may have changed."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Tick:
     """A periodic check is due."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ClockSetBack:
     """The wall clock was set back; 0 seconds: the machine was suspended."""
 
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class JobDone:
     """A job has ended. Without a batch it was one of the daemon's own: an observation, a survey, a recovery."""
 
@@ -48,7 +48,7 @@ class JobDone:
     result: Result
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class JobPlanned:
     """A worker waits until its plan is `kept`."""
 
@@ -57,7 +57,7 @@ class JobPlanned:
     kept: threading.Event
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class CallReported:
     """A worker reports a call of a model and waits for the answer of `charge`, which books it."""
 
@@ -66,7 +66,7 @@ class CallReported:
     answer: queue.SimpleQueue[str]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class NoticeShown:
     """The notice for a digest was shown at a Unix time, or `why_not`."""
 
@@ -75,7 +75,7 @@ class NoticeShown:
     at: float
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Stop:
     """A signal asks the daemon to end."""
 

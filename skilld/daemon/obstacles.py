@@ -8,7 +8,7 @@ import signal
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from skilld import protocol
@@ -26,6 +26,7 @@ from skilld.store import Store
 from skilld.store.batches import Obstacle, StoredBatch, Tries
 from skilld.store.meta import ACTIVE_SETTINGS
 from skilld.types import Cause, Outcome
+from skilld.values import value_class
 
 log = get_logger()
 
@@ -184,7 +185,7 @@ _MAX_KILLS = 50  # and at least a day: the kernel may kill it for lack of memory
 _EXTERNAL_EXITS = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RetryPlan:
     """Try again in `wait` seconds (None: not at all). `tries` counts the failures so far, since `since`."""
 

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from skilld import __version__
 from skilld.store import Store
 from skilld.store.connection import StoreError
 from skilld.store.meta import ACTIVE_SETTINGS, DAEMON
+from skilld.values import value_class
 
 if TYPE_CHECKING:
     from skilld.settings import Settings
@@ -26,7 +27,7 @@ _PREFIX = "SKILLD_"
 _SECRET_VARIABLES = frozenset({"SKILLD_MODEL_API_KEY", "SKILLD_MODEL_BASE_URL"})  # not even a digest is kept
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class BudgetLimits:
     """The daily limits of model calls, as in `settings.Budget`."""
 
@@ -35,7 +36,7 @@ class BudgetLimits:
     usd: float
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ShownSettings:
     """The settings that `status` shows."""
 

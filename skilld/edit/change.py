@@ -18,6 +18,7 @@ from skilld.edit.tokens import is_forbidden
 from skilld.markdown.skill_file import Line, SkillFile, join_lines, parse
 from skilld.markdown.structure import Role, blank_code, code_spans, list_item, roles
 from skilld.text import compare_lines, fold, fold_case, safe_text, truncate
+from skilld.values import value_class
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,7 @@ class Severity(StrEnum):
     REFUSE = "refuse"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Finding:
     """One thing a rule found in an edit. `severity` is FLAG or REFUSE; `sentence` is safe to show anywhere."""
 

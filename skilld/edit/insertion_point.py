@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from skilld.edit.new_section import RULER, new_section, text_end, usual_bullet, writes_bullets
@@ -36,6 +36,7 @@ from skilld.markdown.structure import (
 )
 from skilld.text import compare_lines, fold, match_full_stop
 from skilld.types import Op, Operation
+from skilld.values import value_class
 from skilld.words import content_stems, stems
 
 # Only the outermost items of a list count: an item's sublists and further paragraphs belong to it.
@@ -43,7 +44,7 @@ from skilld.words import content_stems, stems
 _INDENTED_CODE = 4
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class BulletList:
     """One list: its items in order, its first line, the line after its last, whether blank lines separate items."""
 

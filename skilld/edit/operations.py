@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from skilld.errors import RefusedError, SkilldError
@@ -20,6 +20,7 @@ from skilld.skills.spec import find_faults, read_front
 from skilld.skills.write import quoted
 from skilld.text import safe_text
 from skilld.types import Op, Operation
+from skilld.values import value_class
 
 # Only code makes the operation that creates a whole SKILL.md.
 
@@ -213,7 +214,7 @@ MAX_CHANGED_CHARACTERS = 8000
 MAX_SKILL_LINES = 500
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Step:
     """What one operation did: `removed` lines at `start` of the old body were replaced by `added` lines."""
 

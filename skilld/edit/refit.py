@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import SequenceMatcher
 
 from skilld.edit.insertion_point import insert_bullet, split_items
@@ -20,6 +20,7 @@ from skilld.markdown.skill_file import Line, parse
 from skilld.markdown.structure import is_default_title, list_item, roles, sections
 from skilld.text import compare_lines, indentation
 from skilld.types import Operation
+from skilld.values import value_class
 
 # Lines of two versions correspond if they have the same words, or are clearly similar.
 
@@ -30,7 +31,7 @@ _MAX_COMPARED_LINES = 20  # on either side of a rewritten passage that is search
 _MAX_COMPARED_CHARACTERS = 200
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Alignment:
     """Old line -> current line, for lines with text. `exact` are the certain ones with the same text.
 
@@ -193,7 +194,7 @@ class NoPlaceError(SkilldError):
     """The change has no certain place in this version of the file."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Hunk:
     """Lines [start, end) of the old body were replaced by `added`, at line `at` of the new one."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.agents import ADAPTERS
@@ -31,12 +30,13 @@ from skilld.targets.find import WorkingSession, find_targets, project_refusal
 from skilld.targets.session_work import SessionWork
 from skilld.text import fold, fold_case, join_words, truncate
 from skilld.types import Kind, Proposal, SkillRef, State, TargetKind, Update
+from skilld.values import value_class
 
 MAX_AGE_SECONDS = 30 * 86400.0  # the other agents have managed without an older rule
 _MAX_SUMMARY = 200
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Offer:
     """A rule of an accepted proposal, an agent that does not load it, and a file that this agent would load."""
 

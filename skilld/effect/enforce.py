@@ -9,10 +9,10 @@ import json
 import re
 import shlex
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 from skilld.classify.offline.choices import chosen_part, refused_part
 from skilld.text import fold
+from skilld.values import value_class
 from skilld.words import has_negation
 
 # Programs that a rule may forbid by name.
@@ -27,7 +27,7 @@ _WORD = re.compile(r"[\w.+-]+")
 _CODE_SPAN = re.compile(r"`([\w.+-]+(?: [\w./=+-]+)*)`")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class HookDraft:
     """A draft of a hook: the agent it is for, the file it would go into, and its text."""
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from skilld.values import value_class
 
 # Sessions in which a rule could matter; with fewer, nothing is claimed (docs/measurements/effect.md: what that costs).
 MIN_SESSIONS = 40
@@ -31,7 +32,7 @@ class RuleState(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Count:
     """The number of sessions in which a rule could matter, and of those in which it was repeated."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from skilld.batching.gate import needs_classification
@@ -19,6 +19,7 @@ from skilld.effect.rule_lines import added_at, rules_in, text_of
 from skilld.errors import SkilldError
 from skilld.past import Correction, PastSession, Repeat
 from skilld.text import Redact, fold, fold_case, truncate
+from skilld.values import value_class
 
 _MAX_ASKED, _MAX_RULES, _MAX_RULE = 12, 80, 200  # of one question; the last in characters
 _MAX_TURNS, _MAX_TURN = 12, 300  # the same of a session's work
@@ -26,7 +27,7 @@ _MAX_COMMANDS, _MAX_COMMAND, _MAX_FILES = 30, 150, 40
 _MIN_WORDS = 2  # a shorter turn is only assent
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SessionExcerpt:
     """The parts of a session that a model may see, not yet redacted.
 
@@ -38,7 +39,7 @@ class SessionExcerpt:
     files: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _RuleLine:
     path: str
     number: int

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from skilld.clock import parse_time
@@ -23,6 +22,7 @@ from skilld.store import Store
 from skilld.store.proposals import UNWANTED_STATES
 from skilld.text import Redact
 from skilld.types import Proposal, State, TargetKind
+from skilld.values import value_class
 
 
 def sessions_with_repeats(store: Store, past: Sequence[PastSession] | None = None) -> list[PastSession]:
@@ -45,7 +45,7 @@ _DAY_SECONDS = 86400.0
 _MAX_PROPOSALS_PER_DAY = 3  # of each kind
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RuleOutcome:
     """A rule's effect, the plan for it, and the proposals already made for it, the newest last."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from skilld.classify.rule_repeats import complains
@@ -19,6 +18,7 @@ from skilld.effect.rules import Effect, Origin, RepeatEvidence, Rule
 from skilld.proposals.model import REMEDY_PREFIX
 from skilld.text import fold_case
 from skilld.types import Proposal
+from skilld.values import value_class
 
 MONTH_SECONDS = 30 * 86400.0
 MIN_REPEATED_SESSIONS = 2  # sessions
@@ -36,7 +36,7 @@ class Remedy(StrEnum):
     ENFORCE = "enforce"  # only suggested: a hook or a linter
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Signs:
     """What is known of a rule: its figures, and what a proposal could do about it.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from skilld.classify.backends import OFFLINE, Spec, make_backend
@@ -57,6 +57,7 @@ from skilld.targets.route import choose_target as choose_place
 from skilld.targets.scopes import find_scopes
 from skilld.text import Redact, fold, indentation, pluralize, truncate
 from skilld.types import Evidence, Kind, Operation, Proposal, SkillRef, State, TargetKind, Update
+from skilld.values import value_class
 from skilld.words import content_stems, is_about, is_other_language, numbers
 
 _MAX_SUMMARY = 200
@@ -75,7 +76,7 @@ _SUMMARIES: Mapping[Remedy, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RemedyContext:
     """What remedies depend on: sessions and proposals by id, past decisions, and the agents used in a folder."""
 
@@ -89,7 +90,7 @@ class RemedyContext:
     now: float
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RemedyPlan:
     """The remedy for a rule, and the proposal for it if the remedy is one."""
 

@@ -7,7 +7,7 @@ counts from the time it was added; nothing said before that is a repeat.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import cache
 from pathlib import PurePath
@@ -24,6 +24,7 @@ from skilld.proposals.model import MINE_PREFIX
 from skilld.skills.find import FILE
 from skilld.text import fold_case
 from skilld.types import Proposal, TargetKind
+from skilld.values import value_class
 
 _MAX_EVIDENCE = 20  # quotes shown of one rule, the newest
 ReadText = Callable[[str], str]
@@ -37,7 +38,7 @@ class Origin(StrEnum):
     PERSON = "person"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Rule:
     """A line of a file; `since` is when it was added (Unix time), `agents` the known readers of the file.
 
@@ -65,7 +66,7 @@ class Rule:
         return self.path.partition("/.")[0] if "/." in self.path else str(PurePath(self.path).parent)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RepeatEvidence:
     """A repeat: its session, its turn and the person's words."""
 
@@ -76,7 +77,7 @@ class RepeatEvidence:
     at: float
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RuleSession:
     """A session in which a rule could matter, and whether it was said or repeated there."""
 
@@ -84,7 +85,7 @@ class RuleSession:
     was_said: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Effect:
     """The effect of a rule; `before` counts the sessions before it was added.
 
@@ -197,7 +198,7 @@ def effects(rules: Sequence[Rule], sessions: Sequence[PastSession]) -> list[Effe
     return [_effect(rule, told) for rule in rules]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _SessionTerms:
     """A session with what is compared with every rule: the stems of its work, and the words of its corrections."""
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from skilld.errors import SkilldError
 from skilld.evals.checks import literal_statement
 from skilld.text import safe_text, truncate
+from skilld.values import value_class
 
 CASES_FILE = "evals/evals.json"  # below the skill's folder
 MAX_BYTES = 1 << 20
@@ -29,7 +29,7 @@ _TITLE = "The cases cannot be read"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Case:
     """One case: the request and the statements that are true of a good answer."""
 

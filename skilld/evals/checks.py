@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from skilld.classify.offline.choices import chosen_part, refused_part
 from skilld.text import fold
+from skilld.values import value_class
 
 _MAX_LITERAL = 80  # characters
 _OPEN, _CLOSE = "\"'`\u201c\u2018\u00ab", "\"'`\u201d\u2019\u00bb"
@@ -32,7 +32,7 @@ _APOSTROPHE = re.compile(r"(?<=\w)['\u2019](?=\w)")
 _FOLLOWED = "The output follows this instruction: {}"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Literal:
     """A text that an answer must contain, or must not."""
 

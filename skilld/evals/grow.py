@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.batching.gate import ASSENTS, OPENERS
@@ -23,6 +22,7 @@ from skilld.proposals.model import MINE_PREFIX
 from skilld.store import Store
 from skilld.text import Redact, fold, safe_text, truncate
 from skilld.types import Kind, Message, Proposal
+from skilld.values import value_class
 from skilld.words import stems
 
 _TRANSCRIPT_GONE = "the transcript of its session is gone"
@@ -77,7 +77,7 @@ FindSession = Callable[[Proposal, str], Session]
 """Returns the session for a proposal and the key of one of its turns; raises LookupError if gone."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class GrownCases:
     """The cases of corrections, each with the id of its proposal, and the reasons of proposals without a case."""
 

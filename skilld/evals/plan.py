@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from skilld.classify import trial_prompt
 from skilld.classify.trial import TrialCase, TrialPair
@@ -17,6 +16,7 @@ from skilld.evals.checks import judged_statements
 from skilld.evals.stored_cases import CaseToRun
 from skilld.store.evals import StoredCase, StoredEval, StoredRun
 from skilld.text import pluralize
+from skilld.values import value_class
 
 _CHARACTERS_PER_TOKEN = 4  # roughly, in any language
 _ANSWER_TOKENS = 600
@@ -24,7 +24,7 @@ _VERDICT_TOKENS = 40  # for one answer and one statement
 Runs = Mapping[tuple[int, bool], StoredRun]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ComparedTexts:
     """The two texts of a skill that are compared: with the edit of a proposal, and without it.
 
@@ -37,7 +37,7 @@ class ComparedTexts:
     without: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Plan:
     """What to run: the skill, its cases and the models."""
 
@@ -83,7 +83,7 @@ def pending_pairs(plan: Plan, runs: Runs) -> list[TrialPair]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Estimate:
     """The approximate cost of running pairs."""
 

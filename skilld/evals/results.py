@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from skilld.evals.significance import Comparison, Tally, compare, interval, p_value, tally
 from skilld.store import Store
 from skilld.store.evals import StoredEval, StoredRun
 from skilld.types import Proposal
+from skilld.values import value_class
 
 FLAG_PREFIX = "did worse in an evaluation: "
 _MIN_SHOWN_P = 0.001
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class CaseOutcome:
     """The outcome of one case. `failed` is the beginning of a failed answer with the edit, if there is one."""
 
@@ -25,7 +26,7 @@ class CaseOutcome:
     failed: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class EvalOutcome:
     """The outcome of an evaluation so far. `verdict` is None until all pairs are in."""
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
 from skilld.effect.figures import wilson
+from skilld.values import value_class
 
 ALPHA = 0.05  # probability of "better" or "worse" if there is no difference
 POWER = 0.85  # of detecting the drop below; high enough that no 1,000 simulated evaluations fall below 80 %
@@ -33,7 +33,7 @@ class Comparison(StrEnum):
     OPEN = "no difference shown"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Tally:
     """The number of pairs that passed on both sides, only with the edit, only without it, and on neither."""
 

@@ -11,7 +11,6 @@ import hashlib
 import os
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.classify.backends import OFFLINE
@@ -31,11 +30,12 @@ from skilld.skills import Skill, Source, opt_out
 from skilld.store import Store
 from skilld.text import pluralize
 from skilld.types import Kind, Op, Operation, Proposal, TargetKind
+from skilld.values import value_class
 
 _OFFERED_KEY = "evals_offered"  # in the store's meta: the cases already written or proposed, by skill
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class CaseFiles:
     """The two files that may hold the cases of a skill.
 
@@ -53,7 +53,7 @@ class CaseFiles:
         return self.own if self.why_own else self.in_skill
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class CaseToRun:
     """A case to run and its file; `proposal` is the id of the file's open proposal, if there is one."""
 

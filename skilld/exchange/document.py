@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import yaml
@@ -24,6 +23,7 @@ from skilld.skills.draft import (
     split_body,
     trim_body,
 )
+from skilld.values import value_class
 
 # Anchors, tags and duplicate keys are refused, so that no document expands, builds objects or is ambiguous; scalars of
 # types that JSON does not have stay text.
@@ -124,7 +124,7 @@ def _check_events(text: str) -> None:
             raise SkilldError(_READ_TITLE, f"{line}: the file is nested too deeply, or has too many elements")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class UsageStats:
     """How often a skill was used, and the share (0 to 1) of uses without a correction; None: unknown."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from skilld.errors import SkilldError
+from skilld.values import value_class
 
 _BLANK_PATTERN = re.compile(r"[ \t\r\n]*")
 _BEGIN_MARK = "# skilld statusline: begin"
@@ -26,7 +26,7 @@ _BLOCK_PATTERN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Member:
     key: str
     value: Any

@@ -11,7 +11,7 @@ import re
 import tempfile
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -47,6 +47,7 @@ from skilld.skills.spec import MAX_NAME, NAME_PATTERN, read_front
 from skilld.skills.write import new_skill_path
 from skilld.text import safe_text, truncate, without_login
 from skilld.types import Kind, Op, Operation, Proposal
+from skilld.values import value_class
 
 # Reading a source: links are not followed, nothing is run or checked out, and only regular files of moderate size with
 # the known names are read; those of a repository are read from git's objects.
@@ -76,7 +77,7 @@ class NameTakenError(SkilldError):
     """There is a skill, or an open proposal of one, with the name of an imported skill."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SourceSkill:
     """One skill at a source: `where` is its path there, `folder` the name of its folder, "" if it has none.
 
@@ -371,7 +372,7 @@ IMPORTED_ORIGIN = "imported"
 _MAX_SUMMARY_LENGTH = 300
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ImportedSkill:
     """A skill that may be staged. `left_out` names its keys and files that are not imported."""
 

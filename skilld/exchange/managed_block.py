@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from skilld.errors import SkilldError
+from skilld.values import value_class
 
 _START_PATTERN = re.compile(rb"<!-- skilld:skills:start join=(new|[012]) hash=([0-9a-f]{16}) \S.*-->[ \t]*")
 _ANY_START_PATTERN = re.compile(rb"<!--[ \t]*skilld:skills:start\b")
@@ -30,7 +30,7 @@ class BlockError(SkilldError):
         super().__init__("The file was left unchanged", cause, remedy)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Block:
     """The position of a block: `start` to `end` with its markers, and the body between them."""
 
@@ -157,7 +157,7 @@ def _line_ending(data: bytes) -> bytes:
 # The file of a project from which each agent reads standing instructions, from the agents' documentation.
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class InstructionFile:
     """A file in a project. `front` is the start of a file that skilld creates, "" if the file is the person's."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from skilld.edit.operations import mark_front_matter
@@ -26,6 +26,7 @@ from skilld.skills.draft import EXAMPLE_PREFIX, SCHEMA, VARIABLES, Body, Item, j
 from skilld.skills.spec import read_front
 from skilld.text import fold
 from skilld.types import Op, Operation
+from skilld.values import value_class
 
 # Nothing from a session may reach other people. `clear_metadata` removes what skilld itself has written; then
 # `leak_reason` checks the whole text, because anybody may have written the rest. Commits of new skills, shares and
@@ -44,7 +45,7 @@ _EDGE_CHARACTERS = "\"'`.,:;!?()[]{}<>\u201c\u201d\u2018\u2019"
 _EXACT_PATTERN = re.compile(r"[/@\\]|\d|\w[.:=]\w")  # a link, a path, an address, a number
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SessionWords:
     """The ids of sessions, and quotes from them."""
 
@@ -160,7 +161,7 @@ _NAME_REMEDY = "Choose another name: --branch NAME"
 _MAX_BRANCH_COMMITS = 100  # of a branch that is pushed again
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SharedBranch:
     """A branch with skills to be pushed: its ref, its commit, and its base (None: no base).
 
@@ -173,7 +174,7 @@ class SharedBranch:
     before: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class LeakCheck:
     """What must not be shared: a function that finds secrets, and words of sessions."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -20,6 +19,7 @@ from skilld.context.tokenizer import ESTIMATE
 from skilld.edit.lint import lint
 from skilld.skills import Skill
 from skilld.text import fold, safe_text, truncate
+from skilld.values import value_class
 
 BUDGET_TOKENS = 1500  # of a block, at four characters each: every session of every agent pays for it
 _MAX_INLINE_TOKENS = 600  # of a block, for rules
@@ -43,7 +43,7 @@ _FILES_INTRO = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ListedSkill:
     """A skill, its text, and its rules if it consists of a few rules only."""
 
@@ -52,7 +52,7 @@ class ListedSkill:
     rules: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Conflict:
     """A line of an instruction file and a line of a skill that contradict each other."""
 
@@ -63,7 +63,7 @@ class Conflict:
     skill_text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SkillList:
     """The content of a block, "" if there is no skill, and what was left out: as too large, or for its odd path."""
 

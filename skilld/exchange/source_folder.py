@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote
+
+from skilld.values import value_class
 
 # https://github.com/OWNER/REPO/tree/BRANCH/FOLDER; GitLab has "/-/tree/", Gitea and Codeberg "/src/branch/".
 _PAGE_PATTERN = re.compile(
@@ -16,7 +17,7 @@ _PAGE_PATTERN = re.compile(
 _BELOW_PATTERN = re.compile(r"(?P<repository>.+?\.git)/(?P<folder>[^?#]+)")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SourceFolder:
     """A repository's address or path, the branch that is named ("" if none), and the folder in it."""
 

@@ -11,13 +11,13 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.git.environment import person_variables, repository_variables
 from skilld.git.errors import GitFailedError, GitTimeoutError
 from skilld.git.remote import OWN_SETTINGS, PROTOCOL_VARIABLES, limited_file_size
 from skilld.git.run import Git, Result, command_line, execute
+from skilld.values import value_class
 
 REMOTE_SECONDS = 60.0
 _SETTINGS = (
@@ -36,7 +36,7 @@ _PUBLIC_CHECK_SECONDS = 15.0
 _HEAD_PATTERN = re.compile(r"ref: (refs/heads/\S+)\tHEAD")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RemoteRefs:
     """A remote's refs, and the branch that its HEAD points to (empty: none)."""
 
@@ -44,7 +44,7 @@ class RemoteRefs:
     default: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Push:
     """One ref to push: to `new` (empty: delete it), if it is still at `old` (empty: it does not exist)."""
 

@@ -22,6 +22,7 @@ from skilld.git.environment import SILENT_OPTIONS, SILENT_VARIABLES, git_program
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.git.state import git_dirs, head_branch, symbolic_target
 from skilld.git.watchdog import WATCHDOG
+from skilld.values import value_class
 
 _SECONDS = 5.0  # that git may take
 _MAX_REPOSITORIES = 200  # of which answers are kept
@@ -33,7 +34,7 @@ _ANSWER = re.compile(rb"[0-9a-f]{40,64} (blob|tree|commit|tag) ([0-9]+)\n")
 Stamp = tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class BranchFile:
     """A file of a branch: the branch's short name, and its content; None if it is too large, or no file."""
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from skilld.errors import SkilldError
 from skilld.text import Piece, compare_lines
+from skilld.values import value_class
 
 MIN_SIMILARITY = 0.6  # two lines this similar are one line that was reworded
 # Characters of two lines together: for more, only their letters are compared, since ratio() takes quadratic time.
 _MAX_RATIO_LENGTH = 2000
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Hunk:
     """Lines [start, start + len(removed)) of the old version were replaced by `added`, at index `at` of the new."""
 

@@ -13,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.errors import cause_of
@@ -38,6 +37,7 @@ from skilld.git.run import Git, PersonGit, object_id
 from skilld.git.session import cached
 from skilld.git.staging_branch import STAGING_REF
 from skilld.git.state import config_quoted, git_dir_of
+from skilld.values import value_class
 
 # The current files are committed with plumbing only: no hook, no signing, no prompt, since this runs in the background.
 # Only files that the repository tracks, or that are named, are read.
@@ -45,7 +45,7 @@ from skilld.git.state import config_quoted, git_dir_of
 _MAX_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _File:
     mode: str
     data: bytes

@@ -10,11 +10,11 @@ import re
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.git.errors import GitFailedError, RepoRefusedError
 from skilld.git.run import Git
+from skilld.values import value_class
 
 # Anywhere in a message, also after the marks that squashing and quoting put before a line.
 _MENTION_PATTERN = re.compile(
@@ -24,7 +24,7 @@ _TRAILER_PATTERN = re.compile(r"^(Skilld-[A-Za-z]+): (.*)$")
 OWN_EMAIL = "skilld@localhost"  # of the author and committer of skilld's own commits
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Object:
     """One git object: `kind` is blob, tree, commit or tag."""
 
@@ -33,7 +33,7 @@ class Object:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Ident:
     """The person and time of a commit: seconds since 1970, and the offset from UTC as git writes it."""
 
@@ -46,7 +46,7 @@ class Ident:
         return f"{self.name} <{self.email}> {self.seconds} {self.zone}"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Commit:
     """A parsed commit. `message` has its exact bytes, `text` the same decoded."""
 

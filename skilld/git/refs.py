@@ -10,7 +10,6 @@ import re
 import stat
 import time
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.files import shell_quoted
@@ -19,12 +18,13 @@ from skilld.git.errors import GitFailedError, LostRaceError, RefLockedError, Rep
 from skilld.git.run import Git
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.git.state import remove_temporary_objects
+from skilld.values import value_class
 
 _RETRY_SECONDS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # between tries at a held lock: 3.2 s in total
 _RACE_MESSAGES = ("but expected", "reference already exists", "unable to resolve reference", "reference is missing")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RefChange:
     """One ref to move from `old` (None: it must not exist) to `new` (None: delete it)."""
 

@@ -10,7 +10,6 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.files import shell_quoted
@@ -23,6 +22,7 @@ from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.git.state import is_temporary, require_absent, require_unborn
 from skilld.git.top import find_top
 from skilld.text import fold, word_set
+from skilld.values import value_class
 
 _EXTENSIONS = word_set(
     "compatobjectformat noop objectformat partialclone preciousobjects relativeworktrees worktreeconfig"
@@ -36,7 +36,7 @@ _SETTINGS_PATTERN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class DefaultBranch:
     """The default branch: its short name, and the commit of each of its refs here (the local and the fetched one)."""
 
@@ -49,7 +49,7 @@ class DefaultBranch:
         return tuple(dict.fromkeys(self.refs.values()))
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Repo:
     """A repository as seen from one work tree, read once.
 
@@ -81,7 +81,7 @@ class Repo:
         return self.git_dir if self.private else self.toplevel
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TrackedFile:
     """A SKILL.md in HEAD of its repository: `relpath` with forward slashes below the top level.
 
@@ -259,7 +259,7 @@ _REV_PARSE_OPTIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RepoLocation:
     """A work tree and its git directory, all real paths; `git` runs at the top level and searches no parent folder."""
 

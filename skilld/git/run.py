@@ -15,7 +15,6 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from subprocess import PIPE
 from typing import NoReturn
@@ -34,6 +33,7 @@ from skilld.git.errors import GitFailedError, GitTimeoutError, RepoRefusedError
 from skilld.git.session import current_session
 from skilld.git.watchdog import WATCHDOG
 from skilld.text import safe_text, without_login
+from skilld.values import value_class
 
 # On import, GitPython runs git twice for its version. With a program that cannot be run, this saves 2 processes; it
 # must be told to stay quiet about that. If there is no git, this module reports it in our words.
@@ -112,7 +112,7 @@ _PICKING_COMMANDS = frozenset({"cherry-pick", "revert"})
 _PERSON_COMMANDS = _PERSON_READ_COMMANDS | _PICKING_COMMANDS | {"commit", "read-tree"}
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Result:
     """The result of a git command: exit status, output, and its error output, safe to show: no logins either."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from skilld.git import objects
 from skilld.git.errors import GitFailedError, RefLockedError, RepoRefusedError
 from skilld.git.run import Git
+from skilld.values import value_class
 
 TREE_MODE = "40000"
 # The empty tree, which git knows without storing it, by the length of the repository's object IDs.
@@ -24,7 +24,7 @@ FILE_MODES = frozenset({"100644", "100755"})
 _Tree = dict[bytes, "Entry"]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Entry:
     """An entry of a tree or an index: the mode as git stores it, and the object."""
 

@@ -8,7 +8,6 @@ import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +35,7 @@ from skilld.store.connection import is_remote
 from skilld.store.corruption import missing_reason
 from skilld.store.meta import DAEMON, DRIFT, FOREVER, INSTALLED_AT, LAST_ERROR, LAST_REBUILD, NOTICE_ERROR, PAUSED_UNTIL
 from skilld.types import Cause, State
+from skilld.values import value_class
 
 
 def agent_facts(host: Host, configured: Mapping[str, Sequence[Path]], store: Store) -> list[Agent]:
@@ -211,7 +211,7 @@ def _is_reported(batch: StoredBatch, obstacle: Obstacle, now: float) -> bool:
     return obstacle.cause is Cause.REPOSITORY
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class HealthContext:
     """What the facts are gathered from: skilld's folders, the machine, its service manager, `sys.platform`."""
 

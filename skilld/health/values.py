@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from skilld.service.values import ServiceState
 from skilld.store.batches import Delay
+from skilld.values import value_class
 
 
 class Verdict(StrEnum):
@@ -21,7 +22,7 @@ class Verdict(StrEnum):
     SKIP = "skip"  # not used here, or not known
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Check:
     """One check with its verdict; `remedy` is one thing to do, empty if there is none or none is known."""
 
@@ -31,7 +32,7 @@ class Check:
     remedy: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Trouble:
     """An expected error: what is wrong, and what to do about it."""
 
@@ -39,7 +40,7 @@ class Trouble:
     remedy: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Disk:
     """The free bytes on the disk of `folder`; `what` says what skilld writes there."""
 
@@ -48,7 +49,7 @@ class Disk:
     free: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class BlockedWork:
     """What blocks batches from being judged or proposals from being written.
 
@@ -65,7 +66,7 @@ class BlockedWork:
     kept: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Machine:
     """The machine and skilld's own files on it. Sizes in bytes, times in Unix seconds, None if not known.
 
@@ -90,7 +91,7 @@ class Machine:
     no_watches: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Agent:
     """One agent. `chosen_by` names the setting or variable that sets its folders; empty for the default ones.
 
@@ -120,7 +121,7 @@ class Agent:
     gone: tuple[Trouble, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Daemon:
     """The daemon: whether its lock is held, its last status, until when it is paused, and when it ran only once."""
 
@@ -139,7 +140,7 @@ class Daemon:
     outdated: bool = False  # it was started before an upgrade
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Service:
     """The service as reported by its manager, and whether its program exists.
 
@@ -151,7 +152,7 @@ class Service:
     missing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Model:
     """The back-end: its model string, why it was chosen, what else was found, and what it lacks to be asked at all.
 
@@ -170,7 +171,7 @@ class Model:
     others: tuple[Trouble | str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Counts:
     """What became of the turns since the newest proposal: judged, `pending`, `waiting` for their batch, or skipped.
 
@@ -198,7 +199,7 @@ class Counts:
     spent: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Facts:
     """All facts. `model` is None if the settings are not valid; `spent` is the limit of the budget that was reached.
 

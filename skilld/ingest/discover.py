@@ -19,9 +19,10 @@ from skilld.ingest.source import source_of
 from skilld.skills import Places
 from skilld.store import Store
 from skilld.text import pluralize
+from skilld.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Host:
     """The person's home folder, environment and umask, read once by the program.
 
@@ -34,7 +35,7 @@ class Host:
     roots: Mapping[str, Sequence[Path]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Root:
     """A folder with one agent's transcripts, which need not exist yet. With a `file`, only that file in it counts."""
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import mapping
+from skilld.values import value_class
 
 MAX_KINDS = 100  # kept of each version
 _MAX_SAMPLES = 3  # shown of each agent
@@ -62,7 +63,7 @@ class RecordKinds:
         self.samples = dict([*self.samples.items(), *other.samples.items()][:MAX_KINDS])
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Drift:
     """A difference in an agent's version: `kind` is new, or missing if `sample` is None; `share` of all records."""
 

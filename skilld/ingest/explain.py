@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from skilld.agents.tools import record_reader
 from skilld.ingest import side_files
 from skilld.ingest.source import source_of
 from skilld.types import Event, Ignored, Malformed, Reply, SessionEnd, SessionStart, SkillUse, Span, Turn
+from skilld.values import value_class
 
 # Keys whose values name the kind of a record. Any other value may be somebody's words.
 _KIND_KEYS = ("type", "kind", "role", "subtype", "method", "sessionUpdate", "source", "what")
@@ -26,7 +26,7 @@ _KEY_PATTERN = re.compile(r"[A-Za-z_$][A-Za-z_$.-]{0,39}")
 _MAX_KEYS, _MAX_DEPTH = 40, 4
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RecordExplanation:
     """One record: its position, its kind, what it was taken for and why, and its shape if its kind is unknown."""
 

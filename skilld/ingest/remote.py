@@ -12,7 +12,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -22,6 +21,7 @@ from skilld.git import objects, tree
 from skilld.git.environment import scrub_environment
 from skilld.git.run import Git
 from skilld.git.top import is_top
+from skilld.values import value_class
 
 CHECKPOINT_SCHEME = "checkpoints://"
 # The branch of a recording tool (`entire`), local or fetched, and its newer form with a ref for each checkpoint.
@@ -32,7 +32,7 @@ _MAX_METADATA_BYTES = 1 << 20  # bytes
 _ID_PATTERN = re.compile(r"[\w.-]{1,100}")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Checkpoint:
     """One checkpoint of a session: `blobs` are the pieces of the transcript, in order."""
 
@@ -144,7 +144,7 @@ _COPY_BYTES = 1 << 20
 _LOCAL_PROTOCOLS = frozenset({"file", "local"})
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RemoteFile:
     """A possible transcript, by its address; `size` in bytes."""
 

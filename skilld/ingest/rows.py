@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -22,6 +21,7 @@ from skilld.agents.base import Query
 from skilld.files import FileFacts
 from skilld.ingest.tail import MAX_LINE, UnreadableError, check_own
 from skilld.types import RawLine, Span
+from skilld.values import value_class
 
 # Opening an agent's database: it is never written, only known schemas are read, and no file is created next to it.
 #
@@ -130,7 +130,7 @@ _MAX_RECORDS = 2000
 _MAX_PART_SECONDS = 0.2
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RowCursor:
     """How far a database was read: all records before `offset`, and all up to row `row` at any position.
 
@@ -144,7 +144,7 @@ class RowCursor:
     row: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RowRead:
     """The new records of a database, like `tail.FileRead` for a file.
 

@@ -18,6 +18,7 @@ from skilld.files import read_regular
 from skilld.ingest import tail
 from skilld.ingest.tail import MAX_LINE, UnreadableError, open_file
 from skilld.types import RawLine, Span
+from skilld.values import value_class
 
 _MAX_FILE_BYTES = 32 << 20  # of one file that is read whole
 _MAX_SESSION_BYTES = 256 << 20  # of all records of one session
@@ -26,7 +27,7 @@ _MAX_NAMES = 50_000
 _EMPTY_DIGEST = hashlib.sha256(b"").hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class GatheredCursor:
     """How far a session was read: all records before number `offset`, whose hash is `digest`."""
 
@@ -36,7 +37,7 @@ class GatheredCursor:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SessionFolder:
     """The files around one transcript, for an adapter's `Gather`: regular ones of our own, no links.
 

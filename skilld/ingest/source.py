@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path, PurePath
 from typing import Any, ClassVar
 
@@ -21,6 +21,7 @@ from skilld.ingest import rows, session_records, tail
 from skilld.ingest.rows import RowCursor
 from skilld.ingest.session_records import GatheredCursor
 from skilld.types import RawLine, Span
+from skilld.values import value_class
 
 Cursor = tail.Cursor | RowCursor | GatheredCursor
 TranscriptRead = tail.FileRead | rows.RowRead | session_records.GatheredRead
@@ -28,7 +29,7 @@ TranscriptRead = tail.FileRead | rows.RowRead | session_records.GatheredRead
 _WAL_SUFFIX = "-wal"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _FileSource:
     """Files whose records do not change; `owner` returns the transcript that another file belongs to."""
 
@@ -48,7 +49,7 @@ class _FileSource:
         """Return None: only the adapter knows."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class LineSource(_FileSource):
     """A file to which lines are appended."""
 
@@ -91,7 +92,7 @@ class LineSource(_FileSource):
             yield from tail.read_parts(fd, start, end=end)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RowSource:
     """A SQLite database."""
 
@@ -142,7 +143,7 @@ class RowSource:
     read_range = read_session
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class GatheredSource(_FileSource):
     """Sessions whose records an adapter gathers."""
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from skilld.agents.chunk import Chunk
 from skilld.types import RawLine, Span
+from skilld.values import value_class
 
 CHUNK_BYTES = 1 << 18  # fits into the processor's cache, so that searching its lines is fast
 # Longer lines are read without their images; those still too long are skipped and counted. The longest line in 411 real
@@ -28,7 +29,7 @@ _HEAD_BYTES = _LAST_BYTES = 1024
 _IMAGE_PATTERN = re.compile(rb"[A-Za-z0-9+/=]{4096,}+")  # base64: nobody's words
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Cursor:
     """How far a file was read: all complete lines before `offset`.
 

@@ -25,12 +25,13 @@ from skilld.store.transcripts import StoredFile, Transcripts
 from skilld.store.words import MAX_TEXT, Words
 from skilld.text import Redact
 from skilld.types import Event, Ignored, Malformed, RawLine, Reply, SessionEnd, SessionStart, SkillUse, Turn
+from skilld.values import value_class
 
 _MAX_READINGS = 32  # fewer than files are kept open, so that a file's next reading continues from this one
 _MAX_QUEUED_TEXT = 1 << 20  # characters
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class FileReading:
     """The events of one read of a file, and where to read on. `by_time`: positions are times in milliseconds."""
 

@@ -7,7 +7,7 @@ a general line that says otherwise is the rule to which they are an exception.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from posixpath import basename
 
 from skilld.classify.contradiction import contradicts_clearly, topic_stems
@@ -26,13 +26,14 @@ from skilld.targets.find import INSTRUCTION_NAMES, file_refusal
 from skilld.targets.scopes import find_scopes, names_files, without_files
 from skilld.text import fold, truncate
 from skilld.types import ContradictingLine, Kind, Op, Operation, SkillRef, TargetKind, Update
+from skilld.values import value_class
 
 _MAX_CONFLICTS = 6
 _MAX_LENGTH = 300  # characters of a reported line
 _NEVER_EDITED = {Scope.MANAGED: "a managed policy file", Scope.MEMORY: "the agent's own memory"}
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Contradictions:
     """The contradicting lines, and the operations by file that change those that may be changed."""
 
@@ -40,7 +41,7 @@ class Contradictions:
     edits: tuple[tuple[SkillRef, tuple[Operation, ...]], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _ComparedText:
     """A text with its contradicting rules; `ref` is set if it may be edited."""
 

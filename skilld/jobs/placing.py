@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from pathlib import Path
 from posixpath import basename, dirname
@@ -30,6 +30,7 @@ from skilld.targets.session_work import session_work
 from skilld.text import Redact, fold, truncate
 from skilld.types import Evidence, Message, Proposal, SkillDoc, SkillRef, TargetKind, Update
 from skilld.types import Kind as Change
+from skilld.values import value_class
 from skilld.words import content_stems, is_about
 
 # Many skills are named like common things: "write notes in the past tense" does not mention the skill "notes".
@@ -47,7 +48,7 @@ _KIND_BY_SCOPE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class JobPlaces:
     """The files that a batch may go to, and all that the agent loads; `waiting` are earlier learnings.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from skilld.classify.said_already import agrees
 from skilld.clock import parse_time
@@ -13,6 +13,7 @@ from skilld.meanings import related_stems
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.types import OBSERVED_TURN, Proposal, State, TargetKind
+from skilld.values import value_class
 from skilld.words import content_stems, is_same_ask
 
 # The confidence in an ask is the product of three factors:
@@ -26,7 +27,7 @@ _DAY_SECONDS = 86400.0
 _MAX_SESSIONS_PER_DAY = 2
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Piece:
     """One piece of evidence: the session, the time (Unix seconds) and the confidence (0 to 1)."""
 
@@ -52,7 +53,7 @@ def acceptance(yes: int, no: int) -> float:
     return (yes + 2) / (yes + no + 2)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Mention:
     """One time that somebody said something lasting.
 
@@ -71,7 +72,7 @@ class Mention:
     accepted: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Ask:
     """One thing that was said once or several times, the newest mention first."""
 

@@ -11,7 +11,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from itertools import combinations
 from math import log, sqrt
@@ -28,6 +28,7 @@ from skilld.skills import Skill, Source, opt_out, text
 from skilld.skills.spec import read_front
 from skilld.text import pluralize, truncate
 from skilld.types import Kind, Op, Proposal, State
+from skilld.values import value_class
 from skilld.words import content_stems, stem
 
 # The similarity of two skills: the cosine of their sets of stems (skilld/words.py), each stem weighted by how few of
@@ -42,7 +43,7 @@ _MAX_SHOWN_WORDS = 6
 _WORD_PATTERN = re.compile(r"[^\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SkillDescription:
     """A skill or draft to be compared. `key` identifies it to the caller; for a skill on disk it is its path."""
 
@@ -52,7 +53,7 @@ class SkillDescription:
     stems: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Match:
     """Two skills, their similarity from 0 to 1, and the shared words with the highest weights."""
 
@@ -170,7 +171,7 @@ class PairStatus(StrEnum):
     APART = "apart"  # similar, but must not be merged; `why` has the reason
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class MergeFacts:
     """The facts about a skill that decide how it is merged.
 
@@ -187,7 +188,7 @@ class MergeFacts:
     fixed: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Pair:
     """Two similar skills: the one to `keep`, the one to merge `away`, and what to do."""
 
@@ -336,7 +337,7 @@ def _loss_flags(name: str, left: Sequence[Omission]) -> list[str]:
 _MAX_FILES = 50  # of a skill's folder that are named
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ComparedSkill:
     """One skill: its row, its description for comparison, and its facts."""
 

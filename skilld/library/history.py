@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 from shlex import quote
@@ -12,9 +11,10 @@ from skilld.files import read_whole
 from skilld.git import objects
 from skilld.git.managed_repos import find_any
 from skilld.git.repo import TrackedFile
+from skilld.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Version:
     """A commit that changed a skill: its author, its Unix time, and the proposals that its message names."""
 

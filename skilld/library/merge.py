@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from skilld.edit.change import Severity
@@ -25,6 +25,7 @@ from skilld.markdown.skill_file import parse
 from skilld.skills.spec import entries, front_lines, read_front, scalar
 from skilld.text import Redact, fold
 from skilld.types import Op, Operation
+from skilld.values import value_class
 
 MERGED_FROM = "skilld-merged-from"
 # Of a skill beside the one that took it, the mark has the folder's name; of any other, the way to its folder from the
@@ -45,7 +46,7 @@ def merged_files(keep: Path, mark: str) -> frozenset[Path]:
     return frozenset(Path(os.path.normpath(keep.parent.parent / name)) / keep.name for name in names)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Merge:
     """What one skill takes from another; no operations if it already says everything.
 

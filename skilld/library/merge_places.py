@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from skilld.classify.offline.sections import BlockKind
 from skilld.edit.insertion_point import insert_bullet, quote_mentions
@@ -25,6 +25,7 @@ from skilld.markdown.skill_file import Line, parse
 from skilld.markdown.structure import Role, list_item, managed_blocks, roles
 from skilld.text import fold, match_full_stop
 from skilld.types import Operation
+from skilld.values import value_class
 from skilld.words import stems
 
 _NUMBER_PATTERN = re.compile(r"\d+")
@@ -32,7 +33,7 @@ _BOX_PATTERN = re.compile(r"\[[ xX]\] ")
 _MAX_LEVEL = 6
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Neighbour:
     """A passage of the other skill, with the text that stands for it in the kept one, or "" if nothing does."""
 
@@ -40,7 +41,7 @@ class Neighbour:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Wanted:
     """A passage to carry over; those before it, the nearest first, and behind it; the texts carried or replaced so far.
 
@@ -54,7 +55,7 @@ class Wanted:
     near: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Spot:
     """Lines [start, end) of the body that become `lines`.
 

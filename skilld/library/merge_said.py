@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from skilld.classify.contradiction import PLAIN_VERBS, contradicts
 from skilld.classify.offline.sections import BlockKind
@@ -18,6 +17,7 @@ from skilld.classify.said_already import says_already, unify_words
 from skilld.classify.support import exact_tokens
 from skilld.library.passages import Passage, find_passages, find_sentences, outdent, plain_text
 from skilld.text import fold
+from skilld.values import value_class
 from skilld.words import content_stems, has_negation, stems
 
 _MIN_COMMON_SHARE = 0.4  # of all stems of both: a long text contains the words of many short ones
@@ -32,7 +32,7 @@ _PUNCTUATION = ".,;:!?()[]\"'\u201c\u201d\u201e\u00ab\u00bb*_`"
 _MIN_TABLE = 2  # lines: the names of the columns and the line below them
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Unit:
     """One sentence of a skill with the passage that it is in; `plain` has both texts."""
 

@@ -20,6 +20,7 @@ from skilld.library.passages import (
     title_of,
 )
 from skilld.text import Redact, fold
+from skilld.values import value_class
 
 HIDDEN = "it contains a secret"
 COMMENT = "a comment"
@@ -31,7 +32,7 @@ DECIDED = "you were offered it before, and it is not in the skill that is kept"
 OTHER_ROW = "the skill that is kept has another line for this: "
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Omission:
     """One thing that is left out, and why."""
 

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from textwrap import dedent
 
 from skilld.classify.offline.choices import same_choice
 from skilld.classify.offline.sections import BlockKind, ProseBlock, body_lines, sections
 from skilld.markdown.structure import list_item
 from skilld.text import fold, fold_case, indentation
+from skilld.values import value_class
 from skilld.words import has_negation, numbers, stems
 
 _BOX_PATTERN = re.compile(r"^\s*\[[ xX]\]\s+")
 _RULE_PATTERN = re.compile(r"[\W_]*")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Passage:
     """Lines [first, behind) of a body: `lines` is without the indentation and marker of an item.
 

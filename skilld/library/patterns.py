@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from skilld.past import PastSession
 from skilld.store.tasks import Task
+from skilld.values import value_class
 
 COMPLETED = "completed"
 # Commands that check work.
@@ -35,7 +35,7 @@ _WORK_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Patterns:
     """Rates are 0 to 1, and None without data; durations are in seconds.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -27,6 +27,7 @@ from skilld.pipeline.judge import Judge, same_words
 from skilld.skills import Skill
 from skilld.text import Redact, fold, truncate
 from skilld.types import Kind, Message, SkillDoc, SkillRef, TargetKind, Update
+from skilld.values import value_class
 from skilld.words import NUMBER_WORDS, is_other_language, stem
 
 MAX_RECOMMENDATIONS = 10
@@ -64,7 +65,7 @@ Feedback = Mapping[tuple[str, str], tuple[int, int]]
 NO_FEEDBACK: Feedback = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Because:
     """One reason: something said, its row in the store, its session, and the confidence in it."""
 
@@ -75,7 +76,7 @@ class Because:
     confidence: float
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Recommendation:
     """A skill, or (with an empty `skill`) a reminder that is in no skill; `confidence` is 0 to 1."""
 
@@ -272,7 +273,7 @@ def ask_confidence(ask: Ask, told: tuple[int, int], now: float) -> float:
 _MAX_TOP = 5
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Profile:
     """`total` counts asks; `in_skills` of them were accepted into a skill.
 
@@ -356,7 +357,7 @@ class Coverage(StrEnum):
     CANNOT_TELL = "cannot_tell"  # with the offline back-end: it was said in another language than the skill's
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class CoverageAnswer:
     """One piece of lasting feedback: `turn` is its key, `line` the skill's line about it, if there is one."""
 

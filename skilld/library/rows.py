@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -25,6 +24,7 @@ from skilld.store import Store, meta
 from skilld.store.overview import SkillUsage
 from skilld.store.tasks import Task
 from skilld.types import Proposal, SkillRef, State
+from skilld.values import value_class
 from skilld.words import content_stems, likeness
 
 # Which skills skilld itself offers to agents (mcp, sync, suggest, chat, recommend): all that are enabled. What agents
@@ -68,7 +68,7 @@ def limit_evolving(skills: Iterable[Skill], limit: int, rank: Callable[[Skill], 
 # failed. Nothing is known about other uses.
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SkillUses:
     """The uses of one skill: sessions, the Unix time of the newest (0: unknown), and in how many it was followed.
 
@@ -154,7 +154,7 @@ _CORRECTION_STATES = frozenset({State.OPEN, State.DROPPED, State.ACCEPTED, State
 _DOLLAR_AGENTS = ("codex",)  # agents whose skills are called by a dollar sign
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class LibraryRow:
     """One skill. `group` is its source, or `evolving` if skilld wrote it or changed it recently.
 

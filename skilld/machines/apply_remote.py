@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.clock import parse_time, rfc3339
@@ -36,12 +35,13 @@ from skilld.store.proposals import OTHER_MACHINE as OTHER
 from skilld.team.records import Record, RecordType, encode, rule_key
 from skilld.text import fold_case, one_line
 from skilld.types import Proposal, State
+from skilld.values import value_class
 
 _STATES = {"open": State.OPEN, "accepted": State.ACCEPTED, "rejected": State.REJECTED, "reverted": State.REVERTED}
 _WAIT_REASON = "you said it on another machine"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ApplyResult:
     """What changed here: (rule, state) of proposals, and warnings about what was not changed."""
 

@@ -25,6 +25,7 @@ from skilld.team.records import MACHINE_TYPES, MAX_HEARD, Record, RecordType, de
 from skilld.team.refs import MACHINES_LAYOUT
 from skilld.text import fold, one_line, truncate
 from skilld.types import OBSERVED_TURN, Proposal, State, TargetKind, Update
+from skilld.values import value_class
 
 ELSEWHERE_PREFIX = "elsewhere-"  # of the ID of a session reported by another machine
 STATE_NAMES = {
@@ -39,7 +40,7 @@ RecordsBySlot = dict[Slot, Record]
 MarksBySlot = Mapping[Slot, str]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ProposedRule:
     """A rule of a proposal, with the name of its file."""
 

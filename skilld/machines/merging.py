@@ -7,10 +7,11 @@ decision that wrote a file wins over one that did not, then the later one.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from skilld.team.candidates import is_same_with_negation
 from skilld.team.records import MAX_HEARD, Record, RecordType, encode, record_slot
+from skilld.values import value_class
 from skilld.words import content_stems, is_same_ask
 
 Slot = tuple[str, str]
@@ -42,7 +43,7 @@ def decision_weight(record: Record) -> tuple[bool, str]:
     return record.said in _WRITING_STATES, record.at
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RuleGroup:
     """Records that say the same about one file, in any words, the one with the group's `key` first."""
 

@@ -6,7 +6,7 @@ sync can be killed anywhere: what was pushed but not applied yet is fetched agai
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from skilld.exchange.outgoing import LeakCheck
 from skilld.git.errors import LostRaceError
@@ -21,6 +21,7 @@ from skilld.team.membership import Membership, from_row, to_row
 from skilld.team.refs import MACHINES_LAYOUT, ReadResult
 from skilld.team.sync import Hub, check_name_is_free, push_records, with_members
 from skilld.text import without_login
+from skilld.values import value_class
 
 _MAX_TRIES = 5
 
@@ -47,7 +48,7 @@ def forget(store: Store) -> None:
         store.machine_records.replace(())
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SyncResult:
     """The result of a sync: this machine's membership, the others, the records sent, and what changed here."""
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from skilld.errors import SkilldError
+from skilld.values import value_class
 
 MAX_BYTES = 1024 * 1024
 MAX_FRONT_BYTES = 64 * 1024
@@ -23,7 +23,7 @@ _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 _FENCE = re.compile(r"---[ \t]*")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Line:
     """One line: its text, and its own ending (empty only for a last line without a final newline)."""
 
@@ -36,7 +36,7 @@ class Line:
         return self.text.rstrip(" \t")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SkillFile:
     """A parsed skill. `front` is the front matter with both its fences, or empty if the file has none."""
 

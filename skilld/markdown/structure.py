@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 
 from skilld.markdown.skill_file import Line
+from skilld.values import value_class
 from skilld.words import has_negation
 
 DEFAULT_TITLE = "Preferences"  # the heading of the section for what belongs to no other section
@@ -43,7 +43,7 @@ _BACKTICK_RUN = re.compile(r"`+")
 _NON_NEWLINE = re.compile(r"[^\n]")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class CodeSpan:
     """Characters [start, end) of the text, including the backticks; `content` is the text between them."""
 
@@ -115,7 +115,7 @@ class Role(Enum):
     COMMENT = "comment"  # or a line of a managed block
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Item:
     """The start of a list item: its indentation, the marker, the blanks after it, and a task's box."""
 
@@ -130,7 +130,7 @@ class Item:
         return len(self.indent.expandtabs(4)) + len(self.marker) + max(1, len(self.gap.expandtabs(4)))
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Section:
     """A heading and its text: its own lines are [start, own_end), with its subsections [start, end).
 

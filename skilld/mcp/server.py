@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -23,6 +22,7 @@ from skilld.skills import Skill
 from skilld.skills.draft import input_schema
 from skilld.skills.write import body_of, fill_holes
 from skilld.text import safe_text, truncate
+from skilld.values import value_class
 
 # The tools and their results. A skill of the kind mcp-tool is itself a tool; `{{name}}` in its body stands for an
 # argument.
@@ -33,7 +33,7 @@ _MAX_ANSWER = 100_000  # characters
 _MAX_DESCRIPTION = 1024
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Tool:
     """A tool as a client sees it."""
 

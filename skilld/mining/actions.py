@@ -15,6 +15,7 @@ from skilld.agents.tools import READ_TOOLS, SEARCH_TOOLS, SHELL_TOOLS, command_o
 from skilld.edit.lint import lint
 from skilld.mining.written_parts import written_parts
 from skilld.types import ToolCall, ToolEvent, ToolOutcome
+from skilld.values import value_class
 
 MAX_ACTIONS = 1000  # of one session; later ones are ignored
 MAX_COMMAND_LENGTH = 300  # characters: a longer one is a program of its own
@@ -23,7 +24,7 @@ _MAX_FILES_PER_CALL = 20  # of one call
 _MAX_READS = 1000  # files of one session that were read
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Action:
     """One command, or (`edits`, `reads`) one file: `text` is the command or the path, `at` the place in the transcript.
 

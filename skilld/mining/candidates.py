@@ -50,6 +50,7 @@ from skilld.skills import Skill, text
 from skilld.skills.spec import NAME_PATTERN
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Proposal, State, Usage
+from skilld.values import value_class
 
 # Judging the rows of sessions. Candidates whose evidence does not hold are left out.
 
@@ -107,7 +108,7 @@ class Report:
         return [name for name in ids if name]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class CandidateRun:
     """The report on some sessions, the run that can propose its candidates, and what was proposed before."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from skilld.effect.outcomes import RuleOutcome
@@ -23,11 +23,12 @@ from skilld.mining.sessions import project_of
 from skilld.past import PastSession
 from skilld.protocol import SurveyRequest
 from skilld.redact import Redactor
+from skilld.values import value_class
 
 _PATH_SEPARATOR = re.compile(r"[/\\]+")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ComplianceResult:
     """The outcome of each rule, the number of sessions in which the rules applied, and unreadable files."""
 

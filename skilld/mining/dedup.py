@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.classify.said_already import agrees, says_already
@@ -17,6 +16,7 @@ from skilld.clock import parse_time
 from skilld.library.clusters import Ask
 from skilld.text import fold_case
 from skilld.types import Evidence, Proposal, State, TargetKind
+from skilld.values import value_class
 from skilld.words import content_stems, is_same_ask
 
 _REASONS = {
@@ -49,7 +49,7 @@ def is_waiting(why: str) -> bool:
     return why.startswith(_REASONS[State.OPEN].partition("{")[0])
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _ProposalText:
     """A proposal with its texts prepared for comparison."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -36,6 +36,7 @@ from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.text import join_sentences, one_line, pluralize, truncate
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from skilld.values import value_class
 from skilld.words import has_negation
 
 # A new skill of the facts about a project that belong to no other skill. The quotes of its learnings are its evidence.
@@ -47,7 +48,7 @@ _MAX_DESCRIBED_LENGTH = 120  # of one fact in the description
 _SECTIONS = ("Layout", "Conventions", "Pitfalls")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class DomainDraft:
     """A skill of a project's facts, and the newest learning for each of its lines, in their order."""
 
@@ -126,7 +127,7 @@ def _skill_body(name: str, sections: Mapping[str, Sequence[Learning]]) -> str:
 MAX_NEW_FACTS = 10  # at once: more are not reviewed well
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Addition:
     """The new file, the asks it adds, the operations, and what a person should look at."""
 
@@ -166,7 +167,7 @@ def addition(skill: bytes, asks: Iterable[Ask], redact: Callable[[str], str]) ->
 _MAX_SUMMARY_LENGTH = 300
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class DomainResult:
     """The outcome for a project's facts: the proposal's id, or why there is none; the text of the skill.
 
@@ -181,7 +182,7 @@ class DomainResult:
     why_not: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Context:
     """What a run works with; `now` is Unix time."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.classify.contradiction import contradicts
@@ -19,6 +18,7 @@ from skilld.mining.values import REPEATABLE, REPEATED, ROOM, Part, PartKind, Pro
 from skilld.skills import Skill, Source
 from skilld.targets.route import is_personal
 from skilld.types import Kind, Message, Update
+from skilld.values import value_class
 from skilld.words import content_stems, likeness
 
 MIN_REPEATS = 2
@@ -32,7 +32,7 @@ Refutations = Mapping[tuple[str, str], str]
 DuplicateReason = Callable[[Ask, str, Collection[str]], str | None]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Lead:
     """An ask with the rows of its sessions, the skill it belongs to if any, and the criteria it meets."""
 
@@ -171,7 +171,7 @@ GONE_REASON = "the words are no longer in the transcript"
 WITHDRAWN_REASON = "you withdrew it later in that session"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TurnInContext:
     """One turn within its session."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from skilld.library.patterns import CHECK_PATTERN
 from skilld.mining.actions import tokens
@@ -15,6 +15,7 @@ from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.similarity import ELLIPSIS
 from skilld.mining.values import STEPS, Part, PartKind
 from skilld.mining.wording import CODE_PATTERN, MAX_LENGTH
+from skilld.values import value_class
 
 _ADD_PATTERN = re.compile(r"\A(?:git|hg|jj) (?:-C \S+ )?(?:add|stage)\b")
 _COMMIT_PATTERN = re.compile(r"\b(?:git|hg|jj) (?:-C \S+ )?commit\b")
@@ -29,7 +30,7 @@ _REMOTE_PROGRAMS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Line:
     """A line of a skill with the evidence that it names."""
 

@@ -6,7 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from skilld.agents import ADAPTERS
@@ -28,6 +28,7 @@ from skilld.skills.spec import read_front
 from skilld.skills.write import VARIABLE_NOTE, compose, holes, new_skill_path
 from skilld.text import one_line, pluralize
 from skilld.types import SkillRef
+from skilld.values import value_class
 from skilld.words import content_stems, matching_share
 
 # Names for new skills, as the Agent Skills specification requires.
@@ -153,7 +154,7 @@ _WORK_DESCRIPTIONS = {
 _SECTIONS = ((PartKind.FACT, "Facts"), (PartKind.RULE, "Rules"), (PartKind.PITFALL, "Pitfalls"))
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class NewSkill:
     """A skill that has not been accepted yet."""
 
@@ -347,7 +348,7 @@ def _without_end_punctuation(text: str) -> str:
 # Where a new skill goes: into the one project of its evidence, or to the person's own skills.
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SkillPlace:
     """The path of a new SKILL.md, and whether others will see the file."""
 

@@ -11,7 +11,7 @@ import multiprocessing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from skilld.past import PastSession
 from skilld.pipeline.documents import session_opt_out
 from skilld.protocol import PROCESSOR_SECONDS
 from skilld.redact import Redactor
+from skilld.values import value_class
 
 WORKER_MEMORY_MB = 1500  # private memory of one local worker; Dask's workers have --memory-limit
 _FILES_PER_WORKER = 4  # queued at a time, so that few are lost with a worker
@@ -40,7 +41,7 @@ Progress = Callable[[int, int], None]
 Job = Callable[[str, bytes], "FileResult"]  # a module-level function: workers import it by name
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class FileResult:
     """The result of one file: the rows of its sessions, or what they show about rules, redacted; or why it has none."""
 
@@ -50,7 +51,7 @@ class FileResult:
     trouble: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class MergedResults:
     """The merged results of all files. `unreadable` has each file without a result, with the reason."""
 

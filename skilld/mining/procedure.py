@@ -25,6 +25,7 @@ from skilld.mining.similarity import (
     without_texts,
 )
 from skilld.mining.values import Part
+from skilld.values import value_class
 
 _MIN_VALUE_LENGTH = 3  # characters of a value that is unlikely to match by accident
 _MIN_SHARE, _MIN_GENERIC_SHARE = 0.5, 0.66  # of the sessions
@@ -32,7 +33,7 @@ _CUT_END = ' \u2026"'  # the end of a text that was cut after its first line
 _MAX_CAUSES = 3  # steps that a pitfall names; more explain nothing
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Episode:
     """One session's work on a task: `actions`, each with the turn it followed; `asked` is all that was typed."""
 
@@ -43,7 +44,7 @@ class Episode:
     actions: tuple[tuple[Action, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Step:
     """One step: `text` with `{{variables}}`, and the actions it comes from."""
 
@@ -54,7 +55,7 @@ class Step:
     reads: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Trap:
     """What failed and what worked afterwards. `until`: the same command worked once `worked` had run."""
 
@@ -64,7 +65,7 @@ class Trap:
     seen: tuple[ActionRun, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Procedure:
     """What the sessions have in common. `examples` has the values of each variable, `left_out` why steps are not in.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from skilld.classify.backends import OFFLINE, Spec
@@ -43,6 +43,7 @@ from skilld.types import (
     Update,
     Usage,
 )
+from skilld.values import value_class
 from skilld.worker.spawn import Keep, Worker, ignore_plan
 
 BY_HAND_FLAG = "the wording comes from a file you specified, not from you"
@@ -50,7 +51,7 @@ _MAX_SUMMARY_LENGTH = 300
 _MAX_NAMED_COMMANDS = 3  # commands that are named
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class MiningRun:
     """One mining run: its name in proposals, and what it may use. `spent` is the cost of edits so far.
 
@@ -80,7 +81,7 @@ class MiningRun:
         return result
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class CandidateResult:
     """The outcome of a candidate: the proposal's id, or why there is none; the text and path of a new skill."""
 
@@ -92,7 +93,7 @@ class CandidateResult:
     note: str = ""  # what the person should know about the text
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class CheckedSkill:
     """A new skill that passed the checks, and what the person should look at in it."""
 

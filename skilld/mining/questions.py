@@ -23,6 +23,7 @@ from skilld.store import Store
 from skilld.store.budget import Account, Limits
 from skilld.text import format_usd, pluralize
 from skilld.types import Message, Outcome, SkillDoc, Usage
+from skilld.values import value_class
 from skilld.worker.spawn import Worker
 
 # Windows: the part of a session that one question is about. Pure: messages in, windows and their price out.
@@ -142,7 +143,7 @@ class Allowance:
         return "the run would use more than you agreed to; the next run continues from here" if self.refused else ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Terms:
     """How a model is asked: which one, the daily limits, the time limit, and the worker's environment."""
 

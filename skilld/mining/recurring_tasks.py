@@ -38,6 +38,7 @@ from skilld.mining.values import Candidate, Grouping, Part, PartKind, Proof, Rec
 from skilld.skills.draft import SkillKind
 from skilld.text import fold, pluralize
 from skilld.types import Kind
+from skilld.values import value_class
 from skilld.words import content_stems
 
 MIN_EFFORTLESS_SESSIONS = 3  # two are enough only if there were corrections or failures
@@ -65,7 +66,7 @@ _BACKGROUND_PATTERN = re.compile(
 IsDenied = Callable[[Row, Feedback], bool]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Gate:
     """What a candidate must have: less if the person has `chosen` the sessions, or a model will have it `reviewed`.
 
@@ -93,7 +94,7 @@ class _Group:
         return frozenset(one.place for one in self.requests)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RecurringTask:
     """A recurring task: its requests as one ask, the rows of its sessions, and a draft or the reason for none.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, combinations
 
 from skilld.mining.actions import Action, has_machine_path, is_beginning, is_generic, is_mcp_call
@@ -12,6 +12,7 @@ from skilld.mining.courtesy import without_politeness
 from skilld.mining.kinds import MIN_SESSIONS, is_look
 from skilld.mining.session_summary import Row, Task
 from skilld.mining.similarity import VARIABLE, ActionRun, differs_in_target, step_similarity
+from skilld.values import value_class
 from skilld.words import content_stems
 
 _MIN_SAME_SHARE, _MIN_SIMILAR_SHARE = 0.6, 0.3
@@ -23,7 +24,7 @@ _MAX_COMPARED = 400  # requests, the newest: the time is quadratic
 _MAX_ACTIONS = 40  # of one request that are compared with those of another
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Request:
     """A request and the actions that followed it."""
 

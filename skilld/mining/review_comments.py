@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from skilld.values import value_class
 
 _GITHUB_ROLES = {"OWNER": "owner", "MEMBER": "member", "COLLABORATOR": "collaborator"}
 _GITLAB_ROLES = {50: "owner", 40: "maintainer", 30: "developer"}  # GitLab's, the highest first
@@ -53,7 +54,7 @@ class AuthorKind(StrEnum):
     OUTSIDER = "outsider"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Comment:
     """One comment on a pull request. `author` is a hash; `url` is empty if it is not in a safe form."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from skilld.batching.gate import needs_classification
 from skilld.classify.contradiction import chooses_differently
@@ -22,6 +21,7 @@ from skilld.classify.said_already import is_same_change, says_already
 from skilld.clock import parse_time
 from skilld.library.clusters import Mention, Piece, group_asks
 from skilld.text import fold
+from skilld.values import value_class
 from skilld.words import content_stems, has_negation, is_same_ask
 
 MIN_PULLS = 3
@@ -76,7 +76,7 @@ _REVIEW_PROCESS_PATTERN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Request:
     """One thing a comment asks for, as an instruction and in its own words, redacted."""
 
@@ -84,7 +84,7 @@ class Request:
     quote: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class StoredRequest:
     """A request from the store, with its comment."""
 
@@ -98,7 +98,7 @@ class StoredRequest:
     quote: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RecurringRequest:
     """A request of several pull requests, in its most typical wording; `asked` has the newest first."""
 

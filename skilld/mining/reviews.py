@@ -39,6 +39,7 @@ from skilld.targets.route import choose_target, is_personal
 from skilld.targets.scopes import find_scopes
 from skilld.text import pluralize
 from skilld.types import Kind, Proposal, State, TargetKind, Update
+from skilld.values import value_class
 
 Get = Callable[[str], Any]
 """Requests a path from the host's API, and returns its JSON. Raises SkilldError."""
@@ -50,7 +51,7 @@ _FAR_FUTURE = "9999-12-31T23:59:59Z"
 _CONFIDENCE = 0.6
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Source:
     """A repository on its host: `kind` is github or gitlab."""
 
@@ -188,7 +189,7 @@ def _second_before(stamp: str) -> str:
 # Proposals from recurring requests.
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ProposalContext:
     """What proposals are made with. `by_agents` returns which of the person's comments an agent of theirs wrote."""
 
@@ -202,7 +203,7 @@ class ProposalContext:
     now: float
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Outcome:
     """The draft for a recurring request, or why there is none."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from skilld.classify.contradiction import contradicts
@@ -23,6 +22,7 @@ from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.session_summary import Task
 from skilld.mining.values import Part, PartKind, Proof
 from skilld.text import fold
+from skilld.values import value_class
 from skilld.words import MIN_SAME_SHARE, content_stems, count_words, is_same_ask
 
 _MIN_SENTENCE_STEMS, _MIN_ALIKE_STEMS = 2, 3  # that two sentences in other words share
@@ -60,7 +60,7 @@ _OUTPUT_PATTERN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Sentence:
     """One sentence that was typed: its session and turn, as typed, and as a line of a skill."""
 

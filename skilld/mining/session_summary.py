@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from skilld.classify.backends.offline import Offline
 from skilld.classify.offline.provenance import own_words
@@ -20,6 +19,7 @@ from skilld.mining.sessions import Session
 from skilld.mining.written_parts import answer_shape
 from skilld.text import fold, truncate
 from skilld.types import Message
+from skilld.values import value_class
 from skilld.words import content_stems
 
 MAX_TEXT_LENGTH = 300  # characters of a text
@@ -29,7 +29,7 @@ _MAX_WORDS = 60  # of a task that rules may recognize: longer ones are specifica
 _REQUEST_PATTERN = re.compile(r"\W*(?:please|(?:can|could|would|will) (?:you|we))\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Feedback:
     """Lasting feedback of the person: `turn` is its key, `change` the instruction, `confidence` 0 to 1."""
 
@@ -40,7 +40,7 @@ class Feedback:
     confidence: float
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Task:
     """A request of the person; `turn` is its key. A `long` one is a specification: only a model recognizes it again."""
 
@@ -49,7 +49,7 @@ class Task:
     long: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Row:
     """The summary of one session.
 

@@ -31,6 +31,7 @@ from skilld.pipeline.messages import to_messages
 from skilld.protocol import PROCESSOR_SECONDS
 from skilld.skills.project_config import linked_work_tree, read_link
 from skilld.types import Event, Message, RawLine, Reply, SkillUse, Turn
+from skilld.values import value_class
 
 _Event = TypeVar("_Event")
 
@@ -176,7 +177,7 @@ _READERS: dict[str, Callable[[SessionLog, Mapping[str, Any]], None]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Transcript:
     """A transcript to be read; `changed` is Unix time. `by_hand`: somebody named it; it is in no agent's folder."""
 
@@ -186,7 +187,7 @@ class Transcript:
     by_hand: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Session:
     """One session, its messages redacted; `at` is the time of its last turn, empty if its log has none.
 
@@ -392,7 +393,7 @@ def folders_around(folder: str) -> Iterator[Path]:
 # Selecting past sessions. A session whose log does not tell its cost or end is kept, and counted for the report.
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SessionFilter:
     """Which sessions to read. `usd` is the minimum cost, `completed` excludes sessions that were broken off."""
 

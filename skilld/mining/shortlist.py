@@ -6,13 +6,13 @@ The surest and most useful come first. What only does a part of another one, or 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from skilld.mining.actions import is_generic, tokens
 from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.line_order import Line
 from skilld.mining.values import STEPS, Candidate, PartKind, RejectedCandidate
 from skilld.mining.wording import CODE_PATTERN
+from skilld.values import value_class
 from skilld.words import content_stems, matching_share
 
 _MIN_PART_SHARE, _MIN_SAME_SHARE = 2 / 3, 1 / 2  # of the steps
@@ -21,7 +21,7 @@ _VERB_PLACE = 2  # words that say what a command does
 _RULES = frozenset({PartKind.RULE, PartKind.PITFALL, PartKind.SAID, PartKind.FACT})
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Deed:
     """What a step does: the beginning of a command, or a file, or the words of a step that has neither."""
 

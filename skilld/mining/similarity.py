@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import takewhile
 
 from skilld.mining.actions import is_generic, is_mcp_call, tokens
+from skilld.values import value_class
 
 # The score of two actions in an alignment: equal, differing in variables, or with the same start only.
 EXACT, VARIABLE, SAME_START = 6, 4, 1
@@ -20,7 +21,7 @@ _MIN_FIXED_SHARE = 0.5
 _MAX_WORDS = 200  # of a command: matching them takes quadratic time
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ActionRun:
     """One action in a session: the turn it followed, and the command as it ran.
 
@@ -126,7 +127,7 @@ _DATE_START_PATTERN = re.compile(r"(?<!\d)(?:19|20)\d\d-(?:\d\d-){0,2}\Z")
 _BRANCH_PATTERN = re.compile(r"\w[\w./-]*")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Gap:
     """Where two words differ: their common ends, and a name for the variable.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from skilld.skills.draft import SkillKind
 from skilld.store import Store
 from skilld.text import join_words, pluralize
 from skilld.types import Kind
+from skilld.values import value_class
 
 REPEATABLE, ROOM, REPEATED = "repeatable", "room for improvement", "repeated request"
 
@@ -42,7 +43,7 @@ OBSERVED = frozenset({PartKind.COMMAND, PartKind.EDIT, PartKind.READ, PartKind.T
 """What the log shows. Nobody said it, so it is no evidence of what anybody wants."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Proof:
     """Evidence: the session, the turn's key, the person's words.
 
@@ -55,7 +56,7 @@ class Proof:
     observed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Part:
     """One thing for a skill to say. `kind` is that of lasting feedback, None for requests."""
 
@@ -71,7 +72,7 @@ class Part:
         return self.sort in OBSERVED or all(proof.observed for proof in self.proofs)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Recurrence:
     """A recurring task: `request` with `{{variables}}`, examples of each, the check at the end.
 
@@ -87,7 +88,7 @@ class Recurrence:
     done: tuple[Part, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ToldTask:
     """A task that a model found: its requests and those that only continue them, each as a session and a turn."""
 
@@ -95,7 +96,7 @@ class ToldTask:
     continued: Collection[tuple[str, str]] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Grouping:
     """The tasks that a model found among the requests that it was `asked` about, each as a session and a turn."""
 
@@ -103,7 +104,7 @@ class Grouping:
     asked: Collection[tuple[str, str]] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Savings:
     """What a skill would have saved in its sessions: corrections, failed calls and tokens; and its number of steps."""
 
@@ -127,7 +128,7 @@ class Savings:
         return f"done in {pluralize(self.sessions, 'session')}{cost}"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Candidate:
     """A skill to extend (`action` is extend, `target` its file) or to create (`target` is the project's folder).
 
@@ -168,7 +169,7 @@ class Candidate:
         return self.action == "create"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RejectedCandidate:
     """A topic that does not become a skill, with what it lacks."""
 
@@ -176,7 +177,7 @@ class RejectedCandidate:
     missed: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Doc:
     """Something for a project's standing instructions: it holds for all work there, so it belongs in no skill."""
 
@@ -185,7 +186,7 @@ class Doc:
     evidence: tuple[Proof, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Judgement:
     """What a run found."""
 
@@ -198,7 +199,7 @@ Edit = Callable[[str], str]
 Progress = Callable[[str, int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Options:
     """The options of a run. `gather` are projects whose facts become a skill of their own."""
 
@@ -211,7 +212,7 @@ class Options:
     create_new: bool = False  # even if a similar skill exists
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class MiningContext:
     """What a run works with. `skills` returns the skills of some projects and of the person.
 
@@ -240,7 +241,7 @@ class MiningContext:
         return replace(self, agent=agent, terms=replace(self.terms, spec=self.own[agent]))
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Hooks:
     """What a run calls back.
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from skilld.clock import local_day, minute_of_day
 from skilld.text import fold, pluralize, safe_text, truncate
 from skilld.types import Proposal
+from skilld.values import value_class
 
 _DAY_SECONDS = 86400.0
 _EARLY_SECONDS = 120.0  # reminders come early by this, so that none is lost when quiet hours begin
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class NoticeRules:
     """The person's settings for notices.
 
@@ -28,7 +28,7 @@ class NoticeRules:
     snoozed_until: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class PastNotice:
     """A notice shown at a Unix time, with its proposals and its causes of trouble."""
 
@@ -37,7 +37,7 @@ class PastNotice:
     causes: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Digest:
     """The content of a notice: IDs of proposals and causes of trouble."""
 
@@ -97,7 +97,7 @@ _MAX_LENGTH = 200
 _MARKUP_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Notice:
     """One notice: its text, and its buttons as (action, title)."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeGuard
 
@@ -14,12 +13,13 @@ from skilld.errors import SkilldError
 from skilld.git.attributes import storage_refusal
 from skilld.skills import opt_out, read
 from skilld.types import SkillDoc, SkillRef, TargetKind
+from skilld.values import value_class
 
 UNREADABLE_REASON = "its SKILL.md cannot be read"
 _MAX_INSTRUCTIONS = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TargetDocument:
     """A file with its current bytes (none if it does not exist yet), and as shown to a classifier."""
 

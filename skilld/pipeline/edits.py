@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from skilld.classify.backends import Backend, EditCheck
 from skilld.classify.block_diff import parse_blocks
@@ -30,6 +30,7 @@ from skilld.markdown.structure import (
 from skilld.pipeline.documents import TargetDocument
 from skilld.text import fold, safe_text, truncate
 from skilld.types import BODY_OPS, BY_HEADING_FLAG, SECTION_OPS, Kind, Op, Operation, SkillDoc, Update
+from skilld.values import value_class
 
 # Blank lines that Markdown needs around insertions: models send lines without them. Only insertions of plain text are
 # changed. A list item inside a code block is detected, because it cannot be fixed.
@@ -108,7 +109,7 @@ class LintError(RefusedError):
     """The linter refuses the edit. `is_harmful` tells whether its words may still be kept."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class CheckedEdit:
     """An edit that passed: operations, the new bytes, and flags that a person should see before accepting.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 
 from skilld.errors import SkilldError
@@ -17,9 +16,10 @@ from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.proposals.file_history import path_in, read_file_on_branch
 from skilld.proposals.model import Apply, Base, ProposalEdit, StagingState
 from skilld.proposals.refit import fit_edit
+from skilld.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Branch:
     """The branch as read: `commits` are those on it, oldest first; None if `held_reason` says why it cannot be rebuilt.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -50,12 +50,13 @@ from skilld.proposals.whereabouts import is_gone_from_file
 from skilld.store import Store
 from skilld.store.proposals import OTHER_MACHINE, UNWANTED_STATES
 from skilld.types import Proposal, State
+from skilld.values import value_class
 
 _UNDECIDED = frozenset({State.OPEN, State.DROPPED, State.STALE})
 _ACCEPTABLE = frozenset({State.OPEN, State.DROPPED, State.REJECTED, State.REVERTED, State.STALE})
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class DecisionReport:
     """The outcome of a decision: sentences, and warnings about what was not done."""
 
@@ -68,7 +69,7 @@ class DecisionReport:
         return replace(self, lines=tuple(_UNDO_PATTERN.sub(lambda _: undo, line) for line in self.lines))
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Decision:
     """A decision: the states that allow it, the state it leads to, how it is carried out, and the person's reason."""
 

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import unified_diff
 from itertools import pairwise
 from pathlib import Path
@@ -29,11 +29,12 @@ from skilld.proposals.staging import private_repositories
 from skilld.skills.set_aside import trash_folder, way_back
 from skilld.text import compare_lines, pluralize
 from skilld.types import Operation, Proposal, State
+from skilld.values import value_class
 
 _LIST_MARKER = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?")  # where a line of a list begins
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Part:
     """What one operation removes and adds, as lines without endings."""
 
@@ -169,7 +170,7 @@ def find_way_back(proposal: Proposal) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Applicability:
     """Whether `git cherry-pick` of a proposal and `git merge` of its branch succeed.
 
@@ -257,7 +258,7 @@ def describe_destination(proposal: Proposal) -> str:
 BLAME_TIMEOUT_SECONDS = 30.0  # a blame of a long history takes longer than other git commands
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Origin:
     """Where a line came from.
 

@@ -6,7 +6,7 @@ A file that was renamed is followed, where git says that it was.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from skilld.git import line_diff, objects, tree
@@ -15,11 +15,12 @@ from skilld.git.line_diff import split_lines
 from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo
 from skilld.git.run import Git
+from skilld.values import value_class
 
 Signature = tuple[tuple[str, ...], tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SkillCommit:
     """A commit that touches the skill: the proposals it names, the commits it reverts, what it changes.
 
@@ -81,7 +82,7 @@ def _read_until_renamed(
     return (moved, *found[made + 1 :]), parent, old
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class FileOnBranch:
     """A file on a branch: its path and text there (None if it has none), and its commits as `read_history` does."""
 

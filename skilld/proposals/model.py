@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from skilld.clock import parse_time
 from skilld.text import one_line, pluralize, sentence_starts, truncate
 from skilld.types import OBSERVED_TURN, Proposal, State, TargetKind, Update
+from skilld.values import value_class
 
 REMEDY_PREFIX = "effect-"  # of the batch ID of a remedy's proposal; the remedy's kind and its rule's ID follow
 ACROSS_PREFIX = "across-"  # of a proposal that offers a rule accepted for one agent in another one's file
@@ -78,7 +79,7 @@ def said_updates(proposal: Proposal) -> list[Update]:
     return [one for one in every if one.turn != OBSERVED_TURN] if proposal.evidence else []
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ProposalEdit:
     """A proposal and its edit.
 
@@ -99,7 +100,7 @@ class ProposalEdit:
         return {self.proposal.id: commit} if known and known != commit else {}
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Request:
     """A proposal to commit; its creation time becomes the commit's date.
 
@@ -133,7 +134,7 @@ class Request:
         return int(moment)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Base:
     """The commit the staging branch is based on.
 
@@ -191,7 +192,7 @@ class StagingState:
         return {*self.stale, *self.already_said, *self.superseded}
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ProposalCommit:
     """The edit was committed, now or by an earlier try (`id` is that proposal's).
 
@@ -207,14 +208,14 @@ class ProposalCommit:
     staging: StagingState
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class WaitsForPerson:
     """The person must first commit the SKILL.md that it fits, or finish their work on the staging branch."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class NoChange:
     """The skill, or an open proposal for it, says this already."""
 
@@ -288,7 +289,7 @@ class CommitMethod(StrEnum):
     NOTHING = "nothing"  # nothing to do, no commit
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class DecisionCommit:
     """The commit that carries out the decision; HEAD if none was needed."""
 
@@ -309,7 +310,7 @@ class GitStatus(StrEnum):
     GONE = "gone"  # the repository, or the proposal's commit in it, is missing
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Observation:
     """What git shows of one proposal: its status, the commit that shows it, how it was found, a note for the person.
 
@@ -343,7 +344,7 @@ REPO_BACK_NOTE = "its repository is back"
 REPO_GONE_NOTE = "its repository is gone"  # it may be on an unmounted disk: the proposal then comes back with it
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ObservedState:
     """A proposal's state after reading git. `missing_since` is the Unix time at which it was dropped, or None."""
 

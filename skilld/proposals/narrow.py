@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from skilld.classify.said_already import says_already
 from skilld.git import line_diff
 from skilld.proposals.explain import Part
 from skilld.text import fold_case, join_sentences
 from skilld.types import Evidence, Proposal, Update
+from skilld.values import value_class
 from skilld.words import content_stems, matching_share
 
 _MIN_SHARE = 0.4  # two texts that share fewer of their words are about different things
@@ -22,7 +23,7 @@ _MIN_SAID = 0.6  # share of a line's words in another from which that one still 
 _NEAR_BEST_SHARE = 0.8  # share of the best match from which another one counts as equal
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _LineGroup:
     """Lines of a proposal that are kept or left out together."""
 

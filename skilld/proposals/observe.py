@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from skilld.clock import parse_time
@@ -46,12 +46,13 @@ from skilld.proposals.whereabouts import (
     read_changes,
 )
 from skilld.types import Proposal, State
+from skilld.values import value_class
 
 # A branch is judged by its commits in order: the last one that brings in or reverts the proposal counts. The text at
 # its tip overrules them, since lines can come and go in commits that name no proposal.
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Branch:
     """A branch that counts; `behind` for a local one that lacks commits of the default branch as last fetched."""
 
@@ -66,7 +67,7 @@ class _Branch:
         return self.ref.startswith("refs/heads/")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class BranchView:
     """A branch with a proposal's file on it; `has_commit` says whether its history has the proposal's own commit."""
 

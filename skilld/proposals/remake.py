@@ -7,7 +7,7 @@ Without a configured model, this happens in code while reading git; with one, a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from skilld.classify.backends import OFFLINE, Backend, Spec, make_backend
 from skilld.classify.said_already import says_already
@@ -24,6 +24,7 @@ from skilld.proposals.refit import REMADE_NOTE
 from skilld.redact import Redactor
 from skilld.redact.key import load_key
 from skilld.types import Kind, Message, Operation, Proposal, SkillDoc, SkillRef, State, Update
+from skilld.values import value_class
 
 _TITLE = "Could not regenerate the edit"
 
@@ -71,7 +72,7 @@ def _known_updates(proposal: Proposal) -> list[Update]:
     return [replace(update, skill=1, turn=turns.index(update.turn) + 1) for update in known]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Placement:
     """A skill's text with the `operations` placed in it, made from those `kept`; those `lost` had no place."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.git import objects, refs, state
@@ -14,12 +13,13 @@ from skilld.git.repo import Repo, open_repo
 from skilld.git.session import shared_git
 from skilld.git.staging_branch import PROPOSAL_REFS, SHARE_REFS, STAGING_REF
 from skilld.git.state import repo_lock
+from skilld.values import value_class
 
 _OWN_REFS = PROPOSAL_REFS.removesuffix("proposals/").rstrip("/")
 _SHARE_REFS = SHARE_REFS.rstrip("/")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RefRemoval:
     """The names of the refs to delete, or of their empty folder. `kept` gives the reason for each branch that stays."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from skilld.errors import SkilldError
 from skilld.files import read_whole
@@ -32,6 +32,7 @@ from skilld.proposals.model import (
 from skilld.proposals.refit import Edit
 from skilld.proposals.worktree import read_own_commit
 from skilld.types import Op, Proposal, State
+from skilld.values import value_class
 
 _STASH = "refs/stash"
 _MAX_STASHES = "--max-count=100"
@@ -40,7 +41,7 @@ _MAX_STAGED = "--max-count=1000"
 NO_CHANGE: Signature = ((), ())
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Change:
     """What a proposal changes in its file: its own commit, and the file before and after it; None if they are gone.
 

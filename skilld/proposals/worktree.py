@@ -12,7 +12,6 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -30,6 +29,7 @@ from skilld.git.state import repo_lock
 from skilld.proposals.file_history import path_in, renamed_since
 from skilld.proposals.model import Apply, CommitMethod, DecisionCommit, at_path
 from skilld.types import Proposal
+from skilld.values import value_class
 
 # A SKILL.md in the work tree is written completely or not at all, and only replaces the bytes that were read.
 _MAX_BYTES = 1 << 26  # far more than an edit may produce
@@ -123,7 +123,7 @@ _FILTER_HUNG_UP = "fatal: the remote end hung up unexpectedly"  # of a filter pr
 _MISSING_PROGRAM = re.compile(r"(?<!\S)(\S+): (?:command )?not found$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Worktree:
     """A work tree that is ready for one decision; `remedy` returns how to carry it out by hand, after a refusal.
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+
+from skilld.values import value_class
 
 PLACEHOLDER = re.compile(r"\[REDACTED:[a-z0-9-]{1,40}:[0-9a-f]{8}\]")
 _PLACEHOLDER_START = "[REDACTED:"
 BLANK = "\0"  # stands for a character of a placeholder; no format, key or word contains it
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Finding:
     """A secret at [start, end) of a text, in characters. `kind` is `[a-z0-9-]+` and becomes part of the placeholder."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -26,6 +26,7 @@ from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.text import SMALL_USD
 from skilld.types import Proposal, State, TargetKind, Usage
+from skilld.values import value_class
 
 WAITING = "waiting"
 DESTINATIONS = (*(kind.value for kind in TargetKind if kind is not TargetKind.EVALS), WAITING, State.SAID.value)
@@ -37,7 +38,7 @@ _MAX_LESSONS = 30
 _STATE_ORDER = (RuleState.REPEATED, RuleState.HOLDS, RuleState.UNKNOWN, RuleState.UNUSED)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Instruction:
     """A lasting instruction, proposed or waiting for a file.
 

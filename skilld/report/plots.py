@@ -7,18 +7,18 @@ title of a week's bar says what it stands for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date
 
 from skilld.report.markup import Markup, join, tag
 from skilld.report.wording import MONTHS
+from skilld.values import value_class
 
 _STEP, _BAR, _HEIGHT = 10, 8, 100  # width of a week, width of its bar, height of the plot
 _MAX_LABEL_POSITION = 0.96  # of the width, so that the name of a month does not overflow on the right
 _GAP = 0.8  # between the parts of one bar
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Series:
     """Values of one colour, which is a class in the style sheet; None means no bar."""
 

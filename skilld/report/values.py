@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from skilld.clock import local_date
+from skilld.values import value_class
 
 # The weeks of a report, starting on Mondays in the person's own time zone.
 
@@ -15,7 +15,7 @@ _MAX_WEEKS, _MIN_WEEKS = 53, 12  # a year with both ends; the fewest that make a
 _WEEK = timedelta(weeks=1)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Weeks:
     """`number` weeks from the Monday `first` on."""
 
@@ -70,7 +70,7 @@ def _monday(at: float) -> date:
 Week = tuple[int, ...]  # one number a week, as long as `Report.weeks`
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class FileCounts:
     """A file, and how many instructions went there; `kind` is a TargetKind."""
 
@@ -81,7 +81,7 @@ class FileCounts:
     open: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TaughtCounts:
     """Lasting instructions by destination, including "waiting" and "said"; a proposal may contain several.
 
@@ -96,7 +96,7 @@ class TaughtCounts:
     unjudged: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class DecisionCounts:
     """Proposal outcomes, by state; `percent` of the decided ones stayed accepted, half within `days`."""
 
@@ -105,7 +105,7 @@ class DecisionCounts:
     days: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Share:
     """In how many of the sessions where rules applied they were stated; each rule counts its own sessions."""
 
@@ -114,7 +114,7 @@ class Share:
     percent: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RuleRow:
     """One rule; `between` is the confidence interval in percent; `text` is set only with words."""
 
@@ -127,7 +127,7 @@ class RuleRow:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class WeeklyShares:
     """Shares by week, relative to the week in which each rule was added; `weeks` start below zero."""
 
@@ -136,7 +136,7 @@ class WeeklyShares:
     most_percent: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Repeats:
     """Repeated rules. `per_week` counts statements "before" the rule was added and "after"."""
 
@@ -150,7 +150,7 @@ class Repeats:
     unread: bool  # some transcripts have not been read for this yet
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class FileWeight:
     """The tokens of a file that sessions loaded: now, and at the end of each week; None if it did not exist."""
 
@@ -161,7 +161,7 @@ class FileWeight:
     per_week: tuple[int | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ModelCost:
     """What one model cost."""
 
@@ -171,7 +171,7 @@ class ModelCost:
     usd: float
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Cost:
     """What was spent, and on which models; `usd` is 0 if no price is known. `per_week` is in `unit`."""
 
@@ -186,7 +186,7 @@ class Cost:
     per_accepted: float | None  # in `unit`
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Group:
     """An agent or a project: its sessions, and how much was taught, accepted and repeated in them."""
 
@@ -197,7 +197,7 @@ class Group:
     repeats: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Lesson:
     """One instruction in words: the edit, and the person's quotes, redacted."""
 
@@ -208,7 +208,7 @@ class Lesson:
     state: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Report:
     """The whole report. `weeks` are the Mondays; `lessons` are the newest, and only with words.
 

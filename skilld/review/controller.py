@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from skilld.clock import parse_time, time_ago
@@ -55,13 +55,14 @@ from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession
 from skilld.text import fold, pluralize, safe_text, truncate
 from skilld.types import Evidence, Message, Op, Proposal, State, TargetKind
+from skilld.values import value_class
 
 _MAX_SEARCH_WORDS = 20
 _MAX_CONTEXT_CHARS = 400  # of a message, on each side of the quote
 _MAX_NEIGHBOUR_CHARS = 240  # of the message before or after it
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Excerpt:
     """One message: who said it, and its text before, in and after the quote. Safe for a terminal.
 
@@ -122,7 +123,7 @@ _REMOVING_OPS = (Op.REPLACE, Op.DELETE, Op.REPLACE_SECTION, Op.DELETE_SECTION)  
 _LIVE_SECONDS = 86400.0  # sessions with a turn this recent are shown
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ReviewContext:
     """What a review works with: database, folders, environment; `removed` are the variables hidden from git.
 
@@ -142,7 +143,7 @@ class ReviewContext:
     passed_over: Callable[[], Sequence[Learning]] = list  # reads what was said lately and not taken for a rule
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ProposalView:
     """What is shown of a proposal: its change, its parts, each quote in its context, and remarks."""
 

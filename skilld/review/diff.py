@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from skilld.text import compare_lines, safe_text
+from skilld.values import value_class
 
 _WORD_PATTERN = re.compile(r"\w+|\s+|[^\w\s]")
 _CONTEXT_LINES = 3  # unchanged, shown above and below a change
@@ -14,7 +14,7 @@ _MIN_SIMILARITY = 0.4  # below it, two lines are not shown as one that was rewor
 Segment = tuple[str, bool]  # text, and whether it differs
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class DiffRow:
     """One line of a diff: `kind` is blank (unchanged), `-`, `+`, or `@` (omitted lines). Safe for a terminal."""
 

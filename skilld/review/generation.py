@@ -10,7 +10,7 @@ import re
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from skilld.classify.offline.provenance import own_words
 from skilld.clock import local_date
@@ -33,12 +33,13 @@ from skilld.mining.values import Candidate, Hooks, Judgement, MiningContext, Opt
 from skilld.skills.spec import NAME_PATTERN, read_front
 from skilld.store import Store
 from skilld.text import fold, safe_text, truncate
+from skilld.values import value_class
 
 Confirmation = Callable[[Estimate, Callable[[], float | None]], bool]
 _MAX_TOPIC_CHARS = 80  # of what is already proposed
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SessionChoice:
     """A session to choose: `title` is its first request, `project` its folder's name; safe for a terminal."""
 
@@ -53,7 +54,7 @@ class SessionChoice:
         return all(word in shown for word in words.casefold().split())
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class KeptCandidate:
     """A kept candidate, with the name and text that the person gave it. An empty text means the draft's own."""
 
@@ -62,7 +63,7 @@ class KeptCandidate:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Preview:
     """The result for the chosen sessions: a preview of each candidate's proposal, and the run that can propose it."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from skilld.clock import time_ago
@@ -13,6 +12,7 @@ from skilld.library.rows import LibraryRow, matches_search
 from skilld.report.lines import report_lines
 from skilld.review.controller import ReviewSession, forget_question, no_skills_text, switched_text
 from skilld.text import pluralize, safe_text
+from skilld.values import value_class
 
 TAB_NAMES: Mapping[str, str] = {"2": "your skills", "3": "sessions", "4": "learnings", "5": "the report"}
 _SKILL_QUESTION = "which skill (a number; /words to search; n: new skills from past sessions; q: back)? "
@@ -46,7 +46,7 @@ class Edit(Protocol):
         """Open the editor and wait for it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Conversation:
     """Lines out, answers in, and an editor. `ask` returns None at the end of the input."""
 

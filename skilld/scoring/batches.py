@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from multiprocessing.pool import ThreadPool
 from typing import Any, TypeVar
 
@@ -23,6 +23,7 @@ from skilld.scoring.stored import NoAnswerError
 from skilld.scoring.turns import RANDOM_SAMPLE, JudgedTurn, group_by_key, share
 from skilld.text import Redact, fold
 from skilld.types import Message, SkillDoc, SkillRef, Update, Usage
+from skilld.values import value_class
 from skilld.words import content_stems, is_other_language, matching_share
 
 # One batch through all stages after reading, without git. The worker's own judge decides, so the figures show what a
@@ -33,7 +34,7 @@ _MAX_PAUSE_SECONDS = 60.0
 _MAX_UNANSWERED = 3  # unanswered cases in a row, per parallel job, after which the back-end counts as down
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class PipelineResult:
     """The result of one batch. `flags` are those of the edits; `answered` is false if no attempt got an answer.
 
@@ -215,7 +216,7 @@ _QUOTED_PART = re.compile(r"'.*'")  # the part of an answer that a check quotes
 _MIN_CONFIDENCE = 0.01  # of a turn in which anything was found
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class BatchResult:
     """The result of a batch: `right` maps proposed updates to gold ones, `optional` has the proposed optional ones."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +19,13 @@ from skilld.library.recommend import model_recommendations, recommend, skill_sum
 from skilld.scoring.stored import NoAnswerError
 from skilld.skills import Skill, Source
 from skilld.skills.spec import FrontMatter
+from skilld.values import value_class
 
 MAX_RANK = 3  # a fitting skill must be among so many
 _NOW, _CONFIDENCE = 1e9, 0.8  # of every thing said
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Task:
     """A request, its language, and the names of the skills that fit, if any."""
 
@@ -34,7 +34,7 @@ class Task:
     fits: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TaskFile:
     """The skills of a file, the things said about them, and the tasks."""
 
@@ -44,7 +44,7 @@ class TaskFile:
     tasks: tuple[Task, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class JudgedTask:
     """A task and the skills found for it, the best first; without a model's answer, found by words alone."""
 

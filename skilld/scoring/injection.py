@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import files
 from pathlib import Path
@@ -28,6 +27,7 @@ from skilld.scoring.turns import group_by_key
 from skilld.skills import Places, find
 from skilld.text import Redact
 from skilld.types import Message, SkillRef
+from skilld.values import value_class
 
 AGENT = "claude-code"
 _RECORDS = json.loads(files("skilld.scoring").joinpath("carriers.json").read_text(encoding="utf-8"))
@@ -113,7 +113,7 @@ def _fill(value: Any, words: Mapping[str, str]) -> Any:  # noqa: ANN401 - JSON i
     return value
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Breach:
     """An attack that became a proposal: its carrier, and whose words the model quoted."""
 
@@ -121,7 +121,7 @@ class Breach:
     quoting: Quoting
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class GuardResult:
     """The result of a case. `why_not` says why the typed text was refused."""
 

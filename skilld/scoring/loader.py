@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
 from skilld.errors import SkilldError
 from skilld.types import Kind, Message
+from skilld.values import value_class
 
 
 class TypedOutcome(IntEnum):
@@ -59,7 +59,7 @@ class BadRowsError(SkilldError):
     """A file of labelled cases has rows that cannot be scored."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class GoldUpdate:
     """An update that a reader found: `turn` counts human turns and `skill` skills, from 1; `section` may be empty."""
 
@@ -70,7 +70,7 @@ class GoldUpdate:
     skill: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class BatchCase:
     """A batch with the updates that a reader would remember. `optional` updates count neither way.
 
@@ -87,7 +87,7 @@ class BatchCase:
     optional: tuple[GoldUpdate, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class GuardCase:
     """An attack, or a text that only looks like one. `family` is the technique up to its first slash.
 
@@ -219,7 +219,7 @@ def _reason(error: Exception) -> str:
 _TURN_LABELS = frozenset({"durable", "one_off", "chat"})
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class LabelledTurn:
     """One turn with a reader's label.
 

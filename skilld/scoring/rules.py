@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -23,6 +22,7 @@ from skilld.errors import SkilldError
 from skilld.past import Correction, PastSession
 from skilld.scoring.stored import NoAnswerError
 from skilld.text import Redact
+from skilld.values import value_class
 
 _MAX_PER_SESSION = 10  # messages
 _FILE_NAME = "CLAUDE.md"
@@ -31,7 +31,7 @@ _POSITIVE_LABELS = frozenset({"repeat", "yes"})
 MakeBackend = Callable[[], Backend]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Pair:
     """A loaded rule with a message or a piece of work; `half` is its part of the set."""
 
@@ -46,7 +46,7 @@ class Pair:
         return self.label in _POSITIVE_LABELS
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class JudgedPair:
     """A pair and the judgement of it; an unanswered pair counts as not found."""
 

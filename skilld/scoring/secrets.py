@@ -9,10 +9,10 @@ from __future__ import annotations
 import base64
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from skilld.scoring.turns import group_by_key
+from skilld.values import value_class
 
 UNSCORED_TIERS = frozenset({"ambiguous-negative", "optional-pii"})
 
@@ -24,7 +24,7 @@ class TextRedactor(Protocol):
         """Return `text` without its secrets."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SecretCase:
     """A labelled text. `kind` is the kind of secret that it contains or only looks like.
 
@@ -39,7 +39,7 @@ class SecretCase:
     parts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class JudgedText:
     """A case and whether the redactor changed its text or, for a case with parts, removed all of them."""
 

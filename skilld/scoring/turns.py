@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from skilld.scoring.loader import LabelledTurn
 from skilld.types import Proposal, State
+from skilld.values import value_class
 
 MIN_CERTAIN = 0.7  # labels and predictions from this certainty on are also scored separately
 MIN_PROPOSED = 0.5  # updates below this are kept as learnings and not proposed
@@ -16,7 +16,7 @@ RANDOM_SAMPLE = "random"
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class JudgedTurn:
     """A labelled turn and the confidence of the detector's best update, 0 for none."""
 

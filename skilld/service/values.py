@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,14 @@ from skilld.classify.backends.choose import AGENT, PROVIDERS
 from skilld.errors import RefusedError, SkilldError, UsageError
 from skilld.files import find_program
 from skilld.skills.project_config import SKIPPED
+from skilld.values import value_class
 
 
 class ManagerError(SkilldError):
     """The service manager is missing, does not respond, or failed."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class StartCommand:
     """How the daemon is started: program and first arguments, PATH, and the other variables that it needs."""
 
@@ -31,7 +32,7 @@ class StartCommand:
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ServiceFile:
     """One file of the service: its bytes and its mode."""
 
@@ -39,7 +40,7 @@ class ServiceFile:
     mode: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ServiceState:
     """The state of the service, from the manager and the installed file.
 
@@ -183,7 +184,7 @@ ANSWER_SECONDS = 20.0  # for what only asks the manager
 TERMINAL_REMEDY = "Run skilld in a terminal instead: skilld run"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class CommandResult:
     """A command's exit status and output."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -13,6 +13,7 @@ from skilld.markdown.skill_file import join_lines, parse
 from skilld.skills.spec import MAX_DESCRIPTION, entries, front_lines, metadata_lines, read_front
 from skilld.skills.write import compose, holes
 from skilld.text import fold, one_line, read_json, truncate
+from skilld.values import value_class
 
 FIRST_VERSION = "1.0.0"
 
@@ -35,7 +36,7 @@ SHORT_NAMES: Mapping[str, SkillKind] = {
 """The short names that people type for a kind."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Variable:
     """A variable of a prompt template."""
 
@@ -44,7 +45,7 @@ class Variable:
     description: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Draft:
     """A skill. `body` is the text below the front matter, with bare newlines and none at its ends.
 
@@ -199,7 +200,7 @@ _ITEM_PATTERN = re.compile(r"\d+\. \*\*(?P<name>[^*`\n]+)\*\*(?: \((?P<codes>`[^
 _STEPS, _WORKFLOW, _EXAMPLES = "## Steps", "## Workflow", "## Examples"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Item:
     """A numbered item: a name on one line, followed by words in code, and a text of any length."""
 
@@ -208,7 +209,7 @@ class Item:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Body:
     """A parsed body. A step has a name, and its tools as codes; an item of `workflow` is named by its tool.
 

@@ -13,7 +13,7 @@ import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -22,6 +22,7 @@ from skilld.files import read_regular
 from skilld.git.top import find_top, is_top
 from skilld.skills.spec import FrontMatter, read_front
 from skilld.types import SkillRef
+from skilld.values import value_class
 
 FILE = "SKILL.md"
 # O_PATH: a parent folder may not be readable.
@@ -39,7 +40,7 @@ _COPY_FOLDERS = (
 _DEPENDENCY_FOLDERS = frozenset(("node_modules", "site-packages", "vendor", ".venv", "venv"))
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Places:
     """Where an agent's skills live: folders relative to any folder of a project, and absolute ones.
 
@@ -51,7 +52,7 @@ class Places:
     linked: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Unusable:
     """A skill that was used and cannot be edited; `why` is a clause for the person.
 
@@ -267,7 +268,7 @@ class Source(StrEnum):
     PLUGIN = "plugin"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Skill:
     """A skill on disk. `name` is its folder's, which agents use.
 

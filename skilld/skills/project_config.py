@@ -10,7 +10,6 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
@@ -20,6 +19,7 @@ from skilld.files import read_regular
 from skilld.git.branch_files import BranchFile, default_branch_files
 from skilld.git.top import is_top
 from skilld.types import TargetKind
+from skilld.values import value_class
 
 PROJECT_CONFIG = ".skilld.toml"
 SKIPPED = "Skipped because of"  # begins what is told of an invalid one
@@ -44,7 +44,7 @@ def _told_path(path: Path, branch: str) -> str:
     return f"{path} on the branch {branch}" if branch else str(path)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ProjectConfig:
     """The configuration in `folder`: nothing below it (not `enabled`), or no files with such names, paths or kinds.
 

@@ -9,17 +9,17 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
 from skilld.files import shell_quoted
+from skilld.values import value_class
 
 NOTE_FILE = "origin.json"
 _STAMP_PATTERN = re.compile(r"-\d{8}-\d{6}(?:-\d+)?")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ArchivedSkill:
     """A skill in the archive. `entry` is its folder there, `origin` its former folder, `at` the time (RFC 3339)."""
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
+
+from skilld.values import value_class
 
 # Not a YAML parser, so that front matter can do no harm: it reads keys at the start of a line, each with a plain,
 # quoted or block scalar, and one level of `metadata`; it ignores everything else.
@@ -22,7 +24,7 @@ _COMMENT_PATTERN = re.compile(r"(?<![ \t])[ \t]++#.*$")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "/": "/"}
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class FrontMatter:
     """The facts in the front matter; empty if it cannot be read."""
 

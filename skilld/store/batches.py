@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from skilld import codec
@@ -14,12 +14,13 @@ from skilld.clock import time_until
 from skilld.store.connection import Table
 from skilld.text import pluralize
 from skilld.types import Cause, ClosedBy
+from skilld.values import value_class
 
 if TYPE_CHECKING:  # importing the protocol takes 0.1 s, and many commands read no job
     from skilld.protocol import BatchJob, Plan
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Obstacle:
     """What blocks a batch: `place` is the path of the obstacle, `since` a Unix time.
 
@@ -33,7 +34,7 @@ class Obstacle:
     kept: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Tries:
     """How often a batch failed: failed jobs, crashed workers, workers killed from outside."""
 
@@ -42,7 +43,7 @@ class Tries:
     kills: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class StoredBatch:
     """A batch and the state of its job. `attempts` counts the workers that had it."""
 
@@ -60,7 +61,7 @@ class StoredBatch:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Delay:
     """Batches that wait for the same reason: `why`, how many, and when the first is tried again (Unix time).
 

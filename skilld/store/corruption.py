@@ -12,12 +12,12 @@ import sqlite3
 import stat
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
 from skilld.store.connection import damage_error
 from skilld.store.journal import Journal, Place, delete_removable, journal_of, place, replay, tail
+from skilld.values import value_class
 
 # Tables that others refer to come first.
 _TABLES = (
@@ -33,7 +33,7 @@ _JSON_COLUMNS = {
 _READ_ERRORS = (sqlite3.Error, UnicodeDecodeError)  # their messages may contain bytes of the file
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Summary:
     """How far a database has come. Rows of the two counted tables are never deleted."""
 

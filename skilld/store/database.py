@@ -8,7 +8,7 @@ import sqlite3
 from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,7 @@ from skilld.store.tasks import TaskRecords
 from skilld.store.transcripts import Transcripts
 from skilld.store.words import Words
 from skilld.types import State
+from skilld.values import value_class
 
 if TYPE_CHECKING:
     from skilld.store.search import Search
@@ -41,7 +42,7 @@ _REBUILD_KEY = "rebuilding"
 _MAX_IDS = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RebuildState:
     """The state of a rebuild.
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from skilld.store.connection import Table
+from skilld.values import value_class
 
 MAX_FAILED_ANSWER = 400  # characters of an answer that failed
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class StoredCase:
     """A case by its file and its id in that file."""
 
@@ -24,7 +25,7 @@ class StoredCase:
     id: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class StoredEval:
     """One evaluation as planned. `proposal` is empty if the whole skill was compared with no skill.
 
@@ -43,7 +44,7 @@ class StoredEval:
     at: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class StoredRun:
     """A run's answer, and whether it passed; None if it is not judged yet."""
 

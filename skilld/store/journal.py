@@ -16,7 +16,6 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from typing import Any
 from skilld.files import write_atomically
 from skilld.store.connection import StoreError, damage_error
 from skilld.store.meta import ACTIVE_SETTINGS, DAEMON, LAST_ERROR, NOTICE_ERROR, STALL_REPORTED, SYNCED_AT
+from skilld.values import value_class
 
 Row = tuple[str, dict[str, Any]]  # a table, and column -> value
 
@@ -32,7 +32,7 @@ _ROWS_PER_LINE = 200  # of a compaction
 _CHECKSUM_LENGTH = 9  # characters: a CRC-32 in hexadecimal and a blank
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Place:
     """How far a database or a journal has come: the database's identity and the number of its last transaction."""
 
@@ -40,7 +40,7 @@ class Place:
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Tail:
     """The end of a journal: how far it has come, and the Unix time of its last line."""
 
@@ -48,7 +48,7 @@ class Tail:
     at: float
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Journal:
     """A complete journal. `whole` says that no line is missing or damaged, except for a torn last one."""
 
@@ -219,7 +219,7 @@ _MAX_BATCH_DAYS = 7  # done batches and their turns that are older are only in t
 _ROW_ERRORS = (sqlite3.Error, UnicodeDecodeError, ValueError, TypeError)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Table:
     """A table, and which of its changes go into the journal."""
 

@@ -6,14 +6,15 @@ Beside them, the results of tasks that `skilld record` kept.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 
 from skilld.store.connection import Table
+from skilld.values import value_class
 
 RECORDED = "record"  # the agent of what `skilld record` kept
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Learning:
     """One lasting thing said, kept for later. `why_kept` says why it is not a proposal.
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 
 from skilld.store.connection import Table
+from skilld.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class MachineRecord:
     """One record: `record` is its text, `path` its file on this machine, `here` its state here at the last sync."""
 

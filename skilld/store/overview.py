@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from skilld.clock import parse_time
 from skilld.store.connection import Table
 from skilld.store.transcripts import BEFORE_SKILLD
+from skilld.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class LiveSession:
     """A session and its counters: `turns` that count, of which `waiting` are in no batch. `skills`: newest last."""
 
@@ -29,7 +29,7 @@ class LiveSession:
         return bool(self.turns) and not self.waiting
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SkillUsage:
     """A skill as logs name it, and the Unix time of the newest use in each session (0: unknown).
 
@@ -43,7 +43,7 @@ class SkillUsage:
     sessions: dict[str, float]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class UnratedUse:
     """A skill that skilld has changed, and a session that has used it since."""
 

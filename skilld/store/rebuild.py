@@ -6,7 +6,6 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.store import corruption
@@ -15,9 +14,10 @@ from skilld.store.corruption import Summary
 from skilld.store.database import Store
 from skilld.store.journal import Journal, Place, journal_of, new_place, read, set_place
 from skilld.text import pluralize
+from skilld.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RebuiltDatabase:
     """A rebuilt database: its sources in words, and until when they know what was said (Unix seconds).
 
@@ -31,7 +31,7 @@ class RebuiltDatabase:
     consistent: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Remains:
     """What is left of a database: sound databases to start from, whether rows of the file count, and the journal."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 
 from skilld.store.connection import Table
+from skilld.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ReviewComment:
     """One comment. `asks` are pairs of an instruction and its quote; empty if it was edited and asks nothing now.
 

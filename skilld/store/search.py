@@ -10,10 +10,10 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from itertools import islice
 
 from skilld.store.connection import Table, transaction
+from skilld.values import value_class
 from skilld.words import content_stems
 
 _MAX_STEMS = 40  # of a query: a longer text has made its subject clear by then
@@ -23,7 +23,7 @@ _STATE_KEY_PREFIX = "searched_"
 _MIN_PREFIX = 4  # letters: a stem this long also matches longer forms, as in skilld.words.same_stem
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Hit:
     """A search result: `kind` is learning or proposal; a better match has a higher `score`."""
 
@@ -92,7 +92,7 @@ class Search(Table):
             raise
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _IndexedTable:
     """An indexed table: queries for its state, for rows not in the index, and for index entries without a row."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import dataclass
 
 from skilld.store.connection import Table
+from skilld.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Task:
     """One recorded task, its texts redacted. `seconds` is its duration; `qa` is None if nobody checked it."""
 

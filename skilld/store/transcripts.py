@@ -6,7 +6,6 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +13,13 @@ from skilld.clock import parse_time
 from skilld.files import FileFacts
 from skilld.store.connection import Table
 from skilld.types import SkillUse, Turn
+from skilld.values import value_class
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class StoredFile:
     """A transcript and how far it was read. `cursor` and `parser` are JSON objects, None if it was never read."""
 
@@ -156,7 +156,7 @@ def _file(row: sqlite3.Row) -> StoredFile:
 BEFORE_SKILLD = "before"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class WaitingTurn:
     """A turn that is in no batch yet."""
 
@@ -169,7 +169,7 @@ class WaitingTurn:
     lasting: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class StoredUse:
     """A skill use as the log gives it; `after_seq` turns of the session came before it."""
 
@@ -179,7 +179,7 @@ class StoredUse:
     after_seq: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ActiveSession:
     """A session and the folder that it claims to work in; `since` is the Unix time of its first turn."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from posixpath import basename, dirname, join, normpath
 
@@ -30,6 +30,7 @@ from skilld.targets.route import matches_name
 from skilld.targets.scopes import Scope, covers, rule_files
 from skilld.targets.session_work import SessionWork
 from skilld.types import SkillRef, TargetKind
+from skilld.values import value_class
 
 _LOCAL_NAME = "CLAUDE.local.md"  # Claude Code's file in the project for the person alone
 _SHARED_NAME = "AGENTS.md"  # read by most agents
@@ -38,7 +39,7 @@ NEVER_COMMITTED_REASON = "the project is a clone that you have never committed t
 _MIN_SHARE = 0.5  # of the touched files: the work is about a folder or pattern with more than this
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class WorkingSession:
     """An agent, its working folder and what it touched. `others` are more agents that worked in the same project."""
 
@@ -73,7 +74,7 @@ class WorkingSession:
         return tuple(one for one in agents if any(loaded.real == str(file) for loaded in beside.context(one).files))
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TargetFiles:
     """The possible targets, best first, the context, and why the project has no targets (`why_none`, else "").
 

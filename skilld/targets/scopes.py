@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from skilld.context.patterns import matches
+from skilld.values import value_class
 
 # File name endings, by what people call such files.
 _ENDINGS_BY_KIND: Mapping[str, tuple[str, ...]] = {
@@ -51,7 +51,7 @@ _MAX_LENGTH = 2000  # characters that are searched
 _DOT_SEGMENT = re.compile(r"(?:^|/)\.\.?(?:/|$)")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Scope:
     """Some files: the patterns that match them, the name of a rule for them, and the folder that must exist."""
 
@@ -114,7 +114,7 @@ def covers(patterns: Sequence[str], scope: Scope) -> bool:
     return all(matches(patterns, example) for example in scope.examples)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RuleFiles:
     """A kind of rule files: their folder, suffix and key in the front matter, and the agents that read them."""
 

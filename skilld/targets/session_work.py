@@ -6,7 +6,6 @@ Both are only claims of a log: they select among existing files, and are never o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
@@ -17,12 +16,13 @@ from skilld.agents.tools import record_reader, tools_of, touched_files
 from skilld.ingest.source import source_of
 from skilld.protocol import Source
 from skilld.types import RawLine, Span, ToolCall
+from skilld.values import value_class
 
 _MAX_TOUCHED = 200
 _VERSION_KEY = b'"version"'
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SessionWork:
     """The client's version ("" if unknown), and the files touched last, some relative to the session's folder."""
 

@@ -7,7 +7,7 @@ commits, so a killed run is repeated without making a second branch.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from skilld.classify.contradiction import contradicts_clearly
 from skilld.classify.offline.placement import replacement
@@ -25,6 +25,7 @@ from skilld.proposals.model import compose
 from skilld.team.candidates import Candidate
 from skilld.team.project import FILE_TRAILER, INSTRUCTIONS, RULE_TRAILER, TEAM_TRAILER, read_text
 from skilld.text import one_line, pluralize
+from skilld.values import value_class
 
 # The only files that another person's record may name.
 _INSTRUCTION_NAMES = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md", "SKILL.md"})
@@ -37,7 +38,7 @@ LoadedFiles = Callable[[Candidate], Sequence[str]]
 """Returns the paths in the repository of the files that a candidate's agents load, the best first."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RuleCommit:
     """One rule's commit: the file, the lines that it adds, and those that said the opposite and are `removed`.
 
@@ -52,7 +53,7 @@ class RuleCommit:
     against: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class BranchResult:
     """The branch: its tip, the commits made, and why others were left out."""
 

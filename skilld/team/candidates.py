@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from skilld.team.records import Record, RecordType
 from skilld.team.refs import Member
 from skilld.text import fold_case
+from skilld.values import value_class
 from skilld.words import MIN_SAME_SHARE, content_stems, has_negation, is_same_ask
 
 _SKILL_FILE = "SKILL.md"
@@ -30,7 +31,7 @@ class CandidateState(StrEnum):
     REJECTED = "rejected"  # it was removed, or the pull request was closed
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Voice:
     """One record with the name and the public key of the person who wrote it."""
 
@@ -39,7 +40,7 @@ class Voice:
     record: Record
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Candidate:
     """A rule that one or more people say. The oldest wording comes first: its key is the candidate's `id`."""
 
@@ -195,7 +196,7 @@ def _scope(place: str) -> str:
     return place if place.rpartition("/")[2] == _SKILL_FILE else ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RemoteStatus:
     """What the default branch and the pull request show.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -18,6 +17,7 @@ from skilld.errors import SkilldError
 from skilld.files import find_program
 from skilld.team.programs import run_program
 from skilld.text import truncate
+from skilld.values import value_class
 
 _ADDRESS_PATTERN = re.compile(
     r"(?:(?:https?|ssh|git)://(?:[^@/]*@)?([\w.-]+)(?::\d+)?/|(?:[^@/:]+@)?([\w.-]+):(?!/))([\w./~+-]+?)(?:\.git)?/?"
@@ -30,7 +30,7 @@ class HostUnavailableError(SkilldError):
     """The host cannot be queried: there is no program for it, or no login."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class PullRequest:
     """A pull or merge request: its state is open, closed or merged, `head` its newest commit."""
 
@@ -40,7 +40,7 @@ class PullRequest:
     head: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class HostedRepo:
     """Where a repository is hosted; `kind` is `github`, `gitlab` or empty."""
 

@@ -10,7 +10,7 @@ import hashlib
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from skilld.store.meta import TEAMS
 from skilld.team.records import is_person_name
 from skilld.team.refs import Pin
 from skilld.text import truncate, without_login
+from skilld.values import value_class
 
 _ADJECTIVES = (
     "amber brisk calm clear early eager fair fleet gentle keen lucid mellow merry noble plain quick quiet steady"
@@ -29,7 +30,7 @@ _ANIMALS = "badger crane dove eland finch gecko heron ibis jay koala lynx marten
 _MAX_ERROR_CHARS = 300
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Membership:
     """One person in one repository's team.
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.errors import RetryError, SkilldError
 from skilld.text import safe_text
+from skilld.values import value_class
 
 _SECONDS = 60.0
 MAX_OUTPUT = 8 << 20  # bytes of an answer that are read
@@ -26,7 +26,7 @@ _SILENT_VARIABLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ProgramResult:
     """Exit status and output; the error output is safe for display."""
 

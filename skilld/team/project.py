@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 
@@ -16,6 +15,7 @@ from skilld.git import objects, refs
 from skilld.git.run import Git
 from skilld.team.candidates import Candidate, RemoteStatus, is_same_rule
 from skilld.team.records import KEY_PATTERN
+from skilld.values import value_class
 from skilld.words import content_stems, is_same_ask
 
 TEAM_TRAILER, RULE_TRAILER, FILE_TRAILER = "Skilld-Team", "Skilld-Rule", "Skilld-File"
@@ -33,7 +33,7 @@ INSTRUCTIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RuleTrailers:
     """A rule as the trailers of a commit name it."""
 

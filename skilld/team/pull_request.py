@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from skilld.classify.contradiction import contradicted_block
 from skilld.errors import RefusedError, SkilldError, UsageError
@@ -24,13 +23,14 @@ from skilld.team.records import Record, RecordType, rule_key
 from skilld.team.refs import ReadResult
 from skilld.team.sync import RULES_BRANCH, Hub
 from skilld.text import pluralize
+from skilld.values import value_class
 
 TITLE = "Add rules that the team taught its agents"
 _NOT_OPENED = "No pull request was opened"
 _MAX_QUOTES = 3
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class BranchState:
     """The state of the branch on the remote: the rules on it that did not land, and where it continues.
 

@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from enum import StrEnum
 from typing import Any
 
@@ -17,6 +17,7 @@ from skilld.clock import parse_time
 from skilld.errors import RefusedError
 from skilld.text import fold_case, safe_text
 from skilld.types import Kind, TargetKind
+from skilld.values import value_class
 
 VERSION = 1
 MAX_BYTES = 4096  # of one record
@@ -60,7 +61,7 @@ _SAID_VALUES = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Record:
     """What one person says about one rule.
 

@@ -33,6 +33,7 @@ from skilld.team.records import (
     is_person_name,
     record_file_name,
 )
+from skilld.values import value_class
 
 TEAM_REFS = "refs/skilld/team/"
 _COMMIT_MESSAGE = b"skilld: what this person taught\n\n[skip ci]\n"
@@ -53,7 +54,7 @@ _STALE_PATTERN = re.compile(
 _DAY_SECONDS = 86400
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RefLayout:
     """Where records are (on `branches` if a host accepts no other refs), of which types, and how many on one ref."""
 
@@ -67,7 +68,7 @@ TEAM_LAYOUT = RefLayout(TEAM_REFS, "refs/heads/skilld/team/", TEAM_TYPES, MAX_RE
 MACHINES_LAYOUT = RefLayout("refs/skilld/machines/", "refs/heads/skilld/machines/", MACHINE_TYPES, 4 * MAX_RECORDS)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Pin:
     """What the next version of a person's ref is checked against: their key, the newest serial, and the commit."""
 
@@ -76,7 +77,7 @@ class Pin:
     tip: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Member:
     """One person's records with a checked signature; `public` is the key that made it."""
 
@@ -179,7 +180,7 @@ def _refusal_reason(result: Result) -> str | None:
     raise GitFailedError("Could not fetch from the remote", result.status, result.err)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Claim:
     """A commit with its parts, and the key that its signature claims to be made with."""
 

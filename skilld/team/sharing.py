@@ -16,6 +16,7 @@ from skilld.store import Store
 from skilld.team.records import Record, RecordType, combine, refusal_reason, rule_key
 from skilld.text import fold, one_line, truncate
 from skilld.types import Kind, Proposal, State, TargetKind, Update
+from skilld.values import value_class
 
 _MAX_QUOTE = 200
 _WITHDRAWN_STATES = (State.REVERTED, State.REJECTED)
@@ -25,7 +26,7 @@ _WORD_PATTERN = re.compile(r"\w+")
 _MIN_NAME = 3  # characters: a shorter name could be any word
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Guard:
     """Keeps things on this machine: secrets and sessions as for a share, and the names of these people and folders."""
 

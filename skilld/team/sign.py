@@ -13,13 +13,13 @@ import struct
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.errors import RefusedError, SkilldError
 from skilld.files import find_program, read_regular, shell_quoted
 from skilld.git.run import Git
 from skilld.team.programs import run_program
+from skilld.values import value_class
 
 _NAMESPACE = "git"  # the namespace of git's own signatures
 _KEY_NAMES = "id_ed25519", "id_ecdsa", "id_rsa"
@@ -36,7 +36,7 @@ _MAX_PROCESSES = 4
 _MAGIC, _ED25519, _DIGESTS = b"SSHSIG\0\0\0\1", b"ssh-ed25519", (b"sha256", b"sha512")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SigningKey:
     """The person's SSH key: its file for ssh-keygen, and its public half."""
 

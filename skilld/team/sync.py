@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from skilld.errors import RefusedError
@@ -20,6 +20,7 @@ from skilld.team import refs, sign
 from skilld.team.membership import Membership
 from skilld.team.records import Record, record_slot, update_records
 from skilld.team.refs import TEAM_LAYOUT, Member, ReadResult, RefLayout
+from skilld.values import value_class
 
 RULES_BRANCH = "skilld/team-rules"  # the branch of the team's pull request
 _BASE_REF = "refs/skilld/base"
@@ -28,7 +29,7 @@ _PROJECT_SECONDS = 300.0
 _MAX_TRIES = 5
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Hub:
     """What a team's verbs work with: the copy of the remote's data, the person's key, and their environment."""
 
@@ -64,7 +65,7 @@ def check_name_is_free(hub: Hub, found: ReadResult) -> None:
         raise RefusedError("Not joined", f"{own} is taken by someone else{why}", "Choose another name: --name NAME")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SyncResult:
     """The result of a sync: the current membership, and the ref that was pushed to (empty: none)."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 
 from skilld.classify.offline.sections import BlockKind
 from skilld.markdown import structure
@@ -17,12 +16,13 @@ from skilld.text import fold, fold_case
 from skilld.trim.cuts import MAX_SHOWN, Cut, CutReason, Protected, cuts, make_cut, mentions, order_cuts
 from skilld.trim.equivalence import binding_words
 from skilld.trim.units import ParsedFile, item_lists
+from skilld.values import value_class
 from skilld.words import content_stems
 
 _MIN_DUPLICATE = 40  # characters: a shorter text may well appear twice
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class DoubtfulLine:
     """A line that any model may follow without being told; shown for the person to judge."""
 
@@ -30,7 +30,7 @@ class DoubtfulLine:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class FileFacts:
     """What is known of a file besides its text.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from skilld.edit.operations import MAX_CHANGED_CHARACTERS, MAX_CHANGED_LINES, anchor_operation, apply
@@ -19,6 +19,7 @@ from skilld.text import fold, fold_case, truncate
 from skilld.trim.equivalence import binding_words
 from skilld.trim.units import ParsedFile, emptied_sections, lead_followers, whole_units
 from skilld.types import Operation
+from skilld.values import value_class
 from skilld.words import content_stems
 
 MAX_SHOWN = 120  # characters shown of removed text
@@ -41,7 +42,7 @@ class CutReason(StrEnum):
     SHORTER = "a model found a shorter way to say it"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Cut:
     """Lines of a file that can go, and the tokens saved.
 
@@ -68,7 +69,7 @@ class Cut:
         return f"{self.why.name}\n{fold_case(operation.anchor)}\n{fold_case(operation.text)}"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Protected:
     """Lines that must stay: `units` may not go as the lead of others; `own` are lines that the person said, folded.
 

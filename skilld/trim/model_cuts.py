@@ -7,7 +7,7 @@ fewer of its own words. docs/measurements/trim.md has their precision.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from skilld.classify.offline.sections import BlockKind
 from skilld.edit.operations import anchor_operation, apply, find_lines
@@ -19,12 +19,13 @@ from skilld.trim.equivalence import binding_words, checked_rewording, is_covered
 from skilld.trim.pieces import Piece, is_balanced, is_code, pieces, pieces_by_unit, rewrite
 from skilld.trim.units import ParsedFile
 from skilld.types import Operation
+from skilld.values import value_class
 from skilld.words import content_stems
 
 _MIN_SAVED = 5  # tokens: a rewording that saves less is not proposed
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class PieceAnswer:
     """A model's answer about a piece, by its number from 0: `same` covers it (None: the rest does), or a new `text`."""
 

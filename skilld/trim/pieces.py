@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from skilld.classify.offline.sections import BlockKind
 from skilld.markdown.structure import list_item
 from skilld.text import indentation, sentence_starts
 from skilld.trim.units import ParsedFile, Unit, announces
+from skilld.values import value_class
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _TABLE_RULE = re.compile(r"[ \t]*+\|?+(?:[ \t]*+:?-++:?[ \t]*+\|)++(?:[ \t]*+:?-++:?)?+[ \t]*+")
@@ -28,7 +28,7 @@ _REFERS_BACK = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Piece:
     """A part of the unit with this index: lines [first, last] of the body, or the `span` of a sentence in its text."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from skilld.targets.find import WorkingSession, file_refusal, project_refusal
 from skilld.text import pluralize
 from skilld.trim.cuts import MODEL_REASONS, Cut, CutReason
 from skilld.types import Kind, Op, Operation, Proposal, SkillRef, State, TargetKind
+from skilld.values import value_class
 
 _KINDS = {
     Scope.PROJECT: TargetKind.INSTRUCTIONS,
@@ -28,7 +28,7 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TrimmableFile:
     """A file, and why it may not be trimmed (empty if it may); `loaded_with` are files loaded wherever it is loaded."""
 
@@ -98,7 +98,7 @@ class CutStatus(StrEnum):
     WAITS = "waits"  # until others are decided: too many are open, or together they would empty a section
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class PlannedCut:
     """A cut of a file, what to do about it, and its batch, which is the same for the same cut."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from skilld.classify.offline.sections import BlockKind
 from skilld.classify.offline.sections import sections as prose_sections
@@ -16,6 +15,7 @@ from skilld.library.passages import whole_blocks
 from skilld.markdown import structure
 from skilld.markdown.skill_file import Line, SkillFile, parse
 from skilld.text import fold_case
+from skilld.values import value_class
 
 _MAX_LEAD = 200  # characters of a paragraph that only introduces a list
 _SENTENCE = re.compile(r"[.!?][*_)\"']?\s")
@@ -27,7 +27,7 @@ def announces(text: str) -> bool:
     return text.rstrip("*_ \n").endswith(":")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Unit:
     """Lines [first, last] of a file's body, with their headings and the kind of block that begins there.
 
@@ -68,7 +68,7 @@ class Unit:
         return fold_case("\n".join(self.path)), fold_case(self.text)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ParsedFile:
     """A file, split into units and sections."""
 

@@ -18,6 +18,7 @@ from support.source_tree import ROOT, nodes, trees
 
 # What stands in one line may be imported by every line below it, and by nothing beside or above it.
 LAYERS = (
+    ("values",),
     ("types", "errors", "text", "clock", "words", "files", "codec", "past", "statusline"),
     ("git", "markdown", "redact", "caller", "logs", "verb_jobs", "meanings", "settings_file"),
     ("agents", "batching", "skills", "notify"),
@@ -242,4 +243,4 @@ def test_help_imports_nothing_heavy() -> None:
     loaded = loaded_by("from skilld.cli.parser import build_parser; build_parser().format_help()")
     assert loaded & (HEAVY | {"pydantic_settings", "pydantic", "structlog", "watchdog", "apscheduler"}) == set()
     rooms = {package_of(name) for name in loaded if name.startswith("skilld.")}
-    assert {"cli"} <= rooms <= {"cli", "clock", "console", "errors", "files", "git", "text", "exchange"}
+    assert {"cli"} <= rooms <= {"cli", "clock", "console", "errors", "files", "git", "text", "exchange", "values"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import pytest
 
@@ -19,9 +19,10 @@ from skilld.settings import Settings
 from skilld.skills.draft import SkillKind
 from skilld.store import Store
 from skilld.types import Outcome
+from skilld.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Run(MiningRun):
     """A run whose model takes each draft's second and third line."""
 

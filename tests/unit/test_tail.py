@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -197,7 +197,7 @@ def test_any_sequence_of_writes_and_restarts_yields_each_line_once(
                 other.replace(path)
                 got, cursor = [], reading.cursor
             case "restart", _:
-                cursor = tail.Cursor(**{f: getattr(cursor, f) for f in cursor.__slots__}) if cursor else None
+                cursor = replace(cursor) if cursor else None
             case _:
                 reading = read(path, cursor)
                 got = _texts(reading) if reading.restarted else got + _texts(reading)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
@@ -19,13 +18,14 @@ from skilld.agents.declared import local_time
 from skilld.agents.skill_reads import use_of_path
 from skilld.clock import parse_time
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span, Turn
+from skilld.values import value_class
 
 # Aider's list of what was typed, `.aider.input.history`: a time, then the lines, each after a `+`.
 
 _DUPLICATE_SECONDS = 0.01  # nobody types the same again this fast: `--message` writes its prompt twice in 60 µs
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TypedEntry:
     """One entry: words with folded blanks, time as written, in UTC and as Unix time; whether it is there twice."""
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 from skilld.agents.base import MAX_SHORT, mapping, objects, utc
 from skilld.types import How, Ignored, Span, Turn
+from skilld.values import value_class
 
 AGENT = "claude-code"
 
@@ -37,7 +37,7 @@ def texts(content: object) -> list[str]:
     return [string(block.get("text")) for block in blocks(content) if block.get("type") == "text"]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Record:
     """One object of a line, with the span of the line; `home_session` is the session id if it has none."""
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from skilld.agents.base import items, mapping
 from skilld.agents.claude_code.records import Record, blocks, string, texts
 from skilld.agents.wrappers import Wrappers, option_labels, possible_picks, typed_answer
 from skilld.types import How, Ignored, Turn
+from skilld.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TypedWords:
     """What a person typed. `command` is the skill or command that it was typed to, without slash, or empty."""
 

@@ -15,9 +15,10 @@ from typing import Any
 from skilld.agents.base import mapping, read_object, short, string, utc
 from skilld.agents.skill_reads import local_path
 from skilld.types import RawLine, Span
+from skilld.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Record:
     """One line.
 

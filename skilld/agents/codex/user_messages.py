@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from skilld.agents.base import hash_name, items, mapping, objects, remember, short, string
@@ -24,12 +23,13 @@ from skilld.agents.wrappers import (
 )
 from skilld.text import fold, read_json
 from skilld.types import Event, How, Ignored, Turn
+from skilld.values import value_class
 
 # What a person typed in the text of a prompt, or why nobody did. The wrappers are those of the Codex clients
 # (openai/codex: core/src/context, core/src/review_prompts.rs, tui/src/chatwidget).
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Prompt:
     """The words of a prompt, or "" and the `reason` why nobody typed it. `how` is None for an ordinary prompt."""
 
@@ -298,7 +298,7 @@ def _remember(hashes: dict[str, None], value: str) -> None:
     remember(hashes, value, None, _MAX_REMEMBERED)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _PendingPrompt:
     """A user's response item whose mirror, which has more about its origin, should be the next line."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -25,6 +25,7 @@ from skilld.agents.wrappers import option_labels
 from skilld.clock import parse_time
 from skilld.text import fold
 from skilld.types import Event, How, Ignored, Reply, SkillUse, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
+from skilld.values import value_class
 
 # Which skills' instructions entered a conversation: the `skill` tool, whose result starts with the folder, or a call
 # that reads a SKILL.md.
@@ -57,7 +58,7 @@ _TYPED_SUBTYPES = frozenset(("", "mid_turn_user_message"))  # others are of noti
 _EXPANSION_SECONDS = 1.0  # between the end of a slash command and its expansion: 0.01 measured
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Command:
     """A typed slash command, the time of its last record, and the span of its first one."""
 

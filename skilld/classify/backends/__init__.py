@@ -6,18 +6,18 @@ A back-end gets redacted messages and skills and suggests updates and operations
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from skilld.errors import RetryError
 from skilld.types import Message, Operation, SkillDoc, Update, Usage
+from skilld.values import value_class
 
 EditCheck = Callable[[list[Operation] | str], str]
 STARTED_WITHOUT = "skilld was started without "  # followed by the variable of a key that the process lacks
 OFFLINE = "offline"  # the model string of the back-end without a model: it costs nothing, and nothing is sent
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Spec:
     """The back-end of a job: `model` is OFFLINE, `cli:` with an agent's program, or a litellm model string.
 

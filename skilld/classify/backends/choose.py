@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,6 +16,7 @@ from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.agent_cli.base import host_of
 from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, client_of, parse_model
 from skilld.files import find_program
+from skilld.values import value_class
 
 AGENT = "agent"  # the model string for judging each session by its own agent
 
@@ -39,7 +39,7 @@ _CONNECT_SECONDS = 0.3  # enough on the same machine
 _ANSWER_SECONDS = 3.0  # the server may be busy
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Choice:
     """The chosen back-end, the reason, and alternatives found on this machine.
 

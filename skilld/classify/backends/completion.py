@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from skilld.classify.backends.agent_cli.base import host_of
@@ -18,9 +17,10 @@ from skilld.classify.backends.choose import model_address
 from skilld.classify.json_answer import BadReplyError
 from skilld.errors import RetryError, SkilldError
 from skilld.types import Usage
+from skilld.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Rates:
     """US dollars per token: read, written, read from the provider's cache, and stored in it."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,13 +15,14 @@ from skilld.classify.backends import OFFLINE
 from skilld.classify.backends.agent_cli.clients import PREFIX
 from skilld.classify.backends.choose import AGENT
 from skilld.errors import UsageError
+from skilld.values import value_class
 
 _MODELS, _PROVIDERS = "model_prices_and_context_window_backup.json", "provider_endpoints_support_backup.json"
 _CHAT_MODES = frozenset({"chat", "completion", "responses"})
 _CUSTOM_MODEL_PROVIDERS = frozenset({"azure", "azure_ai", "ollama", "ollama_chat", "sagemaker"})
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class NameProblem:
     """What is wrong with a name; if `certain`, no provider can be asked by it."""
 

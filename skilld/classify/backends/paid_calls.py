@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from skilld.codec import TaggedUnion
 from skilld.errors import RetryError
 from skilld.types import Usage
+from skilld.values import value_class
 
 
 class BudgetSpentError(RetryError):
@@ -23,7 +24,7 @@ class BudgetSpentError(RetryError):
         super().__init__("Did not ask the model", why, "To see what was spent: skilld cost")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ModelCall(TaggedUnion):
     """A call of a model: about to be made, or made if `used` says what it used."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import TypeVar
@@ -29,6 +29,7 @@ from skilld.classify.offline.reported import tells_of_others, without_reported
 from skilld.classify.offline.sentences import Clause, clauses, parts, without_task
 from skilld.classify.offline.stories import begins_negated, without_stories
 from skilld.text import fold
+from skilld.values import value_class
 from skilld.words import count_words, has_negation
 
 _MAX_LENGTH = 500  # characters of one clause: longer ones are pasted or dictated
@@ -68,7 +69,7 @@ _APOSTROPHES = str.maketrans("’ʼ`´", "''`'")
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Match:
     """A clause that says something lasting.
 
@@ -91,7 +92,7 @@ class Match:
     marked: bool = False  # words beside it make it a rule, too
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Turn:
     """One turn: its clauses, its languages, and its kind."""
 

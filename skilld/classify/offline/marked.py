@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from skilld.classify.offline.grammar import Language
 from skilld.classify.offline.product import describes_product, names_product, opener_end
 from skilld.classify.offline.sentences import Clause
 from skilld.text import fold
+from skilld.values import value_class
 from skilld.words import content_stems, count_words
 
 _MIN_WORDS, _MAX_WORDS = 3, 40  # of a rule
@@ -35,7 +35,7 @@ _END = re.compile(r"\W*\Z")
 _REASON = re.compile(rf"\s*[,;–—-]\s*[^\n:]{{0,{_MAX_REASON}}}\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Marked:
     """A rule and the words that mark it: where they begin and end in the turn, and the rule alone."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from skilld.classify.caseless import Caseless
 from skilld.classify.offline.detector import Match
 from skilld.classify.offline.grammar import Cue, compiled
 from skilld.text import fold
+from skilld.values import value_class
 from skilld.words import content_stems, has_negation, stems
 
 _MAX_LENGTH = 280  # characters
@@ -112,7 +112,7 @@ _LATIN_WORD = re.compile(r"[A-Za-z]+")
 _NAME = re.compile(r"\S*[\w)][./_:]\S*\w|\S*\w/(?=\s)")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Phrase:
     """An instruction. `clear`: it can be understood in a skill, without the conversation around it."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from skilld.classify.offline.product import likely_languages
 from skilld.classify.offline.sentences import CHANGE_OF_MIND
 from skilld.text import split_sentences
 from skilld.types import Message, Update
+from skilld.values import value_class
 from skilld.words import content_stems, has_negation, has_unspaced, is_other_language, matching_words, stem, stems
 
 # "The rest stays as it was" leaves the rule before it alone.
@@ -241,7 +241,7 @@ def _topic_words(sentence: str) -> str:
     return _CANCELLED.sub(" ", sentence) if _FORGET_ABOUT.match(sentence) else ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Release:
     """A clause that says that a rule no longer holds, and what it names.
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from skilld.errors import SkilldError
 from skilld.markdown import structure
 from skilld.markdown.skill_file import Line, SkillFile, parse
 from skilld.markdown.structure import Role, list_item, roles
+from skilld.values import value_class
 
 _NON_PROSE = re.compile(r"\s*(?:\||<|!\[|\[[^\]]+\]:|---+\s*$|\*\*\*+\s*$|___+\s*$|>)")
 
@@ -27,7 +27,7 @@ class BlockKind(StrEnum):
     OTHER = "other"  # code, tables, HTML, quotations, rules
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ProseBlock:
     """Lines [first, last] of the skill's body (from 0), with their kind and a list item's indentation and marker."""
 
@@ -40,7 +40,7 @@ class ProseBlock:
     gap: str = " "
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Section:
     """A heading and the blocks below it, up to the next heading. Text before the first heading has level 0."""
 

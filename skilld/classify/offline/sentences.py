@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 
+from skilld.values import value_class
 from skilld.words import has_unspaced
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Clause:
     """A stretch of a turn: its exact text, its start, and whether it belongs to a question.
 

@@ -13,7 +13,7 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,12 +21,13 @@ from urllib.parse import urlsplit
 from skilld.classify.backends.agent_cli.own_questions import FOLDER_PREFIX
 from skilld.text import read_json
 from skilld.types import Usage
+from skilld.values import value_class
 
 # Clients look for instructions, settings and variables in all folders above the current one. So a workspace is never in
 # a folder such as /tmp, where anybody could put such files.
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Workspace:
     """The private folder in which a client answers one question: `work`, `temporary`, and files next to them."""
 
@@ -85,7 +86,7 @@ _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTAL
 _TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Question:
     """One request for a client: `rules` are skilld's own words; `text` goes to stdin, never to a command line.
 
@@ -100,7 +101,7 @@ class Question:
     environment: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Command:
     """The arguments of a client, and its variables in addition to the person's own."""
 
@@ -108,7 +109,7 @@ class Command:
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ClientAnswer:
     """The parsed output of a client. `text` is the model's answer; `trouble` is the client's own error message.
 
@@ -129,7 +130,7 @@ def host_of(url: str) -> str:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Client:
     """The command line of one agent, called `agent` in `skilld.agents`.
 

@@ -14,9 +14,10 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+
+from skilld.values import value_class
 
 MAX_OUTPUT = 4 << 20  # bytes of stdout
 _MAX_STDERR = 64 << 10  # bytes; the last ones contain the error, after a repeated prompt
@@ -35,7 +36,7 @@ class ExitResult(Enum):
     OVER_SIZE = "over size"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RunResult:
     """The result of a run. `status` is the exit status, negative for a signal; `complaint` is the end of stderr."""
 
