@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from skilld.agents import ADAPTERS, chunk, claude_code
 from skilld.agents.base import Adapter, chunk_reader
 from skilld.agents.chunk import Chunk
+from skilld.agents.claude_code import prefilter
 from skilld.types import Event, Ignored, Malformed, RawLine, Reply, Turn
 from support.rows import for_each
 
@@ -272,3 +273,17 @@ def test_without_the_library_python_searches(unloaded: pytest.MonkeyPatch) -> No
     unloaded.setitem(sys.modules, "stringzilla", None)  # importing it fails
     data = bytearray(b"x" * (1 << 18) + b'"type":"\n')
     assert Chunk(data, len(data), 0).find(b'"type":"', 0, len(data)) == 1 << 18
+
+
+def test_a_line_is_parsed_once_for_events_and_calls_and_then_forgotten() -> None:
+    """A survey wants both of each line; what a daemon has read does not stay in its memory."""
+    path = Path("/h/.claude/projects/p/s1.jsonl")
+    parser, records = claude_code.parser(path), claude_code.records_of(path)
+    prefilter.parse.cache_clear()
+    for number in range(3):
+        item = RawLine(number, number + 1, line(agent(call("Bash", f"c{number}", command="ls"), number)))
+        parser.feed(item)
+        assert [record["uuid"] for record, _ in records(item)] == [f"u{number}"]
+    assert prefilter.parse.cache_info()[:2] == (3, 3)
+    parser.checkpoint(3)
+    assert prefilter.parse.cache_info().currsize == 0

@@ -167,6 +167,7 @@ class Parser:
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
         """Return where reading may resume, and the state to resume with: ids, names, paths, hashes and flags."""
         self._follow_skipped()
+        parse.cache_clear()  # no words stay in the memory of a daemon that waits
         starts = [start for start in (self._queue.start, self._skills.start) if start is not None]
         return min([end, *starts]), {
             "presence": self._presence.state(),

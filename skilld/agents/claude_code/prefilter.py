@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from skilld.agents.base import remember
@@ -218,6 +219,7 @@ _NULS = re.compile(r"\0+")
 _MAX_PIECES = 64
 
 
+@lru_cache(maxsize=1)  # a survey reads each line for events and for tool calls
 def parse(data: bytes) -> tuple[list[dict[str, Any]], bool]:
     """Return the JSON objects of a line and whether all of the line was read. Never raises."""
     try:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from skilld.classify.caseless import caseless
 from skilld.classify.offline.reported import announced_quotation, names_text
 from skilld.text import fold
 
@@ -75,8 +76,8 @@ _LOG_LINE = re.compile(
     re.VERBOSE,
 )
 # A line that announces somebody else's words; all text after it is not the person's.
-_ANNOUNCEMENT = re.compile(
-    r"""(?:\b(?:
+_ANNOUNCEMENT = caseless(
+    r"""(?x)(?:\b(?:
         prints?|printed|outputs?|logs?|logged|says|said|saying|got|getting|errors?|respond(?:s|ed)|replie[ds]|reply|
         wrote|writes|returns|returned|reviewer|feedback|suggest(?:s|ed|ions?)|observations?|findings?|transcript|
         snippet|diff|stack\ ?trace|
@@ -84,12 +85,11 @@ _ANNOUNCEMENT = re.compile(
         console|copilot|coderabbit|chatgpt|answer(?:ed)?|
         (?:here|this)(?:'s|\ is|\ are)|from\ (?:the|my|our|an?|stack)|
         dice|dijo|salida|sagt|ausgabe|выда[её]т|пишет|вывод|dit|sortie|sa[ií]da|disse|píše|výpis|dice|wypisuje
-        )\b[^.?!\n]{0,60} | (?:报错|输出|日志|提示|错误|返回|エラー|ログ|出力|에러|오류|로그)[^\n]{0,10})[:：]\s*$""",
-    re.IGNORECASE | re.VERBOSE,
+        )\b[^.?!\n]{0,60} | (?:报错|输出|日志|提示|错误|返回|エラー|ログ|出力|에러|오류|로그)[^\n]{0,10})[:：]\s*$"""
 )
 # The same within a line: "the page says: ...", "found this on the forum: ...".
-_INLINE_ANNOUNCEMENT = re.compile(
-    r"""\b(?:here|this|that)(?:'s|\ is|\ was)\ [^.?!:\n]{0,30}\b(?:output|text|message|prompt|answer|reply|response
+_INLINE_ANNOUNCEMENT = caseless(
+    r"""(?x)\b(?:here|this|that)(?:'s|\ is|\ was)\ [^.?!:\n]{0,30}\b(?:output|text|message|prompt|answer|reply|response
         |excerpt|result)s?\b[^.?!:\n]{0,20}[:：]\s
       | \bprompts?\ (?:of|for)\ [^.?!:\n]{1,40}\b(?:is|was|goes)\s?[:：]\s
       | \b(?:explain|rewrite|reword|improve|correct|simplify|analy[sz]e|interpret|grammar|tl;?dr)\b[^.?!:\n]{0,20}
@@ -126,8 +126,7 @@ _INLINE_ANNOUNCEMENT = re.compile(
       | \b(?:pasted|copied|quoted|forwarded|excerpt)\b[^.?!:\n]{0,30}[:：]\s
       | \b(?:this|these|following|attached|below)\ (?:\w+\ ){0,2}?(?:resume|cv|paper|article|e?mail|document|essay|
         report|abstract|transcript|review|story|passage|letter|contract|tweet)s?
-        \s?[:：]\s""",
-    re.IGNORECASE | re.VERBOSE,
+        \s?[:：]\s"""
 )
 # Somebody, except the person, who is quoted within a line without a verb of saying ("Bob's message: ..."; those with
 # one are in `reported`), and what they are to be told.
@@ -164,9 +163,10 @@ _TAKEN_UP = re.compile(
     r"(?:make|treat|add|put|save|remember|keep|adopt)\ (?:that|this|it)\b",
     re.IGNORECASE,
 )
-# A line that asks about the text below it, or names its source.
-_QUESTION_ABOUT_PASTE = re.compile(
-    r"""(?:\bwhat\ (?:do|should|shall|can|would)\ (?:i|we)\ (?:answer|tell|reply|write|say)\b
+# A line that asks about the text below it, or names its source. It ends in one of these marks.
+_ASKING_ENDS = ("?", "？", ":", "：")
+_QUESTION_ABOUT_PASTE = caseless(
+    r"""(?x)(?:\bwhat\ (?:do|should|shall|can|would)\ (?:i|we)\ (?:answer|tell|reply|write|say)\b
       | \b(?:does|do)\ (?:this|that|it|these|any\ of\ (?:this|it))\ (?:apply|concern|affect|matter|hold)\b
       | \b(?:is|are)\ (?:this|that|it|these)\ (?:still\ )?(?:true|right|outdated|current|correct|valid)\b
       | \bwhat\ do\ you\ (?:make|think)\ of\ (?:this|that|it|these)\b
@@ -186,12 +186,14 @@ _QUESTION_ABOUT_PASTE = re.compile(
       | \bci\ riguarda|\bcosa\ (?:gli\ |le\ )?rispond|\bnos\ (?:afeta|diz\ respeito)|\bo\ que\ respond
       |\bgeldt\ dit|\bwat\ antwoord
       | касается|что\ (?:ему\ |ей\ )?ответить|\bdotyczy|\btýká|当てはま|どう返|适用|怎么回|해당)
-      [^?？:：\n]{0,60}[?？:：]\s*$
-      | ^[^\n]{0,40}\b(?:got|received|found)\ (?:this|these|that|the\ following)\b[^\n]{0,60}$
+      [^?？:：\n]{0,60}[?？:：]\s*$"""
+)
+# A line that hands over the text below it.
+_HANDED_OVER = caseless(
+    r"""(?x)^[^\n]{0,40}\b(?:got|received|found)\ (?:this|these|that|the\ following)\b[^\n]{0,60}$
       | ^what\ do\ you\ (?:make|think)\ of\ (?:this|that|it|these)$
       | ^[^\n]{0,40}\b(?:translate|proofread|summari[sz]e|übersetz\w*|tradu\w+|traduci\w*|vertaal|przetłumacz
-      |переведи)\b[^\n]{0,60}$""",
-    re.IGNORECASE | re.VERBOSE,
+      |переведи)\b[^\n]{0,60}$"""
 )
 # Who said the sentence before: ", says the wiki", ". That's what the linter says.", "(quoted from the guide)".
 _ATTRIBUTION = re.compile(
@@ -448,8 +450,9 @@ def _own_length(line: str, below: Sequence[str]) -> tuple[int, bool, bool]:
     taken_up = _WORK_ORDER.match(line)
     if taken_up and len(line) - taken_up.end() >= _MIN_COPIED:
         return taken_up.end(), True, False
-    announced = (colon and _ANNOUNCEMENT.search(line)) or _QUESTION_ABOUT_PASTE.search(line) or taken_up
-    return len(line), bool(announced) or names_text(line, "\n".join(below)), False
+    announced = taken_up or (colon and _ANNOUNCEMENT.search(line)) or _HANDED_OVER.match(line)
+    asks = line.rstrip().endswith(_ASKING_ENDS) and _QUESTION_ABOUT_PASTE.search(line)
+    return len(line), bool(announced or asks) or names_text(line, "\n".join(below)), False
 
 
 def _without_attributed(line: str) -> str:
