@@ -102,7 +102,8 @@ def _build_from(
     with closing(sqlite3.connect(new, isolation_level=None)) as db:
         place = Place(left.database or new_place().database, max(number, *numbers.values()) + 1)
         set_place(db, place)
-    Store.open_checked(new, journaled=False).close()
+    with closing(Store.open_checked(new, journaled=False)) as store:
+        store.search.clear()  # its sources say what was indexed, and have no index
     new.replace(corruption.rebuilt_path(path))
     sources = [
         *([f"{pluralize(rows, 'row')} that could still be read"] if rows else []),

@@ -75,6 +75,17 @@ def test_everything_that_cannot_be_read_again_is_restored_from_it(path: Path) ->
     store.close()
 
 
+def test_what_was_said_is_found_after_a_rebuild_too(path: Path) -> None:
+    store = Store.open(path)
+    store.learnings.add(LEARNING)
+    assert [hit.id for hit in store.search.find("a change")] == ["l1"]
+    store.meta.set("pinned_skills", ["/a"])
+    store.close()
+    store = _reopen(path)
+    assert [hit.id for hit in store.search.find("a change")] == ["l1"]
+    store.close()
+
+
 def test_every_table_is_listed_here_with_what_becomes_of_it(path: Path) -> None:
     store = Store.open(path)
     tables = {row[0] for row in store._db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
