@@ -209,6 +209,11 @@ class Proposals(Table):
         settings = ", ".join(f'"{name}" = ?' for name in names)
         values = [_to_row(name, getattr(proposal, name)) for name in names]
         self._db.execute(f"UPDATE proposals SET {settings} WHERE id = ?", [*values, proposal.id])  # noqa: S608 - fixed names
+        if {"summary", "evidence"} & set(names):  # the next search indexes it again (skilld.store.search)
+            own = "kind = 'proposal' AND id = ?"
+            self._db.execute(f"DELETE FROM said_words WHERE rowid IN (SELECT n FROM said WHERE {own})", (proposal.id,))  # noqa: S608
+            self._db.execute(f"DELETE FROM said WHERE {own}", (proposal.id,))  # noqa: S608 - fixed text
+            self._db.execute("UPDATE meta SET value = 'null' WHERE key = 'searched_proposal'")
 
     def forget_words(self, proposal: Proposal) -> None:
         """Blank all words of a proposal; call it in a transaction, and `Store.erase_free_space` behind it."""

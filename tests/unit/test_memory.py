@@ -22,7 +22,7 @@ from skilld.skills import Skill, Source
 from skilld.skills.spec import FrontMatter
 from skilld.store import Store
 from skilld.store.learnings import Learning
-from skilld.types import Message
+from skilld.types import Evidence, Kind, Message, Proposal
 from support.rows import for_each
 
 DAY = 86400.0
@@ -85,6 +85,28 @@ def test_kept_statements_are_found_in_any_word_form_until_forgotten(store: Store
     store.learnings.add(replace(LEARNING, id="l3", change="Tag the release.", quote="tag it"))
     assert _ids(store, "ticket") == []
     assert _ids(store, "tag a release") == ["l3"]
+
+
+def test_a_proposal_is_found_by_its_words_of_today(store: Store) -> None:
+    proposal = Proposal(
+        id="p1",
+        batch_id="b1",
+        skill="notes",
+        path="/p/notes/SKILL.md",
+        operations=(),
+        summary="Put the ticket number first.",
+        reason="",
+        kind=Kind.PREFERENCE,
+        confidence=0.8,
+        model="offline",
+        created_at="2026-01-05T10:00:00Z",
+    )
+    store.proposals.add(proposal)
+    assert _ids(store, "ticket") == ["p1"]
+    store.proposals.add_evidence("p1", Evidence("codex:9", "the changelog lacks the Jira key again"))
+    assert _ids(store, "jira") == ["p1"]
+    store.proposals.save_edit(replace(proposal, summary="Put the issue in front."))
+    assert [_ids(store, text) for text in ("issue", "jira", "ticket")] == [["p1"], ["p1"], []]
 
 
 def test_the_search_index_of_a_rebuilt_database_is_refilled(store: Store, tmp_path: Path) -> None:
