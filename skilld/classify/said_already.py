@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from skilld.classify.content import (
@@ -103,6 +104,14 @@ def _stems(text: str) -> frozenset[str]:
     return stems(unify_words(text))
 
 
+# That something is not to be forgotten is about the thing: "do not forget the index" says what "add an index" says.
+_REMINDED = re.compile(
+    r"^(?:do not|don'?t|never) (?:ever )?forget (?:about )?(?=(?:the|an?|your|our)\b)"
+    r"|,? (?:every time|always) you (?:forget|miss|skip)\b.*|,? (?:und )?nicht vergessen\W*$",
+    re.IGNORECASE,
+)
+
+
 def find_line(update: Update, text: str) -> str | None:
     """Return the line of `text` that already says an update, or None.
 
@@ -110,6 +119,7 @@ def find_line(update: Update, text: str) -> str | None:
     """
     if update.kind is Kind.REMOVE_STEP:
         return None
+    update = replace(update, change=_REMINDED.sub("", update.change))
     if update.kind is Kind.CHANGE_STEP:
         return find_same_words(update.change, text, covered=1.0, in_full=True)
     return (

@@ -53,7 +53,7 @@ def found_by_tag(name: str, half: int | None = None) -> dict[str, list[bool]]:
         ("cases.txt", 1, (0.9, 0.75, 0.35, 0.25)),
         # Families of constructions in sixteen languages; the forms for a third of the plain ones fired on no set by
         # another hand.
-        ("families.txt", None, (0.97, 0.88, 0.55, 0.45)),
+        ("families.txt", None, (0.97, 0.88, 0.55, 0.44)),
     ],
 )
 def test_everyday_wording_is_proposed_and_look_alikes_are_not(

@@ -145,3 +145,54 @@ def test_like_words_about_something_else_make_none(said: str) -> None:
 )
 def test_what_happened_or_is_written_already_is_no_part_of_a_rule(said: str, rule: str | None) -> None:
     assert _proposed(said) == ([rule] if rule else [])
+
+
+@for_each(
+    ("said", "rule"),
+    [
+        ("may I have it as policy that no file in vendor gets edited", "No file in vendor gets edited."),
+        ("lab rule: raw counts stay in the counts folder", "Raw counts stay in the counts folder."),
+        (
+            "kindly hang on to this one: figures are drawn at the width of a column",
+            "Figures are drawn at the width of a column.",
+        ),
+        (
+            "figures are drawn at the width of a column. please make that part of your routine as reviewers ask",
+            "Figures are drawn at the width of a column.",
+        ),
+        (
+            "a green build, but I am not going to have this discussion twice: migrations run on the copy first",
+            "Migrations run on the copy first.",
+        ),
+        ("legends under the plot, and please treat that as settled for all of them", "Legends under the plot."),
+        ("pin this above your desk: exported names keep their spelling", "Exported names keep their spelling."),
+        ("zum merken: Messwerte stehen in SI-Einheiten", "Messwerte stehen in SI-Einheiten."),
+        (
+            "grabátelo para siempre: las migraciones van en su propia carpeta",
+            "Las migraciones van en su propia carpeta.",
+        ),
+        ("regola tra noi due: i test stanno accanto al codice", "I test stanno accanto al codice."),
+        ("schrijf dit even bij je afspraken: bedragen zijn in centen", "Bedragen zijn in centen."),
+        ("żelazna zasada: kwoty trzymamy w groszach", "Kwoty trzymamy w groszach."),
+        ("запиши себе в правила: суммы храним в копейках", "Суммы храним в копейках."),
+        ("이건 꼭 기억해둬: 금액은 원 단위로 적는다", "금액은 원 단위로 적는다."),
+    ],
+)
+def test_marks_are_heard_in_many_wordings_and_languages(said: str, rule: str) -> None:
+    assert _proposed(said) == [rule]
+
+
+@for_each(
+    ("said", "rule"),
+    [
+        ("for fuck's sake never touch the seed data", "Never touch the seed data."),
+        ("for god's sake, always read the error first", "Always read the error first."),
+        ("for the love of god stop renaming my branches", "Do not rename my branches."),
+        ("goddamn it, always run the linter before you push", "Always run the linter before you push."),
+        ("stop guessing versions, god damn it", "Do not guess versions."),
+        ("in this repo: always set a timeout on requests", "Always set a timeout on requests."),
+        ("we should always wrap errors with their cause", "Always wrap errors with their cause."),
+    ],
+)
+def test_curses_and_introductions_are_no_part_of_a_rule(said: str, rule: str) -> None:
+    assert _proposed(said) == [rule]

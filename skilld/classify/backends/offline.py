@@ -220,7 +220,8 @@ def _may_be_of_product(match: Match, change: str, *, of_product: bool) -> bool:
 
     In talk `of_product`, words that say how long an order holds do not say to whom it is given.
     """
-    if match.cue not in _PRODUCT_CUES or match.marked or announces_rule(match.quote, match.language):
+    expressly = match.marked or announces_rule(match.quote, match.language) or PROJECT_SCOPE.search(match.quote)
+    if match.cue not in _PRODUCT_CUES or expressly:
         return False
     if match.cue is not Cue.ADVERB and not of_product:
         return False
@@ -257,7 +258,9 @@ def _make_update(
     skill = next((doc for doc in named or in_use if _is_about(match, said.text, doc, skills, agent[-last:])), answered)
     target = skill or (in_use[0] if in_use else None)
     confidence = match.strength if said.clear else min(match.strength, _UNCLEAR_CONFIDENCE)
-    if not target and _may_be_of_product(match, said.text, of_product=of_product):
+    # With a skill, which shows what is meant, only beside a requirement, and not what is said "from now on".
+    doubtful = not target or (of_product and match.cue is not Cue.LASTING)
+    if doubtful and _may_be_of_product(match, said.text, of_product=of_product):
         confidence = min(confidence, UNRELATED_CONFIDENCE)
     if target and not skill and not PROJECT_SCOPE.search(match.quote):  # project rules go to other files
         confidence = min(confidence, UNRELATED_CONFIDENCE)

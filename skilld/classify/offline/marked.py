@@ -23,16 +23,22 @@ _MAX_BEFORE = 3  # words before a mark that begins a clause: "perfect, and"
 _MAX_REASON = 80  # characters of a reason behind a mark that ends a clause
 # What may stand before a mark, and between it and its colon or the end of its clause.
 _LEADING = re.compile(
-    r"(?:^|[,;.!:(]|\s[-–—]{1,2})\s*(?:(?:and|so|also|und|et|e|y|but|oh|ok|please|bitte)\s+)*$", re.IGNORECASE
+    r"(?:^|[,;.!:(]|\s[-–—]{1,2}|\b(?:but|so))\s*(?:(?:and|so|also|und|et|e|y|but|oh|ok|okay|right|well|now|please|bitte)\s+)*$",
+    re.IGNORECASE,
 )
 _COLON = re.compile(
-    r"(?:(?:,| and\b| with\b| you\b| that\b| we\b| i\b| (?:note|write|keep|remember|save|put)\b)[^:.,]{0,50}?)?"
-    r"\s*(?::|：|\.{2,3}|\s[-–—]{1,2})\s*(?=\S+\s*\S)",
+    r"(?:(?:,| and\b| with\b| you\b| that\b| we\b| i\b| (?:note|write|keep|remember|save|put)\b)[^:.,]{0,80}?)?"
+    r"\s*(?::|：|\.{2,3}|\s[-–—]{1,2}| (?:that|dass|que|che)(?= ))\s*(?=\S+\s*\S)",
     re.IGNORECASE,
 )
 _SEAM = " ,;:–—-(\n"
+_CONJUNCTION = re.compile(r"[ ,](?:and|und|et|e|y)\Z", re.IGNORECASE)
 _END = re.compile(r"\W*\Z")
-_REASON = re.compile(rf"\s*[,;–—-]\s*[^\n:]{{0,{_MAX_REASON}}}\Z")
+_REASON = re.compile(
+    r"\s*(?:[,;–—-]|\b(?:as|so|since|because|cause|cos|weil|damit|porque|parce que|perché)\b)\s*"
+    rf"[^\n:]{{0,{_MAX_REASON}}}\Z",
+    re.IGNORECASE,
+)
 
 
 @value_class
@@ -77,7 +83,7 @@ def _candidates(
             if not _LEADING.search(head):
                 continue
             begins = count_words(head) <= _MAX_BEFORE
-            if begins and (colon := _COLON.match(tail)):
+            if (begins or head.endswith(("but ", "so "))) and (colon := _COLON.match(tail)):
                 yield start, start + (found.start() if kept else found.end() + colon.end()), end, end
             elif not (_END.match(tail) or _REASON.match(tail)):
                 continue
@@ -85,7 +91,7 @@ def _candidates(
                 yield (
                     start,
                     start + opener_end(clause.text, language),
-                    end if kept else start + len(head.rstrip(_SEAM)),
+                    end if kept else start + len(_CONJUNCTION.sub("", head.rstrip(_SEAM)).rstrip(_SEAM)),
                     end,
                 )
             else:
