@@ -271,8 +271,13 @@ def _group(
 
 
 def project_of(cwd: str) -> str:
-    """Return the project that a folder belongs to: the top of its work tree, or the folder itself."""
-    return str(find_top(Path(cwd)) or cwd)
+    """Return the project that a folder belongs to: the top of its repository's main work tree, or the folder itself."""
+    if (top := find_top(Path(cwd))) is None:
+        return cwd
+    try:
+        return str(Path(main_path(str(top / ".git"))).parent)
+    except OSError:  # its `.git` cannot be read
+        return str(top)
 
 
 def _share(counts: Iterable[tuple[int, int]]) -> Share:

@@ -69,6 +69,7 @@ def test_a_file_below_an_empty_git_folder_is_still_one_of_a_linked_work_tree(tmp
     (tmp_path / "side/web/.git").mkdir(parents=True)
     (tmp_path / "side/.git").write_text(f"gitdir: {git_dir}\n")
     assert main_path(str(tmp_path / "side/web/AGENTS.md")) == str(tmp_path / "shop/web/AGENTS.md")
+    assert {project_of(str(tmp_path / name)) for name in ("shop", "side", "side/web")} == {str(tmp_path / "shop")}
 
 
 def test_an_empty_git_folder_does_not_make_a_skill_the_persons(tmp_path: Path) -> None:
