@@ -385,9 +385,9 @@ class ReviewSession:
         with self._store() as store:
             return relocation.personal_file_name(store, proposal, self._host)
 
-    def accept_elsewhere(self, proposal_id: str, path: str) -> DecisionReport:
+    def accept_elsewhere(self, proposal_id: str, path: str, seen: Proposal | None = None) -> DecisionReport:
         """Apply a proposal to the file at this path instead."""
-        with self._locked_proposal(proposal_id) as (store, proposal):
+        with self._locked_proposal(proposal_id, seen) as (store, proposal):
             made, report = relocation.accept_elsewhere(
                 store, proposal, Path(path), self._host, redact=self._redact, decision=accepting(self._context.removed)
             )

@@ -146,7 +146,7 @@ class PlainReview:
                 given = self._talk.ask_line(f"into which file{f' (Enter for {own})' if own else ''}? ") or own
                 if given in {"", "q"}:
                     return _CONTINUE
-                self._print_report(self._session.accept_elsewhere(proposal.id, given))
+                self._print_report(self._session.accept_elsewhere(proposal.id, given, proposal))
             case _:
                 return ""
         return "done"

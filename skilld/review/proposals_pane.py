@@ -273,7 +273,8 @@ class ProposalsPane(Pane):
     @shows_errors
     def action_elsewhere(self) -> None:
         if proposal := self._undecided_choice():
-            decided = partial(self._decide_with, lambda path: self._session.accept_elsewhere(proposal.id, path))
+            accept = partial(self._session.accept_elsewhere, proposal.id, seen=proposal)
+            decided = partial(self._decide_with, accept)
             field = Field(self._session.own_file(proposal), "Accept", placeholder="path to a file")
             question = f"Accept into which file? {safe_text(proposal.summary)}"
             self.app.push_screen(TextDialog(question, field), lambda path: decided(path or None))

@@ -113,6 +113,8 @@ def test_a_proposal_changed_since_it_was_shown_is_not_decided(world: TaughtProje
     seen = next(proposal for proposal in at.proposals() if proposal.id == world.two)
     with pytest.raises(SkilldError, match="has changed since it was shown"):
         at.accept(world.two, replace(seen, summary="Something else."))
+    with pytest.raises(SkilldError, match="has changed since it was shown"):
+        at.accept_elsewhere(world.two, str(world.home / "CLAUDE.md"), replace(seen, summary="Something else."))
     assert world.states()[world.two] == "open"
 
 

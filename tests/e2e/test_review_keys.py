@@ -114,7 +114,8 @@ class FakeSession(ReviewSession):
         del proposal
         return "~/own"
 
-    def accept_elsewhere(self, proposal_id: str, path: str) -> DecisionReport:
+    def accept_elsewhere(self, proposal_id: str, path: str, seen: Proposal | None = None) -> DecisionReport:
+        del seen
         return self._do(f"accept {proposal_id} in {path}")
 
     def undo(self, agree: Callable[[str], bool | None] = bool) -> DecisionReport:
