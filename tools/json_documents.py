@@ -359,8 +359,6 @@ WITHOUT = (
         (
             "skills enable",
             "skills disable",
-            "skills pin",
-            "skills unpin",
             "skills archive",
             "skills delete",
             "feedback",

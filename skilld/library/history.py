@@ -67,7 +67,7 @@ class History:
         result = self._tracked.repo.git.call("rev-parse", *asked) if "\0" not in revision else None
         if result is None or result.status:
             raise UsageError(
-                "No such revision or proposal",
+                "No such revision",
                 revision,
                 f"List them: skilld skills history {quote(named or str(self._path.parent))}",
             )

@@ -101,10 +101,10 @@ def add_history(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--limit", metavar="N", type=common.parse_count, default=50, help="show at most N commits (default: 50)"
     )
-    parser = common.verb(verbs, "diff", diff, "show what changed in a skill, or what a proposal changes")
+    parser = common.verb(verbs, "diff", diff, "show what changed in a skill since a revision")
     parser.add_argument("name", metavar="NAME", help="a skill's name or folder")
-    about = "the revision to compare with, or the proposal to show (default: uncommitted changes)"
-    parser.add_argument("since", metavar="REV|PROPOSAL", nargs="?", default="", help=about)
+    about = "the revision to compare with (default: uncommitted changes)"
+    parser.add_argument("since", metavar="REV", nargs="?", default="", help=about)
 
 
 def history(arguments: argparse.Namespace) -> int:
@@ -122,17 +122,9 @@ def history(arguments: argparse.Namespace) -> int:
 
 
 def diff(arguments: argparse.Namespace) -> int:
-    """Show a skill's changes since a revision, its uncommitted changes, or a proposal's."""
-    store = common.store_or_empty()
-    row = inventory.find_skill(store, arguments.name)
-    since = common.as_text(arguments.since)
-    proposals = [one for one in store.proposals.find(since) if one.path == str(row.path)] if since else []
-    if len(proposals) == 1:
-        from skilld.proposals.explain import diff as of_proposal
-
-        lines = list(of_proposal(proposals[0]))
-    else:
-        lines = _open_history(row).diff(since, common.as_text(arguments.name))
+    """Show a skill's changes since a revision, or its uncommitted changes."""
+    row, since = inventory.find_skill(common.store_or_empty(), arguments.name), common.as_text(arguments.since)
+    lines = _open_history(row).diff(since, common.as_text(arguments.name))
     console.diff(lines)
     if not lines:
         console.say("No changes since then." if since else "No uncommitted changes.")
