@@ -18,6 +18,7 @@ from skilld.clock import parse_time, rfc3339
 from skilld.daemon import judges
 from skilld.ingest.discover import Host, skill_places
 from skilld.jobs.learnings import NO_FILE_REASON
+from skilld.proposals.let_go import load_let_go
 from skilld.proposals.model import is_put_away
 from skilld.proposals.passed_over import load_passed_over
 from skilld.proposals.past_decisions import past_decisions, thresholds
@@ -112,6 +113,7 @@ def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatc
         agents=tuple(store.transcripts.agents_in(batch.job.cwd or "")),
         waiting=tuple(_waiting_learnings(store, batch)),
         aside=tuple(_aside_learnings(store, batch)),
+        let_go=tuple(_let_go_later(store, batch, now)),
         most_tokens=most,
     )
     return Job(work, *limits)
@@ -137,14 +139,26 @@ def _aside_learnings(store: Store, batch: StoredBatch) -> Iterator[PastLearning]
 def _may_be_taken_back(store: Store, learning: Learning, batch: StoredBatch) -> bool:
     """Whether a batch's words may take a learning back: it was said earlier, in the same project."""
     job = batch.job
-    project, cwd = learning.project or "", job.cwd or ""
-    if job.kind == WAITING_KIND or learning.turn_key in job.turns:
-        return False
-    near = _overlap(project, cwd) and not any(Path(job.home).is_relative_to(one) for one in (project, cwd))
-    if not (near or project == cwd):
+    if job.kind == WAITING_KIND or learning.turn_key in job.turns or not _is_near(learning.project or "", batch):
         return False
     said = parse_time(store.transcripts.said_at(learning.turn_key) or learning.created_at)
     return (said or 0.0) <= _heard_at(store, batch)
+
+
+def _is_near(project: str, batch: StoredBatch) -> bool:
+    """Whether a batch is of this project: one is in the other, and neither around the home folder."""
+    cwd = batch.job.cwd or ""
+    around = any(Path(batch.job.home).is_relative_to(one) for one in (project, cwd))
+    return project == cwd or (_overlap(project, cwd) and not around)
+
+
+def _let_go_later(store: Store, batch: StoredBatch, now: float) -> Iterator[str]:
+    """Yield the words by which the person took rules back in a batch's project after it was typed."""
+    heard = _heard_at(store, batch)
+    for one in load_let_go(store, now):
+        is_later = (parse_time(one.said_at) or 0.0) > heard and one.turn not in batch.job.turns
+        if is_later and _is_near(one.project, batch):
+            yield one.quote
 
 
 def _heard_at(store: Store, batch: StoredBatch) -> float:

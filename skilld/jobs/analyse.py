@@ -25,7 +25,7 @@ from skilld.jobs.placing import (
     loaded_places,
     waits_for_skill,
 )
-from skilld.jobs.taken_back import find_forgotten, find_taken_back, without_taking_back
+from skilld.jobs.taken_back import find_forgotten, find_let_go, find_taken_back, without_taking_back
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import (
     UNREADABLE_REASON,
@@ -493,6 +493,7 @@ class Analysis:
             supported=tuple(self._supported),
             taken_back=tuple(find_taken_back(self._job, self._messages)),
             forgotten=tuple(find_forgotten(self._job, self._messages)),
+            let_go=tuple(find_let_go(self._job, self._messages)),
             passed_over=tuple(find_passed_over(self._job, self._messages, self._lost)),
             changes=self._staged.changes(),
         )

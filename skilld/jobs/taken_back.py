@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from skilld.classify.offline.provenance import own_words
-from skilld.classify.offline.retraction import only_takes_back, taking_back
+from skilld.classify.offline.retraction import only_takes_back, releases, taking_back
 from skilld.classify.verify import Verdict
 from skilld.protocol import AnalyseBatch, TakenBack
 from skilld.text import fold, truncate
-from skilld.types import Kind, Message, Proposal, Update
+from skilld.types import Evidence, Kind, Message, Proposal, Update
 
 _MAX_QUOTE = 200  # characters
-_TAKES_BACK = "it only takes back what an open proposal or a learning asks for"
+_TAKES_BACK = "it only takes back what an open proposal or a learning asks for, or you took it back later"
 
 
 def find_taken_back(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[TakenBack]:
@@ -35,6 +35,14 @@ def find_forgotten(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[s
             yield name
 
 
+def find_let_go(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[Evidence]:
+    """Yield the clauses by which the person lets go of a rule for good, with the keys of their turns."""
+    own = [one for one in messages if one.by_person]
+    for message, said in zip(own, _own_words(messages), strict=True):
+        if (turn := message.turn_key) and turn in job.batch.turns:
+            yield from (Evidence(turn, truncate(fold(one.clause), _MAX_QUOTE)) for one in releases(said) if one.lasting)
+
+
 def _own_words(messages: Sequence[Message]) -> Iterator[str]:
     before: list[str] = []
     for message in messages:
@@ -50,11 +58,15 @@ def _waiting_rules(job: AnalyseBatch) -> dict[str, Update]:
 
 
 def without_taking_back(verdict: Verdict, job: AnalyseBatch) -> Verdict:
-    """Return a verdict without the updates that only say that the rule of a proposal or learning holds no longer."""
+    """Return a verdict without the updates that only say that the rule of a proposal or learning holds no longer.
+
+    Nor those that the person took back in a session that was read before: of past sessions, the newest are.
+    """
     rules = [*_waiting_rules(job).values(), *(rule for one in _near_proposals(job) for rule in _rules(one))]
 
     def takes_back(update: Update) -> bool:
-        return any(only_takes_back(update, rule) for rule in rules)
+        later = any(taking_back(said, update) for said in job.let_go)
+        return later or any(only_takes_back(update, rule) for rule in rules)
 
     proposed = tuple(item for item in verdict.proposed if not takes_back(item.update))
     learned = tuple(pair for pair in verdict.learned if not takes_back(pair[0]))

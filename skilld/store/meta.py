@@ -27,6 +27,7 @@ FOLDER_IDS = "folders"  # the numbers by which each project's folder is known ag
 GIT_POLLED_AT = "looked_at"  # Unix time of the last look at what plain git decided
 SNOOZED_UNTIL = "snoozed_until"  # Unix time; no notice before it
 SYNCED_PROJECTS = "synced"  # project folders whose instruction files got a managed block
+LET_GO = "let_go"  # redacted quotes by which the person took a rule back, lately
 PASSED_OVER = "passed_over"  # what sounded lasting and was not taken for a rule: redacted quotes, as of learnings
 STATUSLINES = "statuslines"  # settings files of other programs that show the status line, and whether we created them
 SHARED_COMMITS = "shared"  # commits made for sharing, by the address of their repository

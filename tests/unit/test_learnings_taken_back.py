@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from skilld.clock import rfc3339
+from skilld.proposals.let_go import load_let_go
 from skilld.proposals.passed_over import load_passed_over
 from skilld.store.learnings import Learning
 from skilld.store.meta import PASSED_OVER
@@ -122,3 +123,35 @@ def test_older_words_that_are_read_later_take_no_proposal_back(
     Session(home, bare).type(words, *CHATTER[:4])
     daemon.run()
     assert [words in flag for flag in flags(daemon, proposal.id)] == [True]
+
+
+def _say_years_ago(home: Path, project: Project, *texts: str) -> None:
+    """Type a session that is older than all others, and read later."""
+    old = Session(home, project)
+    old.type(*texts, *CHATTER[: 5 - len(texts)])
+    old.path.write_text(re.sub(r'("timestamp": ?")\d{4}', r"\g<1>2020", old.path.read_text()))
+
+
+def test_a_rule_that_is_read_after_the_words_that_take_it_back_is_not_kept(
+    daemon: InProcessDaemon, home: Path, tmp_path: Path, bare: Project
+) -> None:
+    """Of past sessions, the newest are read first."""
+    assert say(daemon, home, bare, FORGET) == []
+    _say_years_ago(home, bare, RULE, OTHER)
+    assert daemon.run() == []
+    assert [one.change for one in daemon.store.learnings.all()] == ["Always write the commit subject in English."]
+    _say_years_ago(home, Project(tmp_path / "other", home, ".elsewhere"), RULE)
+    daemon.run()
+    assert len(daemon.store.learnings.all()) == 2, "in another project it stands"
+
+
+def test_a_rule_said_again_after_it_was_taken_back_is_kept(daemon: InProcessDaemon, home: Path, bare: Project) -> None:
+    say(daemon, home, bare, FORGET)
+    assert len(say(daemon, home, bare, RULE)) == 1
+
+
+def test_what_was_taken_back_is_remembered_for_a_month(daemon: InProcessDaemon, home: Path, bare: Project) -> None:
+    say(daemon, home, bare, FORGET, "You can drop that popup again.")
+    now = time.time()
+    assert FORGET.rstrip(".") in [one.quote.rstrip(".") for one in load_let_go(daemon.store, now)]
+    assert load_let_go(daemon.store, now + 31 * 86400) == []
