@@ -266,7 +266,7 @@ def _rebuild_for(request: Request, tracked: TrackedFile, branch: Branch) -> Stag
 
 
 def _base_for(repo: Repo, branch: Branch, open_proposals: Mapping[str, ProposalEdit], dropped: Collection[str]) -> Base:
-    """Return the base of a rebuilt branch: the present one, unless its skills have changed since.
+    """Return the base of a rebuilt branch: the present one, unless its skills have changed since or a rebase left it.
 
     They have if neither the default branch nor the checked-out one still has the base's version of them; a branch that
     never had it does not count. In a repository of ours no other branch can have a file that is gone.
@@ -279,8 +279,12 @@ def _base_for(repo: Repo, branch: Branch, open_proposals: Mapping[str, ProposalE
     remade = {item.proposal.relpath for item in open_proposals.values() if item.proposal.target in CREATABLE}
     if repo.private and remade.intersection(absent).difference(waiting):
         waiting, files = absent, sorted(set(on_it).difference(absent))
-    elif not files or not _is_base_outdated(repo, base, files) or not set(files).isdisjoint(absent):
+    elif not set(files).isdisjoint(absent):
         return describe_base(repo, base)
+    elif not files or not _is_base_outdated(repo, base, files):
+        present = describe_base(repo, base)
+        if present.branch or not present.ahead or refs.is_reachable(repo.git, base, repo.head):
+            return present
     return find_base(repo, [*files, *_files_of_other_commits(repo, branch, open_proposals, dropped)], waiting)
 
 

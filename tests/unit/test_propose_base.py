@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from skilld.git.repo import open_repo
 from skilld.proposals.branch import describe_base, find_base
+from support.proposal_life import ProposalLife
 from support.repos import SKILL, TEXT, Harness, Person, insert_below
 from support.waiting import LIMIT
 
@@ -130,3 +131,22 @@ def test_without_a_default_branch_there_is_no_warning(person: Person) -> None:
     person.git("branch", "two")
     rest = find_base(open_repo(person.root), [SKILL])
     assert (rest.commit, rest.default, rest.warning) == (person.tip(), None, "")
+
+
+def test_after_a_rebase_staging_follows_the_branch(life: ProposalLife) -> None:
+    life.person.commit("others", {"other.txt": "1\n"})
+    life.offer()
+    old = life.person.git("rev-parse", "skilld/staging~1")
+    life.person.git("rebase", "--quiet", "--root", "--force-rebase")
+    assert life.person.git("branch", "--contains", old, "--format=%(refname:short)") == "skilld/staging"
+    assert life.observe() == ("open", "")
+    assert life.person.git("rev-list", "--count", "main..skilld/staging") == "1"
+
+
+def test_on_the_detached_head_that_staging_is_based_on_it_stays(life: ProposalLife) -> None:
+    life.person.git("switch", "--quiet", "--detach")
+    base = life.person.commit("mine", {SKILL: TEXT + "More.\n"})
+    life.offer()
+    life.person.commit("others", {"other.txt": "1\n"})
+    assert life.observe() == ("open", "")
+    assert life.person.git("rev-parse", "skilld/staging~1") == base
