@@ -204,6 +204,7 @@ class ReviewSession:
         self._made_at: dict[str, float | None] = {}  # by ID
         self._decided_here: set[str] = set()  # IDs of what was decided in this session
         self.outcomes: dict[str, tuple[str, ...]] = {}  # by ID, the last outcome of each, with how to undo it
+        self.reopened = ""  # the ID of the last one that was reopened by an undo
 
     def _redact(self, text: str) -> str:
         return Redactor(load_key(self._context.redaction_key)).redact(text) if text else ""
@@ -408,6 +409,7 @@ class ReviewSession:
                 is_rejected, removed = proposal.state is State.REJECTED, self._context.removed
                 report = amend.reopen(store, proposal) if is_rejected else undo_accept(store, proposal, removed)
                 self.outcomes[last.id] = report.lines
+                self.reopened = last.id
                 return report
 
     def waiting_learnings(self) -> list[list[Learning]]:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_LOADING = "Still loading this proposal."
+_LOADING = "Nothing was done: the whole proposal was not yet on screen. Press the key again."
 _NONE_SELECTED = "No proposal is selected."
 _MIN_LIST_LINES = 3  # including the header
 _REFRESH_SECONDS = 1.0  # between checks for changes
@@ -134,7 +134,10 @@ class ProposalsPane(Pane):
     @on(Input.Changed, "#find")
     @shows_errors
     def _apply_search(self) -> None:
-        """Show the proposals with the searched words; the cursor stays on its proposal, or moves to the next."""
+        """Show the proposals with the searched words; the cursor stays on its proposal, or moves to the next.
+
+        It moves to one that was just reopened by an undo.
+        """
         words = self.query_one("#find", Input).value
         if words.strip() and self._decided is None:
             self._decided = self._session.decided()
@@ -156,7 +159,9 @@ class ProposalsPane(Pane):
         here = before[row : row + 1]
         split = {(one.batch_id, one.path) for name, one in self._items.items() if name in gone and name in here}
         rest = [name for name, item in found.items() if name not in before and (item.batch_id, item.path) in split]
-        near = (place[name] for name in (*rest, *before[row:], *before[:row][::-1]) if name in place)
+        if (back := self._session.reopened) in found:
+            self._session.reopened = ""
+        near = (place[name] for name in (back, *rest, *before[row:], *before[:row][::-1]) if name in place)
         moved = {name for name, item in found.items() if item != self._items.get(name)}
         self._views = {name: view for name, view in self._views.items() if name in found and name not in moved}
         self._items = found
@@ -202,7 +207,6 @@ class ProposalsPane(Pane):
         if self._items.get(proposal.id) == proposal:
             self._views[proposal.id] = view
             if proposal == self.chosen:
-                self.app.hide_message(_LOADING)
                 self.query_one("#change", Static).update(draw.proposal_detail(proposal, view, self._session.home))
 
     @on_thread("git")
@@ -305,6 +309,7 @@ class ProposalsPane(Pane):
         """Return the view of the chosen proposal; None, and a message, if it has not been shown yet."""
         proposal = self.chosen
         view = self._views.get(proposal.id) if proposal else None
+        self.app.hide_message(_LOADING)
         if view is None:
             self.app.show_message(_LOADING if proposal else _NONE_SELECTED)
         return view

@@ -20,6 +20,7 @@ from skilld.git.environment import scrub_environment
 from skilld.review import proposals_pane
 from skilld.review.app import ReviewApp
 from skilld.review.dialogs import KeysApp, Rows
+from skilld.review.proposals_pane import ProposalsPane
 from support.review_pilot import Screen, review, review_session
 from support.taught_project import FIRST, SECOND, THIRD, TaughtProject
 from support.terminal import Terminal
@@ -167,6 +168,9 @@ def test_accepting_and_undoing_works(world: TaughtProject) -> None:
         assert world.project.git("log", "-1", "--format=%an, %cn") == "skilld, Ada Tester"
         await screen.press("u")
         await screen.until("it to be open again", lambda: screen.open == [world.one, world.two])
+        chosen = screen.app.query_one(ProposalsPane).chosen
+        assert chosen is not None
+        assert chosen.id == world.one, "the next key is for what was reopened"
 
     head = world.project.git("rev-parse", "HEAD")
     review(review_session(world.home), story)

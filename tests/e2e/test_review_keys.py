@@ -472,7 +472,7 @@ def test_each_key_does_what_the_table_says_and_the_key_line_stays(
     assert screens == SCREENS
 
 
-def test_loading_is_said_only_while_it_is_true(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_came_too_early_is_told_until_the_next_one(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("skilld.review.app._MESSAGE_SECONDS", 10 * LIMIT)
     private_dir(places().state)
     at, gate = FakeSession(review_session(home)._context), threading.Event()
@@ -490,8 +490,11 @@ def test_loading_is_said_only_while_it_is_true(home: Path, monkeypatch: pytest.M
             screen = Screen(app, pilot)
             await screen.until("the list", lambda: screen.open)
             await screen.press("e")
-            await screen.until("the message", lambda: "Still loading this proposal." in screen.text)
+            await screen.until("the message", lambda: "Nothing was done: the whole proposal was not yet" in screen.text)
             gate.set()
-            await screen.until("the message to go", lambda: "Still loading" not in screen.text)
+            await screen.read()
+            assert "Nothing was done: " in screen.text, "who presses a key that does nothing must see why"
+            await screen.press("e")
+            await screen.until("the message to go", lambda: "Nothing was done: " not in screen.text)
 
     asyncio.run(run())
