@@ -287,7 +287,8 @@ def _decide_each(
         if as_json:
             rows.append(_as_json(store.proposals.get(proposal.id) or proposal, report, error))
         elif error is not None:  # of many with the same obstacle, once
-            refused.setdefault((str(error), error.remedy.replace(proposal.id, _EACH)), []).append(proposal.id)
+            why = str(error).removeprefix(f"{proposal.id} was ")
+            refused.setdefault((why, error.remedy.replace(proposal.id, _EACH)), []).append(proposal.id)
         else:
             _print_report(report)
     for (why, remedy), names in refused.items():

@@ -152,8 +152,10 @@ def accept_elsewhere(
     except SkilldError as error:
         cause = f"{error.cause or error.title}; the proposal {made.id} for {ref.name} stays open"
         raise SkilldError(title, cause, f"skilld accept {made.id}") from error
-    unread = [f"{note[:1].upper()}{note[1:]}"] if (note := _unread_note(ref)) else []
-    return made.id, DecisionReport((*report.lines, *left.lines[1:]), (*report.warnings, *left.warnings, *unread))
+    unread = [f"{why[:1].upper()}{why[1:]}"] if (why := _unread_note(ref)) else []
+    first = f"{proposal.id if whole else f'part of {proposal.id}'} was {note}"
+    lines = first[:1].upper() + first[1:], *report.lines, *left.lines[1:]
+    return made.id, DecisionReport(lines, (*report.warnings, *left.warnings, *unread))
 
 
 @contextmanager

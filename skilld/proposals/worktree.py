@@ -253,21 +253,26 @@ def _retry_command(proposal: Proposal, command: tuple[str, ...]) -> str:
     return f"skilld {'accept' if command[0] == 'cherry-pick' else command[0]} {proposal.id}"
 
 
+_NEEDS_BRANCH = "Check out a branch"
+
+
 def find_obstacle(repo: Repo) -> tuple[str, str]:
     """Return why no decision can be committed in a work tree, and what to do first; both empty if it can."""
     if busy := state.in_progress(repo.git_dir):
         return f"{busy} is in progress in {repo.toplevel}", "Finish or abort it"
     if repo.branch is None:
-        return f"no branch is checked out in {repo.toplevel}", ""
+        return f"no branch is checked out in {repo.toplevel}", _NEEDS_BRANCH
     return (f"{STAGING_BRANCH} itself is checked out in {repo.toplevel}" if repo.branch == STAGING_REF else ""), ""
 
 
 def _check_ready(work_tree: Worktree) -> Worktree:
     tracked, (cause, first) = work_tree.tracked, find_obstacle(work_tree.repo)
     if cause:
-        waits = work_tree.repo.branch is None and not first and work_tree.retry_command.startswith("skilld accept")
-        later = "; what you pick there by hand counts once a branch contains it" if waits else ""
-        raise work_tree.refused(f"{cause}{later}", first)
+        refusal = work_tree.refused(cause, first)
+        hand = work_tree.remedy() if first == _NEEDS_BRANCH else work_tree.retry_command
+        if hand != work_tree.retry_command:
+            refusal.remedy += f"; or by hand: {hand}"
+        raise refusal
     _require_room(work_tree)
     limits = "--porcelain=v1", "-z", "--untracked-files=no"
     for relpath in (tracked.relpath, *work_tree.also):
