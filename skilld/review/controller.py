@@ -52,6 +52,7 @@ from skilld.review.diff import DiffRow, diff_rows
 from skilld.skills import Skill, is_left_alone
 from skilld.store import Store
 from skilld.store.learnings import Learning
+from skilld.store.meta import DOUBTS_SHOWN
 from skilld.store.overview import LiveSession
 from skilld.text import fold, pluralize, safe_text, truncate
 from skilld.types import Evidence, Message, Op, Proposal, State, TargetKind
@@ -258,16 +259,19 @@ class ReviewSession:
                 record_observation(store, result, time.time())
 
     def doubts(self) -> list[str]:
-        """Return decisions to check: those made by an agent, and rejected proposals that were said again.
+        """Return decisions to check: those made by an agent, once, and rejected proposals that were said again.
 
         Several of the first kind are one line: each alone would cover a part of the screen.
         """
         with self._store() as store:
             now = time.time()
             again = [f"{one.id} {describe_repeat(store, one)}" for one in unwanted_said_again(store, now)]
-            found = recent_doubts(store, now)
+            doubts = {text.partition(":")[0]: text for text in recent_doubts(store, now)}
+            shown = store.meta.get(DOUBTS_SHOWN, [])
+            store.meta.set(DOUBTS_SHOWN, [*doubts])
+        found = [text for name, text in doubts.items() if name not in shown]
         if len(found) > 1:
-            names = ", ".join(one.partition(":")[0] for one in found)
+            names = ", ".join(name for name in doubts if name not in shown)
             count = f"{len(found)} decisions of this week"
             found = [f"{count} came with plain git, from you or an agent: {names} (skilld show ID)"]
         return [*found, *again]

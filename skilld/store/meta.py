@@ -36,6 +36,7 @@ MINED_ON = "mined_on"  # the day on which the daemon last mined past sessions
 RULES_CHECKED_ON = "mended_on"  # the day on which the daemon last looked for rules that are not followed
 CORRECTIONS_READ = "heard"  # whether corrections were read since that check
 LAST_OFFERED = "offered"  # the newest decision that was checked for other files it concerns
+DOUBTS_SHOWN = "doubts_shown"  # IDs of recent decisions with plain git that the review has named
 DRIFT = "drift"  # the kinds of records in sessions, by agent and version of its client
 TEAMS = "team"  # by repository whose team the person joined: their name, the remote, and the keys of the others
 MOVED_TEAMS = "team_moved"  # where repositories of joined teams are now, by their path in the settings
