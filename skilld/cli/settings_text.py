@@ -39,8 +39,7 @@ def with_setting(text: str, key: str, literal: str) -> str:
         lines[found.start : found.end] = [old[: _value_offset(old)] + literal + _trailing_comment(old)]
         return "\n".join(lines)
     table, _, name = key.rpartition(".")
-    taken = {at for one in statements for at in range(one.start, one.end)}
-    headers = {_table_name(line): at for at, line in enumerate(lines) if at not in taken and _table_name(line)}
+    headers = _headers(lines)
     if same_table := [one for one in statements if (one.key.rpartition(".")[0] if table else one.table) == table]:
         name = key if table and not same_table[-1].table else name
         lines.insert(same_table[-1].end, f"{name} = {literal}")
@@ -54,12 +53,24 @@ def with_setting(text: str, key: str, literal: str) -> str:
 
 
 def without_setting(text: str, key: str) -> str:
-    """Return `text` without the lines that set `key`; table headers stay."""
+    """Return `text` without the lines that set `key`, nor a header without a comment that then heads nothing."""
     lines = text.split("\n")
     for one in reversed(list(_statements(lines))):
         if one.key == key:
             del lines[one.start : one.end]
+    headers = _headers(lines)
+    at = headers.get(key.rpartition(".")[0])
+    if at is not None and lines[at].strip().endswith("]") and not lines[max(at - 1, 0)].lstrip().startswith("#"):
+        end = min((other for other in headers.values() if other > at), default=len(lines) - 1)
+        if not any(line.strip() for line in lines[at + 1 : end]):
+            del lines[at:end]
     return "\n".join(lines)
+
+
+def _headers(lines: list[str]) -> dict[str, int]:
+    """Return where the headers of the tables are, by their names."""
+    taken = {at for one in _statements(lines) for at in range(one.start, one.end)}
+    return {_table_name(line): at for at, line in enumerate(lines) if at not in taken and _table_name(line)}
 
 
 def with_explanations(text: str, settings: Mapping[str, tuple[str, str]]) -> str:

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import common, terminal
+from skilld.cli import common, permissions, terminal
 from skilld.errors import Exit
 from skilld.values import value_class
 
@@ -100,9 +100,10 @@ def run(arguments: argparse.Namespace) -> int:
             return 0
     elif asks_nothing(arguments):
         _print_offers(found)
-        given = f"{' | '.join(one.model for one in found)} [--service yes|no] [--look-back DAYS]"
-        sys.stderr.write("skilld: setup needs a terminal to ask its questions. ")
-        sys.stderr.write(f"To answer them beforehand: skilld setup {given}\n")
+        given = f"skilld setup {' | '.join(one.model for one in found)} [--service yes|no] [--look-back DAYS]"
+        doubt = permissions.person_doubt()  # who may not answer is not told to
+        how = permissions.remedy(doubt, ["setup"]) if doubt else f"To answer them beforehand: {given}"
+        sys.stderr.write(f"skilld: setup needs a terminal to ask its questions. {how}\n")
         return Exit.USAGE
     return _run_steps(arguments, found, file)
 
@@ -156,8 +157,6 @@ def _choose_judge(arguments: argparse.Namespace, found: Sequence[Offer], file: P
 
 def ask_once(settings: Settings, file: Path) -> bool:
     """Ask who judges, if there is a terminal, a choice, and no answer yet; return whether there is an answer now."""
-    from skilld.cli import permissions
-
     in_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     # Who judges is a setting, and only the person may change settings.
     if "model" in settings.model_fields_set or not in_terminal or permissions.calling_agent() is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import sys
 import tomllib
 from pathlib import Path
@@ -144,6 +145,17 @@ def test_a_setting_can_be_removed(file: Path, capsys: pytest.CaptureFixture[str]
     assert main(["config", "unset", "batch.turns"]) == 0
     assert capsys.readouterr().out == "batch.turns is not set in ~/.config/skilld/config.toml.\n"
     assert main(["config", "unset", "batch.turn"]) == 2
+
+
+def test_no_empty_table_is_left_behind(file: Path) -> None:
+    for written in ("", '[notify]\nper_day = 3\n\n[roots]\npi = ["/p"]\n'):
+        shutil.rmtree(file.parent, ignore_errors=True)
+        _write_config(file, written)
+        assert _set("batch.turns", "4") == 0
+        assert main(["config", "unset", "batch.turns"]) == 0
+        assert file.read_text().strip() == written.strip()
+    assert main(["config", "unset", "notify.per_day"]) == 0
+    assert file.read_text().strip() == '[roots]\npi = ["/p"]'
 
 
 def test_a_setting_not_on_a_line_of_its_own_is_reported_and_left_alone(

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from skilld.cli import common, first_steps, run, service, terminal, uninstall
+from skilld.__main__ import main
+from skilld.caller.judge import Doubt, DoubtKind
+from skilld.cli import common, first_steps, permissions, run, service, terminal, uninstall
 from skilld.cli.parser import build_parser
 from skilld.errors import Exit
 from skilld.health import judge_facts
@@ -305,3 +307,17 @@ def test_setup_says_that_no_agent_is_known(
     monkeypatch.setenv("PATH", str(tmp_path))
     print_findings()
     assert "instructions  no agent is known here yet" in capsys.readouterr().out
+
+
+def test_only_who_may_answer_beforehand_is_told_to(
+    manager: Manager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    monkeypatch.setattr(permissions, "person_doubt", lambda: None)
+    assert main(["setup"]) == 2
+    assert "To answer them beforehand: skilld setup " in capsys.readouterr().err
+    monkeypatch.setattr(permissions, "person_doubt", lambda: Doubt(DoubtKind.NO_TERMINAL, "not in a terminal"))
+    assert main(["setup"]) == 2
+    said = capsys.readouterr().err
+    assert said == "skilld: setup needs a terminal to ask its questions. Run it in a terminal: skilld setup\n"
+    assert manager.requests == []
