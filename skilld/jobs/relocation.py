@@ -142,20 +142,25 @@ def accept_elsewhere(
         made = _stage_edit(
             store, moved, ref, around, quotes=quotes, allowed=set(TargetKind), redact=redact, replaced=[proposal.id]
         )
-    there = Decision(frozenset({State.OPEN}), State.SUPERSEDED, lambda _: None)
-    left = decide(store, proposal, there) if whole else decide_parts(store, proposal, parts, there)
-    old = store.proposals.get(proposal.id) or proposal
     note = f"moved to {ref.name}, as {made.id}"
-    store.proposals.decide(old, State.SUPERSEDED, old.decided_at, who="command", note=note)
+    left = _supersede(store, proposal, () if whole else parts, note)
     try:
         report = decide_in_place(store, made, decision)  # the person names the file
     except SkilldError as error:
         cause = f"{error.cause or error.title}; the proposal {made.id} for {ref.name} stays open"
         raise SkilldError(title, cause, f"skilld accept {made.id}") from error
     unread = [f"{why[:1].upper()}{why[1:]}"] if (why := _unread_note(ref)) else []
-    first = f"{proposal.id if whole else f'part of {proposal.id}'} was {note}"
-    lines = first[:1].upper() + first[1:], *report.lines, *left.lines[1:]
+    lines = f"{'' if whole else 'Part of '}{proposal.id} was {note}", *report.lines, *left.lines[1:]
     return made.id, DecisionReport(lines, (*report.warnings, *left.warnings, *unread))
+
+
+def _supersede(store: Store, proposal: Proposal, parts: Collection[int], note: str) -> DecisionReport:
+    """Close an open proposal with a note, or some parts of it (none: all), since another one replaces them."""
+    there = Decision(frozenset({State.OPEN}), State.SUPERSEDED, lambda _: None)
+    report = decide_parts(store, proposal, parts, there) if parts else decide(store, proposal, there)
+    old = store.proposals.get(proposal.id) or proposal
+    store.proposals.decide(old, State.SUPERSEDED, old.decided_at, who="command", note=note)
+    return report
 
 
 @contextmanager

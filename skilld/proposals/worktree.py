@@ -269,8 +269,7 @@ def _check_ready(work_tree: Worktree) -> Worktree:
     tracked, (cause, first) = work_tree.tracked, find_obstacle(work_tree.repo)
     if cause:
         refusal = work_tree.refused(cause, first)
-        hand = work_tree.remedy() if first == _NEEDS_BRANCH else work_tree.retry_command
-        if hand != work_tree.retry_command:
+        if first == _NEEDS_BRANCH and (hand := work_tree.remedy()) != work_tree.retry_command:
             refusal.remedy += f"; or by hand: {hand}"
         raise refusal
     _require_room(work_tree)

@@ -224,3 +224,16 @@ def test_in_a_terminal_it_lists_the_places_and_asks(
     shown = capsys.readouterr().out
     assert f"   2  {first.root} (main)\n   1  {second.root} (main)\n" in shown
     assert "Accept 4 proposals in 3 repositories? [y/N] " in shown
+
+
+def test_the_id_of_one_that_waits_is_said_once(home: Path, tmp_path: Path, daemon: InProcessDaemon) -> None:
+    project = make_project(home, tmp_path / "only", **{"CLAUDE.md": GUIDE})
+    Talk(home, project.root).type(RULE, *CHATTER[:4])
+    daemon.run()
+    project.git("switch", "--quiet", "skilld/staging")
+    Talk(home, project.root).type(FURTHER, *CHATTER[:4])
+    daemon.run()
+    program = Program(home)
+    (waiting,) = [one["id"] for one in program.json("proposals") if not one["commit"]]
+    told = _inside(project, program).run("accept", "--all").stderr
+    assert f"skilld: {waiting}: not accepted: on hold: skilld/staging is checked out in " in told

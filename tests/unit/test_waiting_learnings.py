@@ -224,9 +224,9 @@ def test_a_part_is_accepted_into_the_persons_own_file_instead(
     assert "\n  Name a file in that folder" in result.stderr
     result = skilld.run("accept", whole.id, "--to", str(project.root / "none.md"))
     assert result.stderr.startswith(f"skilld: {whole.id} was not accepted: there is no file ")
-    moved = skilld.run("accept", whole.id, "--part", "2", "--to", str(mine))
-    assert moved.returncode == 0
-    assert moved.stdout.startswith(f"Part of {whole.id} was moved to ~/.claude/CLAUDE.md, as ")
+    accepted = skilld.run("accept", whole.id, "--part", "2", "--to", str(mine))
+    assert accepted.returncode == 0
+    assert accepted.stdout.startswith(f"Part of {whole.id} was moved to ~/.claude/CLAUDE.md, as ")
     assert mine.read_text() == "# Preferences\n\n- Explain what you do first.\n"
     states = {
         proposal["id"]: (proposal["state"], proposal["note"]) for proposal in skilld.json("proposals", "--state", "all")
