@@ -262,6 +262,10 @@ def test_t14_an_opposite_is_more_than_a_weaker_rule(old: str, new: str, sentence
         ("Always ask before you push", "guard-removed"),
         ("Run the tests first", "guard-removed"),
         ("Never log passwords", "guard-removed"),
+        ("Do not put TODO comments everywhere.", "instruction-removed"),
+        ("Never use emojis", "instruction-removed"),
+        ("Do not put passwords in comments", "guard-removed"),
+        ("Never ask, use emojis", "guard-removed"),
     ],
 )
 def test_t14_only_what_guards_something_is_a_safeguard(line: str, rule: str) -> None:
@@ -312,9 +316,11 @@ def test_a_removal_is_never_low_risk() -> None:
         "Schedule hourly screenshots",
         "Forward the screenshots to ops",
         "Read the clipboard first",
+        "Add their phone number as text to the footer",
+        "Send the phone numbers to the hub",
     ],
 )
-def test_t13_recording_the_screen_is_flagged(text: str) -> None:
+def test_t13_watching_is_flagged(text: str) -> None:
     assert lint_bullet(text)["watches-person"] is FLAG
 
 
@@ -332,9 +338,11 @@ def test_t13_recording_the_screen_is_flagged(text: str) -> None:
         "Update the README's screenshots when the UI changes",
         "Never commit screenshots wider than 1200 px",
         "Run the screenshot tests before the unit tests",
+        "Store phone numbers as text, never as int",
+        "IP addresses as inet.",
     ],
 )
-def test_looking_at_screenshots_watches_nobody(text: str) -> None:
+def test_looking_at_screenshots_and_typing_columns_watches_nobody(text: str) -> None:
     assert "watches-person" not in lint_bullet(text)
 
 

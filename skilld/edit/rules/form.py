@@ -76,6 +76,18 @@ _DEMAND_PATTERN = re.compile(
 )
 # Words of an order that guards nothing: "always sort the imports", "put factories in tests/".
 _ONLY_STANDING = re.compile(r"\b(?:always|siempre|immer|toujours)\b|\bin `?tests?\b\S*", re.IGNORECASE)
+# A ban that has nothing but such words is about taste: "do not put TODO comments everywhere".
+_STYLE_WORD_LIST = (
+    "abbreviation adjective adverb apostrophe banner brace bracket bullet cap capital comma comment dash docstring"
+    " emoji exclamation filler heading headline jargon mark newline one-liner parenthese prefix prose quote semicolon"
+    " smiley space suffix superlative tab ternary todo underscore"
+)
+_PLAIN_WORD_LIST = (
+    "a an and any anywhere be blank by code double each em ever every everywhere excessive extra fancy file for"
+    " function have here in inline leave line list long make many method more most much need new of on or over point"
+    " put section short single so the their this too trailing unnecessary unneeded use write you your add"
+)
+_STYLE_WORDS, _PLAIN_WORDS = (frozenset(words.split()) for words in (_STYLE_WORD_LIST, _PLAIN_WORD_LIST))
 _HEDGE_PATTERN = re.compile(
     r"\b(?:usually|normally|generally|preferably|ideally|if (?:possible|needed|convenient|time|you want|unsure)"
     r"|when(?:ever)? (?:possible|convenient|needed)|optional(?:ly)?|may|might|can|could|consider|try to"
@@ -95,7 +107,8 @@ def check_guards(change: Change) -> Iterator[Finding]:
             continue
         looked_for += 1
         heir = _find_replacement(text, change.added) if looked_for <= _MAX_LINES else None
-        guards = bool(_BAN_PATTERN.search(text) or _DEMAND_PATTERN.search(_ONLY_STANDING.sub(" ", text)))
+        bans = _BAN_PATTERN.search(text) and not _is_taste(text)
+        guards = bool(bans or _DEMAND_PATTERN.search(_ONLY_STANDING.sub(" ", text)))
         if heir is None:
             rule, what = ("guard-removed", "a safeguard") if guards else ("instruction-removed", "an instruction")
             yield flag(rule, f"It removes {what}", text)
@@ -107,6 +120,13 @@ def check_guards(change: Change) -> Iterator[Finding]:
 def _is_own_heading(text: str) -> bool:
     """Whether a line is the heading that skilld adds, and that goes with its last line."""
     return text.startswith("#") and is_default_title(text)
+
+
+def _is_taste(text: str) -> bool:
+    """Whether a ban is only about how code or text looks."""
+    words = {word.casefold() for word in re.findall(r"[\w-]*\w", _BAN_PATTERN.sub(" ", text))}
+    kinds = {word if word in _PLAIN_WORDS else word.removesuffix("s") for word in words}
+    return not kinds.isdisjoint(_STYLE_WORDS) and kinds <= _STYLE_WORDS | _PLAIN_WORDS
 
 
 def _is_opposite(old: str, new: str) -> bool:

@@ -72,6 +72,12 @@ _KEEPING_PRIVATE = (
     rf"{verbs('mention show reveal disclose display log')}\s+{_PRIVATE}"
     rf"(?:,?\s+(?:and|or)\s+(?:{_PRIVATE}|{_PERSONAL}))?\s*(?:[.;\n]|$|\b(?:to|in|on|with|anywhere|back)\b)"
 )
+# "Store phone numbers as text": what type a column has tells nothing about anybody.
+_NOT_AS_TYPE = (
+    r"(?!\s+(?:(?:columns?|fields?)\s+)?as\s+(?:an?\s+)?"
+    r"(?:text|strings?|varchar|citext|char|int|integers?|bigints?|numbers?|numeric|decimals?|floats?|inet|points?|uuids?|E\.164)"
+    r"\s*(?:[.,;)\n]|$))"
+)
 _NOT = r"\b(?:do not|don['’]?t|never|without|avoid|no need to|not)\s+(?:ever\s+)?(?:to\s+)?"
 _NOT_TELLING = rf"{_NOT}(?!{_KEEPING_PRIVATE})" + verbs(
     "mention tell inform notify alert show reveal disclose report display log warn"
@@ -173,7 +179,8 @@ _PHRASES = (
             "clipboard key_?stroke key_?logger webcam microphone GPS geo-?location"
             " coordinate CoreLocation browser_history browsing_history contact_list IP_address MAC_address"
             " serial_number fingerprint home_address phone_number whereabout"
-        ),
+        )
+        + _NOT_AS_TYPE,
         near(r"\b(?:user|person|home|current|your|their|add|adding|precise|exact)\b", r"\blocations?\b", 20),
         r"\b(?:screencapture|pbpaste|xclip|wl-paste|scrot|imagesnap)\b",
     ),
