@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import IntEnum
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,9 @@ _ONCE_MORE = re.compile(r"\bagain\b", re.IGNORECASE)
 _ONLY = re.compile(r"\b(?:only|nur|solo|sólo|seulement|somente|alleen)\b", re.IGNORECASE)
 _COMMAND = re.compile(r"`([^`\s]+)\s[^`]*`")
 _COMMA = re.compile(r"(?<!\s)[,:] (?:(?:and|but) )?", re.IGNORECASE)
+_REST = re.compile(
+    r"(?:never|not) (?:(?:an?|as|at|by|for|from|in|into|on|the|to|via|with) ){0,2}[\w-]+\W?", re.IGNORECASE
+)
 _OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?")
 
@@ -85,6 +89,7 @@ class _Stretch:
     gist: Content
     tone: _Tone
     demands: bool  # also in a complaint: "it always needs a test, you forgot that"
+    rest_of: Content | None = None  # what stands before a mere "never as int", which bans nothing by itself
 
 
 def corrections(text: str, agent_texts: tuple[str, ...] = ()) -> list[str]:
@@ -227,6 +232,8 @@ def _is_repeat(said: _Stretch, rule: Content, tools: frozenset[str]) -> bool:
     others = said.gist.numbers and rule.numbers and not said.gist.numbers & rule.numbers
     if not own or sides.conflict or (others and said.tone < _Tone.COMPLAINT):
         return False
+    if said.rest_of and not count_shared(said.rest_of.words, rule.words) and not all(one in own for one in rule.words):
+        return False
     turned = sides.turned | (said.gist.numbers if beyond else frozenset())
     meant = sides.meant | (rule.numbers if beyond else frozenset())
     new = {} if sides.turned else _new_terms(own, rule, turned)
@@ -292,7 +299,8 @@ def _names_part(
     is_choice = bool(part.members & (said.gist.asked | said.gist.refused) & CHOICE_STEMS) and not part.denies
     held = 1.0 if is_choice else weight_share(weights, sum(found))
     if said.tone is _Tone.DEMAND and len(found) > 1 and all(weights.values()):
-        return own >= _MIN_OWN_WITH_WHOLE_PART
+        more = said.gist.codes - part.codes  # "name indexes idx_table_column" asks for more than an index
+        return own >= (_MIN_OWN_SHARE[_Tone.DEMAND] if more else _MIN_OWN_WITH_WHOLE_PART)
     conduct = any(bond and field_of(meaning) == _CONDUCT for term, bond in weights.items() for meaning in term.meanings)
     alone = said.tone is _Tone.COMPLAINT and len(found) == 1 and not all(weights.values()) and not conduct
     return held >= _MIN_RULE_SHARE[said.tone] and own >= (_MIN_OWN_OF_ONE_TERM if alone else _MIN_OWN_SHARE[said.tone])
@@ -328,6 +336,8 @@ def _correcting_stretches(quote: str) -> tuple[_Stretch, ...]:
     if not said or (max(said.values()) < _Tone.COMPLAINT and any(_LEAVE.search(part) for part, _ in parts)):
         return ()
     found = dict(said)
+    pieces = [piece for part, _ in parts if len(part) <= _MAX_WHOLE_TURN for piece in _COMMA.split(part) if piece]
+    rests = {one: before for before, one in pairwise(pieces) if _is_rest(one)}
     for part in said:
         for piece in filter(None, _COMMA.split(part) if len(part) <= _MAX_WHOLE_TURN else ()):
             if tone := _tone_of(piece, question=False) or (_Tone.SOFT if len(part) <= _MAX_PLAIN_CLAUSE else None):
@@ -335,9 +345,19 @@ def _correcting_stretches(quote: str) -> tuple[_Stretch, ...]:
     if len(parts) > 1 and len(typed) <= _MAX_WHOLE_TURN:
         found.setdefault(fold(typed), max(said.values()))
     return tuple(
-        _Stretch(content_of(_REMINDER.sub(" ", text)), tone, tone is not _Tone.COMPLAINT or bool(_DEMAND.search(text)))
+        _Stretch(
+            content_of(_REMINDER.sub(" ", text)),
+            tone,
+            tone is not _Tone.COMPLAINT or bool(_DEMAND.search(text)),
+            content_of(rests[text]) if text in rests and tone < _Tone.COMPLAINT else None,
+        )
         for text, tone in found.items()
     )
+
+
+def _is_rest(piece: str) -> bool:
+    """Whether a piece only says what the words before it refuse: "never as int"."""
+    return bool(_REST.fullmatch(piece)) and not begins_with_order(piece.partition(" ")[2])
 
 
 def _tone_of(text: str, *, question: bool) -> _Tone | None:

@@ -127,3 +127,19 @@ def test_the_language_itself_still_is() -> None:
 )
 def test_a_demand_without_its_option_does_not_repeat_a_rule_on_an_option(said: str, rule: str, *, again: bool) -> None:
     assert repeats_rule(said, rule) is again
+
+
+@for_each(
+    ("said", "rule", "again"),
+    [
+        ("always name indexes idx_table_column", "Add an index for every foreign key.", False),
+        ("always add an index for foreign keys", "Add an index for every foreign key.", True),
+        ("store phone numbers as text, never as int", "Always use bigint for ids, never int.", False),
+        ("phone numbers are text, never int", "Always use bigint for ids, never int.", False),
+        ("store ids as bigint, never as int", "Always use bigint for ids, never int.", True),
+        ("use pnpm, never npm", "Never use npm.", True),
+        ("I said bigint, never int", "Always use bigint for ids, never int.", True),
+    ],
+)
+def test_what_a_demand_says_beyond_a_rule_makes_it_another(said: str, rule: str, *, again: bool) -> None:
+    assert repeats_rule(said, rule) is again
