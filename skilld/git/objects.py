@@ -159,11 +159,15 @@ def _parse_commit(item: Object) -> Commit:
         raise RepoRefusedError("Cannot read the repository", f"commit {item.oid} is malformed") from error
 
 
+_FIRST_SECOND, _LAST_SECOND = -62_135_510_400, 253_402_214_399  # of 2 January 1, and of 30 December 9999
+
+
 def _parse_ident(value: str) -> Ident:
     match = re.fullmatch(r"([^<]*?) ?<([^>]*)> ?(-?\d+) ([+-]\d+)", value)
     if match is None:
         raise ValueError(value)
-    return Ident(match[1], match[2], int(match[3]), match[4])
+    # Git takes any number; what no calendar has becomes the nearest day that each time zone has.
+    return Ident(match[1], match[2], min(max(int(match[3]), _FIRST_SECOND), _LAST_SECOND), match[4])
 
 
 # `skilld.git.line_diff.merge` is a line merge of our own; on random edits it reports a clean merge where git does not

@@ -175,6 +175,15 @@ def test_the_name_of_a_folder_reaches_no_terminal_as_it_is(program: Program, ski
     assert exported.stderr == "skilld: evil\\x1b[31m\\u202e: only its SKILL.md is included, not more.md\n"
 
 
+def test_a_commit_may_have_a_date_that_no_calendar_has(program: Program, project: Project) -> None:
+    with project.skill_path.open("a") as file:
+        file.write("- Be brief.\n")
+    project.git("commit", "--quiet", "--all", "--message=Brief", "--date=@99999999999999 +0000")
+    folder = str(project.skill_path.parent)
+    assert "  9999-12-30  Brief\n" in program.run("skills", "history", folder).stdout
+    assert program.json("skills", "history", folder)[0]["at"] == "9999-12-30T23:59:59Z"
+
+
 def test_sharing_that_is_only_tried_writes_nothing(program: Program, skills: Path, tmp_path: Path) -> None:
     _add(skills, "tidy")
     Person(tmp_path).git("init", "--quiet", "--bare", "hub")
