@@ -15,6 +15,8 @@ from skilld.classify.contradiction import contradicts, replace_numbers
 from skilld.classify.conversation_style import PROJECT_SCOPE, is_about_project, remove_project_scope, split_conversation
 from skilld.classify.offline.placement import WEAK_STEMS, target_section
 from skilld.classify.offline.provenance import own_words
+from skilld.classify.offline.removals import with_removals
+from skilld.classify.offline.retraction import releases
 from skilld.classify.said_already import NEARLY, find_same_meaning, says_already, says_same_rule
 from skilld.classify.support import is_empty_request
 from skilld.classify.typed_quote import typed_quote
@@ -231,6 +233,7 @@ class Judge:
     def _ask(self, docs: Sequence[SkillDoc]) -> tuple[Verdict, list[str]]:
         updates, left_out = self._backend.detect(self._messages, docs, instructions=self._instructions)
         placed = [one for update in updates for one in self._redirect_updates(self._redact_update(update))]
+        placed += self._removals_beside_skills(placed)
         return self._verify(placed, [*docs, *self._docs()[len(docs) :]]), left_out
 
     def _redirect_updates(self, update: Update) -> list[Update]:
@@ -252,6 +255,22 @@ class Judge:
         if mine.skill == update.skill:
             return [update]
         return [*([replace(update, change=rest)] if rest else []), mine]
+
+    def _removals_beside_skills(self, placed: Sequence[Update]) -> list[Update]:
+        """Return removals of lines that the person takes back, from the project's or the personal file.
+
+        With a skill in use these files are no places, but "forget what I said about the todo comments" may mean a line
+        of theirs.
+        """
+        skill = next(iter(self._skills), None)
+        if skill is None or any(one.ref.kind is not TargetKind.SKILL for one in self._skills):
+            return []
+        if not any(releases(own_words(message.text)) for message in self._messages if message.turn):
+            return []
+        general = (self._own(skill, kind) for kind in (TargetKind.INSTRUCTIONS, TargetKind.PERSONAL))
+        found = with_removals([], self._messages, [one.doc for one in general if one is not None and one is not skill])
+        known = [(one.turn, one.quote) for one in placed]
+        return [one for one in found if not any(turn == one.turn and quote in one.quote for turn, quote in known)]
 
     def _place_unrelated(self, update: Update, named: TargetDocument) -> Update | None:
         """Return an outright rule that the rules held back, since no skill is about it, for the project's file."""

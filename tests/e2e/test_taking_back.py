@@ -12,7 +12,8 @@ from skilld.cli.run import _describe_news
 from skilld.types import Kind, Proposal
 from support.in_process_daemon import InProcessDaemon
 from support.in_process_program import InProcessProgram
-from support.session import CHATTER
+from support.live_project import Project
+from support.session import CHATTER, Session
 
 RULE = "From now on always run prettier before every commit."
 LINE = "Always run prettier before every commit."
@@ -77,3 +78,20 @@ def test_a_personal_proposal_is_marked_only_where_its_rule_was_said(
     (shop.root / "src").mkdir()
     Talk(home, (shop.root / where).resolve()).type("Vergiss das mit prettier.", *CHATTER[:4])
     assert flags(daemon.run()) == ["you may have taken this back since: “Vergiss das mit prettier.”"]
+
+
+@pytest.mark.parametrize("said", ["forget what I said about prettier", "you can drop prettier before commits again"])
+def test_a_line_of_the_projects_file_is_taken_back_while_a_skill_is_in_use(
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, said: str
+) -> None:
+    project = Project(tmp_path / "project", home, ".claude/skills")
+    project.commit("Write down how we work", {"CLAUDE.md": f"{GUIDE}* Run prettier before every commit.\n"})
+    talk = Session(home, project)
+    talk.use_skill()
+    talk.type(said, *CHATTER[:4])
+    (gone,) = daemon.run()
+    assert (gone.kind, Path(gone.path).name, gone.summary) == (
+        Kind.REMOVE_STEP,
+        "CLAUDE.md",
+        f"{said[0].upper()}{said[1:]}.",
+    )
