@@ -39,27 +39,21 @@ def _skill(folder: Path, description: str, body: str, more: str = "") -> None:
     (folder / "SKILL.md").write_text(f"---\nname: {folder.name}\ndescription: {description}\n{more}---\n{body}")
 
 
-def _talk(program: Program, folder: Path, talk: Talk, more: Mapping[str, str], client: str = "goose") -> Any:
+def _talk(program: Program, folder: Path, talk: Talk) -> Any:
     import mcp_types as types
     from mcp.client.session import ClientSession
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
     async def session() -> Any:
-        environment = {**program.environment, **more}
-        command = StdioServerParameters(
-            command=sys.executable, args=["-m", "skilld", "mcp", "--project", str(folder)], env=environment
-        )
+        arguments = ["-m", "skilld", "mcp", "--project", str(folder)]
+        command = StdioServerParameters(command=sys.executable, args=arguments, env=program.environment)
         async with stdio_client(command) as (read, write):
-            info = types.Implementation(name=client, version="1")
+            info = types.Implementation(name="goose", version="1")
             async with ClientSession(read, write, client_info=info) as asked:
                 await asked.initialize()
                 return await talk(asked)
 
     return asyncio.run(session())
-
-
-async def _names(session: ClientSession) -> list[str]:
-    return [tool.name for tool in (await session.list_tools()).tools]
 
 
 def _call(name: str, arguments: Mapping[str, Any]) -> Talk:
@@ -72,6 +66,33 @@ def _call(name: str, arguments: Mapping[str, Any]) -> Talk:
         return bool(result.is_error), content.text
 
     return call
+
+
+def _answers(program: Program, folder: Path, *calls: Mapping[str, str], client: str = "goose") -> list[dict[str, Any]]:
+    """Return the list of tools and the results of calls of `skills`, all requested before standard input is closed."""
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": client, "version": "1"}}
+    asked: list[tuple[str, dict[str, Any]]] = [("initialize", hello), ("tools/list", {})]
+    asked += [("tools/call", {"name": "skills", "arguments": {**arguments}}) for arguments in calls]
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": given}) + "\n"
+        for number, (method, given) in enumerate(asked)
+    ]
+    result = program.run("mcp", "--project", str(folder), typed="".join(lines))
+    found = {answer["id"]: answer["result"] for answer in map(json.loads, result.stdout.splitlines())}
+    assert (result.returncode, sorted(found)) == (0, [*range(len(asked))])
+    return [found[number] for number in range(1, len(asked))]
+
+
+def _names(tools: Mapping[str, Any]) -> list[str]:
+    return [tool["name"] for tool in tools["tools"]]
+
+
+def _rows(called: Mapping[str, Any]) -> list[dict[str, str]]:
+    (content,) = called["content"]
+    return list(json.loads(content["text"]))
+
+
+_LIST = {"action": "list"}
 
 
 def test_only_skills_are_listed_and_read(program: Program, folder: Path) -> None:
@@ -88,9 +109,10 @@ def test_only_skills_are_listed_and_read(program: Program, folder: Path) -> None
             await _call("release_note", {"other": "x"})(session),
             await _call("recommend", {"work": "write notes"})(session),
         ]
-        return await _names(session), listed, read, unlisted, tool
+        names = [tool.name for tool in (await session.list_tools()).tools]
+        return names, listed, read, unlisted, tool
 
-    names, (failed, listed), (_, text), unlisted, tool = _talk(program, folder, talk, {})
+    names, (failed, listed), (_, text), unlisted, tool = _talk(program, folder, talk)
     assert {(refused, words.partition(":")[0]) for refused, words in unlisted.values()} == {(True, "No such skill")}
     assert names == ["skills", "recommend", "release_note"]
     assert not failed
@@ -115,13 +137,10 @@ def test_of_two_skills_with_one_name_the_first_is_listed(program: Program, folde
     copy.parent.mkdir()
     copy.write_text(tool)
 
-    async def talk(session: ClientSession) -> tuple[Any, ...]:
-        return await _names(session), await _call("skills", {"action": "list"})(session)
-
-    names, (_, listed) = _talk(program, folder, talk, {})
-    assert names == ["skills", "recommend", "release_note"]
-    said = {row["name"]: row["description"] for row in json.loads(listed)}
-    assert (len(json.loads(listed)), said["release-note"]) == (3, "Writes one note.")
+    tools, listed = _answers(program, folder, _LIST)
+    assert _names(tools) == ["skills", "recommend", "release_note"]
+    said = {row["name"]: row["description"] for row in _rows(listed)}
+    assert (len(_rows(listed)), said["release-note"]) == (3, "Writes one note.")
 
 
 @pytest.mark.parametrize(("cancelled", "left"), [(7, []), ([7], [7]), (8, [7])])
@@ -140,29 +159,17 @@ def test_a_cancelled_request_is_not_waited_for(cancelled: object, left: list[int
 
 
 def test_requests_sent_before_stdin_closed_are_answered(program: Program, folder: Path) -> None:
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "goose", "version": "1"}}
-    asked = [("initialize", hello), ("tools/list", {})]
-    asked += [("tools/call", {"name": "skills", "arguments": {"action": "list"}})] * 3
-    lines = [
-        json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": given}) + "\n"
-        for number, (method, given) in enumerate(asked)
-    ]
-    result = program.run("mcp", "--project", str(folder), typed="".join(lines))
-    answers = [json.loads(line) for line in result.stdout.splitlines()]
-    assert (result.returncode, sorted(answer["id"] for answer in answers if "result" in answer)) == (0, [0, 1, 2, 3, 4])
+    _, *listed = _answers(program, folder, _LIST, _LIST, _LIST)
+    assert [len(_rows(one)) for one in listed] == [3, 3, 3]
 
 
 def test_a_disabled_skill_is_not_listed(program: Program, folder: Path) -> None:
     for skill in (folder / ".claude/skills/release-note", program.home / ".agents/skills/mine"):
         assert program.run("skills", "disable", str(skill)).returncode == 0
 
-    async def talk(session: ClientSession) -> tuple[Any, ...]:
-        read = await _call("skills", {"action": "read", "skill_name": "mine"})(session)
-        return await _names(session), await _call("skills", {"action": "list"})(session), read
-
-    names, (_, listed), (failed, _) = _talk(program, folder, talk, {})
-    assert (names, failed) == (["skills", "recommend"], True)
-    assert [row["name"] for row in json.loads(listed)] == ["notes"]
+    tools, listed, read = _answers(program, folder, _LIST, {"action": "read", "skill_name": "mine"})
+    assert (_names(tools), read["isError"]) == (["skills", "recommend"], True)
+    assert [row["name"] for row in _rows(listed)] == ["notes"]
 
 
 @for_each(
@@ -183,11 +190,9 @@ def test_an_agent_with_its_own_skills_is_recognized(variable: str, client: str, 
 def test_agents_with_their_own_skills_are_shown_none(
     program: Program, folder: Path, more: Mapping[str, str], client: str
 ) -> None:
-    async def talk(session: ClientSession) -> tuple[list[str], tuple[bool, str]]:
-        return await _names(session), await _call("skills", {"action": "list"})(session)
-
-    names, (failed, _) = _talk(program, folder, talk, more, client)
-    assert (names, failed) == ([], True)
+    program.environment |= more
+    tools, listed = _answers(program, folder, _LIST, client=client)
+    assert (_names(tools), listed["isError"]) == ([], True)
 
 
 def test_the_settings_are_printed_only_for_other_agents(program: Program) -> None:

@@ -56,8 +56,7 @@ def move(daemon: InProcessDaemon, home: Path, root: Path, *part: str) -> Moved:
     return Moved(program, project, daemon, whole.id, new.id)
 
 
-@pytest.mark.parametrize("part", [(), ("--part", "1")], ids=["whole", "part"])
-@pytest.mark.parametrize("way", ["revert", "plain git", "reset"])
+@pytest.mark.parametrize(("part", "way"), [(("--part", "1"), "revert"), ((), "plain git"), (("--part", "1"), "reset")])
 def test_it_is_accepted_into_its_own_file_after_a_revert(
     daemon: InProcessDaemon, home: Path, tmp_path: Path, part: tuple[str, ...], way: str
 ) -> None:
