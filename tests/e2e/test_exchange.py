@@ -357,19 +357,6 @@ def test_a_taken_name_is_refused_with_a_remedy(world: World, their_skill: Path) 
     assert f"{row['proposal']} already creates a skill at that path" in again.stderr
 
 
-def test_an_exported_skill_is_imported_as_the_same_skill(world: World, tmp_path: Path) -> None:
-    file = _skill(world, TOOL)
-    out = tmp_path / "tool.yaml"
-    assert world.program.run("skills", "export", "port-finder", "-o", str(out)).returncode == 0
-    (row,) = world.program.json("skills", "import", str(out), "--name", "port-seeker")
-    world.program.run("accept", row["proposal"])
-    back = Path(row["path"]).read_text()
-    body = file.read_text().split("---\n", 2)[2]
-    assert back.endswith(body)
-    assert 'skilld-kind: "mcp-tool"' in back
-    assert "skilld-sessions" not in back
-
-
 def test_a_skill_is_shared_after_confirmation_and_imported_by_someone_else(world: World, tmp_path: Path) -> None:
     hub = tmp_path / "hub.git"
     tmp_path.joinpath("x").mkdir()

@@ -36,6 +36,13 @@ AWKWARD = {
         'name: tagged\ndescription: Tagged.\nmetadata:\n  skilld-tags: "a, b"\n  skilld-team: "x: y"',
         "Tagged text.\n",
     ),
+    "port-finder": (
+        (
+            "name: port-finder\ndescription: Finds ports.\nmetadata:\n  skilld-kind: mcp-tool\n"
+            """  skilld-input-schema: '{"type": "object", "properties": {"service": {"type": "string"}}}'"""
+        ),
+        "Say which port {{service}} has.\n",
+    ),
     "greet": (
         (
             "name: greet\ndescription: Greets.\nmetadata:\n  skilld-kind: prompt-template\n"
@@ -80,7 +87,7 @@ def test_what_is_exported_is_imported_as_the_same_skills(program: InProcessProgr
     other = InProcessProgram(tmp_path / "other")
     other.home.mkdir()
     Person(other.home)  # gives git a name there
-    rows = other.json("skills", "import", str(out))
+    rows = other.json("skills", "import", str(out), "--yes")
     assert {row["name"]: (row["refused"], row["left_out"]) for row in rows} == dict.fromkeys(AWKWARD, ("", []))
     accepted = other.run("accept", *(row["id"] for row in other.json("proposals")))
     assert accepted.returncode == 0, accepted.stderr
@@ -94,6 +101,8 @@ def test_what_is_exported_is_imported_as_the_same_skills(program: InProcessProgr
         assert (other.home / ".claude/skills" / name / "SKILL.md").read_bytes().decode().split("---\n\n", 1)[
             1
         ] == wanted + "\n"
+    front = (other.home / ".claude/skills/port-finder/SKILL.md").read_text().split("---\n")[1]
+    assert "service" in front, "the schema of its input"
     assert not [path for path in other.home.rglob("*.sh") if ".claude" in path.parts]
 
 
