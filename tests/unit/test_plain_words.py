@@ -11,11 +11,14 @@ import pytest
 
 from skilld import console
 from skilld.cli.effect import _advice_line, summary
+from skilld.cli.skills.evaluation_output import print_outcome
 from skilld.effect.figures import Count, RuleState
 from skilld.effect.outcomes import RuleOutcome
 from skilld.effect.remedies import Remedy, batch_id_of, rule_id
 from skilld.effect.remedy_edits import RemedyPlan
 from skilld.effect.rules import Effect, Origin, Rule
+from skilld.evals.results import CaseOutcome, EvalOutcome
+from skilld.evals.significance import Tally
 from skilld.proposals.model import MAX_SUBJECT, compose
 from skilld.report.values import Share
 from skilld.report.wording import brief, sessions
@@ -68,6 +71,14 @@ def test_effect_advises_what_is_true(made: State | None, checks: tuple[str, ...]
     outcome = RuleOutcome(effect, RemedyPlan(Remedy.ENFORCE), tuple(reworded))
     remedy = {"kind": "enforce", "proposal": None, "state": None, "checks": checks}
     assert _advice_line(remedy, outcome, complete=False) == told
+
+
+def test_a_case_that_was_not_run_has_no_result(capsys: pytest.CaptureFixture[str]) -> None:
+    cases = (CaseOutcome("f", "1", Tally(both=1, lost=1), ""), CaseOutcome("f", "2", Tally(), ""))
+    print_outcome(EvalOutcome("e", "", False, "m", "m", "", 4, Tally(both=1, lost=1), cases), "")  # noqa: FBT003
+    assert capsys.readouterr().out == (
+        "2 of 4 pairs run; no result until all have run\n  case 1: 1 of 2 passed with, 2 of 2 without\n"
+    )
 
 
 def test_the_report_says_one_of_one_in_words() -> None:

@@ -122,7 +122,7 @@ def print_outcome(found: EvalOutcome, stopped: str) -> None:
         low, high = interval(found.tally)
         models = console.plain(f"{found.model}, judged by {found.judge}" if found.judge != found.model else found.model)
         console.say(f"  difference: {low:+.0%} to {high:+.0%} (95% confidence interval), on these cases with {models}")
-    for one in found.cases:
+    for one in (each for each in found.cases if each.tally.pairs):
         text = f"{one.tally.with_it} of {one.tally.pairs} passed with, {one.tally.without} of {one.tally.pairs} without"
         console.say(f"  case {console.plain(one.id)}: {text}")
         if one.failed:
