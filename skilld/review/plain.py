@@ -23,7 +23,7 @@ from skilld.text import pluralize
 from skilld.types import Proposal, State, TargetKind
 
 _QUESTION = "a accept, r reject, e edit, p parts, s skip, u undo, q quit, ? more: "
-_END_QUESTION = "u undo, 2 skills, 3 sessions, 4 learnings, 5 report, q quit? "
+_END_QUESTION = "u undo, / search, 2 skills, 3 sessions, 4 learnings, 5 report, q quit? "
 _HELP_LINES = (
     "a  accept it                     A  accept all proposals for this file",
     "r  reject it, with a reason      e  edit it in your editor, then accept it",
@@ -80,11 +80,14 @@ class PlainReview:
         return True
 
     def _ask_at_end(self, seen: set[str]) -> bool:
-        """Ask what else to do; return whether to start again, as an undo has reopened a proposal."""
+        """Ask what else to do; return whether to start again, with a reopened proposal or the found ones."""
         while (given := self._talk.ask_line(_END_QUESTION)) and (letter := chosen_letter(given, _END_WORDS)) != "q":
             try:
                 if letter == "u":
                     if self._undo(seen):
+                        return True
+                elif given.startswith("/"):
+                    if self._search(given[1:].strip(), seen) != _CONTINUE:
                         return True
                 elif not self._tabs.show(given):
                     self._say(type_one_of({**_END_WORDS, **TAB_NAMES}))

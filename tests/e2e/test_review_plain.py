@@ -38,7 +38,7 @@ def test_one_is_rejected_with_a_reason_and_the_other_accepted(world: TaughtProje
     assert "  you: [[Remember to link every entry to its pull request.]]" in output
     assert f"  add:    {THIRD}" in output
     assert f"{world.one} rejected: Link every entry to its pull request." in output
-    assert "No more open proposals.\nu undo, 2 skills, 3 sessions, 4 learnings, 5 report, q quit?" in output
+    assert "No more open proposals.\nu undo, / search, 2 skills, 3 sessions, 4 learnings, 5 report, q quit?" in output
     assert world.states() == {world.one: "rejected", world.two: "accepted"}
     assert FIRST in world.skill
     output = _answer(world, "u", "n", "u", "y", "q")
@@ -84,6 +84,14 @@ def test_words_filter_the_proposals_and_all_can_be_shown_again(world: TaughtProj
     assert "No more open proposals contain these words. Now the others:" in output
     heads = [line[:8] for line in output.splitlines() if ", skill release-notes," in line]
     assert heads == [world.one, world.two, world.one]
+
+
+def test_decided_proposals_are_found_after_the_last_question(world: TaughtProject) -> None:
+    output = _answer(world, "r", "", "s", "/pull request", "/ticket number", "q")
+    assert f"{world.one}, release-notes: Link every entry to its pull request.\n  rejected " in output
+    assert "Found 1 proposal." in output
+    heads = [line[:8] for line in output.splitlines() if ", skill release-notes," in line]
+    assert heads == [world.one, world.two, world.two]
 
 
 def test_words_are_looked_for_in_the_named_proposals_only(world: TaughtProject) -> None:
