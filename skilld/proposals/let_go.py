@@ -6,19 +6,20 @@ Of past sessions the newest are judged first, so that a rule may be heard after 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from skilld.clock import parse_time, rfc3339
 from skilld.protocol import BatchResult
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.meta import LET_GO
+from skilld.values import value_class
 
 _MAX_KEPT = 20  # the newest
 _MAX_AGE = 30 * 86400.0  # seconds
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class LetGo:
     """A clause that takes a rule back, where and when it was said (RFC 3339), and when it was stored."""
 
