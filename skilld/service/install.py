@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -31,8 +31,12 @@ def install(manager: ServiceManager, start: StartCommand) -> list[Path]:
     wanted = manager.files(start)
     written = [path for path, file in wanted.items() if _differs(path, file)]
     new = [path for path in written if not path.exists()]
-    for path in written:
-        _write(path, wanted[path])
+    try:
+        for path in written:
+            _write(path, wanted[path])
+    except SkilldError:
+        _remove(new)
+        raise
     gone = [path for path in manager.own_files() if path not in wanted and path.exists()]
     for path in gone:
         path.unlink()
@@ -40,10 +44,15 @@ def install(manager: ServiceManager, start: StartCommand) -> list[Path]:
         manager.enable(changed=bool(written or gone))
     except ManagerError:
         if not manager.state().enabled:
-            for path in new:
-                path.unlink(missing_ok=True)
+            _remove(new)
         raise
     return written
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        with suppress(OSError):
+            path.unlink()
 
 
 def uninstall(manager: ServiceManager) -> list[Path]:

@@ -160,6 +160,17 @@ def test_a_service_that_cannot_be_enabled_leaves_no_file(systemctl: FakeManager,
     assert [path for path in (home / ".config/systemd").rglob("*") if path.is_file()] == []
 
 
+def test_a_service_that_cannot_be_written_whole_leaves_no_file(
+    systemctl: FakeManager, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
+    (places().config / "service.env").mkdir(parents=True)
+    assert main(["service", "install", "--environment", "keep"]) == 1
+    assert "service.env: it is not a regular file" in capsys.readouterr().err
+    assert [path for path in (home / ".config/systemd").rglob("*") if path.is_file()] == []
+    assert systemctl.requests() == []
+
+
 def test_a_manager_that_does_not_answer_is_not_waited_for_long(systemctl: FakeManager) -> None:
     program = systemctl.folder / "systemctl"
     program.write_text("#!/bin/sh\nexec sleep 600\n", encoding="utf-8")
