@@ -15,9 +15,7 @@ from skilld.library.rows import LibraryRow
 def _work_tree(folder: Path) -> tuple[Path, Path] | None:
     """Return the top of the work tree around a folder and what its repository's trees share, without running git.
 
-    None
-
-    Raises OSError or ValueError if it cannot be read.
+    None if there is none. Raises OSError or ValueError if it cannot be read.
     """
     top = find_top(folder)
     return None if top is None else (top, git_dirs(top / ".git")[1].resolve())
