@@ -39,7 +39,7 @@ AWKWARD = {
     "port-finder": (
         (
             "name: port-finder\ndescription: Finds ports.\nmetadata:\n  skilld-kind: mcp-tool\n"
-            """  skilld-input-schema: '{"type": "object", "properties": {"service": {"type": "string"}}}'"""
+            """  skilld-input-schema: '{"type": "object", "properties": {"service": {"maxLength": 9}}}'"""
         ),
         "Say which port {{service}} has.\n",
     ),
@@ -101,8 +101,6 @@ def test_what_is_exported_is_imported_as_the_same_skills(program: InProcessProgr
         assert (other.home / ".claude/skills" / name / "SKILL.md").read_bytes().decode().split("---\n\n", 1)[
             1
         ] == wanted + "\n"
-    front = (other.home / ".claude/skills/port-finder/SKILL.md").read_text().split("---\n")[1]
-    assert "service" in front, "the schema of its input"
     assert not [path for path in other.home.rglob("*.sh") if ".claude" in path.parts]
 
 
