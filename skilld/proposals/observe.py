@@ -34,16 +34,19 @@ from skilld.proposals.model import (
     is_only_written,
     is_repo_gone,
     is_undecided,
+    put_away_note,
 )
 from skilld.proposals.rewritten import find_moved, find_section, rewritten_note
 from skilld.proposals.whereabouts import (
     NO_CHANGE,
     Change,
+    branches_with,
     commits_naming,
     locate_undecided,
     observe_elsewhere,
     observe_written,
     read_changes,
+    short_name,
 )
 from skilld.types import Proposal, State
 from skilld.values import value_class
@@ -77,7 +80,7 @@ class BranchView:
 
 
 def judge(subject: Change, views: Sequence[BranchView]) -> Observation:
-    """Return LANDED, REVERTED or NOTHING.
+    """Return LANDED, REVERTED or NOTHING; LANDED with a branch if only one as last fetched has it.
 
     The default branch takes precedence; among the others one branch that has the proposal is enough. A revert that was
     only fetched counts once no branch here has the proposal any more; a branch that is behind only shows that one has.
@@ -96,6 +99,9 @@ def judge(subject: Change, views: Sequence[BranchView]) -> Observation:
             and not (stays and not view.branch.here and verdict.seen is GitStatus.REVERTED)
         ]
         found = next((verdict for seen in order for verdict in verdicts if verdict.seen is seen), None)
+        if found is not None and found.seen is GitStatus.LANDED and not stays:
+            fetched = next(view.branch.ref for view, verdict in judged if verdict is found)
+            return replace(found, branch=short_name(fetched))
         if found is not None:
             return found
     return Observation(subject.id, GitStatus.NOTHING)
@@ -290,6 +296,8 @@ def _observe_proposal(
     repo: Repo, proposal: Proposal, change: Change, views: Sequence[BranchView], since: int | None
 ) -> Observation:
     found = judge(change, views)
+    if found.branch and not any(one.startswith("refs/heads/") for one in branches_with(repo, found.commit)):
+        found = replace(found, note=put_away_note(found.note, f"on the branch {found.branch}"))
     if found.seen is GitStatus.NOTHING and not proposal.creates:
         # If the skill's folder was renamed, git applies a cherry-pick at its new place.
         away = [view.branch.tip for view in views if view.file.text is None]

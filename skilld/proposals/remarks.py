@@ -405,8 +405,11 @@ def describe_doubt(store: Store, proposal: Proposal) -> str:
 
     All that is known is that its transcript grew shortly before: the person may have run git at the same time.
     """
+    from skilld.proposals.model import is_put_away  # as in hours_left
+
     who = store.proposals.decided_by(proposal.id)
-    if not who.startswith(MAYBE_AGENTS_PREFIX) or proposal.state not in UNDO_VERBS:
+    # What is on no branch here was decided elsewhere, and cannot be undone here.
+    if not who.startswith(MAYBE_AGENTS_PREFIX) or proposal.state not in UNDO_VERBS or is_put_away(proposal):
         return ""
     agents = who.removeprefix(MAYBE_AGENTS_PREFIX)
     had = "had active sessions" if "," in agents else "had an active session"

@@ -123,7 +123,8 @@ def test_every_way_of_accepting_and_removing_by_hand_is_noticed(
     assert harness.observe("p1").seen is GitStatus.NOTHING
     commit = way(person, harness)
     found = harness.observe("p1")
-    assert (found.seen, found.commit, found.note) == (GitStatus.LANDED, commit, "")
+    where = "committed; now only on the branch origin/main" if way is by_fetch else ""
+    assert (found.seen, found.commit, found.note) == (GitStatus.LANDED, commit, where)
     assert harness.observe("p2").seen is GitStatus.NOTHING
     harness.mark_accepted("p1", landed=commit)
     if way is by_fetch:

@@ -137,7 +137,7 @@ def test_what_was_brought_in_and_reverted_on_the_remote_alone_is_reverted(life: 
     other.git("commit", "--quiet", "--all", "-m", "Say it\n\nSkilld-Proposal: p1")
     other.git("push", "--quiet")
     life.person.git("fetch", "--quiet")
-    assert life.observe() == ("accepted", "")
+    assert life.observe() == ("accepted", "committed; now only on the branch origin/main")
     other.git("revert", "--no-edit", "HEAD")
     other.git("push", "--quiet")
     life.person.git("fetch", "--quiet")

@@ -9,6 +9,7 @@ import pytest
 from skilld.clock import rfc3339
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.proposals.poll import refresh
+from skilld.proposals.remarks import describe_doubt
 from skilld.types import Op, Operation, State
 from support.proposal_life import DRY, ProposalLife
 from support.repos import SKILL, TEXT
@@ -103,3 +104,18 @@ def test_a_decided_one_whose_commit_git_has_cleaned_up_has_no_note(life: Proposa
     life.person.git("gc", "--quiet", "--prune=now")
     assert life.observe() == (f"{decide}ed", "")
     assert (DRY in life.person.skill.read_text()) == (decide == "accept")
+
+
+def test_what_was_only_fetched_says_so_until_a_branch_here_has_it(life: ProposalLife) -> None:
+    other = life.hub()
+    life.offer()
+    other.commit("theirs", {SKILL: TEXT.replace("- Run the tests.\n", f"- Run the tests.\n{DRY}\n")})
+    other.git("push", "--quiet")
+    life.person.git("fetch", "--quiet")
+    life.person.git("switch", "--quiet", "--detach", "origin/main")
+    assert life.observe() == ("accepted", "committed; now only on the branch origin/main")
+    life.store.proposals.decide(life.get(), State.ACCEPTED, rfc3339(time.time()), who="git, maybe claude-code")
+    assert describe_doubt(life.store, life.get()) == "", "it was decided elsewhere, and there is nothing here to undo"
+    life.person.git("switch", "--quiet", "main")
+    life.person.git("merge", "--quiet", "origin/main")
+    assert life.observe() == ("accepted", "")
