@@ -198,7 +198,7 @@ def test_no_message_uses_words_people_do_not_type() -> None:
 # What uses the name of a class: to tell one from another, in logs, in reports of bugs, to somebody who scores rows.
 NAMES_CLASSES = {
     *("codec.py", "crash.py", "settings.py", "scoring/loader.py", "ingest/follow.py"),
-    *("classify/backends/completion.py", "worker/__main__.py"),
+    *("classify/backends/completion.py", "worker/__main__.py", "values.py"),
 }
 
 
