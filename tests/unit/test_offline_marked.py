@@ -166,6 +166,12 @@ def test_what_happened_or_is_written_already_is_no_part_of_a_rule(said: str, rul
         ),
         ("legends under the plot, and please treat that as settled for all of them", "Legends under the plot."),
         ("pin this above your desk: exported names keep their spelling", "Exported names keep their spelling."),
+        (
+            "let me say this once so we are done with it: versions move in a PR of their own",
+            "Versions move in a PR of their own.",
+        ),
+        ("на будущее: эталонные файлы сам не переписывай", "Эталонные файлы сам не переписывай."),
+        ("de acá en más contestame en dos líneas", "Contestame en dos líneas."),
         ("zum merken: Messwerte stehen in SI-Einheiten", "Messwerte stehen in SI-Einheiten."),
         (
             "grabátelo para siempre: las migraciones van en su propia carpeta",
