@@ -1,4 +1,4 @@
-"""`skilld eval KIND`: scores the detector, the redactor or the guard on labelled cases."""
+"""`skilld eval KIND`: scores the detector, the redactor or the guard on labelled cases or your own decisions."""
 
 from __future__ import annotations
 
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from skilld.classify.backends import Backend
     from skilld.redact import Redactor
     from skilld.scoring.batches import Pipeline
-    from skilld.scoring.loader import BatchCase
+    from skilld.scoring.loader import BatchCase, LabelledTurn
+    from skilld.scoring.turns import JudgedTurn
 
 Case = TypeVar("Case")
 Scores = tuple[dict[str, Any], list[dict[str, Any]]]  # the figures, and the outcome of each case
 
 GOLD = "gold"
+DECISIONS = "decisions"
 _DEFAULT_JOBS = 4  # within the lowest rate limits of providers
 _PROGRESS_SECONDS = 5.0  # between two lines of progress
 
@@ -42,7 +44,7 @@ def add(verbs: common.Verbs) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="labelled cases, one JSON object per line (pairs if KIND is repeats or matters)",
+        help="labelled cases, one JSON object per line (pairs if KIND is repeats or matters; none if decisions)",
     )
     parser.add_argument(
         "--backend",
@@ -99,14 +101,32 @@ def _exit_code(figures: Mapping[str, Any]) -> int:
 
 
 def _score_turns(asked: argparse.Namespace) -> Scores:
-    from skilld.scoring import batches, loader, turns
+    from skilld.scoring import loader, turns
+
+    judged, spent = _judge_turns(loader.load(asked.data, loader.labelled_turn), asked.backend)
+    return turns.figures(judged) | spent, turns.outcome_rows(judged)
+
+
+def _score_decisions(asked: argparse.Namespace) -> Scores:
+    from skilld.scoring import turns
+
+    store = common.store()
+    try:
+        decided = store.proposals.in_states(turns.DECIDED)
+    finally:
+        store.close()
+    judged, spent = _judge_turns(turns.cases_from_decisions(decided), asked.backend)
+    return turns.decision_figures(decided, judged) | spent, turns.decision_rows(decided, judged)
+
+
+def _judge_turns(cases: list[LabelledTurn], backend: str) -> tuple[list[JudgedTurn], dict[str, int]]:
+    """Return each turn with the back-end's judgement, and what that cost."""
+    from skilld.scoring import batches
     from skilld.types import Usage
 
-    cases = loader.load(asked.data, loader.labelled_turn)
-    results = list(_with_progress(batches.judge_turns(cases, _backend_factory(asked.backend), _pipeline()), len(cases)))
-    judged, usage = [turn for turn, _ in results], sum((used for _, used in results), Usage())
-    spent = {"calls": usage.calls, "tokens": usage.tokens_in + usage.tokens_out}
-    return turns.figures(judged) | spent, turns.outcome_rows(judged)
+    results = list(_with_progress(batches.judge_turns(cases, _backend_factory(backend), _pipeline()), len(cases)))
+    usage = sum((used for _, used in results), Usage())
+    return [turn for turn, _ in results], {"calls": usage.calls, "tokens": usage.tokens_in + usage.tokens_out}
 
 
 def _score_batches(asked: argparse.Namespace) -> Scores:
@@ -191,6 +211,7 @@ def _score_pairs(asked: argparse.Namespace) -> Scores:
 _SCORERS: dict[str, Callable[[argparse.Namespace], Scores]] = {
     "turns": _score_turns,
     "batches": _score_batches,
+    DECISIONS: _score_decisions,
     "repeats": _score_pairs,
     "matters": _score_pairs,
     "finding": _score_finding,
@@ -200,8 +221,10 @@ _SCORERS: dict[str, Callable[[argparse.Namespace], Scores]] = {
 
 
 def _check_data(kind: str, data: list[Path]) -> None:
-    """Raise UsageError if files of cases are missing."""
-    if not data:
+    """Raise UsageError if files of cases are missing, or if they are given although the cases are in the store."""
+    if kind == DECISIONS and data:
+        raise UsageError(f"{kind} takes no data file", f"--data {data[0]} does not apply", "Leave --data out.")
+    if kind != DECISIONS and not data:
         raise UsageError("Nothing to score", f"{kind} needs a file of cases", f"skilld eval {kind} --data FILE")
 
 

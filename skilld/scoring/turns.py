@@ -1,11 +1,12 @@
-"""Figures for a detector on labelled turns."""
+"""Figures for a detector on labelled turns and on a person's own decisions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from skilld.scoring.loader import LabelledTurn
+from skilld.types import Proposal, State
 from skilld.values import value_class
 
 MIN_CERTAIN = 0.7  # labels and predictions from this certainty on are also scored separately
@@ -114,3 +115,89 @@ def share(part: int, whole: int) -> float | None:
 
 def _mean(values: Sequence[float]) -> float | None:
     return round(sum(values) / len(values), 4) if values else None
+
+
+# Figures on a person's own decisions: accepted proposals were right, rejected or reverted ones were not. Undecided
+# proposals have no label, and merges of skills have no words to detect anything in.
+
+DECIDED = (State.ACCEPTED, State.REJECTED, State.REVERTED)
+_CONFIDENCE_BANDS = (0.9, 0.7, 0.5)  # lower ends; everything below is one band
+
+
+def cases_from_decisions(proposals: Sequence[Proposal]) -> list[LabelledTurn]:
+    """Return the quotes of each decided proposal as one labelled turn; the store has no other words."""
+    return [
+        LabelledTurn(
+            id=proposal.id,
+            repo=proposal.repo,
+            lang="",
+            text="\n".join(evidence.quote for evidence in proposal.evidence),
+            prev_assistant="",
+            label="durable" if proposal.state is State.ACCEPTED else "one_off",
+            sample="",
+            stratum=None,
+            kind=proposal.kind.value,
+            certainty=1.0,
+        )
+        for proposal in proposals
+        if proposal.state in DECIDED and proposal.evidence
+    ]
+
+
+def decision_figures(proposals: Sequence[Proposal], judged: Sequence[JudgedTurn]) -> dict[str, Any]:
+    """Return the figures for `skilld eval decisions --json`.
+
+    `accepted_share` is the share of accepted among decided proposals; recall is unknown, since nobody knows what was
+    missed. `heard_now` counts, by decision, the proposals whose words the detector finds now. A share of nothing is
+    None.
+    """
+    decided = [proposal for proposal in proposals if proposal.state in DECIDED and proposal.evidence]
+    found = {one.turn.id for one in judged if one.found}
+    return {
+        "kind": "decisions",
+        "n": len(decided),
+        **_counts(decided),
+        "heard_now": {state.value: sum(one.state is state and one.id in found for one in decided) for state in DECIDED},
+        "by_confidence": _share_by(decided, lambda proposal: _band(proposal.confidence)),
+        "by_kind": _share_by(decided, lambda proposal: proposal.kind.value),
+        "by_skill": _share_by(decided, lambda proposal: proposal.skill),
+        "by_model": _share_by(decided, lambda proposal: proposal.model),
+        "by_agent": _share_by(decided, lambda proposal: proposal.agent),
+        "calls": 0,
+        "tokens": 0,
+    }
+
+
+def decision_rows(proposals: Sequence[Proposal], judged: Sequence[JudgedTurn]) -> list[dict[str, Any]]:
+    """Return the outcome of each decided proposal, without its words."""
+    found = {one.turn.id: one for one in judged}
+    return [
+        {
+            "id": proposal.id,
+            "state": proposal.state.value,
+            "skill": proposal.skill,
+            "kind": proposal.kind.value,
+            "model": proposal.model,
+            "proposed_at": proposal.confidence,
+            "found": found[proposal.id].found,
+            "confidence": round(found[proposal.id].confidence, 4),
+        }
+        for proposal in proposals
+        if proposal.id in found
+    ]
+
+
+def _band(confidence: float) -> str:
+    """Return the band of a confidence, as words that sort from low to high."""
+    above = next((least for least in _CONFIDENCE_BANDS if confidence >= least), None)
+    return f"below {_CONFIDENCE_BANDS[-1]}" if above is None else f"from {above}"
+
+
+def _counts(decided: Sequence[Proposal]) -> dict[str, Any]:
+    counts = {state.value: sum(proposal.state is state for proposal in decided) for state in DECIDED}
+    return {**counts, "accepted_share": share(counts[State.ACCEPTED.value], len(decided))}
+
+
+def _share_by(decided: Sequence[Proposal], name: Callable[[Proposal], str]) -> Mapping[str, Any]:
+    groups = group_by_key((name(proposal), proposal) for proposal in decided)
+    return {group: {"n": len(members), **_counts(members)} for group, members in groups.items()}

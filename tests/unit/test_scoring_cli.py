@@ -280,17 +280,3 @@ def test_an_invalid_number_of_jobs_is_refused(capsys: pytest.CaptureFixture[str]
         main(["eval", "batches", "--jobs", jobs])
     assert error.value.code == 2
     assert "--jobs" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        (["turns"], "turns needs a file of cases"),
-        (["turns", "--data", "cases.jsonl", "--backend", "gold"], "it works only with skilld eval batches"),
-    ],
-)
-def test_a_kind_needs_its_cases_and_a_back_end_for_them(
-    arguments: list[str], why: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["eval", *arguments]) == 2
-    assert why in capsys.readouterr().err
