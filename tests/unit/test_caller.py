@@ -249,7 +249,7 @@ THE_PERSONS = (
     + [f"service {action}" for action in ("start", "stop", "uninstall")]
     + [f"team {action}" for action in ("join", "leave")]
     + [f"machines {action}" for action in ("join", "leave")]
-    + [f"skills {action}" for action in ("archive", "delete", "disable", "enable", "import", "pin", "unpin")]
+    + [f"skills {action}" for action in ("archive", "delete", "disable", "enable", "import")]
 )
 
 
