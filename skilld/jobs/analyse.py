@@ -24,6 +24,7 @@ from skilld.jobs.placing import (
     is_personal_file,
     loaded_places,
     waits_for_skill,
+    why_not_in_skill,
 )
 from skilld.jobs.taken_back import find_forgotten, find_let_go, find_taken_back, without_taking_back
 from skilld.pipeline import messages as conversation
@@ -357,17 +358,17 @@ class Analysis:
 
     def _build_proposal(self, loaded: TargetDocument, composed: CheckedEdit) -> Proposal:
         updates = [item.update for item in composed.checked]
-        batch = self._batch.batch
+        used = [] if self._places else why_not_in_skill(loaded, self._skills)
         return Proposal(
             # The same batch always gives the same proposal id.
-            id=hashlib.sha256(f"{batch}\n{loaded.ref.path}".encode()).hexdigest()[:8],
-            batch_id=batch,
+            id=hashlib.sha256(f"{self._batch.batch}\n{loaded.ref.path}".encode()).hexdigest()[:8],
+            batch_id=self._batch.batch,
             state=State.OPEN,
             skill=loaded.ref.name,
             path=loaded.ref.path,
             operations=composed.operations,
             summary=join_sentences([update.change for update in updates]),
-            reason=join_sentences([update.reason for update in updates]),
+            reason=join_sentences([*(update.reason for update in updates), *used]),
             kind=updates[0].kind,
             evidence=(*map(self._evidence_of, updates), *self._earlier_evidence(updates)),
             confidence=min(update.confidence for update in updates),

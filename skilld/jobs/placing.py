@@ -263,6 +263,14 @@ def _has_safe_folder(batch: BatchJob) -> bool:
     return cwd.is_absolute() and ".." not in cwd.parts and Path(batch.home).is_absolute()
 
 
+def why_not_in_skill(file: TargetDocument, documents: Sequence[TargetDocument]) -> list[str]:
+    """Return why an edit of the project's file is not one of the skill in use, which is the first of `documents`."""
+    used = documents[0].ref
+    if file.ref.kind is not TargetKind.INSTRUCTIONS or used.kind is not TargetKind.SKILL:
+        return []
+    return [f"The skill in use, {used.name}, is not about this."]
+
+
 def waits_for_skill(batch: BatchJob) -> bool:
     """Whether a skill in use cannot be edited for now: its file is invalid or not checked out."""
     files = [Path(item.path) for item in batch.unusable if Path(item.path).name == FILE]

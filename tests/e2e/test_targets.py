@@ -13,7 +13,7 @@ import pytest
 from skilld.clock import rfc3339
 from support.live_project import Project
 from support.program import Program
-from support.session import CHATTER
+from support.session import CHATTER, Session
 
 PNPM = "From now on, always use pnpm, never npm, in this repository."
 GUIDE = "# Probe\n\nA small program.\n\n## Conventions\n\n* Keep functions short.\n* Write tests first.\n"
@@ -297,3 +297,20 @@ def test_a_folder_named_last_or_anywhere_below_is_found(home: Path, tmp_path: Pa
     found = {one["relpath"]: one["summary"] for one in teach(home, project, program, *both)}
     assert found.keys() == {"packages/api/CLAUDE.md", ".claude/rules/tests.md"}
     assert "refunds" in found["packages/api/CLAUDE.md"]
+
+
+def test_a_rule_that_is_not_about_the_skill_in_use_says_why_it_goes_elsewhere(
+    home: Path, tmp_path: Path, program: Program
+) -> None:
+    project = Project(tmp_path / "project", home, ".claude/skills")
+    project.commit("Write down how we work", {"CLAUDE.md": GUIDE})
+    program.run("run", "--once")
+    talk = Session(home, project)
+    talk.use_skill()
+    talk.type(PNPM, *CHATTER[:4])
+    assert program.run("run", "--once").returncode == 0
+    [made] = program.json("proposals")
+    assert (made["target"]["kind"], made["reason"]) == (
+        "instructions",
+        "You stated this as a lasting rule. The skill in use, release-notes, is not about this.",
+    )
