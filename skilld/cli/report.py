@@ -26,7 +26,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the report to FILE as a web page")
     parser.set_defaults(check_words=_check_page)
     # `arguments.words` is the command as it was typed.
-    about = "include your words and the rules (default: numbers only)"
+    about = "with --html or --json: include your words and the rules (default: numbers only)"
     parser.add_argument("--words", dest="with_words", action="store_true", help=about)
 
 

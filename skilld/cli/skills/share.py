@@ -196,6 +196,9 @@ def _print_plan(plan: _SharePlan) -> None:
         console.say(f"+++ {console.plain(path)}", style="bold")
         for line in text.splitlines():
             console.say(f"+{console.plain(line)}", style="green")
+    console.say("Its commit message:")
+    for line in plan.message.splitlines():
+        console.say(f"  {console.plain(line)}")
     console.line()
 
 
