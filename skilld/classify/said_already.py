@@ -367,6 +367,7 @@ def find_same_meaning(change: str, text: str) -> str | None:
             and same_choice(asked, line)
             and not is_reversed_choice(asked, line)
             and not loses_order(_ANY_TIME.sub("", asked), line)
+            and not _is_parallel(asked, line)
             and all(
                 find_same_ban(part, text) for part in _lost_parts(asked, f"{title} {heading} {line}")
             )  # "No X, and Y" may be two lines
@@ -374,6 +375,20 @@ def find_same_meaning(change: str, text: str) -> str | None:
         ):
             return written
     return None
+
+
+_MIN_PARALLEL = 7  # words: of shorter rules that differ in one word many say the same
+
+
+def _is_parallel(asked: str, line: str) -> bool:
+    """Whether a text has the words of another in their places, but for a few: those are what is new in it.
+
+    "Rows in the title of every plot" and "columns in the subtitle of every plot" have words of one meaning and are two
+    rules.
+    """
+    one, other = (WORD.findall(text.casefold()) for text in (asked, line))
+    different = sum(a != b for a, b in zip(one, other, strict=False))
+    return len(one) == len(other) >= _MIN_PARALLEL and 0 < different * 3 <= len(one)
 
 
 _FILE = re.compile(r"(?<![\w./-])(?:[\w.-]+/)+[\w.*-]*|(?<![\w-])[\w-]+\.[a-z]\w{0,5}\b")

@@ -191,6 +191,8 @@ def test_marks_are_heard_in_many_wordings_and_languages(said: str, rule: str) ->
 @for_each(
     ("said", "rule"),
     [
+        ("Remember to add a contract to each mart.", "Add a contract to each mart."),
+        ("Denk daran, jede Spalte im Schema zu beschreiben.", "Jede Spalte im Schema beschreiben."),
         ("for fuck's sake never touch the seed data", "Never touch the seed data."),
         ("for god's sake, always read the error first", "Always read the error first."),
         ("for the love of god stop renaming my branches", "Do not rename my branches."),

@@ -119,3 +119,10 @@ def test_what_the_work_must_be_is_one(said: str) -> None:
 )
 def test_an_order_to_the_agent_beside_what_a_thing_must_do_is_a_rule(said: str, rule: str) -> None:
     assert proposed(said) == [rule]
+
+
+def test_an_order_for_good_in_a_turn_of_its_own_is_no_talk_about_the_product() -> None:
+    told = proposed(
+        "the summary table should be sorted by share", "From now on, always put the row count in the title."
+    )
+    assert told == ["Always put the row count in the title."]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skilld.classify.offline.detector import find_practices
 from skilld.classify.offline.phrasing import phrase
-from skilld.classify.said_already import says_already
+from skilld.classify.said_already import find_same_meaning, says_already
 from support.rows import for_each
 
 
@@ -52,3 +52,10 @@ def test_a_line_says_another_thing(change: str, line: str) -> None:
 )
 def test_approval_and_blame_of_present_work_is_no_practice(said: str) -> None:
     assert not any(phrase(one).clear for one in find_practices(said, ["Done."]) if one.cue.value == "practice")
+
+
+def test_a_rule_that_differs_from_a_line_in_a_word_in_its_place_is_new() -> None:
+    """Rows and columns are of one meaning, and so are titles and subtitles."""
+    text = "# Plots\n\n- Always put the number of rows in the title of every plot.\n"
+    assert find_same_meaning("Always put the number of columns in the subtitle of every plot.", text) is None
+    assert find_same_meaning("Every plot has the number of rows in its heading.", text) is not None

@@ -18,6 +18,7 @@ from skilld.classify.offline.detector import (
     find_lasting,
     find_practices,
     find_statements,
+    is_order,
     join_previous,
     with_context,
     with_parts,
@@ -109,7 +110,9 @@ class Offline:
                     agent,
                     skills,
                     answered if is_objection(one, message.text) else None,
-                    of_product=talk.goes_on or requires_something(message.text),
+                    # An order for good in a turn of its own ends that talk.
+                    of_product=requires_something(message.text)
+                    or (talk.goes_on and not (one.cue is Cue.LASTING and is_order(one))),
                 )
                 for one in matches
             ]

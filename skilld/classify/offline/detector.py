@@ -330,7 +330,9 @@ def _is_spec(match: Match, turn: _Turn) -> bool:
 def is_order(match: Match) -> bool:
     """Whether a match, without the words for how long it holds, begins as an instruction."""
     frame = match.language.frames.match(match.said)
-    return bool(match.language.commands.match(match.said[frame.end() if frame else 0 :]))
+    rest = match.said[frame.end() if frame else 0 :].lstrip(" ,:")
+    adverb = match.language.always.match(rest) if frame else None
+    return bool(match.language.commands.match(rest[adverb.end() if adverb else 0 :].lstrip()))
 
 
 def find_retractions(text: str) -> list[str]:
