@@ -136,7 +136,7 @@ def check_commands(change: Change) -> Iterator[Finding]:
 
 _CODE_SIGN = re.compile(
     r"^[ \t]*(?:[-*+>]\s+)?(?:import\s+[\w.]+|from\s+[\w.]+\s+import\b|(?:const|let|var)\s+\w+\s*=|def\s+\w+\s*\("
-    r"|function\b[^\n]*\(|#include\b|using\s+\w+|package\s+\w+|while\s*\(?(?:True|true|1)\b|for\s+\w+\s+in\s+range"
+    r"|function\b[^\n]*\(|#include\b|using\s+\w+|package\s+\w+|while\s*+\(?(?:True|true|1)\b|for\s+\w+\s+in\s+range"
     r"|[\w.]{1,100}\([^\n]*\)\s*;?$)|\b[A-Za-z_][\w.]{0,100}\(\s*[\"'\[]",
     re.MULTILINE,
 )
@@ -171,7 +171,7 @@ _CODE_PHRASES = (
         "Its code deletes or encrypts data, or exhausts system resources",
         r"\bshutil\.(?:rmtree|move)|\bos\.(?:remove|unlink|rmdir|rename|chmod|fork)\b|\bunlinkSync\b|\brmSync\b"
         r"|\bfs\.(?:rm|unlink)\w*|\bFernet\b|\bCrypto\w*\b|\bcryptography\b|\bAES\b|\brandom\.\w+\([^\n]*\bwrite\b"
-        r"|\bwhile\s*\(?\s*(?:True|true|1)\b|\bfor\s*\(\s*;\s*;|\brange\(\s*\d{3,}|\bThread\(|\bmultiprocessing\b"
+        r"|\bwhile\s*+(?:\(\s*+)?(?:True|true|1)\b|\bfor\s*\(\s*;\s*;|\brange\(\s*\d{3,}|\bThread\(|\bmultiprocessing\b"
         r"|\bopen\([^\n)]*[\"'][wa]b?[\"']|\bwriteFileSync\b",
     ),
 )
