@@ -33,6 +33,7 @@ from skilld.mining.questions import (
 from skilld.mining.selection import DEFERRED_REASON, MAX_SKILLS, judge
 from skilld.mining.session_summary import Feedback, Row, detect_feedback, summarize
 from skilld.mining.sessions import Session, SessionSet, Transcript, folders_around, read_sessions
+from skilld.mining.standing import standing_reason
 from skilld.mining.values import (
     Candidate,
     Doc,
@@ -253,6 +254,7 @@ def judge_against_known(
     proposed = ProposalHistory([*proposals, *_declined_elsewhere(world.store)])
     names = {one.skill for one in proposals if one.creates and one.state is State.OPEN} | {one.name for one in skills}
     texts, doubted, now = dict(_skill_texts(skills)), dict[tuple[str, str], str](), time.time()
+    standing = standing_reason(world.host)
     for _ in range(_MAX_ROUNDS):
         judgement = judge(
             rows,
@@ -261,6 +263,7 @@ def judge_against_known(
             now=now,
             refuted=doubted,
             known=proposed.duplicate_reason,
+            standing=standing,
             kind=options.kind,
             create_new=options.create_new,
             chosen=options.wanted.ids is not None,

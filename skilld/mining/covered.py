@@ -9,6 +9,7 @@ from functools import lru_cache
 from glob import escape
 from pathlib import Path
 
+from skilld.meanings import terms
 from skilld.mining.actions import is_generic
 from skilld.mining.evidence import MIN_REPEATS
 from skilld.mining.new_skill import shorten
@@ -63,7 +64,28 @@ def covered_reason(one: RecurringTask, skills: Sequence[Skill], texts: Mapping[P
                 continue
             if shared / len(wanted) > _MIN_LINE_SHARE if does else _says_task(line, wanted):
                 return _describe(skill, number, line)
-    return None
+    whys = (f"{skill.name} is for this: {_quoted(skill.front.description)}" for skill in near if _is_for(one, skill))
+    return next(whys, None)
+
+
+def _is_for(one: RecurringTask, skill: Skill) -> bool:
+    """Whether a skill is for a task by its name, which most requests have, and by what is done there.
+
+    The skill was in use for it, or its description names something that the requests ask to be done.
+    """
+    asked = [content_stems(said.text) for said in one.ask.said]
+    name = content_stems(skill.name.replace("-", " "))
+    if not name or sum(name <= stems for stems in asked) <= len(asked) / 2:
+        return False
+    if sum(skill.name in row.skills_used for row in one.rows) >= MIN_REPEATS:
+        return True
+    doing = (_deeds(said.text) for said in one.ask.said)
+    return bool(_deeds(skill.front.description) & frozenset().union(*doing))
+
+
+def _deeds(text: str) -> frozenset[str]:
+    """Return the meanings of what a text says is done."""
+    return frozenset().union(*(term.meanings for term in terms(text) if term.is_action))
 
 
 def _says_task(line: str, wanted: frozenset[str]) -> bool:
@@ -83,7 +105,11 @@ def _is_near(one: RecurringTask, project: Path) -> bool:
 
 
 def _describe(skill: Skill, number: int, line: str) -> str:
-    return f"{skill.name} already does this in line {number}: {shorten(line, _MAX_QUOTED_LINE)}"
+    return f"{skill.name} already does this in line {number}: {_quoted(line)}"
+
+
+def _quoted(line: str) -> str:
+    return shorten(line, _MAX_QUOTED_LINE)
 
 
 def _named(starts: _Starts, lines: Sequence[str]) -> dict[Part, tuple[int, str]]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
+from pathlib import PurePosixPath
 
 from skilld.library.patterns import CHECK_PATTERN
 from skilld.mining.actions import Action, is_generic, is_mcp_call, tokens, unfit_reason
@@ -31,6 +32,8 @@ _MIN_VALUE_LENGTH = 3  # characters of a value that is unlikely to match by acci
 _MIN_SHARE, _MIN_GENERIC_SHARE = 0.5, 0.66  # of the sessions
 _CUT_END = ' \u2026"'  # the end of a text that was cut after its first line
 _MAX_CAUSES = 3  # steps that a pitfall names; more explain nothing
+FILE_HOLE = "{{file}}"  # in a request, for a file that only some of the sessions were about
+_PATH_WITH_ENDING = re.compile(r"[\w@~.-]*(?:/[\w@.-]+)*/[\w@-][\w@.-]*\.[A-Za-z]\w{0,7}")
 
 
 @value_class
@@ -109,8 +112,34 @@ def find_procedure(episodes: Sequence[Episode], named: int = 0, *, reviewed: boo
     steps = _with_final_check(_without_duplicates(found), {last for one in episodes for last in _last_actions(one)})
     traps = _find_traps(episodes, steps, names)
     asked = names.requested()
-    wordings = tuple(names.put(one.request, one.session, asked) for one in episodes)
+    wordings = _without_single_files([names.put(one.request, one.session, asked) for one in episodes], episodes)
     return Procedure(wordings[named], tuple(steps), tuple(traps), names.examples(), left_out, wordings)
+
+
+def _without_single_files(requests: Sequence[str], episodes: Sequence[Episode]) -> tuple[str, ...]:
+    """Replace the files that only some of the requests name: the next time it is another one."""
+    named = [
+        {word for word in map(_trimmed, request.split()) if _is_file(word, one)}
+        for request, one in zip(requests, episodes, strict=True)
+    ]
+    single = {word for words in named for word in words if sum(word in other for other in named) <= len(named) / 2}
+    if not single:
+        return tuple(requests)
+    return tuple(
+        " ".join(word.replace(_trimmed(word), FILE_HOLE) if _trimmed(word) in single else word for word in one.split())
+        for one in requests
+    )
+
+
+def _trimmed(word: str) -> str:
+    return word.lstrip("`\"'([").rstrip("`\"')],;:!?.")
+
+
+def _is_file(word: str, episode: Episode) -> bool:
+    """Whether a word is a file: a path with an ending, or the name of one that was changed or read."""
+    if "/" in word:
+        return bool(_PATH_WITH_ENDING.fullmatch(word))
+    return any(PurePosixPath(one.text).name == word for one, _ in episode.actions if one.edits or one.reads)
 
 
 def _runs(episode: Episode, *, reviewed: bool) -> Iterator[ActionRun]:

@@ -1,14 +1,13 @@
 """Finds tasks that were done in several sessions, and drafts a skill for each. Pure: session rows in, candidates out.
 
 Requests are grouped into a task by their words and by the actions that followed, so other names and wordings do not
-hide it. What the person said in those sessions goes into the first draft, even if it was also proposed elsewhere;
+hide it. What the person said in those sessions goes into the first draft, unless a file that is loaded anyway says it;
 steps that it rejects are left out.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -17,17 +16,17 @@ from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import refused_part
 from skilld.library.clusters import Ask, Mention, group_asks
 from skilld.mining.actions import Action, is_generic
-from skilld.mining.courtesy import without_politeness
 from skilld.mining.evidence import ask_part, feedback_mention, session_piece
 from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.new_skill import part_problem, task_name
 from skilld.mining.outline import outline
-from skilld.mining.procedure import Episode, Procedure, Trap, find_procedure
+from skilld.mining.procedure import FILE_HOLE, Episode, Procedure, Trap, find_procedure
 from skilld.mining.requests import (
-    MIN_GROUP_SHARE,
     Request,
+    clearest_request,
     group_by_words,
     is_part_of,
+    one_per_session,
     requests_with_actions,
     turns_between,
 )
@@ -55,13 +54,6 @@ _PROHIBITION_PATTERN = re.compile(
 _CLAUSE_END_PATTERN = re.compile(
     r" (?:here|there|in|on|for|because|since|as|at|anymore|again|directly|unless|before|after)\b", re.IGNORECASE
 )
-_MIN_STEMS = 3  # stems
-_MIN_NAMING_STEMS = 2  # of a request that a skill can be named after
-_BACKGROUND_PATTERN = re.compile(
-    r"(?:\d+|[a-z]\W|yes|yep|yeah|no|but|u?h+m*|i|we|it|the|an?|there|this|that|my|our|new|time|how|what|why|when"
-    r"|is|are|was|did|do|does|have|has|got|more|just|then|first|next|one|another|also|and)\b|.*://",
-    re.IGNORECASE,
-)
 
 IsDenied = Callable[[Row, Feedback], bool]
 
@@ -70,12 +62,13 @@ IsDenied = Callable[[Row, Feedback], bool]
 class _Gate:
     """What a candidate must have: less if the person has `chosen` the sessions, or a model will have it `reviewed`.
 
-    `other_work` has the requests that, according to the model, belong to no task.
+    `other_work` has the requests that, according to the model, belong to no task. What `stands` is loaded anyway.
     """
 
     chosen: bool
     reviewed: bool
     other_work: frozenset[tuple[str, str]]
+    stands: IsDenied
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,11 +104,17 @@ class RecurringTask:
 
 
 def find_recurring_tasks(
-    rows: Sequence[Row], denied: IsDenied, *, chosen: bool = False, grouping: Grouping | None = None
+    rows: Sequence[Row],
+    denied: IsDenied,
+    *,
+    stands: IsDenied = lambda _row, _said: False,
+    chosen: bool = False,
+    grouping: Grouping | None = None,
 ) -> list[RecurringTask]:
     """Return the tasks of several sessions, those for which a skill would have saved most first.
 
-    `denied` tells whether feedback was refuted or decided against. Sessions that the person has `chosen` are a task
+    `denied` tells whether feedback was refuted or decided against, `stands` whether another file says it, or an open
+    proposal. Sessions that the person has `chosen` are a task
     even if they only ran generic commands, such as tests. A model's `grouping` replaces the one by words and actions,
     and more becomes a candidate, for the model to review.
     """
@@ -126,7 +125,7 @@ def find_recurring_tasks(
     told = grouping or Grouping()
     groups = _word_groups(requests) if grouping is None else _told_groups(requests, told)
     on_tasks = frozenset(chain.from_iterable((*task.requests, *task.continued) for task in told.tasks))
-    gate = _Gate(chosen, grouping is not None, frozenset(told.asked) - on_tasks)
+    gate = _Gate(chosen, grouping is not None, frozenset(told.asked) - on_tasks, stands)
     found = _build_tasks(groups, [(group, None) for group in groups], denied, gate)
     # A task that is part of another one does not end any task.
     tasks = [
@@ -225,11 +224,11 @@ def _build_task(
     denied: IsDenied,
     gate: _Gate,
 ) -> RecurringTask:
-    first = _one_per_session(group.requests, reviewed=gate.reviewed)
+    first = one_per_session(group.requests, reviewed=gate.reviewed)
     first.sort(key=lambda one: one.row.datetime, reverse=True)
     rows = tuple(one.row for one in first)
     ask = _ask_of(group.requests)
-    plainest = _clearest_request(first, reviewed=gate.reviewed)
+    plainest = clearest_request(first, reviewed=gate.reviewed)
     asked = group.places
     spans = [_task_turns(one, others) for one in first]
     resumed = group.continued if gate.reviewed else frozenset()
@@ -249,6 +248,7 @@ def _build_task(
     if not gate.reviewed:
         did = _without_repairs(did, group.continued)
     did = _without_rejected_steps(did, [part.text for part in corrections])
+    corrections = [*_without_standing(corrections, feedback, gate.stands)]
     telling = [
         part for part in corrections if not part_problem(part, rows[0].project, in_task=True)
     ]  # the others are left out
@@ -266,6 +266,10 @@ def _said_on_task(
 ) -> tuple[list[Part], list[Part]]:
     """Return what the person said about how to do the task: for no review, what they repeated and what not."""
     asked = group.places | group.continued
+
+    def unwanted(row: Row, said: Feedback) -> bool:
+        return denied(row, said) or gate.stands(row, said)
+
     found: list[Sentence] = []
     known = [part.text for part in corrections]
     for row in rows:
@@ -275,8 +279,8 @@ def _said_on_task(
         if not gate.reviewed:
             turns -= {turn for turn in turns if (row.session_id, turn) in group.places}
         said = sentences_of_turns(row.session_id, typed, (turn for turn in row.turns if turn in turns))
-        found += [one for one in said if not denied(row, Feedback(one.turn, one.quote, one.text, Kind.CORRECTION, 1.0))]
-        known += [one.quote for one in row.user_feedback if denied(row, one)]
+        found += [one for one in said if not unwanted(row, _as_feedback(one))]
+        known += [one.quote for one in row.user_feedback if unwanted(row, one)]
     titles = [one.task.text for one in group.requests]
 
     def is_fit(part: Part) -> bool:
@@ -290,45 +294,24 @@ def _said_on_task(
     return [replace(part, text=with_stop(part.text)) for part in often], once
 
 
+def _as_feedback(said: Sentence) -> Feedback:
+    return Feedback(said.turn, said.quote, said.text, Kind.CORRECTION, 1.0)
+
+
+def _without_standing(parts: Iterable[Part], said: Sequence[tuple[Row, Feedback]], stands: IsDenied) -> Iterator[Part]:
+    """Yield the parts that no other file says already, in any of the words that they were said in."""
+    standing = {(row.session_id, one.turn, one.quote) for row, one in said if stands(row, one)}
+    for part in parts:
+        if not any((proof.session, proof.turn, proof.quote) in standing for proof in part.proofs):
+            yield part
+
+
 def _is_taken_back(part: Part, rows: Sequence[Row]) -> bool:
     """Whether the person contradicted a part in these sessions after the newest time that they said it."""
     places = {(row.session_id, turn): (row.datetime, at) for row in rows for at, turn in enumerate(row.turns)}
     said = max((places[key] for one in part.proofs if (key := (one.session, one.turn)) in places), default=None)
     tasks = ((places.get((row.session_id, one.turn)), one.text) for row in rows for one in row.tasks)
     return said is not None and any(at and at > said and contradicts(text, part.text) for at, text in tasks)
-
-
-def _one_per_session(group: Sequence[Request], *, reviewed: bool) -> list[Request]:
-    """Return each session's first request for a task, or, if `reviewed`, the one with most of what others did."""
-    heads = {one.place: {tuple(seen.words[:2]) for seen in one.done if not (seen.edits or seen.reads)} for one in group}
-    chosen: dict[str, tuple[int, Request]] = {}
-    for one in group:  # the newest first: of equal ones the first remains
-        others = set[tuple[str, ...]]().union(
-            *(heads[other.place] for other in group if other.row.session_id != one.row.session_id)
-        )
-        shared = len(heads[one.place] & others) if reviewed else 0
-        known = chosen.get(one.row.session_id)
-        if known is None or shared > known[0]:
-            chosen[one.row.session_id] = shared, one
-    return [one for _, one in chosen.values()]
-
-
-def _clearest_request(requests: Sequence[Request], *, reviewed: bool) -> Request:
-    """Return the request that describes the task best: no "we need", in words that the actions share, short."""
-    done: Counter[str] = Counter()
-    for one in requests:
-        done.update(content_stems("\n".join(seen.text for seen in chain.from_iterable(one.telling.values()))))
-    named = {stem for stem, times in done.items() if times >= max(MIN_SESSIONS, len(requests) * MIN_GROUP_SHARE)}
-
-    def rank(one: Request) -> tuple[bool, float, float, int]:
-        bare = without_politeness(one.task.text)
-        vague = bool(_BACKGROUND_PATTERN.match(bare)) or "?" in one.task.text
-        vague = vague or (reviewed and len(one.stems) < _MIN_NAMING_STEMS)
-        shared = sum(len(one.stems & other.stems) / max(len(one.stems | other.stems), 1) for other in requests)
-        typical = len(one.stems & named) / max(len(one.stems), _MIN_STEMS)
-        return vague, -round(typical, 1), -round(shared, 1), len(bare)
-
-    return min(requests, key=rank)
 
 
 def _ask_of(group: Sequence[Request]) -> Ask:
@@ -476,7 +459,7 @@ def _candidate(ask: Ask, rows: Sequence[Row], did: Procedure, said: Sequence[Par
     check = did.check.text if did.check else ""
     recurrence = Recurrence(did.request, did.examples, check, did.left_out, did.wordings, did.done)
     return Candidate(
-        task_name(did.request, did.examples, rows[0].project, did.wordings),
+        task_name(did.request.replace(FILE_HOLE, " "), did.examples, rows[0].project, did.wordings),
         "create",
         rows[0].project,
         SkillKind.WORKFLOW,

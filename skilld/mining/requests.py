@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +23,13 @@ MIN_GROUP_SHARE = 0.5
 _MIN_ACTION_SHARE = 0.6
 _MAX_COMPARED = 400  # requests, the newest: the time is quadratic
 _MAX_ACTIONS = 40  # of one request that are compared with those of another
+_MIN_STEMS = 3
+_MIN_NAMING_STEMS = 2  # of a request that a skill can be named after
+_BACKGROUND_PATTERN = re.compile(
+    r"(?:\d+|[a-z]\W|yes|yep|yeah|no|but|u?h+m*|i|we|it|the|an?|there|this|that|my|our|new|time|how|what|why|when"
+    r"|is|are|was|did|do|does|have|has|got|more|just|then|first|next|one|another|also|and)\b|.*://",
+    re.IGNORECASE,
+)
 
 
 @value_class
@@ -271,3 +279,36 @@ def _comparable(one: Request, other: Request) -> Iterator[tuple[ActionRun, Seque
     for program in one.telling.keys() & other.telling.keys():
         for seen in one.telling[program]:
             yield seen, other.telling[program]
+
+
+def one_per_session(group: Sequence[Request], *, reviewed: bool) -> list[Request]:
+    """Return each session's first request for a task, or, if `reviewed`, the one with most of what others did."""
+    heads = {one.place: {tuple(seen.words[:2]) for seen in one.done if not (seen.edits or seen.reads)} for one in group}
+    chosen: dict[str, tuple[int, Request]] = {}
+    for one in group:  # the newest first: of equal ones the first remains
+        others = set[tuple[str, ...]]().union(
+            *(heads[other.place] for other in group if other.row.session_id != one.row.session_id)
+        )
+        shared = len(heads[one.place] & others) if reviewed else 0
+        known = chosen.get(one.row.session_id)
+        if known is None or shared > known[0]:
+            chosen[one.row.session_id] = shared, one
+    return [one for _, one in chosen.values()]
+
+
+def clearest_request(requests: Sequence[Request], *, reviewed: bool) -> Request:
+    """Return the request that describes the task best: no "we need", in words that the actions share, short."""
+    done: Counter[str] = Counter()
+    for one in requests:
+        done.update(content_stems("\n".join(seen.text for seen in chain.from_iterable(one.telling.values()))))
+    named = {stem for stem, times in done.items() if times >= max(MIN_SESSIONS, len(requests) * MIN_GROUP_SHARE)}
+
+    def rank(one: Request) -> tuple[bool, float, float, int]:
+        bare = without_politeness(one.task.text)
+        vague = bool(_BACKGROUND_PATTERN.match(bare)) or "?" in one.task.text
+        vague = vague or (reviewed and len(one.stems) < _MIN_NAMING_STEMS)
+        shared = sum(len(one.stems & other.stems) / max(len(one.stems | other.stems), 1) for other in requests)
+        typical = len(one.stems & named) / max(len(one.stems), _MIN_STEMS)
+        return vague, -round(typical, 1), -round(shared, 1), len(bare)
+
+    return min(requests, key=rank)

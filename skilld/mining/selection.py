@@ -7,7 +7,7 @@ each of the others is reported with what it lacks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -85,6 +85,7 @@ def _task_candidates(
     known: DuplicateReason,
     refuted: Refutations,
     *,
+    standing: DuplicateReason,
     chosen: bool,
     grouping: Grouping | None,
 ) -> tuple[list[Candidate], list[RejectedCandidate]]:
@@ -98,7 +99,11 @@ def _task_candidates(
             known(Ask((feedback_mention(row, said),)), "", {row.agent})
         )
 
-    for one in find_recurring_tasks(valid, denied, chosen=chosen, grouping=grouping):
+    def stands(row: Row, said: Feedback) -> bool:
+        ask, agents = Ask((feedback_mention(row, said),)), {row.agent}
+        return bool(standing(ask, "", agents) or known(ask, str(Path(row.project, "SKILL.md")), agents))
+
+    for one in find_recurring_tasks(valid, denied, stands=stands, chosen=chosen, grouping=grouping):
         if (
             why := one.missed
             or covered_reason(one, skills, texts)
@@ -130,6 +135,7 @@ def judge(
     now: float,
     refuted: Refutations | None = None,
     known: DuplicateReason = lambda _ask, _path, _agents: None,
+    standing: DuplicateReason = lambda _ask, _path, _agents: None,
     kind: SkillKind | None = None,
     create_new: bool = False,
     chosen: bool = False,
@@ -139,16 +145,22 @@ def judge(
     """Return the candidates of these rows. `texts` are those of the skills, by path.
 
     `refuted` has evidence that does not hold, with the reason; `known` returns why an ask need not be proposed
-    (again); with a `kind`, only skills of that kind are created; with `create_new`, only skills that were in use are
-    extended, even if others are similar. `chosen`: the person named the sessions. `grouping`: see
-    `find_recurring_tasks`. `most` is the number of candidates.
+    (again), and `standing` which instructions say it already; with a `kind`, only skills of that kind are created; with
+    `create_new`, only skills that were in use are extended, even if others are similar. `chosen`: the person named the
+    sessions. `grouping`: see `find_recurring_tasks`. `most` is the number of candidates.
     """
     doubted = refuted or {}
     used = {name for row in rows for name in row.skills_used}
     reach = [skill for skill in skills if skill.name in used] if create_new else skills
-    tasks, served = _task_candidates(rows, reach, texts, known, doubted, chosen=chosen, grouping=grouping)
+
+    def told(ask: Ask, path: str, agents: Collection[str]) -> str | None:
+        return standing(ask, path, agents) or known(ask, path, agents)
+
+    tasks, served = _task_candidates(
+        rows, reach, texts, known, doubted, standing=standing, chosen=chosen, grouping=grouping
+    )
     task_proofs = {(proof.turn, proof.quote) for one in tasks for proof in one.evidence}
-    found, rejected = find_leads(rows, reach, texts, now=now, refuted=doubted, known=known)
+    found, rejected = find_leads(rows, reach, texts, now=now, refuted=doubted, known=told)
     rejected = [one for one in rejected if one.topic not in {part.text for task in tasks for part in task.parts}]
     homeless = [  # that no new skill says
         lead
@@ -160,18 +172,20 @@ def judge(
     fit, useless = _filter_by_content([*_extension_candidates(found), *new])
     settled_ones, alike = as_extensions([one for one in fit if one.creates], [] if create_new else skills, texts)
     fit = [one for one in fit if not one.creates] + settled_ones
-    candidates = sorted(
-        with_free_names(_merge_extensions(fit), {skill.name for skill in skills}),
-        key=lambda one: (
-            one.creates,
-            -(one.saved.worth if grouping is None else one.saved.sessions),
-            -_sessions(one),
-            one.name,
-        ),
-    )
+    candidates = _ranked(with_free_names(_merge_extensions(fit), {skill.name for skill in skills}), grouping)
     deferred = [RejectedCandidate(one.name, DEFERRED_REASON) for one in candidates[most:]]
     everything = [*rejected, *served, *missed, *unwanted, *useless, *alike, *deferred]
     return Judgement(tuple(candidates[:most]), tuple(everything), tuple(docs))
+
+
+def _ranked(candidates: Sequence[Candidate], grouping: Grouping | None) -> list[Candidate]:
+    """Return the candidates in the order of a run: extensions, then what saves most, or what a model saw most often."""
+
+    def rank(one: Candidate) -> tuple[bool, float, int, str]:
+        worth = one.saved.worth if grouping is None else one.saved.sessions
+        return one.creates, -worth, -_sessions(one), one.name
+
+    return sorted(candidates, key=rank)
 
 
 def _sessions(one: Candidate) -> int:

@@ -92,6 +92,19 @@ def test_why_names_the_sources_of_each_line(home: Path, project: Project) -> Non
     ) == ([], [])
 
 
+def test_a_new_skill_repeats_nothing_that_the_projects_instructions_say(home: Path, project: Project) -> None:
+    (project.root / "CLAUDE.md").write_text("# Shop\n\n- Keep the first commit's message, always.\n", encoding="utf-8")
+    program, _, candidate = _propose_squashing(home, project)
+    assert "Run `make squash ONTO=main`." in candidate["text"]
+    assert "first commit" not in candidate["text"]
+    assert [(one["topic"], one["missed"]) for one in program.json("mine", "--dry-run")["rejected"]][:1] == [
+        (
+            "Always keep the first commit's message.",
+            "CLAUDE.md already says this: Keep the first commit's message, always.",
+        )
+    ]
+
+
 @pytest.mark.parametrize(("said", "found"), [("rejected", 0), ("accepted", 1)])
 def test_what_was_rejected_on_another_machine_is_not_mined_here(
     home: Path, project: Project, said: str, found: int

@@ -38,9 +38,9 @@ def _rows(request: str, *commands: str) -> list[Row]:
     ]
 
 
-def _skill(name: str, *lines: str) -> tuple[Skill, str]:
+def _skill(name: str, *lines: str, does: str = "Does something.") -> tuple[Skill, str]:
     path = Path(f"/shop/.claude/skills/{name}/SKILL.md")
-    skill = Skill(name, path, Source.PROJECT, Path("/shop"), ("claude-code",), FrontMatter(name, "Does something."))
+    skill = Skill(name, path, Source.PROJECT, Path("/shop"), ("claude-code",), FrontMatter(name, does))
     return skill, "\n".join(["---", f"name: {name}", "---", "", "# Steps", "", *lines, ""])
 
 
@@ -158,3 +158,31 @@ def test_a_skill_that_was_in_use_is_named_before_another_one() -> None:
     used = _skill("release-notes", "Write release notes.", "1. `gh pr list --state merged`")
     (why,) = _covers([*rows], first, used)
     assert why == "release-notes already does this in line 7: Write release notes."
+
+
+LOOK = (
+    "node tools/new-look.js {0}",
+    "!node tools/render.js {0}",
+    "node tools/render.js --hdr {0}",
+    "node tools/diff.js",
+)
+
+
+@for_each(
+    ("name", "does", "covers"),
+    [
+        ("looks", "Make a new look for the colour editor, or change one.", True),
+        ("looks", "Explains which looks are licensed.", False),
+        ("colour-looks", "Make a new look for the colour editor.", False),
+    ],
+)
+def test_a_skill_that_has_a_tasks_name_and_does_what_it_asks_covers_it(name: str, does: str, *, covers: bool) -> None:
+    found = _covers(_rows("create the look {0}", *LOOK), _skill(name, "Set lift, gamma and gain.", does=does))
+    assert found == ([f"looks is for this: {does}"] if covers else [])
+
+
+def test_a_skill_that_has_a_tasks_name_and_was_in_use_for_it_covers_it() -> None:
+    rows = [replace(row, skills_used=("looks",)) for row in _rows("create the look {0}", *LOOK)]
+    skill = _skill("looks", "Set lift, gamma and gain.", does="Which looks are licensed.")
+    assert _covers(rows, skill) == ["looks is for this: Which looks are licensed."]
+    assert _covers([replace(row, skills_used=("gains",)) for row in rows], skill) == []

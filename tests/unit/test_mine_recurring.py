@@ -49,6 +49,56 @@ def _judge(*rows: Row, skills: tuple[tuple[Skill, str], ...] = (), chosen: bool 
     return judge(rows, [skill for skill, _ in skills], texts, now=NOW, chosen=chosen)
 
 
+def test_what_loaded_instructions_say_is_left_out_and_still_rules_out_steps() -> None:
+    rows = [
+        _gen(1, "sales", "npm run lint", said=("Never use npm here.", "Never round the totals.")),
+        _gen(2, "stock", "npm run lint", said=("Never round the totals.",)),
+        _gen(3, "tax", "npm run lint"),
+    ]
+
+    def standing(ask: Ask, _path: str, _agents: Collection[str]) -> str | None:
+        return "CLAUDE.md already says this" if "npm" in ask.text else None
+
+    judged = judge(rows, [], {}, now=NOW, standing=standing)
+    (candidate,) = judged.candidates
+    assert _step_lines(candidate, PartKind.PITFALL) == ["Never round the totals."]
+    assert "npm run lint" not in _step_lines(candidate, PartKind.COMMAND)
+    assert [(one.topic, one.missed) for one in judged.rejected] == [
+        ("Never use npm here.", "CLAUDE.md already says this")
+    ]
+
+
+def test_a_title_names_no_file_that_only_one_session_was_about() -> None:
+    steps = ("!make check", "make check ALL=1", "make figs")
+    rows = [
+        _row(1, "fix the legend in docs/style.md figures/fig2.R, it overlaps", *steps),
+        _row(2, "fix the legend by docs/style.md, it overlaps in `fig5.R`.", *steps, "~figures/fig5.R"),
+        _row(3, "fix the overlapping legend, see docs/style.md", *steps),
+    ]
+    (candidate,) = _judge(*rows).candidates
+    made = build_skill(candidate, day="2026-01-06", with_sessions=True)
+    assert made.body.splitlines()[0] == "# Fix the overlapping legend, see docs/style.md"
+    assert made.description.endswith("“Fix the legend by docs/style.md, it overlaps in `FILE`”.")
+    (candidate,) = _judge(*rows[:2]).candidates
+    made = build_skill(candidate, day="2026-01-06", with_sessions=True)
+    assert made.body.splitlines()[0] == "# Fix the legend by docs/style.md, it overlaps in `FILE`"
+    assert made.name == "fix-legend-overlaps"
+
+
+@for_each(
+    ("known", "stays"),
+    [("/shop/SKILL.md", False), ("", True)],  # asked about a skill there, and about no file
+)
+def test_what_is_proposed_for_a_loaded_file_is_left_out_of_a_new_skill(known: str, *, stays: bool) -> None:
+    rows = [_gen(1, "sales", said=("Never round the totals.",)), _gen(2, "stock"), _gen(3, "tax")]
+
+    def proposed(ask: Ask, path: str, _agents: Collection[str]) -> str | None:
+        return "the open proposal abc already says this" if path == known and "round" in ask.text else None
+
+    (candidate,) = judge(rows, [], {}, now=NOW, known=proposed).candidates
+    assert (_step_lines(candidate, PartKind.PITFALL) == ["Never round the totals."]) is stays
+
+
 def _step_lines(one: Candidate, *sorts: PartKind) -> list[str]:
     return [part.text for part in one.parts if part.sort in sorts]
 
