@@ -18,7 +18,8 @@ from skilld.text import fold
 from skilld.types import BODY_OPS, BY_HEADING_FLAG, Op, Operation, Proposal
 
 MOVED_NOTE = "moved to the end of its section, because the lines around it have changed"
-REMADE_NOTE = "regenerated because you edited the lines it was based on"
+REMADE_NOTE = "regenerated because the lines it was based on have changed"
+GONE_NOTE = "regenerated because its file is gone"
 _MARKER_PATTERN = re.compile(r"^\s*(?:#{1,6}|[-*+]|\d{1,9}[.)])\s+")
 
 

@@ -20,7 +20,7 @@ from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import check_edit, only_adds
 from skilld.pipeline.judge import Judge
 from skilld.proposals.model import CREATABLE, REMEDY_PREFIX
-from skilld.proposals.refit import REMADE_NOTE
+from skilld.proposals.refit import GONE_NOTE, REMADE_NOTE
 from skilld.redact import Redactor
 from skilld.redact.key import load_key
 from skilld.types import Kind, Message, Operation, Proposal, SkillDoc, SkillRef, State, Update
@@ -59,7 +59,8 @@ def remake_proposal(
         raise SkilldError(_TITLE, "the new edit has warnings that you have not seen")  # accepting may be the next step
     flags = tuple(dict.fromkeys((*proposal.flags, *flags)))
     made = replace(proposal, operations=operations, flags=flags, model=judge_by.name)
-    return replace(made, state=State.OPEN, commit="", base="", note="" if created else REMADE_NOTE)
+    note = "" if created else GONE_NOTE if current is None else REMADE_NOTE
+    return replace(made, state=State.OPEN, commit="", base="", note=note)
 
 
 def _known_updates(proposal: Proposal) -> list[Update]:

@@ -36,6 +36,7 @@ from skilld.proposals.model import (
 )
 from skilld.proposals.propose import TITLE, propose, rebuild
 from skilld.proposals.refit import (
+    GONE_NOTE,
     MOVED_NOTE,
     REMADE_NOTE,
     Edit,
@@ -266,7 +267,7 @@ def _take_outcome(
         case ProposalCommit():
             staged.add_rebuild(repo, outcome.staging, edits)
             names = {name: getattr(outcome, name) for name in ("id", "repo", "relpath", "base", "commit", "branch")}
-            note = proposal.note if proposal.note in {MOVED_NOTE, REMADE_NOTE} else ""
+            note = proposal.note if proposal.note in {GONE_NOTE, MOVED_NOTE, REMADE_NOTE} else ""
             staged.made.append(replace(proposal, note=note, **names))
             return True
         case WaitsForPerson():

@@ -14,7 +14,6 @@ from skilld.proposals.amend import restore, stage_and_store
 from skilld.proposals.decide import accepting, decide, rejecting, reverting
 from skilld.proposals.explain import ProposalReader
 from skilld.proposals.model import CommitMethod, GitStatus, NoChange
-from skilld.proposals.refit import REMADE_NOTE
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, TargetKind, Update
 from support.new_skills import NEW_SKILL, NEW_TEXT, OTHER_TEXT, commit_new, propose_new
@@ -155,7 +154,8 @@ def test_an_edit_of_a_reverted_file_creates_it_again(person: Person, store: Stor
     _propose(store, path, "plain", Operation(Op.INSERT_AFTER, "- Brief.", "- Plain."))
     decide(store, get_proposal(store, "brief"), reverting({}))
     assert not path.exists()
-    assert (get_proposal(store, "plain").state, get_proposal(store, "plain").note) == (State.OPEN, REMADE_NOTE)
+    plain = get_proposal(store, "plain")
+    assert (plain.state, plain.note) == (State.OPEN, "regenerated because its file is gone")
     decide(store, get_proposal(store, "plain"), rejecting())
     restore(store, get_proposal(store, "plain"))
     decide(store, get_proposal(store, "plain"), accepting({}))
