@@ -50,7 +50,7 @@ def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "effect", run, "show which rules were followed and which you had to repeat", json=True)
     parser.description = f"{parser.description} {_SAMPLE_NOTE}"
-    which = "only the rules in this skill or file, or the rule with this ID"
+    which = "only the rules in this skill or file, or the rule with this ID or from this proposal"
     parser.add_argument("which", metavar="NAME|PATH|ID", nargs="?", help=which)
     about = "check the rules in one file against all transcripts in these folders or object stores (s3://...)"
     over_option.add_options(parser, about)
@@ -113,13 +113,13 @@ def _run_over(arguments: argparse.Namespace) -> int:
 
 
 def _find_outcomes(store: Store, which: str) -> list[RuleOutcome]:
-    """Return the rules of the skill, file or folder `which`, or the rule with this ID; all if it is empty."""
+    """Return the rules of the skill, file, folder or proposal `which`, or the rule with this ID; all if it is empty."""
     from skilld.effect.outcomes import rule_outcomes
 
     path = common.path_or_none(which)
 
     def has_name(rule: Rule) -> bool:
-        return which in {Path(rule.path).parent.name if rule.is_in_skill else "", rule_id(rule)}
+        return which in {Path(rule.path).parent.name if rule.is_in_skill else "", rule_id(rule), rule.proposal}
 
     def chosen(rule: Rule) -> bool:
         return not which or has_name(rule) or (path is not None and Path(rule.path).is_relative_to(path))
@@ -250,7 +250,8 @@ def _print_outcomes(found: Sequence[RuleOutcome], which: str) -> None:
     hidden = quiet if not which and len(quiet) > _MAX_QUIET_RULES else []
     for one in found:
         if one not in hidden:
-            _print_outcome(one, complete=which == rule_id(one.effect.rule))
+            named = {rule_id(one.effect.rule), one.effect.rule.proposal}
+            _print_outcome(one, complete=bool(which) and which in named)
     if hidden:
         more = pluralize(len(hidden), "rule" if len(hidden) == len(found) else "more rule")
         console.say(f"{more} without a result yet. To list those of a file: skilld effect PATH")
@@ -274,7 +275,7 @@ def _print_outcome(outcome: RuleOutcome, *, complete: bool) -> None:
     place = f"{short_path(rule.path, Path.cwd())}:{rule.line}"
     head = console.paint(f"{word:17}", _COLOURS[effect.state.value])
     console.say(f"{head} {console.plain(place)}  {console.plain(rule.text)}", 18)
-    console.say(f"          {summary(effect)}", 10, style="dim")
+    console.say(f"{rule_id(rule)}  {summary(effect)}", 10, style="dim")
     for one in effect.evidence[0 if complete else -_MAX_QUOTES :]:
         console.say(f"          you: “{console.plain(one.quote)}”")
     if (remedy := _remedy_json(outcome)) is not None:

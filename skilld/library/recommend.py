@@ -275,7 +275,7 @@ _MAX_TOP = 5
 
 @value_class
 class Profile:
-    """`total` counts asks; `in_skills` of them were accepted into a skill.
+    """`total` counts asks; `in_skills` of them were accepted into a skill, and `in_files` only into another file.
 
     `sessions` and `projects` count where they were said; `newest` is the last time (Unix time, 0: never); `top` has
     those with the highest confidence.
@@ -283,6 +283,7 @@ class Profile:
 
     total: int
     in_skills: int
+    in_files: int
     sessions: int
     projects: int
     newest: float
@@ -297,9 +298,11 @@ def build_profile(said: Iterable[Mention], *, now: float, feedback: Feedback = N
     }
     surest = sorted(found, key=lambda ask: -sure[id(ask)])[:_MAX_TOP]
     every = [one for ask in found for one in ask.said]
+    accepted = [{bool(one.skill) for one in ask.said if one.accepted} for ask in found]
     return Profile(
         total=len(found),
-        in_skills=sum(any(one.accepted for one in ask.said) for ask in found),
+        in_skills=sum(True in kinds for kinds in accepted),
+        in_files=sum(kinds == {False} for kinds in accepted),
         sessions=len({one.piece.session for one in every}),
         projects=len({one.project for one in every if one.project}),
         newest=max((one.piece.at for one in every), default=0.0),

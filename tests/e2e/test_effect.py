@@ -29,7 +29,7 @@ def test_repeating_a_rule_counts_for_the_line_that_has_it(home: Path, tmp_path: 
     assert (rule["before"]["sessions"], rule["after"]["sessions"], rule["after"]["repeats"]) == (0, 1, 1)
     assert [evidence["quote"] for evidence in rule["evidence"]] == [PNPM]
     output = program.run("effect", str(project.root)).stdout
-    assert "repeated in 1 of 1 session where it applied" in output
+    assert f"{rule['id']}  repeated in 1 of 1 session where it applied" in output
     assert "A rule applied in a session that loaded its file and did the kind of work the rule is about" in output
     for which in ("none", "no/such/file.md", ""):
         for form in ([], ["--json"]):
@@ -85,6 +85,9 @@ def test_a_rule_added_to_a_skill_by_a_proposal_is_tracked(home: Path, project: P
     assert row["success_rate"] == 0.0
     assert "went well 0 of 2 times" in program.run("skills", "list").stdout
     assert program.run("effect", "nothing-like-it").returncode == 1
+    (proposal, *_) = program.json("proposals", "--state", "accepted")
+    (of_proposal,) = program.json("effect", proposal["id"])["rules"]
+    assert (of_proposal["id"], of_proposal["text"]) == (rule["id"], rule["text"])
 
 
 def test_a_single_run_reads_old_transcripts_too(home: Path, tmp_path: Path, program: Program) -> None:

@@ -176,7 +176,10 @@ def test_a_profile_counts_requests_and_names_the_surest() -> None:
 
     texts = ["Run `pnpm test`.", "Use tabs instead of blanks.", "Modules live in src.", "Be kind.", "Say it.", "Rest."]
     said = [make_mention(number, text, 0.2) for number, text in enumerate(texts)]
+    in_skill = replace(make_mention(1, texts[1], 0.2, accepted=True), skill="notes")
+    said += [in_skill, replace(in_skill, skill=""), make_mention(2, texts[2], 0.2, accepted=False)]
     profile = build_profile([*said, make_mention(9, texts[0], 0.9, accepted=True)], now=NOW)
+    assert profile.in_files == 1
     assert (profile.total, profile.in_skills, profile.sessions, profile.projects, profile.newest) == (6, 1, 7, 1, NOW)
     assert len(profile.top) == 5
     surest = profile.top[0]

@@ -156,7 +156,7 @@ def run_profile(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return common.write_json(asdict(found) | {"newest": newest})
     facts = [("lasting instructions you gave", found.total), ("now in a skill", found.in_skills)]
-    facts += [("sessions", found.sessions), ("projects", found.projects)]
+    facts += [("now in another file", found.in_files), ("sessions", found.sessions), ("projects", found.projects)]
     console.table([(name, str(number)) for name, number in facts])
     if newest:
         console.say(f"Most recent: {newest[:10]}. Highest confidence:")
