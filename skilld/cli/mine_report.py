@@ -125,6 +125,10 @@ def _print_outcome(one: CandidateResult | DomainResult) -> None:
             console.say(f"  {one.note}", style="yellow")
     elif one.why_not:
         console.say(f"  not proposed: {console.message(one.why_not)}", style="yellow")
+    elif one.text:
+        console.say("  its SKILL.md would be:")
+        for line in one.text.splitlines():
+            console.line(console.plain(f"    {line}").rstrip())
 
 
 def _print_list(title: str, rows: Iterable[tuple[str, str]]) -> None:

@@ -29,6 +29,7 @@ _ELLIPSIS = "… "  # in place of keys for which there is no room
 T = TypeVar("T")
 R = TypeVar("R")
 _SCROLLBAR_WIDTH, _MIN_COLUMN_WIDTH = 2, 2  # in columns
+_LEAVING = frozenset({"leave", "cancel", "quit", "app.quit"})  # actions
 _GLOBAL_KEYS = ("ctrl+", "super+", "tab", "shift+tab")  # on every Textual screen
 
 CSS = """
@@ -427,6 +428,13 @@ class KeysApp(App[R]):
     def show_error(self, error: SkilldError) -> None:
         """Show an error that does not end the app."""
         self.notify(safe_text(error_text(error), newlines=True), severity="error", markup=False)
+
+    def action_help_quit(self) -> None:
+        """Say which key leaves the screen: Ctrl-C, which copies from a text field, must not throw away choices."""
+        for one in self.screen.active_bindings.values():
+            if one.binding.action in _LEAVING and not one.binding.key.startswith(_GLOBAL_KEYS):
+                self.notify(f"To leave, press {self.get_key_display(one.binding)}", markup=False)
+                return
 
     def action_keys(self) -> None:
         named: dict[str, list[str]] = {"Move in the list": ["\u2191", "\u2193", "j", "k", "g", "G"]}

@@ -40,6 +40,9 @@ def test_the_report_quotes_requests_made_again_and_again(home: Path, project: Pr
     output = program.run("mine", "--dry-run").stdout
     assert "3 sessions read." in output
     assert "Always mention breaking changes first." in output
+    name = by_action["create"]["name"]
+    assert f"  its SKILL.md would be:\n    ---\n    name: {name}\n" in output
+    assert "\n    1. Run `make squash ONTO=main`.\n" in output
     assert program.json("mine", "--min-turns", "3")["sessions"] == 2
     assert program.json("mine", "--project", str(home))["sessions"] == 0
     assert program.json("mine", "--from", used.path.stem)["sessions"] == 1

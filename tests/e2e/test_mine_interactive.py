@@ -84,6 +84,9 @@ def test_sessions_are_listed_escaped_filtered_and_counted(program: InProcessProg
         await screen.shows("1 selected; the built-in rules alone may find 0 patterns")
         await screen.press("a")
         await screen.shows("2 selected; the built-in rules alone may find 1 pattern")
+        await screen.press("ctrl+c")
+        await screen.shows("To leave, press esc")
+        assert "ctrl" not in screen.text.lower()
         await screen.press("escape")
 
     assert run_generation(story) == []
