@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from skilld.pipeline.edits import COLLATERAL_FLAG
-from skilld.proposals.model import REMEDY_PREFIX
+from skilld.proposals.model import BY_HAND_FLAG, IMPORT_PREFIX, REMEDY_PREFIX, REVIEWS_PREFIX
 from skilld.proposals.remarks import why_left_open
 from skilld.store import Store
 from skilld.text import join_sentences
@@ -14,6 +14,10 @@ from skilld.types import BY_HEADING_FLAG, Kind, Proposal
 from skilld.words import content_stems
 
 _CUT_PREFIX = f"{REMEDY_PREFIX}cut-"  # of a rule that was never needed
+_OTHERS_WORDS = {
+    IMPORT_PREFIX: "the skill is imported, and none of it is in your words",
+    REVIEWS_PREFIX: "reviewers asked for it, not you",
+}
 _REMOVES = re.compile(r"It removes an instruction(?:: (?P<line>.*))?", re.DOTALL)
 _MAY_REPEAT = re.compile(r".+ may already say this")
 _MIN_NAMED_SHARE = 0.5  # of a removed line's stems: the person's words must have more
@@ -22,8 +26,8 @@ _MIN_NAMED_SHARE = 0.5  # of a removed line's stems: the person's words must hav
 def why_one_by_one(store: Store, proposal: Proposal) -> str:
     """Return why a batch leaves an open proposal to the person, with the command to type; empty if it does not.
 
-    It contradicts something or may do harm; it removes an instruction that the person did not name, repeats a line, or
-    is a cut that nobody asked for.
+    It contradicts something or may do harm; it removes an instruction that the person did not name, repeats a line, is
+    a cut that nobody asked for, or has other people's words.
     """
     if why := why_left_open(store, proposal):
         return why
@@ -35,8 +39,10 @@ def why_one_by_one(store: Store, proposal: Proposal) -> str:
 def _doubts(proposal: Proposal) -> Iterator[str]:
     if proposal.batch_id.startswith(_CUT_PREFIX):
         yield "you did not ask for this cut"
+    if why := next((why for prefix, why in _OTHERS_WORDS.items() if proposal.batch_id.startswith(prefix)), ""):
+        yield why
     for flag in proposal.flags:
-        if flag.startswith((BY_HEADING_FLAG, COLLATERAL_FLAG)) or _MAY_REPEAT.fullmatch(flag):
+        if flag.startswith((BY_HEADING_FLAG, COLLATERAL_FLAG, BY_HAND_FLAG)) or _MAY_REPEAT.fullmatch(flag):
             yield flag
         elif (found := _REMOVES.fullmatch(flag)) and proposal.evidence and not _is_named(found["line"] or "", proposal):
             yield flag[0].lower() + flag[1:]

@@ -24,6 +24,7 @@ from skilld.mining.new_skill import NewSkill, SkillPlace, build_skill, edit_refu
 from skilld.mining.questions import Terms
 from skilld.mining.values import Candidate, Edit, Part, PartKind
 from skilld.proposals.amend import stage_and_store
+from skilld.proposals.model import BY_HAND_FLAG
 from skilld.protocol import ExtendSkill, ExtensionResult, Job, Result
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import find_faults, read_front
@@ -46,7 +47,6 @@ from skilld.types import (
 from skilld.values import value_class
 from skilld.worker.spawn import Keep, Worker, ignore_plan
 
-BY_HAND_FLAG = "the wording comes from a file you specified, not from you"
 _MAX_SUMMARY_LENGTH = 300
 _MAX_NAMED_COMMANDS = 3  # commands that are named
 

@@ -23,6 +23,8 @@ MINE_PREFIX = "mine-"  # of what `skilld mine` proposes, from several sessions
 IMPORT_PREFIX = "import-"  # of a skill that `skilld skills import` proposes
 REVIEWS_PREFIX = "reviews-"  # of what reviewers keep asking for, found by `skilld mine --reviews`
 
+BY_HAND_FLAG = "the wording comes from a file you specified, not from you"
+
 # Files that `creation` can make from an update alone: a skill needs a description, a rule its paths.
 CREATABLE = frozenset({TargetKind.INSTRUCTIONS, TargetKind.PERSONAL})
 
