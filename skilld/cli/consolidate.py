@@ -37,6 +37,9 @@ class MergeOffer:
     link: str = ""  # the command that shows them the other one
 
 
+_MAX_APART = 5  # pairs of different projects that are named
+
+
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     about = "find skills for the same task and propose merging them"
@@ -79,8 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         if one not in apart:
             _print_offer(one, dry_run=arguments.dry_run)
     if apart:
-        pairs = pluralize(len(apart), "pair")
-        console.say(f"{pairs} of similar skills not merged: {OTHER_PROJECT}. List them: skilld consolidate --json")
+        _print_apart(apart)
     return 0
 
 
@@ -238,6 +240,17 @@ def _print_offer(found: MergeOffer, *, dry_run: bool) -> None:
         _print_merge(found, found.merge, archive, dry_run=dry_run)
     if found.trouble:
         console.say(f"  not proposed: {console.message(found.trouble)}", style="yellow")
+
+
+def _print_apart(apart: Sequence[MergeOffer]) -> None:
+    """Name the most similar pairs of skills of different projects."""
+    why = apart[0].pair.why
+    console.say(f"{pluralize(len(apart), 'pair')} of similar skills not merged: {why}:")
+    for one in apart[:_MAX_APART]:
+        keep, away = (console.message(str(Path(side.key).parent)) for side in (one.pair.keep, one.pair.away))
+        console.say(f"  - {away} and {keep}", 4)
+    if more := apart[_MAX_APART:]:
+        console.say(f"  - {pluralize(len(more), 'more pair')}, less similar")
 
 
 def _undo_advice(refused: Sequence[Proposal]) -> str:

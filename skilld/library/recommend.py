@@ -389,7 +389,7 @@ def message_batches(messages: Sequence[Message], size: int) -> Iterator[list[Mes
 
 
 class CoverageExam:
-    """Tests whether one skill covers feedback, with one back-end. `elsewhere` counts feedback that is not about it."""
+    """Tests whether one skill covers feedback, with one back-end. `elsewhere` is feedback that is not about it."""
 
     def __init__(self, backend: Backend, name: str, path: Path, text: str, redact: Redact) -> None:
         self.name = name
@@ -399,7 +399,7 @@ class CoverageExam:
         doc = SkillDoc(1, name, str(path), text)
         self._whole = TargetDocument(SkillRef(name, str(path)), text.encode("utf-8", "replace"), doc)
         self._bare = replace(self._whole, doc=replace(doc, text=_without_instructions(text)))
-        self.elsewhere = 0
+        self.elsewhere: list[Update] = []
 
     def answers(self, messages: Sequence[Message]) -> list[CoverageAnswer]:
         """Return whether the skill covers each piece of feedback in a batch. Raises what the back-end raises."""
@@ -416,7 +416,7 @@ class CoverageExam:
                 line = _find_line(update.change, self._text)
                 found.append(CoverageAnswer(Coverage.COVERED, update.change, update.quote, str(update.turn), line))
             else:
-                self.elsewhere += 1
+                self.elsewhere.append(update)
         keys = {str(message.turn): message.turn_key or "" for message in messages if message.by_person}
         order = list(keys)
         return [replace(one, turn=keys[one.turn]) for one in sorted(found, key=lambda one: order.index(one.turn))]

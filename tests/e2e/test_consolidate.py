@@ -224,7 +224,7 @@ def test_an_unreviewably_large_merge_is_not_proposed(world: World) -> None:
     assert "more than 5 proposals" in row["why"]
 
 
-def test_pairs_of_different_projects_are_one_line(world: World) -> None:
+def test_pairs_of_different_projects_are_named_together(world: World) -> None:
     for name in ("meeting-notes", "invoice-pdf"):
         shutil.copytree(world.home / f".claude/skills/{name}", world.person.root / f".claude/skills/{name}")
     state = world.home / ".local/state/skilld"
@@ -236,5 +236,10 @@ def test_pairs_of_different_projects_are_one_line(world: World) -> None:
     rows = world.program.json("consolidate", "--dry-run")
     apart = [row for row in rows if row["why"] == "they do not belong to the same project"]
     assert len(apart) > 1
-    assert f"{len(apart)} pairs of similar skills not merged: they do not belong to the same project." in result.stdout
+    assert (
+        f"{len(apart)} pairs of similar skills not merged: they do not belong to the same project:\n" in result.stdout
+    )
     assert result.stdout.count("they do not belong") == 1
+    theirs, mine = f"{world.person.root}/.claude/skills/invoice-pdf", "~/.claude/skills/invoice-pdf"
+    assert any(line in result.stdout for line in (f"\n  - {theirs} and {mine}\n", f"\n  - {mine} and {theirs}\n"))
+    assert "--json" not in result.stdout

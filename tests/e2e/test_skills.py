@@ -311,6 +311,9 @@ def test_without_audible_statements_coverage_is_unknown(library: TaughtProject) 
     used.type("Always answer me in German.")
     told = library.program.run("skills", "test", "release-notes", "--session", used.path.stem, "--json")
     assert (told.returncode, json.loads(told.stdout)["covered"]) == (1, None), "it may be about the skill in use"
+    printed = library.program.run("skills", "test", "release-notes", "--session", used.path.stem).stdout
+    other = "1 lasting instruction seems to be about something else:\n  - Always answer me in German.\n"
+    assert f"{other}    you: \u201cAlways answer me in German.\u201d\n" in printed
     with StubModel() as model:
         library.program = program_with(library.home, model)
         model.queue("<updates>[]</updates>", "<updates>[]</updates>")

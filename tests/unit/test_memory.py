@@ -237,4 +237,6 @@ def test_each_lasting_statement_is_answered_in_order() -> None:
         "Write at most 5 entries.",
         "Never put marketing words into the release notes.",
     ]
-    assert examination.elsewhere == 1
+    assert [one.change for one in examination.elsewhere] == [
+        "Always water the plants in the office kitchen on Fridays."
+    ]

@@ -508,3 +508,14 @@ def test_numbered_steps_stay_as_they_are_above_a_rule() -> None:
         "3. Push the tag.\n\n- Never bump it by hand.\n- Never tag by hand.\n"
         in apply(text.encode(), [second]).decode()
     )
+
+
+@for_each(
+    ("said", "change"),
+    [
+        ("Commits, ab jetzt, immer auf Englisch schreiben.", "Commits, immer auf Englisch schreiben."),
+        ("Vor dem Commit, von jetzt an, immer make lint ausführen.", "Vor dem Commit, immer make lint ausführen."),
+    ],
+)
+def test_what_is_left_out_leaves_one_comma(said: str, change: str) -> None:
+    assert [one.change for one in Offline().detect([Message(said, turn=1)], [])] == [change]

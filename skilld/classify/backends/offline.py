@@ -49,6 +49,7 @@ _UNCLEAR_CONFIDENCE = 0.4  # of a wish that cannot be proposed in its words
 _OPENING_CHARACTERS = 2000  # of a skill, which show its language
 UNRELATED_CONFIDENCE = 0.45  # of a clear wish that is not related to the skill in use, nor without one to the agent
 _PRODUCT_CUES = frozenset({Cue.ADVERB, Cue.LASTING, Cue.PREFERENCE})  # without a skill, maybe of the product
+_GAP = re.compile(r",(?: ?,)+")  # what "from now on" leaves in "commits, from now on, always in English"
 _CUT_WORD = re.compile(r"\0\w*")  # what an expression matched, to the end of its last word
 
 _REASONS = {
@@ -270,7 +271,7 @@ def _make_update(
     return Update(
         skill=target.number if target else None,
         section=section_for(match.quote, said.text, target.text).heading if target else "",
-        change=said.text,
+        change=said.text if _GAP.search(match.quote) else _GAP.sub(",", said.text),
         reason=_REASONS[match.cue],
         kind=_update_kind(match, said.text, target),
         turn=message.turn or 0,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from skilld.mining.sessions import Session
     from skilld.settings import Settings
     from skilld.store import Store
+    from skilld.types import Update
 
 _COLOURS = {"covered": "green", "not_covered": "yellow", "contradicts": "red", "cannot_tell": "yellow"}
 
@@ -54,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     answers = _collect_answers(examination, session, store, settings, spec)
     # What was said while the skill was in use may be about it without naming it.
     unsure = row.name in {use.name for use in session.uses} or not examination.elsewhere
-    unheard = _unheard_reason(backend, session, row.name, examination.elsewhere) if unsure and not answers else ""
+    unheard = _unheard_reason(backend, session, examination) if unsure and not answers else ""
     words = {answer.word for answer in answers}
     if words <= {Coverage.COVERED, Coverage.CANNOT_TELL} and Coverage.CANNOT_TELL in words:
         why = "the offline rules cannot compare what you said with a skill in another language"
@@ -70,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
                 "covered": covered,
                 "reason": unheard,
                 "answers": [asdict(answer) for answer in answers],
-                "elsewhere": examination.elsewhere,
+                "elsewhere": len(examination.elsewhere),
                 "calls": backend.usage.calls,
                 "tokens": backend.usage.tokens_in + backend.usage.tokens_out,
             }
@@ -89,14 +91,14 @@ def _skill_used_in(session: Session, store: Store, name: str) -> LibraryRow | No
     return inventory.find_skill_or_none(store, paths[0]) if paths else None
 
 
-def _unheard_reason(backend: Backend, session: Session, name: str, elsewhere: int) -> str:
+def _unheard_reason(backend: Backend, session: Session, examination: CoverageExam) -> str:
     """Return why the offline rules, having found nothing in a session, cannot judge a skill; empty for a model."""
     from skilld.classify.backends import OFFLINE
 
     if backend.name != OFFLINE:
         return ""
     said = pluralize(sum(message.by_person for message in session.messages), "message")
-    about = f" that are clearly about {name}" if elsewhere else ""
+    about = f" that are clearly about {examination.name}" if examination.elsewhere else ""
     none = f"the offline rules found no lasting instructions{about} in your {said}"
     return f"{none}; a model may find more (skilld setup)"
 
@@ -153,7 +155,7 @@ def past_session(wanted: str) -> Session:
     raise SkilldError("No such session", cause, f"For example: --session {ids[0]}")
 
 
-def _print_answers(row: LibraryRow, answers: list[CoverageAnswer], elsewhere: int, unheard: str) -> None:
+def _print_answers(row: LibraryRow, answers: list[CoverageAnswer], elsewhere: Sequence[Update], unheard: str) -> None:
     for answer in answers:
         word = answer.word.value.replace("_", " ")
         console.say(f"{console.paint(f'{word:11}', _COLOURS[answer.word])}  {console.plain(answer.change)}")
@@ -165,5 +167,8 @@ def _print_answers(row: LibraryRow, answers: list[CoverageAnswer], elsewhere: in
     elif not answers:
         console.say(f"No lasting instruction in that session is about {console.plain(row.name)}.")
     if elsewhere:
-        one = f"{pluralize(elsewhere, 'lasting instruction')} {'seems' if elsewhere == 1 else 'seem'}"
-        console.say(f"{one} to be about something else.", style="dim")
+        seem = "seem" if elsewhere[1:] else "seems"
+        console.say(f"{pluralize(len(elsewhere), 'lasting instruction')} {seem} to be about something else:")
+    for update in elsewhere:
+        console.say(f"  - {console.plain(update.change)}")
+        console.say(f"    you: \u201c{console.plain(update.quote)}\u201d")
