@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
+from skilld.classify.bans import adds_nothing, ban_text, is_same_code_ban, same_exception
 from skilld.classify.content import (
     CHOICE_STEMS,
     META_STEMS,
@@ -131,7 +132,8 @@ def find_line(update: Update, text: str) -> str | None:
 
 def is_same_change(one: str, other: str) -> bool:
     """Whether two changes are the same ask."""
-    return is_same_ask(content_stems(one), content_stems(other)) and agrees(one, other)
+    alike = is_same_ask(content_stems(one), content_stems(other)) and agrees(one, other)
+    return alike or is_same_code_ban(one, other)
 
 
 def agrees(one: str, other: str) -> bool:
@@ -287,11 +289,6 @@ def _same_force(one: str, other: str) -> bool:
     return not excepted or has_negation(EXCEPTION.sub(" ", one)) == has_negation(EXCEPTION.sub(" ", other))
 
 
-_NO = re.compile(r"\b(?:do not|don'?t|dont|never|not|no|avoid)\b", re.IGNORECASE)
-_EMPTY_WORD = re.compile(
-    r"\b(?:an?|the|us(?:e|ed|ing)|writ(?:e|ing)|put|mak(?:e|ing)|keep|do|add(?:ing)?|give|take|have|be)\b",
-    re.IGNORECASE,
-)
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+")
 _MIN_SHARED = 3  # stems shared with a prohibition in another language, whose other words may differ
 
@@ -300,27 +297,18 @@ def find_same_ban(change: str, text: str) -> str | None:
     """Return the line of `text` that forbids what `change` forbids, in the same words or those shared by languages."""
     if len(change) > MAX_CHANGE or not has_negation(change):
         return None
-    wanted, asked = _ban_text(change), _stems(REACH.sub("", change)) - PLAIN_VERBS
+    wanted, asked = ban_text(change), _stems(REACH.sub("", change)) - PLAIN_VERBS
     foreign = is_other_language(change, text)
     for _, line in _rule_texts(text) if len(wanted.split()) > 1 else ():
         for one in filter(has_negation, _SENTENCE.split(line)):
             own = _stems(REACH.sub("", one)) - PLAIN_VERBS
             if (
-                wanted.startswith("no ") and f" {wanted} " in f" {_ban_text(one)} " and _same_exception(change, one)
-            ) or (foreign and _share_terms(asked, own) and numbers(change) <= numbers(one)):
+                (wanted.startswith("no ") and f" {wanted} " in f" {ban_text(one)} " and same_exception(change, one))
+                or (is_same_code_ban(change, one) and adds_nothing(change, line))
+                or (foreign and _share_terms(asked, own) and numbers(change) <= numbers(one))
+            ):
                 return line
     return None
-
-
-def _same_exception(change: str, ban: str) -> bool:
-    """Whether a ban has no exceptions if the change has none: "never push" is more than "never push without asking"."""
-    return bool(EXCEPTION.search(change)) or not EXCEPTION.search(ban)
-
-
-def _ban_text(text: str) -> str:
-    """Return `text` with one word for negation and without common words: "no redux" for "do not use Redux here"."""
-    words = WORD.findall(_EMPTY_WORD.sub("", _NO.sub("no", REACH.sub("", text))))
-    return " ".join(stem(word.casefold()) for word in words)
 
 
 def _share_terms(asked: frozenset[str], own: frozenset[str]) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from skilld.classify.bans import is_same_code_ban
 from skilld.classify.said_already import agrees
 from skilld.clock import parse_time
 from skilld.meanings import related_stems
@@ -96,8 +97,8 @@ def group_asks(said: Iterable[Mention]) -> list[Ask]:
     for one in sorted(said, key=lambda each: -each.piece.at):
         stems = content_stems(one.text)
         near = {number for stem in stems for number in by_stem.get(stem, ())}
-        alike = (number for number in sorted(near) if is_same_ask(stems, groups[number][0]))
-        found = next((number for number in alike if agrees(one.text, groups[number][1][0].text)), None)
+        same = (number for number in sorted(near) if _is_same(one.text, stems, groups[number]))
+        found = next(same, None)
         if found is not None:
             groups[found][1].append(one)
             continue
@@ -105,6 +106,11 @@ def group_asks(said: Iterable[Mention]) -> list[Ask]:
             by_stem.setdefault(stem, []).append(len(groups))
         groups.append((stems, [one]))
     return [Ask(tuple(group)) for _, group in groups]
+
+
+def _is_same(text: str, stems: frozenset[str], group: tuple[frozenset[str], list[Mention]]) -> bool:
+    known, (first, *_) = group
+    return (is_same_ask(stems, known) and agrees(text, first.text)) or is_same_code_ban(text, first.text)
 
 
 # Mentions from rows of the store.

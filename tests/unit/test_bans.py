@@ -1,0 +1,56 @@
+"""Bans in different words are one ban."""
+
+from __future__ import annotations
+
+from skilld.classify.bans import is_same_code_ban
+from skilld.classify.said_already import is_same_change, says_same_rule
+from skilld.jobs.asks import group_learnings
+from skilld.library.clusters import Mention, Piece, group_asks
+from skilld.store.learnings import Learning
+from support.rows import for_each
+
+USE_HERE = "Never use setwd() in scripts, use here::here() instead."
+
+
+@for_each(
+    ("one", "other", "same"),
+    [
+        ("No setwd().", USE_HERE, True),
+        ("Never use setwd(), it breaks on my machine.", USE_HERE, True),
+        ("Kein setwd() mehr.", "Nie setwd() benutzen.", True),
+        ("Don't use `Date.now()` in tests.", "No Date.now() in the tests!", True),
+        ("Never use setwd() in scripts.", "Never use setwd() in packages.", False),
+        ("Never use setwd().", "Never use getwd().", False),
+        ("Don't remove setwd() from the setup.", "No setwd().", False),
+        ("Never use setwd() without asking.", "No setwd().", False),
+        ("Always use setwd().", "No setwd().", False),
+        ("No comments.", "No comments in German.", False),
+    ],
+)
+def test_two_wordings_of_one_ban_of_code_are_one_ask(one: str, other: str, *, same: bool) -> None:
+    assert (is_same_code_ban(one, other), is_same_code_ban(other, one)) == (same, same)
+    assert (is_same_change(one, other) or not same) is True
+
+
+@for_each(
+    ("change", "line", "said"),
+    [
+        ("Never use setwd(), it breaks on my machine.", USE_HERE, True),
+        ("Never use setwd() in scripts.", "Never use setwd(), it breaks on my machine.", True),
+        (USE_HERE, "Never use setwd().", False),
+        ("Never use setwd() in scripts, set the root in config.R.", "Never use setwd().", False),
+    ],
+)
+def test_a_ban_that_adds_nothing_is_said_already(change: str, line: str, *, said: bool) -> None:
+    assert says_same_rule(change, f"# Analysis\n\n- {line}\n") is said
+
+
+def test_two_wordings_of_one_ban_are_one_learning_and_one_ask() -> None:
+    texts = (USE_HERE, "No setwd().", "Never commit plots.")
+    said = [Mention("learning", text, text, text, "", "", "/p", Piece(text, 0.0, 0.8)) for text in texts]
+    assert [len(ask.said) for ask in group_asks(said)] == [2, 1]
+    learnings = [
+        Learning(text, text, text, text, "preference", "claude-code", text, "/p", None, "", 0.8, "2026-01-05T10:00:00Z")
+        for text in texts
+    ]
+    assert [len(ask) for ask in group_learnings(learnings)] == [2, 1]
