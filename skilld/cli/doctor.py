@@ -75,7 +75,7 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     found = [
         *_check_account(),
         *machine_checks.machine(facts.machine, facts.daemon.seen_at, newest),
-        *agent_checks.agents(facts.agents, now),
+        *agent_checks.agents(facts.agents, now, is_set_up=facts.daemon.is_set_up),
         *checks.daemon(facts.daemon, facts.service.state, now),
         *checks.blocked(facts.blocked),
         *_check_project(),

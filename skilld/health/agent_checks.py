@@ -15,15 +15,16 @@ _MAX_MALFORMED_SHARE = 0.2  # of lines: a larger share means a new format, not d
 _LINK_REMEDY = "Move the sessions to where the link is, or make the agent's whole folder a link."
 
 
-def agents(found: Sequence[Agent], now: float) -> list[Check]:
-    """Return one check for each agent, and a failed one if there are no sessions of any."""
+def agents(found: Sequence[Agent], now: float, *, is_set_up: bool = True) -> list[Check]:
+    """Return one check for each agent, and one if there are no sessions of any: failed once skilld `is_set_up`."""
     checks = [_check_agent(agent, now) for agent in found]
     if any(agent.exists or agent.chosen_by for agent in found):
         return checks
     titles = ", ".join(agent.title for agent in found)
     command = f"skilld config set roots.{found[0].name} FOLDER"
     remedy = f"Use a coding agent ({titles}), or set the folder that holds its sessions: {command}"
-    return [Check("agents", Verdict.FAIL, "no coding agent sessions found", remedy), *checks]
+    none = Check("agents", Verdict.FAIL if is_set_up else Verdict.WARN, "no coding agent sessions found", remedy)
+    return [none, *checks]
 
 
 def _check_agent(agent: Agent, now: float) -> Check:

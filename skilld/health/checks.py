@@ -45,11 +45,7 @@ def restart_remedy(*, as_service: bool) -> str:
 
 def _check_running(facts: Daemon, service: ServiceState, now: float) -> Check:
     if not facts.running:
-        if not service.installed and facts.ran_once_at is not None and now - facts.ran_once_at < _ONCE_SECONDS:
-            ran = f"`skilld run --once` last ran {time_ago(facts.ran_once_at, now)}"
-            detail = f"not running; {ran}: what you say waits for the next run, and no notice is shown"
-            return Check("daemon", Verdict.WARN, detail)
-        return Check("daemon", Verdict.FAIL, "not running", _start_remedy(service))
+        return _check_absent(facts, service, now)
     again = restart_remedy(as_service=service.running)
     silent = facts.seen_at is not None and now - facts.seen_at > _SILENT_SECONDS
     if facts.outdated:
@@ -68,6 +64,18 @@ def _check_running(facts: Daemon, service: ServiceState, now: float) -> Check:
         detail = f"started without {', '.join(facts.lacking)}, which this shell sets"
         return Check("daemon", Verdict.WARN, detail, give_key_remedy(as_service=False))
     return Check("daemon", Verdict.OK, f"running, version {facts.version}")
+
+
+def _check_absent(facts: Daemon, service: ServiceState, now: float) -> Check:
+    if service.installed:
+        return Check("daemon", Verdict.FAIL, "not running", _start_remedy(service))
+    if facts.ran_once_at is not None and now - facts.ran_once_at < _ONCE_SECONDS:
+        ran = f"`skilld run --once` last ran {time_ago(facts.ran_once_at, now)}"
+        detail = f"not running; {ran}: what you say waits for the next run, and no notice is shown"
+        return Check("daemon", Verdict.WARN, detail)
+    if not facts.is_set_up:
+        return Check("daemon", Verdict.SKIP, "not set up yet: skilld has not run here", "skilld setup")
+    return Check("daemon", Verdict.FAIL, "not running", _start_remedy(service))
 
 
 def _start_remedy(service: ServiceState) -> str:

@@ -257,6 +257,7 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
                 unusable=store.batches.outcomes().get("failed", 0),
                 lacking=_lacking_keys(context, used, status),
                 stale=tuple(_stale_proposals(store)),
+                is_set_up=bool(bad_store or status) or _is_set_up(store, context.places),
             ),
             service=_service_facts(context, settings),
             model=judge_facts(settings, env, store, now, running=running, ask=ask) if settings else None,
@@ -269,6 +270,10 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
             repeated=_repeated_rules(store),
             drift=tuple(_format_drift(store)),
         )
+
+
+def _is_set_up(store: Store, places: Places) -> bool:
+    return store.meta.get(INSTALLED_AT) is not None or places.settings_file.exists()
 
 
 def _machine_facts(

@@ -138,6 +138,7 @@ class Daemon:
     lacking: tuple[str, ...] = ()  # keys that this shell sets and the daemon was started without
     stale: tuple[str, ...] = ()  # proposals to be remade, each with the progress
     outdated: bool = False  # it was started before an upgrade
+    is_set_up: bool = True  # it ran here, or there are settings
 
 
 @value_class

@@ -22,7 +22,7 @@ from skilld.daemon.lock import Lock, show_life
 from skilld.protocol import BatchJob
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
-from skilld.store.meta import DAEMON, PAUSED_UNTIL, UNAVAILABLE_JUDGES
+from skilld.store.meta import DAEMON, INSTALLED_AT, PAUSED_UNTIL, UNAVAILABLE_JUDGES
 from skilld.types import ClosedBy, Usage
 from support.claude_lines import prompt_line, write_transcript
 from support.program import Program
@@ -222,7 +222,25 @@ def test_09_a_spent_budget(setup: BrokenSetup) -> None:
     assert "budget" in said["judge"]["detail"]
 
 
+def test_before_setup_nothing_fails_for_not_being_set_up(setup: BrokenSetup) -> None:
+    shutil.rmtree(setup.home / ".claude")
+    result = setup.program.run("doctor")
+    assert (result.returncode, result.stdout.splitlines()[-1]) == (0, "No checks failed.")
+    said = setup.examine()
+    assert (said["daemon"]["verdict"], said["daemon"]["remedy"]) == ("skip", "skilld setup")
+    assert said["daemon"]["detail"] == "not set up yet: skilld has not run here"
+    assert said["agents"]["verdict"] == "warn"
+    write_transcript(setup.home / ".config/skilld/config.toml", b"model = 'offline'\n")
+    assert {name: setup.examine()[name]["verdict"] for name in ("daemon", "agents")} == {
+        "daemon": "fail",
+        "agents": "fail",
+    }
+
+
 def test_11_a_daemon_that_is_stopped_or_hangs(setup: BrokenSetup) -> None:
+    known = store()
+    known.meta.set(INSTALLED_AT, 1_795_000_000.0)
+    known.close()
     said = setup.examine()
     assert (said["daemon"]["verdict"], said["daemon"]["detail"]) == ("fail", "not running")
     assert said["daemon"]["remedy"].endswith(("skilld run", "skilld run)"))
