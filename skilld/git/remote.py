@@ -53,13 +53,19 @@ def clone(
     return Git(into, git_dir=into)
 
 
-def push(repo: Repo, remote: str, ref: str, removed: Mapping[str, str]) -> None:
-    """Push one ref to `remote`, under its own name and never by force; raises GitFailedError with git's own words."""
-    options = ("--quiet", "--recurse-submodules=no", "--no-follow-tags")  # a setting would reach a pre-push hook
+def push(repo: Repo, remote: str, ref: str, removed: Mapping[str, str]) -> bool:
+    """Push one ref to `remote`, under its own name and never by force; return whether anything was new there.
+
+    Raises GitFailedError with git's own words.
+    """
+    options = ("--porcelain", "--recurse-submodules=no", "--no-follow-tags")  # a setting would reach a pre-push hook
     own = repo.git_dir if repo.private else None
     result = _run_in(repo.toplevel, own, removed, "push", *options, "--", remote, f"{ref}:{ref}")
+    told = [line.split("\t") for line in result.lines if line.count("\t") > 1]  # a flag, the refs, what happened
     if result.status != 0:
-        raise GitFailedError("Could not push the branch", result.status, result.err)
+        refused = [what for flag, _, what, *_ in told if flag == "!"]
+        raise GitFailedError("Could not push the branch", result.status, "\n".join([*refused, result.err]))
+    return not told or any(flag != "=" for flag, *_ in told)
 
 
 def push_addresses(repo: Repo, remote: str, removed: Mapping[str, str]) -> list[str]:

@@ -112,3 +112,27 @@ def test_what_is_no_remote_is_refused_with_a_remedy(program: FromFolder, project
         assert result.stderr.splitlines()[1:] == [f"  {URL}"]
     named = program.run("skills", "share", "tidy", "--to", str(program.home), "--branch", "a b", "--yes")
     assert (named.returncode, named.stderr.splitlines()[1:]) == (5, ["  Choose another name: --branch NAME"])
+
+
+def test_only_what_is_new_there_is_said_to_be_pushed(program: FromFolder, hub: Path) -> None:
+    share = ("skills", "share", "tidy", "--to", str(hub), "--yes")
+    assert f"\nPushed skilld/share/tidy to {hub}.\n" in program.run(*share).stdout
+    again = program.run(*share)
+    assert again.returncode == 0
+    assert f"\n{hub} already has this on skilld/share/tidy.\n" in again.stdout
+    assert "Pushed" not in again.stdout
+    Person(hub).git("branch", "-D", "skilld/share/tidy")
+    assert f"\nPushed skilld/share/tidy to {hub}.\n" in program.run(*share).stdout
+
+
+def test_a_refused_push_says_why(program: FromFolder, hub: Path) -> None:
+    share = ("skills", "share", "tidy", "--to", str(hub), "--yes")
+    program.run(*share)
+    theirs = Person(hub)
+    commit = theirs.git("commit-tree", "-m", "Theirs", "-p", "skilld/share/tidy", "skilld/share/tidy^{tree}").strip()
+    theirs.git("update-ref", "refs/heads/skilld/share/tidy", commit)
+    file = program.home / ".claude/skills/tidy/SKILL.md"
+    file.write_text(f"{file.read_text()}\nThen rest.\n")
+    result = program.run(*share)
+    assert result.returncode == 1
+    assert "Could not push the branch: [rejected] (fetch first)" in result.stderr

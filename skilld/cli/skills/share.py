@@ -96,11 +96,12 @@ def _push_plan(plan: _SharePlan, removed: Mapping[str, str]) -> None:
     if shared.commit != shared.before:
         _remember_commit(repo, shared.commit)
     try:
-        push(repo, plan.remote, shared.ref, removed)
+        is_new = push(repo, plan.remote, shared.ref, removed)
     except RetryError:
         restore_branch(repo, shared)
         raise
-    console.say(f"Pushed {plan.branch} to {console.plain(without_login(plan.remote))}.")
+    there = console.plain(without_login(plan.remote))
+    console.say(f"Pushed {plan.branch} to {there}." if is_new else f"{there} already has this on {plan.branch}.")
     source = shlex.quote(without_login(plan.addresses[0]))
     others = f"skilld skills import {source} --branch {shlex.quote(plan.branch)}"
     console.say(f"  to import it elsewhere: {console.plain(others)}")
