@@ -6,7 +6,6 @@ is checked out, so it activates no filter, link, submodule or hook. Protocols th
 
 from __future__ import annotations
 
-import re
 import resource
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from skilld.git.environment import person_variables, repository_variables
 from skilld.git.errors import GitFailedError
 from skilld.git.repo import Repo
 from skilld.git.run import PERSON_SECONDS, Git, Result, command_line, execute
+from skilld.git.state import normalize_address
 
 CLONE_SECONDS = 120.0
 MAX_CLONE_BYTES = 128 << 20
@@ -106,22 +106,15 @@ def find_remote_base(repo: Repo, remote: str) -> str | None:
     places: dict[str, list[str]] = {}
     for key, address in rows:
         places.setdefault(key.removeprefix("remote.").rpartition(".")[0], []).append(address)
-    wanted = {_normalize_address(remote)}
+    wanted = {normalize_address(remote)}
     name = (
         remote
         if remote in places
-        else next((one for one in places if wanted & set(map(_normalize_address, places[one]))), None)
+        else next((one for one in places if wanted & set(map(normalize_address, places[one]))), None)
     )
-    is_one = name is not None and len(set(map(_normalize_address, places[name]))) == 1
+    is_one = name is not None and len(set(map(normalize_address, places[name]))) == 1
     branches = ("HEAD", *([repo.default.name] if repo.default else ()), "main", "master") if is_one else ()
     return next((tip for one in branches if (tip := refs.read_tip(repo.git, f"refs/remotes/{name}/{one}"))), None)
-
-
-def _normalize_address(address: str) -> str:
-    """Return host and path of an address, which do not depend on the protocol (https, ssh)."""
-    bare = re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*://", "", address)
-    host, _, path = re.sub(r"^[^@/]*@", "", bare).partition(":")
-    return f"{host}/{path}".replace("//", "/").removesuffix("/").removesuffix(".git")
 
 
 @contextmanager

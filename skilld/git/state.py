@@ -417,8 +417,33 @@ def main_path(path: str) -> str:
 
 
 def is_same_file(one: str, other: str) -> bool:
-    """Whether two paths are of one file of a repository, perhaps in two of its work trees."""
-    return one == other or (Path(one).name == Path(other).name and main_path(one) == main_path(other))
+    """Whether two paths are of one file of a repository, perhaps in two of its work trees, or clones of one origin."""
+    if one == other or Path(one).name != Path(other).name:
+        return one == other
+    return main_path(one) == main_path(other) or (
+        bool(place := _place_in_origin(one)) and place == _place_in_origin(other)
+    )
+
+
+_ORIGIN_PATTERN = re.compile(r'^[ \t]*\[remote "origin"\][^\[]*?^[ \t]*url[ \t]*=[ \t]*(\S+)', re.MULTILINE)
+
+
+def _place_in_origin(path: str) -> tuple[str, Path] | None:
+    """Return the address that a file's repository was cloned from, and the file's path in it; None if unknown."""
+    if (top := find_top(Path(path).parent)) is None:
+        return None
+    try:
+        found = _ORIGIN_PATTERN.search(_read_tail(git_dirs(top / ".git")[1] / "config"))
+    except OSError:
+        return None
+    return (normalize_address(found[1]), Path(path).relative_to(top)) if found else None
+
+
+def normalize_address(address: str) -> str:
+    """Return host and path of an address, which do not depend on the protocol (https, ssh)."""
+    bare = re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*://", "", address)
+    host, _, path = re.sub(r"^[^@/]*@", "", bare).partition(":")
+    return f"{host}/{path}".replace("//", "/").removesuffix("/").removesuffix(".git")
 
 
 def _read_tail(path: Path) -> str:

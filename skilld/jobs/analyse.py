@@ -12,7 +12,7 @@ from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import NO_FILE_FITS, Verdict, VerifiedUpdate
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
-from skilld.git.state import main_path
+from skilld.git.state import is_same_file
 from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.learnings import NO_FILE_REASON, build_learning, proposal_learnings
 from skilld.jobs.other_projects import without_other_projects
@@ -211,8 +211,8 @@ class Analysis:
 
         The rules skip words that may not be lasting; those that were asked for before are.
         """
-        paths = {main_path(loaded.ref.path) for loaded in self._skills}
-        decided = [one for one in self._job.decided if one.id and main_path(one.path) in paths]
+        paths = [loaded.ref.path for loaded in self._skills]
+        decided = [one for one in self._job.decided if one.id and any(is_same_file(one.path, path) for path in paths)]
         for place, message in enumerate(self._messages if decided else ()):
             if message.turn is None or message.turn_key is None or message.turn in heard:
                 continue

@@ -33,7 +33,8 @@ def known_reason(
     """Return why an update for the skill at `path` must not be proposed again; None if it may."""
     proposal, rest = match_open_proposal(update, path, open_proposals)
     if proposal is not None and not rest:
-        return f"the open proposal {proposal.id} already says this"
+        where = "" if proposal.path == path else f", for {proposal.path},"
+        return f"the open proposal {proposal.id}{where} already says this"
     against = decision_against(update, path, session_id, decided)
     return f"it was {against.state} earlier" if against is not None else None
 

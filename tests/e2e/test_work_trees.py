@@ -71,3 +71,19 @@ def test_a_proposal_of_a_work_tree_is_reverted_there_or_where_its_branch_was_mer
     if merged:
         assert main.run("accept", made).returncode == 0
         assert "zod" in (project.root / "CLAUDE.md").read_text()
+
+
+def test_what_waits_or_was_rejected_in_one_clone_is_not_proposed_in_another(
+    home: Path, project: Project, daemon: InProcessDaemon, program: Program
+) -> None:
+    project.git("clone", "--quiet", ".", "../clone")
+    clone = project.root.parent / "clone"
+    project.git("remote", "add", "origin", "git@example.org:team/shop.git")
+    project.git("-C", str(clone), "remote", "set-url", "origin", "https://example.org/team/shop")
+    (made,) = _say(home, project.root, daemon)
+    assert _say(home, clone, daemon, "From now on validate payloads with zod, never by hand.") == [made]
+    (row,) = program.json("proposals")
+    assert (row["path"], len(row["evidence"])) == (str(project.root / "CLAUDE.md"), 2)
+    assert program.run("reject", made).returncode == 0
+    _say(home, clone, daemon)
+    assert {one["id"]: one["state"] for one in program.json("proposals", "--state", "all")} == {made: "rejected"}

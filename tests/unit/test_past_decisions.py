@@ -154,3 +154,30 @@ def test_a_decision_holds_in_a_work_tree_and_not_in_another_submodule(tmp_path: 
     ):
         decided = [replace(DECIDED, path=str(tmp_path / first / "SKILL.md"))]
         assert bool(known_reason(update, str(tmp_path / other / "SKILL.md"), "s1", [], decided)) is known
+
+
+@for_each(
+    ("origin", "file", "known"),
+    [
+        ("git@example.org:team/shop.git", "web/SKILL.md", True),
+        ("https://example.org/team/shop", "web/SKILL.md", True),
+        ("https://example.org/team/shop", "api/SKILL.md", False),
+        ("https://example.org/fork/shop", "web/SKILL.md", False),
+        ("", "web/SKILL.md", False),
+    ],
+)
+def test_what_waits_or_was_decided_holds_in_another_clone_of_the_same_origin(
+    tmp_path: Path, origin: str, file: str, *, known: bool
+) -> None:
+    for name, address in (("one", "https://example.org/team/shop.git"), ("two", origin)):
+        (tmp_path / name / ".git").mkdir(parents=True, exist_ok=True)
+        (tmp_path / name / ".git/HEAD").write_text("ref: refs/heads/main\n")
+        remote = f'[remote "origin"]\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\turl = {address}\n'
+        mirror = '[remote "mirror"]\n\turl = https://example.org/team/shop\n'
+        (tmp_path / name / ".git/config").write_text(f"[core]\n\tbare = false\n{mirror}{remote if address else ''}")
+    theirs, mine = str(tmp_path / "one/web/SKILL.md"), str(tmp_path / "two" / file)
+    update = replace(UPDATE, change="Put the ticket number first.")
+    assert bool(known_reason(update, mine, "s1", [], [replace(DECIDED, path=theirs)])) is known
+    standing = replace(STANDING, path=theirs)
+    why = f"the open proposal 0123abcd, for {theirs}, already says this"
+    assert known_reason(UPDATE, mine, "s2", [standing], []) == (why if known else None)
