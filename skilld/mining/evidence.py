@@ -52,6 +52,11 @@ class Lead:
         return self.ask.said[0].project
 
     @property
+    def is_in_use(self) -> bool:
+        """Whether it belongs to a skill that was in use when it was said."""
+        return self.skill is not None and any(self.skill.name in row.skills_used for row in self.rows)
+
+    @property
     def part(self) -> Part:
         """The ask as a part of a skill."""
         return ask_part(self.ask)

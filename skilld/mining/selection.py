@@ -161,6 +161,7 @@ def judge(
     )
     task_proofs = {(proof.turn, proof.quote) for one in tasks for proof in one.evidence}
     found, rejected = find_leads(rows, reach, texts, now=now, refuted=doubted, known=told)
+    tasks = [_without_told(one, found) for one in tasks]
     rejected = [one for one in rejected if one.topic not in {part.text for task in tasks for part in task.parts}]
     homeless = [  # that no new skill says
         lead
@@ -176,6 +177,15 @@ def judge(
     deferred = [RejectedCandidate(one.name, DEFERRED_REASON) for one in candidates[most:]]
     everything = [*rejected, *served, *missed, *unwanted, *useless, *alike, *deferred]
     return Judgement(tuple(candidates[:most]), tuple(everything), tuple(docs))
+
+
+def _without_told(task: Candidate, found: Sequence[Lead]) -> Candidate:
+    """Leave out what goes to a skill that was in use: no two proposals of a run say the same."""
+    told = {(one.id, one.quote) for lead in found if lead.is_in_use for one in lead.ask.said}
+    parts = (
+        one for one in task.parts if not one.kind or not {(proof.turn, proof.quote) for proof in one.proofs} <= told
+    )
+    return replace(task, parts=tuple(parts))
 
 
 def _ranked(candidates: Sequence[Candidate], grouping: Grouping | None) -> list[Candidate]:

@@ -68,6 +68,19 @@ def test_what_loaded_instructions_say_is_left_out_and_still_rules_out_steps() ->
     ]
 
 
+def test_what_goes_to_a_skill_in_use_is_not_in_a_new_skill_of_the_same_run() -> None:
+    said = ("Never round the totals.", "Always sort the columns.")
+    rows = [_gen(1, "sales", said=said), _gen(2, "stock", said=said), _gen(3, "tax")]
+    front = FrontMatter("totals", "Computes the totals of a table.")
+    skill = Skill("totals", Path("/shop/.claude/skills/totals/SKILL.md"), Source.PROJECT, Path("/shop"), (), front)
+    for used, of_task in (((), 2), (("totals",), 1)):
+        judged = _judge(*(replace(row, skills_used=used) for row in rows), skills=((skill, "# Totals\n"),))
+        by_action = {one.action: one for one in judged.candidates}
+        assert len(_step_lines(by_action["create"], PartKind.PITFALL)) == of_task
+    assert by_action["extend"].changes == ("Never round the totals.",)
+    assert _step_lines(by_action["create"], PartKind.PITFALL) == ["Always sort the columns."]
+
+
 def test_a_title_names_no_file_that_only_one_session_was_about() -> None:
     steps = ("!make check", "make check ALL=1", "make figs")
     rows = [
