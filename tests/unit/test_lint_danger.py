@@ -110,6 +110,25 @@ def test_what_is_passed_to_something_or_how_it_is_merged_dictates_no_outcome(tex
     assert ("fixes-outcome" in lint_bullet(text)) is dictates
 
 
+@for_each(
+    ("line", "deletes"),
+    [
+        ("Leave a blank line between sections.", False),
+        ("Start each chapter from a clean copy of the page.", False),
+        ("Add a drop shadow to every slide.", False),
+        ("Set the lower limit to zero before you draw the axis.", False),
+        ("Clean all files in the folder.", True),
+        ("Do a clean of the folder first.", True),
+        ("Drop every table before the run.", True),
+        ("The tables are old: empty them.", True),
+        ("Set all prices to zero.", True),
+        ("Set the invoice's amount to zero.", True),
+    ],
+)
+def test_a_word_that_is_no_verb_or_a_limit_deletes_nothing(line: str, *, deletes: bool) -> None:
+    assert ("deletes" in lint_bullet(line)) is deletes
+
+
 def test_t13_a_sentence_forbidding_the_danger_passes() -> None:
     for text in table_texts("lint", "what forbids the danger"):
         assert lint_bullet(text) == {}

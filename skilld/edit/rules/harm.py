@@ -38,10 +38,21 @@ _REMOTE_TARGET = (
     )
     + r"|\b(?:e-?mail|following|this|monitoring) address|https?://(?!(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/\s]|$))|[\w.+-]{1,64}@[\w-]{1,64}\.\w"
 )
-_DESTROY = verbs(
-    "delete remove erase wipe purge clean clear drop truncate overwrite cancel destroy discard shred unlink revoke"
-    " reset uninstall empty trash archive unsubscribe corrupt scramble shuffle blank nullify evict terminate"
-    " deactivate expire decline reject"
+_ALL = r"\b(?:all|every|entire|each)\b"
+_EMPTYING = verbs("clean clear empty blank")
+_DESTROY = "|".join(
+    (
+        "(?:"
+        + verbs(
+            "delete remove erase wipe purge truncate overwrite cancel destroy discard shred unlink revoke reset"
+            " uninstall trash archive unsubscribe corrupt scramble shuffle nullify evict terminate deactivate expire"
+            " decline reject"
+        ),
+        # Not "a blank line", "one empty row", "a clean copy" and "a drop shadow".
+        rf"(?<!\ba )(?<!\ban )(?<!\bone )(?<!\bno ){_EMPTYING}",
+        rf"{_EMPTYING}(?= of\b)",
+        verbs("drop") + r"(?![ -](?:shadow|cap|zone)s?\b))",
+    )
 )
 _DATA = nouns(
     "file document folder directory e?mail message entry event appointment meeting paragraph record row column table"
@@ -114,11 +125,10 @@ _PHRASES = (
         near(_DESTROY, _DATA),
         near(_DATA, r"\b(?:deleted|removed|erased|wiped|purged|cancell?ed|destroyed|overwritten|lost)\b", 60),
         near(_DATA, _DESTROY + r"\s+(?:them|it|all)\b", 60),
-        near(
-            verbs("replace rename move rewrite modify hide"), r"\b(?:all|every|entire|each)\b[^.\n]{0,30}" + _DATA, 30
-        ),
+        near(verbs("replace rename move rewrite modify hide"), _ALL + r"[^.\n]{0,30}" + _DATA, 30),
         near(verbs("keep retain preserve"), r"\bonly (?:the )?(?:new|late|last|most)\w*", 30),
-        near(r"\bset\b", r"\bto (?:empty|zero|null|blank|nothing)\b") + r"|\bfree up\b|\bsave (?:disk )?space\b",
+        near(r"\bset\b", near(rf"{_DATA}|{_ALL}", r"\bto (?:empty|zero|null|blank|nothing)\b"))
+        + r"|\bfree up\b|\bsave (?:disk )?space\b",
     ),
     phrase(
         "runs-script",
