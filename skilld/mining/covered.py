@@ -11,6 +11,7 @@ from pathlib import Path
 
 from skilld.meanings import terms
 from skilld.mining.actions import is_generic
+from skilld.mining.courtesy import without_politeness
 from skilld.mining.evidence import MIN_REPEATS
 from skilld.mining.new_skill import shorten
 from skilld.mining.recurring_tasks import RecurringTask
@@ -22,6 +23,7 @@ _MIN_LINE_SHARE = 0.5  # of a request's stems, for a line that covers it
 _MIN_COMMAND_SHARE = 0.6  # of a task's commands, for a skill that covers it
 _MIN_OTHER_LINE_SHARE = 0.8  # of a request's stems, in a skill that neither has its commands nor was in use
 _MIN_SHARED_ALONE = 3  # stems in such a skill, unless they are all of its line
+_MAX_OTHER_STEMS = 2  # of a request that only names a skill
 _MAX_QUOTED_LINE = 100  # characters of a line that is quoted
 # Words in capitals that stay as they are: revisions, methods, well-known files.
 _CAPITALS = (
@@ -71,16 +73,23 @@ def covered_reason(one: RecurringTask, skills: Sequence[Skill], texts: Mapping[P
 def _is_for(one: RecurringTask, skill: Skill) -> bool:
     """Whether a skill is for a task by its name, which most requests have, and by what is done there.
 
-    The skill was in use for it, or its description names something that the requests ask to be done.
+    The skill was in use for it, or the requests begin with its name and ask for little else ("deploy the shop"), or its
+    description names something that they ask to be done.
     """
-    asked = [content_stems(said.text) for said in one.ask.said]
+    texts = [without_politeness(said.text) for said in one.ask.said]
     name = content_stems(skill.name.replace("-", " "))
-    if not name or sum(name <= stems for stems in asked) <= len(asked) / 2:
+    if not name or sum(name <= content_stems(text) for text in texts) <= len(texts) / 2:
         return False
     if sum(skill.name in row.skills_used for row in one.rows) >= MIN_REPEATS:
         return True
-    doing = (_deeds(said.text) for said in one.ask.said)
-    return bool(_deeds(skill.front.description) & frozenset().union(*doing))
+    if sum(_only_names(text, name) for text in texts) > len(texts) / 2:
+        return True
+    return bool(_deeds(skill.front.description) & frozenset().union(*map(_deeds, texts)))
+
+
+def _only_names(text: str, name: frozenset[str]) -> bool:
+    first = content_stems(_FIRST_WORD.sub(r"\1", text, count=1))
+    return bool(first & name) and len(content_stems(text) - name) <= _MAX_OTHER_STEMS
 
 
 def _deeds(text: str) -> frozenset[str]:

@@ -181,6 +181,20 @@ def test_a_skill_that_has_a_tasks_name_and_does_what_it_asks_covers_it(name: str
     assert found == ([f"looks is for this: {does}"] if covers else [])
 
 
+@for_each(
+    ("request_text", "covers"),
+    [
+        ("please deploy {0} to staging", True),
+        ("deploy {0}, then open a pull request with the changelog", False),
+        ("fix how we deploy {0} to staging", False),
+    ],
+)
+def test_a_skill_whose_name_is_all_that_is_asked_for_covers_it(request_text: str, *, covers: bool) -> None:
+    rows = _rows(request_text, "make image NAME={0}", "!make push NAME={0}", "make login", "make push NAME={0}")
+    found = _covers(rows, _skill("deploy", "Tell the team.", does="Deploys an app."))
+    assert found == (["deploy is for this: Deploys an app."] if covers else [])
+
+
 def test_a_skill_that_has_a_tasks_name_and_was_in_use_for_it_covers_it() -> None:
     rows = [replace(row, skills_used=("looks",)) for row in _rows("create the look {0}", *LOOK)]
     skill = _skill("looks", "Set lift, gamma and gain.", does="Which looks are licensed.")
