@@ -177,7 +177,15 @@ def check_skill(candidate: Candidate, skill: NewSkill, run: MiningRun, *, own: s
         if finding.severity == "refuse":
             raise SkilldError("Could not write the new skill", finding.sentence)
         flags.append(finding.sentence)
-    return CheckedSkill(candidate, skill, tuple(dict.fromkeys(flags)))
+    return CheckedSkill(candidate, skill, tuple(_told_once(flags)))
+
+
+def _told_once(flags: Sequence[str]) -> Iterator[str]:
+    """Yield the flags without those whose words begin with those of another: the description repeats the title."""
+    parts = [(what, quoted.rstrip("\u2026")) for what, _, quoted in (flag.partition(": ") for flag in flags)]
+    for flag, (what, quoted) in dict(zip(flags, parts, strict=True)).items():
+        if not any(kind == what and known != quoted and known and quoted.startswith(known) for kind, known in parts):
+            yield flag
 
 
 def _observed_texts(candidate: Candidate) -> Iterator[str]:

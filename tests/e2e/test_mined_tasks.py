@@ -105,6 +105,17 @@ def test_a_new_skill_repeats_nothing_that_the_projects_instructions_say(home: Pa
     ]
 
 
+def test_a_title_that_the_description_repeats_is_flagged_once(home: Path, project: Project) -> None:
+    Session(home, project).work("squash the plots and replace all data labels", *SQUASHING)
+    Session(home, project).work("table and axes: squash the plots, replace all data labels", *SQUASHING)
+    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    assert len(program.json("mine")["candidates"]) == 1
+    (proposal,) = program.json("proposals")
+    assert [flag for flag in proposal["flags"] if flag.startswith("It deletes")] == [
+        "It deletes or undoes something: replace all data\u2026"
+    ]
+
+
 @pytest.mark.parametrize(("said", "found"), [("rejected", 0), ("accepted", 1)])
 def test_what_was_rejected_on_another_machine_is_not_mined_here(
     home: Path, project: Project, said: str, found: int
