@@ -50,6 +50,17 @@ class _CodeBan:
     tail: str
 
 
+def is_same_ban(one: str, other: str) -> bool:
+    """Whether two bans are one: in the same words, at most one of them with more behind them, or of the same code."""
+    heads = [_HEAD_END.split(text, maxsplit=1) for text in (one, other)]
+    same = ban_text(heads[0][0]) == (ban := ban_text(heads[1][0])) and ban.startswith("no ")
+    alone = any(not rest or not rest[0].strip() for _, *rest in heads)
+    return (same and alone and not (EXCEPTION.search(one) or EXCEPTION.search(other))) or is_same_code_ban(one, other)
+
+
+_HEAD_END = re.compile(r"[,;.!](?:\s+|\Z)")
+
+
 def is_same_code_ban(one: str, other: str) -> bool:
     """Whether two bans forbid the use of the same code, at most one of them only somewhere."""
     both = _code_ban(one), _code_ban(other)

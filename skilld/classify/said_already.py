@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
-from skilld.classify.bans import adds_nothing, ban_text, is_same_code_ban, same_exception
+from skilld.classify.bans import adds_nothing, ban_text, is_same_ban, is_same_code_ban, same_exception
 from skilld.classify.content import (
     CHOICE_STEMS,
     META_STEMS,
@@ -133,7 +133,7 @@ def find_line(update: Update, text: str) -> str | None:
 def is_same_change(one: str, other: str) -> bool:
     """Whether two changes are the same ask."""
     alike = is_same_ask(content_stems(one), content_stems(other)) and agrees(one, other)
-    return alike or is_same_code_ban(one, other)
+    return alike or is_same_ban(one, other)
 
 
 def agrees(one: str, other: str) -> bool:

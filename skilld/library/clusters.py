@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from skilld.classify.bans import is_same_code_ban
+from skilld.classify.bans import is_same_ban
 from skilld.classify.said_already import agrees
 from skilld.clock import parse_time
 from skilld.meanings import related_stems
@@ -110,7 +110,7 @@ def group_asks(said: Iterable[Mention]) -> list[Ask]:
 
 def _is_same(text: str, stems: frozenset[str], group: tuple[frozenset[str], list[Mention]]) -> bool:
     known, (first, *_) = group
-    return (is_same_ask(stems, known) and agrees(text, first.text)) or is_same_code_ban(text, first.text)
+    return (is_same_ask(stems, known) and agrees(text, first.text)) or is_same_ban(text, first.text)
 
 
 # Mentions from rows of the store.

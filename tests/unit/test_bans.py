@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skilld.classify.bans import is_same_code_ban
+from skilld.classify.bans import is_same_ban
 from skilld.classify.said_already import is_same_change, says_same_rule
 from skilld.jobs.asks import group_learnings
 from skilld.library.clusters import Mention, Piece, group_asks
@@ -25,10 +25,15 @@ USE_HERE = "Never use setwd() in scripts, use here::here() instead."
         ("Never use setwd() without asking.", "No setwd().", False),
         ("Always use setwd().", "No setwd().", False),
         ("No comments.", "No comments in German.", False),
+        ("No lodash.", "Never use lodash, use es-toolkit instead.", True),
+        ("Never push to main; open a pull request.", "Don't push to main!", True),
+        ("Never use npm, use pnpm.", "Never use npm, use bun.", False),
+        ("Never push to main, unless it is a typo.", "Never push to main.", False),
+        ("Push to main, not to a branch.", "Push to main.", False),
     ],
 )
-def test_two_wordings_of_one_ban_of_code_are_one_ask(one: str, other: str, *, same: bool) -> None:
-    assert (is_same_code_ban(one, other), is_same_code_ban(other, one)) == (same, same)
+def test_two_wordings_of_one_ban_are_one_ask(one: str, other: str, *, same: bool) -> None:
+    assert (is_same_ban(one, other), is_same_ban(other, one)) == (same, same)
     assert (is_same_change(one, other) or not same) is True
 
 
