@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from skilld.classify.contradiction import REACH
 from skilld.classify.offline.choices import WORD
@@ -52,13 +53,21 @@ class _CodeBan:
 
 def is_same_ban(one: str, other: str) -> bool:
     """Whether two bans are one: in the same words, at most one of them with more behind them, or of the same code."""
-    heads = [_HEAD_END.split(text, maxsplit=1) for text in (one, other)]
-    same = ban_text(heads[0][0]) == (ban := ban_text(heads[1][0])) and ban.startswith("no ")
-    alone = any(not rest or not rest[0].strip() for _, *rest in heads)
-    return (same and alone and not (EXCEPTION.search(one) or EXCEPTION.search(other))) or is_same_code_ban(one, other)
+    mine, theirs = _ban_head(one), _ban_head(other)
+    if mine and theirs and mine[0] == theirs[0] and not (mine[1] and theirs[1]):
+        return True
+    return is_same_code_ban(one, other)
 
 
 _HEAD_END = re.compile(r"[,;.!](?:\s+|\Z)")
+
+
+@lru_cache(maxsize=8192)
+def _ban_head(text: str) -> tuple[str, str] | None:
+    """Return what a ban without exceptions forbids, and what follows; None for any other text."""
+    head, *rest = _HEAD_END.split(text, maxsplit=1)
+    ban = ban_text(head)
+    return (ban, "".join(rest)) if ban.startswith("no ") and not EXCEPTION.search(text) else None
 
 
 def is_same_code_ban(one: str, other: str) -> bool:
@@ -77,6 +86,7 @@ def adds_nothing(change: str, line: str) -> bool:
     return bool(_REASON.match(ban.tail)) or (bool(more) and more <= content_stems(line))
 
 
+@lru_cache(maxsize=8192)
 def _code_ban(text: str) -> _CodeBan | None:
     found = _CODE_BAN.search(text)
     if found is None or EXCEPTION.search(text):
