@@ -45,15 +45,18 @@ class Model:
     weights: array[int]
 
 
-def buckets(words: Sequence[str], signs: Iterable[str]) -> set[int]:
-    """Return the buckets of a turn: its words in lower case, their pairs, its beginning and end, and its `signs`."""
+def buckets(words: Sequence[str], signs: Iterable[str], number: int = BUCKETS) -> set[int]:
+    """Return the buckets of a text: its words in lower case, their pairs, its beginning and end, and its `signs`.
+
+    There are `number` buckets.
+    """
     codes = [crc32(word.encode("utf-8", "surrogatepass")) for word in words]
-    out = {code % BUCKETS for code in codes}
+    out = {code % number for code in codes}
     before = _START
     for code in [*codes, _END]:
-        out.add((before * _PAIR_FACTOR ^ code) % BUCKETS)
+        out.add((before * _PAIR_FACTOR ^ code) % number)
         before = code
-    out.update((crc32(sign.encode("utf-8", "surrogatepass")) ^ _SIGN_SALT) % BUCKETS for sign in signs)
+    out.update((crc32(sign.encode("utf-8", "surrogatepass")) ^ _SIGN_SALT) % number for sign in signs)
     return out
 
 

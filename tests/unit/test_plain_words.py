@@ -161,6 +161,8 @@ def test_cost_omits_limits_that_are_not_set(home: Path) -> None:
 
 
 def test_doctor_counts_the_checks_it_shows(home: Path) -> None:
+    (home / ".config" / "skilld").mkdir(parents=True)
+    (home / ".config" / "skilld" / "config.toml").write_text("[budget]\ncalls = 1\n", encoding="utf-8")
     output = Program(home).run("doctor").stdout
     (number,) = re.findall(r" of (\d+) checks failed", output)
     assert sum(line.startswith(("ok  ", "warn", "fail", "skip")) for line in output.splitlines()) == int(number)

@@ -24,6 +24,7 @@ from skilld.classify.offline.detector import (
     with_parts,
 )
 from skilld.classify.offline.grammar import Cue
+from skilld.classify.offline.likely import LIKELY_ALONE, weigh
 from skilld.classify.offline.phrasing import phrase, phrase_joined
 from skilld.classify.offline.placement import (
     fits_description,
@@ -62,6 +63,7 @@ _REASONS = {
     Cue.CONDUCT: "You said how the agent should behave.",
     Cue.PRACTICE: "You stated this as a general practice.",
     Cue.CORRECTION: "You corrected what the skill says.",
+    Cue.LIKELY: "This reads like something to remember.",
     Cue.TAKEN_UP: "You rejected a line of the skill, or asked for more than it says.",
     Cue.CONSENT: "You want to be asked before this is done.",
     Cue.REMINDER: "You have said this before.",
@@ -101,7 +103,10 @@ class Offline:
                 matches += [one for one in practices if one is not None]
                 stated = [one for one in find_statements(message.text, agent) if is_about_line(one, skills, agent[-1:])]
                 matches += _without_overlaps(stated, matches)
-            matches = talk.without(message.text, matches)
+            weighed = weigh(matches, message.text, agent, alone=not skills)
+            matches = talk.without(
+                message.text, [one for one in weighed if not (rules_are_loaded and refers_to_rule_file(one))]
+            )
             # With one skill in use, an objection is certainly about its work.
             answered = skills[0] if len(skills) == 1 and agent else None
             updates += [
@@ -265,6 +270,8 @@ def _make_update(
     # With a skill, which shows what is meant, only beside a requirement, and not what is said "from now on".
     doubtful = not target or (of_product and match.cue is not Cue.LASTING)
     if doubtful and _may_be_of_product(match, said.text, of_product=of_product):
+        confidence = min(confidence, UNRELATED_CONFIDENCE)
+    if match.cue is Cue.LIKELY and not skill and match.likelihood < LIKELY_ALONE:
         confidence = min(confidence, UNRELATED_CONFIDENCE)
     if target and not skill and not PROJECT_SCOPE.search(match.quote):  # project rules go to other files
         confidence = min(confidence, UNRELATED_CONFIDENCE)

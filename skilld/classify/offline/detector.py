@@ -18,6 +18,7 @@ from skilld.classify.offline.product import (
     is_about_product,
     is_about_work,
     is_specification,
+    is_vetoed,
     likely_languages,
     names_product,
     only_tells,
@@ -43,7 +44,6 @@ _LONG_TURN_STRENGTH = 0.45  # maximum for the longest turns: kept, not proposed
 MODEST_STRENGTH = 0.6  # of words without a lasting cue, if the skill in use says otherwise
 _MAX_TURN = 700  # characters: a longer turn is a description, like one that begins as an order
 _LETTERS_PER_HAN = 2  # letters that a character of Chinese or Japanese counts as
-_MIN_BEFORE_DOUBT = 30  # characters before a comma, after which a doubt is about something else
 _MIN_BEFORE_REASON = 20  # characters of a rule before its reason
 _MAX_LEAD = 40  # characters of "just this once": a longer one is a clause of its own
 _TRAILING_CONJUNCTION = re.compile(r"\b(?:and|but|y|e|et|und|aber|en|и|а|a|i)$", re.IGNORECASE)  # "leave it, and"
@@ -90,6 +90,7 @@ class Match:
     before: tuple[tuple[int, str], ...] = ()
     narrower: tuple[tuple[int, str, str], ...] = ()
     marked: bool = False  # words beside it make it a rule, too
+    likelihood: float = 0.0  # that it says something lasting, once it is weighed
 
 
 @value_class
@@ -168,9 +169,9 @@ def _match_statement(part: Clause, clause: Clause, turn: _Turn) -> Match | None:
     of_now = any(one.asks.match(rest) or one.passing.search(rest) for one in turn.languages)
     if of_now or (language.commands.match(rest) and not begins_negated(rest, language)):
         return None
-    if _is_vetoed(bare, turn.languages) or is_about_product(bare, turn.languages):
+    if is_vetoed(bare, turn.languages) or is_about_product(bare, turn.languages):
         return None
-    return _make_match(part, turn.text, language, Cue.TAKEN_UP, MODEST_STRENGTH)
+    return make_match(part, turn.text, language, Cue.TAKEN_UP, MODEST_STRENGTH)
 
 
 def with_context(match: Match, text: str) -> Iterator[Match]:
@@ -203,7 +204,7 @@ def _context_parts(clause: Clause | None, turn: _Turn) -> Iterator[tuple[int, st
     for part in (whole, *reversed(rest)):
         bare = fold(part.text)
         passing = any(one.passing.search(bare) for one in turn.languages)
-        if not (passing or tells_of_others(bare) or _is_vetoed(bare, turn.languages)):
+        if not (passing or tells_of_others(bare) or is_vetoed(bare, turn.languages)):
             opener = turn.main.openers.match(part.text)
             begin = part.start + (opener.end() if opener else 0)
             yield begin, turn.text[begin : part.start + len(part.text)]
@@ -233,7 +234,7 @@ def _match_practice(clause: Clause, turn: _Turn) -> Match | None:
     bare = fold(clause.text)
     of_now = _CONSEQUENCE.match(clause.text) or any(one.tasks_behind.search(bare) for one in turn.languages)
     found = None if clause.question or of_now else _match_practice_part(clause, turn)
-    return None if found is None or _is_vetoed(bare, turn.languages) else found
+    return None if found is None or is_vetoed(bare, turn.languages) else found
 
 
 def _match_practice_part(clause: Clause, turn: _Turn) -> Match | None:
@@ -247,7 +248,7 @@ def _match_practice_part(clause: Clause, turn: _Turn) -> Match | None:
             said_of = _practice_cue(rest, language, whole=part is clause, led=led)
             built = (rest,) if language.code == "en" else (rest, up_to_it)
             if said_of and not any(names_product(one, turn.languages) for one in built):
-                one = _make_match(part, turn.text, language, said_of, MODEST_STRENGTH)
+                one = make_match(part, turn.text, language, said_of, MODEST_STRENGTH)
                 found.append(replace(one, demands=is_about_product(rest, turn.languages)))
     if found:
         return replace(found[0], narrower=tuple((one.start, one.quote, one.said) for one in found[1:]))
@@ -255,7 +256,7 @@ def _match_practice_part(clause: Clause, turn: _Turn) -> Match | None:
         rest = after_opener(bare, language)
         commands = len(rest) <= _MAX_COMMAND and not language.asks.match(rest) and language.commands.match(rest)
         if commands and not turn.of_product:
-            return _make_match(clause, turn.text, language, Cue.CORRECTION, MODEST_STRENGTH)
+            return make_match(clause, turn.text, language, Cue.CORRECTION, MODEST_STRENGTH)
     return None
 
 
@@ -312,15 +313,6 @@ def _practice_cue(rest: str, language: Language, *, whole: bool, led: bool) -> C
     return Cue.PRACTICE if lasts or language.practice.found_in(rest) else None
 
 
-def _is_vetoed(bare: str, languages: Sequence[Language]) -> bool:
-    """Whether a clause holds for once, is somebody else's, or retracts something, in any of its likely languages."""
-    head = bare[: bare.find(", ", _MIN_BEFORE_DOUBT) + 1 or len(bare)]
-    return any(
-        language.vetoes.search(bare) or language.retracts.search(bare) or language.hedges.search(head)
-        for language in languages
-    )
-
-
 def _is_spec(match: Match, turn: _Turn) -> bool:
     """Whether a match is part of a product's specification, and not about the work on it."""
     built = any(one.implements.search(turn.text) for one in turn.languages) and not is_order(match)
@@ -368,13 +360,13 @@ def _match_clause(clause: Clause, turn: _Turn) -> Match | None:
                 continue
             if _is_report(cue, clause, rest, language, turn):
                 continue
-            best = _make_match(clause, turn.text, language, cue, strength)
+            best = make_match(clause, turn.text, language, cue, strength)
             break
     best = _below_header(clause, bare, best, turn) if clause.header else best
     if best is None or any(one.retracts.search(bare) for one in turn.languages):
         return None
     bare = _below_announcement(bare, best.language)
-    if _is_vetoed(_without_reasons(bare, best) if best.cue in _OUTRIGHT_CUES else bare, turn.languages):
+    if is_vetoed(_without_reasons(bare, best) if best.cue in _OUTRIGHT_CUES else bare, turn.languages):
         return None
     return best
 
@@ -415,7 +407,7 @@ def _match_header(clause: Clause, bare: str, language: Language, turn: _Turn) ->
     told = language.theirs.match(rest) or describes_product(rest, language, turn.languages)
     if not (clause.header and language.announces(clause.header)) or asks or told:
         return None
-    return _make_match(clause, turn.text, language, Cue.LASTING, STRENGTH[Cue.LASTING])
+    return make_match(clause, turn.text, language, Cue.LASTING, STRENGTH[Cue.LASTING])
 
 
 def _without_reasons(bare: str, match: Match) -> str:
@@ -430,7 +422,7 @@ def _without_reasons(bare: str, match: Match) -> str:
     return ", ".join([bare[: seam.start()], *held])
 
 
-def _make_match(clause: Clause, text: str, language: Language, cue: Cue, strength: float) -> Match:
+def make_match(clause: Clause, text: str, language: Language, cue: Cue, strength: float) -> Match:
     """Return the match of a clause, quoted from `text`, without its opener."""
     quote = text[clause.start : clause.start + len(clause.text)]
     said = language.tasks_behind.sub("", quote[opener_end(clause.text, language) :])

@@ -10,6 +10,7 @@ from skilld.classify.offline.grammar import Language, languages
 from skilld.text import fold
 from skilld.words import content_stems
 
+_MIN_BEFORE_DOUBT = 30  # characters before a comma, after which a doubt is about something else
 _MAX_DESCRIBED = 2000  # characters of a turn in which requirements are looked for
 _BEGINNING_CHARACTERS = 500  # of a turn, which decide its kind
 _HAN = re.compile(r"[\u3400-\u9fff]")
@@ -142,7 +143,7 @@ def opens_with_product(text: str) -> bool:
     if any(language.work.search(begins) for language in found):
         return False
     parts_of = (begins, begins.partition(": ")[2])
-    return any(one.theirs.match(head) for head in parts_of for one in found) or _requires_something(begins, found)
+    return any(one.theirs.match(head) for head in parts_of for one in found) or sentence_requires(begins, found)
 
 
 def turn_is_about_product(text: str, languages: Sequence[Language]) -> bool:
@@ -150,10 +151,10 @@ def turn_is_about_product(text: str, languages: Sequence[Language]) -> bool:
     text = _PATH.sub(" ", text)
     if any(language.work.search(text) for language in languages):
         return False
-    return any(language.product.search(text) for language in languages) or _requires_something(text, languages)
+    return any(language.product.search(text) for language in languages) or sentence_requires(text, languages)
 
 
-def _requires_something(text: str, languages: Sequence[Language]) -> bool:
+def sentence_requires(text: str, languages: Sequence[Language]) -> bool:
     """Whether a sentence, or what follows a colon, says what a thing must do: "fine. it should also ..."."""
     for head in (text, *_PART_BREAK.split(text)):
         for one in languages:
@@ -166,7 +167,16 @@ def _requires_something(text: str, languages: Sequence[Language]) -> bool:
 
 def requires_something(text: str) -> bool:
     """Whether a sentence of `text` says what a thing, and not the agent, must do."""
-    return _requires_something(fold(text)[:_MAX_DESCRIBED], likely_languages(text))
+    return sentence_requires(fold(text)[:_MAX_DESCRIBED], likely_languages(text))
+
+
+def is_vetoed(bare: str, languages: Sequence[Language]) -> bool:
+    """Whether a clause holds for once, is somebody else's, or retracts something, in any of its likely languages."""
+    head = bare[: bare.find(", ", _MIN_BEFORE_DOUBT) + 1 or len(bare)]
+    return any(
+        language.vetoes.search(bare) or language.retracts.search(bare) or language.hedges.search(head)
+        for language in languages
+    )
 
 
 def is_about_work(text: str) -> bool:

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from skilld.classify.offline.detector import Match, find_lasting, is_order
 from skilld.classify.offline.grammar import Cue
+from skilld.classify.offline.likely import LIKELY_ALONE
 from skilld.classify.offline.phrasing import phrase
 from skilld.classify.offline.product import (
     is_about_product,
@@ -18,7 +19,7 @@ from skilld.classify.offline.product import (
 from skilld.text import fold
 
 # Cues that can also describe a product: "never more than three", after "the form should ask for a number".
-_PRODUCT_CUES = frozenset({Cue.ADVERB, Cue.PRACTICE, Cue.PREFERENCE, Cue.TAKEN_UP})
+_PRODUCT_CUES = frozenset({Cue.ADVERB, Cue.LIKELY, Cue.PRACTICE, Cue.PREFERENCE, Cue.TAKEN_UP})
 _OUTRIGHT_CUES = frozenset(Cue) - _PRODUCT_CUES
 STANDING_CUES = frozenset({Cue.LASTING, Cue.ADVERB, Cue.MEMORY})  # may refer to words before: "do that from now on"
 _MAX_TURNS = 2  # for which talk about the product continues
@@ -74,6 +75,8 @@ def _speaks_of_product(text: str) -> bool:
 
 def _continues(match: Match) -> bool:
     """Whether a match after talk about the product is part of that talk."""
+    if match.likelihood >= LIKELY_ALONE:
+        return False
     of_it = match.cue in _PRODUCT_CUES or (match.cue in STANDING_CUES and not is_order(match))
     return of_it and not is_about_work(match.quote) and not _addresses_agent(match)
 

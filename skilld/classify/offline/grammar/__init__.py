@@ -48,6 +48,7 @@ class Cue(StrEnum):
     REMINDER = "reminder"  # "I have told you before", "it is in the rules"
     PRACTICE = "practice"  # "scripts go in assets/js": no lasting word, but about a whole kind of things
     CORRECTION = "correction"  # no cue, but the skill in use says otherwise
+    LIKELY = "likely"  # no cue, but it reads like something to remember
     TAKEN_UP = "taken_up"  # no cue, but it is about a line of the skill in use
 
 

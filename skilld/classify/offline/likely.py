@@ -1,0 +1,93 @@
+"""Weighs the clauses of a turn by how much they read like something to remember, beside what the grammar hears.
+
+The grammar knows the words that say that something lasts. The model (`likelihood`) also knows how people say it without
+them ("scripts go in tools/, not next to the code"), and how they talk about what they build. What it finds likely is a
+match; what the grammar heard and it finds unlikely is a weak one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from skilld.classify.offline.detector import Match, clauses_of, find_lasting, typed_part
+from skilld.classify.offline.grammar import KEPT_STRENGTH, Cue
+from skilld.classify.offline.likelihood import features, likelihood
+from skilld.classify.offline.product import is_specification, is_vetoed, likely_languages, opener_end
+from skilld.classify.offline.sentences import Clause
+from skilld.text import fold
+from skilld.words import content_stems
+
+LIKELY = 0.6  # with a skill in use that a clause is about
+LIKELY_ALONE = 0.93  # without one
+_UNLIKELY = 0.15  # what the grammar heard is then kept, and not proposed
+_OF_A_SKILL = frozenset({Cue.PRACTICE, Cue.CORRECTION, Cue.TAKEN_UP})  # the skill in use shows what is meant
+_STRENGTH = 0.7  # of what is likely
+_MAX_LENGTH = 500  # characters of a clause: longer ones are pasted or dictated
+_MAX_CLAUSES = 150  # of a turn, at each end
+
+
+@lru_cache(maxsize=16)
+def weighed_clauses(text: str, agent_texts: tuple[str, ...] = ()) -> tuple[tuple[Clause, float], ...]:
+    """Return the clauses of `text`, one turn, each with the likelihood that it says something lasting."""
+    return tuple((clause, likelihood(found)) for clause, found in clause_features(text, agent_texts))
+
+
+def clause_features(text: str, agent_texts: Sequence[str] = ()) -> Iterator[tuple[Clause, set[int]]]:
+    """Yield the clauses of `text`, one turn, each with its features for the model."""
+    typed = typed_part(text, agent_texts)
+    found, heard = likely_languages(typed), find_lasting(text, agent_texts)
+    said = clauses_of(typed, found)
+    for clause in said if len(said) <= 2 * _MAX_CLAUSES else (*said[:_MAX_CLAUSES], *said[-_MAX_CLAUSES:]):
+        if len(clause.text) <= _MAX_LENGTH:
+            strongest = max(_overlapping(heard, clause), key=lambda one: one.strength, default=None)
+            yield clause, features(clause, (strongest.cue, strongest.strength) if strongest else None, found)
+
+
+def weigh(matches: Sequence[Match], text: str, agent_texts: Sequence[str], *, alone: bool) -> list[Match]:
+    """Return `matches`, those of the turn `text`, with what else in it is likely; unlikely ones become weak.
+
+    `alone`: no skill is in use, which what is said could be about.
+    """
+    clauses = weighed_clauses(text, tuple(agent_texts))
+    out = [_weighed(one, [likely for clause, likely in clauses if _overlaps(one, clause)]) for one in matches]
+    for clause, likely in () if is_specification(text) else clauses:
+        if likely >= (LIKELY_ALONE if alone else LIKELY) and not any(_overlapping(matches, clause)):
+            out += _match(clause, text, likely)
+    return sorted(out, key=lambda one: one.start)
+
+
+def _match(clause: Clause, text: str, likely: float) -> Iterator[Match]:
+    """Yield the match of a likely clause, unless it asks, holds for once, or takes something back."""
+    quote, bare, found = text[clause.start : clause.start + len(clause.text)], fold(clause.text), likely_languages(text)
+    of_now = any(one.corrects.match(bare) or one.tasks_behind.search(bare) for one in found)
+    language = likely_languages(quote)[0]
+    said = quote[opener_end(clause.text, language) :]
+    if not (clause.question or of_now or is_vetoed(bare, found)) and content_stems(said) - language.saying:
+        yield Match(
+            quote,
+            said,
+            clause.start,
+            question=False,
+            language=language,
+            cue=Cue.LIKELY,
+            strength=_STRENGTH,
+            likelihood=likely,
+        )
+
+
+def _weighed(match: Match, likely: Sequence[float]) -> Match:
+    highest = max(likely, default=_UNLIKELY)
+    strength = max(match.strength, _STRENGTH) if highest >= LIKELY_ALONE else match.strength
+    if highest < _UNLIKELY and not match.question and match.cue not in _OF_A_SKILL:
+        strength = min(strength, KEPT_STRENGTH)
+    return replace(match, strength=strength, likelihood=highest)
+
+
+def _overlapping(matches: Sequence[Match], clause: Clause) -> Iterator[Match]:
+    return (one for one in matches if _overlaps(one, clause))
+
+
+def _overlaps(match: Match, clause: Clause) -> bool:
+    return match.start < clause.start + len(clause.text) and clause.start < match.start + len(match.quote)
