@@ -495,6 +495,6 @@ class Analysis:
             taken_back=tuple(find_taken_back(self._job, self._messages)),
             forgotten=tuple(find_forgotten(self._job, self._messages)),
             let_go=tuple(find_let_go(self._job, self._messages)),
-            passed_over=tuple(find_passed_over(self._job, self._messages, self._lost)),
+            passed_over=tuple(find_passed_over(self._job, self._messages, self._lost, self._staged.made)),
             changes=self._staged.changes(),
         )

@@ -158,3 +158,15 @@ def test_stories_product_talk_retractions_and_single_occasions_make_no_rule() ->
 def test_statements_after_a_story_or_about_the_work_are_heard() -> None:
     for text in table_texts("everyday_turns", "after a story, or of the work"):
         assert find_changes(*text.split(" >> ")) != []
+
+
+def test_forget_it_means_what_was_said_last() -> None:
+    def kept(*turns: str) -> list[str]:
+        messages = [Message(text, turn=number) for number, text in enumerate(turns, 1)]
+        return [update.change for update in Offline().detect(messages, []) if update.confidence >= 0.5]
+
+    rule, change = "from now on, always run ruff before every commit", ["Always run ruff before every commit."]
+    assert kept(rule, "mach den Titel fett", "ach so, vergiss es") == change
+    assert kept(rule, "rename the column to net_total", "never mind, undo that") == change
+    assert kept(rule, "ok", "ach so, vergiss es") == []
+    assert kept(rule, "ach so, vergiss es") == []

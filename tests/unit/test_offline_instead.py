@@ -109,8 +109,20 @@ def test_a_statement_with_a_task_behind_it_is_no_practice(said: str) -> None:
     assert _proposed(said, SkillDoc(1, "shop-page", "/repo/.claude/skills/shop-page/SKILL.md", _SHOP, used=(1,))) == []
 
 
+@for_each(
+    "said",
+    [
+        "We use Redis instead of Memcached, migrate it.",
+        "Wir nutzen Redis statt Memcached, stell das um.",
+        "Wir verwenden Postgres 16, stell das in der compose-Datei um",
+    ],
+)
+def test_nor_is_it_how_things_are_done_here(said: str) -> None:
+    assert _proposed(said) == []
+
+
 def test_a_lasting_rule_with_a_task_behind_it_stays_one() -> None:
-    assert _proposed("We never show net prices here, fix it in the footer") == ["Never show net prices here."]
+    assert _proposed("We never hardcode colours here, fix it in the footer") == ["Never hardcode colours here."]
 
 
 @for_each(
@@ -145,4 +157,35 @@ def test_how_things_are_done_here_is_heard(said: str, rule: str) -> None:
     ],
 )
 def test_the_same_words_about_the_present_task_are_not(said: str) -> None:
+    assert _proposed(said) == []
+
+
+def test_a_ban_that_follows_from_what_others_do_names_what_they_do() -> None:
+    skill = SkillDoc(1, "shop-page", "/repo/.claude/skills/shop-page/SKILL.md", _SHOP, used=(1,))
+    said = "Ann does the prices of the shop page, so never change them yourself"
+    assert _proposed(said, skill) == [f"{said}."]
+    assert _proposed("this is a public repo, so never commit keys") == ["Never commit keys."]
+
+
+@for_each(
+    ("said", "rule"),
+    [
+        ("I'd rather you ran ruff before a commit, every time", "Run ruff before a commit."),
+        ("Imports immer sortieren, auch in Zukunft", "Imports immer sortieren."),
+    ],
+)
+def test_no_past_tense_and_no_lone_word_is_left(said: str, rule: str) -> None:
+    assert _proposed(said) == [rule]
+
+
+def test_who_does_the_deploys_is_said_once() -> None:
+    said = "from now on I do the deploys myself on Fridays, you never run the deploy script"
+    assert _proposed(said) == ["Leave deploys to me on Fridays, you never run the deploy script."]
+
+
+@for_each(
+    "said",
+    ["Siempre igual, otra vez el formato roto.", "siempre me pasa lo mismo con las fechas", "Siempre acabo tarde."],
+)
+def test_a_grumble_is_no_rule(said: str) -> None:
     assert _proposed(said) == []

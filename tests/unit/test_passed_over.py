@@ -11,7 +11,8 @@ from skilld.classify.offline.detector import find_lasting
 from skilld.classify.offline.passed_over import passed_over
 from skilld.jobs.passed_over import find_passed_over
 from skilld.protocol import AnalyseBatch, BatchJob
-from skilld.types import Kind, Message, Update
+from skilld.types import Evidence, Kind, Message, Proposal, Update
+from support.proposals import make_proposal
 from support.rows import for_each
 
 PRODUCT, REPORTED = "it seems to say what a product does", "somebody else seems to say it"
@@ -72,12 +73,16 @@ def test_what_was_heard_asked_pasted_or_long_is_not_named(text: str) -> None:
 
 
 def _find(
-    *turns: str, lost: tuple[tuple[Update, str], ...] = (), kind: str = "analyse", model: str = OFFLINE
+    *turns: str,
+    lost: tuple[tuple[Update, str], ...] = (),
+    made: tuple[Proposal, ...] = (),
+    kind: str = "analyse",
+    model: str = OFFLINE,
 ) -> list[tuple[str, str]]:
     keys = tuple(f"t{number}" for number in range(1, len(turns) + 1))
     job = AnalyseBatch(batch=BatchJob(cwd="/p", turns=keys, kind=kind), closed_at="", backend=Spec(model))
     messages = [Message(text, number, f"t{number}") for number, text in enumerate(turns, 1)]
-    return [(one.quote, one.why_kept) for one in find_passed_over(job, messages, lost)]
+    return [(one.quote, one.why_kept) for one in find_passed_over(job, messages, lost, made)]
 
 
 @for_each(
@@ -105,6 +110,12 @@ def test_nothing_is_named_where_a_model_judges_or_learnings_are_judged_again() -
     assert _find("never cache errors here again")
     assert not _find("never cache errors here again", kind="waiting")
     assert not _find("never cache errors here again", model="openai/stub")
+
+
+def test_what_is_proposed_is_not_named() -> None:
+    said = "dates are always shown in local time"
+    assert _find(said) == [(said, UNKNOWN)]
+    assert _find(said, made=(make_proposal(evidence=(Evidence("t1", f"please, {said}"),)),)) == []
 
 
 def test_what_was_heard_and_not_used_is_named_with_its_reason() -> None:

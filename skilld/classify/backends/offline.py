@@ -1,6 +1,7 @@
-"""The built-in default back-end: recognizes explicit wording without a key, a model or a network.
+"""The built-in default back-end: judges without a key or a network, by a grammar and a small model of clauses.
 
-Deliberately modest: it reports only explicit wishes, and those it cannot phrase well get a confidence below 0.5.
+Deliberately modest: it reports what is said outright or very likely meant to last, and gives what it cannot phrase well
+a confidence below 0.5.
 """
 
 from __future__ import annotations

@@ -391,6 +391,8 @@ def _is_report(cue: Cue, clause: Clause, rest: str, language: Language, turn: _T
     """Whether a clause with a lasting cue says what a product does, or only what is or will be."""
     if cue in _TIME_CUES and only_tells(rest, language):
         return True
+    if cue is Cue.CONVENTION and language.tasks_behind.search(rest):  # "we use Redis instead of Memcached, migrate it"
+        return not has_negation(rest)
     if cue is Cue.LASTING and language.requires.match(rest) and not language.frames.search(rest):
         return is_about_product(rest, turn.languages)  # "the number must go up for every new invoice"
     if cue is Cue.ADVERB:

@@ -28,6 +28,7 @@ _OTHERS = re.compile(
     re.IGNORECASE,
 )
 _MAX_TURNS_BACK = 2  # "scratch that" can refer to so many turns back if it names nothing
+_MIN_SAID = 2  # content words of what was said since, which "forget it" then means
 _MAX_TURNS_UNTIL_UNDONE = 4  # between a rule and its retraction
 _MAX_LENGTH = 400  # characters considered of a turn that retracts a rule
 _MIN_COMPOUND_PART = 5  # letters
@@ -109,7 +110,7 @@ def without_retracted(updates: Sequence[Update], messages: Sequence[Message]) ->
         for clause in find_retractions(message.text):
             if _is_for_now(clause) or _OTHERS.match(clause):
                 continue
-            standing = _remove_retracted(standing, message, clause)
+            standing = _remove_retracted(standing, messages, message, clause)
     standing = [
         update
         for update in standing
@@ -355,7 +356,9 @@ def _is_for_now(text: str) -> bool:
     return any(language.meanwhile.search(text) for language in languages().values())
 
 
-def _remove_retracted(updates: list[Update], message: Message, clause: str) -> list[Update]:
+def _remove_retracted(
+    updates: list[Update], messages: Sequence[Message], message: Message, clause: str
+) -> list[Update]:
     turn, begins = message.turn or 0, message.text.find(clause)
     # Who changed their mind says in the same turn what holds now: "always use tabs, I changed my mind about that".
     instead = any(update.turn == turn for update in updates) and bool(_MIND.search(clause))
@@ -368,8 +371,15 @@ def _remove_retracted(updates: list[Update], message: Message, clause: str) -> l
     ]
     named = _named(clause, earlier)
     if not named and not instead and _is_bare(clause, begins):
-        named = [update for update in earlier if turn - update.turn <= _MAX_TURNS_BACK][-1:]
+        last = [update for update in earlier if turn - update.turn <= _MAX_TURNS_BACK][-1:]
+        named = [one for one in last if not _says_something_since(one, messages, turn)]
     return [update for update in updates if update not in named]
+
+
+def _says_something_since(update: Update, messages: Sequence[Message], turn: int) -> bool:
+    """Whether another message came between a rule and a turn, which "forget it" then means: "make the title bold"."""
+    between = (one.text for one in messages if one.turn and update.turn < one.turn < turn)
+    return any(len(content_stems(text) - _TALK_STEMS) >= _MIN_SAID for text in between)
 
 
 def _is_bare(clause: str, begins: int) -> bool:

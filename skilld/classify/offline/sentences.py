@@ -111,6 +111,8 @@ _SECOND_RULE = re.compile(
       | (?<!\s)\s*+(?P<comma>,)\s++
         (?!never\s++(?:in|on|at|to|from|with|as|by)\b)
         (?!(?:always|never|from\s++now(?:\s++on(?:wards?)?)?)\s*+(?:[.!]|$))
+        (?!so\s++(?:please\s++)?(?:never|don'?t|dont|do\s++not)\b  # "Ann does it, so never do it"
+            [^,.;!?\n]{1,60}?\b(?:it|them|that|those)\b)
         (?=(?:(?:and|also|so|but|please)\s++)*+(?:always|never|stop\s++\w+ing|don'?t|do\s++not|dont|from\s++now|
             keep\s++in\s++mind|i\s++(?:don'?t|do\s++not|always|never)\s++(?:want|need|like)|
             you\s++(?:must|should)\s++(?:always|never|not)|ab\s++(?:jetzt|sofort|heute)|in\s++zukunft|künftig|désormais
