@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     scrub_environment()
     asks = current_asks(store, _matching_learnings(store, arguments))
     sure = _confidences(store)
-    missed = [] if arguments.search else [one for one in common.passed_over() if _is_wanted(one, arguments)]
+    missed = _matching_passed_over(arguments)
     if arguments.project and not (asks or missed):
         common.resolve_folder(arguments.project)
     if arguments.json:
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
             console.say(f"A learning for a file that does not exist yet is proposed {once}.")
         console.say("To propose one now: skilld learnings propose ID [--to PATH]")
     else:
-        console.say("No learnings match." if arguments.search or arguments.project else "There are no learnings.")
+        console.say(_describe_none(arguments, nothing=not missed))
     _print_passed_over(missed)
     return 0
 
@@ -103,6 +103,15 @@ def _forget(store: Store, name: str) -> int:
     store.erase_free_space()
     console.say("Deleted.")
     return 0
+
+
+def _describe_none(arguments: argparse.Namespace, *, nothing: bool) -> str:
+    """Say that there are no learnings; `nothing` is whether nothing that was said lately matches either."""
+    is_searched = arguments.search is not None
+    if nothing and (is_searched or arguments.project):
+        return "No learnings match."
+    about = " about this" if is_searched else ""
+    return f"There are no learnings{about}{' in this project' if arguments.project else ''}."
 
 
 def _print_passed_over(missed: Sequence[Learning]) -> None:
@@ -187,12 +196,34 @@ def _propose(store: Store, arguments: argparse.Namespace) -> int:
 
 
 def _matching_learnings(store: Store, arguments: argparse.Namespace) -> list[Learning]:
+    from skilld.words import content_stems
+
     if arguments.search is None:
         found = store.learnings.all()
     else:
-        hits = store.search.find(common.as_text(arguments.search))
-        found = [one for hit in hits if hit.kind == "learning" and (one := store.learnings.get(hit.id))]
+        text = common.as_text(arguments.search)
+        hits = [hit for hit in store.search.find(text) if hit.kind == "learning"]
+        found = [one for hit in hits if (one := store.learnings.get(hit.id))]
+        if not content_stems(text):  # the index has no function words such as "always"
+            found = [one for one in store.learnings.all() if _is_about(one, text)]
     return [learning for learning in found if _is_wanted(learning, arguments)]
+
+
+def _matching_passed_over(arguments: argparse.Namespace) -> list[Learning]:
+    """Return what was said lately and not taken for a rule, as far as it was asked for."""
+    found = [one for one in common.passed_over() if _is_wanted(one, arguments)]
+    if arguments.search is None:
+        return found
+    return [one for one in found if _is_about(one, common.as_text(arguments.search))]
+
+
+def _is_about(learning: Learning, text: str) -> bool:
+    """Whether a learning has this text as typed, or a form of one of its words."""
+    from skilld.words import content_stems, matching_words
+
+    said = f"{learning.change} {learning.quote}"
+    typed, words = text.strip().casefold(), content_stems(text)
+    return bool(typed and typed in said.casefold()) or bool(words and matching_words(words, content_stems(said)))
 
 
 def _is_wanted(learning: Learning, arguments: argparse.Namespace) -> bool:

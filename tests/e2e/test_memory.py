@@ -87,6 +87,9 @@ def test_learnings_are_searched_by_text_and_project(program: Program, folder: st
     assert [learning["change"] for learning in program.json("learnings", "--project", folder)] == ["Tag the release."]
     assert program.run("record").returncode == 2
     assert program.run("learnings", "--search", "nosuch").stdout == "No learnings match.\n"
+    assert program.run("learnings", "--search", "").stdout == "No learnings match.\n"
+    program.run("record", "four", "--result", "Siempre lint.", "--qa-passed")
+    assert [learning["change"] for learning in program.json("learnings", "--search", "siempre")] == ["Siempre lint."]
     program.run("record", "three", "--result", "Run the linter first.", "--qa-passed")
     shown = program.run("learnings", "--search", "linter").stdout
     assert "the result of the task “three” in ~" in shown

@@ -34,6 +34,23 @@ def test_what_sounded_lasting_does_not_vanish_silently(home: Path, project: Proj
     assert "never store" not in program.run("learnings").stdout
 
 
+def test_search_and_project_cover_it(home: Path, project: Project, program: Program) -> None:
+    program.run("run", "--once")
+    Session(home, project).type("never show the raw id again", "never display tokens again", *CHATTER[:4])
+    program.run("run", "--once")
+    quote = "“never display tokens again”"
+    found = program.run("learnings", "--search", "token").stdout
+    assert found.startswith("There are no learnings about this.\nSaid lately, but not taken for a rule")
+    assert (quote in found, "raw id" in found) == (True, False)
+    assert [one["quote"] for one in program.json("learnings", "--search", "token")] == ["never display tokens again"]
+    assert len(program.json("learnings", "--search", "NEVER")) == 2, "a function word, which no index has"
+    assert program.run("learnings", "--search", "nosuch").stdout == "No learnings match.\n"
+    here = program.run("learnings", "--project", str(project.root)).stdout
+    assert here.startswith("There are no learnings in this project.\nSaid lately")
+    assert quote in here
+    assert program.run("learnings", "--project", str(home)).stdout == "No learnings match.\n"
+
+
 def test_it_can_be_proposed_or_forgotten_when_its_transcript_is_gone(
     home: Path, project: Project, program: Program
 ) -> None:
