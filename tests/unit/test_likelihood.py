@@ -56,6 +56,11 @@ def test_nor_is_a_specification() -> None:
     assert _detect("ABC-12: ask the customer before you push an update, we want a dialog for that") == []
 
 
+def test_nor_is_what_a_long_description_says() -> None:
+    filler = "The page lists the orders of the last month with their totals and the name of the customer. " * 8
+    assert _detect(f"{filler}You keep pushing without asking, ask me before you push.") == []
+
+
 def test_what_the_grammar_hears_and_the_model_finds_unlikely_is_kept_and_not_proposed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -136,6 +136,12 @@ def _find_lasting(text: str, agent_texts: tuple[str, ...]) -> tuple[Match, ...]:
     return tuple(_both_ends(sure, _MAX_MATCHES))
 
 
+def is_document(text: str, agent_texts: Sequence[str] = ()) -> bool:
+    """Whether `text`, a turn, is so long or has such a list that what it says is kept, and not proposed."""
+    turn = _read_turn(text, _copied_from(text, agent_texts))
+    return turn.long or turn.listed
+
+
 def find_practices(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
     """Return what `text` says about a whole kind of things, and its commands; lasting only if a skill is about them."""
     turn = _read_turn(text, _copied_from(text, agent_texts))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from skilld.classify.offline.detector import Match, clauses_of, find_lasting, typed_part
+from skilld.classify.offline.detector import Match, clauses_of, find_lasting, is_document, typed_part
 from skilld.classify.offline.grammar import KEPT_STRENGTH, Cue
 from skilld.classify.offline.likelihood import features, likelihood
 from skilld.classify.offline.product import is_specification, is_vetoed, likely_languages, opener_end
@@ -23,6 +23,7 @@ LIKELY = 0.6  # with a skill in use that a clause is about
 LIKELY_ALONE = 0.93  # without one
 _UNLIKELY = 0.15  # what the grammar heard is then kept, and not proposed
 _OF_A_SKILL = frozenset({Cue.PRACTICE, Cue.CORRECTION, Cue.TAKEN_UP})  # the skill in use shows what is meant
+_UNSURE = 0.5  # at most, of a clause in a long description or a specification
 _STRENGTH = 0.7  # of what is likely
 _MAX_LENGTH = 500  # characters of a clause: longer ones are pasted or dictated
 _MAX_CLAUSES = 150  # of a turn, at each end
@@ -51,8 +52,10 @@ def weigh(matches: Sequence[Match], text: str, agent_texts: Sequence[str], *, al
     `alone`: no skill is in use, which what is said could be about.
     """
     clauses = weighed_clauses(text, tuple(agent_texts))
+    if is_document(text, agent_texts) or is_specification(text):
+        clauses = tuple((clause, min(likely, _UNSURE)) for clause, likely in clauses)
     out = [_weighed(one, [likely for clause, likely in clauses if _overlaps(one, clause)]) for one in matches]
-    for clause, likely in () if is_specification(text) else clauses:
+    for clause, likely in clauses:
         if likely >= (LIKELY_ALONE if alone else LIKELY) and not any(_overlapping(matches, clause)):
             out += _match(clause, text, likely)
     return sorted(out, key=lambda one: one.start)
