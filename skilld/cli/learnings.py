@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from skilld.store import Store
     from skilld.store.learnings import Learning
 
+_MAX_PASSED_OVER = 20  # shown unless a search or a project narrows them down
+
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
@@ -80,7 +82,8 @@ def run(arguments: argparse.Namespace) -> int:
         console.say("To propose one now: skilld learnings propose ID [--to PATH]")
     else:
         console.say(_describe_none(arguments, nothing=not missed))
-    _print_passed_over(missed)
+    is_narrowed = arguments.search is not None or arguments.project
+    _print_passed_over(missed, len(missed) if is_narrowed else _MAX_PASSED_OVER)
     return 0
 
 
@@ -114,11 +117,15 @@ def _describe_none(arguments: argparse.Namespace, *, nothing: bool) -> str:
     return f"There are no learnings{about}{' in this project' if arguments.project else ''}."
 
 
-def _print_passed_over(missed: Sequence[Learning]) -> None:
+def _print_passed_over(missed: Sequence[Learning], limit: int) -> None:
     if missed:
         console.say("Said lately, but not taken for a rule (to propose one: skilld learnings propose ID):")
-    for one in missed:
+    for one in missed[:limit]:
         console.say(f"{console.paint(one.id, 'bold')}  \u201c{console.plain(one.quote)}\u201d: {one.why_kept}")
+    if len(missed) > limit:
+        console.say(
+            f"Of these {len(missed)}, the newest {limit} are shown. To see more: --project FOLDER, --search TEXT"
+        )
 
 
 def _prune_command(repo: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
 
 from skilld.clock import rfc3339
@@ -15,7 +16,8 @@ from skilld.store.learnings import Learning
 from skilld.store.meta import PASSED_OVER
 from skilld.types import Proposal, State
 
-_MAX_KEPT = 20  # the newest
+_MAX_KEPT = 200  # the newest
+_MAX_PER_PROJECT = 20  # so that a busy project does not push out the words of others
 _MAX_AGE = 14 * 86400.0  # seconds
 
 
@@ -36,7 +38,8 @@ def remember_passed_over(store: Store, batch: StoredBatch, result: BatchResult, 
         for item in result.passed_over
         if not _is_heard(store, item, result)
     ]
-    kept = [*(one for one in reversed(found) if one.id not in ids), *known][:_MAX_KEPT]
+    new = [one for one in reversed(found) if one.id not in ids]
+    kept = list(_newest_by_project([*new, *known]))[:_MAX_KEPT]
     if kept != _load(store):
         _save(store, kept)
 
@@ -96,6 +99,14 @@ def _is_heard(store: Store, item: NewLearning, result: BatchResult) -> bool:
     for made in (*result.proposals, *result.notes):
         quotes += [said.quote for said in made.evidence if said.turn == item.turn]
     return any(item.quote in quote or quote in item.quote for quote in quotes)
+
+
+def _newest_by_project(found: Sequence[Learning]) -> Iterator[Learning]:
+    seen: Counter[str | None] = Counter()
+    for one in found:
+        seen[one.project] += 1
+        if seen[one.project] <= _MAX_PER_PROJECT:
+            yield one
 
 
 def _load(store: Store) -> list[Learning]:

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import time
+from contextlib import closing
+from dataclasses import asdict, replace
 from pathlib import Path
 
+from skilld.clock import rfc3339
+from skilld.store import Store
+from skilld.store.learnings import Learning
+from skilld.store.meta import PASSED_OVER
 from support.live_project import Project
 from support.program import Program
 from support.session import CHATTER, Session
@@ -49,6 +56,27 @@ def test_search_and_project_cover_it(home: Path, project: Project, program: Prog
     assert here.startswith("There are no learnings in this project.\nSaid lately")
     assert quote in here
     assert program.run("learnings", "--project", str(home)).stdout == "No learnings match.\n"
+
+
+def test_the_newest_twenty_are_shown_and_the_rest_on_request(home: Path, program: Program) -> None:
+    program.run("run", "--once")
+    one = Learning(
+        "oldest", "s:t", "never push it", "Never push it.", "preference", "codex", "s", "/shop", None, "unsure", 0.2,
+        rfc3339(time.time()),
+    )  # fmt: skip
+    others = [replace(one, id=f"new{n}", quote=f"never do {n}", change="", project=f"/p{n}") for n in range(20)]
+    with closing(Store.open(home / ".local/state/skilld/skilld.db")) as store:
+        store.meta.set(PASSED_OVER, [asdict(kept) for kept in (*others, one)])
+    shown = program.run("learnings").stdout
+    assert (shown.count("unsure"), "never push it" in shown) == (20, False)
+    assert "Of these 21, the newest 20 are shown. To see more: --project FOLDER, --search TEXT" in shown
+    assert len(program.json("learnings")) == 21
+    for narrowed in (("--project", "/shop"), ("--search", "push")):
+        shown = program.run("learnings", *narrowed).stdout
+        assert (shown.count("unsure"), "never push it" in shown, "are shown" in shown) == (1, True, False)
+    with closing(Store.open(home / ".local/state/skilld/skilld.db")) as store:
+        store.meta.set(PASSED_OVER, [asdict(kept) for kept in others])
+    assert "are shown" not in program.run("learnings").stdout
 
 
 def test_it_can_be_proposed_or_forgotten_when_its_transcript_is_gone(

@@ -29,13 +29,15 @@ def _said(turn: str, quote: str) -> NewLearning:
     return NewLearning(turn, quote, f"{quote}.", Kind.PREFERENCE, 0.2, None, "its wording is unknown")
 
 
-def _record(store: Store, *said: NewLearning, at: float = NOW, result: BatchResult | None = None) -> None:
+def _record(
+    store: Store, *said: NewLearning, at: float = NOW, result: BatchResult | None = None, batch: StoredBatch = BATCH
+) -> None:
     base = result or BatchResult(outcome=Outcome.NOTHING)
     with store.transaction():
-        record_result(store, BATCH, replace(base, passed_over=said), at)
+        record_result(store, batch, replace(base, passed_over=said), at)
 
 
-def test_the_newest_twenty_are_kept_for_two_weeks_each_once(store: Store) -> None:
+def test_the_newest_twenty_of_a_project_are_kept_for_two_weeks_each_once(store: Store) -> None:
     for number in range(25):
         for _ in range(2):
             _record(store, _said(f"t{number}", f"never do {number}"), at=NOW + number)
@@ -47,6 +49,16 @@ def test_the_newest_twenty_are_kept_for_two_weeks_each_once(store: Store) -> Non
     assert [one.quote for one in load_passed_over(store, NOW + 10)] == ["never again"], "old ones are deleted"
     _record(store, at=NOW + 30 * DAY)
     assert load_passed_over(store, NOW + 10) == [], "also where nothing was passed over"
+
+
+def test_other_projects_push_none_out_until_there_are_two_hundred(store: Store) -> None:
+    _record(store, _said("first", "never do this"))
+    for number in range(1, 12):
+        batch = replace(BATCH, job=BatchJob(cwd=f"/p{number}"))
+        _record(store, *(_said(f"t{number}-{n}", f"never do {n}") for n in range(25)), batch=batch)
+        kept = load_passed_over(store, NOW)
+        assert len(kept) == min(20 * number + 1, 200)
+        assert ("never do this" in [one.quote for one in kept]) == (number < 10)
 
 
 def test_words_of_a_learning_or_proposal_are_not_passed_over(store: Store) -> None:
