@@ -128,7 +128,7 @@ DOCUMENTS = (
     ),
     Document(
         ("doctor",),
-        "`why_nothing` says why nothing was proposed; empty if something was.",
+        "`why_nothing` says why nothing, or nothing more, was proposed; otherwise it is empty.",
         f"{{checks: {of_fields(Check)}[], why_nothing: string[]}}",
     ),
     Document(("config show",), "The settings by section. A key shows as `(set)`.", "{[name]: any}"),

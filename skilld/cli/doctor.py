@@ -93,7 +93,7 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     if not facts.counts:
         return found, []
     reasons = checks.reasons_for_nothing(facts.counts, facts.daemon.paused_until, running=facts.daemon.running)
-    missed = common.passed_over()[:_MAX_PASSED_OVER] if reasons and facts.counts.judged else []
+    missed = common.passed_over()[:_MAX_PASSED_OVER] if facts.counts.judged or facts.counts.since else []
     nothing = {checks.NOTHING_LASTING, checks.NOTHING_LASTING_SINCE}
     told = [reason for reason in reasons if not (missed and reason in nothing)]
     return found, [*told, *(f"said, but not taken for a rule: “{one.quote}”: {one.why_kept}" for one in missed)]

@@ -94,6 +94,19 @@ def test_it_can_be_proposed_or_forgotten_when_its_transcript_is_gone(
     assert program.json("learnings") == []
 
 
+def test_doctor_names_it_also_right_after_a_proposal(home: Path, project: Project, program: Program) -> None:
+    program.run("run", "--once")
+    Session(home, project).type("never show the raw id again", "never display the token again", *CHATTER[:4])
+    program.run("run", "--once")
+    [token, _raw] = program.json("learnings")
+    program.run("learnings", "propose", token["id"])
+    unknown = "its wording is not one that the offline judge knows"
+    why = f"said, but not taken for a rule: “never show the raw id again”: {unknown}"
+    assert program.json("doctor")["why_nothing"] == [why]
+    told = " ".join(program.run("doctor").stdout.split())
+    assert f"Why nothing more was proposed {why}" in told
+
+
 def test_review_lists_it_below_the_learnings(home: Path, project: Project, program: Program) -> None:
     program.run("run", "--once")
     Session(home, project).type("never show the raw id again", "never display the token again", *CHATTER[:3])
