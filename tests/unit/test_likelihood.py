@@ -48,6 +48,27 @@ def test_words_without_any_lasting_word_are_proposed_if_they_are_likely_enough()
     ]
 
 
+@for_each(
+    "said",
+    [
+        "Call me Lena from now on.",
+        "always quote paths",
+        "never use emojis",
+        "please always respond in Thai",
+        "from now on, put tests in spec/",
+        "remember: the staging database is called heron",
+        "bitte immer kurze Commit-Messages",
+        "nunca hagas commit sin preguntarme",
+        "désormais utilise pnpm",
+        "以后都用中文回答",
+        "отвечай всегда по-русски",
+        "vanaf nu altijd in het Nederlands antwoorden",
+    ],
+)
+def test_an_ordinary_rule_is_never_held_back(said: str) -> None:
+    assert [sure for _, sure in _detect(said)] == [True]
+
+
 def test_a_clause_that_asks_is_not() -> None:
     assert _detect("should you ask me before you push?") == []
 
