@@ -36,7 +36,7 @@ from skilld.pipeline.documents import (
     session_opt_out,
     standing_instructions,
 )
-from skilld.pipeline.edits import CheckedEdit
+from skilld.pipeline.edits import CheckedEdit, summarize
 from skilld.pipeline.judge import NO_EDIT_REASON, Judge
 from skilld.proposals import past_decisions
 from skilld.proposals.staging_result import StagingResult
@@ -367,7 +367,7 @@ class Analysis:
             skill=loaded.ref.name,
             path=loaded.ref.path,
             operations=composed.operations,
-            summary=join_sentences([update.change for update in updates]),
+            summary=summarize(composed, loaded, self._redact),
             reason=join_sentences([*(update.reason for update in updates), *used]),
             kind=updates[0].kind,
             evidence=(*map(self._evidence_of, updates), *self._earlier_evidence(updates)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.operations import anchor_operation, apply, find_lines
 from skilld.edit.secrets import refuse_secrets
 from skilld.errors import RefusedError, RetryError, SkilldError
+from skilld.git.line_diff import signature
 from skilld.markdown.skill_file import Line, parse
 from skilld.markdown.structure import (
     DEFAULT_TITLE,
@@ -28,9 +30,10 @@ from skilld.markdown.structure import (
     sections,
 )
 from skilld.pipeline.documents import TargetDocument
-from skilld.text import fold, safe_text, truncate
+from skilld.text import fold, join_sentences, safe_text, split_sentences, truncate
 from skilld.types import BODY_OPS, BY_HEADING_FLAG, SECTION_OPS, Kind, Op, Operation, SkillDoc, Update
 from skilld.values import value_class
+from skilld.words import content_stems
 
 # Blank lines that Markdown needs around insertions: models send lines without them. Only insertions of plain text are
 # changed. A list item inside a code block is detected, because it cannot be fixed.
@@ -100,6 +103,8 @@ _RETRY_ADVICE = (
     "done, add each change that is to be said in a line of its own, in the words it is given in, and take nothing away"
 )
 _MAX_SHOWN_LENGTH = 80  # characters of a clause quoted in a flag
+_MARKER = re.compile(r"(?:[-*+]|\d+[.)]|#+) +(?:\[.\] +)?")  # of a list item or a heading
+REMOVED_PREFIX = "Remove the rule: "  # begins the summary of a removal; the rule's words follow
 _NO_SECTION_NAME = "new step"  # the prompt's placeholder if no heading fits; not a heading
 # Kinds that only add: if a model's anchors do not fit, code can place the verified change.
 _ADDING_KINDS = frozenset({Kind.ADD_STEP, Kind.PREFERENCE, Kind.CORRECTION, Kind.FACT})
@@ -362,6 +367,23 @@ def place_updates(updates: Sequence[Update], data: bytes) -> list[Operation]:
         data = apply(data, [operation])
         operations.append(operation)
     return operations
+
+
+def summarize(edit: CheckedEdit, loaded: TargetDocument, redact: Callable[[str], str]) -> str:
+    """Return what an edit does to a file, as orders: the rules that it adds, and those that it removes."""
+    removed, added = signature(loaded.data, edit.after)
+    kept = "\n".join(added)  # of a line, when only one of its sentences goes
+    gone = [redact(part) for line in removed for part in split_sentences(_MARKER.sub("", line)) if part not in kept]
+    orders = []
+    for update in (item.update for item in edit.checked):
+        words = content_stems(f"{update.change} {update.quote}")
+        if update.kind is not Kind.REMOVE_STEP or not gone:
+            orders.append(update.change)
+            continue
+        rule = max(gone, key=lambda one: len(words & content_stems(one)))
+        gone.remove(rule)
+        orders.append(f"{REMOVED_PREFIX}{rule}")
+    return join_sentences(orders)
 
 
 def _flag_with_part(flag: str, part: str) -> str:

@@ -20,6 +20,7 @@ from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo, existing_parent
 from skilld.git.session import shared_git
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH
+from skilld.pipeline.edits import REMOVED_PREFIX
 from skilld.proposals.contradictions import CONTRADICTION_PREFIX
 from skilld.proposals.staging import private_repositories
 from skilld.protocol import RecoverProposals, RecoveryResult
@@ -161,6 +162,8 @@ def _summary(commit: Commit, operations: Sequence[Operation]) -> str:
     """Return the summary in the subject; if it was cut, the line of the edit that begins like it."""
     short = commit.subject.partition("): ")[2] or commit.subject
     lines = [line.lstrip(_BULLET_CHARACTERS) for operation in operations for line in operation.text.splitlines()]
+    gone = (line for operation in operations for line in operation.anchor.splitlines())
+    lines += [f"{REMOVED_PREFIX}{line.lstrip(_BULLET_CHARACTERS)}" for line in gone]
     beginning = short.removesuffix("…")
     return next((line for line in lines if short != beginning and line.startswith(beginning)), short)
 

@@ -56,7 +56,7 @@ def test_an_accepted_line_is_proposed_for_removal(
     assert skilld.run("accept", one.id).returncode == 0
     assert LINE in (project.root / "CLAUDE.md").read_text()
     (gone,) = propose_rule(home, project, daemon, said)
-    assert (gone.kind, gone.summary) == (Kind.REMOVE_STEP, f"{said[0].upper()}{said[1:]}.")
+    assert (gone.kind, gone.summary) == (Kind.REMOVE_STEP, f"Remove the rule: {LINE}")
     assert _describe_news(one)[0] == "Proposed for CLAUDE.md"
     assert _describe_news(gone)[0] == "Removal proposed for CLAUDE.md"
     assert " --to " not in skilld.run("show", gone.id).stdout, "the person's own file has no such line"
@@ -93,5 +93,5 @@ def test_a_line_of_the_projects_file_is_taken_back_while_a_skill_is_in_use(
     assert (gone.kind, Path(gone.path).name, gone.summary) == (
         Kind.REMOVE_STEP,
         "CLAUDE.md",
-        f"{said[0].upper()}{said[1:]}.",
+        "Remove the rule: Run prettier before every commit.",
     )

@@ -16,7 +16,7 @@ from skilld.proposals.remarks import why_left_open
 from skilld.protocol import RecoverProposals
 from skilld.skills.write import compose
 from skilld.store import Store
-from skilld.types import Evidence, Op, Operation, SideEdit, State, TargetKind
+from skilld.types import Evidence, Kind, Op, Operation, SideEdit, State, TargetKind
 from support.proposal_life import ProposalLife
 from support.proposals import COMMIT_FIELDS, make_proposal
 from support.repos import TEXT, Person
@@ -95,6 +95,17 @@ def test_a_proposal_recovered_from_git_is_linted_again(person: Person, store: St
     (found,) = recover_proposals(where).proposals
     assert (found.id, found.state, found.flags[0]) == ("0a1b2c3d", State.OPEN, RECOVERED_FLAG)
     assert (why_left_open(store, found) != "") is (line in HARMS)
+
+
+def test_a_removal_recovered_from_git_names_the_whole_line(person: Person, store: Store) -> None:
+    line = "Before each release, ask two people of the other team to read the notes aloud."
+    person.commit("more", {"SKILL.md": f"{TEXT}- {line}\n"})
+    where = person.root / "SKILL.md"
+    gone = Operation(Op.DELETE, f"- {line}")
+    summary = f"Remove the rule: {line}"
+    ProposalLife(person, store).propose("0a1b2c3d", gone, path=where, summary=summary, kind=Kind.REMOVE_STEP)
+    (found,) = recover_proposals(RecoverProposals((str(where),), (str(person.root),))).proposals
+    assert (found.summary, found.kind) == (summary, Kind.REMOVE_STEP)
 
 
 class Terminal(StringIO):

@@ -12,7 +12,7 @@ from skilld.classify.backends import EditCheck
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import RefusedError
 from skilld.pipeline.documents import TargetDocument
-from skilld.pipeline.edits import LintError
+from skilld.pipeline.edits import CheckedEdit, LintError, summarize
 from skilld.pipeline.judge import Judge
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, SkillRef, TargetKind, Update
 from support.edit_only_backend import EditOnlyBackend
@@ -361,3 +361,42 @@ def test_what_was_said_once_goes_to_one_of_several_skills(
     made = [(skills[(item.update.skill or 0) - 1].ref.name, item.update.change) for item in judge.verdict().proposed]
     assert [name for name, change in made if change != other.change] == kept
     assert ("notes", other.change) in made
+
+
+RULES = "# Team\n\n## Tests\n\n1. [ ] Add a snapshot test for each page.\n2. Mock the clock. Ask ops for token x1.\n"
+
+
+@for_each(
+    ("said", "kinds", "after", "summary"),
+    [
+        (
+            ["never mind about the snapshot tests"],
+            [Kind.REMOVE_STEP],
+            "# Team\n\n## Tests\n\n1. Mock the clock. Ask ops for token x1.\n",
+            "Remove the rule: Add a snapshot test for each page.",
+        ),
+        (
+            ["ops no longer hands out tokens"],
+            [Kind.REMOVE_STEP],
+            "# Team\n\n## Tests\n\n1. [ ] Add a snapshot test for each page.\n2. Mock the clock.\n",
+            "Remove the rule: Ask ops for token [hidden].",
+        ),
+        (
+            ["Freeze the time zone.", "drop the mocked clock again", "and no snapshots any more"],
+            [Kind.PREFERENCE, Kind.REMOVE_STEP, Kind.REMOVE_STEP],
+            "# Team\n\n## Tests\n\n1. Freeze the time zone.\n",
+            (
+                "Freeze the time zone. Remove the rule: Mock the clock. "
+                "Remove the rule: Add a snapshot test for each page."
+            ),
+        ),
+        (["Freeze the time zone."], [Kind.PREFERENCE], f"{RULES}3. Freeze the time zone.\n", "Freeze the time zone."),
+    ],
+)
+def test_a_summary_says_what_the_edit_does_to_the_file(
+    said: list[str], kinds: list[Kind], after: str, summary: str
+) -> None:
+    updates = [replace(UPDATE, change=one, quote=one, kind=kind) for one, kind in zip(said, kinds, strict=True)]
+    edit = CheckedEdit((), after.encode(), (), tuple(VerifiedUpdate(one) for one in updates))
+    before = replace(LOADED, data=RULES.encode())
+    assert summarize(edit, before, lambda text: text.replace("x1", "[hidden]")) == summary
