@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import PurePath
-from typing import Any
+from typing import Any, cast
 
 from skilld.agents.base import (
     AgentInfo,
+    Parser,
     ReadFile,
     RecordParser,
     hash_name,
@@ -447,10 +448,12 @@ class DeclaredAdapter:
         """Whether this file below one of the stores is a main-thread transcript, judged by its path alone."""
         return self.transcript(path) if self.transcript else self.INFO.is_session(path)
 
-    def parser(self, path: PurePath, state: Mapping[str, Any] | None = None) -> ProvingParser:
+    def parser(self, path: PurePath, state: Mapping[str, Any] | None = None) -> Parser:
         """Return a parser for one transcript, fresh or resumed with the state of a checkpoint."""
         known = state or {}
         inner = self.reads(self.format, path, known)
+        if not (self.INFO.typed_list or self.INFO.typed_place):
+            return cast("Parser", inner)  # nothing can prove a claim, so no prompt is one
         return ProvingParser(inner, self.entries, known, joins=self.joins, optional=self.optional)
 
     def tool_events(self, record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:

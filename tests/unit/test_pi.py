@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 from typing import Any
 
-from skilld.agents import pi
+from skilld.agents.pi import ADAPTER, Presence
 from skilld.types import Turn
 from support.event_lists import ignored_counts, reply_texts, skill_uses, turn_keys, turn_texts
 from support.ground_truth import events_of, events_of_records
@@ -31,7 +31,7 @@ def user(text: str, after: float, *, taken: float | None = None, number: str = "
 
 
 def test_a_terminal_session_is_read() -> None:
-    events = events_of(pi, TYPED)
+    events = events_of(ADAPTER, TYPED)
     assert turn_texts(events) == [
         ("typed", "draft the menu"),
         ("command", "prices without cents"),
@@ -44,7 +44,7 @@ def test_a_terminal_session_is_read() -> None:
 
 
 def test_a_turn_records_its_session_time_place_and_origin() -> None:
-    first = next(event for event in events_of(pi, TYPED) if isinstance(event, Turn))
+    first = next(event for event in events_of(ADAPTER, TYPED) if isinstance(event, Turn))
     assert first.key == "pi:00000003.1793696404000"
     assert first.session_id == "0f000000-0000-7000-8000-000000000001"
     assert first.at == "2026-11-03T09:00:04.002Z"
@@ -53,19 +53,19 @@ def test_a_turn_records_its_session_time_place_and_origin() -> None:
 
 
 def test_a_session_started_with_a_prompt_has_no_turns_until_someone_uses_its_terminal() -> None:
-    events = events_of(pi, HEADLESS)
+    events = events_of(ADAPTER, HEADLESS)
     assert turn_texts(events) == [("typed", "taken up by a person")]
     assert ignored_counts(events) == {"headless": 2}
 
 
 @for_each(("after", "turns"), [(0.05, 0), (0.9, 0), (1.5, 1), (-60, 1)])
 def test_the_delay_of_the_first_prompt_tells_who_typed_it(after: float, turns: int) -> None:
-    assert len(turn_texts(events_of_records(pi, header(), user("hello", after)))) == turns
+    assert len(turn_texts(events_of_records(ADAPTER, header(), user("hello", after)))) == turns
 
 
 def test_a_session_a_person_started_with_an_argument_loses_only_that_prompt() -> None:
-    assert turn_texts(events_of_records(pi, header(), user("one", 0.36), user("two", 60))) == [("typed", "two")]
-    assert turn_texts(events_of_records(pi, header(), user("one", 0.05), user("two", 60))) == []
+    assert turn_texts(events_of_records(ADAPTER, header(), user("one", 0.36), user("two", 60))) == [("typed", "two")]
+    assert turn_texts(events_of_records(ADAPTER, header(), user("one", 0.05), user("two", 60))) == []
 
 
 @for_each(
@@ -77,18 +77,18 @@ def test_a_session_a_person_started_with_an_argument_loses_only_that_prompt() ->
     ],
 )
 def test_records_only_a_terminal_writes_settle_it(entry: dict[str, Any]) -> None:
-    events = events_of_records(pi, header(), user("one", 0.05), entry, user("two", 60))
+    events = events_of_records(ADAPTER, header(), user("one", 0.05), entry, user("two", 60))
     assert turn_texts(events) == [("typed", "two")]
 
 
 def test_a_prompt_that_had_to_wait_was_typed() -> None:
-    events = events_of_records(pi, header(), user("one", 0.05), user("two", 20, taken=25), user("three", 60))
+    events = events_of_records(ADAPTER, header(), user("one", 0.05), user("two", 20, taken=25), user("three", 60))
     assert turn_texts(events) == [("queued", "two"), ("typed", "three")]
 
 
 def test_initial_settings_records_prove_nothing() -> None:
     change = {"type": "model_change", "modelId": "m"}
-    assert turn_texts(events_of_records(pi, header(), change, user("one", 0.05), user("two", 60))) == []
+    assert turn_texts(events_of_records(ADAPTER, header(), change, user("one", 0.05), user("two", 60))) == []
 
 
 @for_each(
@@ -104,32 +104,34 @@ def test_in_a_session_of_a_subagent_nobody_types_until_a_person_renames_it(name:
     named = {"type": "session_info", "name": name}
     change = {"type": "model_change", "modelId": "m"}
     records = [header(), user("one", 5), named, change, user("two", 60), user("three", 90, taken=95)]
-    assert [text for _, text in turn_texts(events_of_records(pi, *records))] == typed
+    assert [text for _, text in turn_texts(events_of_records(ADAPTER, *records))] == typed
     renamed = {"type": "session_info", "name": "mine now"}
-    assert ("typed", "four") in turn_texts(events_of_records(pi, *records, renamed, user("four", 120)))
+    assert ("typed", "four") in turn_texts(events_of_records(ADAPTER, *records, renamed, user("four", 120)))
 
 
 def test_a_session_of_a_subagent_is_one_after_a_restart_too() -> None:
-    state = pi.Presence({})
+    state = Presence({})
     state.update({"type": "session_info", "name": "subagent-scout-238936d2-1"})
-    assert pi.Presence(state.state()).ignored_reason(user("two", 60)) == "subagent"
+    assert Presence(state.state()).ignored_reason(user("two", 60)) == "subagent"
 
 
 def test_a_turn_copied_into_a_fork_keeps_its_key() -> None:
     prompt = user("hello", 5)
     fork = header(id="other", timestamp="2026-11-03T12:00:00.000Z", parentSession="/x/s.jsonl")
-    assert turn_keys(events_of_records(pi, header(), prompt)) == turn_keys(events_of_records(pi, fork, prompt))
+    assert turn_keys(events_of_records(ADAPTER, header(), prompt)) == turn_keys(
+        events_of_records(ADAPTER, fork, prompt)
+    )
 
 
 def test_entries_without_ids_are_keyed_by_time_and_words() -> None:
     prompts = [user("same", 5), user("same", 50), user("other", 50)]
-    events = events_of_records(pi, header(), *({k: v for k, v in p.items() if k != "id"} for p in prompts))
+    events = events_of_records(ADAPTER, header(), *({k: v for k, v in p.items() if k != "id"} for p in prompts))
     assert len(set(turn_keys(events))) == 3
 
 
 def test_a_skill_block_not_at_the_start_of_the_prompt_is_text() -> None:
     text = 'see <skill name="a" location="/x/a/SKILL.md">\nbody\n</skill>'
-    events = events_of_records(pi, header(), user(text, 5))
+    events = events_of_records(ADAPTER, header(), user(text, 5))
     assert turn_texts(events) == [("typed", text)]
     assert skill_uses(events) == []
 
@@ -143,4 +145,4 @@ def test_a_skill_block_not_at_the_start_of_the_prompt_is_text() -> None:
     ],
 )
 def test_session_files_are_recognized_by_name(name: str, *, expected: bool) -> None:
-    assert pi.is_transcript(PurePath("/h/.pi/agent/sessions/--w--") / name) is expected
+    assert ADAPTER.is_transcript(PurePath("/h/.pi/agent/sessions/--w--") / name) is expected

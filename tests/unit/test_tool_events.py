@@ -79,7 +79,7 @@ def copilot(**end: Any) -> list[Record]:
 def pi(text: str, *, error: bool) -> list[Record]:
     call = {"type": "toolCall", "id": "i1", "name": "bash", "arguments": {}}
     answer = {"role": "toolResult", "toolCallId": "i1", "content": [{"type": "text", "text": text}], "isError": error}
-    return [{"message": {"role": "assistant", "content": [call]}}, {"message": answer}]
+    return [{"type": "message", "message": one} for one in ({"role": "assistant", "content": [call]}, answer)]
 
 
 def opencode(status: str, **more: Any) -> list[Record]:

@@ -152,7 +152,7 @@ def test_without_any_list_a_possibly_typed_prompt_counts() -> None:
 
 
 def test_a_list_without_sessions_and_times_proves_by_words_alone() -> None:
-    parser = copilot_cli.ADAPTER.parser(PurePath("session-state/s/events.jsonl"))
+    parser: Any = copilot_cli.ADAPTER.parser(PurePath("session-state/s/events.jsonl"))
     parser.set_typed_list(b'{"commandHistory": ["hello"]}')
     for number in (1, 2):
         data = json.dumps({"type": "user.message", "data": {"content": "hello", "messageId": f"m{number}"}}).encode()

@@ -8,16 +8,16 @@ shows it. Whether someone was at the terminal is not recorded: see `Presence`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.base import AgentInfo, RecordParser, hash_name, mapping, objects, short, string, utc
-from skilld.agents.skill_reads import PendingCalls, Use, uses_of_call
-from skilld.agents.tools import bounded
+from skilld.agents.base import AgentInfo, hash_name, mapping, objects, short, string, utc
+from skilld.agents.declared import ANY, DeclaredAdapter, DeclaredParser, Format, Record, RecordKind, Role
+from skilld.agents.typed_history import Claim
 from skilld.agents.wrappers import TemplateLookup, Wrappers, no_templates, typed_arguments
 from skilld.clock import parse_time
-from skilld.types import Event, How, Ignored, Reply, SkillUse, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
+from skilld.types import Event, How, Ignored, SkillUse, Span, ToolOutcome, Turn
 
 # Whether someone was at the terminal of a Pi session. The log does not say so, but its times and some entries show it.
 # A prompt less than a second after the session's header came from the command line, and is left out. With `-p` it comes
@@ -92,6 +92,99 @@ def _typed_at(entry: Mapping[str, Any]) -> float | None:
     return moment / 1000 if isinstance(moment, int) and 0 < moment < _MAX_TIME_MS else None
 
 
+_NAME = re.compile(r"\d{4}-\d\d-\d\dT[\d-]+Z_[\w-]+\.jsonl", re.ASCII)
+# badlogic/pi-mono: packages/coding-agent/src/core/agent-session.ts, parseSkillBlock; src/cli/file-processor.ts
+_SKILL = re.compile(r'<skill name="([^"]+)" location="([^"]+)">\n')
+_SKILL_BODY = Wrappers(opens=r'<skill name="[^"\n]+" location="', closes=r"\n</skill>", behind=False)
+_ABORTED = frozenset({"Command aborted", "Operation aborted"})
+_FILES = Wrappers(opens=r'<file name="', closes="</file>", behind=False)
+
+
+def _outcome(entry: Record) -> ToolOutcome:
+    message = mapping(entry.get("message"))
+    if message.get("isError") is not True:
+        return ToolOutcome.OK
+    last = _text(message.get("content")).rstrip().rpartition("\n")[2]  # after a command's output
+    return ToolOutcome.INTERRUPTED if last in _ABORTED else ToolOutcome.FAILED
+
+
+_ASSISTANT = {"type": "message", "message.role": "assistant"}
+FORMAT = Format(
+    "pi",
+    (
+        RecordKind(Role.HEAD, {"type": "session"}),
+        RecordKind(Role.PROMPT, {"type": "message", "message.role": "user"}),
+        RecordKind(Role.REPLY, _ASSISTANT, text="message.content", more=True),
+        RecordKind(
+            Role.CALL, _ASSISTANT, "message.content", {"type": "toolCall"}, call="id", tool="name", input="arguments"
+        ),
+        RecordKind(
+            Role.RESULT, {"type": "message", "message.role": "toolResult"},
+            call="message.toolCallId", failed={"message.isError": "true"},
+        ),
+        RecordKind(Role.NOTHING, {"type": ANY}),
+    ),
+    session="id",
+    cwd="cwd",
+    name=lambda path: path.stem.rpartition("_")[2],
+    result=_outcome,
+)  # fmt: skip
+
+
+class PiParser(DeclaredParser):
+    """Reads one session, and follows who is at its terminal."""
+
+    def __init__(self, declared: Format, path: PurePath, state: Mapping[str, Any]) -> None:
+        """Resume from a checkpoint's state."""
+        super().__init__(declared, path, state)
+        self._presence = Presence(mapping(state.get("presence")))
+        self._templates: TemplateLookup = no_templates
+
+    def set_templates(self, templates: TemplateLookup) -> None:
+        """Set the lookup for prompt templates."""
+        self._templates = templates
+
+    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
+        """Return where to resume, and the state."""
+        offset, state = super().checkpoint(end)
+        return offset, {**state, "presence": self._presence.state()}
+
+    def _read(self, record: dict[str, Any], span: Span) -> Iterator[Event | Claim]:
+        yield from super()._read(record, span)
+        self._presence.update(record)
+
+    def prompt(self, kind: RecordKind, record: Record, span: Span) -> Iterator[Event | Claim]:
+        """Yield the skill that a prompt contains, and its turn or the reason why it is none."""
+        del kind
+        text, at = _text(mapping(record.get("message")).get("content")), utc(record.get("timestamp"))
+        if skill := _SKILL.match(text):
+            yield SkillUse(self.session, short(skill[1]), skill[2], at, span, self.cwd)
+        text = _SKILL_BODY.typed_text(text) if skill else _FILES.typed_text(text)
+        reason = self._presence.ignored_reason(record)
+        arguments = None if skill or reason else typed_arguments(text, self._templates(self.cwd))
+        is_command = skill is not None or arguments is not None
+        text = text if arguments is None else arguments
+        if reason or not text.strip():
+            yield Ignored(reason or ("bare-command" if is_command else "empty"), span)
+            return
+        how = How.COMMAND if is_command else How.QUEUED if self._presence.was_busy(record) else How.TYPED
+        yield Turn(_key(record, text), INFO.name, self.session, text, at, how, span, self.cwd)
+
+
+def _text(content: object) -> str:
+    if isinstance(content, str):
+        return string(content)
+    return "".join(string(part.get("text")) for part in objects(content) if part.get("type") == "text")
+
+
+def _key(entry: Mapping[str, Any], text: str) -> str:
+    """Return a key that is the same in every copy: ids have eight digits and are only unique within a file."""
+    moment = mapping(entry.get("message")).get("timestamp")
+    moment = moment if isinstance(moment, int) else short(entry.get("timestamp"))
+    native = short(entry.get("id")) or hash_name(text)
+    return f"{INFO.name}:{native}.{moment}"
+
+
 INFO = AgentInfo(
     name="pi",
     title="Pi",
@@ -108,126 +201,4 @@ INFO = AgentInfo(
     verified="0.73.1 on 2026-11-20",
     unsure="what a script passes to pi -p --continue",
 )
-
-_NAME = re.compile(r"\d{4}-\d\d-\d\dT[\d-]+Z_[\w-]+\.jsonl", re.ASCII)
-# badlogic/pi-mono: packages/coding-agent/src/core/agent-session.ts, parseSkillBlock; src/cli/file-processor.ts
-_SKILL = re.compile(r'<skill name="([^"]+)" location="([^"]+)">\n')
-_SKILL_BODY = Wrappers(opens=r'<skill name="[^"\n]+" location="', closes=r"\n</skill>", behind=False)
-_ABORTED = frozenset({"Command aborted", "Operation aborted"})
-_FILES = Wrappers(opens=r'<file name="', closes="</file>", behind=False)
-
-
-def is_transcript(path: PurePath) -> bool:
-    """Whether this is a session file, by its name."""
-    return _NAME.fullmatch(path.name) is not None
-
-
-def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> PiParser:
-    """Return a parser for one session, fresh or resumed with the state of a checkpoint."""
-    return PiParser(path, state or {})
-
-
-def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
-    """Yield the tool events of one entry."""
-    message, at = mapping(record.get("message")), utc(record.get("timestamp"))
-    if message.get("role") == "assistant":
-        for part in objects(message.get("content")):
-            if part.get("type") == "toolCall":
-                call_id, name = short(part.get("id")), short(part.get("name"))
-                yield ToolCall(session_id, call_id, name, bounded(part.get("arguments")), at, span)
-    elif message.get("role") == "toolResult":
-        outcome = _outcome(message)
-        yield ToolResult(session_id, short(message.get("toolCallId")), outcome, at, span)
-
-
-def _outcome(message: Mapping[str, Any]) -> ToolOutcome:
-    if message.get("isError") is not True:
-        return ToolOutcome.OK
-    last = _text(message.get("content")).rstrip().rpartition("\n")[2]  # after a command's output
-    return ToolOutcome.INTERRUPTED if last in _ABORTED else ToolOutcome.FAILED
-
-
-class PiParser(RecordParser[Event]):
-    """Reads one session, line by line."""
-
-    def __init__(self, path: PurePath, state: Mapping[str, Any]) -> None:
-        """Resume from a checkpoint's state; an empty one is a fresh start."""
-        self._session = short(state.get("session")) or path.stem.rpartition("_")[2]
-        self._cwd = string(state.get("cwd")) or None
-        self._presence = Presence(mapping(state.get("presence")))
-        self._calls = PendingCalls(state.get("calls"))
-        self._templates: TemplateLookup = no_templates
-        self._roles: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any], Span], list[Event]]] = {
-            "user": self._on_user,
-            "assistant": self._on_assistant,
-            "toolResult": self._on_result,
-        }
-
-    def set_templates(self, templates: TemplateLookup) -> None:
-        """Set the lookup for prompt templates."""
-        self._templates = templates
-
-    def _read(self, entry: Mapping[str, Any], span: Span) -> list[Event]:
-        message = mapping(entry.get("message"))
-        if entry.get("type") == "session":
-            self._session = short(entry.get("id")) or self._session
-            self._cwd = string(entry.get("cwd")) or None
-        handle = self._roles.get(string(message.get("role"))) if entry.get("type") == "message" else None
-        events = handle(entry, message, span) if handle else []
-        self._presence.update(entry)
-        return events
-
-    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
-        """Return where to resume, and the state."""
-        return end, {
-            "session": self._session,
-            "cwd": self._cwd,
-            "presence": self._presence.state(),
-            "calls": self._calls.state(),
-        }
-
-    def _on_user(self, entry: Mapping[str, Any], message: Mapping[str, Any], span: Span) -> list[Event]:
-        text, at = _text(message.get("content")), utc(entry.get("timestamp"))
-        skill = _SKILL.match(text)
-        events: list[Event] = []
-        if skill:
-            events = self._uses([(skill[1], skill[2])], at, span)
-        text = _SKILL_BODY.typed_text(text) if skill else _FILES.typed_text(text)
-        reason = self._presence.ignored_reason(entry)
-        arguments = None if skill or reason else typed_arguments(text, self._templates(self._cwd))
-        is_command = skill is not None or arguments is not None
-        text = text if arguments is None else arguments
-        if reason or not text.strip():
-            return [*events, Ignored(reason or ("bare-command" if is_command else "empty"), span)]
-        how = How.COMMAND if is_command else How.QUEUED if self._presence.was_busy(entry) else How.TYPED
-        return [*events, Turn(_key(entry, text), INFO.name, self._session, text, at, how, span, self._cwd)]
-
-    def _on_assistant(self, entry: Mapping[str, Any], message: Mapping[str, Any], span: Span) -> list[Event]:
-        parts = objects(message.get("content"))
-        for part in parts:
-            if part.get("type") == "toolCall":
-                uses = uses_of_call(string(part.get("name")), mapping(part.get("arguments")), self._cwd)
-                self._calls.add(short(part.get("id")), list(uses))
-        text = _text(message.get("content"))
-        return [Reply(self._session, text, utc(entry.get("timestamp")), span)] if text.strip() else []
-
-    def _on_result(self, entry: Mapping[str, Any], message: Mapping[str, Any], span: Span) -> list[Event]:
-        uses = self._calls.pop(short(message.get("toolCallId")), well=message.get("isError") is not True)
-        return self._uses(uses, utc(entry.get("timestamp")), span)
-
-    def _uses(self, uses: list[Use], at: str | None, span: Span) -> list[Event]:
-        return [SkillUse(self._session, short(name), path, at, span, self._cwd) for name, path in uses]
-
-
-def _text(content: object) -> str:
-    if isinstance(content, str):
-        return string(content)
-    return "".join(string(part.get("text")) for part in objects(content) if part.get("type") == "text")
-
-
-def _key(entry: Mapping[str, Any], text: str) -> str:
-    """Return a key that is the same in every copy: ids have eight digits and are only unique within a file."""
-    moment = mapping(entry.get("message")).get("timestamp")
-    moment = moment if isinstance(moment, int) else short(entry.get("timestamp"))
-    native = short(entry.get("id")) or hash_name(text)
-    return f"{INFO.name}:{native}.{moment}"
+ADAPTER = DeclaredAdapter(INFO, FORMAT, lambda path: _NAME.fullmatch(path.name) is not None, reads=PiParser)
