@@ -15,14 +15,15 @@ from functools import partial
 from pathlib import Path
 
 from skilld.agents import ADAPTERS
+from skilld.classify.closed_questions import reword
 from skilld.classify.json_answer import BadReplyError
-from skilld.classify.reply import parse_changes, parse_operations, parse_updates
+from skilld.classify.reply import parse_operations, parse_updates
 from skilld.edit.lint import Severity, lint
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import parse
 from skilld.redact import KEY_BYTES, Redactor
-from skilld.types import BODY_OPS, Malformed, Operation, RawLine, Turn
+from skilld.types import BODY_OPS, Kind, Malformed, Operation, RawLine, Turn, Update
 from tools.soak_report import must
 
 FIXTURES = Path(__file__).parents[1] / "tests" / "fixtures"
@@ -91,6 +92,9 @@ def adapter(agent: str, name: Path, data: bytes) -> list[str]:
     return [sorts[type(event)] for event in events if type(event) in sorts]
 
 
+_UPDATE = Update(1, "", "Put it first.", "", Kind.PREFERENCE, 1, "put it first")
+
+
 def replies(data: bytes) -> list[str]:
     """Read an answer of a model in every way: it is of the closed schema, or refused."""
     text = data.decode("utf-8", "surrogateescape")
@@ -101,7 +105,7 @@ def replies(data: bytes) -> list[str]:
         must(all(0 <= update.confidence <= 1 for update in updates), "a confidence out of range")
         read.append("read")
     with suppress(BadReplyError):
-        must(all(isinstance(change, str) for change in parse_changes(text, 1)), "a change that is no text")
+        must(all(isinstance(change, str) for change in reword([_UPDATE], [""]).read(text)), "a change that is no text")
         read.append("read")
     with suppress(BadReplyError):
         found = parse_operations(text)

@@ -36,6 +36,7 @@ SINKS: dict[str, tuple[tuple[int, ...] | None, tuple[str, ...]]] = {
 # see them only behind "The model's answer was not used" or "The edit was not made".
 FOR_A_MODEL = (
     "classify/backends/model.py",
+    "classify/closed_questions.py",
     "classify/fidelity.py",
     "classify/json_answer.py",
     "classify/reply.py",

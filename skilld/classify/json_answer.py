@@ -62,6 +62,14 @@ def find_array(reply: str, tag: str, key: str) -> list[Any]:
     return [_plain_keys(item) if isinstance(item, dict) else item for item in value]
 
 
+def find_entries(reply: str, tag: str, keys: Sequence[str], optional: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Return the objects of the array in a reply, each with exactly these keys, and maybe the optional ones."""
+    items = find_array(reply, tag, keys[0])
+    if not all(isinstance(item, dict) and set(keys) <= set(item) <= {*keys, *optional} for item in items):
+        raise BadReplyError(f"an entry of {tag} does not have the requested format")
+    return items
+
+
 def find_blocks(reply: str, tag: str) -> list[str]:
     """Return the texts between pairs of tags, ignoring their case."""
     found: list[str] = []
@@ -191,6 +199,14 @@ def whole_number(value: Any) -> int | None:  # noqa: ANN401 - JSON is Any
     if isinstance(value, str) and (numbered := _NUMBERED.fullmatch(value.strip())):
         value = int(numbered[1]) if len(numbered[1]) <= _MAX_DIGITS else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def existing_number(value: Any, highest: int, what: str, *, least: int = 1) -> int:  # noqa: ANN401 - JSON is Any
+    """Return the number meant by a value. Raises BadReplyError unless one of these things has it."""
+    number = whole_number(value)
+    if number is None or not least <= number <= highest:
+        raise BadReplyError(f"it refers to a {what} that does not exist")
+    return number
 
 
 def fraction(value: Any) -> float | None:  # noqa: ANN401 - JSON is Any

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import resources
 
 from skilld.classify.offline.provenance import own_words
@@ -66,29 +66,6 @@ def retry(request: Prompt, fault: str) -> Prompt:
     return Prompt(request.system, f"{request.user}\n\n{load_text('again').format(fault=fault)}")
 
 
-def reword(updates: Sequence[Update], said: Sequence[str]) -> Prompt:
-    """Ask for the same changes in the person's own words; `said` has the words of each change's turn."""
-    return _about_changes("foreign_changes", "reword_question", updates, said)
-
-
-def polarity(updates: Sequence[Update], said: Sequence[str]) -> Prompt:
-    """Ask for each change whether it says what was meant or the opposite; `said` has the ground of each."""
-    return _about_changes("doubtful_changes", "polarity_question", updates, said)
-
-
-def _about_changes(block: str, question: str, updates: Sequence[Update], said: Sequence[str]) -> Prompt:
-    changes = [
-        {
-            "kind": update.kind.value,
-            "change": update.change,
-            "quote": update.quote,
-            "message": truncate(typed, MESSAGE_LIMIT),
-        }
-        for update, typed in zip(updates, said, strict=True)
-    ]
-    return Prompt(load_text("detect_system"), f"<{block}>\n{as_data(changes)}\n</{block}>\n\n{load_text(question)}")
-
-
 def edit(updates: Sequence[Update], skill: SkillDoc) -> Prompt:
     """Ask for the operations that put the updates into one skill."""
     wanted = [{"section": update.section, "kind": update.kind.value, "change": update.change} for update in updates]
@@ -102,63 +79,6 @@ def edit(updates: Sequence[Update], skill: SkillDoc) -> Prompt:
             )
         ),
     )
-
-
-def titles(texts: Sequence[str]) -> Prompt:
-    """Ask for the names of new skills with these drafted texts, numbered from 1."""
-    skills = [
-        f'<new_skill number="{number}">\n{escape_tags(text)}\n</new_skill>' for number, text in enumerate(texts, 1)
-    ]
-    return Prompt(load_text("title_system"), "\n\n".join([*skills, load_text("title_question")]))
-
-
-def repeats(said: Sequence[str], rules: Sequence[str]) -> Prompt:
-    """Ask which messages were said because a rule was not followed; both are redacted and numbered from 1."""
-    shown = {
-        name: "\n".join(as_data({"number": number, "text": text}) for number, text in enumerate(texts, 1))
-        for name, texts in (("rules", rules), ("said", said))
-    }
-    parts = [f"<{name}>\n{lines}\n</{name}>" for name, lines in shown.items()]
-    return Prompt(load_text("repeat_system"), "\n\n".join([*parts, load_text("repeat_question")]))
-
-
-def relevance(work: Sequence[Mapping[str, str]], rules: Sequence[str]) -> Prompt:
-    """Ask which rules could matter in a session; its `work` and the rules are redacted, the rules numbered from 1."""
-    shown = {
-        "work": "\n".join(map(as_data, work)),
-        "rules": "\n".join(as_data({"number": number, "text": text}) for number, text in enumerate(rules, 1)),
-    }
-    parts = [f"<{name}>\n{lines}\n</{name}>" for name, lines in shown.items()]
-    return Prompt(load_text("matter_system"), "\n\n".join([*parts, load_text("matter_question")]))
-
-
-def spare_parts(parts: Sequence[tuple[int, str]]) -> Prompt:
-    """Ask which parts of a file are not needed; they are redacted and numbered from 1, while 0 is only shown."""
-    lines = "\n".join(as_data({"number": number, "text": text} if number else {"text": text}) for number, text in parts)
-    shown = (f"<file>\n{lines}\n</file>", load_text("spare_question"))
-    return Prompt(load_text("spare_system"), "\n\n".join(shown))
-
-
-def skill_fit(work: str, skills: Sequence[str]) -> Prompt:
-    """Ask which skills fit a piece of work; all texts are redacted, the skills numbered from 1."""
-    lines = "\n".join(as_data({"number": number, "text": text}) for number, text in enumerate(skills, 1))
-    shown = (f"<skills>\n{lines}\n</skills>", f"<work>\n{as_data(work)}\n</work>", load_text("fit_question"))
-    return Prompt(load_text("fit_system"), "\n\n".join(shown))
-
-
-def tasks(requests: Sequence[str]) -> Prompt:
-    """Ask which requests ask for the same recurring task; they are redacted and numbered from 1."""
-    lines = "\n".join(as_data({"number": number, "text": text}) for number, text in enumerate(requests, 1))
-    return Prompt(load_text("task_system"), f"<requests>\n{lines}\n</requests>\n\n{load_text('task_question')}")
-
-
-def drafts(texts: Sequence[str]) -> Prompt:
-    """Ask for the skills that drafts become, worded from their numbered lines; they are redacted, numbered from 1."""
-    shown = [
-        f'<draft number="{number}">\n{text.translate(_BRACKETS)}\n</draft>' for number, text in enumerate(texts, 1)
-    ]
-    question = load_text("draft_question").replace("PLAIN", load_text("plain_words"))
-    return Prompt(load_text("draft_system"), "\n\n".join([*shown, question]))
 
 
 def _skill(skill: SkillDoc, text: str) -> str:
@@ -228,9 +148,14 @@ def escape_tags(text: str, reserved: re.Pattern[str] = _RESERVED_TAG) -> str:
     return reserved.sub("\\\\u003c", text)
 
 
+def escape_brackets(text: str) -> str:
+    """Return a text in which nothing can open or close a block."""
+    return text.translate(_BRACKETS)
+
+
 def as_data(value: object) -> str:
     """Return a value as JSON in which no text can open or close a block."""
-    return json.dumps(value, ensure_ascii=False).translate(_BRACKETS)
+    return escape_brackets(json.dumps(value, ensure_ascii=False))
 
 
 def load_text(name: str) -> str:

@@ -205,10 +205,10 @@ def _sent_tokens(parsed: ParsedFile, counter: Tokenizer) -> int:
 
 def _question_tokens(parsed: ParsedFile, counter: Tokenizer) -> int:
     """Return how many tokens the question about a file has, with the file in it."""
-    from skilld.classify.prompt import spare_parts
+    from skilld.classify.closed_questions import spare_parts
     from skilld.trim.model_cuts import numbered_texts
 
-    asked = spare_parts(numbered_texts(parsed))
+    asked = spare_parts(numbered_texts(parsed)).request
     return counter.count(f"{asked.system}\n{asked.user}")
 
 

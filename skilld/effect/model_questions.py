@@ -14,6 +14,7 @@ from itertools import islice
 from skilld.batching.gate import needs_classification
 from skilld.classify.backends import Backend
 from skilld.classify.backends.model import Model
+from skilld.classify.closed_questions import relevance, repeats
 from skilld.classify.rule_repeats import MAX_QUOTE
 from skilld.effect.rule_lines import added_at, rules_in, text_of
 from skilld.errors import SkilldError
@@ -57,15 +58,15 @@ def with_repeats(session: PastSession, shown: SessionExcerpt, backend: Backend, 
     if not said or not lines or not isinstance(backend, Model):
         return session
     try:
-        pairs = backend.find_repeats([one.quote for one in said], _redacted_rules(lines, redact))
+        pairs = backend.answer(repeats([one.quote for one in said], _redacted_rules(lines, redact)))
     except SkilldError:
         return session
-    repeats, added = [], dict.fromkeys(session.said)
+    found, added = [], dict.fromkeys(session.said)
     for one, line in ((said[one - 1], lines[rule - 1]) for one, rule in pairs):
         if (since := added_at(line.path, line.number)) is not None:
-            repeats.append(Repeat(one.turn, one.quote, line.path, line.number, redact(line.text), since))
+            found.append(Repeat(one.turn, one.quote, line.path, line.number, redact(line.text), since))
             added[one] = None
-    return replace(session, said=tuple(added), repeats=(*session.repeats, *repeats))
+    return replace(session, said=tuple(added), repeats=(*session.repeats, *found))
 
 
 def with_relevance(session: PastSession, shown: SessionExcerpt, backend: Backend, redact: Redact) -> PastSession:
@@ -75,7 +76,7 @@ def with_relevance(session: PastSession, shown: SessionExcerpt, backend: Backend
     if not did or not work or not lines or not isinstance(backend, Model):
         return session
     try:
-        numbers = set(backend.find_relevant(work, _redacted_rules(lines, redact)))
+        numbers = backend.answer(relevance(work, _redacted_rules(lines, redact)))
     except SkilldError:
         return session
     keys = [(number in numbers, rule_key(line.text)) for number, line in enumerate(lines, 1)]

@@ -131,7 +131,7 @@ def estimate(plan: Plan, pairs: Sequence[TrialPair]) -> Estimate:
 
 def _prompt_sizes() -> tuple[int, int]:
     """Return the number of characters of both questions without their content."""
-    asked, judged = trial_prompt.ask_case("", ""), trial_prompt.ask_judge("", [""], ["", ""])
+    asked, judged = trial_prompt.ask_case("", ""), trial_prompt.ask_judge("", [""], ["", ""]).request
     return len(asked.system) + len(asked.user), len(judged.system) + len(judged.user)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from skilld.classify.backends import make_backend
 from skilld.classify.backends.model import Model
+from skilld.classify.closed_questions import drafts, skill_fit, spare_parts, tasks, titles
 from skilld.classify.partial_results import SkillTitle, TitleResult
 from skilld.classify.question_jobs import (
     FindRedundancy,
@@ -46,10 +47,10 @@ def title_skills(job: TitleSkills, redact: Callable[[str], str], keep: Callable[
     if not isinstance(backend, Model):
         return Result(outcome=Outcome.NOTHING, model=backend.name)
     try:
-        titles = backend.name_skills([redact(text) for text in job.texts])
+        found = backend.answer(titles([redact(text) for text in job.texts]))
     except SkilldError as error:
         return Result(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
-    named = tuple(SkillTitle(number, one.name, one.description, one.title) for number, one in titles.items())
+    named = tuple(SkillTitle(number, one.name, one.description, one.title) for number, one in found.items())
     keep(TitleResult(named, backend.name, backend.usage))
     return Result(outcome=Outcome.NOTHING, model=backend.name)
 
@@ -80,14 +81,14 @@ def _ask(backend: Model, job: Choice, redact: Callable[[str], str]) -> dict[str,
     """Return the fields of the result. Raises SkilldError."""
     match job:
         case FindRedundancy():
-            named = backend.find_spare_parts([*zip(job.numbers, map(redact, job.parts), strict=True)])
+            named = backend.answer(spare_parts([*zip(job.numbers, map(redact, job.parts), strict=True)]))
             return {
                 "same": {str(number): other for number, other, text in named if not text},
                 "text": {str(number): text for number, _, text in named if text},
             }
         case MatchSkills():
-            return {"numbers": tuple(backend.find_fitting(redact(job.text), [*map(redact, job.skills)]))}
+            return {"numbers": tuple(backend.answer(skill_fit(redact(job.text), [*map(redact, job.skills)])))}
         case GroupRequests():
-            return {"numbers": tuple(map(tuple, backend.group_requests([*map(redact, job.requests)])))}
+            return {"numbers": tuple(map(tuple, backend.answer(tasks([*map(redact, job.requests)]))))}
         case WordSkills():
-            return {"drafts": tuple(backend.word_skills([*map(redact, job.drafts)], job.lines))}
+            return {"drafts": tuple(backend.answer(drafts([*map(redact, job.drafts)], job.lines)))}

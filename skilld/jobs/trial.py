@@ -84,9 +84,9 @@ class _TrialRunner:
         holds, unusable = {True: False, False: False}, ""
         if asked:
             statements = [self.redact(one) for one in case.statements]
-            request = ask_judge(self.redact(case.request), statements, [given[ours] for ours in asked])
+            question = ask_judge(self.redact(case.request), statements, [given[ours] for ours in asked])
             try:
-                said = self.judge.judge_answers(request, statements=len(case.statements), answers=len(asked))
+                said = self.judge.answer(question)
                 holds |= dict(zip(asked, said, strict=True))
             except BadReplyError as error:
                 unusable = error.cause

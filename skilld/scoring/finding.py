@@ -13,6 +13,7 @@ from typing import Any
 
 from skilld.classify.backends import Backend
 from skilld.classify.backends.model import Model
+from skilld.classify.closed_questions import skill_fit
 from skilld.errors import SkilldError
 from skilld.library.clusters import Mention, Piece
 from skilld.library.recommend import model_recommendations, recommend, skill_summary, skills_to_ask
@@ -95,9 +96,8 @@ def judge(files: Sequence[TaskFile], make: Callable[[], Backend]) -> Iterator[Ju
             if isinstance(backend, Model):
                 asked = skills_to_ask(file.skills, found)
                 try:
-                    found = model_recommendations(
-                        backend.find_fitting(task.text, [skill_summary(one, found) for one in asked]), asked, found
-                    )
+                    numbers = backend.answer(skill_fit(task.text, [skill_summary(one, found) for one in asked]))
+                    found = model_recommendations(numbers, asked, found)
                 except NoAnswerError:
                     answered = False
             yield JudgedTask(file.name, task, tuple(one.skill or one.because[0].text for one in found), answered)

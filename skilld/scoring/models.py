@@ -12,10 +12,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-from skilld.classify import prompt
+from skilld.classify import closed_questions, prompt
 from skilld.classify.backends import EditCheck
 from skilld.classify.offline.provenance import own_words
-from skilld.classify.reply import parse_operations, parse_updates, parse_verdicts
+from skilld.classify.reply import parse_operations, parse_updates
 from skilld.markdown.skill_file import parse
 from skilld.pipeline.edits import place_updates
 from skilld.scoring.batches import share_contained
@@ -61,8 +61,8 @@ class Scripted(ABC):
 
     def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
         """Answer that every update is what was meant."""
-        reply = self._reply("verdicts", prompt.polarity(updates, said), ["same"] * len(updates))
-        return parse_verdicts(reply, len(updates))
+        question = closed_questions.polarity(updates, said)
+        return question.read(self._reply("verdicts", question.request, ["same"] * len(updates)))
 
     def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: EditCheck | None = None) -> list[Operation] | str:
         """Answer with the operations that put the updates into the skill."""

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from skilld.agents import claude_code, codex
 from skilld.classify import prompt
 from skilld.classify.backends import EditCheck
+from skilld.classify.closed_questions import reword
 from skilld.classify.json_answer import BadReplyError
-from skilld.classify.reply import parse_changes, parse_operations, parse_updates
+from skilld.classify.reply import parse_operations, parse_updates
 from skilld.daemon.engine import Engine
 from skilld.ingest.discover import Host
 from skilld.ingest.inspect import inspect
@@ -176,8 +177,7 @@ class Answers:
         return parse_updates(self._next(), turns=5, skills=len(skills))
 
     def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
-        del said
-        return parse_changes(self._next(), len(updates))
+        return reword(updates, said).read(self._next())
 
     def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
         raise AssertionError(updates, said)

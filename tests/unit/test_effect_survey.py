@@ -15,9 +15,9 @@ from e2e.test_targets import Talk
 from skilld import codec
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.model import Model
+from skilld.classify.closed_questions import repeats
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.prompt import Prompt
-from skilld.classify.reply import parse_repeats
 from skilld.clock import parse_time
 from skilld.effect import survey as module
 from skilld.effect.model_questions import rule_key
@@ -252,6 +252,7 @@ def test_a_missing_transcript_shows_nothing(talk: Talk, home: Path) -> None:
     ],
 )
 def test_a_malformed_answer_is_none(reply: str) -> None:
+    read = repeats(["a", "b"], ["1", "2", "3"]).read
     with pytest.raises(BadReplyError):
-        parse_repeats(reply, said=2, rules=3)
-    assert parse_repeats("<repeats>[]</repeats>", said=2, rules=3) == []
+        read(reply)
+    assert read("<repeats>[]</repeats>") == []

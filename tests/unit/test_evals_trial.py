@@ -17,7 +17,7 @@ from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.prompt import Prompt
 from skilld.classify.trial import Trial, TrialAnswer, TrialCase, TrialPair, TrialVerdict
-from skilld.classify.trial_prompt import ask_case, ask_judge, parse_verdict
+from skilld.classify.trial_prompt import ask_case, ask_judge
 from skilld.errors import RetryError
 from skilld.evals.plan import ComparedTexts, Plan, estimate, pending_pairs
 from skilld.jobs import trial as jobs
@@ -44,7 +44,7 @@ def verdicts(*said: tuple[int, int, str]) -> str:
 
 @given(request=st.text() | st.just(EVIL), statement=st.text() | st.just(EVIL), answer=st.text() | st.just(EVIL))
 def test_case_and_answer_text_is_only_data_to_the_judge(request: str, statement: str, answer: str) -> None:
-    asked = ask_judge(request, [statement], [answer, "y"]).user
+    asked = ask_judge(request, [statement], [answer, "y"]).request.user
     found = JUDGED.fullmatch(asked)
     assert found
     assert json.loads(found[2]) == request
@@ -62,12 +62,12 @@ def test_skill_and_request_cannot_leave_their_blocks(skill: str) -> None:
 
 
 def test_markers_are_drawn_anew() -> None:
-    assert ask_judge("r", ["s"], ["a"]).user != ask_judge("r", ["s"], ["a"]).user
+    assert ask_judge("r", ["s"], ["a"]).request != ask_judge("r", ["s"], ["a"]).request
 
 
 def test_all_statements_must_hold() -> None:
     reply = verdicts((1, 1, "yes"), (1, 2, "YES "), (2, 1, "yes"), (2, 2, "no"))
-    assert parse_verdict(reply, statements=2, answers=2) == [True, False]
+    assert ask_judge("r", ["s", "t"], ["a", "b"]).read(reply) == [True, False]
 
 
 @for_each(
@@ -86,7 +86,7 @@ def test_all_statements_must_hold() -> None:
 )
 def test_any_other_judge_reply_counts_for_nothing(reply: str) -> None:
     with pytest.raises(BadReplyError):
-        parse_verdict(reply, statements=1, answers=2)
+        ask_judge("r", ["s"], ["a", "b"]).read(reply)
 
 
 class Scripted(Model):

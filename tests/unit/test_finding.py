@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from skilld.__main__ import main
+from skilld.classify.closed_questions import skill_fit
 from skilld.classify.json_answer import BadReplyError
-from skilld.classify.reply import parse_fits
 from skilld.errors import SkilldError
 from skilld.library.clusters import find_mentions
 from skilld.library.recommend import confidence_word, model_recommendations, recommend, skills_to_ask
@@ -112,10 +112,11 @@ def test_related_stems_include_synonyms() -> None:
 
 
 def test_a_model_answers_with_numbers_in_order() -> None:
-    assert parse_fits('<fits>[{"skill": 2}, {"skill": 1}, {"skill": 2}]</fits>', 2) == [2, 1]
+    read = skill_fit("a task", ["hiring", "bills"]).read
+    assert read('<fits>[{"skill": 2}, {"skill": 1}, {"skill": 2}]</fits>') == [2, 1]
     for reply in ('<fits>[{"skill": 3}]</fits>', '<fits>[{"skill": 1, "why": "x"}]</fits>', "<fits>[1]</fits>"):
         with pytest.raises(BadReplyError):
-            parse_fits(reply, 2)
+            read(reply)
     named = model_recommendations([2, 1], [HIRING, BILLS], [])
     assert [(one.skill, confidence_word(one.confidence)) for one in named] == [("bills", "high"), ("hiring", "medium")]
 

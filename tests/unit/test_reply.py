@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skilld.classify.closed_questions import reword, tasks
 from skilld.classify.draft_lines import DraftAnswer, DraftLine, answer_of, parse_drafts
 from skilld.classify.json_answer import BadReplyError
-from skilld.classify.reply import parse_changes, parse_operations, parse_tasks, parse_updates
+from skilld.classify.reply import parse_operations, parse_updates
 from skilld.types import Kind, Op, Operation, Update
 from support.rows import for_each
 
@@ -199,10 +200,10 @@ def test_a_single_operation_is_a_list_of_one_and_thinking_is_ignored() -> None:
 
 
 def test_changes_are_read_in_the_same_forms() -> None:
-    assert parse_changes('Sure!\n["Put it first.", ""]', 2) == ["Put it first.", ""]
-    assert parse_changes('{"changes": ["Put it first."]}', 1) == ["Put it first."]
+    assert reword([READ, READ], ["", ""]).read('Sure!\n["Put it first.", ""]') == ["Put it first.", ""]
+    assert reword([READ], [""]).read('{"changes": ["Put it first."]}') == ["Put it first."]
     with pytest.raises(BadReplyError, match="exactly one change per request"):
-        parse_changes('["a", "b"]', 1)
+        reword([READ], [""]).read('["a", "b"]')
 
 
 def test_a_whole_file_is_an_answer_too() -> None:
@@ -259,9 +260,10 @@ JSON = st.recursive(
     ],
 )
 def test_tasks_are_lists_of_requests_that_exist_each_in_one(reply: str) -> None:
-    assert parse_tasks('[{"requests": [3, 1], "continued": [1, 2]}]', 3) == [[1, 3], [2]]
+    question = tasks(["a", "b", "c"])
+    assert question.read('[{"requests": [3, 1], "continued": [1, 2]}]') == [[1, 3], [2]]
     with pytest.raises(BadReplyError):
-        parse_tasks(f"<tasks>{reply}</tasks>", 3)
+        question.read(f"<tasks>{reply}</tasks>")
 
 
 @for_each(

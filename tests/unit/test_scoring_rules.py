@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from skilld.__main__ import main
-from skilld.classify import prompt
+from skilld.classify import closed_questions, prompt
 from skilld.errors import SkilldError
 from skilld.scoring.rules import load
 
@@ -51,7 +51,7 @@ def test_a_changed_question_has_no_stored_answer(
     Three pairs of "matters" have only a question that the gate spares, about which nobody is asked.
     """
     rules = prompt.load_text
-    monkeypatch.setattr(prompt, "load_text", lambda name: rules(name).replace("rules", "Rules"))
+    monkeypatch.setattr(closed_questions, "load_text", lambda name: rules(name).replace("rules", "Rules"))
     found = score(kind, f"stored:{answers / kind}", capsys)
     assert found["unanswered"] == asked
     assert any((answers / kind / "asked").iterdir())

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
+from skilld.classify.closed_questions import spare_parts
 from skilld.classify.json_answer import BadReplyError
-from skilld.classify.reply import parse_spare
 from skilld.context.ceilings import ceilings, excess_reason
 from skilld.context.tokenizer import ESTIMATE, tokenizer
 from skilld.edit.operations import apply
@@ -276,13 +276,14 @@ def test_no_order_of_a_models_cuts_leaves_an_empty_heading() -> None:
 
 
 def test_a_models_answer_refers_to_numbered_existing_parts() -> None:
+    read = spare_parts([(0, "title"), (1, "a"), (2, "b")]).read
     twice = '<spare>[{"number": 2, "same": 0}, {"number": 1, "same": 2}, {"number": 2, "same": 1}]</spare>'
-    assert parse_spare(twice, 2) == [(1, 2, ""), (2, 0, "")]
-    assert parse_spare('<spare>[{"number": 2}, {"number": 1, "same": 0, "text": "x"}]</spare>', 2) == [
+    assert read(twice) == [(1, 2, ""), (2, 0, "")]
+    assert read('<spare>[{"number": 2}, {"number": 1, "same": 0, "text": "x"}]</spare>') == [
         (1, 0, "x"),
         (2, 0, ""),
     ]
-    assert parse_spare("<spare>[]</spare>", 2) == []
+    assert read("<spare>[]</spare>") == []
     for reply in (
         '<spare>[{"number": 3, "same": 0}]</spare>',
         '<spare>[{"number": 1, "same": 3}]</spare>',
@@ -292,7 +293,7 @@ def test_a_models_answer_refers_to_numbered_existing_parts() -> None:
         "<spare>[1]</spare>",
     ):
         with pytest.raises(BadReplyError):
-            parse_spare(reply, 2)
+            read(reply)
 
 
 def piece_cuts(text: str, *wanted: tuple[str, str]) -> list[Cut]:

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from skilld.classify import prompt
-from skilld.classify import reply as schema
+from skilld.classify import closed_questions, prompt
 from skilld.classify.backends import STARTED_WITHOUT, EditCheck, Spec
 from skilld.classify.backends.completion import (
     RequestRejectedError,
@@ -23,21 +22,9 @@ from skilld.classify.backends.completion import (
     to_skilld_error,
 )
 from skilld.classify.backends.paid_calls import BudgetSpentError, PaidCall, paid_call
-from skilld.classify.draft_lines import DraftAnswer, parse_drafts
+from skilld.classify.closed_questions import ClosedQuestion
 from skilld.classify.json_answer import BadReplyError, TooLongError, without_thoughts
-from skilld.classify.reply import (
-    parse_changes,
-    parse_fits,
-    parse_matters,
-    parse_operations,
-    parse_repeats,
-    parse_spare,
-    parse_tasks,
-    parse_updates,
-    parse_verdicts,
-)
-from skilld.classify.title import Title, parse_titles
-from skilld.classify.trial_prompt import VERDICT_SCHEMA, parse_verdict
+from skilld.classify.reply import OPERATIONS, UPDATES, parse_operations, parse_updates
 from skilld.classify.verify import MISQUOTED, verify
 from skilld.errors import SkilldError
 from skilld.types import Message, Operation, SkillDoc, Update, Usage
@@ -83,28 +70,24 @@ class Model:
             return updates, left_out
 
         request = prompt.detection(messages, skills, instructions)
-        updates, left_out = self._answer(request, schema.UPDATES, read)
+        updates, left_out = self._answer(request, UPDATES, read)
         misquoting = [update for update in updates if verify([update], messages, skills).faults == (MISQUOTED,)]
         faults = [*left_out, *([_MISQUOTED] if misquoting else [])]
         if not faults or self._asked_again:
             return updates, left_out
         try:
-            again, left_out = read(self._ask(prompt.retry(request, "; ".join(dict.fromkeys(faults))), schema.UPDATES))
+            again, left_out = read(self._ask(prompt.retry(request, "; ".join(dict.fromkeys(faults))), UPDATES))
         except SkilldError:
             return updates, left_out
         return [*again, *(one for one in updates if one not in misquoting and one not in again)], left_out
 
     def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
         """Ask for the same changes in the person's own words."""
-        return self._answer(
-            prompt.reword(updates, said), schema.CHANGES, lambda reply: parse_changes(reply, len(updates))
-        )
+        return self.answer(closed_questions.reword(updates, said))
 
     def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
         """Ask for each update whether it says what was meant or the opposite."""
-        return self._answer(
-            prompt.polarity(updates, said), schema.VERDICTS, lambda reply: parse_verdicts(reply, len(updates))
-        )
+        return self.answer(closed_questions.polarity(updates, said))
 
     def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: EditCheck | None = None) -> list[Operation] | str:
         """Ask for the operations that put the updates into the skill."""
@@ -115,49 +98,15 @@ class Model:
                 raise BadReplyError(why)
             return suggestion
 
-        return self._answer(prompt.edit(updates, skill), schema.OPERATIONS, read)
+        return self._answer(prompt.edit(updates, skill), OPERATIONS, read)
 
-    def name_skills(self, texts: Sequence[str]) -> dict[int, Title]:
-        """Ask for names of new skills; returned by the skills' numbers, from 1. Raises as `detect`."""
-        return self._answer(prompt.titles(texts), schema.TITLES, lambda reply: parse_titles(reply, len(texts)))
-
-    def find_repeats(self, said: Sequence[str], rules: Sequence[str]) -> list[tuple[int, int]]:
-        """Ask which message repeats which rule, by their numbers from 1. Raises as `detect`."""
-        request = prompt.repeats(said, rules)
-        return self._answer(request, schema.REPEATS, lambda text: parse_repeats(text, said=len(said), rules=len(rules)))
-
-    def find_relevant(self, work: Sequence[Mapping[str, str]], rules: Sequence[str]) -> list[int]:
-        """Ask which rules could matter in a session, by their numbers from 1. Raises as `detect`."""
-        request = prompt.relevance(work, rules)
-        return self._answer(request, schema.MATTERS, lambda reply: parse_matters(reply, len(rules)))
-
-    def find_spare_parts(self, parts: Sequence[tuple[int, str]]) -> list[tuple[int, int, str]]:
-        """Ask which parts of a file can be removed or shortened; see `parse_spare`. Raises as `detect`."""
-        highest = max((number for number, _ in parts), default=0)
-        return self._answer(prompt.spare_parts(parts), schema.SPARE, lambda reply: parse_spare(reply, highest))
-
-    def find_fitting(self, work: str, skills: Sequence[str]) -> list[int]:
-        """Ask which skills fit a piece of work, by their numbers from 1, the best first. Raises as `detect`."""
-        request = prompt.skill_fit(work, skills)
-        return self._answer(request, schema.FITS, lambda reply: parse_fits(reply, len(skills)))
-
-    def group_requests(self, requests: Sequence[str]) -> list[list[int]]:
-        """Ask which requests, numbered from 1, are the same recurring task; see `parse_tasks`. Raises as `detect`."""
-        return self._answer(prompt.tasks(requests), schema.TASKS, lambda reply: parse_tasks(reply, len(requests)))
-
-    def word_skills(self, drafts: Sequence[str], lines: Sequence[int]) -> list[DraftAnswer]:
-        """Ask for the skills that drafts become; `lines` has the number of lines of each. Raises as `detect`."""
-        return self._answer(prompt.drafts(drafts), schema.DRAFTS, lambda reply: parse_drafts(reply, lines))
+    def answer(self, question: ClosedQuestion[Parsed]) -> Parsed:
+        """Ask a closed question, and return what is read in the reply. Raises as `detect`."""
+        return self._answer(question.request, question.form, question.read)
 
     def write(self, request: prompt.Prompt) -> str:
         """Return the model's answer as free text, at its own temperature. Raises as `detect`."""
         return without_thoughts(self._ask(request, None))
-
-    def judge_answers(self, request: prompt.Prompt, *, statements: int, answers: int) -> list[bool]:
-        """Ask the question of `trial_prompt.ask_judge`: for each answer, whether all holds. Raises as `detect`."""
-        return self._answer(
-            request, VERDICT_SCHEMA, lambda reply: parse_verdict(reply, statements=statements, answers=answers)
-        )
 
     def stream_chat(self, messages: Sequence[Mapping[str, str]]) -> Iterator[str]:
         """Yield the answer to a conversation, piece by piece; `messages` have a role and a content.
