@@ -8,13 +8,14 @@ records say.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 from skilld.agents.base import Query
@@ -25,6 +26,7 @@ from skilld.values import value_class
 
 # Opening an agent's database: it is never written, only known schemas are read, and no file is created next to it.
 #
+_WAL_SUFFIX = "-wal"
 _LOCK_SECONDS = 0.2  # how long to wait for a client's lock: the next read comes anyway
 
 
@@ -54,7 +56,7 @@ def open_database(
 
 def _is_in_use(path: Path) -> bool:
     """Whether a log next to the database has contents: then it must be read too, and locks respected."""
-    for ending in ("-wal", "-journal"):
+    for ending in (_WAL_SUFFIX, "-journal"):
         with suppress(OSError):
             if path.with_name(f"{path.name}{ending}").stat().st_size > 0:
                 return True
@@ -122,7 +124,7 @@ def _describe_error(error: sqlite3.DatabaseError) -> str:
 # make the repeats harmless.
 OVERLAP_MS = 10_000
 # How much from before skilld is read, for the skills of sessions that continue.
-LOOK_BACK_MS = 7 * 86_400_000
+_LOOK_BACK_MS = 7 * 86_400_000
 # How long reading what is new, or everything, may take, in case somebody built a database to stall us.
 _MAX_NEW_SECONDS, _MAX_ALL_SECONDS = 10.0, 100.0
 # Limits of one read; a long history is read in parts, one right after the other.
@@ -166,57 +168,92 @@ class RowRead:
         return self.lines
 
 
-def facts(path: Path) -> FileFacts:
-    """Return identity, size and time of a database and its write-ahead log, to which new records go first."""
-    own = path.stat(follow_symlinks=False)
-    size, mtime = own.st_size, own.st_mtime
-    try:
-        log = path.with_name(f"{path.name}-wal").stat(follow_symlinks=False)
-    except FileNotFoundError:
-        return FileFacts(own.st_dev, own.st_ino, size, mtime)
-    return FileFacts(own.st_dev, own.st_ino, size + log.st_size, max(mtime, log.st_mtime))
+@value_class
+class RowSource:
+    """How a database is read; `ingest.source` says what the methods are for.
 
-
-def newest_position(path: Path, queries: Sequence[Query]) -> int:
-    """Return the position after the newest record; 0 if there is none. Raises OSError as `read_new` does."""
-    with open_database(path, queries, _MAX_NEW_SECONDS) as (db, query, _):
-        (position,) = db.execute(query.newest).fetchone()
-        return int(position or 0) + 1 if isinstance(position, int) else 0
-
-
-def read_new(path: Path, cursor: RowCursor | None, queries: Sequence[Query], *, budget: int = 4 << 20) -> RowRead:
-    """Return the records after `cursor` (None: from the start), at most about `budget` bytes of them.
-
-    Raises OSError if the database is gone, UnreadableError if it is locked, damaged, or has an unknown schema; the
-    cursor stays valid.
+    Those that read raise OSError if the database is gone, UnreadableError if it is locked, damaged, or has an unknown
+    schema; a cursor stays valid.
     """
-    seen = facts(path)  # before reading, so that what is written meanwhile counts as a change
-    with open_database(path, queries, _MAX_NEW_SECONDS) as (db, query, note):
-        known = cursor is not None and (cursor.dev, cursor.ino) in {(seen.st_dev, seen.st_ino), (0, 0)}
-        since, row = (cursor.offset, cursor.row) if cursor is not None and known else (0, None)
-        (last_row,) = db.execute(query.last_row).fetchone()
-        index, cut = _page(db, query, since if row is None else since - OVERLAP_MS, row)
-        lines, overlong, left = _read_records(budget, db, query, index)
-        left = left or cut
-        end = max([since, *(line.end for line in lines), *(span.end for span in overlong)])
-        position = RowCursor(seen.st_dev, seen.st_ino, end, None if left else last_row)
-    return RowRead(
-        tuple(lines),
-        tuple(overlong),
-        position,
-        restarted=cursor is not None and not known,
-        more=left,
-        size=seen.st_size,
-        mtime=seen.st_mtime,
-        note=note,
-    )
 
+    queries: tuple[Query, ...]
+    rereads: ClassVar = True
 
-def read_all(path: Path, queries: Sequence[Query], session: str | None = None) -> Iterator[RawLine | Span]:
-    """Yield all records, or those of one session, in order. Raises as `read_new` does."""
-    with open_database(path, queries, _MAX_ALL_SECONDS) as (db, query, _):
-        for position, key in _index(db, query, 0, session=session):
-            yield _read_record(db, query, position, key)
+    def transcript(self, changed: Path) -> Path:
+        """Return the database, also for its write-ahead log, which changes first."""
+        return changed.with_name(changed.name.removesuffix(_WAL_SUFFIX))
+
+    def facts(self, place: Path | os.DirEntry[str]) -> FileFacts:
+        """Return identity, size and time of the database and its write-ahead log, to which new records go first."""
+        path = Path(place)
+        own = path.stat(follow_symlinks=False)
+        size, mtime = own.st_size, own.st_mtime
+        with suppress(FileNotFoundError):
+            log = path.with_name(f"{path.name}{_WAL_SUFFIX}").stat(follow_symlinks=False)
+            size, mtime = size + log.st_size, max(mtime, log.st_mtime)
+        return FileFacts(own.st_dev, own.st_ino, size, mtime)
+
+    def end(self, path: Path, facts: FileFacts) -> int:
+        """Return the position after the newest record, 0 if there is none; if it cannot be read, one from its time."""
+        try:
+            with open_database(path, self.queries, _MAX_NEW_SECONDS) as (db, query, _):
+                (position,) = db.execute(query.newest).fetchone()
+        except OSError:
+            position = int(facts.st_mtime * 1000)
+        return position + 1 if isinstance(position, int) else 0
+
+    def cursor(self, stored: Mapping[str, Any] | None, baseline: int) -> RowCursor | None:
+        """Return the stored cursor, or one that starts some days before the baseline."""
+        if stored:
+            return RowCursor(**stored)
+        return RowCursor(0, 0, max(0, baseline - _LOOK_BACK_MS)) if baseline else None
+
+    @contextmanager
+    def read_new(self, path: Path, cursor: object, *, budget: int = 4 << 20) -> Iterator[RowRead]:
+        """Read the records after `cursor`, at most about `budget` bytes; the database is closed before parsing."""
+        seen = self.facts(path)  # before reading, so that what is written meanwhile counts as a change
+        with open_database(path, self.queries, _MAX_NEW_SECONDS) as (db, query, note):
+            last = cursor if isinstance(cursor, RowCursor) else None
+            known = last is not None and (last.dev, last.ino) in {(seen.st_dev, seen.st_ino), (0, 0)}
+            since, row = (last.offset, last.row) if last is not None and known else (0, None)
+            (last_row,) = db.execute(query.last_row).fetchone()
+            index, cut = _page(db, query, since if row is None else since - OVERLAP_MS, row)
+            lines, overlong, left = _read_records(budget, db, query, index)
+            left = left or cut
+            end = max([since, *(line.end for line in lines), *(span.end for span in overlong)])
+        yield RowRead(
+            tuple(lines),
+            tuple(overlong),
+            RowCursor(seen.st_dev, seen.st_ino, end, None if left else last_row),
+            restarted=last is not None and not known,
+            more=left,
+            size=seen.st_size,
+            mtime=seen.st_mtime,
+            note=note,
+        )
+
+    def session(self, record: RawLine) -> str | None:
+        """Return the value of a column `session` in the record."""
+        fields = json.loads(record.data)
+        found = (row["session"] for rows in fields.values() for row in rows if "session" in row)
+        return next((name for name in found if isinstance(name, str)), None)
+
+    def read_all(self, path: Path, *, end: int | None = None) -> Iterator[RawLine | Span]:
+        """Yield all records in order."""
+        del end
+        return self._read(path, None)
+
+    def read_session(self, path: Path, session: str, start: int, end: int) -> Iterator[RawLine | Span]:
+        """Yield all records of a session."""
+        del start, end
+        return self._read(path, session)
+
+    read_range = read_session
+
+    def _read(self, path: Path, session: str | None) -> Iterator[RawLine | Span]:
+        with open_database(path, self.queries, _MAX_ALL_SECONDS) as (db, query, _):
+            for position, key in _index(db, query, 0, session=session):
+                yield _read_record(db, query, position, key)
 
 
 def _read_records(

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from skilld.agents.base import Gather, TruncatedFileError
-from skilld.files import read_regular
-from skilld.ingest import tail
-from skilld.ingest.tail import MAX_LINE, UnreadableError, open_file
+from skilld.files import FileFacts, read_regular
+from skilld.ingest.tail import MAX_LINE, FileSource, UnreadableError, open_file
 from skilld.types import RawLine, Span
 from skilld.values import value_class
 
@@ -125,46 +126,78 @@ def chain_digest(digest: str, record: bytes) -> str:
     return hashlib.sha256(digest.encode() + record).hexdigest()
 
 
-def records(path: Path, gather: Gather, *, anyone: bool = False) -> Iterator[bytes]:
-    """Yield the records of one session. Raises OSError, and TruncatedFileError as the adapter does."""
-    total = 0
-    for record in gather(path, SessionFolder(path.parent, anyone)):
-        total += len(record)
-        if total > _MAX_SESSION_BYTES:
-            raise UnreadableError(0, f"its session is larger than {_MAX_SESSION_BYTES >> 20} MiB", str(path))
-        yield record
+@value_class
+class GatheredSource(FileSource):
+    """How such a session is read; `ingest.source` says what the methods are for."""
 
+    gather: Gather = field(kw_only=True)
 
-def read_new(path: Path, cursor: GatheredCursor | None, gather: Gather) -> GatheredRead:
-    """Read what is new after `cursor` (None: from the start). Raises OSError if it cannot be read."""
-    with tail.open_file(path) as fd:
-        facts = os.fstat(fd)
-    found = records(path, gather)
-    digest, number = _EMPTY_DIGEST, 0
-    same = True
-    try:
-        while cursor is not None and number < cursor.offset:
-            record = next(found, None)
-            if record is None:
-                same = False
-                break
-            digest, number = chain_digest(digest, record), number + 1
-    except TruncatedFileError:  # shorter than before, because it is being rewritten: nothing is new
-        digest, number = (cursor.digest, cursor.offset) if cursor is not None else (digest, number)
-        found = iter(())
-    if cursor is not None and digest != cursor.digest:
-        same = False
-    if not same:
-        found, digest, number = records(path, gather), _EMPTY_DIGEST, 0
-    identity = facts.st_dev, facts.st_ino
-    return GatheredRead(facts.st_size, facts.st_mtime, not same, identity, found, digest, number)
+    def records(self, path: Path, *, anyone: bool = False) -> Iterator[bytes]:
+        """Yield the records of one session. Raises OSError, and TruncatedFileError as the adapter does."""
+        total = 0
+        for record in self.gather(path, SessionFolder(path.parent, anyone)):
+            total += len(record)
+            if total > _MAX_SESSION_BYTES:
+                raise UnreadableError(0, f"its session is larger than {_MAX_SESSION_BYTES >> 20} MiB", str(path))
+            yield record
 
+    def end(self, path: Path, facts: FileFacts) -> int:
+        """Return the number of records; 0 if they cannot be read now."""
+        del facts
+        try:
+            return sum(1 for _ in self._numbered(path))
+        except OSError:
+            return 0
 
-def read_all(path: Path, gather: Gather, *, anyone: bool = True) -> Iterator[RawLine | Span]:
-    """Yield all records, a Span for each overlong one."""
-    try:
-        for number, record in enumerate(records(path, gather, anyone=anyone)):
-            span = Span(number, number + 1)
-            yield RawLine(number, number + 1, record) if len(record) <= MAX_LINE else span
-    except TruncatedFileError:
-        return
+    def cursor(self, stored: Mapping[str, Any] | None, baseline: int) -> GatheredCursor | None:
+        """Return the stored cursor."""
+        del baseline
+        return GatheredCursor(**stored) if stored else None
+
+    @contextmanager
+    def read_new(self, path: Path, cursor: object) -> Iterator[GatheredRead]:
+        """Gather the records after `cursor`; all of them if those before it are not the same any more."""
+        with open_file(path) as fd:
+            facts = os.fstat(fd)
+        known = cursor if isinstance(cursor, GatheredCursor) else None
+        found = self.records(path)
+        digest, number = _EMPTY_DIGEST, 0
+        same = True
+        try:
+            while known is not None and number < known.offset:
+                record = next(found, None)
+                if record is None:
+                    same = False
+                    break
+                digest, number = chain_digest(digest, record), number + 1
+        except TruncatedFileError:  # shorter than before, because it is being rewritten: nothing is new
+            digest, number = (known.digest, known.offset) if known is not None else (digest, number)
+            found = iter(())
+        if known is not None and digest != known.digest:
+            same = False
+        if not same:
+            found, digest, number = self.records(path), _EMPTY_DIGEST, 0
+        identity = facts.st_dev, facts.st_ino
+        yield GatheredRead(facts.st_size, facts.st_mtime, not same, identity, found, digest, number)
+
+    def read_all(self, path: Path, *, end: int | None = None) -> Iterator[RawLine | Span]:
+        """Yield all records, a Span for each overlong one; `path` may be another file of the session."""
+        del end
+        return self._numbered(self.transcript(path), anyone=True)
+
+    def read_session(self, path: Path, session: str, start: int, end: int) -> Iterator[RawLine | Span]:
+        """Yield the records up to number `end`; only from files of our own."""
+        del session, start
+        return (item for item in self._numbered(path) if item.start < end)
+
+    def read_range(self, path: Path, session: str, start: int, end: int) -> Iterator[RawLine | Span]:
+        """Yield the records of `read_session` from number `start`."""
+        return (item for item in self.read_session(path, session, start, end) if item.start >= start)
+
+    def _numbered(self, path: Path, *, anyone: bool = False) -> Iterator[RawLine | Span]:
+        try:
+            for number, record in enumerate(self.records(path, anyone=anyone)):
+                span = Span(number, number + 1)
+                yield RawLine(number, number + 1, record) if len(record) <= MAX_LINE else span
+        except TruncatedFileError:
+            return

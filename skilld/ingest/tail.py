@@ -11,13 +11,15 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import FileIO
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import ClassVar
 
 from skilld.agents.chunk import Chunk
+from skilld.files import FileFacts
 from skilld.types import RawLine, Span
 from skilld.values import value_class
 
@@ -121,6 +123,26 @@ def open_file(path: Path, *, anyone: bool = False) -> Iterator[int]:
         yield fd
     finally:
         os.close(fd)
+
+
+@value_class
+class FileSource:
+    """Sessions in files whose records do not change; `owner` returns the transcript that another file belongs to."""
+
+    owner: Callable[[PurePath], PurePath] | None = None
+    rereads: ClassVar = False
+
+    def transcript(self, changed: Path) -> Path:
+        """Return the file that stands for the session."""
+        return Path(self.owner(changed)) if self.owner else changed
+
+    def facts(self, place: Path | os.DirEntry[str]) -> FileFacts:
+        """Return the file's identity, size and time, which stay the same as long as nothing is new."""
+        found = place.stat(follow_symlinks=False)
+        return FileFacts(found.st_dev, found.st_ino, found.st_size, found.st_mtime)
+
+    def session(self, record: RawLine) -> None:
+        """Return None: only the adapter knows."""
 
 
 @contextmanager

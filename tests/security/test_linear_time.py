@@ -50,8 +50,8 @@ WORLD = (
 NOT_CALLED = {
     "skilld.cli.over_option.add_options": "adds flags to a parser, with a help of our own",
     "skilld.ingest.source.LineSource.cursor": "takes back a cursor that the store keeps: numbers",
-    "skilld.ingest.source.RowSource.cursor": "takes back a cursor that the store keeps: numbers",
-    "skilld.ingest.source.GatheredSource.cursor": "takes back a cursor that the store keeps: numbers",
+    "skilld.ingest.rows.RowSource.cursor": "takes back a cursor that the store keeps: numbers",
+    "skilld.ingest.session_records.GatheredSource.cursor": "takes back a cursor that the store keeps: numbers",
     "skilld.review.plain.PlainReview.run": "asks at a terminal, with an editor of its own kind",
     "skilld.review.plain_tabs.PlainTabs.show": "as PlainReview.run",
     "skilld.review.plain_tabs.Conversation.ask_yes_no": "as PlainReview.run",

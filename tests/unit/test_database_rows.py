@@ -13,13 +13,14 @@ import pytest
 
 from skilld.agents import opencode
 from skilld.ingest import rows
-from skilld.ingest.rows import open_database
-from skilld.ingest.source import RowSource, source_of
+from skilld.ingest.rows import RowSource, open_database
+from skilld.ingest.source import source_of
 from skilld.ingest.tail import UnreadableError
 from support.opencode_db import SECRET, OpenCodeDb
 from support.waiting import LIMIT
 
 QUERIES = opencode.INFO.queries
+SOURCE = RowSource(QUERIES)
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +41,8 @@ def row_texts(reading: rows.RowRead) -> list[str]:
 
 
 def read_rows(client: OpenCodeDb, cursor: rows.RowCursor | None = None, budget: int = 1 << 20) -> rows.RowRead:
-    return rows.read_new(client.path, cursor, QUERIES, budget=budget)
+    with SOURCE.read_new(client.path, cursor, budget=budget) as reading:
+        return reading
 
 
 def test_records_come_in_order_and_afterwards_only_new_ones(client: OpenCodeDb) -> None:
@@ -102,7 +104,7 @@ def test_sub_agents_and_other_sessions_are_left_out(client: OpenCodeDb) -> None:
     client.prompt("s1", "one")
     client.prompt("s2", "two")
     assert row_texts(read_rows(client)) == ["one", "two"]
-    (line,) = rows.read_all(client.path, QUERIES, "s2")
+    (line,) = SOURCE.read_session(client.path, "s2", 0, 0)
     assert b"two" in getattr(line, "data", b"")
 
 
@@ -127,7 +129,7 @@ def test_a_replaced_database_is_read_from_its_start(client: OpenCodeDb, tmp_path
         other.prompt("s1", "other")
         other.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         other.path.replace(client.path)
-        reading = rows.read_new(client.path, cursor, QUERIES)
+        reading = read_rows(client, cursor)
     assert reading.restarted
 
 
@@ -205,8 +207,8 @@ def test_a_writer_in_mid_commit_blocks_nobody(client: OpenCodeDb) -> None:
 def test_an_invalid_database_is_reported(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "opencode.db"
     path.write_bytes(data)
-    with pytest.raises(UnreadableError):
-        rows.read_new(path, None, QUERIES)
+    with pytest.raises(UnreadableError), SOURCE.read_new(path, None):
+        pass
 
 
 def test_a_symlink_or_pipe_is_not_read(client: OpenCodeDb, tmp_path: Path) -> None:
@@ -214,8 +216,8 @@ def test_a_symlink_or_pipe_is_not_read(client: OpenCodeDb, tmp_path: Path) -> No
     (tmp_path / "link.db").symlink_to(client.path)
     os.mkfifo(tmp_path / "pipe.db")
     for name in ("link.db", "pipe.db"):
-        with pytest.raises(UnreadableError):
-            rows.read_new(tmp_path / name, None, QUERIES)
+        with pytest.raises(UnreadableError), SOURCE.read_new(tmp_path / name, None):
+            pass
 
 
 def test_unexpected_values_are_skipped(client: OpenCodeDb) -> None:

@@ -17,10 +17,10 @@ from skilld.agents.base import TruncatedFileError, hash_name
 from skilld.agents.declared import local_time
 from skilld.agents.gatherers import Document
 from skilld.agents.questions import OpenQuestion, ToolOutput, quoted_answers
-from skilld.ingest import session_records
 from skilld.ingest.discover import Root, find_roots, skill_places
 from skilld.ingest.follow import Follower
 from skilld.ingest.inspect import guess_agent, inspect
+from skilld.ingest.session_records import GatheredSource
 from skilld.store import Store
 from skilld.types import How, RawLine, SkillUse, Turn
 from support.ground_truth import events_of, events_of_records
@@ -212,11 +212,12 @@ class TestADocumentThatIsRewritten:
             client.say(f"part {number}")
         gather = ADAPTERS["cline"].INFO.gather
         assert gather is not None
-        look = session_records.read_new(client.path, None, gather)
-        assert len(list(look.parts())) == 6
+        source = GatheredSource(gather=gather)
+        with source.read_new(client.path, None) as look:
+            assert len(list(look.parts())) == 6
         client.say("part 5")
-        look = session_records.read_new(client.path, look.cursor, gather)
-        assert [line.start for line in look.parts()] == [5, 6]
+        with source.read_new(client.path, look.cursor) as look:
+            assert [line.start for line in look.parts()] == [5, 6]
         assert not look.restarted
 
     def test_all_files_of_a_session_are_read_together(self, tmp_path: Path) -> None:
@@ -232,10 +233,10 @@ class TestADocumentThatIsRewritten:
         path = tmp_path / "s.json"
         big = json.dumps({"sessionId": "s", "history": [{"n": n, "text": "word " * 2000} for n in range(2500)]})
         path.write_text(big)
-        document = Document("history", ("sessionId",))
+        source = GatheredSource(gather=Document("history", ("sessionId",)))
         tracemalloc.start()
         try:
-            count = sum(1 for _ in session_records.records(path, document))
+            count = sum(1 for _ in source.records(path))
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
@@ -248,7 +249,7 @@ class TestADocumentThatIsRewritten:
     def test_any_text_is_read_or_reported_as_truncated(self, text: str, tmp_path: Path) -> None:
         (tmp_path / "s.json").write_text(text)
         try:
-            found = list(session_records.records(tmp_path / "s.json", Document("history", ("x",))))
+            found = list(GatheredSource(gather=Document("history", ("x",))).records(tmp_path / "s.json"))
         except TruncatedFileError:
             return
         assert len(found) == 1
