@@ -21,7 +21,7 @@ from skilld.text import pluralize
 
 if TYPE_CHECKING:
     from skilld.effect.figures import Count
-    from skilld.effect.outcomes import RuleOutcome
+    from skilld.effect.outcomes import RuleOutcome, RuleRemedies
     from skilld.effect.rules import Effect, Rule
     from skilld.ingest.discover import Root
     from skilld.store import Store
@@ -114,8 +114,6 @@ def _run_over(arguments: argparse.Namespace) -> int:
 
 def _find_outcomes(store: Store, which: str) -> list[RuleOutcome]:
     """Return the rules of the skill, file, folder or proposal `which`, or the rule with this ID; all if it is empty."""
-    from skilld.effect.outcomes import rule_outcomes
-
     path = common.path_or_none(which)
 
     def has_name(rule: Rule) -> bool:
@@ -124,8 +122,7 @@ def _find_outcomes(store: Store, which: str) -> list[RuleOutcome]:
     def chosen(rule: Rule) -> bool:
         return not which or has_name(rule) or (path is not None and Path(rule.path).is_relative_to(path))
 
-    context = common.host(), common.settings().targets, common.redactor(), time.time()
-    found = rule_outcomes(store, *context, chosen=chosen, max_plans=_MAX_ADVISED_RULES)
+    found = _remedies(store).outcomes(chosen, _MAX_ADVISED_RULES)
     return [one for one in found if which and has_name(one.effect.rule)] or found
 
 
@@ -138,10 +135,14 @@ def _check_known(which: str) -> None:
 
 
 def _propose_remedies(store: Store) -> list[Proposal]:
-    from skilld.effect.outcomes import propose_for_other_agents, propose_remedies
+    remedies = _remedies(store)
+    return [*remedies.propose_for_other_agents(), *remedies.propose()]
 
-    context = common.host(), common.settings().targets, common.redactor(), time.time()
-    return [*propose_for_other_agents(store, *context), *propose_remedies(store, *context)]
+
+def _remedies(store: Store) -> RuleRemedies:
+    from skilld.effect.outcomes import RuleRemedies
+
+    return RuleRemedies(store, common.host(), common.settings().targets, common.redactor(), time.time())
 
 
 def rule_id(rule: Rule) -> str:

@@ -7,33 +7,28 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from skilld.agents import ADAPTERS
-from skilld.classify.backends import OFFLINE, Spec, make_backend
-from skilld.classify.offline.placement import target_section
 from skilld.classify.said_already import says_already
-from skilld.classify.verify import VerifiedUpdate
-from skilld.clock import parse_time, rfc3339
+from skilld.clock import parse_time
 from skilld.context import Context
 from skilld.context.installed import installed_version
-from skilld.effect.remedy_edits import RemedyContext, in_same_repository
+from skilld.effect.remedy_edits import RemedyContext, edit_proposal, in_same_repository, rule_edit
 from skilld.effect.rule_lines import text_of
 from skilld.effect.rules import Rule, rules
 from skilld.errors import SkilldError
-from skilld.pipeline.documents import TargetDocument, load_documents, session_opt_out
-from skilld.pipeline.edits import compose
+from skilld.pipeline.documents import load_documents, session_opt_out
 from skilld.proposals.model import ACROSS_PREFIX, heard_by
-from skilld.proposals.past_decisions import known_reason
 from skilld.store.proposals import SAID_ELSEWHERE_PREFIX, UNWANTED_STATES
 from skilld.targets.find import WorkingSession, find_targets, project_refusal
 from skilld.targets.session_work import SessionWork
-from skilld.text import fold, fold_case, join_words, truncate
+from skilld.text import fold, fold_case, join_words
 from skilld.types import Kind, Proposal, SkillRef, State, TargetKind, Update
 from skilld.values import value_class
 
 MAX_AGE_SECONDS = 30 * 86400.0  # the other agents have managed without an older rule
-_MAX_SUMMARY = 200
 
 
 @value_class
@@ -117,33 +112,21 @@ def _draft(offer: _Offer, batch: str, around: RemedyContext) -> Proposal | None:
     files, _ = load_documents([ref])
     if not files or session_opt_out(rule.folder):
         return None
-    target = files[0]
-    update = _update_for(rule, origin, target)
-    standing = [one for one in around.proposals.values() if one.state is State.OPEN]
-    if known_reason(update, ref.path, origin.session_id, standing, around.decided):
+    said = next((one.quote for one in origin.updates if says_already(one.change, rule.text)), origin.evidence[0].quote)
+    update = Update(1, "", rule.text, "", Kind.CORRECTION, 1, said)
+    if around.is_known(update, ref.path, origin.session_id):
         return None
-    typed = "\n".join(one.quote for one in origin.evidence)
-    composed = compose(make_backend(Spec(OFFLINE)), [VerifiedUpdate(update)], target, typed, around.redact)
+    composed = rule_edit(update, files[0], "\n".join(one.quote for one in origin.evidence), around)
     to = ADAPTERS[offer.agent].INFO.title
-    return Proposal(
-        id=hashlib.sha256(batch.encode()).hexdigest()[:8],
-        batch_id=batch,
-        skill=ref.name,
-        path=ref.path,
-        operations=composed.operations,
-        summary=truncate(f"Tell {to} this too: {fold(rule.text)}", _MAX_SUMMARY),
-        reason=f"You accepted this for {origin.skill} ({origin.id}), which {to} does not load in this project.",
-        kind=composed.checked[0].update.kind,
-        evidence=origin.evidence,
+    summary = f"Tell {to} this too: {fold(rule.text)}"
+    reason = f"You accepted this for {origin.skill} ({origin.id}), which {to} does not load in this project."
+    made = edit_proposal(batch, files[0], composed, summary, reason, origin.evidence, around)
+    return replace(
+        made,
         confidence=origin.confidence,
         agent=origin.agent,
         session_id=origin.session_id,
-        model=OFFLINE,
-        created_at=rfc3339(around.now),
-        flags=(*composed.flags, *_said_elsewhere(offer)),
-        updates=tuple(item.update for item in composed.checked if item.update.quote),
-        target=ref.kind,
-        agents=ref.agents,
+        flags=(*made.flags, *_said_elsewhere(offer)),
     )
 
 
@@ -153,10 +136,3 @@ def _said_elsewhere(offer: _Offer) -> Iterator[str]:
     if offer.agent not in heard:
         titles = [ADAPTERS[name].INFO.title for name in heard if name in ADAPTERS] or ["another agent"]
         yield f"{SAID_ELSEWHERE_PREFIX}{join_words(titles)}, not to {ADAPTERS[offer.agent].INFO.title}"
-
-
-def _update_for(rule: Rule, origin: Proposal, target: TargetDocument) -> Update:
-    """Return the update for a rule: its text unchanged, under the heading that fits it in the target."""
-    said = next((one.quote for one in origin.updates if says_already(one.change, rule.text)), origin.evidence[0].quote)
-    heading = target_section(rule.text, target.doc.text).heading if target.doc.text.strip() else ""
-    return Update(1, heading, rule.text, "", Kind.CORRECTION, 1, said)

@@ -54,90 +54,68 @@ class RuleOutcome:
     made: tuple[Proposal, ...]
 
 
-def rule_outcomes(
-    store: Store,
-    host: Host,
-    allowed: Collection[TargetKind],
-    redact: Redact,
-    now: float,
-    *,
-    chosen: Callable[[Rule], bool] = lambda _: True,
-    max_plans: int | None = None,
-) -> list[RuleOutcome]:
-    """Return the outcome of the chosen rules.
+class RuleRemedies:
+    """What to do about rules at a Unix time; `allowed` are the kinds of files that may be edited."""
 
-    Only the `max_plans` rules that were repeated last get a plan: making and checking an edit takes 15 ms.
-    """
-    sessions = sessions_with_repeats(store)
-    around = _remedy_context(store, host, allowed, redact, now, sessions)
-    remedies = [one for one in around.proposals.values() if one.batch_id.startswith(REMEDY_PREFIX)]
-    found = [one for one in collect(store, sessions) if chosen(one.rule)]
-    made = {one.rule: sorted(proposals_for(one.rule, remedies), key=lambda by: by.created_at) for one in found}
-    waiting = [
-        one
-        for one in sorted(found, key=_last_repeated_at, reverse=True)
-        if not has_recent_proposal(made[one.rule], now)
-    ]
-    called_for = {one.rule: plan_remedy(one, made[one.rule], around) for one in waiting[:max_plans]}
-    return [RuleOutcome(one, called_for.get(one.rule, RemedyPlan()), tuple(made[one.rule])) for one in found]
+    def __init__(self, store: Store, host: Host, allowed: Collection[TargetKind], redact: Redact, now: float) -> None:
+        self._store, self._host, self._allowed, self._redact, self._now = store, host, allowed, redact, now
 
+    def outcomes(
+        self, chosen: Callable[[Rule], bool] = lambda _: True, max_plans: int | None = None
+    ) -> list[RuleOutcome]:
+        """Return the outcome of the chosen rules.
 
-def _remedy_context(  # noqa: PLR0917 - all that a remedy depends on
-    store: Store,
-    host: Host,
-    allowed: Collection[TargetKind],
-    redact: Redact,
-    now: float,
-    sessions: Iterable[PastSession],
-) -> RemedyContext:
-    proposals = store.proposals.in_states([*State])
-    return RemedyContext(
-        host=host,
-        allowed=allowed,
-        sessions={one.session_id: one for one in sessions},
-        proposals={one.id: one for one in proposals},
-        decided=past_decisions(one for one in proposals if one.state in UNWANTED_STATES),
-        agents_in=store.transcripts.agents_in,
-        redact=redact,
-        now=now,
-    )
+        Only the `max_plans` rules that were repeated last get a plan: making and checking an edit takes 15 ms.
+        """
+        sessions = sessions_with_repeats(self._store)
+        around = self._context(sessions)
+        remedies = [one for one in around.proposals.values() if one.batch_id.startswith(REMEDY_PREFIX)]
+        found = [one for one in collect(self._store, sessions) if chosen(one.rule)]
+        made = {one.rule: sorted(proposals_for(one.rule, remedies), key=lambda by: by.created_at) for one in found}
+        waiting = [
+            one
+            for one in sorted(found, key=_last_repeated_at, reverse=True)
+            if not has_recent_proposal(made[one.rule], self._now)
+        ]
+        called_for = {one.rule: plan_remedy(one, made[one.rule], around) for one in waiting[:max_plans]}
+        return [RuleOutcome(one, called_for.get(one.rule, RemedyPlan()), tuple(made[one.rule])) for one in found]
 
+    def propose(self) -> list[Proposal]:
+        """Propose remedies for rules, a few a day, starting with the rules that were repeated last."""
+        found = sorted(self.outcomes(), key=lambda one: _last_repeated_at(one.effect), reverse=True)
+        return self._propose_first(REMEDY_PREFIX, (one.plan.draft for one in found if one.plan.draft is not None))
 
-def propose_remedies(
-    store: Store, host: Host, allowed: Collection[TargetKind], redact: Redact, now: float
-) -> list[Proposal]:
-    """Propose remedies for rules, a few a day, starting with the rules that were repeated last."""
-    found = rule_outcomes(store, host, allowed, redact, now)
-    drafts = (one.plan.draft for one in sorted(found, key=lambda one: _last_repeated_at(one.effect), reverse=True))
-    return _propose_first(store, REMEDY_PREFIX, (one for one in drafts if one is not None), now)
+    def propose_for_other_agents(self) -> list[Proposal]:
+        """Propose rules accepted for one agent to other agents that do not load them, a few a day."""
+        return self._propose_first(ACROSS_PREFIX, offers(self._context(()), self._store.proposals.accepted_at))
 
+    def _context(self, sessions: Iterable[PastSession]) -> RemedyContext:
+        proposals = self._store.proposals.in_states([*State])
+        return RemedyContext(
+            host=self._host,
+            allowed=self._allowed,
+            sessions={one.session_id: one for one in sessions},
+            proposals={one.id: one for one in proposals},
+            decided=past_decisions(one for one in proposals if one.state in UNWANTED_STATES),
+            agents_in=self._store.transcripts.agents_in,
+            redact=self._redact,
+            now=self._now,
+        )
 
-def propose_for_other_agents(
-    store: Store, host: Host, allowed: Collection[TargetKind], redact: Redact, now: float
-) -> list[Proposal]:
-    """Propose rules accepted for one agent to other agents that do not load them, a few a day."""
-    return _propose_first(
-        store,
-        ACROSS_PREFIX,
-        offers(_remedy_context(store, host, allowed, redact, now, ()), store.proposals.accepted_at),
-        now,
-    )
-
-
-def _propose_first(store: Store, sort: str, drafts: Iterator[Proposal], now: float) -> list[Proposal]:
-    """Propose the first drafts, up to the day's limit for their kind."""
-    lately = [
-        one
-        for one in store.proposals.in_states([*State])
-        if one.batch_id.startswith(sort) and (parse_time(one.created_at) or now) > now - _DAY_SECONDS
-    ]
-    made: list[Proposal] = []
-    while len(made) + len(lately) < _MAX_PROPOSALS_PER_DAY and (draft := next(drafts, None)) is not None:
-        try:
-            made.append(stage_and_store(store, draft))
-        except SkilldError:  # the file or the branch has changed: try again tomorrow
-            continue
-    return made
+    def _propose_first(self, sort: str, drafts: Iterator[Proposal]) -> list[Proposal]:
+        """Propose the first drafts, up to the day's limit for their kind."""
+        lately = [
+            one
+            for one in self._store.proposals.in_states([*State])
+            if one.batch_id.startswith(sort) and (parse_time(one.created_at) or self._now) > self._now - _DAY_SECONDS
+        ]
+        made: list[Proposal] = []
+        while len(made) + len(lately) < _MAX_PROPOSALS_PER_DAY and (draft := next(drafts, None)) is not None:
+            try:
+                made.append(stage_and_store(self._store, draft))
+            except SkilldError:  # the file or the branch has changed: try again tomorrow
+                continue
+        return made
 
 
 def _last_repeated_at(effect: Effect) -> float:

@@ -7,7 +7,7 @@ that added the rule, and, after everything else, enforcing it by a hook of the a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
 from skilld.classify.rule_repeats import complains
@@ -18,7 +18,6 @@ from skilld.effect.rules import Effect, Origin, RepeatEvidence, Rule
 from skilld.proposals.model import REMEDY_PREFIX
 from skilld.text import fold_case
 from skilld.types import Proposal
-from skilld.values import value_class
 
 MONTH_SECONDS = 30 * 86400.0
 MIN_REPEATED_SESSIONS = 2  # sessions
@@ -27,46 +26,29 @@ MIN_REPEATED_SESSIONS = 2  # sessions
 class Remedy(StrEnum):
     """What is done about a rule."""
 
-    REVERT = "revert"  # only suggested: it had to be repeated more often since it was added
+    REVERT = "revert"  # it had to be repeated more often since it was added
     CUT = "cut"
     MERGE = "merge"  # another line says the same
     MOVE = "move"  # to where it is loaded when it is needed
     SCOPE = "scope"  # limited to the files that it is about
     SHARPEN = "sharpen"  # with the person's newer words
-    ENFORCE = "enforce"  # only suggested: a hook or a linter
+    ENFORCE = "enforce"  # by a hook or a linter
 
 
-@value_class
-class Signs:
-    """What is known of a rule: its figures, and what a proposal could do about it.
+SUGGESTED = frozenset({Remedy.REVERT, Remedy.ENFORCE})  # the person does these; there is no proposal for them
 
-    The last four need more than figures: whether there is another line, another place or a clearer wording.
+
+def called_for(effect: Effect, now: float) -> Iterator[Remedy]:
+    """Yield the remedies that a rule calls for by its figures, as far as they are possible.
+
+    First undoing a mistake, then removing text, moving it, adding words; a program comes last.
     """
-
-    unused: bool
-    rose: bool
-    broken: bool
-    has_twin: bool = False
-    fits_elsewhere: bool = False
-    is_for_some_files: bool = False
-    can_be_clearer: bool = False
-
-
-# First undoing a mistake, then removing text, moving it, adding words; a program comes last.
-ORDER: tuple[tuple[Remedy, Callable[[Signs], bool]], ...] = (
-    (Remedy.REVERT, lambda signs: signs.rose),
-    (Remedy.CUT, lambda signs: signs.unused),
-    (Remedy.MERGE, lambda signs: signs.broken and signs.has_twin),
-    (Remedy.MOVE, lambda signs: signs.broken and signs.fits_elsewhere),
-    (Remedy.SCOPE, lambda signs: signs.broken and signs.is_for_some_files),
-    (Remedy.SHARPEN, lambda signs: signs.broken and signs.can_be_clearer),
-    (Remedy.ENFORCE, lambda signs: signs.broken),
-)
-
-
-def choose(signs: Signs, tried: Collection[Remedy] = ()) -> Remedy | None:
-    """Return the first remedy that applies and has not been tried, or None."""
-    return next((remedy for remedy, applies in ORDER if remedy not in tried and applies(signs)), None)
+    if is_repeated_more(effect):
+        yield Remedy.REVERT
+    if is_unused(effect):
+        yield Remedy.CUT
+    if is_broken(effect, now):
+        yield from (Remedy.MERGE, Remedy.MOVE, Remedy.SCOPE, Remedy.SHARPEN, Remedy.ENFORCE)
 
 
 def is_unused(effect: Effect) -> bool:

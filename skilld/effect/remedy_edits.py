@@ -27,14 +27,12 @@ from skilld.context.values import within
 from skilld.edit.operations import anchor_operation
 from skilld.effect.remedies import (
     MIN_REPEATED_SESSIONS,
+    SUGGESTED,
     Remedy,
-    Signs,
     batch_id_of,
-    choose,
+    called_for,
     count_sessions,
-    is_broken,
     is_missed,
-    is_repeated_more,
     is_unused,
     remedy_of,
 )
@@ -56,7 +54,7 @@ from skilld.targets.find import INSTRUCTION_NAMES, WorkingSession, file_refusal,
 from skilld.targets.route import choose_target as choose_place
 from skilld.targets.scopes import find_scopes
 from skilld.text import Redact, fold, indentation, pluralize, truncate
-from skilld.types import Evidence, Kind, Operation, Proposal, SkillRef, State, TargetKind, Update
+from skilld.types import Evidence, Kind, Proposal, SkillRef, State, TargetKind, Update
 from skilld.values import value_class
 from skilld.words import content_stems, is_about, is_other_language, numbers
 
@@ -89,6 +87,11 @@ class RemedyContext:
     redact: Redact
     now: float
 
+    def is_known(self, update: Update, path: str, session: str) -> bool:
+        """Whether an open proposal or an earlier decision says what an update of a file from a session says."""
+        standing = [one for one in self.proposals.values() if one.state is State.OPEN]
+        return known_reason(update, path, session, standing, self.decided) is not None
+
 
 @value_class
 class RemedyPlan:
@@ -100,21 +103,56 @@ class RemedyPlan:
 
 def plan_remedy(effect: Effect, made: Iterable[Proposal], around: RemedyContext) -> RemedyPlan:
     """Return what to do about a rule; `made` are its earlier proposals, as each remedy is proposed only once."""
-    tried = {remedy_of(one) for one in made}
-    figures = Signs(is_unused(effect), is_repeated_more(effect), is_broken(effect, around.now))
-    if choose(figures, tried) in {None, Remedy.REVERT}:
-        return RemedyPlan(choose(figures, tried))
-    drafts = _RemedyDrafter(effect, around).drafts(tried) if figures.unused or figures.broken else {}
-    signs = replace(
-        figures,
-        unused=Remedy.CUT in drafts,
-        has_twin=Remedy.MERGE in drafts,
-        fits_elsewhere=Remedy.MOVE in drafts,
-        is_for_some_files=Remedy.SCOPE in drafts,
-        can_be_clearer=Remedy.SHARPEN in drafts,
+    tried, drafter = {remedy_of(one) for one in made}, _RemedyDrafter(effect, around)
+    for remedy in called_for(effect, around.now):
+        if remedy in tried:
+            continue
+        if remedy in SUGGESTED:
+            return RemedyPlan(remedy)
+        if draft := drafter.draft(remedy):
+            return RemedyPlan(remedy, draft)
+    return RemedyPlan()
+
+
+def rule_edit(update: Update, target: TargetDocument, typed: str, around: RemedyContext) -> CheckedEdit:
+    """Return the edit that adds a rule to a file, under the heading that fits it. Raises SkilldError if it is refused.
+
+    `typed` is what the person said about it.
+    """
+    text = target.doc.text
+    placed = replace(update, section=target_section(update.change, text).heading if text.strip() else "")
+    return compose(make_backend(Spec(OFFLINE)), [VerifiedUpdate(placed)], target, typed, around.redact)
+
+
+def edit_proposal(  # noqa: PLR0917 - all that a proposal says
+    batch: str,
+    target: TargetDocument,
+    composed: CheckedEdit,
+    summary: str,
+    reason: str,
+    evidence: tuple[Evidence, ...],
+    around: RemedyContext,
+) -> Proposal:
+    """Return the proposal of an edit that nobody's session asked for."""
+    ref, update = target.ref, composed.checked[0].update
+    return Proposal(
+        id=hashlib.sha256(f"{batch}\n{ref.path}".encode("utf-8", "surrogatepass")).hexdigest()[:8],
+        batch_id=batch,
+        skill=ref.name,
+        path=ref.path,
+        operations=composed.operations,
+        summary=truncate(summary, _MAX_SUMMARY),
+        reason=reason,
+        kind=update.kind,
+        evidence=evidence,
+        confidence=update.confidence,
+        model=OFFLINE,
+        created_at=rfc3339(around.now),
+        flags=composed.flags,
+        updates=tuple(item.update for item in composed.checked if item.update.quote),
+        target=ref.kind,
+        agents=ref.agents,
     )
-    remedy = choose(signs, tried)
-    return RemedyPlan(remedy, drafts.get(remedy) if remedy else None)
 
 
 class _RemedyDrafter:
@@ -128,8 +166,8 @@ class _RemedyDrafter:
         self._quotes = [one.quote for one in self._repeats]
         self._session = around.sessions.get(self._repeats[-1].session) if self._repeats else None
 
-    def drafts(self, tried: Collection[Remedy]) -> dict[Remedy, Proposal]:
-        """Return a proposal for each remedy that is possible."""
+    def draft(self, remedy: Remedy) -> Proposal | None:
+        """Return the proposal of a remedy, if that is possible."""
         ways = {
             Remedy.CUT: self._draft_cut,
             Remedy.MERGE: self._draft_merge,
@@ -137,18 +175,13 @@ class _RemedyDrafter:
             Remedy.SCOPE: self._draft_scope,
             Remedy.SHARPEN: self._draft_sharpen,
         }
-        found: dict[Remedy, Proposal] = {}
-        for remedy, way in ways.items():
-            try:
-                draft = way() if remedy not in tried else None
-            except SkilldError:  # a check refuses the edit
-                draft = None
-            if draft is not None:
-                found[remedy] = draft
-        return found
+        try:
+            return ways[remedy]()
+        except SkilldError:  # a check refuses the edit
+            return None
 
     def _draft_cut(self) -> Proposal | None:
-        loaded = self._load_editable(self._rule) if is_unused(self._effect) else None
+        loaded = self._load_editable(self._rule)
         return self._delete_from(loaded, self._rule, Remedy.CUT) if loaded else None
 
     def _draft_merge(self) -> Proposal | None:
@@ -237,7 +270,11 @@ class _RemedyDrafter:
             return None
         change = newer or fold(self._rule.text)
         operation = anchor_operation(body, block.first, block.last + 1, lines)
-        return self._checked(Remedy.SHARPEN, loaded, [operation], change, Kind.CORRECTION)
+        update = self._update(change, Kind.CORRECTION)
+        composed = check_edit([operation], [VerifiedUpdate(update)], loaded, self._typed_text(), self._context.redact)
+        if self._context.is_known(update, loaded.ref.path, self._repeats[-1].session):
+            return None
+        return self._proposal(Remedy.SHARPEN, loaded, composed, "")
 
     def _move_to(self, ref: SkillRef, remedy: Remedy, why: str) -> Proposal | None:
         """Add the rule to another file of its repository and remove it from its own."""
@@ -248,12 +285,10 @@ class _RemedyDrafter:
         target = files[0]
         if says_already(self._rule.text, target.doc.text) or (not ref.absent and file_refusal(ref.path)):
             return None
-        typed, text = self._typed_text(), self._rule.text
-        heading = target_section(text, target.doc.text).heading if target.doc.text.strip() else ""
-        update = replace(self._update(text, Kind.CORRECTION), section=heading)
-        composed = compose(make_backend(Spec(OFFLINE)), [VerifiedUpdate(update)], target, typed, self._context.redact)
+        update = self._update(self._rule.text, Kind.CORRECTION)
+        composed = rule_edit(update, target, self._typed_text(), self._context)
         gone = self._deletion(source, self._rule)
-        if gone is None or self._is_known(update, ref.path):
+        if gone is None or self._context.is_known(update, ref.path, self._repeats[-1].session):
             return None
         whole, linked = split_edits(self._proposal(remedy, target, composed, why), [(source.ref, gone.operations)])
         return whole if whole.also and not linked else None
@@ -269,18 +304,6 @@ class _RemedyDrafter:
         operation = anchor_operation(body, block.first, block.last + 1, [])
         update = self._update(rule.text, Kind.REMOVE_STEP)
         return check_edit([operation], [VerifiedUpdate(update)], loaded, self._typed_text(), self._context.redact)
-
-    def _checked(
-        self, remedy: Remedy, loaded: TargetDocument, operations: list[Operation], change: str, kind: Kind
-    ) -> Proposal | None:
-        update = self._update(change, kind)
-        composed = check_edit(operations, [VerifiedUpdate(update)], loaded, self._typed_text(), self._context.redact)
-        return None if self._is_known(update, loaded.ref.path) else self._proposal(remedy, loaded, composed, "")
-
-    def _is_known(self, update: Update, path: str) -> bool:
-        around, session = self._context, self._repeats[-1].session
-        standing = [one for one in around.proposals.values() if one.state is State.OPEN]
-        return known_reason(update, path, session, standing, around.decided) is not None
 
     def _update(self, change: str, kind: Kind) -> Update:
         return Update(1, "", change, "", kind, 1, self._quotes[-1] if self._quotes else "")
@@ -329,28 +352,19 @@ class _RemedyDrafter:
         return SkillRef(name, rule.path, kind=kind, agents=(session.agent,))
 
     def _proposal(self, remedy: Remedy, loaded: TargetDocument, composed: CheckedEdit, why: str) -> Proposal:
-        ref, batch = loaded.ref, batch_id_of(self._rule, remedy)
-        origin, newest = self._origin, self._repeats[-1] if self._repeats else None
-        return Proposal(
-            id=hashlib.sha256(f"{batch}\n{ref.path}".encode("utf-8", "surrogatepass")).hexdigest()[:8],
-            batch_id=batch,
-            skill=ref.name,
-            path=ref.path,
-            operations=composed.operations,
-            summary=truncate(_SUMMARIES[remedy].format(fold(self._rule.text)), _MAX_SUMMARY),
-            reason=" ".join(filter(None, (repeat_summary(self._effect), why))),
-            kind=composed.checked[0].update.kind,
-            evidence=tuple(Evidence(one.turn, one.quote) for one in reversed(self._repeats)),
-            confidence=composed.checked[0].update.confidence,
-            agent=newest.agent if newest else origin.agent if origin else "",
-            session_id=newest.session if newest else origin.session_id if origin else "",
-            model=OFFLINE,
-            created_at=rfc3339(self._context.now),
-            flags=composed.flags,
-            updates=tuple(item.update for item in composed.checked if item.update.quote),
-            target=ref.kind,
-            agents=ref.agents,
+        made = edit_proposal(
+            batch_id_of(self._rule, remedy),
+            loaded,
+            composed,
+            _SUMMARIES[remedy].format(fold(self._rule.text)),
+            " ".join(filter(None, (repeat_summary(self._effect), why))),
+            tuple(Evidence(one.turn, one.quote) for one in reversed(self._repeats)),
+            self._context,
         )
+        if self._repeats:
+            return replace(made, agent=self._repeats[-1].agent, session_id=self._repeats[-1].session)
+        origin = self._origin
+        return replace(made, agent=origin.agent, session_id=origin.session_id) if origin else made
 
 
 def repeat_summary(effect: Effect) -> str:

@@ -10,7 +10,7 @@ import pytest
 from skilld.clock import rfc3339
 from skilld.daemon import schedule
 from skilld.daemon.engine import Engine
-from skilld.effect.outcomes import propose_for_other_agents
+from skilld.effect.outcomes import RuleRemedies
 from skilld.errors import SkilldError
 from skilld.ingest.discover import Host
 from skilld.jobs.relocation import accept_elsewhere, agents_loading, personal_file_name
@@ -71,7 +71,7 @@ class Bench(NamedTuple):
         return proposal
 
     def run_share(self, days: float = 0.0, allowed: frozenset[TargetKind] = frozenset(TargetKind)) -> list[Proposal]:
-        return propose_for_other_agents(self.store, self.host, allowed, str, NOW + days * DAY)
+        return RuleRemedies(self.store, self.host, allowed, str, NOW + days * DAY).propose_for_other_agents()
 
     def staged_file(self, name: str) -> str:
         return self.project.git("show", f"skilld/staging:{name}") + "\n"

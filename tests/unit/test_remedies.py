@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,8 +12,8 @@ import pytest
 from skilld.clock import rfc3339
 from skilld.effect.enforce import draft_hooks
 from skilld.effect.figures import MIN_SESSIONS, Count, RuleState
-from skilld.effect.outcomes import propose_remedies, rule_outcomes
-from skilld.effect.remedies import Remedy, Signs, choose, is_broken, is_repeated_more
+from skilld.effect.outcomes import RuleRemedies
+from skilld.effect.remedies import Remedy, called_for, is_broken, is_repeated_more
 from skilld.effect.rules import Effect, Origin, RepeatEvidence, Rule
 from skilld.ingest.discover import Host
 from skilld.past import Correction, PastSession, Repeat
@@ -30,29 +29,6 @@ DAY = 86400.0
 PNPM = "Use pnpm, never npm, in this repository."
 AGAIN = "You ran npm again, use pnpm!"
 ASKED = "Always use pnpm, never npm."
-KEPT, BROKEN = Signs(unused=False, rose=False, broken=False), Signs(unused=False, rose=False, broken=True)
-ALL = replace(BROKEN, has_twin=True, fits_elsewhere=True, is_for_some_files=True, can_be_clearer=True)
-
-
-@for_each(
-    ("signs", "tried", "remedy"),
-    [
-        (KEPT, (), None),
-        (replace(ALL, rose=True), (), Remedy.REVERT),
-        (replace(KEPT, unused=True), (), Remedy.CUT),
-        (replace(KEPT, unused=True), (Remedy.CUT,), None),
-        (replace(ALL, broken=False), (), None),
-        (ALL, (), Remedy.MERGE),
-        (ALL, (Remedy.MERGE,), Remedy.MOVE),
-        (ALL, (Remedy.MERGE, Remedy.MOVE), Remedy.SCOPE),
-        (ALL, (Remedy.MERGE, Remedy.MOVE, Remedy.SCOPE), Remedy.SHARPEN),
-        (ALL, tuple(Remedy), None),
-        (replace(BROKEN, can_be_clearer=True), (Remedy.SHARPEN,), Remedy.ENFORCE),
-        (BROKEN, (), Remedy.ENFORCE),
-    ],
-)
-def test_remedies_are_tried_in_order(signs: Signs, tried: tuple[Remedy, ...], remedy: Remedy | None) -> None:
-    assert choose(signs, tried) is remedy
 
 
 def make_evidence(session: str, quote: str = AGAIN, days: float = 1.0) -> RepeatEvidence:
@@ -86,6 +62,26 @@ def test_a_rule_gets_a_remedy_for_its_figures_or_when_repeated_in_a_second_sessi
     assert is_broken(effect, NOW) is broken
 
 
+@for_each(
+    ("origin", "before", "state", "remedies"),
+    [
+        (Origin.PERSON, Count(), RuleState.HOLDS, []),
+        (Origin.PERSON, Count(), RuleState.UNUSED, ["cut"]),
+        (Origin.PERSON, Count(), RuleState.REPEATED, ["merge", "move", "scope", "sharpen", "enforce"]),
+        (Origin.PROPOSAL, Count(40, 1), RuleState.HOLDS, ["revert"]),
+        (
+            Origin.PROPOSAL,
+            Count(40, 1),
+            RuleState.REPEATED,
+            ["revert", "merge", "move", "scope", "sharpen", "enforce"],
+        ),
+    ],
+)
+def test_remedies_are_tried_in_order(origin: Origin, before: Count, state: RuleState, remedies: list[str]) -> None:
+    effect = Effect(Rule("/p/CLAUDE.md", 3, PNPM, origin, 0.0), before, Count(20, 12), state)
+    assert [one.value for one in called_for(effect, NOW)] == remedies
+
+
 class Bench(NamedTuple):
     """A project, and the store with what was said in it."""
 
@@ -116,11 +112,14 @@ class Bench(NamedTuple):
         )
         self.store.past.save(f"/{session}.jsonl", 1, at, [past])
 
+    def remedies(self, days: float = 0.0) -> RuleRemedies:
+        return RuleRemedies(self.store, self.host, set(TargetKind), str, NOW + days * DAY)
+
     def propose_remedies(self, days: float = 0.0) -> list[Proposal]:
-        return propose_remedies(self.store, self.host, set(TargetKind), str, NOW + days * DAY)
+        return self.remedies(days).propose()
 
     def remedy(self, days: float = 0.0) -> Remedy | None:
-        (outcome,) = rule_outcomes(self.store, self.host, set(TargetKind), str, NOW + days * DAY)
+        (outcome,) = self.remedies(days).outcomes()
         return outcome.plan.remedy
 
     def staged(self, name: str) -> str:
@@ -308,7 +307,7 @@ def test_a_revert_is_suggested_if_it_had_to_be_repeated_more_often_since(
 def test_nothing_is_proposed_against_project_or_user_settings(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": GUIDE})
     repeat_twice(bench)
-    assert propose_remedies(bench.store, bench.host, {TargetKind.SKILL}, str, NOW) == []
+    assert RuleRemedies(bench.store, bench.host, {TargetKind.SKILL}, str, NOW).propose() == []
     bench.write(**{".skilld.toml": "enabled = false\n"})
     assert bench.propose_remedies() == []
 
