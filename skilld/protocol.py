@@ -13,8 +13,8 @@ from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.completion import Rates
 from skilld.classify.backends.paid_calls import ModelCall
 from skilld.classify.draft_lines import DraftAnswer
-from skilld.classify.partial_results import TitleResult, WindowResult
-from skilld.classify.question_jobs import Question
+from skilld.classify.partial_results import WindowResult
+from skilld.classify.question_jobs import Question, Title
 from skilld.classify.trial import Trial, TrialAnswer, TrialVerdict
 from skilld.codec import TaggedUnion
 from skilld.past import PastSession
@@ -445,15 +445,8 @@ class RedundancyResult(Result):
 
 
 @value_class(kw_only=True)
-class MatchResult(Result):
-    """The numbers, from 1, of the skills that fit, the best first."""
-
-    numbers: tuple[int, ...] = ()
-
-
-@value_class(kw_only=True)
 class NumbersResult(Result):
-    """Lists of numbers, from 1: for each task its requests and those that continue them."""
+    """Lists of numbers, from 1: the skills that fit, or for each task its requests and those that continue them."""
 
     numbers: tuple[tuple[int, ...], ...] = ()
 
@@ -465,7 +458,14 @@ class DraftsResult(Result):
     drafts: tuple[DraftAnswer, ...] = ()
 
 
-ChoiceResult = RedundancyResult | MatchResult | NumbersResult | DraftsResult
+@value_class(kw_only=True)
+class TitlesResult(Result):
+    """The title of each drafted skill, in their order; empty where none was suggested."""
+
+    titles: tuple[Title, ...] = ()
+
+
+ChoiceResult = RedundancyResult | NumbersResult | DraftsResult | TitlesResult
 AnyResult = (
     Result | BatchResult | GitResult | RecoveryResult | SurveysResult | PriceResult | ExtensionResult | ChoiceResult
 )
@@ -474,7 +474,7 @@ AnyResult = (
 # Partial results, which the daemon stores during a job.
 
 
-PartialResult = BatchResult | WindowResult | TitleResult | TrialAnswer | TrialVerdict
+PartialResult = BatchResult | WindowResult | TrialAnswer | TrialVerdict
 
 
 @value_class

@@ -12,8 +12,9 @@ from typing import Any, Generic, TypeVar
 from skilld.classify.draft_lines import LINE_KINDS, DraftAnswer, parse_drafts
 from skilld.classify.json_answer import BadReplyError, existing_number, find_array, find_entries
 from skilld.classify.prompt import MESSAGE_LIMIT, Prompt, as_data, escape_brackets, escape_tags, load_text
+from skilld.classify.question_jobs import Title
 from skilld.classify.reply import INTEGER, MAX_TEXT, TEXT, UNWRITABLE, array_schema, list_of, object_schema
-from skilld.classify.title import Title, parse_titles
+from skilld.classify.title import parse_titles
 from skilld.text import truncate
 from skilld.types import Update
 from skilld.values import value_class

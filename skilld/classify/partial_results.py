@@ -1,4 +1,4 @@
-"""Answers of a model that are reported before its job ends: updates of a window, names for skills. Values only."""
+"""Answers of a model that are reported before its job ends: updates of a window. Values only."""
 
 from __future__ import annotations
 
@@ -28,22 +28,3 @@ class WindowResult(TaggedUnion):
     updates: tuple[WindowUpdate, ...] = ()
     left_out: int = 0
     unusable: str = ""
-
-
-@value_class
-class SkillTitle:
-    """A suggested name for the drafted skill with this number; each part may be empty."""
-
-    skill: int
-    name: str
-    description: str
-    title: str
-
-
-@value_class
-class TitleResult(TaggedUnion):
-    """Names for drafted skills."""
-
-    titles: tuple[SkillTitle, ...]
-    model: str
-    usage: Usage

@@ -1,4 +1,4 @@
-"""The short questions to a back-end that a worker can be asked to put. Values only."""
+"""The short questions to a back-end that a worker can be asked to put, and the titles that answer one. Values only."""
 
 from __future__ import annotations
 
@@ -27,6 +27,15 @@ class TitleSkills(TaggedUnion):
 
     backend: Spec
     texts: tuple[str, ...]
+
+
+@value_class
+class Title:
+    """A skill's name, description and heading; each may be empty."""
+
+    name: str = ""
+    description: str = ""
+    title: str = ""
 
 
 @value_class

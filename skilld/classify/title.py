@@ -12,10 +12,10 @@ from collections.abc import Collection, Sequence
 from skilld.classify import json_answer
 from skilld.classify.json_answer import BadReplyError, find_array
 from skilld.classify.polarity import seems_reversed
+from skilld.classify.question_jobs import Title
 from skilld.classify.support import MIN_OWN_SHARE, adds_nothing, exact_tokens, holds_token
 from skilld.skills.spec import MAX_NAME, NAME_PATTERN
 from skilld.text import fold, safe_text
-from skilld.values import value_class
 from skilld.words import contains_name, content_stems, has_negation, matching_share, normalize, proper_names
 
 _KEYS = frozenset({"skill", "name", "description", "title"})
@@ -23,15 +23,6 @@ _MAX_DESCRIPTION = 400  # agents read the descriptions of all skills in every se
 _MAX_TITLE = 80
 _MARKS = frozenset("`#*_<>|[]{}\\")  # Markdown and markup, not needed in a heading or description
 _CLAUSE = re.compile(r"[.;:,!?\n]+")
-
-
-@value_class
-class Title:
-    """A skill's name, description and heading; each may be empty."""
-
-    name: str = ""
-    description: str = ""
-    title: str = ""
 
 
 def parse_titles(reply: str, skills: int) -> dict[int, Title]:

@@ -90,7 +90,7 @@ def _ask_model(
     from skilld.classify.question_jobs import MatchSkills
     from skilld.cli.budgeted_model import BudgetedModel
     from skilld.library.recommend import model_recommendations, skill_summary, skills_to_ask
-    from skilld.protocol import MatchResult
+    from skilld.protocol import NumbersResult
 
     model = BudgetedModel(store, common.settings(), "recommend", project)
     asked = skills_to_ask(skills, found)
@@ -98,11 +98,11 @@ def _ask_model(
         return found
     said = () if model.own else found  # what was said in sessions of other agents is not sent
     result, why = model.ask(MatchSkills(model.spec, text, tuple(skill_summary(one, said) for one in asked)))
-    if not isinstance(result, MatchResult):
+    if not isinstance(result, NumbersResult):
         told = "the model did not answer, so skills were matched by keywords only"
         sys.stderr.write(f"skilld: {told}: {console.plain(why)}\n")
         return found
-    return model_recommendations(result.numbers, asked, found)
+    return model_recommendations([number for fit in result.numbers for number in fit], asked, found)
 
 
 def _bodies(skills: list[Skill]) -> dict[Path, str]:

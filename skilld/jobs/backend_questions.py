@@ -9,17 +9,24 @@ from typing import Any
 from skilld.classify.backends import make_backend
 from skilld.classify.backends.model import Model
 from skilld.classify.closed_questions import drafts, skill_fit, spare_parts, tasks, titles
-from skilld.classify.partial_results import SkillTitle, TitleResult
 from skilld.classify.question_jobs import (
     FindRedundancy,
     GroupRequests,
     MatchSkills,
     TestBackend,
+    Title,
     TitleSkills,
     WordSkills,
 )
 from skilld.errors import RetryError, SkilldError
-from skilld.protocol import ChoiceResult, DraftsResult, MatchResult, NumbersResult, RedundancyResult, Result
+from skilld.protocol import (
+    ChoiceResult,
+    DraftsResult,
+    NumbersResult,
+    RedundancyResult,
+    Result,
+    TitlesResult,
+)
 from skilld.types import Message, Outcome
 
 # The shortest question of the kind that batches ask; it contains nothing of the person's.
@@ -38,29 +45,13 @@ def test_backend(job: TestBackend) -> Result:
     return Result(outcome=outcome, detail=detail, remedy=remedy, usage=backend.usage)
 
 
-def title_skills(job: TitleSkills, redact: Callable[[str], str], keep: Callable[[TitleResult], None]) -> Result:
-    """Ask for the titles of the job's skills in one question; the offline back-end has none.
-
-    The caller stores and charges the answer when it is reported, so that nothing paid for is lost, and checks it.
-    """
-    backend = make_backend(job.backend)
-    if not isinstance(backend, Model):
-        return Result(outcome=Outcome.NOTHING, model=backend.name)
-    try:
-        found = backend.answer(titles([redact(text) for text in job.texts]))
-    except SkilldError as error:
-        return Result(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
-    named = tuple(SkillTitle(number, one.name, one.description, one.title) for number, one in found.items())
-    keep(TitleResult(named, backend.name, backend.usage))
-    return Result(outcome=Outcome.NOTHING, model=backend.name)
-
-
-Choice = FindRedundancy | MatchSkills | GroupRequests | WordSkills
+Choice = FindRedundancy | MatchSkills | GroupRequests | WordSkills | TitleSkills
 _RESULTS: dict[type[Choice], type[ChoiceResult]] = {
     FindRedundancy: RedundancyResult,
-    MatchSkills: MatchResult,
+    MatchSkills: NumbersResult,
     GroupRequests: NumbersResult,
     WordSkills: DraftsResult,
+    TitleSkills: TitlesResult,
 }
 
 
@@ -87,8 +78,11 @@ def _ask(backend: Model, job: Choice, redact: Callable[[str], str]) -> dict[str,
                 "text": {str(number): text for number, _, text in named if text},
             }
         case MatchSkills():
-            return {"numbers": tuple(backend.answer(skill_fit(redact(job.text), [*map(redact, job.skills)])))}
+            return {"numbers": (tuple(backend.answer(skill_fit(redact(job.text), [*map(redact, job.skills)]))),)}
         case GroupRequests():
             return {"numbers": tuple(map(tuple, backend.answer(tasks([*map(redact, job.requests)]))))}
         case WordSkills():
             return {"drafts": tuple(backend.answer(drafts([*map(redact, job.drafts)], job.lines)))}
+        case TitleSkills():
+            suggested = backend.answer(titles([*map(redact, job.texts)]))
+            return {"titles": tuple(suggested.get(number, Title()) for number, _ in enumerate(job.texts, 1))}

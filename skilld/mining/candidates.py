@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -18,8 +18,16 @@ from skilld.git.environment import scrub_environment
 from skilld.mining import domains
 from skilld.mining.consent import Consent, run_estimate
 from skilld.mining.dedup import ProposalHistory
-from skilld.mining.draft_questions import MAX_DRAFTS, MayAsk, group_requests, with_titles, word_skills
+from skilld.mining.draft_questions import (
+    MAX_DRAFTS,
+    DraftQuestions,
+    NoAnswerError,
+    group_requests,
+    with_titles,
+    word_skills,
+)
 from skilld.mining.evidence import Transcripts, find_refutations
+from skilld.mining.new_skill import with_free_names
 from skilld.mining.proposing import CandidateResult, MiningRun, propose_candidate
 from skilld.mining.questions import (
     DECLINED_REASON,
@@ -140,38 +148,41 @@ def find_candidates(reading: SessionSet, options: Options, world: MiningContext,
         f"{MINE_PREFIX}{started}", world.store, world.terms, transcripts, world.redact, may_ask=consent, withheld=others
     )
     if asks:
-
-        def may_ask() -> bool:
-            return not report.asked.stopped and consent(world.store)
-
-        report.judgement, why_not = _with_choices(report, options, world, run, may_ask)
-        report.asked.stopped = report.asked.stopped or why_not
+        questions = DraftQuestions(run, lambda: not report.asked.stopped and consent(world.store))
+        with _stopped_without_answer(report.asked):
+            report.judgement = _with_choices(report, options, world, questions)
         rest = tuple(one for one in report.judgement.candidates if not run.may_send(one))
-        sent = [one for one in report.judgement.candidates if run.may_send(one)]
-        candidates, why_not = with_titles(sent, names | {one.name for one in rest}, run, may_ask)
-        report.judgement = replace(report.judgement, candidates=(*candidates, *rest))
-        report.asked.stopped = report.asked.stopped or why_not
+        sent: Sequence[Candidate] = [one for one in report.judgement.candidates if run.may_send(one)]
+        taken = names | {one.name for one in rest}
+        sent = with_free_names(sent, taken)
+        with _stopped_without_answer(report.asked):
+            sent = with_titles(sent, taken, questions)
+        report.judgement = replace(report.judgement, candidates=(*sent, *rest))
     return CandidateRun(report, run, proposed)
 
 
-def _with_choices(
-    report: Report, options: Options, world: MiningContext, run: MiningRun, may_ask: MayAsk
-) -> tuple[Judgement, str]:
-    """Return what a model makes of these rows, and why it did not: it groups their requests and reviews the drafts."""
+@contextmanager
+def _stopped_without_answer(asked: QuestionStats) -> Iterator[None]:
+    """Ask a question without whose answer the findings of the rules stay as they are; note why there is none."""
+    try:
+        yield
+    except NoAnswerError as error:
+        asked.stopped = asked.stopped or error.cause
+
+
+def _with_choices(report: Report, options: Options, world: MiningContext, questions: DraftQuestions) -> Judgement:
+    """Return what a model makes of these rows: it groups their requests and words the drafts. Raises NoAnswerError."""
+    run = questions.run
     rows = [row for row in report.rows if row.session_id not in run.withheld]
-    grouping, why_not = group_requests(rows, run, may_ask)
-    if why_not:
-        return report.judgement, why_not
+    grouping = group_requests(rows, questions)
     found, _, _ = judge_against_known(rows, run.transcripts, options, world, grouping)
-    kept, dropped, why_not = word_skills(found.candidates, run, may_ask)
-    if why_not:
-        return report.judgement, why_not
+    kept, dropped = word_skills(found.candidates, questions)
     rejected, docs = (*found.rejected, *dropped), (*found.docs, *_unused_words(found, kept))
     made = Judgement(kept, rejected, docs)
     if run.withheld:
         made = _with_withheld(made, report.judgement, run)
     deferred = [RejectedCandidate(one.name, DEFERRED_REASON) for one in made.candidates[MAX_SKILLS:]]
-    return replace(made, candidates=made.candidates[:MAX_SKILLS], rejected=(*made.rejected, *deferred)), ""
+    return replace(made, candidates=made.candidates[:MAX_SKILLS], rejected=(*made.rejected, *deferred))
 
 
 def _with_withheld(made: Judgement, by_rules: Judgement, run: MiningRun) -> Judgement:

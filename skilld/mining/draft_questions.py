@@ -1,28 +1,27 @@
 """Closed questions to a model about recurring tasks, within the daily budget: code checks each word.
 
-Which requests are one task, which skill a draft becomes, and what a new skill is called. If no model may be
-asked, or an answer cannot be used, the skills stay those of the rules. Answers are stored under a hash of the question,
-so a later run need not ask again.
+Which requests are one task, which skill a draft becomes, and what a new skill is called. Where there is no answer, or
+one that cannot be used, the skills stay those of the rules.
 """
 
 from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any
 
 from skilld.classify import prompt
 from skilld.classify.draft_lines import DraftAnswer, answer_of
-from skilld.classify.partial_results import TitleResult
-from skilld.classify.question_jobs import GroupRequests, TitleSkills, WordSkills
-from skilld.classify.title import Title, acceptable_title
+from skilld.classify.question_jobs import GroupRequests, Title, TitleSkills, WordSkills
+from skilld.classify.title import acceptable_title
 from skilld.clock import local_day, rfc3339
 from skilld.errors import SkilldError
 from skilld.mining.actions import tokens
 from skilld.mining.kinds import MIN_SESSIONS
-from skilld.mining.new_skill import NewSkill, build_skill, project_name, with_free_names
+from skilld.mining.new_skill import NewSkill, build_skill, project_name
 from skilld.mining.proposing import MiningRun, check_skill
 from skilld.mining.questions import DECLINED_REASON
 from skilld.mining.requests import Request, requests_with_actions
@@ -30,11 +29,56 @@ from skilld.mining.session_summary import Row
 from skilld.mining.shortlist import shortlist
 from skilld.mining.skill_lines import Verdict, draft_text, evidence_lines, second_draft_text, worded_skill
 from skilld.mining.values import Candidate, Grouping, RejectedCandidate, ToldTask
-from skilld.protocol import DraftsResult, NumbersResult, PartialResult, Result
+from skilld.protocol import DraftsResult, NumbersResult, Result, TitlesResult
 from skilld.text import fold, truncate
 from skilld.types import Outcome
+from skilld.values import value_class
 
-MayAsk = Callable[[], bool]  # whether a question may be sent
+
+class NoAnswerError(SkilldError):
+    """A question was not asked, or not answered; the cause says why."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__("The model did not answer", cause)
+
+
+@value_class
+class DraftQuestions:
+    """The questions of one run. `may_ask` returns whether one may be sent."""
+
+    run: MiningRun
+    may_ask: Callable[[], bool]
+
+    def answer(self, topic: str, work: GroupRequests | WordSkills | TitleSkills, *texts: str) -> Sequence[Any]:
+        """Return the rows that answer a question about these texts, from the store if it was asked before.
+
+        Raises NoAnswerError if there is no answer.
+        """
+        run, stored = self.run, self.run.store.mining
+        content = "\n\0".join([topic, run.terms.spec.model, *texts, prompt.VERSION])
+        name = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+        if (known := stored.get(name)) is not None:
+            return known
+        if why := run.terms.spent_reason(run.store):
+            raise NoAnswerError(why)
+        if not self.may_ask():
+            raise NoAnswerError(DECLINED_REASON)
+        rows = _answer_rows(run.ask(work))
+        stored.save(name, "", rows, rfc3339(time.time()))
+        return rows
+
+
+def _answer_rows(result: Result) -> list[dict[str, Any]]:
+    """Return an answer as it is stored. Raises NoAnswerError if it is none."""
+    match result:
+        case NumbersResult(outcome=Outcome.NOTHING):
+            return [{"numbers": one} for one in result.numbers]
+        case DraftsResult(outcome=Outcome.NOTHING):
+            return [asdict(one) for one in result.drafts]
+        case TitlesResult(outcome=Outcome.NOTHING):
+            return [{"skill": number, **asdict(one)} for number, one in enumerate(result.titles, 1)]
+    raise NoAnswerError(result.detail or "the model did not answer")
+
 
 # Which requests are the same task: one question about the newest of all projects, since people have habits, too.
 
@@ -44,21 +88,22 @@ _MAX_COMMANDS, _MAX_FILES = 6, 2  # that are named with a request
 _COMMAND_WORDS, _PATH_PARTS = 3, 3
 
 
-def group_requests(rows: Sequence[Row], run: MiningRun, may_ask: MayAsk) -> tuple[Grouping, str]:
-    """Return which requests are the same task, and why the model did not answer."""
+def group_requests(rows: Sequence[Row], questions: DraftQuestions) -> Grouping:
+    """Return which requests are the same task. Raises NoAnswerError."""
     asked = [*requests_with_actions(rows, looks=True)][:_MAX_REQUESTS]
     numbers = {session: n for n, session in enumerate(dict.fromkeys(one.row.session_id for one in asked), 1)}
     if len({one.row.session_id for one in asked if one.done}) < MIN_SESSIONS:
-        return Grouping(), ""
+        return Grouping()
     several = len({one.row.project for one in asked}) > 1
     texts = tuple(_request_line(numbers[one.row.session_id], one, several=several) for one in asked)
-    answer, why = _grouped(texts, run, may_ask)
+    work = GroupRequests(questions.run.terms.spec, texts)
+    answer = [one["numbers"] for one in questions.answer("tasks", work, *texts)]
     places = [(one.row.session_id, one.task.turn) for one in asked]
     tasks = [
         ToldTask(frozenset(places[n - 1] for n in own), frozenset(places[n - 1] for n in more))
         for own, more in zip(answer[::2], answer[1::2], strict=True)
     ]
-    return Grouping(tasks, frozenset(places)), why
+    return Grouping(tasks, frozenset(places))
 
 
 def _request_line(session: int, one: Request, *, several: bool) -> str:
@@ -87,19 +132,21 @@ _NO_TASK_REASON = "the model found no task in it that a skill could describe"
 
 
 def word_skills(
-    candidates: Sequence[Candidate], run: MiningRun, may_ask: MayAsk
-) -> tuple[tuple[Candidate, ...], list[RejectedCandidate], str]:
-    """Return the candidates as a model words them, the best first, those left out, and why it was not asked.
+    candidates: Sequence[Candidate], questions: DraftQuestions
+) -> tuple[tuple[Candidate, ...], list[RejectedCandidate]]:
+    """Return the candidates as a model words them, the best first, and those left out.
 
-    Code has checked each word of it. Candidates other than recurring tasks stay as they are.
+    Code has checked each word of it. Candidates other than recurring tasks stay as they are. Raises NoAnswerError if
+    there is an answer about none of them.
     """
+    run = questions.run
     drafts = {one: draft_text(one) for one in candidates if one.recurrence}
-    first, why = _worded_drafts(drafts, run, may_ask)
-    if why and not first:
-        return tuple(candidates), [], why
+    first, why = _worded_drafts(drafts, questions)
     made = {one: _worded(one, answer, run) for one, answer in first.items()}
     again = {one: text for one, (_, told) in made.items() if (text := second_draft_text(one, first[one], told))}
-    second, _ = _worded_drafts(again, run, may_ask)  # without an answer the first one stands
+    second: dict[Candidate, DraftAnswer] = {}
+    with suppress(NoAnswerError):  # the first answer stands
+        second, _ = _worded_drafts(again, questions)
     kept = {one: made[one][0] if one in made else one for one in candidates if one in made or one not in drafts}
     for one, answer in second.items():
         better, _ = _worded(one, answer, run)
@@ -112,7 +159,7 @@ def word_skills(
         RejectedCandidate(one.parts[0].text, f"the model did not word it: {why}") for one in drafts if one not in first
     ]
     shown, covered = shortlist([one for one in kept.values() if one is not None])
-    return tuple(shown), [*dropped, *covered], ""
+    return tuple(shown), [*dropped, *covered]
 
 
 def _worded(one: Candidate, answer: DraftAnswer, run: MiningRun) -> tuple[Candidate | None, list[Verdict]]:
@@ -139,83 +186,48 @@ def _refusal(made: Candidate, run: MiningRun) -> str:
 
 
 def _worded_drafts(
-    drafts: Mapping[Candidate, str], run: MiningRun, may_ask: MayAsk
+    drafts: Mapping[Candidate, str], questions: DraftQuestions
 ) -> tuple[dict[Candidate, DraftAnswer], str]:
-    """Return stored or new answers about drafts with these texts, and why some have none."""
+    """Return the answers about drafts with these texts, and why some have none.
+
+    Raises NoAnswerError if all have none.
+    """
     found: dict[Candidate, DraftAnswer] = {}
     ones = [*drafts]
     for start in range(0, len(ones), DRAFTS_ASKED):
         asked = ones[start : start + DRAFTS_ASKED]
-        answers, why = _drafts_answer(asked, tuple(drafts[one] for one in asked), run, may_ask)
-        if why:
-            return found, why
-        found |= zip(asked, answers, strict=True)
+        texts = tuple(drafts[one] for one in asked)
+        work = WordSkills(questions.run.terms.spec, texts, tuple(len(evidence_lines(one)) for one in asked))
+        try:
+            found |= zip(asked, map(answer_of, questions.answer("drafts", work, *texts)), strict=True)
+        except NoAnswerError as error:
+            if not found:
+                raise
+            return found, error.cause
     return found, ""
-
-
-def _drafts_answer(
-    drafts: Sequence[Candidate], texts: tuple[str, ...], run: MiningRun, may_ask: MayAsk
-) -> tuple[Sequence[DraftAnswer], str]:
-    """Return a stored or new answer about these drafts, and why there is none."""
-    name = _stored_name("drafts", run.terms.spec.model, *texts)
-    if (known := run.store.mining.get(name)) is not None:
-        return [*map(answer_of, known)], ""
-    work = WordSkills(run.terms.spec, texts, tuple(len(evidence_lines(one)) for one in drafts))
-    result, why = _ask(work, run, may_ask)
-    if not isinstance(result, DraftsResult):
-        return (), why
-    run.store.mining.save(name, "", [asdict(one) for one in result.drafts], rfc3339(time.time()))
-    return result.drafts, ""
-
-
-def _ask(work: GroupRequests | WordSkills, run: MiningRun, may_ask: MayAsk) -> tuple[Result | None, str]:
-    """Return the result of a question, and why there is none."""
-    why = run.terms.spent_reason(run.store)
-    if why or not may_ask():
-        return None, why or DECLINED_REASON
-    result = run.ask(work)
-    if result.outcome is not Outcome.NOTHING or not isinstance(result, NumbersResult | DraftsResult):
-        return None, result.detail or "the model did not answer"
-    return result, ""
-
-
-def _grouped(texts: tuple[str, ...], run: MiningRun, may_ask: MayAsk) -> tuple[Sequence[Sequence[int]], str]:
-    """Return a stored or new answer about these requests, and why there is none."""
-    name = _stored_name("tasks", run.terms.spec.model, *texts)
-    if (known := run.store.mining.get(name)) is not None:
-        return [one["numbers"] for one in known], ""
-    result, why = _ask(GroupRequests(run.terms.spec, texts), run, may_ask)
-    if not isinstance(result, NumbersResult):
-        return (), why
-    run.store.mining.save(name, "", [{"numbers": one} for one in result.numbers], rfc3339(time.time()))
-    return result.numbers, ""
-
-
-def _stored_name(*content: str) -> str:
-    text = "\n\0".join([*content, prompt.VERSION])
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 # Names, descriptions and headings of new skills: one question for all of them. Words that do not pass stay the drafted.
 
 
 def with_titles(
-    candidates: Sequence[Candidate], taken: Collection[str], run: MiningRun, may_ask: MayAsk
-) -> tuple[tuple[Candidate, ...], str]:
-    """Return the candidates, new skills with a model's titles if those pass, and why the model was not asked.
+    candidates: Sequence[Candidate], taken: Collection[str], questions: DraftQuestions
+) -> tuple[Candidate, ...]:
+    """Return the candidates, new skills with a model's titles if those pass; `taken` are the names of existing skills.
 
-    `taken` are the names of existing skills. Without `may_ask` only a stored answer is used.
+    Raises NoAnswerError.
     """
-    candidates = with_free_names(candidates, taken)
+    run = questions.run
     drafts = {
         one: build_skill(one, day=local_day(time.time()), with_sessions=False)
         for one in candidates
         if one.creates and not one.title
     }
     if not drafts:
-        return tuple(candidates), ""
-    texts = [f"{one.name}\n\n{one.description}\n\n{one.body}" for one in drafts.values()]
-    told, why_not = _model_titles(texts, run, may_ask)
+        return tuple(candidates)
+    texts = tuple(f"{one.name}\n\n{one.description}\n\n{one.body}" for one in drafts.values())
+    answer = questions.answer("titles", TitleSkills(run.terms.spec, texts), *texts)
+    told = {one["skill"]: Title(one["name"], one["description"], one["title"]) for one in answer}
     numbers = {one: number for number, one in enumerate(drafts, 1)}
     names = {*taken, *(one.name for one in candidates)}
     named: list[Candidate] = []
@@ -223,7 +235,7 @@ def with_titles(
         suggested = told.get(numbers.get(one, 0))
         named.append(_apply_title(one, drafts[one], suggested, names - {one.name}, run) if suggested else one)
         names.add(named[-1].name)
-    return tuple(named), why_not
+    return tuple(named)
 
 
 def _apply_title(one: Candidate, drafted: NewSkill, title: Title, taken: Collection[str], run: MiningRun) -> Candidate:
@@ -238,29 +250,3 @@ def _apply_title(one: Candidate, drafted: NewSkill, title: Title, taken: Collect
     except SkilldError:
         return one
     return better
-
-
-def _model_titles(texts: Sequence[str], run: MiningRun, may_ask: MayAsk) -> tuple[Mapping[int, Title], str]:
-    """Return a stored or new answer about these drafts by their numbers, and why there is none."""
-    model, store = run.terms.spec.model, run.store
-    name = _stored_name("titles", model, *texts)
-    if (known := store.mining.get(name)) is not None:
-        return _titles_by_number(known), ""
-    why = run.terms.spent_reason(store)
-    if why or not may_ask():
-        return {}, why or DECLINED_REASON
-    answers: list[Mapping[str, Any]] = []
-
-    def keep(told: PartialResult) -> None:
-        if isinstance(told, TitleResult):
-            answers.extend(asdict(one) for one in told.titles)
-            run.spent.append(told.usage)
-            with store.transaction():
-                store.mining.save(name, "", answers, rfc3339(time.time()))
-
-    result = run.ask(TitleSkills(run.terms.spec, tuple(texts)), keep)
-    return _titles_by_number(answers), "" if result.outcome is Outcome.NOTHING else result.detail
-
-
-def _titles_by_number(told: Iterable[Mapping[str, Any]]) -> dict[int, Title]:
-    return {one["skill"]: Title(one["name"], one["description"], one["title"]) for one in told}

@@ -45,7 +45,7 @@ from skilld.types import (
     Usage,
 )
 from skilld.values import value_class
-from skilld.worker.spawn import Keep, Worker, ignore_plan
+from skilld.worker.spawn import Worker
 
 _MAX_SUMMARY_LENGTH = 300
 _MAX_NAMED_COMMANDS = 3  # commands that are named
@@ -72,11 +72,11 @@ class MiningRun:
         """Whether a question may contain a candidate."""
         return self.withheld.isdisjoint(proof.session for part in candidate.parts for proof in part.proofs)
 
-    def ask(self, work: Question | ExtendSkill, keep: Keep = ignore_plan) -> Result:
+    def ask(self, work: Question | ExtendSkill) -> Result:
         """Return the result of a question to the model, within the day's budget."""
         charge = self.terms.charge(self.store)
         with Worker(self.terms.environment) as worker:
-            result = worker.do(Job(work, self.terms.umask), self.terms.seconds * 2, keep, charge=charge)
+            result = worker.do(Job(work, self.terms.umask), self.terms.seconds * 2, charge=charge)
         self.spent.append(result.usage)
         return result
 

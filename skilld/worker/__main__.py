@@ -211,7 +211,7 @@ def _dispatch_text_job(work: Work, daemon: Daemon) -> Result:
             from skilld.effect.survey import survey_several
 
             return survey_several(work, redact)
-        case FindRedundancy() | MatchSkills() | GroupRequests() | WordSkills():
+        case FindRedundancy() | MatchSkills() | GroupRequests() | WordSkills() | TitleSkills():
             from skilld.jobs.backend_questions import choose
 
             return choose(work, redact)
@@ -219,10 +219,6 @@ def _dispatch_text_job(work: Work, daemon: Daemon) -> Result:
             from skilld.jobs.trial import run_trial
 
             return run_trial(work, redact, daemon.keep)
-        case TitleSkills():
-            from skilld.jobs.backend_questions import title_skills
-
-            return title_skills(work, redact, daemon.keep)
         case AnalyseBatch():
             from skilld.jobs.analyse import analyse
             from skilld.jobs.fallback import with_offline_fallback

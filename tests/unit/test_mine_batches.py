@@ -9,8 +9,9 @@ import pytest
 from skilld.classify.backends import Spec
 from skilld.classify.draft_lines import DraftAnswer, DraftLine
 from skilld.classify.question_jobs import WordSkills
-from skilld.mining.draft_questions import with_titles, word_skills
+from skilld.mining.draft_questions import DraftQuestions, NoAnswerError, word_skills
 from skilld.mining.evidence import Transcripts
+from skilld.mining.new_skill import with_free_names
 from skilld.mining.proposing import MiningRun
 from skilld.mining.questions import Terms
 from skilld.mining.values import Candidate, Part, PartKind, Proof, Recurrence, Savings
@@ -28,7 +29,7 @@ class _Run(MiningRun):
 
     asked: list[int] = field(default_factory=list)
 
-    def ask(self, work: WordSkills, _keep: object = None) -> Result:  # type: ignore[override]
+    def ask(self, work: WordSkills) -> Result:  # type: ignore[override]
         self.asked.append(len(work.drafts))
         lines = DraftLine("step", "", (2,)), DraftLine("step", "", (3,))
         return DraftsResult(outcome=Outcome.NOTHING, drafts=tuple(DraftAnswer((), "", lines) for _ in work.drafts))
@@ -62,10 +63,10 @@ def _draft(number: int) -> Candidate:
 
 def test_every_draft_is_asked_about_a_dozen_at_a_time_and_the_most_frequent_comes_first(run: _Run) -> None:
     drafts = [_draft(number) for number in range(30)]
-    made, left_out, why = word_skills(drafts, run, lambda: True)
-    assert (run.asked, why, left_out) == ([12, 12, 6], "", [])
+    made, left_out = word_skills(drafts, DraftQuestions(run, lambda: True))
+    assert (run.asked, left_out) == ([12, 12, 6], [])
     assert [one.saved.sessions for one in made] == [*range(31, 1, -1)]
-    again, _, _ = word_skills(drafts, run, lambda: False)  # every answer is stored
+    again, _ = word_skills(drafts, DraftQuestions(run, lambda: False))  # every answer is stored
     assert again == made
     assert len(run.asked) == 3
 
@@ -73,15 +74,15 @@ def test_every_draft_is_asked_about_a_dozen_at_a_time_and_the_most_frequent_come
 def test_a_draft_that_may_not_be_asked_about_is_reported_and_the_others_stand(run: _Run) -> None:
     drafts = [_draft(number) for number in range(14)]
     answers = iter([True, False])
-    made, left_out, why = word_skills(drafts, run, lambda: next(answers))
-    assert (len(made), why) == (12, "")
+    made, left_out = word_skills(drafts, DraftQuestions(run, lambda: next(answers)))
+    assert len(made) == 12
     assert [one.missed for one in left_out] == ["the model did not word it: nobody agreed to send them"] * 2
-    none, _, why = word_skills([_draft(40)], run, lambda: False)
-    assert (len(none), why) == (1, "nobody agreed to send them")
+    with pytest.raises(NoAnswerError, match="nobody agreed to send them"):
+        word_skills([_draft(40)], DraftQuestions(run, lambda: False))
 
 
 def test_no_two_skills_have_one_name_nor_that_of_an_existing_skill(run: _Run) -> None:
-    made, _, _ = word_skills([_draft(1), _draft(2)], run, lambda: True)
+    made, _ = word_skills([_draft(1), _draft(2)], DraftQuestions(run, lambda: True))
     same = [replace(one, name="x") for one in made]
-    named, _ = with_titles(same, {"x"}, run, lambda: False)
+    named = with_free_names(same, {"x"})
     assert [one.name for one in named] == ["x-2", "x-3"]

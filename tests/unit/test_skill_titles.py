@@ -6,7 +6,8 @@ import pytest
 
 from skilld.classify.closed_questions import titles
 from skilld.classify.json_answer import BadReplyError
-from skilld.classify.title import Title, acceptable_title, parse_titles
+from skilld.classify.question_jobs import Title
+from skilld.classify.title import acceptable_title, parse_titles
 from support.rows import for_each
 
 DRAFTED = Title(

@@ -17,7 +17,7 @@ import pytest
 
 from skilld import codec
 from skilld.classify.backends import OFFLINE, Spec
-from skilld.classify.partial_results import TitleResult
+from skilld.classify.partial_results import WindowResult
 from skilld.daemon.messages import JobDone, WorkerSlot
 from skilld.protocol import (
     AnalyseBatch,
@@ -43,8 +43,8 @@ JOB = Job(RecoverProposals(()), 0o077)
 LOOK = Job(ObserveProposals(now=0.0, proposals=()), 0o077)
 BATCH = Job(AnalyseBatch(batch=BatchJob(), closed_at="", backend=Spec(OFFLINE)), 0o077)
 LARGE = Job(RecoverProposals(("y" * 1_000_000,)), 0o077)
-TITLED = TitleResult((), "m", Usage())
-PLAN = f"print({codec.encode(KeepRequest(TITLED))!r}, flush=True)"
+ANSWERED = WindowResult(window="w", model="m", usage=Usage())
+PLAN = f"print({codec.encode(KeepRequest(ANSWERED))!r}, flush=True)"
 DONE = Result(outcome=Outcome.NOTHING, detail="done")
 RESULT = f"print({codec.encode(JobEnd(DONE, stays=False, asked_models=False))!r}, flush=True)"
 
@@ -90,7 +90,7 @@ def test_a_job_goes_in_and_its_result_comes_out(bench: Bench, tmp_path: Path) ->
 def test_a_plan_is_stored_before_the_worker_continues(bench: Bench) -> None:
     script = f"sys.stdin.buffer.readline()\n{PLAN}\nif sys.stdin.buffer.readline() == b'go\\n':\n    {RESULT}"
     assert bench.run(script) == DONE
-    assert bench.plans == [TITLED]
+    assert bench.plans == [ANSWERED]
 
 
 @pytest.mark.parametrize(
