@@ -1,7 +1,7 @@
-"""The command line: one file per verb or group of related verbs, listed in `parser`.
+"""The command line: `commands` declares all verbs and their arguments, and a file for each carries it out.
 
-`add` describes the arguments of its verbs; the function that each of them names takes these and returns the exit code.
-`skilld.__main__` calls both and prints the SkilldErrors that either raises. Heavy libraries are imported inside a verb.
+The functions that `commands` names take the parsed arguments and return the exit code; their modules are imported when
+they are called, so that help and completions answer at once. `skilld.entry` prints the SkilldErrors that they raise.
 
 Verbs share `common` (settings, store, JSON), `terminal` (questions to the person) and `inventory` (their skills).
 """

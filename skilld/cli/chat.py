@@ -19,16 +19,6 @@ if TYPE_CHECKING:
     from skilld.skills import Skill
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(verbs, "chat", run, "chat with your configured model, using skills as instructions")
-    parser.add_argument("--skill", metavar="NAME", action="append", default=[], help="a skill to use; repeatable")
-    common.add_project_option(parser)
-    parser.add_argument(
-        "text", metavar="TEXT", nargs="*", help="send this message and exit (default: chat line by line)"
-    )
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Chat until the input ends, or the day's budget."""
     from skilld.classify.backends.paid_calls import charged_to

@@ -1,12 +1,10 @@
-"""What most verbs share: parsers, settings, the store, the redactor, finding a proposal by ID, JSON."""
+"""What most verbs share: settings, the store, the redactor, finding a proposal by ID, JSON."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -31,27 +29,9 @@ if TYPE_CHECKING:
     from skilld.store.learnings import Learning
     from skilld.types import Proposal
 
-Verbs = Any  # argparse's own type for this is private
 REPROPOSAL_CONDITION = "proposed again only if you say it in other words in a later session"
 _MAX_SHOWN_PATH = 200  # characters
 _MAX_LISTED = 5  # proposals listed if the person named none
-
-
-def verb(
-    verbs: Verbs,
-    name: str,
-    run: Callable[[argparse.Namespace], int],
-    text: str,
-    *,
-    json: bool = False,
-    stays: bool = False,
-) -> argparse.ArgumentParser:
-    """Add one verb, with the option --json if `json` is set; one that `stays` looks at git anew again and again."""
-    parser: argparse.ArgumentParser = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
-    parser.set_defaults(run=run, stays=stays)
-    if json:
-        parser.add_argument("--json", action="store_true", help="print one JSON document")
-    return parser
 
 
 def home() -> Path:
@@ -115,35 +95,6 @@ def store_or_empty() -> Store:
     return store()
 
 
-def parse_number(text: str, limit: float = math.inf, *, zero: bool = True) -> float:
-    """Parse the number given to an option. Raises ArgumentTypeError if it is not a number or out of bounds."""
-    with suppress(ValueError):
-        if 0 <= (found := float(text)) <= limit and found != math.inf and (found or zero):
-            return found
-    bound = "of at least 0" if zero else "greater than 0"
-    raise argparse.ArgumentTypeError(f"must be a number {bound}" + (f" and at most {limit:g}" * (limit != math.inf)))
-
-
-_DAYS_PER_UNIT = {"h": 1 / 24, "d": 1.0, "w": 7.0}
-_MAX_DAYS = 36_500
-
-
-def parse_days(text: str) -> float:
-    """Parse how many days to look back, given as 7, 7d, 36h or 2w; at most a hundred years."""
-    unit = _DAYS_PER_UNIT.get(text[-1:], 0.0)
-    try:
-        return min(parse_number(text[:-1] if unit else text, _MAX_DAYS, zero=False) * (unit or 1.0), _MAX_DAYS)
-    except argparse.ArgumentTypeError as error:
-        raise argparse.ArgumentTypeError(f"{error}, in days, or like 36h or 2w") from None
-
-
-def parse_count(text: str) -> int:
-    """Parse a whole number from 1 to 999,999,999."""
-    if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or not int(text):
-        raise argparse.ArgumentTypeError("must be a whole number greater than 0 and at most 999999999")
-    return int(text)
-
-
 def expand_path(given: str | Path) -> Path:
     """Return a path that the person typed, with ~ expanded.
 
@@ -188,18 +139,6 @@ def resolve_folder(given: Path) -> Path:
     if not found.is_dir():
         raise SkilldError("No such folder", str(given))
     return found
-
-
-def add_project_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--project`, the folder that a verb works in."""
-    about = "the project's folder (default: the current one)"
-    parser.add_argument("--project", metavar="FOLDER", type=Path, default=Path(), help=about)
-
-
-def add_project_choice(parser: Verbs, what: str) -> None:
-    """Add `--project`, which restricts a verb to one project; `what` begins its help."""
-    about = f"{what} the project in FOLDER (without FOLDER: the current one)"
-    parser.add_argument("--project", metavar="FOLDER", type=Path, nargs="?", const=Path(), help=about)
 
 
 def check_agent(agent: str | None) -> None:

@@ -15,21 +15,13 @@ from typing import Any
 
 from skilld import console
 from skilld.cli import common, inventory
+from skilld.cli.commands import SHELLS
 
-SHELLS = ("bash", "zsh", "fish")
 _REQUEST_VARIABLE = "_ARGCOMPLETE"  # set by argcomplete's shell function
 _SHELL_SAFE_PATTERN = re.compile(r"[\w.:@+/-]+")  # a name that needs no quoting in any shell
 _MAX_SUMMARY = 60  # characters
 
 Candidates = Mapping[str, str] | Iterable[str]  # completions, with descriptions if they help
-
-
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(verbs, "completion", run, "print a shell completion script for skilld")
-    parser.add_argument(
-        "shell", metavar="SHELL", nargs="?", choices=SHELLS, help=f"{', '.join(SHELLS)} (default: the shell you use)"
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -26,30 +26,6 @@ _VALUE_WIDTH = 9  # fits most values
 _MASK = "***@"  # shown in place of a login
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(verbs, "config", show, "show or change the settings")
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action")
-    all_ = common.verb(actions, "show", show, "list every setting with its value and meaning", json=True)
-    all_.add_argument("key", metavar="KEY", nargs="?", help="show only this setting, or section such as `budget`")
-    one = common.verb(actions, "get", get, "print the value of a setting", json=True)
-    one.add_argument("key", metavar="KEY", help="the setting's name, as listed by `skilld config show`")
-    common.verb(actions, "path", path, "print the path of the settings file")
-    change = common.verb(actions, "set", set_, "change a setting")
-    change.add_argument("key", metavar="KEY", help="the setting's name, as listed by `skilld config show`")
-    change.add_argument(
-        "value",
-        metavar="VALUE",
-        help="the new value; separate list items with commas; - reads it from standard input, for a secret",
-    )
-    change.set_defaults(check_words=lambda a: _changed_values(common.places().settings_file, a.key, a.value))
-    change.add_argument("--no-check", action="store_true", help="do not send a new model a test question")
-    common.verb(actions, "edit", edit, "open the file in your editor, with every setting and its meaning")
-    back = common.verb(actions, "unset", unset, "remove a setting from the file, restoring its default")
-    back.add_argument("key", metavar="KEY", help="the setting's name, as listed by `skilld config show`")
-    back.set_defaults(check_words=lambda given: _check_key(given.key))
-
-
 def show(arguments: argparse.Namespace) -> int:
     """Show every setting with its value, or only one, or those of one section."""
     from skilld.settings import setting_keys
@@ -279,6 +255,16 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
         raise UsageError("The setting was not changed", cause, f"Edit {file} by hand.")
     _write_file(file, after.replace("\n", ending))
     return True
+
+
+def check_set(arguments: argparse.Namespace) -> None:
+    """Raise UsageError if the setting cannot be set to this value."""
+    _changed_values(common.places().settings_file, arguments.key, arguments.value)
+
+
+def check_unset(arguments: argparse.Namespace) -> None:
+    """Raise UsageError if there is no such setting."""
+    _check_key(arguments.key)
 
 
 def _changed_values(file: Path, key: str, value: str | None) -> tuple[dict[str, Any], Any] | None:

@@ -40,17 +40,6 @@ class MergeOffer:
 _MAX_APART = 5  # pairs of different projects that are named
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    about = "find skills for the same task and propose merging them"
-    parser = common.verb(verbs, "consolidate", run, about, json=True)
-    common.add_project_choice(parser, "only the skills of")
-    parser.add_argument("--dry-run", action="store_true", help="show what would be proposed without proposing it")
-    parser.add_argument(
-        "names", metavar="NAME", nargs="*", help="merge these two skills, whether or not they are similar"
-    )
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.cli.effect import read_past_sessions

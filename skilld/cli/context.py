@@ -25,17 +25,6 @@ _SOURCE_NOTES = {
 }
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    about = "show what each agent loads here: instructions, rules, skills"
-    parser = common.verb(verbs, "context", run, about, json=True)
-    about = "only this agent (default: every agent installed or used here)"
-    parser.add_argument("--agent", metavar="AGENT", help=about)
-    common.add_project_option(parser)
-    about = "count tokens with a tokenizer (slower) instead of dividing characters by 4"
-    parser.add_argument("--tokens", action="store_true", help=about)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.context.installed import contexts, unread_files

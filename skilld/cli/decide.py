@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
@@ -30,70 +29,11 @@ _USUAL_STATES = {
 }
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verbs."""
-    parser = common.verb(verbs, "accept", accept, "commit proposals to the branch you have checked out", json=True)
-    parser.set_defaults(check_words=_check_accept)
-    parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
-    which = parser.add_mutually_exclusive_group()
-    about = "accept the open proposals of the repository you are in and your personal ones, oldest first"
-    which.add_argument("--all", action="store_true", help=about)
-    about = "accept those of all repositories; in a terminal, lists the repositories and asks first"
-    which.add_argument("--all-repositories", action="store_true", help=about)
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-    _add_part(parser, "accept")
-    parser.add_argument("--worktree", action="store_true", help="write the file without committing")
-    about = "apply it to this file instead, such as your own ~/.claude/CLAUDE.md"
-    parser.add_argument("--to", metavar="PATH", type=Path, help=about)
-    about = "discard proposals; each returns only if you say it in other words"
-    parser = common.verb(verbs, "reject", reject, about, json=True)
-    parser.set_defaults(check_words=common.check_ids)
-    parser.description = f"Discard proposals. Each is {common.REPROPOSAL_CONDITION}."
-    parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
-    _add_part(parser, "reject")
-    _add_why(parser)
-    about = "bring back rejected, dropped or stale proposals"
-    parser = common.verb(verbs, "restore", restore, about, json=True)
-    parser.set_defaults(check_words=common.check_ids)
-    parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
-    about = "take accepted proposals out again with a new commit"
-    parser = common.verb(verbs, "revert", revert, about, json=True)
-    parser.set_defaults(check_words=common.check_ids)
-    parser.description = (
-        f"Take accepted proposals out again with a new commit. Each is {common.REPROPOSAL_CONDITION}. "
-        "To have one open again instead, as if you had not accepted it: u in skilld review."
-    )
-    parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
-    _add_why(parser)
-
-
-def _add_part(parser: argparse.ArgumentParser, verb: str) -> None:
-    parser.add_argument(
-        "--part",
-        metavar="N",
-        type=_parse_parts,
-        action="extend",
-        default=[],
-        help=f"{verb} only this part, or parts (1,3), and leave the rest open; `skilld show` numbers them",
-    )
-
-
-def _add_why(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--why", metavar="TEXT", default="", help="record your reason")
-
-
-def _parse_parts(text: str) -> list[int]:
-    parts = text.replace(",", " ").split()
-    if not parts or not all(part.isascii() and part.isdigit() and int(part) for part in parts):
-        raise argparse.ArgumentTypeError("must be one or more numbers, such as 1,3")
-    return [int(part) for part in parts]
-
-
 def accept(arguments: argparse.Namespace) -> int:
     """Commit proposals to the branch checked out in each skill's repository, or only write the files."""
     from skilld.proposals.decide import accepting
 
-    batch = _check_accept(arguments)
+    batch = check_accept(arguments)
     if batch:
         return _accept_all(arguments)
     if arguments.to:
@@ -101,7 +41,7 @@ def accept(arguments: argparse.Namespace) -> int:
     return _decide(arguments, lambda removed: accepting(removed, worktree=arguments.worktree))
 
 
-def _check_accept(arguments: argparse.Namespace) -> str:
+def check_accept(arguments: argparse.Namespace) -> str:
     """Return the option that names many proposals, if one does. Raises an error if what was typed cannot be meant."""
     common.check_ids(arguments)
     batch = "--all" if arguments.all else "--all-repositories" if arguments.all_repositories else ""

@@ -24,12 +24,6 @@ _MAX_PASSED_OVER = 3
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red", "skip": "dim"}
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(verbs, "doctor", run, "diagnose problems and explain why nothing was proposed", json=True)
-    parser.add_argument("--ask", action="store_true", help="also send the model one test question (about 1,000 tokens)")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb. Returns 1 if a check fails; a warning is not a failure."""
     from skilld.health.agent_checks import NOT_INSTALLED

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory, over_option
+from skilld.cli.commands import SAMPLE_NOTE
 from skilld.cli.daemon_job import run_as_job
 from skilld.cli.progress import Progress
 from skilld.clock import rfc3339
@@ -41,20 +42,8 @@ _APPLIES_NOTE = (
     "A rule applied in a session that loaded its file and did the kind of work the rule is about; "
     "a rule about how the agent answers applies to all work."
 )
-_SAMPLE_NOTE = "Telling whether a rule is followed takes at least 40 sessions after it was added in which it applied."
 _MAX_QUIET_RULES = 3  # without a repeat and too new to tell: more of them are only counted
 _COLOURS = {"holds": "green", "repeated": "yellow", "unused": "dim", "unknown": "dim"}
-
-
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(verbs, "effect", run, "show which rules were followed and which you had to repeat", json=True)
-    parser.description = f"{parser.description} {_SAMPLE_NOTE}"
-    which = "only the rules in this skill or file, or the rule with this ID or from this proposal"
-    parser.add_argument("which", metavar="NAME|PATH|ID", nargs="?", help=which)
-    about = "check the rules in one file against all transcripts in these folders or object stores (s3://...)"
-    over_option.add_options(parser, about)
-    parser.add_argument("--mend", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -105,7 +94,7 @@ def _run_over(arguments: argparse.Namespace) -> int:
     for one in found.rules:
         _print_outcome(one, complete=False)
     if any(one.effect.state == "unknown" for one in found.rules):
-        console.say(_SAMPLE_NOTE, style="dim")
+        console.say(SAMPLE_NOTE, style="dim")
     console.say(f"{pluralize(found.sessions, 'session')} in the file's project.")
     if found.unreadable:
         console.say(f"{pluralize(len(found.unreadable), 'transcript')} could not be read.")
@@ -257,7 +246,7 @@ def _print_outcomes(found: Sequence[RuleOutcome], which: str) -> None:
         more = pluralize(len(hidden), "rule" if len(hidden) == len(found) else "more rule")
         console.say(f"{more} without a result yet. To list those of a file: skilld effect PATH")
     if any(one.effect.state == "unknown" for one in found):
-        console.say(_SAMPLE_NOTE, style="dim")
+        console.say(SAMPLE_NOTE, style="dim")
 
 
 def _is_quiet(outcome: RuleOutcome) -> bool:

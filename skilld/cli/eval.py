@@ -34,43 +34,6 @@ _DEFAULT_JOBS = 4  # within the lowest rate limits of providers
 _PROGRESS_SECONDS = 5.0  # between two lines of progress
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(verbs, "eval", run, "score how well skilld judges and redacts, on labelled cases", json=True)
-    parser.add_argument("kind", choices=tuple(_SCORERS), metavar="KIND", help=", ".join(_SCORERS))
-    parser.add_argument(
-        "--data",
-        type=Path,
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="labelled cases, one JSON object per line (pairs if KIND is repeats or matters; none if decisions)",
-    )
-    parser.add_argument(
-        "--backend",
-        metavar="NAME",
-        default="offline",
-        help=(
-            "offline (the default), litellm (your configured model), a model string, gold (batches "
-            "only: a model that gives the labelled answers), or stored:FOLDER (answers kept in "
-            "files)"
-        ),
-    )
-    parser.add_argument(
-        "--jobs",
-        type=common.parse_count,
-        metavar="N",
-        default=_DEFAULT_JOBS,
-        help=f"batches to judge in parallel (default: {_DEFAULT_JOBS})",
-    )
-    parser.add_argument(
-        "--usd", type=common.parse_number, metavar="DOLLARS", help="start no new batches after spending this much"
-    )
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="write the outcome of each case to FILE, one JSON object per line"
-    )
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     _check_data(arguments.kind, arguments.data)

@@ -200,7 +200,7 @@ def _look_back(days: float | None) -> None:
             time.sleep(0.05)
     umask = os.umask(0o077)  # `run` sets it for its whole process
     try:
-        run.run(argparse.Namespace(once=True, backfill=days, brief=True))
+        run.run(argparse.Namespace(once=True, backfill=days), brief=True)
     finally:
         os.umask(umask)
         if again:

@@ -22,16 +22,6 @@ _MOSTLY_READ_COMMANDS = {"fsck", "reflog"}  # but `reflog expire` and `fsck --lo
 _WRITE_COMMANDS = {"add", "branch", "cherry-pick", "commit", "merge", "rebase", "reset", "restore", "revert", "switch"}
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    text = "run git in the repositories that skilld keeps for your skills"
-    parser = common.verb(verbs, "git", run, text)
-    parser.add_argument("--root", metavar="FOLDER", type=Path, help="the skills folder, if you have several")
-    parser.add_argument(
-        "args", metavar="ARGS", nargs=argparse.REMAINDER, help="a git command: merge, cherry-pick, revert, log, ..."
-    )
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb: git replaces this process."""
     from skilld.git.managed_repos import list_roots, open_any, person_git

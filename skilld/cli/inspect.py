@@ -12,14 +12,6 @@ from skilld.errors import SkilldError, cause_of
 from skilld.text import pluralize
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(verbs, "inspect", run, "show how skilld reads a transcript", json=True)
-    parser.add_argument("file", metavar="FILE", type=Path, help="a transcript")
-    parser.add_argument("--agent", metavar="AGENT", help="the agent that wrote the transcript, if skilld cannot tell")
-    parser.add_argument("--explain", action="store_true", help="show how skilld classified each record, and why")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.agents import ADAPTERS

@@ -24,24 +24,6 @@ if TYPE_CHECKING:
 _MAX_PASSED_OVER = 20  # shown unless a search or a project narrows them down
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(verbs, "learnings", run, "list what you said that is in no file yet, or propose it", json=True)
-    parser.set_defaults(check_words=_check_words)
-    parser.add_argument("action", nargs="?", choices=["propose"], help="propose: turn a learning into a proposal")
-    parser.add_argument("id", nargs="?", metavar="ID", help="ID of the learning to propose; a prefix is enough")
-    parser.add_argument("--to", metavar="PATH", type=Path, help="with propose: the file to put the learning in")
-    parser.add_argument("--search", metavar="TEXT", help="show only learnings about TEXT, best match first")
-    parser.add_argument(
-        "--project", metavar="FOLDER", type=Path, help="show only what you said in the project at FOLDER"
-    )
-    parser.add_argument(
-        "--forget",
-        metavar="ID",
-        help="delete this learning (even one from several sessions), or a rejected proposal's words",
-    )
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.jobs.asks import current_asks
@@ -177,7 +159,7 @@ def _find_proposed(store: Store, name: str) -> str:
     return ""
 
 
-def _check_words(arguments: argparse.Namespace) -> None:
+def check_words(arguments: argparse.Namespace) -> None:
     """Raise UsageError if there is no learning to propose."""
     if arguments.action and not arguments.id:
         raise UsageError("Which learning?", "propose needs an ID", "List them: skilld learnings")
@@ -186,7 +168,7 @@ def _check_words(arguments: argparse.Namespace) -> None:
 def _propose(store: Store, arguments: argparse.Namespace) -> int:
     from skilld.jobs.relocation import propose_learning
 
-    _check_words(arguments)
+    check_words(arguments)
     ask = _find_ask(store, common.as_text(arguments.id))
     if ask[0].is_result:
         cause = "it is the result of a task, and only what you say becomes a rule"

@@ -24,21 +24,6 @@ _COLOURS = {"warning": "yellow", "error": "red", "critical": "red"}
 _MAIN_FIELDS = ("timestamp", "level", "event")  # in this order, before the others
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    about = "show the daemon's log: IDs, counts and times, never your words"
-    parser = common.verb(verbs, "logs", run, about, json=True)
-    parser.add_argument("-f", "--follow", action="store_true", help="keep printing new entries")
-    about = "how many entries to show (default: %(default)s)"
-    parser.add_argument("-n", "--lines", metavar="NUMBER", type=_parse_number, default=50, help=about)
-
-
-def _parse_number(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError("must be a whole number, at least 0")
-    return int(text)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     if arguments.json and arguments.follow:

@@ -34,24 +34,6 @@ if TYPE_CHECKING:
 _NOT_JOINED = "Not joined"
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(verbs, "machines", status, "sync your decisions between your machines")
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
-    entering = common.verb(actions, "join", join, "preview what this machine would send, then start syncing")
-    entering.add_argument(
-        "remote", metavar="REMOTE", help="a private git repository of yours; use the same one on every machine"
-    )
-    entering.add_argument("--name", metavar="NAME", default="", help="a name for this machine (default: a random one)")
-    entering.add_argument("--as-sent", action="store_true", help="preview each record as the JSON that is sent")
-    entering.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    leaving = common.verb(actions, "leave", leave, "delete this machine's data from the remote")
-    leaving.add_argument("--yes", action="store_true", help=argparse.SUPPRESS)  # nothing is asked
-    common.verb(actions, "status", status, "list your machines and their rules, as of the last sync", json=True)
-    syncing = common.verb(actions, "sync", sync, "fetch your other machines' decisions and push this machine's")
-    syncing.add_argument("--unasked", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
-
-
 def require_membership(store: Store) -> Membership:
     """Return this machine's membership. Raises SkilldError if it has not joined."""
     from skilld.machines.sync import load

@@ -14,15 +14,6 @@ from skilld.cli import common, inventory
 from skilld.errors import RefusedError
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(
-        verbs, "mcp", run, "serve your skills read-only to agents without skill support (MCP)", stays=True
-    )
-    common.add_project_option(parser)
-    parser.add_argument("--config", metavar="AGENT", help="print the MCP settings for AGENT and exit")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Serve until the client closes stdin."""
     if arguments.config:

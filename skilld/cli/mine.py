@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
@@ -41,62 +40,6 @@ _NO_TRANSCRIPTS = {
 }
 _PARENT_POLL_SECONDS = 0.5
 _never_set = threading.Event()
-
-
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(verbs, "mine", run, "propose skills, new or changed, from your past sessions", json=True)
-    parser.add_argument(
-        "paths", metavar="PATH", type=Path, nargs="*", help="transcripts or folders to read (default: your agents')"
-    )
-    _add_source_options(parser)
-    back = "days to look back, or 36h, 2w (default: 14; --reviews: 90)"
-    parser.add_argument("--since", metavar="DAYS", type=common.parse_days, help=back)
-    parser.add_argument("--project", metavar="FOLDER", type=Path, help="only sessions in this project")
-    parser.add_argument(
-        "--from", dest="ids", metavar="ID", nargs="+", help="only sessions with these IDs or prefixes; - reads them"
-    )
-    parser.add_argument(
-        "--limit", metavar="N", type=common.parse_count, default=100, help="read at most N sessions (default: 100)"
-    )
-    parser.add_argument(
-        "--min-turns",
-        metavar="N",
-        type=common.parse_count,
-        default=1,
-        help="only sessions with at least N messages from you",
-    )
-    parser.add_argument(
-        "--min-cost",
-        metavar="USD",
-        type=common.parse_number,
-        help="only sessions known to have cost at least this many US dollars",
-    )
-    parser.add_argument(
-        "--status", choices=("completed",), help="only sessions that ran to completion, as far as skilld can tell"
-    )
-    # "prompt" is still accepted, as in older versions, but never found.
-    kinds = ("workflow", "domain", "mcp", "prompt")
-    shown = f"{{{','.join(kinds[:-1])}}}"
-    parser.add_argument("--kind", choices=kinds, metavar=shown, help="create only this kind of skill")
-    parser.add_argument("--name", metavar="NAME", default="", help="the name of the first new skill")
-    parser.add_argument("--dry-run", action="store_true", help="report without proposing anything")
-    parser.add_argument("--edit", action="store_true", help="open each new skill in your editor before proposing it")
-    parser.add_argument(
-        "-i",
-        "--interactive",
-        action="store_true",
-        help="choose sessions, review the findings, then name and propose skills",
-    )
-    parser.add_argument("--yes", action="store_true", help="call the model without asking you first")
-    parser.add_argument("--nightly", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
-
-
-def _add_source_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--reviews", action="store_true", help="read the repository's review comments on GitHub or GitLab instead"
-    )
-    over_option.add_options(parser, "report on all transcripts in these folders or object stores (s3://...)")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -15,15 +15,6 @@ if TYPE_CHECKING:
     from skilld.mining.parallel import FileResult, Job
 
 
-def add_options(parser: argparse.ArgumentParser, description: str) -> None:
-    """Add the options; `description` is the help of `--over`."""
-    parser.add_argument("--over", metavar="FOLDER|URL", nargs="+", help=description)
-    about = "with --over: processes to use (default: one per core)"
-    parser.add_argument("--workers", metavar="N", type=int, help=about)
-    about = "with --over: Dask scheduler to use, such as tcp://host:8786"
-    parser.add_argument("--cluster", metavar="ADDRESS", help=about)
-
-
 def check_options(arguments: argparse.Namespace) -> None:
     """Raise UsageError if an option is out of range or lacks the `--over` it belongs to."""
     if (arguments.workers is not None or arguments.cluster) and not arguments.over:

@@ -6,10 +6,10 @@ import argparse
 import re
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from typing import NoReturn
 
 from skilld import __version__
+from skilld.cli.commands import VERBS
 from skilld.cli.examples import format_examples
 from skilld.errors import Exit
 from skilld.git.staging_branch import STAGING_BRANCH
@@ -30,17 +30,6 @@ GROUPS = {
 }
 _MIN_LIKENESS = 0.7  # of a suggestion with another first letter; "bogus" is like "logs" by 0.67
 _OVERVIEW_GROUPS = 2  # shown if no command is given
-# Each verb has a module of its name in skilld.cli, except these.
-_MODULES = {
-    **dict.fromkeys(("accept", "reject", "restore", "revert"), "decide"),
-    **dict.fromkeys(("resume", "snooze", "retry"), "pause"),
-    "show": "proposals",
-    "suggest": "recommend",
-    "feedback": "record",
-    "cost": "status",
-    "unsync": "sync",
-}
-VERBS = {verb: _MODULES.get(verb, verb) for group in GROUPS.values() for verb in group}
 ABOUT = (
     "Remembers what you tell your coding agents: skilld proposes small edits to the\n"
     f"files they load, each quoting your words, on the git branch {STAGING_BRANCH}."
@@ -164,13 +153,13 @@ def _suggestion(given: str, known: list[str]) -> str:
 def build_parser(verb: str = "") -> argparse.ArgumentParser:
     """Return the parser; every verb sets `run`, a function of the parsed arguments that returns the exit code.
 
-    Given the verb to be parsed, other verbs' modules are not imported: the daemon would keep their 0.7 MB for good.
+    Given the verb to be parsed, no other verb's parser is made.
     """
     parser = _Overview(prog="skilld")
     parser.add_argument("--version", action="version", version=f"skilld {__version__}")
     verbs = parser.add_subparsers(
         title="commands", metavar="COMMAND", dest="command", required=True, parser_class=_Parser
     )
-    for name in (VERBS[verb],) if verb in VERBS else dict.fromkeys(VERBS.values()):
-        import_module(f"skilld.cli.{name}").add(verbs)
+    for name in (verb,) if verb in VERBS else VERBS:
+        VERBS[name].add_to(verbs, name)
     return parser

@@ -16,27 +16,6 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _DURATION_PART = re.compile(r"(?<![\d.])(\d++(?:\.\d++)?)([smhdw])", re.ASCII)
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the four verbs."""
-    parser = common.verb(verbs, "pause", pause, "stop judging and proposing until you resume")
-    parser.add_argument(
-        "duration",
-        metavar="DURATION",
-        nargs="?",
-        help="how long to pause, such as 30m, 1h30m, 1d or 2w (default: until you resume)",
-    )
-    common.verb(verbs, "resume", resume, "resume judging and proposing")
-    parser = common.verb(verbs, "snooze", snooze, "mute desktop notifications; everything else keeps working")
-    parser.add_argument(
-        "duration",
-        metavar="DURATION",
-        nargs="?",
-        default="1h",
-        help="how long to mute, such as 30m, 1h30m, 1d or 2w (default: 1h); off to unmute",
-    )
-    common.verb(verbs, "retry", retry, "try again now to judge what failed or was delayed")
-
-
 def pause(arguments: argparse.Namespace) -> int:
     """Stop judging, for a while or until resumed."""
     from skilld.store.meta import FOREVER, PAUSED_UNTIL

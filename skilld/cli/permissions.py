@@ -33,10 +33,10 @@ def _is_dry_run(arguments: argparse.Namespace) -> bool:
 # Commands that only read, at least with these arguments.
 _READERS = (
     *("completion", "config", "config get", "config path", "config show", "context", "cost"),
-    *("demo", "doctor", "eval", "inspect", "logs", "mcp", "machines", "machines status"),  # demo has a home of its own
+    *("demo", "doctor", "eval", "inspect", "logs", "mcp", "machines status"),  # demo has a home of its own
     *("proposals", "recommend", "service", "service status", "show", "status", "statusline", "suggest"),
     *("skills diff", "skills history", "skills list", "skills profile", "skills show", "skills test", "skills use"),
-    *("team", "team status", "why"),
+    *("team status", "why"),
 )
 _WITH_DRY_RUN = (
     *("consolidate", "mine", "service install", "skills eval", "skills share", "sync", "team pr", "trim"),

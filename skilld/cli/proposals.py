@@ -28,22 +28,6 @@ _MAX_FLAGS = 3  # of one proposal in the list
 _MAX_COMMAND_WIDTH = 32  # leaves room for a description beside the command
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verbs."""
-    parser = common.verb(verbs, "proposals", run, "list the proposals waiting for your decision", json=True)
-    parser.add_argument(
-        "--state",
-        metavar="STATE",
-        default="open",
-        help="open (default), accepted, rejected, reverted, dropped (taken off the staging branch, rejected after a "
-        "day), stale (no longer fits the file), superseded (another one says the same), said (already in a file), or "
-        "all; separate several with commas",
-    )
-    parser = common.verb(verbs, "show", run_show, "show a proposal: your words, the diff, and how to decide", json=True)
-    parser.add_argument("id", metavar="ID", nargs="?", help="a proposal's ID, or a prefix of it")
-    parser.add_argument("--without-commands", action="store_true", help=argparse.SUPPRESS)  # for the demo
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.proposals.remarks import unwanted_said_again

@@ -24,20 +24,6 @@ if TYPE_CHECKING:
     from skilld.store import Store
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verbs."""
-    about = "list the skills that fit a task, and what you have said about it"
-    parser = common.verb(verbs, "recommend", run, about, json=True)
-    parser.add_argument("text", metavar="TEXT", nargs="+", help="the task, in a few words")
-    parser.add_argument("--ask", action="store_true", help="let the model choose among your skills (one model call)")
-    common.add_project_option(parser)
-    about = "print a short summary of this project's skills for a new session"
-    parser = common.verb(verbs, "suggest", run_suggest, about, json=True)
-    common.add_project_option(parser)
-    about = "print the hook that shows the summary at the start of every session"
-    parser.add_argument("--hook", metavar="AGENT", help=about)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     text = common.as_text(" ".join(arguments.text)).strip()

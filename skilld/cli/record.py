@@ -21,46 +21,6 @@ if TYPE_CHECKING:
 _CONFIDENCE_WITHOUT_SKILL = 0.5  # in what a task done without a skill taught
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the two verbs."""
-    parser = common.verb(verbs, "record", record, "record a finished task, or show statistics on past ones")
-    parser.add_argument("prompt", metavar="TEXT", nargs="?", help="the task you asked for")
-    common.add_project_option(parser)
-    parser.add_argument(
-        "--status",
-        choices=("completed", "failed", "abandoned"),
-        default="completed",
-        help="how the task ended (default: completed)",
-    )
-    parser.add_argument("--tool", metavar="NAME", action="append", default=[], help="a tool the task used; repeatable")
-    parser.add_argument(
-        "--skill", metavar="NAME", action="append", default=[], help="a skill the task used; repeatable"
-    )
-    parser.add_argument(
-        "--seconds", metavar="N", type=common.parse_number, default=0.0, help="how long the task took, in seconds"
-    )
-    parser.add_argument("--result", metavar="TEXT", default="", help="the result; kept as a learning with --qa-passed")
-    checked = parser.add_mutually_exclusive_group()
-    checked.add_argument(
-        "--qa-passed", dest="qa", action="store_true", default=None, help="the result passed its checks"
-    )
-    checked.add_argument("--qa-failed", dest="qa", action="store_false", help="the result failed its checks")
-    parser.add_argument("--stats", action="store_true", help="show statistics on past tasks and sessions")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser = common.verb(verbs, "feedback", feedback, "rate a skill, so that it is recommended more or less often")
-    parser.add_argument("skill", metavar="SKILL", help="the skill's name, or its folder if two skills share the name")
-    helped = parser.add_mutually_exclusive_group(required=True)
-    helped.add_argument("--helpful", action="store_true", help="the skill helped")
-    helped.add_argument("--unhelpful", dest="helpful", action="store_false", help="the skill did not help")
-    parser.add_argument("--note", metavar="TEXT", default="", help="a note to keep with your feedback")
-    parser.add_argument(
-        "--session",
-        metavar="ID",
-        default="",
-        help="the session that used the skill; only your latest feedback per session counts",
-    )
-
-
 def record(arguments: argparse.Namespace) -> int:
     """Store a task, or show statistics on past ones."""
     store = common.store_or_empty() if arguments.stats else common.store()

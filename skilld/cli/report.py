@@ -8,7 +8,6 @@ import os
 import time
 from contextlib import closing
 from dataclasses import asdict
-from pathlib import Path
 from shutil import get_terminal_size
 
 from skilld import console
@@ -17,17 +16,6 @@ from skilld.errors import SkilldError
 from skilld.files import write_atomically
 
 _MIN_WIDTH, _MAX_WIDTH = 40, 98  # columns
-
-
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    about = "show what you taught in the last year, and whether it helped"
-    parser = common.verb(verbs, "report", run, about, json=True)
-    parser.add_argument("--html", metavar="FILE", type=Path, help="write the report to FILE as a web page")
-    parser.set_defaults(check_words=_check_page)
-    # `arguments.words` is the command as it was typed.
-    about = "with --html or --json: include your words and the rules (default: numbers only)"
-    parser.add_argument("--words", dest="with_words", action="store_true", help=about)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -55,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _check_page(arguments: argparse.Namespace) -> None:
+def check_page(arguments: argparse.Namespace) -> None:
     """Raise SkilldError if no page can be written there."""
     path = common.expand_path(arguments.html).absolute()
     if os.path.exists(path) and not path.is_file():  # noqa: PTH110 - raises nothing

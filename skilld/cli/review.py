@@ -18,18 +18,6 @@ if TYPE_CHECKING:
     from skilld.store import Store
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(
-        verbs, "review", run, "go through the proposals on screen: accept, reject, edit, undo", stays=True
-    )
-    parser.add_argument("ids", metavar="ID", nargs="*", help="only these proposals")
-    parser.set_defaults(check_words=common.check_ids)
-    parser.add_argument(
-        "--plain", action="store_true", help="ask questions line by line instead of using the full screen"
-    )
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.review.controller import ReviewContext, ReviewSession

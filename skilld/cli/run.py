@@ -29,18 +29,8 @@ if TYPE_CHECKING:
     from skilld.worker.spawn import Worker
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(verbs, "run", run, "follow your agents' sessions and propose edits", stays=True)
-    parser.add_argument("--once", action="store_true", help="process new messages, then exit")
-    parser.add_argument(
-        "--backfill", metavar="DAYS", type=common.parse_days, help="also process your messages from the last DAYS days"
-    )
-    parser.set_defaults(brief=False)
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Run the verb."""
+def run(arguments: argparse.Namespace, *, brief: bool = False) -> int:
+    """Run the verb; `brief` is for `setup`, which has printed what was found and prints the outcome."""
     gc.disable()  # until everything is imported: those objects stay, and collecting took a sixth of the time
     from skilld import logs
     from skilld.cli.terminal import remove_unfinished_edits
@@ -67,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     logs.set_up(None if _is_journald_reading() else where.log, terminal=terminal)
     store = open_store(where.database, time.time())
     new_here = store.meta.get(INSTALLED_AT) is None
-    if terminal and not arguments.brief:
+    if terminal and not brief:
         from skilld.cli import setup
 
         if setup.ask_once(settings, where.settings_file):
@@ -75,13 +65,13 @@ def run(arguments: argparse.Namespace) -> int:
     settings_cache.store_settings(store, settings, origin)
     engine = Engine(store, settings, common.host(umask=umask), time.time(), _redact)
     try:
-        return _follow(engine, where, arguments, new_here=new_here)
+        return _follow(engine, where, arguments, new_here=new_here, brief=brief)
     finally:
         store.close()
         lock.release()
 
 
-def _follow(engine: Engine, places: Places, arguments: argparse.Namespace, *, new_here: bool) -> int:
+def _follow(engine: Engine, places: Places, arguments: argparse.Namespace, *, new_here: bool, brief: bool) -> int:
     """Print what was found here, and follow the agents: once, or until a signal. Returns the exit code."""
     from skilld.daemon.lock import FileIdentity, show_life
     from skilld.daemon.loop import Loop
@@ -102,7 +92,7 @@ def _follow(engine: Engine, places: Places, arguments: argparse.Namespace, *, ne
         engine.follower.sweep()  # before printing what was found
     # Printed already by `setup`; and cron mails whatever is printed, run after run.
     quiet = arguments.once and not (sys.stdout.isatty() or new_here or arguments.backfill)
-    if not (arguments.brief or quiet):
+    if not (brief or quiet):
         print_introduction(engine, new_here=new_here and not arguments.backfill, follows=not arguments.once)
     if arguments.backfill:
         count = engine.follower.backfill(arguments.backfill, time.time())
@@ -110,8 +100,8 @@ def _follow(engine: Engine, places: Places, arguments: argparse.Namespace, *, ne
         console.say(f"Reading {pluralize(count, 'transcript')} from the last {days}.")
     if arguments.once:
         with Worker(engine.host.environment) as worker:
-            code = _run_once(engine, worker, brief=arguments.brief, known=known if quiet else -1)
-            if arguments.backfill and not arguments.brief and _count_turns(engine) == known > 0:
+            code = _run_once(engine, worker, brief=brief, known=known if quiet else -1)
+            if arguments.backfill and not brief and _count_turns(engine) == known > 0:
                 console.say("What was judged before is not judged again; to search it: skilld mine")
             return code
     loop.run()

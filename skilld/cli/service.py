@@ -22,26 +22,6 @@ if TYPE_CHECKING:
 _LINGER_HINT = "The service stops when you log out. To keep it running: loginctl enable-linger"
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(verbs, "service", status, "run skilld whenever you are logged in (systemd or launchd)")
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action")
-    made = common.verb(actions, "install", install, "install and start the service, or update it")
-    made.add_argument("--dry-run", action="store_true", help="show the files without writing them")
-    made.add_argument(
-        "--environment",
-        choices=["keep", "leave"],
-        help=(
-            "environment variables that are set only in your shell: keep them in a file that only you can read, or "
-            "leave them out"
-        ),
-    )
-    common.verb(actions, "uninstall", uninstall, "stop the service and remove its files")
-    common.verb(actions, "start", start, "start the service")
-    common.verb(actions, "stop", stop, "stop the service until you start it or log in again")
-    common.verb(actions, "status", status, "show whether the service is installed and running", json=True)
-
-
 def service_manager() -> ServiceManager:
     """Return the service manager of this machine."""
     from skilld.service.install import manager

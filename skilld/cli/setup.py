@@ -36,34 +36,6 @@ class Offer:
     costs: str
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(verbs, "setup", run, "get started: choose a judge, start at login, read your last week")
-    parser.add_argument(
-        "model", metavar="MODEL", nargs="?", help="agent, offline, auto, or the name of a model; skips the question"
-    )
-    parser.add_argument(
-        "--service", choices=["yes", "no"], help="whether to run skilld whenever you are logged in; skips the question"
-    )
-    parser.add_argument(
-        "--look-back",
-        metavar="DAYS",
-        type=lambda text: common.parse_number(text, 36_500),
-        help="process your messages from the last DAYS days (0: none); skips the question",
-    )
-    parser.add_argument(
-        "--environment",
-        choices=["keep", "leave"],
-        help="whether the service gets environment variables that are set only in your shell",
-    )
-    parser.add_argument(
-        "--statusline",
-        choices=["claude-code", "starship", "tmux", "none"],
-        help="only add the number of waiting proposals to the named program's status line (none: remove it)",
-    )
-    parser.add_argument("--json", action="store_true", help="print the choices as one JSON document, without prompting")
-
-
 def asks_nothing(arguments: argparse.Namespace) -> bool:
     """Whether these arguments change nothing: they answer no question, and there is no terminal to ask in."""
     given = arguments.model, arguments.service, arguments.look_back, arguments.statusline

@@ -24,18 +24,6 @@ if TYPE_CHECKING:
 _WEEK_SECONDS = 7 * 86400.0
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verbs."""
-    parser = common.verb(verbs, "status", run, "show what runs, who judges, what waits, and today's cost", json=True)
-    parser.add_argument(
-        "--check",
-        action="store_true",
-        help="for scripts: list only what needs your attention; "
-        "exit 4 if no daemon is running, 1 if anything needs your attention, otherwise 0",
-    )
-    common.verb(verbs, "cost", run_cost, "show model calls, tokens and dollars per day, and the budget", json=True)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb. Returns 0, with --check also 1 or 4."""
     if arguments.check:

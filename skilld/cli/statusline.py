@@ -11,12 +11,6 @@ import argparse
 from skilld.cli import common
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(verbs, "statusline", run, "print how many proposals are waiting, for a status line or prompt")
-    parser.add_argument("--agent", metavar="AGENT", help="count only proposals from this agent's sessions")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb. If the file is missing or damaged, it prints nothing."""
     from skilld import statusline

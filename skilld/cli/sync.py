@@ -62,22 +62,6 @@ class FileChange:
             raise SkilldError("The file was left unchanged", f"{self.path} was changed by another program")
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the two verbs."""
-    about = "write a list of this project's skills to AGENTS.md or CLAUDE.md"
-    for name, run, text in (("sync", sync, about), ("unsync", unsync, "remove the list of skills that sync wrote")):
-        parser = common.verb(verbs, name, run, text, json=True)
-        chosen = parser.add_mutually_exclusive_group()
-        known = sorted(INSTRUCTION_FILES)
-        about = f"only this agent's file: {', '.join(known)}; repeatable"
-        chosen.add_argument("--agent", action="append", choices=known, metavar="AGENT", default=[], help=about)
-        chosen.add_argument("--all", action="store_true", help="the files of all these agents")
-        common.add_project_option(parser)
-        parser.add_argument("--dry-run", action="store_true", help="show what would change without changing it")
-        if name == "sync":
-            parser.add_argument("names", metavar="SKILL", nargs="*", help="only these skills")
-
-
 def sync(arguments: argparse.Namespace) -> int:
     """Add or update the block; without an agent, in the files that already have one."""
     from skilld.exchange.skill_list import build_skill_list, find_conflicts, list_skill

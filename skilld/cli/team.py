@@ -37,36 +37,6 @@ _NOT_JOINED = "Not joined"
 _WEEK_SECONDS = 7 * 86400.0
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(verbs, "team", status, "share accepted rules with your team through git")
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
-    made = {
-        "join": common.verb(actions, "join", join, "preview what you would share, then share it with your team"),
-        "leave": common.verb(actions, "leave", leave, "leave, and delete your shared rules from the remote"),
-        "status": common.verb(actions, "status", status, "list the team's rules, as of the last sync", json=True),
-        "sync": common.verb(actions, "sync", sync, "fetch what your teammates share and push what you share"),
-    }
-    about = "open or update the pull request with the team's rules"
-    made["pr"] = common.verb(actions, "pr", _pull_request, about, json=True)
-    about = "also propose these rules, even if only one person said them"
-    made["pr"].add_argument("rules", metavar="RULE", nargs="*", help=about)
-    about = "the repository (default: the current one)"
-    for one in made.values():
-        one.add_argument("--repo", metavar="FOLDER", type=Path, default=Path(), help=about)
-    made["join"].add_argument("--remote", metavar="NAME", default="origin", help="the remote (default: origin)")
-    about = "your name in the team (default: a random one)"
-    made["join"].add_argument("--name", metavar="NAME", default="", help=about)
-    made["join"].add_argument("--quotes", action="store_true", help="also share the words you used for each rule")
-    made["join"].add_argument("--open", action="store_true", help="also share rules that you have not yet decided on")
-    made["join"].add_argument("--as-sent", action="store_true", help="preview each rule as the JSON that is sent")
-    made["join"].add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    made["sync"].add_argument("--unasked", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
-    made["leave"].add_argument("--yes", action="store_true", help=argparse.SUPPRESS)  # nothing is asked
-    made["pr"].add_argument("--yes", action="store_true", help=argparse.SUPPRESS)
-    made["pr"].add_argument("--dry-run", action="store_true", help="show what would be pushed without pushing it")
-
-
 # The repository and the membership.
 
 
@@ -370,12 +340,6 @@ def _candidate_json(one: Candidate) -> dict[str, Any]:
 
 def _rule_json(one: Candidate) -> dict[str, Any]:
     return common.pick(one, "id", "rule", "standing", "why", "people", "sessions", "since", "last", "quotes")
-
-
-def _pull_request(arguments: argparse.Namespace) -> int:
-    from skilld.cli.team_pr import pull_request
-
-    return pull_request(arguments)
 
 
 # The sync that the daemon starts, once an hour at most. Nobody waits for it: an error in one repository is saved for

@@ -44,17 +44,6 @@ class FileCuts:
     trouble: str = ""
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    about = "propose cuts to your instruction files and skills"
-    parser = common.verb(verbs, "trim", run, about, json=True)
-    parser.add_argument("path", metavar="PATH", nargs="?", help="only this file, skill or folder")
-    common.add_project_option(parser)
-    asks = "also ask the model which lines repeat others, and which could be shorter"
-    parser.add_argument("--ask", action="store_true", help=asks)
-    parser.add_argument("--dry-run", action="store_true", help="show what would be proposed without proposing it")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.context.tokenizer import tokenizer

@@ -173,14 +173,6 @@ def _empty_folder(folder: Path, kept: Collection[Path]) -> None:
         folder.rmdir()
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(verbs, "uninstall", run, "remove everything that skilld set up, except your settings")
-    parser.add_argument("--purge", action="store_true", help="remove your settings too")
-    parser.add_argument("--dry-run", action="store_true", help="list what would be removed without removing it")
-    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     scrub_environment()

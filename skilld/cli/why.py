@@ -29,17 +29,6 @@ _PLACE_PATTERN = re.compile(r".*:\d+|\S*/\S*|\S*\.\w{1,5}", re.ASCII)  # a file,
 _Line = tuple[Path, int, str]
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(verbs, "why", run, "trace a line of a file back to your words", json=True)
-    parser.add_argument(
-        "place",
-        metavar="FILE[:LINE]|TEXT",
-        help="a file and a line number, such as CLAUDE.md:12; a file alone: list its added lines; or words of a line "
-        "that a proposal added",
-    )
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.git.errors import NotTrackedError

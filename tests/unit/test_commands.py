@@ -15,7 +15,8 @@ import pytest
 
 from skilld.__main__ import main
 from skilld.cli import proposals, why
-from skilld.cli.common import parse_days, store
+from skilld.cli.arguments import parse_days
+from skilld.cli.common import store
 from skilld.store.learnings import Learning
 from skilld.store.meta import DAEMON, LAST_ERROR, NOTICE_ERROR, SNOOZED_UNTIL
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update

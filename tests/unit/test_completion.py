@@ -10,6 +10,7 @@ import pytest
 from skilld import paths
 from skilld.__main__ import main
 from skilld.cli import completion
+from skilld.cli.commands import SHELLS
 from skilld.cli.parser import build_parser
 from skilld.paths import private_dir
 from skilld.settings import setting_choices, setting_keys
@@ -95,7 +96,7 @@ def test_every_skill_or_proposal_argument_completes() -> None:
     assert {("sync", "SKILL"), ("feedback", "SKILL")} <= named
 
 
-@pytest.mark.parametrize("shell", completion.SHELLS)
+@pytest.mark.parametrize("shell", SHELLS)
 def test_each_shell_has_its_script(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", shell]) == 0
     assert "skilld" in capsys.readouterr().out

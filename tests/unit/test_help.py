@@ -12,8 +12,9 @@ from collections.abc import Iterator
 import pytest
 
 from skilld.__main__ import main
+from skilld.cli.commands import VERBS
 from skilld.cli.examples import EXAMPLES
-from skilld.cli.parser import GROUPS, VERBS, build_parser
+from skilld.cli.parser import GROUPS, build_parser
 from support.rows import for_each
 from support.tables import table_rows
 

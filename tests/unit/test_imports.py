@@ -8,12 +8,15 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib import import_module
 
 import pytest
 
-from skilld.cli.parser import VERBS, build_parser
+from skilld.cli.arguments import Verb
+from skilld.cli.commands import VERBS
+from skilld.cli.parser import build_parser
 from support.source_tree import ROOT, nodes, trees
 
 # What stands in one line may be imported by every line below it, and by nothing beside or above it.
@@ -226,10 +229,23 @@ def test_a_team_costs_nothing_for_people_who_did_not_join() -> None:
     assert [name for name in loaded if name.startswith(rooms)] == []
 
 
-def test_one_command_is_parsed_without_the_others() -> None:
-    loaded = loaded_by("from skilld.cli.parser import build_parser; build_parser('run').parse_args(['run'])")
-    assert "skilld.cli.run" in loaded
-    assert loaded & {"skilld.cli.proposals", "skilld.cli.eval", "skilld.cli.sync"} == set()
+def _functions(verbs: Mapping[str, Verb]) -> Iterator[str]:
+    for verb in verbs.values():
+        yield from filter(None, (verb.run, verb.check))
+        yield from _functions(verb.actions)
+
+
+def test_every_function_that_carries_out_a_command_exists() -> None:
+    places = [one.rpartition(".") for one in _functions(VERBS)]
+    assert len(places) > 60
+    modules = {module: import_module(f"skilld.cli.{module}") for module, _, _ in places}
+    assert [f"{module}.{name}" for module, _, name in places if not hasattr(modules[module], name)] == []
+
+
+def test_parsing_a_command_does_not_import_what_carries_it_out() -> None:
+    loaded = loaded_by("from skilld.cli.parser import build_parser; build_parser().parse_args(['trim'])")
+    carried_out_by = {f"skilld.cli.{place.rpartition('.')[0]}" for place in _functions(VERBS)}
+    assert loaded & carried_out_by == {"skilld.cli.common"}  # which the others share
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -44,8 +44,9 @@ class Manager:
     def stop(self) -> None:
         self.requests.append("stop")
 
-    def look_back(self, given: argparse.Namespace) -> int:
+    def look_back(self, given: argparse.Namespace, *, brief: bool) -> int:
         """Stand in for `skilld run`."""
+        assert brief
         self.requests.append(f"look back {given.backfill:g}" if given.backfill else "go on")
         return 0
 
@@ -228,7 +229,8 @@ def test_the_service_stops_for_the_backfill_and_starts_again(manager: Manager, m
     assert _setup(monkeypatch, given="offline --service yes --look-back 3") == Exit.OK
     assert manager.requests == ["stop", "look back 3", "start"]
 
-    def interrupted(_: object) -> int:
+    def interrupted(_: object, *, brief: bool) -> int:
+        del brief
         raise KeyboardInterrupt
 
     monkeypatch.setattr(run, "run", interrupted)

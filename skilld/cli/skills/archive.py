@@ -47,16 +47,6 @@ def _skill_folders(project: Path | None) -> list[Path]:
 _NOT_ARCHIVED = "The skill was not archived"
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the two verbs."""
-    about = "move a skill to the archive, hidden from your agents; undo with restore"
-    parser = common.verb(verbs, "archive", archive, about)
-    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
-    about = "bring back an archived skill, or list the archived ones"
-    parser = common.verb(verbs, "restore", restore, about, json=True)
-    parser.add_argument("name", metavar="NAME", nargs="?", help="the archived skill to bring back")
-
-
 def archive(arguments: argparse.Namespace) -> int:
     """Move a skill's folder to the archive, and list the open proposals for it."""
     from skilld.library.archive import archive_skill, remove_leftovers
@@ -147,13 +137,6 @@ def _archive_folder() -> Path:
 # `skilld skills delete NAME`: moves a skill's folder to the trash after confirmation.
 
 _NOT_DELETED = "The skill was not deleted"
-
-
-def add_delete(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(verbs, "delete", run_delete, "move a skill's folder to the trash, where you can recover it")
-    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
-    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
 def run_delete(arguments: argparse.Namespace) -> int:

@@ -33,37 +33,6 @@ _MAX_RUNS = 200
 _MODEL_NEEDED = "a model is needed to write the answers; to choose one: skilld setup"
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    text = "test a skill with and without an edit, on cases built from your corrections"
-    parser = common.verb(verbs, "eval", run, text, json=True)
-    parser.epilog = "exit code 1: the edit did worse, or the run was not completed"
-    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
-    edit = parser.add_mutually_exclusive_group()
-    edit.add_argument(
-        "--with", dest="put_in", metavar="ID", help="compare the skill with and without this open proposal"
-    )
-    edit.add_argument(
-        "--without", dest="taken_out", metavar="ID", help="compare the skill with and without this accepted proposal"
-    )
-    parser.add_argument("--case", dest="cases", metavar="ID", action="append", help="only this case; repeatable")
-    parser.add_argument(
-        "--runs", metavar="N", type=int, help="runs per side (default: enough to detect a drop from 80%% to 50%%)"
-    )
-    parser.add_argument("--model", metavar="MODEL", help="the model or agent to test (default: the `model` setting)")
-    parser.add_argument(
-        "--into-repository",
-        action="store_true",
-        help="propose new cases as files in the skill's repository, even if it has a remote",
-    )
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="show the cases and the cost without writing anything or calling the model",
-    )
-    parser.add_argument("--yes", action="store_true", help="call the model without asking you first")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.proposals.poll import refresh

@@ -28,20 +28,6 @@ _NOT_EXPORTED = "Nothing was exported"
 _ELSEWHERE = "Choose another place: -o PATH"
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(verbs, "export", run, "write skills to files that you can share, without secrets or sessions")
-    parser.add_argument("names", metavar="NAME", nargs="+", help="a skill's name or folder")
-    parser.add_argument("-o", "--out", metavar="FILE", help="the file to write, or a folder for several skills")
-    parser.add_argument(
-        "--format", choices=("yaml", "skill"), default="yaml", help="the format: yaml, or skill for a SKILL.md"
-    )
-    parser.add_argument(
-        "--with-evidence", action="store_true", help="include the sessions, the author and, in yaml, your quotes"
-    )
-    parser.add_argument("--force", action="store_true", help="replace files that exist")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     store = common.store_or_empty()

@@ -33,28 +33,6 @@ class _ImportResult:
     error: SkilldError | None = None
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    text = "propose skills from YAML, a SKILL.md, a folder or a git repository"
-    parser = common.verb(verbs, "import", run, text, json=True)
-    where = "a file, a folder, or the path or URL of a repository or of a folder in it"
-    parser.add_argument("source", metavar="SOURCE", help=where)
-    parser.add_argument(
-        "--only", metavar="NAME", action="append", default=[], help="import only this skill; repeatable"
-    )
-    parser.add_argument(
-        "--branch", metavar="NAME", default="", help="the repository's branch (default: its default branch)"
-    )
-    parser.add_argument("--name", metavar="NAME", default="", help="a new name for the skill")
-    parser.add_argument("--yes", action="store_true", help="propose many skills without asking you first")
-    parser.add_argument(
-        "--as", dest="kind", choices=("prompt", "workflow", "domain", "mcp"), help="import it as this kind of skill"
-    )
-    place = parser.add_mutually_exclusive_group()
-    common.add_project_choice(place, "import into")
-    place.add_argument("--user", action="store_true", help="import into your personal skills (the default)")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.exchange.incoming import NameTakenError, find_skills

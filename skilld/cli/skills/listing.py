@@ -28,23 +28,6 @@ _ORDERS: dict[str, Callable[[LibraryRow], float]] = {
 }
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    about = "list your skills, how often they were used and how well they went"
-    parser = common.verb(verbs, "list", run, about, json=True)
-    parser.add_argument("--type", metavar="KIND", dest="kind", help="only this kind: workflow, prompt-template, ...")
-    parser.add_argument(
-        "--tag", metavar="TAG", action="append", default=[], help="only skills with this tag; repeatable"
-    )
-    parser.add_argument(
-        "--source", choices=_SOURCES, help="only from this source; evolving: skills that skilld creates or changes"
-    )
-    parser.add_argument("--search", metavar="TEXT", default="", help="only skills that contain every word of TEXT")
-    parser.add_argument("--project", metavar="FOLDER", type=Path, help="only this project's skills")
-    parser.add_argument("--sort", choices=tuple(_ORDERS), default="group", help="sort order")
-    parser.add_argument("--limit", metavar="N", type=common.parse_count, help="show at most N skills")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     store = common.store_or_empty()
@@ -136,13 +119,6 @@ def _cells(row: LibraryRow) -> tuple[str, ...]:
 
 
 # `skilld skills profile`: how much you have taught, and what has the highest confidence.
-
-
-def add_profile(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    about = "show how much you have taught your agents, and what skilld is most confident of"
-    parser = common.verb(verbs, "profile", run_profile, about, json=True)
-    parser.add_argument("--project", metavar="FOLDER", type=Path, help="only what you said in the project at FOLDER")
 
 
 def run_profile(arguments: argparse.Namespace) -> int:

@@ -46,17 +46,6 @@ class _SharePlan:
     addresses: tuple[str, ...] = ()
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    text = "preview skills, then push them to a branch that others can use, without personal data"
-    parser = common.verb(verbs, "share", run, text)
-    parser.add_argument("names", metavar="NAME", nargs="+", help="a skill's name or folder")
-    parser.add_argument("--to", metavar="REMOTE", required=True, help="a remote of the skill's repository, or a URL")
-    parser.add_argument("--branch", metavar="NAME", default="", help="the branch (default: skilld/share/NAME)")
-    parser.add_argument("--dry-run", action="store_true", help="show what would be pushed without pushing it")
-    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     removed = scrub_environment()

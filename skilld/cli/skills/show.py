@@ -23,13 +23,6 @@ if TYPE_CHECKING:
     from skilld.types import Proposal
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    about = "show a skill: its details, what you said about it, and its text"
-    parser = common.verb(verbs, "show", run, about, json=True)
-    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     store = common.store_or_empty()
@@ -94,19 +87,6 @@ def _proposal_json(proposal: Proposal) -> dict[str, Any]:
 # `skilld skills history` and `diff`: a skill's versions, from its repository or the one that skilld keeps.
 
 
-def add_history(verbs: common.Verbs) -> None:
-    """Add the two verbs."""
-    parser = common.verb(verbs, "history", history, "list the commits that changed a skill", json=True)
-    parser.add_argument("name", metavar="NAME", help="a skill's name or folder")
-    parser.add_argument(
-        "--limit", metavar="N", type=common.parse_count, default=50, help="show at most N commits (default: 50)"
-    )
-    parser = common.verb(verbs, "diff", diff, "show what changed in a skill since a revision")
-    parser.add_argument("name", metavar="NAME", help="a skill's name or folder")
-    about = "the revision to compare with (default: uncommitted changes)"
-    parser.add_argument("since", metavar="REV", nargs="?", default="", help=about)
-
-
 def history(arguments: argparse.Namespace) -> int:
     """List the commits."""
     row = inventory.find_skill(common.store_or_empty(), arguments.name)
@@ -145,13 +125,6 @@ def _open_history(row: LibraryRow) -> History:
 
 
 # `skilld skills use NAME`: the skill's text with its variables filled in, to paste or pipe elsewhere.
-
-
-def add_use(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    parser = common.verb(verbs, "use", run_use, "print a skill's text with its variables filled in")
-    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
-    parser.add_argument("--var", metavar="NAME=VALUE", action="append", default=[], help="set a variable; repeatable")
 
 
 def run_use(arguments: argparse.Namespace) -> int:

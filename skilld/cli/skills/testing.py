@@ -26,16 +26,6 @@ if TYPE_CHECKING:
 _COLOURS = {"covered": "green", "not_covered": "yellow", "contradicts": "red", "cannot_tell": "yellow"}
 
 
-def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
-    text = "have your judge check whether a skill covers what you said in a session (exit code 0: it covers all of it)"
-    parser = common.verb(verbs, "test", run, text, json=True)
-    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
-    parser.add_argument(
-        "--session", metavar="ID", required=True, help="the agent's ID for a past session; a prefix is enough"
-    )
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.classify.backends import OFFLINE, make_backend
