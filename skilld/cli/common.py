@@ -302,6 +302,10 @@ def find_proposal(store: Store, given: str) -> Proposal:
         return found[0]
     if found:
         raise SkilldError("Ambiguous ID", f"{given} matches {len(found)} proposals", "Type more of the ID.")
+    from skilld.cli.learnings import find_asks
+
+    if len(find_asks(store, given)) == 1:
+        raise SkilldError("Not a proposal yet", f"{given} is a learning", f"To see it: skilld show {given}")
     raise SkilldError("No such proposal", given, "List them: skilld proposals --state all")
 
 

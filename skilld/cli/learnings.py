@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,17 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = [as_json(ask) | {"relied_on": sure[ask[0].id], "taken": True} for ask in asks]
         return common.write_json([*found, *(as_json([one]) | {"relied_on": 0.0, "taken": False} for one in missed)])
     for ask in asks:
-        newest = ask[0]
-        when = time_ago(parse_time(newest.created_at), time.time())
-        console.say(f"{console.paint(newest.id, 'bold')}  {when}  {console.plain(newest.change)}")
-        where = f" in {newest.project}" if newest.project else ""
-        if newest.is_result:
-            remarks = f"the result of the task \u201c{newest.quote}\u201d{where}; not said by you"
-        else:
-            console.say(f"    you: \u201c{console.plain(newest.quote)}\u201d")
-            often = pluralize(len({one.session_id for one in ask}), "session")
-            remarks = f"said in {often}{where}; not proposed: {newest.why_kept}"
-        console.say(f"    {console.message(remarks)}", style="dim")
+        _print_ask(ask)
     if asks:
         if any(NO_FILE_REASON in ask[0].why_kept for ask in asks):
             once = "once you say it again in another session"
@@ -67,6 +59,38 @@ def run(arguments: argparse.Namespace) -> int:
     is_narrowed = arguments.search is not None or arguments.project
     _print_passed_over(missed, len(missed) if is_narrowed else _MAX_PASSED_OVER)
     return 0
+
+
+def show(store: Store, name: str) -> bool:
+    """Print the learning with this ID, or what was passed over, for `skilld show`; return whether there is one."""
+    from skilld.jobs.asks import current_asks
+    from skilld.proposals.passed_over import explained
+
+    found = find_asks(store, name)
+    if len(found) != 1:
+        return False
+    taken = any(store.learnings.get(one.id) for one in found[0])
+    scrub_environment()
+    (ask,) = current_asks(store, found[0]) if taken else [explained(found[0])]
+    _print_ask(ask)
+    if not ask[0].is_result:
+        console.say(f"To propose it: skilld learnings propose {ask[0].id} [--to PATH]")
+    console.say(f"To delete it: skilld learnings --forget {ask[0].id}")
+    return True
+
+
+def _print_ask(ask: Sequence[Learning]) -> None:
+    newest = ask[0]
+    when = time_ago(parse_time(newest.created_at), time.time())
+    console.say(f"{console.paint(newest.id, 'bold')}  {when}  {console.plain(newest.change)}")
+    where = f" in {newest.project}" if newest.project else ""
+    if newest.is_result:
+        remarks = f"the result of the task \u201c{newest.quote}\u201d{where}; not said by you"
+    else:
+        console.say(f"    you: \u201c{console.plain(newest.quote)}\u201d")
+        often = pluralize(len({one.session_id for one in ask}), "session")
+        remarks = f"said in {often}{where}; not proposed: {newest.why_kept}"
+    console.say(f"    {console.message(remarks)}", style="dim")
 
 
 def _forget(store: Store, name: str) -> int:
@@ -131,11 +155,16 @@ def as_json(ask: Sequence[Learning]) -> dict[str, Any]:
     }
 
 
-def _find_ask(store: Store, name: str) -> list[Learning]:
+def find_asks(store: Store, name: str) -> list[list[Learning]]:
+    """Return the learnings, and what was passed over, with this ID or prefix of one."""
     from skilld.jobs.asks import group_learnings
 
     asks = [*group_learnings(store.learnings.all()), *([one] for one in common.passed_over())]
-    found = [ask for ask in asks if name and any(one.id.startswith(name) for one in ask)]
+    return [ask for ask in asks if name and any(one.id.startswith(name) for one in ask)]
+
+
+def _find_ask(store: Store, name: str) -> list[Learning]:
+    found = find_asks(store, name)
     if len(found) > 1:
         raise SkilldError("Ambiguous ID", f"{name} matches {len(found)} learnings", "Type more of the ID.")
     if not found:
@@ -147,14 +176,14 @@ def _find_ask(store: Store, name: str) -> list[Learning]:
 
 def _find_proposed(store: Store, name: str) -> str:
     """Return the ID of the proposal that a learning with this ID or prefix became; "" if there is none."""
+    from skilld.proposals.passed_over import passed_over_id
     from skilld.proposals.results import learning_id
 
     for one in reversed(store.proposals.all()):
-        if one.batch_id.startswith("learning-") and any(
-            learning_id(said.turn, f"{said.quote}{more}").startswith(name)
-            for said in one.evidence
-            for more in ("", f"\n{one.summary}")
-        ):
+        changes = ("", *(f"\n{change}" for change in (one.summary, *(update.change for update in one.updates))))
+        ids = [learning_id(said.turn, f"{said.quote}{change}") for said in one.evidence for change in changes]
+        ids += [passed_over_id(said.turn, said.quote) for said in one.evidence]
+        if any(found.startswith(name) for found in ids):
             return one.id
     return ""
 
@@ -216,7 +245,19 @@ def _is_about(learning: Learning, text: str) -> bool:
 
 
 def _is_wanted(learning: Learning, arguments: argparse.Namespace) -> bool:
-    return not arguments.project or str(common.resolve_path(arguments.project)) == learning.project
+    """Whether a learning is of the project that was asked for by any folder in any of its work trees."""
+    wanted = arguments.project and common.resolve_path(arguments.project)
+    return not wanted or _root(Path(learning.project or "/")) == _root(wanted)
+
+
+@cache
+def _root(folder: Path) -> Path:
+    """Return the main work tree of a folder's repository, which its other work trees share."""
+    from skilld.jobs.other_projects import project_root
+
+    with suppress(OSError, ValueError):
+        return project_root(folder)
+    return folder
 
 
 def _confidences(store: Store) -> dict[str, float]:

@@ -150,6 +150,20 @@ def refresh_or_warn(store: Store) -> None:
 
 def run_show(arguments: argparse.Namespace) -> int:
     """Run the verb."""
+    from skilld.cli import learnings
+    from skilld.types import State
+
+    store = common.store_or_empty()
+    refresh_or_warn(store)
+    if arguments.id is None:
+        common.fail_without_id(store, "show", [State.OPEN] if store.proposals.count(State.OPEN) else State)
+    given = common.as_text(arguments.id)
+    if not arguments.json and not store.proposals.find(given) and learnings.show(store, given):
+        return 0
+    return _show(store, common.find_proposal(store, given), arguments)
+
+
+def _show(store: Store, proposal: Proposal, arguments: argparse.Namespace) -> int:
     from skilld.evals.results import result_lines
     from skilld.jobs.relocation import agents_loading, personal_file_name
     from skilld.proposals.explain import Applicability, ProposalReader, describe_destination, diff, list_parts
@@ -161,13 +175,7 @@ def run_show(arguments: argparse.Namespace) -> int:
         is_on_staging,
         list_contradictions,
     )
-    from skilld.types import State
 
-    store = common.store_or_empty()
-    refresh_or_warn(store)
-    if arguments.id is None:
-        common.fail_without_id(store, "show", [State.OPEN] if store.proposals.count(State.OPEN) else State)
-    proposal = common.find_proposal(store, arguments.id)
     lines = list(diff(proposal))
     is_open = proposal.state.value == "open"
     parts = list_parts(proposal) if is_open else []

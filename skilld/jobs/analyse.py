@@ -14,7 +14,7 @@ from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
 from skilld.git.state import is_same_file
 from skilld.jobs.contradictions import find_contradictions
-from skilld.jobs.learnings import NO_FILE_REASON, build_learning, proposal_learnings
+from skilld.jobs.learnings import build_learning, proposal_learnings
 from skilld.jobs.other_projects import without_other_projects
 from skilld.jobs.passed_over import find_passed_over
 from skilld.jobs.placing import (
@@ -449,7 +449,7 @@ class Analysis:
     def _not_ready_reason(self, ref: SkillRef) -> str:
         unusable = [f"{name} cannot be edited: {why}" for name, why in self._unreadable]
         unusable += [f"{item.name} cannot be edited: {item.why}" for item in self._batch.unusable]
-        return "; ".join([*unusable[:1], f"{NO_FILE_REASON} {ref.name} yet"])
+        return "; ".join([*unusable[:1], (self._places or loaded_places(self._job, [])).no_file_reason(ref)])
 
     def _earlier_evidence(self, updates: Sequence[Update]) -> list[Evidence]:
         file = self._target_of(updates[0])

@@ -55,7 +55,7 @@ def _reason_now(learning: Learning, standing: Sequence[Proposal]) -> str:
         return "the project had no commit of yours when you said it" if is_own_project(find_top(here) or here) else why
     if NO_FILE_REASON not in why:
         return why
-    _, _, name = why.removesuffix(" yet").rpartition(f"{NO_FILE_REASON} ")
+    name = why.rpartition(f"{NO_FILE_REASON} ")[2].partition(" yet")[0]
     text = _read_text(learning.place)
     if text is None:
         return why

@@ -14,16 +14,17 @@ from skilld.agents import ADAPTERS
 from skilld.classify.offline.placement import target_section
 from skilld.classify.said_already import is_same_change
 from skilld.classify.verify import VerifiedUpdate
-from skilld.context import Context, Kind, LoadedFile, Scope
+from skilld.context import NATIVE_NAMES, Context, Kind, LoadedFile, Scope
 from skilld.context.contradictions import rules
 from skilld.context.values import within
 from skilld.git.top import find_top
 from skilld.ingest.discover import skill_places
+from skilld.jobs.learnings import NO_FILE_REASON
 from skilld.pipeline.documents import TargetDocument, check_configs, is_own_file, load_documents
 from skilld.protocol import AnalyseBatch, BatchJob, PastLearning
 from skilld.skills import Unusable, find, read
 from skilld.skills.find import FILE
-from skilld.targets.find import TargetFiles, WorkingSession, find_targets, project_refusal
+from skilld.targets.find import SHARED_NAME, TargetFiles, WorkingSession, find_targets, project_refusal
 from skilld.targets.route import choose_target, ordered_files
 from skilld.targets.scopes import find_scopes
 from skilld.targets.session_work import session_work
@@ -188,6 +189,16 @@ class JobPlaces:
                     kind = _KIND_BY_SCOPE.get(file.scope, TargetKind.INSTRUCTIONS)
                     return SkillRef(self._name_of(file), file.real, kind=kind), number
         return None
+
+    def no_file_reason(self, ref: SkillRef) -> str:
+        """Return why what was said once waits for a missing file, and which file of others the agent does not load."""
+        why = f"{NO_FILE_REASON} {ref.name} yet"
+        context, shared = self.places.context, Path(ref.path).with_name(SHARED_NAME)
+        is_loaded = any(Path(file.path) == shared for file in context.files)
+        if is_loaded or NATIVE_NAMES.get(context.agent) != ref.name or not shared.is_file():
+            return why
+        title = ADAPTERS[context.agent].INFO.title
+        return f"{why}; {title} does not load {SHARED_NAME}: for that, create {ref.name} with the line @{SHARED_NAME}"
 
     def _name_of(self, file: LoadedFile) -> str:
         """Return a file's path for people: below the project, or with ~ for the home."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from skilld.clock import rfc3339
 from skilld.errors import RefusedError
@@ -18,6 +18,7 @@ from skilld.types import Proposal, State
 
 _MAX_KEPT = 200  # the newest
 _MAX_PER_PROJECT = 20  # so that a busy project does not push out the words of others
+_MAX_SHOWN = 5
 _MAX_AGE = 14 * 86400.0  # seconds
 
 
@@ -27,14 +28,29 @@ def load_passed_over(store: Store, now: float) -> list[Learning]:
     return [one for one in _load(store) if one.created_at >= since]
 
 
+def passed_over_id(turn: str, quote: str) -> str:
+    """Return the ID of what was passed over in a turn."""
+    return hashlib.sha256(f"passed over\n{turn}\n{quote}".encode()).hexdigest()[:10]
+
+
+def explained(found: Sequence[Learning]) -> list[Learning]:
+    """Return what was passed over, each with the reason why it is not proposed."""
+    return [replace(one, why_kept=f"it was not taken for a rule ({one.why_kept})") for one in found]
+
+
+def first_few(found: Sequence[Learning]) -> tuple[list[Learning], str]:
+    """Return the newest of what was passed over, explained, and a sentence on the others; most of it is no rule."""
+    more = len(found[_MAX_SHOWN:])
+    others = f"Not shown: {more} more that were not taken for a rule. List them: skilld learnings" if more else ""
+    return explained(found[:_MAX_SHOWN]), others
+
+
 def remember_passed_over(store: Store, batch: StoredBatch, result: BatchResult, now: float) -> None:
     """Store what a batch passed over, unless it is part of a learning or proposal; delete what is old."""
     known = load_passed_over(store, now)
     ids = {one.id for one in known}
     found = [
-        build_learning(
-            hashlib.sha256(f"passed over\n{item.turn}\n{item.quote}".encode()).hexdigest()[:10], item, batch, now
-        )
+        build_learning(passed_over_id(item.turn, item.quote), item, batch, now)
         for item in result.passed_over
         if not _is_heard(store, item, result)
     ]

@@ -28,7 +28,7 @@ from skilld.pipeline import messages
 from skilld.proposals import amend, worktree
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting
 from skilld.proposals.explain import Part, ProposalReader, describe_destination, parts, read_versions, shown_versions
-from skilld.proposals.passed_over import forget_ask
+from skilld.proposals.passed_over import first_few, forget_ask
 from skilld.proposals.poll import prepare_observation, record_observation
 from skilld.proposals.remarks import (
     DECIDED_STATES,
@@ -158,9 +158,6 @@ class ProposalView:
     before: str = ""  # the whole skill without the proposal
 
 
-_NOT_TAKEN = "it was not taken for a rule"
-
-
 def _content_key(proposal: Proposal) -> tuple[object, ...]:
     """Return what a person decides on; the position is not part of it, as it may change with the lines around it."""
     edit = [(one.text, one.anchor if one.op in _REMOVING_OPS else "") for one in proposal.operations]
@@ -206,6 +203,7 @@ class ReviewSession:
         self._decided_here: set[str] = set()  # IDs of what was decided in this session
         self.outcomes: dict[str, tuple[str, ...]] = {}  # by ID, the last outcome of each, with how to undo it
         self.reopened = ""  # the ID of the last one that was reopened by an undo
+        self.not_shown = ""  # which learnings are not listed, and how to see them
 
     def _redact(self, text: str) -> str:
         return Redactor(load_key(self._context.redaction_key)).redact(text) if text else ""
@@ -417,11 +415,11 @@ class ReviewSession:
                 return report
 
     def waiting_learnings(self) -> list[list[Learning]]:
-        """Return the learnings by ask, the newest first; then what was said lately and not taken for a rule."""
+        """Return the learnings by ask, the newest first; then a few things said lately and not taken for a rule."""
         with self._store() as store:
             asks = current_asks(store, store.learnings.said())
-        missed = self._context.passed_over()
-        return [*asks, *([replace(one, why_kept=f"{_NOT_TAKEN} ({one.why_kept})")] for one in missed)]
+        missed, self.not_shown = first_few(self._context.passed_over())
+        return [*asks, *([one] for one in missed)]
 
     def propose(self, ask: Sequence[Learning]) -> Proposal:
         """Propose a learning for the best file. Raises SkilldError, with nothing changed, if there is none."""

@@ -110,10 +110,11 @@ def waiting_cells(ask: Sequence[Learning]) -> list[Content]:
     return [Content(str(len(ask))), Content(truncate(folder, 13)), Content(safe(ask[0].change))]
 
 
-def waiting_detail(ask: Sequence[Learning]) -> Content:
-    """Return why a learning was not proposed, and each time that it was said."""
+def waiting_detail(ask: Sequence[Learning], not_shown: str = "") -> Content:
+    """Return why a learning was not proposed, and each time that it was said; then how to see those `not_shown`."""
     lines = [Content.styled(safe(ask[0].change), "bold"), Content(safe(f"not proposed: {ask[0].why_kept}"))]
     lines += [_draw_person("", one.quote, f"  ({local_date(one.created_at)})") for one in ask]
+    lines += [Content.styled(f"\n{not_shown}", "dim")] if not_shown else []
     return Content("\n").join(lines)
 
 

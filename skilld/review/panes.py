@@ -242,7 +242,7 @@ class WaitingPane(ListPane[list[Learning]]):
         return draw.waiting_cells(one)
 
     def detail(self, one: list[Learning] | None) -> Content | str:
-        return draw.waiting_detail(one) if one else "There are no learnings."
+        return draw.waiting_detail(one, self._session.not_shown) if one else "There are no learnings."
 
     def action_propose(self) -> None:
         if ask := self.chosen:

@@ -123,6 +123,7 @@ class PlainTabs:
                         return False
             except SkilldError as error:
                 self._talk.show_error(error)
+        self._say(*filter(None, [self._session.not_shown]))
         return True if asks else None
 
     def _show_sessions(self) -> None:

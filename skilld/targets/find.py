@@ -33,8 +33,8 @@ from skilld.types import SkillRef, TargetKind
 from skilld.values import value_class
 
 _LOCAL_NAME = "CLAUDE.local.md"  # Claude Code's file in the project for the person alone
-_SHARED_NAME = "AGENTS.md"  # read by most agents
-INSTRUCTION_NAMES = frozenset({*NATIVE_NAMES.values(), _SHARED_NAME})  # of instruction files
+SHARED_NAME = "AGENTS.md"  # read by most agents
+INSTRUCTION_NAMES = frozenset({*NATIVE_NAMES.values(), SHARED_NAME})  # of instruction files
 NEVER_COMMITTED_REASON = "the project is a clone that you have never committed to"
 _MIN_SHARE = 0.5  # of the touched files: the work is about a folder or pattern with more than this
 
@@ -197,7 +197,7 @@ def _unloaded_target(session: WorkingSession, root: Path, name: str) -> tuple[li
 
 def _folder_targets(session: WorkingSession, root: Path, scoped: Sequence[Scope]) -> list[SkillRef]:
     """Return the instruction file in each folder that the words are about, with the patterns of that folder."""
-    names = dict.fromkeys((NATIVE_NAMES.get(session.agent, _SHARED_NAME), _SHARED_NAME))
+    names = dict.fromkeys((NATIVE_NAMES.get(session.agent, SHARED_NAME), SHARED_NAME))
     refs = []
     for scope in scoped:
         there = (_instruction_ref(session, root, root / scope.folder / name) for name in names if scope.folder)
@@ -293,7 +293,7 @@ def _instruction_targets(
         outside = next((f"{basename(one.path)} points outside the project through a symlink" for one in loaded), "")
         why = outside or (_unloaded_reason(root / name) if os.path.lexists(absent.path) else "")
         return ([], why) if why else ([absent], "")
-    imported = [one for one in context.files if one.via == nearest.path and basename(one.path) == _SHARED_NAME]
+    imported = [one for one in context.files if one.via == nearest.path and basename(one.path) == SHARED_NAME]
     chain = [*(one for one in imported if context.is_inside(one)), nearest]
     refs = _editable_refs(chain, TargetKind.INSTRUCTIONS, root, agent, others)
     return refs[:1], "" if refs else file_refusal(nearest.real, basename(nearest.path)) or ""
@@ -328,10 +328,10 @@ def _instruction_name(session: WorkingSession, root: Path, others: Mapping[str, 
 
     If there is none (Gemini CLI does not read AGENTS.md by default), it must be one that the session's agent reads.
     """
-    native = NATIVE_NAMES.get(session.agent, _SHARED_NAME)
-    if all(NATIVE_NAMES.get(other, _SHARED_NAME) == native for other in others):
+    native = NATIVE_NAMES.get(session.agent, SHARED_NAME)
+    if all(NATIVE_NAMES.get(other, SHARED_NAME) == native for other in others):
         return native
-    made = str(root / _SHARED_NAME)
+    made = str(root / SHARED_NAME)
     loads = context_of(
         session.agent,
         session.worked.version,
@@ -341,7 +341,7 @@ def _instruction_name(session: WorkingSession, root: Path, others: Mapping[str, 
         files=_DiskWithFile(made),
         untouched=False,
     )
-    return _SHARED_NAME if any(one.path == made and one.entered for one in loads.files) else native
+    return SHARED_NAME if any(one.path == made and one.entered for one in loads.files) else native
 
 
 class _DiskWithFile(Disk):

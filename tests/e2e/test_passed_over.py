@@ -117,3 +117,42 @@ def test_review_lists_it_below_the_learnings(home: Path, project: Project, progr
     assert "Never show the raw id." in said
     assert program.json("learnings") == []
     assert [one["summary"] for one in program.json("proposals")] == ["Never show the raw id."]
+
+
+def test_review_lists_a_few_and_says_where_the_rest_are(home: Path, program: Program) -> None:
+    program.run("run", "--once")
+    at = rfc3339(time.time())
+    kept = [
+        Learning(
+            f"a{n}", "s:t", f"never do {n}", f"Never do {n}.", "fact", "codex", "s", f"/p{n}", None, "unsure", 0.2, at
+        )
+        for n in range(9)
+    ]
+    with closing(Store.open(home / ".local/state/skilld/skilld.db")) as store:
+        store.meta.set(PASSED_OVER, [asdict(one) for one in kept])
+    rest = "Not shown: 4 more that were not taken for a rule. List them: skilld learnings"
+    said = program.run("review", "--plain", typed="4\n" + "s\n" * 5 + "q\n").stdout
+    assert (said.count("learning: Never do"), rest in said) == (5, True)
+    with closing(Store.open(home / ".local/state/skilld/skilld.db")) as store:
+        store.meta.set(PASSED_OVER, [asdict(one) for one in kept[:5]])
+    assert "Not shown" not in program.run("review", "--plain", typed="4\n" + "s\n" * 5 + "q\n").stdout
+
+
+def test_show_knows_what_was_passed_over(home: Path, project: Project, program: Program) -> None:
+    program.run("run", "--once")
+    Session(home, project).type("never show the raw id again", *CHATTER[:4])
+    program.run("run", "--once")
+    [missed] = program.json("learnings")
+    shown = program.run("show", missed["id"]).stdout
+    assert "you: “never show the raw id again”" in shown
+    assert "not proposed: it was not taken for a rule (" in shown
+    assert shown.endswith(
+        f"To propose it: skilld learnings propose {missed['id']} [--to PATH]\n"
+        f"To delete it: skilld learnings --forget {missed['id']}\n"
+    )
+    for verb in (["accept"], ["show", "--json"]):
+        refused = program.run(*verb, missed["id"])
+        assert refused.returncode == 1
+        assert f"To see it: skilld show {missed['id']}" in refused.stderr
+    made = program.json("learnings", "propose", missed["id"])
+    assert made["id"] in program.run("learnings", "propose", missed["id"]).stderr, "it is a proposal now"

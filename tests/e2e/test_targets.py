@@ -119,6 +119,14 @@ def test_agents_md_is_the_target_if_the_client_reads_only_that(home: Path, tmp_p
     assert teach(home, project, program, PNPM, version="2.1.197") == []
     (learning,) = program.json("learnings")
     assert (learning["place"]["path"], learning["sessions"]) == (str(project.root / "CLAUDE.md"), 1)
+    assert learning["why_not"] == (
+        "you have said it in only one session, and there is no CLAUDE.md yet; "
+        "Claude Code does not load AGENTS.md: for that, create CLAUDE.md with the line @AGENTS.md"
+    )
+    (project.root / "CLAUDE.md").write_text("@AGENTS.md\n")
+    (learning,) = program.json("learnings")
+    assert learning["why_not"] == "you have said it in only one session, when there was no CLAUDE.md"
+    (project.root / "CLAUDE.md").unlink()
     (proposal,) = teach(home, project, program, "From now on, always write the commit subject in English.")
     assert proposal["path"] == str(project.root / "AGENTS.md")
 

@@ -87,3 +87,15 @@ def test_what_waits_or_was_rejected_in_one_clone_is_not_proposed_in_another(
     assert program.run("reject", made).returncode == 0
     _say(home, clone, daemon)
     assert {one["id"]: one["state"] for one in program.json("proposals", "--state", "all")} == {made: "rejected"}
+
+
+def test_learnings_of_a_project_are_found_from_each_folder_of_each_work_tree(  # noqa: PLR0917
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, main: Program, project: Project, other: Path
+) -> None:
+    (project.root / "src").mkdir()
+    assert _say(home, other, daemon, "never show the raw id again") == []
+    for folder in (project.root, project.root / "src", other):
+        assert [one["quote"] for one in main.json("learnings", "--project", str(folder))] == [
+            "never show the raw id again"
+        ]
+    assert main.json("learnings", "--project", str(tmp_path)) == []

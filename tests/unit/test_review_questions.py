@@ -80,6 +80,8 @@ class FakeSession:
         self._open = []
         return DecisionReport((f"{proposal_id} accepted",))
 
+    not_shown = ""
+
     def waiting_learnings(self) -> list[list[Any]]:
         return [[LEARNING]]
 
