@@ -87,9 +87,9 @@ class AgentInfo:
     `typed_list`, `project_templates` those in a project, and `template_settings` files in a project whose list
     `prompts` names more. Its parser has `set_templates`.
     If a session is not a file of lines (a document that is rewritten, a file for each event), `gather` yields its
-    records from the start, and `owner` returns the transcript that a file of a session belongs to. An agent whose
-    prompts cannot be distinguished from those of a script is `asked_for`: only roots named in the settings are
-    followed.
+    records from the start, and `owner` returns the transcript that a file of a session belongs to. With `gathered`,
+    only transcripts with that ending are such. An agent whose prompts cannot be distinguished from those of a script
+    is `asked_for`: only roots named in the settings are followed.
     `queries` are given if transcripts are SQLite databases, one for each generation; the parser is then fed each
     record as a line with a JSON object. `file_variables` name one transcript itself. `call_mark` is in every line with
     a tool call; empty if any line may have one.
@@ -126,6 +126,7 @@ class AgentInfo:
     template_settings: tuple[str, ...] = ()
     typed_place: Callable[[PurePath, ReadFile], str] | None = None
     gather: Gather | None = None
+    gathered: str = ""
     owner: Callable[[PurePath], PurePath] | None = None
     asked_for: bool = False
     queries: tuple[Query, ...] = ()
@@ -139,6 +140,10 @@ class AgentInfo:
         """Whether a path is that of a transcript in its session's own folder."""
         parts = path.parts[-self.session_place.count("/") - 2 :]
         return "/".join(parts[1:]) == self.session_place.replace("*", parts[0])
+
+    def is_gathered(self, path: str) -> bool:
+        """Whether the records of a transcript are gathered, so that their positions are numbers."""
+        return self.gather is not None and path.endswith(self.gathered)
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -76,7 +76,7 @@ class Root:
         adapter = ADAPTERS[self.agent]
         if not changed.is_relative_to(self.folder):
             return None
-        path = source_of(adapter.INFO).transcript(changed)
+        path = source_of(adapter.INFO, changed).transcript(changed)
         if self.file:
             return path if path == self.folder / self.file else None
         if self.is_flat and path.parent != self.folder:
@@ -137,7 +137,8 @@ def find_transcripts(root: Root) -> Iterator[tuple[Path, FileFacts]]:
     adapter = ADAPTERS[root.agent]
     if root.file:
         with suppress(OSError):
-            yield root.folder / root.file, source_of(adapter.INFO).facts(root.folder / root.file)
+            path = root.folder / root.file
+            yield path, source_of(adapter.INFO, path).facts(path)
         return
     stack = [str(root.folder)]
     while stack:
@@ -184,7 +185,7 @@ def _scan_folder(info: AgentInfo, folder: str) -> Iterator[tuple[str, FileFacts 
 
     A session's own folder is replaced by its transcript. Raises OSError.
     """
-    source, place = source_of(info), info.session_place
+    source, place = source_of(info, Path(folder)), info.session_place
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
@@ -283,7 +284,7 @@ class FolderScanner:
         if root.file:
             path = root.folder / root.file
             with suppress(OSError):
-                if not seen.is_unchanged(str(path), source_of(ADAPTERS[root.agent].INFO).facts(path)):
+                if not seen.is_unchanged(str(path), source_of(ADAPTERS[root.agent].INFO, path).facts(path)):
                     yield str(path)
             return
         stack = [str(root.folder)]

@@ -49,7 +49,7 @@ def explain(path: Path, adapter: Adapter) -> Iterator[RecordExplanation]:
     events: list[Event] = []
     places: list[tuple[Span, Mapping[str, Any] | None]] = []
     records = record_reader(adapter, path)
-    for item in source_of(adapter.INFO).read_all(path):
+    for item in source_of(adapter.INFO, path).read_all(path):
         if isinstance(item, Span):
             places.append((item, None))
             continue

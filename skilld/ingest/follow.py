@@ -59,8 +59,7 @@ class Follower:
                 self.skip_to_end()
         self._installed_at = float(store.meta.get(INSTALLED_AT))
         for agent, path, read_until, size, mtime in self._rows.positions():
-            # Positions of gathered sessions are record numbers.
-            if read_until >= size or (agent in ADAPTERS and ADAPTERS[agent].INFO.gather):
+            if read_until >= size or (agent in ADAPTERS and ADAPTERS[agent].INFO.is_gathered(path)):
                 self._seen.record(path, size, mtime)
 
     @property
@@ -76,7 +75,7 @@ class Follower:
     def skip_to_end(self) -> None:
         """Follow every unknown transcript from its current end. Call it in a transaction."""
         for agent, path, facts in self._transcripts():
-            self._rows.add_file(agent, str(path), facts, baseline=_source(agent).end(path, facts))
+            self._rows.add_file(agent, str(path), facts, baseline=_source(agent, path).end(path, facts))
 
     def _transcripts(self) -> Iterator[tuple[str, Path, FileFacts]]:
         for root in self._roots:
@@ -153,7 +152,7 @@ class Follower:
         self._uncommitted.add(name)
         try:
             followed = self._open_file(agent, path)
-            with _source(agent).read_new(path, followed.cursor) as look:
+            with _source(agent, path).read_new(path, followed.cursor) as look:
                 self._store_read(followed, path, look)
             self._open.add(name, followed)  # reading other files may have closed it
             self._set_note(name, look.note)
@@ -217,7 +216,8 @@ class Follower:
 
     def _has_changed(self, file: StoredFile) -> bool:
         try:
-            return not self._seen.is_unchanged(file.path, _source(file.agent).facts(Path(file.path)))
+            path = Path(file.path)
+            return not self._seen.is_unchanged(file.path, _source(file.agent, path).facts(path))
         except OSError:
             return False  # it is gone
 
@@ -226,22 +226,22 @@ class Follower:
         followed = self._open.get(name)
         if followed is None:
             file = self._rows.file(name) or self._find_renamed(agent, path) or self._add_file(agent, path)
-            cursor = _source(agent).cursor(file.cursor, file.baseline)
+            cursor = _source(agent, path).cursor(file.cursor, file.baseline)
             parser = ADAPTERS[agent].parser(path, file.parser)
             followed = OpenFile(file, parser, cursor)
             self._open.add(name, followed)
         return followed
 
     def _add_file(self, agent: str, path: Path) -> StoredFile:
-        file = self._rows.add_file(agent, str(path), _source(agent).facts(path), baseline=0)
-        if _source(agent).rereads:  # a new database may hold years of sessions
+        file = self._rows.add_file(agent, str(path), _source(agent, path).facts(path), baseline=0)
+        if _source(agent, path).rereads:  # a new database may hold years of sessions
             since = rfc3339(self._installed_at)
             self._rows.drop_baseline(file.id, since=since)
             file = replace(file, since=since)
         return file
 
     def _find_renamed(self, agent: str, path: Path) -> StoredFile | None:
-        facts = _source(agent).facts(path)
+        facts = _source(agent, path).facts(path)
         for file in self._rows.same_file(facts):
             # Inodes are reused soon. A file that was read is recognized by its first bytes, others by name or age.
             same = (
@@ -274,7 +274,7 @@ class Follower:
             self._read_fork_sources(followed.file, events)
         followed.cursor, followed.mtime = look.cursor, look.mtime
         self._add_reading(followed, events, followed.cursor, overlong=len(look.overlong), size=look.size)
-        if _source(file.agent).rereads and not look.more:
+        if _source(file.agent, path).rereads and not look.more:
             offset, _ = followed.parser.checkpoint(look.cursor.offset)
             followed.cursor = replace(look.cursor, offset=offset)
 
@@ -282,7 +282,7 @@ class Follower:
         self, followed: OpenFile, events: Sequence[Event], cursor: Cursor, *, size: int, overlong: int = 0
     ) -> None:
         offset, state = followed.parser.checkpoint(cursor.offset)
-        by_time = _source(followed.file.agent).rereads
+        by_time = _source(followed.file.agent, Path(followed.file.path)).rereads
         at = replace(cursor, offset=offset)
         self._writer.add(FileReading(followed.file, events, at, state, size, followed.mtime, overlong, by_time))
 
@@ -304,5 +304,5 @@ class Follower:
             self._writer.write()
 
 
-def _source(agent: str) -> Source:
-    return source_of(ADAPTERS[agent].INFO)
+def _source(agent: str, path: Path) -> Source:
+    return source_of(ADAPTERS[agent].INFO, path)

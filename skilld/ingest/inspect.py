@@ -166,7 +166,7 @@ def inspect(path: Path, adapter: Adapter) -> TranscriptView:
     parser: Parser = adapter.parser(path)
     side_files.provide(parser, path, adapter.INFO)
     records, tools = record_reader(adapter, path), tools_of(adapter)
-    for item in source_of(adapter.INFO).read_all(path):
+    for item in source_of(adapter.INFO, path).read_all(path):
         if isinstance(item, RawLine):
             for event in parser.feed(item):
                 view.add(event)
@@ -193,7 +193,7 @@ def guess_agent(path: Path) -> str | None:
     if scores[best] > 0:
         return best
     for name, adapter in ADAPTERS.items():
-        owner = source_of(adapter.INFO).transcript(path)
+        owner = source_of(adapter.INFO, path).transcript(path)
         if owner != path and adapter.is_transcript(owner):
             return name
     # By the names of store and file alone: the agent's folder may have been moved.
@@ -205,7 +205,7 @@ def _count_events(path: Path, adapter: Adapter) -> int:
     parser = adapter.parser(path)
     events: list[Event] = []
     try:
-        for item in source_of(adapter.INFO).read_all(path, end=_GUESS_BYTES):
+        for item in source_of(adapter.INFO, path).read_all(path, end=_GUESS_BYTES):
             if isinstance(item, RawLine):
                 events += parser.feed(item)
     except UnreadableError:  # not a database

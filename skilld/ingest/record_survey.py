@@ -34,7 +34,7 @@ def survey(path: Path, adapter: Adapter) -> tuple[str, RecordKinds]:
     """Return the client's version and the kinds of records in one session. Raises OSError."""
     version, found, size = "", RecordKinds(sessions=1), 0
     records = record_reader(adapter, path)
-    for item in source_of(adapter.INFO).read_all(path, end=_MAX_READ):
+    for item in source_of(adapter.INFO, path).read_all(path, end=_MAX_READ):
         if not isinstance(item, RawLine):
             continue
         size += len(item.data)
@@ -60,7 +60,7 @@ def version_of(path: Path, adapter: Adapter) -> str:
     if adapter.INFO.queries:
         return ""
     size, records = 0, record_reader(adapter, path)
-    for item in source_of(adapter.INFO).read_all(path, end=_MAX_READ):
+    for item in source_of(adapter.INFO, path).read_all(path, end=_MAX_READ):
         if isinstance(item, RawLine):
             size += len(item.data)
             found = next((version for record, _ in records(item) if (version := version_in(record))), "")

@@ -26,6 +26,7 @@ _MAX_SESSION_BYTES = 256 << 20  # of all records of one session
 _PIECE_BYTES = 1 << 18
 _MAX_NAMES = 50_000
 _EMPTY_DIGEST = hashlib.sha256(b"").hexdigest()
+_OTHER_KIND = {"dev": 0, "ino": 0, "offset": 0, "digest": ""}
 
 
 @value_class
@@ -150,9 +151,9 @@ class GatheredSource(FileSource):
             return 0
 
     def cursor(self, stored: Mapping[str, Any] | None, baseline: int) -> GatheredCursor | None:
-        """Return the stored cursor."""
+        """Return the stored cursor; one of a file that was read by lines makes reading start over."""
         del baseline
-        return GatheredCursor(**stored) if stored else None
+        return GatheredCursor(**(stored if "digest" in stored else _OTHER_KIND)) if stored else None
 
     @contextmanager
     def read_new(self, path: Path, cursor: object) -> Iterator[GatheredRead]:

@@ -79,8 +79,8 @@ session if the source knows it, `rereads` whether records change in place.
 """
 
 
-def source_of(info: AgentInfo) -> Source:
-    """Return how the transcripts of an agent are read."""
-    if info.gather:
+def source_of(info: AgentInfo, path: Path) -> Source:
+    """Return how a transcript of an agent is read."""
+    if info.gather and info.is_gathered(path.name):
         return GatheredSource(info.owner, gather=info.gather)
     return RowSource(info.queries) if info.queries else LineSource(info.owner)

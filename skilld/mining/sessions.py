@@ -336,7 +336,7 @@ def _by_turn(events: Iterable[tuple[_Event, int]], turns: Sequence[Turn]) -> tup
 def _events(transcript: Transcript, by_id: dict[str, _SessionBuilder]) -> Iterator[Event]:
     """Yield the events of a transcript; the tool calls and the log go to the builder of their session."""
     adapter = ADAPTERS[transcript.agent]
-    source = source_of(adapter.INFO)
+    source = source_of(adapter.INFO, transcript.path)
     session = ""
     parser = adapter.parser(transcript.path)
     records, tools = record_reader(adapter, transcript.path), tools_of(adapter)

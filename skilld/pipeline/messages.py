@@ -105,7 +105,7 @@ def _source_events(agent: str, session: str, source: Source, *, forgotten: bool 
     if not forgotten:
         side_files.provide(parser, path, info)
     skim = chunk_reader(parser)
-    for item in source_of(info).read_session(path, session, source.start, source.end):
+    for item in source_of(info, path).read_session(path, session, source.start, source.end):
         if isinstance(item, Chunk):
             yield from skim(item)
         elif isinstance(item, RawLine):

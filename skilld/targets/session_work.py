@@ -43,7 +43,8 @@ def session_work(agent: str, session: str, sources: Iterable[Source]) -> Session
         path = Path(source.path)
         records = record_reader(adapter, path)
         try:
-            for part in source_of(adapter.INFO).read_range(path, session, source.start, source.end):
+            parts = source_of(adapter.INFO, path).read_range(path, session, source.start, source.end)
+            for part in parts:
                 for record, span in chain.from_iterable(map(records, _relevant_lines(part, mark, version))):
                     version = short(record.get("version")) or version
                     for call in tools(record, session, span):

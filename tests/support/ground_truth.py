@@ -52,8 +52,8 @@ def events_of(adapter: Adapter, path: Path) -> list[Event]:
 
 def _records(adapter: Adapter, path: Path) -> list[RawLine]:
     """Return the records of a transcript; of lines the last counts without its newline, too."""
-    if adapter.INFO.queries or adapter.INFO.gather:
-        return [item for item in source_of(adapter.INFO).read_all(path) if isinstance(item, RawLine)]
+    if adapter.INFO.queries or adapter.INFO.is_gathered(path.name):
+        return [item for item in source_of(adapter.INFO, path).read_all(path) if isinstance(item, RawLine)]
     return list(raw_lines(path.read_bytes()))
 
 
@@ -96,7 +96,7 @@ def read_case(case: Path, adapter: Adapter) -> Reading:
     reading = Reading()
     seen: set[str] = set()
     for name in _truth(case)["session_files"]:
-        path = source_of(adapter.INFO).transcript(case / name)
+        path = source_of(adapter.INFO, case / name).transcript(case / name)
         if not adapter.is_transcript(path):
             continue
         events = events_of(adapter, path)

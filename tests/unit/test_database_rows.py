@@ -232,7 +232,7 @@ def test_unexpected_values_are_skipped(client: OpenCodeDb) -> None:
 
 
 def test_a_change_of_the_wal_is_a_change_of_the_database(client: OpenCodeDb) -> None:
-    source = source_of(opencode.INFO)
+    source = source_of(opencode.INFO, client.path)
     assert isinstance(source, RowSource)
     assert source.transcript(Path("/x/opencode.db-wal")) == Path("/x/opencode.db")
     before = source.facts(client.path)
@@ -246,5 +246,5 @@ def test_if_the_end_cannot_be_read_the_file_time_is_used(tmp_path: Path) -> None
     sqlite3.connect(path).close()
     path.write_bytes(b"x" * 200)
     os.utime(path, (1_795_000_000, 1_795_000_000))
-    source = source_of(opencode.INFO)
+    source = source_of(opencode.INFO, path)
     assert source.end(path, source.facts(path)) == 1_795_000_000_001

@@ -11,6 +11,7 @@ import pytest
 
 from skilld.ingest.discover import Root
 from skilld.ingest.follow import Follower
+from skilld.ingest.tail import Cursor
 from skilld.pipeline.messages import read_batch
 from skilld.protocol import BatchJob, Source
 from support.new_store import new_store
@@ -110,6 +111,22 @@ def test_a_document_rewritten_at_every_message_counts_each_turn_once(project: Pr
     project.write(*records)  # the client goes on with the session in a file of lines
     assert project.start().sweep() == 0
     assert project.waiting() == ["gemini-cli:u2", "gemini-cli:u12", "gemini-cli:u22"]
+
+
+def test_a_document_that_an_older_version_read_by_lines_is_read_again(project: Project) -> None:
+    follower = project.start()
+    project.log(("hello", 1))
+    project.rewrite(prompt("hello", 2), answer(3))
+    assert follower.sweep() == 1
+    file = project.store.transcripts.file(str(project.document))
+    assert file is not None
+    with project.store.transaction():
+        by_lines = Cursor(1, 2, "", 0, 90)
+        project.store.transcripts.save_reading(file.id, cursor=by_lines, parser={}, size=90, mtime=0)
+    project.log(("hello", 1), ("and bread", 11))
+    project.rewrite(prompt("hello", 2), answer(3), prompt("and bread", 12), answer(13))
+    assert project.start().sweep() == 1
+    assert project.waiting() == ["gemini-cli:u2", "gemini-cli:u12"]
 
 
 def test_the_worker_finds_the_words_even_if_the_history_is_gone(project: Project) -> None:

@@ -10,9 +10,9 @@ import pytest
 
 from skilld.agents import gemini_cli
 from skilld.agents.gemini_cli import read_log
-from skilld.types import Malformed, Turn
+from skilld.types import Turn
 from support.event_lists import ignored_counts, reply_texts, skill_uses, turn_keys, turn_texts
-from support.ground_truth import events_of, events_of_records, raw_lines
+from support.ground_truth import events_of, events_of_records
 from support.rows import for_each
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "gemini-cli" / "chats"
@@ -50,27 +50,6 @@ def test_an_older_file_is_one_document_without_a_final_newline() -> None:
     assert reply_texts(events) == ["Soup, then?", "I see."]
     turn = next(event for event in events if isinstance(event, Turn))
     assert turn.session_id == "1a000000-0000-4000-8000-000000000002"
-    assert b'"o1"' in DOCUMENT.read_bytes()[turn.span.start : turn.span.end]
-
-
-def test_a_single_line_document_is_read_and_a_broken_message_counted() -> None:
-    whole = b'{"sessionId":"s","messages":[{"id":"m","type":"user","content":"hi"}]}'
-    assert turn_texts(events_of_records(gemini_cli, whole, name="chats/session-a.json")) == [("typed", "hi")]
-    events = events_of_records(
-        gemini_cli, b"{", b'  "messages": [', b"    {", b'      "type": ', b"    },", name="a.json"
-    )
-    assert [type(event) for event in events] == [Malformed]
-
-
-def test_a_document_resumes_before_an_incomplete_message() -> None:
-    parser = gemini_cli.parser(DOCUMENT)
-    lines = list(raw_lines(DOCUMENT.read_bytes()))
-    start = next(line.start for line in lines if line.data == b"    {")
-    for line in lines:
-        parser.feed(line)
-        if line.start > start:
-            break
-    assert parser.checkpoint(line.end)[0] == start
 
 
 def test_a_subagent_has_no_turns() -> None:

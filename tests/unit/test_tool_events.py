@@ -249,11 +249,9 @@ def test_calls_made_by_a_program_are_reported_without_their_outcome() -> None:
 
 
 def test_calls_in_an_older_document_and_in_a_two_record_line_are_read(tmp_path: Path) -> None:
-    document = {"sessionId": "s", "messages": gemini("error")}
-    lines = json.dumps(document, indent=2).encode().splitlines()
-    read = record_reader(ADAPTERS["gemini-cli"], tmp_path / "session-1.json")
-    found = [record for line in lines for record, _ in read(RawLine(0, 1, line))]
-    assert tool_counts(events("gemini-cli", [dict(record) for record in found]))["edit"]["failed"] == 1
+    document = tmp_path / "session-1.json"
+    document.write_text(json.dumps({"sessionId": "s", "messages": gemini("error")}, indent=2))
+    assert inspect(document, ADAPTERS["gemini-cli"]).as_json()["tools"]["edit"]["failed"] == 1
     spliced = b"".join(json.dumps(record).encode() for record in claude("Exit code 1"))
     read = record_reader(ADAPTERS["claude-code"], tmp_path / "s.jsonl")
     found = [record for record, _ in read(RawLine(0, 1, spliced))]

@@ -8,7 +8,6 @@ without it has no turns. `displayContent` is what was typed if `content` has mor
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
@@ -28,8 +27,9 @@ from skilld.agents.base import (
     string,
     utc,
 )
+from skilld.agents.gatherers import Document
 from skilld.agents.skill_reads import uses_of_call
-from skilld.agents.tools import RecordReader, bounded, outcome_of_shell
+from skilld.agents.tools import bounded, outcome_of_shell
 from skilld.agents.typed_history import Claim, Entry, ProvingParser
 from skilld.agents.wrappers import Wrappers, option_labels, possible_picks, typed_answer
 from skilld.clock import parse_time
@@ -38,8 +38,6 @@ from skilld.types import (
     Event,
     How,
     Ignored,
-    Malformed,
-    RawLine,
     Reply,
     SkillUse,
     Span,
@@ -101,57 +99,6 @@ def _find_answers(call: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield str(number), typed_answer(text, picks, several=question.get("multiSelect") is True)
 
 
-# The older files of Gemini CLI: one JSON document, indented by two, whose messages are complete before it is. It is
-# rewritten at every message, so it is read from its start each time; its last line never counts as complete.
-
-Record = tuple[dict[str, Any] | None, Span]
-
-_FIELD = re.compile(rb'  "(sessionId|kind)": (".*?"),?\s*')
-_MAX_MESSAGE = 8 << 20  # bytes of a message
-
-
-class DocumentReader:
-    """A document that is being read."""
-
-    def __init__(self) -> None:
-        self._message: list[RawLine] = []
-        self._length = 0
-
-    def feed(self, line: RawLine) -> list[Record]:
-        """Return the records that end with this line, with their spans; None for a message that cannot be read."""
-        data = line.data.rstrip()
-        if self._message or data == b"    {":
-            return self._add_line(line, data)
-        field = _FIELD.fullmatch(line.data)
-        if field is not None:
-            whole = read_object(b'{"%b": %b}' % (field[1], field[2]))
-            return [(whole, Span(line.start, line.end))] if whole is not None else []
-        return self._read_compact(line) if data.startswith(b'{"') else []
-
-    def pending_start(self, end: int) -> int:
-        """Return the start of the incomplete message, `end` if there is none."""
-        return self._message[0].start if self._message else end
-
-    def _add_line(self, line: RawLine, data: bytes) -> list[Record]:
-        self._message.append(line)
-        self._length += len(line.data)
-        is_whole = data in (b"    }", b"    },")
-        if not is_whole and self._length <= _MAX_MESSAGE:
-            return []
-        lines, self._message, self._length = self._message, [], 0
-        text = b"\n".join(each.data for each in lines).rstrip().removesuffix(b",")
-        return [(read_object(text) if is_whole else None, Span(lines[0].start, line.end))]
-
-    def _read_compact(self, line: RawLine) -> list[Record]:
-        whole = read_object(line.data)
-        span = Span(line.start, line.end)
-        if whole is None:
-            return [(None, span)]
-        return [({"sessionId": whole.get("sessionId"), "kind": whole.get("kind")}, span)] + [
-            (json.loads(json.dumps(message)), span) for message in objects(whole.get("messages"))
-        ]
-
-
 def read_log(data: bytes) -> Sequence[Entry] | None:
     """Return what was submitted in the terminal, in all sessions of a project; None if logs.json is half written.
 
@@ -203,6 +150,8 @@ INFO = AgentInfo(
     home_parents=(("GEMINI_CLI_HOME", ".gemini"),),
     stores=("tmp",),
     suffixes=(".jsonl", ".json"),
+    gather=Document("messages", ("sessionId", "kind")),
+    gathered=".json",
     typed_list=("../logs.json",),
     project_skills=(".gemini/skills", ".agents/skills"),
     user_skills=(".agents/skills",),
@@ -230,16 +179,6 @@ def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> ProvingPar
 
 
 STATUS = {"success": ToolOutcome.OK, "error": ToolOutcome.FAILED, "cancelled": ToolOutcome.INTERRUPTED}
-
-
-def records_of(path: PurePath) -> RecordReader:
-    """Return the record reader of one file: lines, or the messages of a document."""
-    document = DocumentReader()
-
-    def feed(line: RawLine) -> list[Record]:
-        return document.feed(line) if path.suffix == ".json" else [(read_object(line.data), Span(line.start, line.end))]
-
-    return lambda line: ((record, span) for record, span in feed(line) if record is not None)
 
 
 def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
@@ -273,23 +212,14 @@ class GeminiParser(RecordParser[Event | Claim]):
         self._cwd = string(state.get("cwd")) or None
         self._subagent = state.get("subagent") is True
         self._seen = dict.fromkeys(map(short, items(state.get("seen"))[-_MAX_SEEN:]))
-        self._document = DocumentReader() if path.suffix == ".json" else None
-
-    def feed(self, line: RawLine) -> list[Event | Claim]:
-        """Return the events of one line, or of the message in a document that it completes."""
-        if self._document is None:
-            return super().feed(line)
-        return [event for record, place in self._document.feed(line) for event in self._read(record, place)]
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
-        """Return where to resume, no later than an incomplete message of a document, and the state."""
-        offset = self._document.pending_start(end) if self._document is not None else end
+        """Return where to resume, and the state."""
         state = {"session": self._session, "cwd": self._cwd, "subagent": self._subagent, "seen": list(self._seen)}
-        return offset, state
+        return end, state
 
-    def _read(self, record: Mapping[str, Any] | None, span: Span) -> list[Event | Claim]:
-        if record is None:
-            return [Malformed(span)]
+    def _read(self, record: Mapping[str, Any], span: Span) -> list[Event | Claim]:
+        record = mapping(record.get("head")) or record
         change = mapping(record.get("$set"))
         if "sessionId" in record:
             self._session = short(record.get("sessionId")) or self._session
