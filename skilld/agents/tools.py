@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any
 
 from skilld.agents.base import Adapter, mapping, read_object, short, string
@@ -41,13 +40,13 @@ RecordReader = Callable[[RawLine], Iterable[tuple[Mapping[str, Any], Span]]]
 ToolReader = Callable[[Mapping[str, Any], str, Span], Iterator[ToolEvent]]
 
 
-def record_reader(adapter: Adapter, path: PurePath) -> RecordReader:
-    """Return the function that turns the lines of one file into records with their spans.
+def record_reader(adapter: Adapter) -> RecordReader:
+    """Return the function that turns a line into records with their spans.
 
-    If a line of an agent's transcripts is not one JSON object, its adapter has `records_of(path)`.
+    If a line of an agent's transcripts is not one JSON object, its adapter has `records_of(line)`.
     """
-    make: Callable[[PurePath], RecordReader] | None = getattr(adapter, "records_of", None)
-    return make(path) if make else _one_record
+    own: RecordReader | None = getattr(adapter, "records_of", None)
+    return own or _one_record
 
 
 def tools_of(adapter: Adapter) -> ToolReader:

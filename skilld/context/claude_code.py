@@ -11,7 +11,7 @@ from skilld.context import markup
 from skilld.context.markup import ImportRules, add_imports
 from skilld.context.patterns import matches_path
 from skilld.context.resolution import Resolution, Workspace, files_below, resolve_path, string_list, value_at
-from skilld.context.values import Kind, LoadedFile, Scope, Segment, within
+from skilld.context.values import Kind, LoadedFile, Scope, Segment, plain_segments, within
 
 NEWEST = "2.1.330"
 FALLBACK_SINCE = (2, 1, 277)  # reads AGENTS.md, and asks for consent to linked rules; 2.1.197 does neither
@@ -190,6 +190,6 @@ class _Resolver:
             kept = "\n".join(text.split("\n")[:_MAX_MEMORY_LINES])[:_MAX_MEMORY_BYTES]
             if len(kept) < len(text.rstrip("\n")):
                 self.found.add_surprise(Kind.CUT, path, f"only its first {_MAX_MEMORY_LINES} lines or 24 kB are loaded")
-            return (Segment(1, kept),) if kept.strip() else ()
+            return plain_segments(kept)
 
         self.found.add(path, Scope.MEMORY, view=start)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from posixpath import join
 
 from skilld.context.resolution import Resolution, Workspace, string_list, value_at
-from skilld.context.values import Kind, Scope, Segment
+from skilld.context.values import Kind, Scope, Segment, plain_segments
 
 NEWEST = "0.169.0"
 _MAX_BYTES = 32_768  # of all project files together
@@ -67,4 +67,4 @@ def _cut_to_limit(found: Resolution, path: str, text: str, left: list[int]) -> t
             f"the last {len(data) - left[0]} of its {len(data)} bytes exceed the combined limit for all files",
         )
     left[0] = max(0, left[0] - len(data))
-    return (Segment(1, kept),) if kept.strip() else ()
+    return plain_segments(kept)

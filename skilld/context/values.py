@@ -148,6 +148,6 @@ def parse_version(text: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def plain_segments(text: str, first: int = 1) -> tuple[Segment, ...]:
+def plain_segments(text: str) -> tuple[Segment, ...]:
     """Return a text as one segment; none if it is blank."""
-    return (Segment(first, text),) if text.strip() else ()
+    return (Segment(1, text),) if text.strip() else ()

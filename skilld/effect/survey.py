@@ -161,7 +161,7 @@ def survey(job: SurveyRequest, redact: Redact) -> SurveyResult:
 def _read_transcript(job: SurveyRequest, found: dict[str, _SessionState]) -> None:
     adapter, path = ADAPTERS[job.agent], Path(job.path)
     source, session = source_of(adapter.INFO, path), ""
-    parser, records, tools = adapter.parser(path), record_reader(adapter, path), tools_of(adapter)
+    parser, records, tools = adapter.parser(path), record_reader(adapter), tools_of(adapter)
     side_files.provide(parser, path, adapter.INFO)
     for item in source.read_all(path):
         if not isinstance(item, RawLine):

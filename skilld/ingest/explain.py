@@ -48,7 +48,7 @@ def explain(path: Path, adapter: Adapter) -> Iterator[RecordExplanation]:
     side_files.provide(parser, path, adapter.INFO)
     events: list[Event] = []
     places: list[tuple[Span, Mapping[str, Any] | None]] = []
-    records = record_reader(adapter, path)
+    records = record_reader(adapter)
     for item in source_of(adapter.INFO, path).read_all(path):
         if isinstance(item, Span):
             places.append((item, None))

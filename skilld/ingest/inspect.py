@@ -165,7 +165,7 @@ def inspect(path: Path, adapter: Adapter) -> TranscriptView:
     view = TranscriptView(adapter.INFO.name)
     parser: Parser = adapter.parser(path)
     side_files.provide(parser, path, adapter.INFO)
-    records, tools = record_reader(adapter, path), tools_of(adapter)
+    records, tools = record_reader(adapter), tools_of(adapter)
     for item in source_of(adapter.INFO, path).read_all(path):
         if isinstance(item, RawLine):
             for event in parser.feed(item):

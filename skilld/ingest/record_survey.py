@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from skilld.types import RawLine
 _MAX_BYTES = 1 << 20  # of records of one session, from its start
 _MAX_READ = 2 << 20  # bytes of its file: reading to the end of a huge line took the daemon to 88 MB
 _MAX_VERSIONS, _MAX_FILES = 3, 200  # kept for each agent
+_MAX_ADDED = 8  # files in one go
 _VERSION_KEYS = ("version", "cli_version", "cliVersion", "clientVersion")
 _VERSION_PARENTS = ("", "payload", "data", "origin", "head", "meta")
 _VERSION_PATTERN = re.compile(r"\d{1,6}\.\d{1,6}(?:\.[\w.+-]{1,30})?")
@@ -32,41 +33,35 @@ _VERSION_PATTERN = re.compile(r"\d{1,6}\.\d{1,6}(?:\.[\w.+-]{1,30})?")
 
 def survey(path: Path, adapter: Adapter) -> tuple[str, RecordKinds]:
     """Return the client's version and the kinds of records in one session. Raises OSError."""
-    version, found, size = "", RecordKinds(sessions=1), 0
-    records = record_reader(adapter, path)
-    for item in source_of(adapter.INFO, path).read_all(path, end=_MAX_READ):
-        if not isinstance(item, RawLine):
-            continue
-        size += len(item.data)
-        for record, _ in records(item):
-            version = version or version_in(record)
-            kind = kind_of(record)[:200]
-            found.counts[kind] += 1
-            found.records += 1
-            is_strange = isinstance(adapter, DeclaredAdapter) and not any(
-                adapter.format.kinds_of(adapter.format.shape(record))
-            )
-            found.strange += is_strange
-            if kind not in found.samples and (is_strange or len(found.samples) < MAX_KINDS):
-                found.samples[kind] = shape_of(record)
-        if size >= _MAX_BYTES:
-            break
+    version, found = "", RecordKinds(sessions=1)
+    for record in _first_records(path, adapter):
+        version = version or version_in(record)
+        kind = kind_of(record)[:200]
+        found.counts[kind] += 1
+        found.records += 1
+        is_strange = isinstance(adapter, DeclaredAdapter) and not any(
+            adapter.format.kinds_of(adapter.format.shape(record))
+        )
+        found.strange += is_strange
+        if kind not in found.samples and (is_strange or len(found.samples) < MAX_KINDS):
+            found.samples[kind] = shape_of(record)
     found.within = Counter(dict.fromkeys(found.counts, 1))
     return version, found
 
 
 def version_of(path: Path, adapter: Adapter) -> str:
     """Return the client's version in a session, "" if its first records name none. Raises OSError."""
-    if adapter.INFO.queries:
-        return ""
-    size, records = 0, record_reader(adapter, path)
+    return "" if adapter.INFO.queries else next(filter(None, map(version_in, _first_records(path, adapter))), "")
+
+
+def _first_records(path: Path, adapter: Adapter) -> Iterator[Record]:
+    size, records = 0, record_reader(adapter)
     for item in source_of(adapter.INFO, path).read_all(path, end=_MAX_READ):
         if isinstance(item, RawLine):
             size += len(item.data)
-            found = next((version for record, _ in records(item) if (version := version_in(record))), "")
-            if found or size >= _MAX_BYTES:
-                return found
-    return ""
+            yield from (record for record, _ in records(item))
+            if size >= _MAX_BYTES:
+                return
 
 
 def version_in(record: Record) -> str:
@@ -83,9 +78,10 @@ def version_in(record: Record) -> str:
     return ""
 
 
-def update_survey(kept: Mapping[str, Any], files: Iterable[tuple[str, Path]], *, limit: int = 8) -> dict[str, Any]:
-    """Return the survey with the first `limit` of these files (agent and path) that are not in it yet added."""
+def update_survey(kept: Mapping[str, Any], files: Iterable[tuple[str, Path]]) -> dict[str, Any]:
+    """Return the survey with the first few of these files (agent and path) that are not in it yet added."""
     agents = {name: dict(mapping(known)) for name, known in kept.items()}
+    left = _MAX_ADDED
     for agent, path in files:
         known = agents.setdefault(agent, {})
         mark = sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()[:12]
@@ -101,7 +97,7 @@ def update_survey(kept: Mapping[str, Any], files: Iterable[tuple[str, Path]], *,
         all_of_it = RecordKinds.from_json(mapping(versions.pop(version, {})))
         all_of_it.add(found)
         known["versions"] = dict([*versions.items(), (version, all_of_it.as_json())][-_MAX_VERSIONS:])
-        limit -= 1
-        if limit <= 0:
+        left -= 1
+        if left == 0:
             break
     return agents

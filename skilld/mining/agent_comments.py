@@ -57,7 +57,7 @@ def _needles_in_file(transcript: Transcript, needles: Iterable[str]) -> set[str]
 
 def _tool_inputs(transcript: Transcript) -> Iterable[str]:
     adapter, path = ADAPTERS[transcript.agent], transcript.path
-    source, records, tools = source_of(adapter.INFO, path), record_reader(adapter, path), tools_of(adapter)
+    source, records, tools = source_of(adapter.INFO, path), record_reader(adapter), tools_of(adapter)
     for item in source.read_all(path):
         if isinstance(item, RawLine):
             session = source.session(item) or ""

@@ -339,7 +339,7 @@ def _events(transcript: Transcript, by_id: dict[str, _SessionBuilder]) -> Iterat
     source = source_of(adapter.INFO, transcript.path)
     session = ""
     parser = adapter.parser(transcript.path)
-    records, tools = record_reader(adapter, transcript.path), tools_of(adapter)
+    records, tools = record_reader(adapter), tools_of(adapter)
     side_files.provide(parser, transcript.path, adapter.INFO)
     for item in source.read_all(transcript.path):
         if isinstance(item, RawLine):

@@ -37,11 +37,10 @@ def session_work(agent: str, session: str, sources: Iterable[Source]) -> Session
     results: only lines with a tool call are parsed, and one with the version.
     """
     adapter = ADAPTERS[agent]
-    tools, mark = tools_of(adapter), adapter.INFO.call_mark
+    records, tools, mark = record_reader(adapter), tools_of(adapter), adapter.INFO.call_mark
     version, touched = "", dict[str, None]()
     for source in sources:
         path = Path(source.path)
-        records = record_reader(adapter, path)
         try:
             parts = source_of(adapter.INFO, path).read_range(path, session, source.start, source.end)
             for part in parts:

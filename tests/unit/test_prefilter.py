@@ -278,7 +278,7 @@ def test_without_the_library_python_searches(unloaded: pytest.MonkeyPatch) -> No
 def test_a_line_is_parsed_once_for_events_and_calls_and_then_forgotten() -> None:
     """A survey wants both of each line; what a daemon has read does not stay in its memory."""
     path = Path("/h/.claude/projects/p/s1.jsonl")
-    parser, records = claude_code.parser(path), claude_code.records_of(path)
+    parser, records = claude_code.parser(path), claude_code.records_of
     prefilter.parse.cache_clear()
     for number in range(3):
         item = RawLine(number, number + 1, line(agent(call("Bash", f"c{number}", command="ls"), number)))

@@ -253,7 +253,7 @@ def test_calls_in_an_older_document_and_in_a_two_record_line_are_read(tmp_path: 
     document.write_text(json.dumps({"sessionId": "s", "messages": gemini("error")}, indent=2))
     assert inspect(document, ADAPTERS["gemini-cli"]).as_json()["tools"]["edit"]["failed"] == 1
     spliced = b"".join(json.dumps(record).encode() for record in claude("Exit code 1"))
-    read = record_reader(ADAPTERS["claude-code"], tmp_path / "s.jsonl")
+    read = record_reader(ADAPTERS["claude-code"])
     found = [record for record, _ in read(RawLine(0, 1, spliced))]
     assert tool_counts(events("claude-code", [dict(record) for record in found]))["Bash"]["failed"] == 1
 

@@ -35,7 +35,7 @@ from skilld.agents.claude_code.prompts import (
 from skilld.agents.claude_code.records import AGENT, Record, blocks, string, texts
 from skilld.agents.claude_code.skills import TOOLS, Skills
 from skilld.agents.claude_code.wrappers import DENIAL_KIND, REFUSAL, REFUSAL_COPY, TypedWords, bash_input, find_notes
-from skilld.agents.tools import RecordReader, bounded
+from skilld.agents.tools import bounded
 from skilld.types import (
     Event,
     How,
@@ -59,10 +59,9 @@ _DENIED_BY_RULE = "Permission to use "
 _INTERRUPTIONS = ("[Request interrupted by user", "<tool_use_error>Sibling tool call errored")
 
 
-def records_of(path: PurePath) -> RecordReader:
-    """Return the record reader of a session's file: some lines hold two records, or a torn one."""
-    del path
-    return lambda line: [(one, Span(line.start, line.end)) for one in parse(line.data)[0]]
+def records_of(line: RawLine) -> list[tuple[dict[str, Any], Span]]:
+    """Return the records of a line: some hold two, or a torn one."""
+    return [(one, Span(line.start, line.end)) for one in parse(line.data)[0]]
 
 
 def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
