@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from skilld.classify.backends import EditCheck
 from skilld.classify.fidelity import FidelityCheck, check_fidelity
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import RefusedError, SkilldError
@@ -17,8 +15,8 @@ from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import BEYOND_FLAG, CheckedEdit, compose
 from skilld.types import BODY_OPS, BY_HEADING_FLAG, SECTION_OPS, Kind, Op, Operation, SkillDoc, SkillRef, Update
 from skilld.words import content_stems
-from support.edit_only_backend import EditOnlyBackend
 from support.rows import for_each
+from support.scripted_backend import ScriptedBackend
 
 SAID = "From now on, always put the ticket number first in each entry. And run the linter now."
 CHANGE = "Always put the ticket number first in each entry."
@@ -60,19 +58,8 @@ def _check(after: str, *updates: Update, typed: str = SAID) -> FidelityCheck:
     return check_fidelity(TEXT, after, updates or [UPDATE], typed)
 
 
-class Scripted(EditOnlyBackend):
-    """A model with one answer to the request for an edit."""
-
-    def __init__(self, answer: list[Operation]) -> None:
-        self._answer = answer
-
-    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: EditCheck | None = None) -> list[Operation] | str:
-        del updates, skill, unfit
-        return self._answer
-
-
 def _compose_edit(update: Update, *operations: Operation, typed: str = SAID) -> CheckedEdit:
-    return compose(Scripted(list(operations)), [VerifiedUpdate(update)], LOADED, typed, lambda text: text)
+    return compose(ScriptedBackend(list(operations)), [VerifiedUpdate(update)], LOADED, typed, lambda text: text)
 
 
 INSERT = Operation(Op.INSERT_AFTER, "- No marketing words.", LINE)
@@ -84,15 +71,16 @@ def test_an_edit_with_only_the_change_is_accepted() -> None:
 
 
 def test_words_whose_replacement_is_refused_are_added_as_a_line_where_nobody_can_be_asked_again() -> None:
-    class Offline(Scripted):
-        edits_together = False
-
     wrong = Operation(Op.REPLACE, "- No marketing words.", "- No ticket words.")
-    added = compose(Offline([wrong]), [VerifiedUpdate(UPDATE)], LOADED, SAID, lambda text: text)
+    added = compose(
+        ScriptedBackend(wrong, edits_together=False), [VerifiedUpdate(UPDATE)], LOADED, SAID, lambda text: text
+    )
     assert added.after.decode() == GOOD
     removal = replace(UPDATE, kind=Kind.REMOVE_STEP)
     with pytest.raises(RefusedError):
-        compose(Offline([wrong]), [VerifiedUpdate(removal)], LOADED, SAID, lambda text: text)
+        compose(
+            ScriptedBackend(wrong, edits_together=False), [VerifiedUpdate(removal)], LOADED, SAID, lambda text: text
+        )
 
 
 @for_each(

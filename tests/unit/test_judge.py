@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from skilld.classify.backends import EditCheck
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import RefusedError
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import CheckedEdit, LintError, summarize
 from skilld.pipeline.judge import Judge
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, SkillRef, TargetKind, Update
-from support.edit_only_backend import EditOnlyBackend
 from support.rows import for_each
+from support.scripted_backend import ScriptedBackend
 
 TEXT = "# Notes\n\n## Style\n\n- Past tense.\n"
 TYPED = "always put the ticket number first"
@@ -29,55 +27,37 @@ VAGUE = Operation(Op.INSERT_AFTER, "- Past tense.", "- Put the ticket number.")
 GOOD = Operation(Op.INSERT_AFTER, "- Past tense.", f"- {CHANGE}")
 
 
-class Scripted(EditOnlyBackend):
-    """A model with one edit to give, and the updates it still finds after each edit."""
-
-    def __init__(self, edit: Operation, *found: list[Update]) -> None:
-        self._edit = edit
-        self._found = list(found)
-
-    def detect(
-        self, messages: Sequence[Message], skills: Sequence[SkillDoc], *, instructions: str = ""
-    ) -> tuple[list[Update], list[str]]:
-        del messages, skills, instructions
-        return self._found.pop(0), []
-
-    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: EditCheck | None = None) -> list[Operation] | str:
-        del updates, skill, unfit
-        return [self._edit]
-
-
-def _make_judge(model: Scripted, typed: str = TYPED, *documents: TargetDocument, **own: Any) -> Judge:
+def _make_judge(model: ScriptedBackend, typed: str = TYPED, *documents: TargetDocument, **own: Any) -> Judge:
     """Return a judge of one turn."""
     messages = [Message(typed, turn=1, turn_key="t1")]
     return Judge(model, messages, [*documents] or [LOADED], "", lambda text: text, **own)
 
 
-def _edited_text(model: Scripted) -> str:
+def _edited_text(model: ScriptedBackend) -> str:
     judge = _make_judge(model)
     return judge.edit(LOADED, [VerifiedUpdate(UPDATE)]).after.decode()
 
 
 def test_an_edit_that_says_the_change_is_accepted() -> None:
-    assert _edited_text(Scripted(GOOD, [])) == f"{TEXT}- {CHANGE}\n"
+    assert _edited_text(ScriptedBackend(GOOD, [])) == f"{TEXT}- {CHANGE}\n"
 
 
 def test_an_edit_that_does_not_say_it_is_replaced_by_the_persons_words() -> None:
-    assert _edited_text(Scripted(VAGUE, [STILL], [])) == f"{TEXT}- {CHANGE}\n"
+    assert _edited_text(ScriptedBackend(VAGUE, [STILL], [])) == f"{TEXT}- {CHANGE}\n"
     with pytest.raises(RefusedError, match="still does not say this"):
-        _edited_text(Scripted(VAGUE, [STILL], [STILL]))
+        _edited_text(ScriptedBackend(VAGUE, [STILL], [STILL]))
 
 
 def test_an_edit_that_says_more_is_refused() -> None:
     with pytest.raises(RefusedError, match="more than the person did"):
-        _edited_text(Scripted(STRAY))
+        _edited_text(ScriptedBackend(STRAY))
 
 
 def _update(turn: int, typed: str, change: str, kind: Kind = Kind.PREFERENCE) -> Update:
     return Update(1, "Style", change, "Asked for.", kind, turn, typed, 0.9)
 
 
-def _judge_both(model: Scripted, *updates: Update) -> tuple[str, list[str], list[str]]:
+def _judge_both(model: ScriptedBackend, *updates: Update) -> tuple[str, list[str], list[str]]:
     messages = [Message(update.quote, turn=update.turn, turn_key=f"t{update.turn}") for update in updates]
     judge = Judge(model, messages, [LOADED], "", lambda text: text)
     composed = judge.edit(LOADED, [VerifiedUpdate(update) for update in updates])
@@ -90,10 +70,10 @@ PAST = _update(2, "write it in the present tense from now on", "Write it in the 
 
 
 def test_one_refused_edit_does_not_affect_the_others() -> None:
-    after, made, left = _judge_both(Scripted(STRAY, []), UPDATE, TESTS)
+    after, made, left = _judge_both(ScriptedBackend(STRAY, []), UPDATE, TESTS)
     assert after == f"{TEXT}- {CHANGE}\n- {TESTS.change}\n"
     assert (made, left) == ([CHANGE, TESTS.change], [])
-    after, made, left = _judge_both(Scripted(STRAY, []), UPDATE, PAST)
+    after, made, left = _judge_both(ScriptedBackend(STRAY, []), UPDATE, PAST)
     assert after == f"{TEXT}- {CHANGE}\n"
     assert (made, left) == ([CHANGE], [PAST.change]), "what would take a line's place is not just put beside it"
 
@@ -101,7 +81,7 @@ def test_one_refused_edit_does_not_affect_the_others() -> None:
 def test_a_change_still_missing_is_left_out_and_the_rest_is_made() -> None:
     again = replace(PAST, change="The present tense is to be used.")
     edit = Operation(Op.REPLACE, "- Past tense.", f"- Present tense.\n- {CHANGE}")
-    after, made, left = _judge_both(Scripted(edit, [again], []), UPDATE, PAST)
+    after, made, left = _judge_both(ScriptedBackend(edit, [again], []), UPDATE, PAST)
     assert after == f"{TEXT}- {CHANGE}\n"
     assert (made, left) == ([CHANGE], [PAST.change])
 
@@ -111,28 +91,16 @@ def test_a_change_found_again_in_nearly_the_same_words_is_done() -> None:
     update = replace(update, kind=Kind.CHANGE_STEP)
     again = replace(update, change="Write release entries in plain present tense.")
     edit = Operation(Op.REPLACE, "- Past tense.", "- Write release entries in present tense.")
-    after, made, left = _judge_both(Scripted(edit, [again]), update)
+    after, made, left = _judge_both(ScriptedBackend(edit, [again]), update)
     assert after == TEXT.replace("- Past tense.", "- Write release entries in present tense.")
     assert (made, left) == ([update.change], [])
 
 
 def test_words_refused_by_the_linter_are_not_kept_either() -> None:
     hidden = _update(1, "always run !`whoami` first", "Always run !`whoami` first.")
-    after, made, left = _judge_both(Scripted(STRAY, []), hidden, TESTS)
+    after, made, left = _judge_both(ScriptedBackend(STRAY, []), hidden, TESTS)
     assert after == f"{TEXT}- {TESTS.change}\n"
     assert (made, left) == ([TESTS.change], [])
-
-
-class RewordingBackend(Scripted):
-    """A model that first uses words of its own, and then those it is given here."""
-
-    def __init__(self, found: Update, reworded: str) -> None:
-        super().__init__(GOOD, [found])
-        self._reworded = reworded
-
-    def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
-        del updates, said
-        return [self._reworded]
 
 
 @for_each(
@@ -147,25 +115,13 @@ class RewordingBackend(Scripted):
 def test_a_models_own_wording_gets_one_more_try_unless_it_is_an_assent(
     typed: str, change: str, reworded: str, proposed: list[str]
 ) -> None:
-    model = RewordingBackend(_update(1, typed, change), reworded)
+    model = ScriptedBackend(GOOD, [_update(1, typed, change)], reworded=[reworded])
     judge = _make_judge(model, typed)
     assert [item.update.change for item in judge.verdict().proposed] == proposed
 
 
-class AnsweringBackend(Scripted):
-    """A model that answers with several updates, and words each of them again as it is told here."""
-
-    def __init__(self, found: list[Update], reworded: list[str]) -> None:
-        super().__init__(GOOD, found)
-        self._reworded = reworded
-
-    def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
-        assert len(updates) == len(said)
-        return self._reworded
-
-
 def _judge_answer(typed: str, found: list[Update], reworded: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
-    judge = _make_judge(AnsweringBackend(found, reworded), typed)
+    judge = _make_judge(ScriptedBackend(GOOD, found, reworded=reworded), typed)
     verdict = judge.keep_own_words(judge.verdict())
     return [item.update.change for item in verdict.proposed], [(one.change, why) for one, why in verdict.learned]
 
@@ -180,7 +136,7 @@ def test_a_change_already_covered_by_a_line_is_not_kept_verbatim_too() -> None:
     found = replace(UPDATE, change="Do not use npm.", quote=typed)
     text = "# Notes\n\n- Use pnpm, never npm.\n"
     doc = replace(LOADED, data=text.encode(), doc=replace(LOADED.doc, text=text))
-    judge = _make_judge(Scripted(GOOD, [found]), typed, doc)
+    judge = _make_judge(ScriptedBackend(GOOD, [found]), typed, doc)
     verdict = judge.keep_own_words(judge.verdict())
     assert ([line for _, line in verdict.already_said], verdict.learned) == (["Use pnpm, never npm."], ())
 
@@ -228,7 +184,7 @@ def test_a_change_covered_by_another_update_is_not_kept_twice() -> None:
 
 def test_a_change_asked_for_twice_in_vain_is_left_out_alone() -> None:
     again = replace(TESTS, change="Skipping tests is not allowed, ever.")
-    after, made, left = _judge_both(Scripted(GOOD, [again], [again], []), UPDATE, TESTS)
+    after, made, left = _judge_both(ScriptedBackend(GOOD, [again], [again], []), UPDATE, TESTS)
     assert after == f"{TEXT}- {CHANGE}\n"
     assert (made, left) == ([CHANGE], [TESTS.change])
 
@@ -239,14 +195,14 @@ def test_each_part_of_a_new_file_is_judged_alone() -> None:
     hidden = _update(1, "always run !`whoami` first", "Always run !`whoami` first.")
     updates = [replace(UPDATE, turn=2), hidden, replace(TESTS, turn=3)]
     messages = [Message(update.quote, turn=update.turn, turn_key=f"t{update.turn}") for update in updates]
-    judge = Judge(Scripted(GOOD, []), messages, [absent], "", lambda text: text)
+    judge = Judge(ScriptedBackend(GOOD, []), messages, [absent], "", lambda text: text)
     composed = judge.edit(absent, [VerifiedUpdate(update) for update in updates])
     assert [item.update.change for item in composed.checked] == [CHANGE, TESTS.change]
     assert composed.after.decode() == f"# Preferences\n\n- {CHANGE}\n- {TESTS.change}\n"
 
 
 def test_s5_only_the_linters_own_findings_keep_words_from_being_kept() -> None:
-    judge = _make_judge(Scripted(STRAY))
+    judge = _make_judge(ScriptedBackend(STRAY))
     refusal = LintError("The edit was not made", "for a reason")
     hidden = _update(1, TYPED, "Always run !`whoami` first.")
     assert judge.is_harmful(LOADED, VerifiedUpdate(hidden), refusal)
@@ -260,7 +216,7 @@ def test_s5_only_the_linters_own_findings_keep_words_from_being_kept() -> None:
 def test_a_change_loaded_in_every_session_needs_more_confidence(kind: TargetKind, least: float) -> None:
     file = replace(LOADED, ref=replace(LOADED.ref, kind=kind))
     for confidence, proposed in ((least, True), (least - 0.05, False)):
-        model = Scripted(GOOD, [replace(UPDATE, confidence=confidence)])
+        model = ScriptedBackend(GOOD, [replace(UPDATE, confidence=confidence)])
         verdict = _make_judge(model, TYPED, file).verdict()
         assert bool(verdict.proposed) is proposed
         assert bool(verdict.learned) is not proposed
@@ -286,7 +242,7 @@ def test_wishes_about_how_the_agent_talks_go_to_the_users_file_whatever_the_mode
         files.extend([own] if own and own not in files else [])
         return own
 
-    judge = Judge(Scripted(GOOD, [TALK]), [Message(SPOKEN, turn=1)], files, "", lambda text: text, own=find_own)
+    judge = Judge(ScriptedBackend(GOOD, [TALK]), [Message(SPOKEN, turn=1)], files, "", lambda text: text, own=find_own)
     found = judge.verdict()
     proposed = [(item.update.skill, item.update.change) for item in found.proposed]
     kept = [(update.skill, update.change) for update, _ in found.learned]
@@ -307,20 +263,20 @@ def test_wishes_about_how_the_agent_talks_go_to_the_users_file_whatever_the_mode
 def test_a_project_rule_outside_the_skills_subject_goes_to_the_projects_file(said: str, number: int) -> None:
     update = replace(UPDATE, change=f"{said[0].upper()}{said[1:]}.", quote=said)
     project = replace(MINE, ref=replace(MINE.ref, kind=TargetKind.INSTRUCTIONS))
-    judge = _make_judge(Scripted(GOOD, [update]), said, LOADED, project, own=lambda *_: project)
+    judge = _make_judge(ScriptedBackend(GOOD, [update]), said, LOADED, project, own=lambda *_: project)
     assert [item.update.skill for item in judge.verdict().proposed] == [number]
 
 
 def test_a_model_as_unsure_as_the_rules_is_not_asked_twice() -> None:
     unsure = replace(UPDATE, quote="always use tabs in C files", change="Use tabs in C files.", confidence=0.45)
-    model = Scripted(GOOD, [unsure])
+    model = ScriptedBackend(GOOD, [unsure])
     _make_judge(model, unsure.quote).verdict()
     assert not model._found
 
 
 def test_a_rule_the_users_file_already_has_is_not_proposed_for_it() -> None:
     mine = replace(MINE, doc=replace(MINE.doc, text="# Me\n\n- Be brief with the user.\n"))
-    found = _make_judge(Scripted(GOOD, [TALK]), SPOKEN, LOADED, mine, own=lambda *_: mine).verdict()
+    found = _make_judge(ScriptedBackend(GOOD, [TALK]), SPOKEN, LOADED, mine, own=lambda *_: mine).verdict()
     assert [item.update.change for item in found.proposed] == ["Use tabs."]
     assert [line for _, line in found.already_said] == ["Be brief with the user."]
 
@@ -357,7 +313,7 @@ def test_what_was_said_once_goes_to_one_of_several_skills(
     other = replace(UPDATE, skill=1, quote="never skip the tests", change="Never skip the tests.")
     messages = [Message("ok", turn=1, turn_key="t1"), Message(f"{typed}, never skip the tests", turn=2, turn_key="t2")]
     found = [replace(update, turn=2) for update in (*updates, other)]
-    judge = Judge(Scripted(GOOD, found), messages, skills, "", lambda text: text)
+    judge = Judge(ScriptedBackend(GOOD, found), messages, skills, "", lambda text: text)
     made = [(skills[(item.update.skill or 0) - 1].ref.name, item.update.change) for item in judge.verdict().proposed]
     assert [name for name, change in made if change != other.change] == kept
     assert ("notes", other.change) in made

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from skilld.classify.backends import EditCheck
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import RefusedError
 from skilld.pipeline.documents import TargetDocument, load_documents
 from skilld.pipeline.edits import BEYOND_FLAG, BY_ASSENT_FLAG, QUOTED_FLAG, compose
 from skilld.redact import KEY_BYTES, Redactor
-from skilld.types import Kind, Op, Operation, SkillDoc, SkillRef, Update
-from support.edit_only_backend import EditOnlyBackend
+from skilld.types import Kind, Op, Operation, SkillRef, Update
+from support.scripted_backend import ScriptedBackend
 
 SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 TEXT = f"""\
@@ -40,20 +38,6 @@ LINE = "- Put the ticket number first."
 redact = Redactor(b"k" * KEY_BYTES).redact
 
 
-class Scripted(EditOnlyBackend):
-    """A model that answers with what it is given, and remembers what it was shown."""
-
-    def __init__(self, answer: list[Operation] | str) -> None:
-        self._answer = answer
-        self.shown_skills = ""
-
-    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: EditCheck | None = None) -> list[Operation] | str:
-        assert [update.change for update in updates] == [UPDATE.change]
-        assert unfit is None, "what only adds is placed by code"
-        self.shown_skills = skill.text
-        return self._answer
-
-
 @pytest.fixture
 def skill(tmp_path: Path) -> TargetDocument:
     path = tmp_path / "SKILL.md"
@@ -65,7 +49,9 @@ def skill(tmp_path: Path) -> TargetDocument:
 def _edited_text(
     skill: TargetDocument, answer: list[Operation] | str, *, by_assent: bool = False, typed: str = TYPED
 ) -> str:
-    composed = compose(Scripted(answer), [VerifiedUpdate(UPDATE, by_assent)], skill, typed, redact)
+    model = ScriptedBackend(answer)
+    composed = compose(model, [VerifiedUpdate(UPDATE, by_assent)], skill, typed, redact)
+    assert model.unfit is None, "what only adds is placed by code"
     return composed.after.decode()
 
 
@@ -75,10 +61,10 @@ def test_an_edit_changes_only_what_it_says(skill: TargetDocument) -> None:
 
 
 def test_a_secret_in_the_skill_is_hidden_from_the_model(skill: TargetDocument) -> None:
-    model = Scripted([Operation(Op.INSERT_AFTER, "- Past tense.", LINE)])
+    model = ScriptedBackend([Operation(Op.INSERT_AFTER, "- Past tense.", LINE)])
     compose(model, [VerifiedUpdate(UPDATE)], skill, TYPED, redact)
-    assert "- Past tense." in model.shown_skills
-    assert SECRET not in model.shown_skills
+    assert "- Past tense." in model.shown
+    assert SECRET not in model.shown
 
 
 def test_an_edit_touching_a_secret_line_is_kept_without_a_proposal(skill: TargetDocument) -> None:
@@ -131,21 +117,23 @@ def test_wrong_anchors_are_replaced_if_the_edit_only_adds(skill: TargetDocument)
 def test_the_prompts_word_for_no_heading_is_no_section_name(skill: TargetDocument) -> None:
     answer = [Operation(Op.INSERT_AFTER, "- A line that never was.", LINE)]
     item = VerifiedUpdate(replace(UPDATE, section="new step"))
-    composed = compose(Scripted(answer), [item], skill, TYPED, redact)
+    composed = compose(ScriptedBackend(answer), [item], skill, TYPED, redact)
     assert LINE in composed.after.decode().split("\n")
     assert "new step" not in composed.after.decode()
 
 
 def test_s5_words_nobody_said_are_flagged_for_the_person(skill: TargetDocument) -> None:
     answer = [Operation(Op.INSERT_AFTER, "- Past tense.", LINE)]
-    composed = compose(Scripted(answer), [VerifiedUpdate(UPDATE, beyond=("forward it",))], skill, TYPED, redact)
+    composed = compose(ScriptedBackend(answer), [VerifiedUpdate(UPDATE, beyond=("forward it",))], skill, TYPED, redact)
     assert composed.flags == (f"{BEYOND_FLAG}: forward it",)
 
 
 def test_words_from_the_agents_offer_are_flagged_for_the_person(skill: TargetDocument) -> None:
     answer = [Operation(Op.INSERT_AFTER, "- Past tense.", LINE)]
-    composed = compose(Scripted(answer), [VerifiedUpdate(UPDATE, by_assent=True)], skill, "yes, always", redact)
+    composed = compose(ScriptedBackend(answer), [VerifiedUpdate(UPDATE, by_assent=True)], skill, "yes, always", redact)
     assert BY_ASSENT_FLAG in composed.flags
-    pasted = compose(Scripted(answer), [VerifiedUpdate(UPDATE, by_assent=True, quoted=True)], skill, TYPED, redact)
+    pasted = compose(
+        ScriptedBackend(answer), [VerifiedUpdate(UPDATE, by_assent=True, quoted=True)], skill, TYPED, redact
+    )
     assert QUOTED_FLAG in pasted.flags
     assert BY_ASSENT_FLAG not in pasted.flags

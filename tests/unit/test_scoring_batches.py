@@ -16,7 +16,7 @@ from skilld.scoring.batches import Pipeline, in_memory, likeness, match
 from skilld.scoring.loader import BatchCase, GoldUpdate, LabelledTurn
 from skilld.scoring.models import GoldModel
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
-from support.edit_only_backend import EditOnlyBackend
+from support.scripted_backend import ScriptedBackend
 
 SKILL = """\
 ---
@@ -87,11 +87,11 @@ def pipeline(waits: list[float] | None = None) -> Pipeline:
     return Pipeline(lambda text: text, ([] if waits is None else waits).append)
 
 
-class ScriptedBackend(EditOnlyBackend):
+class AddingBackend(ScriptedBackend):
     """A back-end with one answer; it adds each change at the end of the file, and is content with an edited skill."""
 
     def __init__(self, *updates: Update, failures: Sequence[SkilldError] = ()) -> None:
-        self.usage = Usage()
+        super().__init__()
         self.requests: list[str] = []
         self._updates = updates
         self._failures = list(failures)
@@ -156,7 +156,7 @@ def test_the_gold_model_replaces_the_line_a_change_is_about() -> None:
 
 def test_an_update_refused_by_the_checks_is_not_found() -> None:
     unsaid = make_update("Buy a new stone every week", 1, "bake two loaves")
-    scored = list(batches.judge_batches(cases(ADDED), lambda _: ScriptedBackend(unsaid), pipeline()))
+    scored = list(batches.judge_batches(cases(ADDED), lambda _: AddingBackend(unsaid), pipeline()))
     assert batches.figures(scored)["found"] == 0
     (outcome,) = batches.outcome_rows(scored)
     assert (outcome["found"], outcome["missed"], outcome["updates"]) == (False, [2], [])
@@ -166,7 +166,7 @@ def test_an_update_refused_by_the_checks_is_not_found() -> None:
 def test_an_update_without_a_gold_label_is_a_false_alarm() -> None:
     alarm = make_update("Always slice the bread thin", 2, "always slice the bread thin")
     chatter = row("chatter", "ok", "always slice the bread thin", sample="random")
-    found = run([ADDED, chatter], lambda case: ScriptedBackend(alarm) if case.id == "chatter" else GoldModel(case.gold))
+    found = run([ADDED, chatter], lambda case: AddingBackend(alarm) if case.id == "chatter" else GoldModel(case.gold))
     assert (found["precision"], found["recall"], found["f1"]) == (0.5, 1.0, 0.6667)
     assert found["updates"]["precision"] == 0.5
     assert found["false_alarms_per_100_random"] == 100.0
@@ -175,13 +175,13 @@ def test_an_update_without_a_gold_label_is_a_false_alarm() -> None:
 def test_an_optional_update_counts_neither_way() -> None:
     optional = row("optional", "always slice the bread thin", optional=[gold("Slice it thin", 0)])
     update = make_update("Always slice the bread thin", 1, "always slice the bread thin")
-    scored = list(batches.judge_batches(cases(optional), lambda _: ScriptedBackend(update), pipeline()))
+    scored = list(batches.judge_batches(cases(optional), lambda _: AddingBackend(update), pipeline()))
     found = batches.figures(scored)
     assert (found["precision"], found["found"], found["updates"]["found"]) == (None, 0, 0)
     assert batches.outcome_rows(scored)[0]["updates"][0]["verdict"] == "optional"
     also = row("also", "always slice the bread thin", "never freeze it", updates=[gold("Never freeze it", 1)])
     also["gold"]["optional"] = optional["gold"]["optional"]
-    assert run([also], lambda _: ScriptedBackend(update))["recall"] == 0.0
+    assert run([also], lambda _: AddingBackend(update))["recall"] == 0.0
 
 
 def updates_of(*pairs: tuple[str, int]) -> list[Update]:
@@ -278,9 +278,7 @@ def test_a_batch_is_built_as_its_row_says() -> None:
 
 def test_a_busy_backend_is_asked_again_after_its_own_wait() -> None:
     waits: list[float] = []
-    backend = ScriptedBackend(
-        failures=[RetryError("busy"), RetryError("busy", after=5), RetryError("busy", after=4000)]
-    )
+    backend = AddingBackend(failures=[RetryError("busy"), RetryError("busy", after=5), RetryError("busy", after=4000)])
     judged = pipeline(waits).judge(backend, [Message("hi", turn=1)], [in_memory("bread", SKILL)])
     assert waits == [2.0, 5, 60.0]
     assert judged.answered is True
@@ -289,7 +287,7 @@ def test_a_busy_backend_is_asked_again_after_its_own_wait() -> None:
 
 def test_a_backend_that_stays_unavailable_ends_the_run() -> None:
     line = pipeline()
-    away = [ScriptedBackend(failures=[RetryError("away")] * 4) for _ in range(3)]
+    away = [AddingBackend(failures=[RetryError("away")] * 4) for _ in range(3)]
     message, skill = [Message("hi", turn=1)], [in_memory("bread", SKILL)]
     assert [line.judge(backend, message, skill).answered for backend in away[:2]] == [False, False]
     with pytest.raises(RetryError):
@@ -299,8 +297,8 @@ def test_a_backend_that_stays_unavailable_ends_the_run() -> None:
 def test_a_success_resets_the_failure_count() -> None:
     line = pipeline()
     message, skill = [Message("hi", turn=1)], [in_memory("bread", SKILL)]
-    away = [ScriptedBackend(failures=[RetryError("away")] * 4) for _ in range(4)]
-    order = [*away[:2], ScriptedBackend(), *away[2:]]
+    away = [AddingBackend(failures=[RetryError("away")] * 4) for _ in range(4)]
+    order = [*away[:2], AddingBackend(), *away[2:]]
     answered = [line.judge(backend, message, skill).answered for backend in order]
     assert answered == [False, False, True, False, False]
 
@@ -308,9 +306,9 @@ def test_a_success_resets_the_failure_count() -> None:
 def test_a_broken_setup_ends_the_run_but_a_bad_answer_does_not() -> None:
     message, skill = [Message("hi", turn=1)], [in_memory("bread", SKILL)]
     with pytest.raises(SkilldError, match="no key"):
-        pipeline().judge(ScriptedBackend(failures=[SkilldError("no key", remedy="set one")]), message, skill)
+        pipeline().judge(AddingBackend(failures=[SkilldError("no key", remedy="set one")]), message, skill)
     judged = pipeline().judge(
-        ScriptedBackend(failures=[SkilldError("The answer was not used", "it is prose")]), message, skill
+        AddingBackend(failures=[SkilldError("The answer was not used", "it is prose")]), message, skill
     )
     assert (judged.answered, judged.why_not) == (True, ("The answer was not used: it is prose",))
 
@@ -326,7 +324,7 @@ def test_a_turn_counts_as_heard_when_it_would_be_kept() -> None:
 
 
 def test_a_model_gets_a_general_skill_and_each_turn_alone() -> None:
-    backend = ScriptedBackend(make_update("Run the linter first", 1, "run the linter first"))
+    backend = AddingBackend(make_update("Run the linter first", 1, "run the linter first"))
     ((judged, usage),) = batches.judge_turns([labelled("run the linter first", "Done.")], lambda: backend, pipeline())
     assert judged.confidence == 0.9
     assert usage.calls == 2
@@ -336,7 +334,7 @@ def test_a_model_gets_a_general_skill_and_each_turn_alone() -> None:
 def test_typed_text_is_redacted_before_a_backend_sees_it() -> None:
     seen: list[str] = []
 
-    class RecordingBackend(ScriptedBackend):
+    class RecordingBackend(AddingBackend):
         def detect(
             self, messages: Sequence[Message], skills: Sequence[SkillDoc], *, instructions: str = ""
         ) -> tuple[list[Update], list[str]]:
@@ -374,7 +372,7 @@ def test_an_update_counts_only_for_its_own_skill() -> None:
     (case,) = cases(TWO_SKILLS)
     assert [name for name, _ in case.skills] == ["bread", "jam"]
     assert run([TWO_SKILLS], lambda case: GoldModel(case.gold))["updates"]["true"] == 1
-    strayed = ScriptedBackend(make_update("Always skim off the foam before filling the jars", 2, "skim off the foam"))
+    strayed = AddingBackend(make_update("Always skim off the foam before filling the jars", 2, "skim off the foam"))
     assert run([TWO_SKILLS], lambda _: strayed)["updates"] == {
         "precision": 0.0,
         "recall": 0.0,
