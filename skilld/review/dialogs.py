@@ -125,31 +125,27 @@ class Field(Input):
 
 
 class Dialog(ModalScreen[T | None]):
-    """A dialog that may be cancelled."""
+    """A dialog that may be cancelled: a question, if any, and widgets for the answer or to read."""
 
     BINDINGS: ClassVar[list[BindingType]] = [CANCEL]
+
+    def __init__(self, question: str, *below: Widget, classes: str = "") -> None:
+        super().__init__(classes=classes)
+        self._question = question
+        self._below = below
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            if self._question:
+                yield Label(safe_text(self._question, newlines=True), markup=False)
+            yield from self._below
+        yield KeyBar()
 
     def action_cancel(self) -> None:
         self.dismiss(None)
 
 
-class Question(Dialog[T]):
-    """A question, with a `field` to type the answer in or without."""
-
-    def __init__(self, question: str, field: Field | None = None) -> None:
-        super().__init__()
-        self._question = question
-        self._field = field
-
-    def compose(self) -> ComposeResult:
-        with Vertical():
-            yield Label(safe_text(self._question, newlines=True), markup=False)
-            if self._field is not None:
-                yield self._field
-        yield KeyBar()
-
-
-class TextDialog(Question[str]):
+class TextDialog(Dialog[str]):
     """Asks for a text, which may be empty; `problem` says why one is not taken."""
 
     def __init__(self, question: str, field: Field, problem: Callable[[str], str | None] = lambda _: None) -> None:
@@ -184,15 +180,10 @@ class PartsDialog(Dialog[tuple[int, ...]]):
     ]
 
     def __init__(self, parts: Sequence[Part]) -> None:
-        super().__init__()
         self._parts = parts
         self._chosen: set[int] = set()
-
-    def compose(self) -> ComposeResult:
-        with Vertical():
-            yield Label("Accept which parts? Space selects, Enter accepts; the others stay open.")
-            yield Choices(*(self._prompt(number) for number in range(len(self._parts))), id="parts")
-        yield KeyBar()
+        prompts = map(self._prompt, range(len(parts)))
+        super().__init__("Accept which parts? Space selects, Enter accepts; the others stay open.", Choices(*prompts))
 
     def action_choose(self) -> None:
         options = self.query_one(Choices)
@@ -220,14 +211,9 @@ class SectionDialog(Dialog[str]):
     BINDINGS: ClassVar[list[BindingType]] = [CANCEL, Binding("enter", "accept", "Put it there", priority=True)]
 
     def __init__(self, titles: Sequence[str]) -> None:
-        super().__init__()
+        choices = Choices(*(Content(safe_text(title)) for title in titles))
+        super().__init__("Into which section? Enter shows the text with it there, to accept.", choices)
         self._titles = titles
-
-    def compose(self) -> ComposeResult:
-        with Vertical():
-            yield Label("Into which section? Enter shows the text with it there, to accept.")
-            yield Choices(*(Content(safe_text(title)) for title in self._titles), id="sections")
-        yield KeyBar()
 
     def action_accept(self) -> None:
         if (number := self.query_one(Choices).highlighted) is not None:
@@ -238,7 +224,7 @@ class SectionDialog(Dialog[str]):
         self.action_accept()
 
 
-class YesNoDialog(Question[bool]):
+class YesNoDialog(Dialog[bool]):
     """Asks a yes-or-no question."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -261,14 +247,9 @@ class KeysDialog(Dialog[None]):
     ]
 
     def __init__(self, keys: Sequence[tuple[str, str]]) -> None:
-        super().__init__()
-        self._keys = keys
-
-    def compose(self) -> ComposeResult:
-        width = max(len(key) for key, _ in self._keys)
-        with Vertical(), VerticalScroll():
-            yield Static(Content("\n".join(f"{key:>{width}}  {what}" for key, what in self._keys)))
-        yield KeyBar()
+        width = max(len(key) for key, _ in keys)
+        lines = (f"{key:>{width}}  {what}" for key, what in keys)
+        super().__init__("", VerticalScroll(Static(Content("\n".join(lines)))))
 
     def action_down(self) -> None:
         self.query_one(VerticalScroll).scroll_down(animate=False)

@@ -38,7 +38,7 @@ class EditDialog(Dialog[str]):
         accept: Callable[[str], str] = lambda _: "",
         restored: str = "",
     ) -> None:
-        super().__init__(classes="-large")
+        super().__init__("", classes="-large")
         self._restored = restored or text
         self._text = text
         self._first_added = next((row.text for row in rows if row.kind == "+"), "")

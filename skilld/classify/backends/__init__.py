@@ -1,4 +1,4 @@
-"""The back-ends that answer the classifier's question: one file and one line in BACKENDS each.
+"""The back-ends that answer the classifier's question: `make_backend` chooses one by a model string.
 
 A back-end gets redacted messages and skills and suggests updates and operations; it decides nothing.
 """
@@ -123,27 +123,15 @@ class OfflineBackend:
         return [operation for update in updates for operation in self._offline.edit(update, skill)]
 
 
-def _offline(spec: Spec) -> Backend:
-    del spec
-    return OfflineBackend()
-
-
-def _litellm(spec: Spec) -> Backend:
-    from skilld.classify.backends.model import Model
-
-    return Model(spec)
-
-
-def _agent_cli(spec: Spec) -> Backend:
-    from skilld.classify.backends.agent_cli.backend import AgentCli
-
-    return AgentCli(spec)
-
-
-BACKENDS: dict[str, Callable[[Spec], Backend]] = {OFFLINE: _offline, "cli": _agent_cli, "litellm": _litellm}
-
-
 def make_backend(spec: Spec) -> Backend:
     """Return the back-end for `spec`, importing its library only now. Raises SkilldError if there is none."""
     kind = spec.model.partition(":")[0]
-    return BACKENDS[kind if kind in {OFFLINE, "cli"} else "litellm"](spec)
+    if kind == OFFLINE:
+        return OfflineBackend()
+    if kind == "cli":
+        from skilld.classify.backends.agent_cli.backend import AgentCli
+
+        return AgentCli(spec)
+    from skilld.classify.backends.model import Model
+
+    return Model(spec)

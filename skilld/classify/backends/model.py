@@ -114,21 +114,13 @@ class Model:
         Raises as `detect`, possibly in the middle of an answer.
         """
         litellm = load_litellm()
-        key = self._key(litellm)
+        address = self._address(litellm)
         said = [dict(message) for message in messages]
         length = sum(len(message["content"]) for message in said)
         pieces: list[Any] = []
         with self._paid_call(expected_usage(litellm, self._spec.model, length)) as call:
             try:
-                for piece in litellm.completion(
-                    model=self._spec.model,
-                    messages=said,
-                    timeout=self._spec.seconds,
-                    max_retries=0,
-                    base_url=self._spec.base_url,
-                    api_key=key,
-                    stream=True,
-                ):
+                for piece in litellm.completion(messages=said, stream=True, **address):
                     pieces.append(piece)
                     if text := (piece.choices[0].delta.content if piece.choices else None):
                         yield text
@@ -182,20 +174,12 @@ class Model:
         return self._complete(litellm, [{"role": "user", "content": f"{request.system}\n\n{request.user}"}], {})
 
     def _complete(self, litellm: Any, messages: Sequence[Mapping[str, str]], options: Mapping[str, Any]) -> str:  # noqa: ANN401 - an untyped module
-        key = self._key(litellm)
+        address = self._address(litellm)
         length = sum(len(message["content"]) for message in messages)
         with self._paid_call(expected_usage(litellm, self._spec.model, length)) as call:
             try:
-                response = litellm.completion(
-                    model=self._spec.model,
-                    messages=messages,
-                    timeout=self._spec.seconds,
-                    max_retries=0,
-                    base_url=self._spec.base_url,
-                    api_key=key,
-                    **context_options(self._spec.model, length, self._most_tokens),
-                    **options,
-                )
+                context = context_options(self._spec.model, length, self._most_tokens)
+                response = litellm.completion(messages=messages, **context, **options, **address)
             except Exception as error:  # noqa: BLE001 - litellm raises whatever its providers' libraries raise
                 # Its own text may contain the prompt.
                 raise to_skilld_error(error, self._spec.model, self._spec.base_url) from None
@@ -209,6 +193,12 @@ class Model:
         if getattr(choices[0], "finish_reason", None) == "length":
             self._most_tokens = _MORE_TOKENS
         return message_text(choices[0].message)
+
+    def _address(self, litellm: Any) -> dict[str, Any]:  # noqa: ANN401 - an untyped module
+        """Return where to ask, and for how long to wait."""
+        spec = self._spec
+        given = {"model": spec.model, "base_url": spec.base_url, "api_key": self._key(litellm)}
+        return {**given, "timeout": spec.seconds, "max_retries": 0}
 
     def _key(self, litellm: Any) -> str | None:  # noqa: ANN401 - an untyped module
         """Return the key to use; None if litellm finds it in the provider's own variable.

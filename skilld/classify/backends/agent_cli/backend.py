@@ -37,15 +37,34 @@ from skilld.types import Usage
 
 # A number in a JavaScript stack trace is no status: a status has a label, or begins the text.
 _STATUS = re.compile(r"(?:\A|\b(?:status|code|error|http)\b\W{0,4})([45]\d\d)\b", re.IGNORECASE)
+_LIMIT_REACHED, _TOO_LONG = 429, 413
 _STATUS_PATTERNS = (
-    (429, r"rate.?limit|usage limit|(?:hit|reached|exceeded) your|quota|too many requests|overloaded|high demand"),
+    (
+        _LIMIT_REACHED,
+        r"rate.?limit|usage limit|(?:hit|reached|exceeded) your|quota|too many requests|overloaded|high demand",
+    ),
     (402, r"credit balance|billing|payment|insufficient.funds"),
     (401, r"log(?:ged)? ?in\b|/login|auth(?:enticat\w+|orized| method)|api.key|token (?:is |has )?expired"),
-    (413, r"too (?:long|large)|context (?:window|length)|maximum.{0,20}tokens|token maximum"),
+    (_TOO_LONG, r"too (?:long|large)|context (?:window|length)|maximum.{0,20}tokens|token maximum"),
     (404, r"\bmodel\b.{0,80}(?:not (?:found|exist|supported|available)|does not exist|unknown|invalid)|unknown model"),
     (400, r"(?:unknown|unexpected|unrecognized|invalid) (?:option|argument|flag)"),
 )
 _PERMANENT_STATUSES = range(400, 429)
+_NO_LOGIN = "it is not logged in, or its key was rejected", "{login}, then: skilld retry"
+# The cause and the remedy of faults that stay until somebody changes something; of other permanent ones the last.
+_SET_UP_FAULTS = {
+    401: _NO_LOGIN,
+    402: ("its provider requires payment", "Check your billing with the provider, then: skilld retry"),
+    403: _NO_LOGIN,
+    404: (
+        "the model does not exist, or you do not have access to it",
+        "Choose another model: skilld config set model cli:{program}:MODEL",
+    ),
+    400: (
+        "this version does not support skilld's request",
+        "Update {program} or skilld, or choose another model: skilld setup",
+    ),
+}
 _CONNECTION_ERROR = re.compile(
     r"unable to connect|FailedToOpenSocket|ECONN|ENOTFOUND|EAI_AGAIN|fetch failed|connection (?:error|refused)"
     r"|failed to connect|error sending request|getaddrinfo|self.signed certificate|certificate verif",
@@ -88,26 +107,16 @@ def failure_error(client: Client, said: str, status: int | None, code: int, aske
     A temporary or unknown failure is a RetryError. `asked` is the client's whole input.
     """
     what = status or _find_status(said)
-    if what in {401, 403}:
-        return _error(client, "it is not logged in, or its key was rejected", f"{client.login}, then: skilld retry")
-    if what == 402:  # noqa: PLR2004 - HTTP: payment required
-        return _error(
-            client, "its provider requires payment", "Check your billing with the provider, then: skilld retry"
-        )
-    if what == 404:  # noqa: PLR2004 - HTTP: not found
-        remedy = f"Choose another model: skilld config set model cli:{client.program}:MODEL"
-        return _error(client, "the model does not exist, or you do not have access to it", remedy)
-    if what == 413:  # noqa: PLR2004 - HTTP: content too large
-        return SkilldError(_title(client), "the prompt or the answer was too long for the model")
-    if what in _PERMANENT_STATUSES:
-        remedy = f"Update {client.program} or skilld, or choose another model: skilld setup"
-        return _error(client, "this version does not support skilld's request", remedy)
     if what is None:
         return _unknown_failure(client, code, said, asked)
-    if what == 429:  # noqa: PLR2004 - HTTP: too many requests
-        return UnavailableError(
-            _title(client), "it has reached its usage limit", after=seconds_until_reset(said, time.time()), limit=True
-        )
+    if what == _LIMIT_REACHED:
+        after = seconds_until_reset(said, time.time())
+        return UnavailableError(_title(client), "it has reached its usage limit", after=after, limit=True)
+    if what == _TOO_LONG:
+        return SkilldError(_title(client), "the prompt or the answer was too long for the model")
+    if what in _PERMANENT_STATUSES:
+        cause, remedy = _SET_UP_FAULTS.get(what, _SET_UP_FAULTS[400])
+        return _error(client, cause, remedy.format(login=client.login, program=client.program))
     return RetryError(_title(client), "its provider is having problems")
 
 
