@@ -26,7 +26,7 @@ from skilld.mining.draft_questions import (
     with_titles,
     word_skills,
 )
-from skilld.mining.evidence import Transcripts, find_refutations
+from skilld.mining.evidence import Known, Transcripts, find_refutations
 from skilld.mining.new_skill import with_free_names
 from skilld.mining.proposing import CandidateResult, MiningRun, propose_candidate
 from skilld.mining.questions import (
@@ -264,17 +264,15 @@ def judge_against_known(
     proposals = world.store.proposals.in_states([*State])
     proposed = ProposalHistory([*proposals, *_declined_elsewhere(world.store)])
     names = {one.skill for one in proposals if one.creates and one.state is State.OPEN} | {one.name for one in skills}
-    texts, doubted, now = dict(_skill_texts(skills)), dict[tuple[str, str], str](), time.time()
-    standing = standing_reason(world.host)
+    texts, now = dict(_skill_texts(skills)), time.time()
+    known = Known({}, proposed.duplicate_reason, standing_reason(world.host))
     for _ in range(_MAX_ROUNDS):
         judgement = judge(
             rows,
             skills,
             texts,
+            known,
             now=now,
-            refuted=doubted,
-            known=proposed.duplicate_reason,
-            standing=standing,
             kind=options.kind,
             create_new=options.create_new,
             chosen=options.wanted.ids is not None,
@@ -284,7 +282,7 @@ def judge_against_known(
         again = find_refutations((part for one in judgement.candidates for part in one.parts), transcripts)
         if not again:
             break
-        doubted |= again
+        known = replace(known, refuted={**known.refuted, **again})
     else:
         judgement = replace(judgement, candidates=())
     return judgement, proposed, frozenset(names)

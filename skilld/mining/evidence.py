@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 
 from skilld.classify.contradiction import contradicts
@@ -12,6 +13,7 @@ from skilld.classify.said_already import says_already
 from skilld.classify.typed_quote import typed_quote
 from skilld.clock import parse_time
 from skilld.library.clusters import Ask, Mention, Piece, confidence, group_asks
+from skilld.mining.dedup import is_declined
 from skilld.mining.session_summary import Feedback, Row, task_text, typed_text
 from skilld.mining.sessions import Reader, Session, Transcript
 from skilld.mining.values import REPEATABLE, REPEATED, ROOM, Part, PartKind, Proof, RejectedCandidate
@@ -26,10 +28,39 @@ _MIN_CONFIDENCE = 0.5  # of an ask
 _MIN_SKILL_LIKENESS = 0.3  # of an ask and its task to a skill's own description
 _PART_KINDS = {Kind.FACT: PartKind.FACT, Kind.CORRECTION: PartKind.PITFALL}
 
-# Why evidence does not hold, by turn and quote; and why an ask is not to be proposed (again).
-Refutations = Mapping[tuple[str, str], str]
-# Takes the ask, the path of its skill or "", and the agents of its sessions.
 DuplicateReason = Callable[[Ask, str, Collection[str]], str | None]
+"""Takes an ask, the path of its skill or "", and the agents of its sessions; returns why it is not to be proposed."""
+
+
+@value_class
+class Known:
+    """What is known about asks before they are judged.
+
+    `refuted` has evidence that does not hold, with the reason, by turn and quote. `proposed` returns why an ask need
+    not be proposed (again), `standing` which instructions say it already.
+    """
+
+    refuted: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    proposed: DuplicateReason = lambda _ask, _path, _agents: None
+    standing: DuplicateReason = lambda _ask, _path, _agents: None
+
+    def needless_reason(self, ask: Ask, path: str, agents: Collection[str]) -> str | None:
+        """Return why an ask need not be proposed, None if it may be."""
+        return self.standing(ask, path, agents) or self.proposed(ask, path, agents)
+
+    def is_denied(self, row: Row, said: Feedback) -> bool:
+        """Whether feedback was refuted, or the person decided against it."""
+        ask = Ask((feedback_mention(row, said),))
+        return (said.turn, said.quote) in self.refuted or is_declined(self.proposed(ask, "", {row.agent}))
+
+    def stands(self, row: Row, said: Feedback) -> bool:
+        """Whether another file says what feedback does, or a proposal for its project."""
+        ask, agents = Ask((feedback_mention(row, said),)), {row.agent}
+        in_project = str(Path(row.project, "SKILL.md"))
+        return bool(self.standing(ask, "", agents) or self.proposed(ask, in_project, agents))
+
+
+NOTHING_KNOWN = Known()
 
 
 @value_class
@@ -63,16 +94,11 @@ class Lead:
 
 
 def find_leads(
-    rows: Sequence[Row],
-    skills: Sequence[Skill],
-    texts: Mapping[Path, str],
-    *,
-    now: float,
-    refuted: Refutations,
-    known: DuplicateReason,
+    rows: Sequence[Row], skills: Sequence[Skill], texts: Mapping[Path, str], known: Known, *, now: float
 ) -> tuple[list[Lead], list[RejectedCandidate]]:
     """Return the asks that may be proposed, and the others with the reason."""
     found: list[Lead] = []
+    refuted = known.refuted
     said = [feedback_mention(row, one) for row in rows for one in row.user_feedback]
     rejected = [
         RejectedCandidate(one.text, refuted[one.id, one.quote]) for one in said if (one.id, one.quote) in refuted
@@ -80,9 +106,9 @@ def find_leads(
     standing = group_asks(one for one in said if (one.id, one.quote) not in refuted)
     for number, ask in enumerate(standing):
         lead = _build_lead(ask, rows, skills)
-        why, before = _rejection_reason(lead, standing[:number], texts, now), str(lead.skill.path if lead.skill else "")
-        if why in {None, REPEATABLE} and (proposed := known(ask, before, {row.agent for row in lead.rows})):
-            why = proposed  # being proposed already goes before not being repeated
+        why, path = _rejection_reason(lead, standing[:number], texts, now), str(lead.skill.path if lead.skill else "")
+        if why in {None, REPEATABLE}:  # being proposed already goes before not being repeated
+            why = known.needless_reason(ask, path, {row.agent for row in lead.rows}) or why
         if why:
             rejected.append(RejectedCandidate(ask.text, why))
         else:

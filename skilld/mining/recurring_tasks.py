@@ -8,7 +8,7 @@ steps that it rejects are left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -16,7 +16,7 @@ from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import refused_part
 from skilld.library.clusters import Ask, Mention, group_asks
 from skilld.mining.actions import Action, is_generic
-from skilld.mining.evidence import ask_part, feedback_mention, session_piece
+from skilld.mining.evidence import Known, ask_part, feedback_mention, session_piece
 from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.new_skill import part_problem, task_name
 from skilld.mining.outline import outline
@@ -55,20 +55,18 @@ _CLAUSE_END_PATTERN = re.compile(
     r" (?:here|there|in|on|for|because|since|as|at|anymore|again|directly|unless|before|after)\b", re.IGNORECASE
 )
 
-IsDenied = Callable[[Row, Feedback], bool]
-
 
 @value_class
 class _Gate:
     """What a candidate must have: less if the person has `chosen` the sessions, or a model will have it `reviewed`.
 
-    `other_work` has the requests that, according to the model, belong to no task. What `stands` is loaded anyway.
+    `other_work` has the requests that, according to the model, belong to no task.
     """
 
     chosen: bool
     reviewed: bool
     other_work: frozenset[tuple[str, str]]
-    stands: IsDenied
+    known: Known
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,19 +102,12 @@ class RecurringTask:
 
 
 def find_recurring_tasks(
-    rows: Sequence[Row],
-    denied: IsDenied,
-    *,
-    stands: IsDenied = lambda _row, _said: False,
-    chosen: bool = False,
-    grouping: Grouping | None = None,
+    rows: Sequence[Row], known: Known, *, chosen: bool = False, grouping: Grouping | None = None
 ) -> list[RecurringTask]:
     """Return the tasks of several sessions, those for which a skill would have saved most first.
 
-    `denied` tells whether feedback was refuted or decided against, `stands` whether another file says it, or an open
-    proposal. Sessions that the person has `chosen` are a task
-    even if they only ran generic commands, such as tests. A model's `grouping` replaces the one by words and actions,
-    and more becomes a candidate, for the model to review.
+    Sessions that the person has `chosen` are a task even if they only ran generic commands, such as tests. A model's
+    `grouping` replaces the one by words and actions, and more becomes a candidate, for the model to review.
     """
     if grouping is None:
         rows = [replace(row, tasks=tuple(one for one in row.tasks if not one.long)) for row in rows]
@@ -125,15 +116,15 @@ def find_recurring_tasks(
     told = grouping or Grouping()
     groups = _word_groups(requests) if grouping is None else _told_groups(requests, told)
     on_tasks = frozenset(chain.from_iterable((*task.requests, *task.continued) for task in told.tasks))
-    gate = _Gate(chosen, grouping is not None, frozenset(told.asked) - on_tasks, stands)
-    found = _build_tasks(groups, [(group, None) for group in groups], denied, gate)
+    gate = _Gate(chosen, grouping is not None, frozenset(told.asked) - on_tasks, known)
+    found = _build_tasks(groups, [(group, None) for group in groups], gate)
     # A task that is part of another one does not end any task.
     tasks = [
         (group, one)
         for group, one in zip(groups, found, strict=True)
         if one.candidate and (gate.reviewed or not _is_covered(one, found))
     ]
-    found = _build_tasks(groups, tasks, denied, gate)
+    found = _build_tasks(groups, tasks, gate)
     if not gate.reviewed:
         found = [
             replace(one, candidate=None, missed=_COVERED_REASON) if _is_covered(one, found) else one for one in found
@@ -191,10 +182,7 @@ def _is_covered(one: RecurringTask, found: Sequence[RecurringTask]) -> bool:
 
 
 def _build_tasks(
-    groups: Sequence[_Group],
-    tasks: Sequence[tuple[_Group, RecurringTask | None]],
-    denied: IsDenied,
-    gate: _Gate,
+    groups: Sequence[_Group], tasks: Sequence[tuple[_Group, RecurringTask | None]], gate: _Gate
 ) -> list[RecurringTask]:
     """Build the task of each group. It ends at the request of another one of `tasks`, or at the first step of one.
 
@@ -213,16 +201,12 @@ def _build_tasks(
             and len(other.rows) > group.sessions
             and task.requests[0].row.project == group.requests[0].row.project
         ]
-        found.append(_build_task(group, frozenset().union(*others), begin, denied, gate))
+        found.append(_build_task(group, frozenset().union(*others), begin, gate))
     return found
 
 
 def _build_task(
-    group: _Group,
-    others: frozenset[tuple[str, str]],
-    begin: Sequence[ActionRun],
-    denied: IsDenied,
-    gate: _Gate,
+    group: _Group, others: frozenset[tuple[str, str]], begin: Sequence[ActionRun], gate: _Gate
 ) -> RecurringTask:
     first = one_per_session(group.requests, reviewed=gate.reviewed)
     first.sort(key=lambda one: one.row.datetime, reverse=True)
@@ -240,7 +224,7 @@ def _build_task(
         (row, one)
         for row, turns in zip(rows, spans, strict=True)
         for one in row.user_feedback
-        if one.turn in turns and not denied(row, one)
+        if one.turn in turns and not gate.known.is_denied(row, one)
         if one.turn in _turns_on_task(row, turns, asked if gate.reviewed else asked | group.continued)
         or content_stems(one.change) & about
     ]
@@ -248,12 +232,12 @@ def _build_task(
     if not gate.reviewed:
         did = _without_repairs(did, group.continued)
     did = _without_rejected_steps(did, [part.text for part in corrections])
-    corrections = [*_without_standing(corrections, feedback, gate.stands)]
+    corrections = [*_without_standing(corrections, feedback, gate.known)]
     telling = [
         part for part in corrections if not part_problem(part, rows[0].project, in_task=True)
     ]  # the others are left out
     own = tuple(step.seen[0] for step in did.steps if not (step.edits or step.reads or is_generic(step.text)))
-    said, once = _said_on_task(group, rows, corrections, denied, gate)
+    said, once = _said_on_task(group, rows, corrections, gate)
     saved = _savings(rows, episodes, telling if gate.reviewed else [*telling, *said], did)
     did = replace(did, done=outline(rows, rounds) if gate.reviewed else ())
     if missed := _missing_reason(saved, did, [*telling, *said], gate):
@@ -262,13 +246,13 @@ def _build_task(
 
 
 def _said_on_task(
-    group: _Group, rows: Sequence[Row], corrections: Sequence[Part], denied: IsDenied, gate: _Gate
+    group: _Group, rows: Sequence[Row], corrections: Sequence[Part], gate: _Gate
 ) -> tuple[list[Part], list[Part]]:
     """Return what the person said about how to do the task: for no review, what they repeated and what not."""
     asked = group.places | group.continued
 
     def unwanted(row: Row, said: Feedback) -> bool:
-        return denied(row, said) or gate.stands(row, said)
+        return gate.known.is_denied(row, said) or gate.known.stands(row, said)
 
     found: list[Sentence] = []
     known = [part.text for part in corrections]
@@ -298,9 +282,9 @@ def _as_feedback(said: Sentence) -> Feedback:
     return Feedback(said.turn, said.quote, said.text, Kind.CORRECTION, 1.0)
 
 
-def _without_standing(parts: Iterable[Part], said: Sequence[tuple[Row, Feedback]], stands: IsDenied) -> Iterator[Part]:
+def _without_standing(parts: Iterable[Part], said: Sequence[tuple[Row, Feedback]], known: Known) -> Iterator[Part]:
     """Yield the parts that no other file says already, in any of the words that they were said in."""
-    standing = {(row.session_id, one.turn, one.quote) for row, one in said if stands(row, one)}
+    standing = {(row.session_id, one.turn, one.quote) for row, one in said if known.stands(row, one)}
     for part in parts:
         if not any((proof.session, proof.turn, proof.quote) in standing for proof in part.proofs):
             yield part

@@ -7,18 +7,16 @@ each of the others is reported with what it lacks.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from skilld.library.clusters import Ask
 from skilld.library.consolidate import best_match, describe_skill
 from skilld.mining.covered import covered_reason
-from skilld.mining.dedup import is_declined
-from skilld.mining.evidence import MIN_REPEATS, DuplicateReason, Lead, Refutations, feedback_mention, find_leads
+from skilld.mining.evidence import MIN_REPEATS, NOTHING_KNOWN, Known, Lead, find_leads
 from skilld.mining.new_skill import build_skill, join_name, part_problem, project_name, with_free_names
 from skilld.mining.recurring_tasks import find_recurring_tasks
-from skilld.mining.session_summary import Feedback, Row
+from skilld.mining.session_summary import Row
 from skilld.mining.values import (
     REPEATABLE,
     REPEATED,
@@ -82,43 +80,35 @@ def _task_candidates(
     rows: Sequence[Row],
     skills: Sequence[Skill],
     texts: Mapping[Path, str],
-    known: DuplicateReason,
-    refuted: Refutations,
+    known: Known,
     *,
-    standing: DuplicateReason,
     chosen: bool,
     grouping: Grouping | None,
 ) -> tuple[list[Candidate], list[RejectedCandidate]]:
     """Return the recurring tasks as skills to create, and those that a skill or a proposal covers."""
-    valid = [replace(row, tasks=tuple(one for one in row.tasks if (one.turn, one.text) not in refuted)) for row in rows]
+    valid = [
+        replace(row, tasks=tuple(one for one in row.tasks if (one.turn, one.text) not in known.refuted)) for row in rows
+    ]
     made: list[Candidate] = []
     missed: list[RejectedCandidate] = []
-
-    def denied(row: Row, said: Feedback) -> bool:
-        return (said.turn, said.quote) in refuted or is_declined(
-            known(Ask((feedback_mention(row, said),)), "", {row.agent})
-        )
-
-    def stands(row: Row, said: Feedback) -> bool:
-        ask, agents = Ask((feedback_mention(row, said),)), {row.agent}
-        return bool(standing(ask, "", agents) or known(ask, str(Path(row.project, "SKILL.md")), agents))
-
-    for one in find_recurring_tasks(valid, denied, stands=stands, chosen=chosen, grouping=grouping):
+    for one in find_recurring_tasks(valid, known, chosen=chosen, grouping=grouping):
         if (
             why := one.missed
             or covered_reason(one, skills, texts)
-            or known(one.ask, "", {row.agent for row in one.rows})
+            or known.proposed(one.ask, "", {row.agent for row in one.rows})
         ):
             missed.append(RejectedCandidate(one.ask.text, why))
         elif one.candidate is not None:
-            made.append(_without_refuted(one.candidate, refuted))
+            made.append(_without_refuted(one.candidate, known))
             missed += [RejectedCandidate(part.text, _ONCE_REASON) for part in one.once]
     return [one for one in made if one.parts], missed
 
 
-def _without_refuted(one: Candidate, refuted: Refutations) -> Candidate:
+def _without_refuted(one: Candidate, known: Known) -> Candidate:
     """Leave out refuted evidence; without its request nothing is left."""
-    proofs = [tuple(proof for proof in part.proofs if (proof.turn, proof.quote) not in refuted) for part in one.parts]
+    proofs = [
+        tuple(proof for proof in part.proofs if (proof.turn, proof.quote) not in known.refuted) for part in one.parts
+    ]
     parts = tuple(replace(part, proofs=left) for part, left in zip(one.parts, proofs, strict=True) if left)
     return replace(one, parts=parts if parts and parts[0].sort is PartKind.REQUEST else ())
 
@@ -131,11 +121,9 @@ def judge(
     rows: Sequence[Row],
     skills: Sequence[Skill],
     texts: Mapping[Path, str],
+    known: Known = NOTHING_KNOWN,
     *,
     now: float,
-    refuted: Refutations | None = None,
-    known: DuplicateReason = lambda _ask, _path, _agents: None,
-    standing: DuplicateReason = lambda _ask, _path, _agents: None,
     kind: SkillKind | None = None,
     create_new: bool = False,
     chosen: bool = False,
@@ -144,23 +132,15 @@ def judge(
 ) -> Judgement:
     """Return the candidates of these rows. `texts` are those of the skills, by path.
 
-    `refuted` has evidence that does not hold, with the reason; `known` returns why an ask need not be proposed
-    (again), and `standing` which instructions say it already; with a `kind`, only skills of that kind are created; with
-    `create_new`, only skills that were in use are extended, even if others are similar. `chosen`: the person named the
-    sessions. `grouping`: see `find_recurring_tasks`. `most` is the number of candidates.
+    With a `kind`, only skills of that kind are created; with `create_new`, only skills that were in use are extended,
+    even if others are similar. `chosen`: the person named the sessions. `grouping`: see `find_recurring_tasks`. `most`
+    is the number of candidates.
     """
-    doubted = refuted or {}
     used = {name for row in rows for name in row.skills_used}
     reach = [skill for skill in skills if skill.name in used] if create_new else skills
-
-    def told(ask: Ask, path: str, agents: Collection[str]) -> str | None:
-        return standing(ask, path, agents) or known(ask, path, agents)
-
-    tasks, served = _task_candidates(
-        rows, reach, texts, known, doubted, standing=standing, chosen=chosen, grouping=grouping
-    )
+    tasks, served = _task_candidates(rows, reach, texts, known, chosen=chosen, grouping=grouping)
     task_proofs = {(proof.turn, proof.quote) for one in tasks for proof in one.evidence}
-    found, rejected = find_leads(rows, reach, texts, now=now, refuted=doubted, known=told)
+    found, rejected = find_leads(rows, reach, texts, known, now=now)
     tasks = [_without_told(one, found) for one in tasks]
     rejected = [one for one in rejected if one.topic not in {part.text for task in tasks for part in task.parts}]
     homeless = [  # that no new skill says

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from skilld.classify.draft_lines import DraftAnswer, DraftLine
 from skilld.mining.actions import ActionLog, beginnings, commands, is_beginning
+from skilld.mining.evidence import NOTHING_KNOWN
 from skilld.mining.new_skill import build_skill
 from skilld.mining.outline import outline
 from skilld.mining.recurring_tasks import find_recurring_tasks
@@ -116,7 +117,7 @@ def _sessions() -> list[Row]:
 def _candidate() -> Candidate:
     rows = _sessions()
     told = Grouping([ToldTask(frozenset({("a", "t"), ("bb", "t")}))], frozenset({("a", "t"), ("bb", "t")}))
-    (found,) = find_recurring_tasks(rows, lambda _row, _said: False, grouping=told)
+    (found,) = find_recurring_tasks(rows, NOTHING_KNOWN, grouping=told)
     assert found.candidate is not None
     return found.candidate
 
@@ -149,7 +150,7 @@ def test_a_changed_file_is_not_shown_as_read_and_a_bare_program_says_nothing() -
 
 def test_a_task_whose_sessions_share_no_step_is_a_draft_for_the_model_only() -> None:
     assert _candidate().recurrence
-    found = find_recurring_tasks(_sessions(), lambda _row, _said: False)
+    found = find_recurring_tasks(_sessions(), NOTHING_KNOWN)
     assert [one.candidate for one in found] == [None]
 
 
@@ -311,7 +312,7 @@ def test_a_trigger_that_does_not_pass_is_reported_and_not_silently_replaced() ->
 def test_a_skill_whose_title_has_no_latin_words_is_named_after_another_of_its_titles() -> None:
     rows = [replace(row, tasks=(Task("t", "\u6708\u3092\u7de0\u3081\u3066"),)) for row in _sessions()]
     told = Grouping([ToldTask(frozenset({("a", "t"), ("bb", "t")}))], frozenset({("a", "t"), ("bb", "t")}))
-    one = find_recurring_tasks(rows, lambda _row, _said: False, grouping=told)[0].candidate
+    one = find_recurring_tasks(rows, NOTHING_KNOWN, grouping=told)[0].candidate
     assert one is not None
     answer = replace(_answer(one), titles=("\u6708\u3092\u7de0\u3081\u3066", "Post totals"), when="")
     made, _ = worded_skill(one, answer)

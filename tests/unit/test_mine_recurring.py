@@ -12,6 +12,7 @@ from skilld.clock import parse_time
 from skilld.library.clusters import Ask
 from skilld.mining import requests as mining_requests
 from skilld.mining.actions import Action, is_read_only
+from skilld.mining.evidence import Known
 from skilld.mining.new_skill import build_skill
 from skilld.mining.requests import group_by_words, requests_with_actions
 from skilld.mining.selection import judge
@@ -59,7 +60,7 @@ def test_what_loaded_instructions_say_is_left_out_and_still_rules_out_steps() ->
     def standing(ask: Ask, _path: str, _agents: Collection[str]) -> str | None:
         return "CLAUDE.md already says this" if "npm" in ask.text else None
 
-    judged = judge(rows, [], {}, now=NOW, standing=standing)
+    judged = judge(rows, [], {}, Known(standing=standing), now=NOW)
     (candidate,) = judged.candidates
     assert _step_lines(candidate, PartKind.PITFALL) == ["Never round the totals."]
     assert "npm run lint" not in _step_lines(candidate, PartKind.COMMAND)
@@ -108,7 +109,7 @@ def test_what_is_proposed_for_a_loaded_file_is_left_out_of_a_new_skill(known: st
     def proposed(ask: Ask, path: str, _agents: Collection[str]) -> str | None:
         return "the open proposal abc already says this" if path == known and "round" in ask.text else None
 
-    (candidate,) = judge(rows, [], {}, now=NOW, known=proposed).candidates
+    (candidate,) = judge(rows, [], {}, Known(proposed=proposed), now=NOW).candidates
     assert (_step_lines(candidate, PartKind.PITFALL) == ["Never round the totals."]) is stays
 
 
@@ -662,7 +663,8 @@ def test_what_was_decided_against_or_taken_back_is_no_line() -> None:
     def known(ask: Ask, _: str, _agents: object) -> str | None:
         return "you rejected it (abc123)" if "channel" in ask.text and "deploy" not in ask.text else None
 
-    (after,) = judge(rows, [], {}, now=NOW, known=known, grouping=Grouping([ToldTask(places)], places)).candidates
+    grouping = Grouping([ToldTask(places)], places)
+    (after,) = judge(rows, [], {}, Known(proposed=known), now=NOW, grouping=grouping).candidates
     assert not any("channel" in line for line in _step_lines(after, PartKind.SAID))
 
 
