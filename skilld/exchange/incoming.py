@@ -135,7 +135,7 @@ def _find_at_path(
     if branch and os.path.lexists(path):
         raise UsageError(_TITLE, f"{source} is a file, which has no branches", "Leave out --branch")
     if path.is_file():
-        found = _read_one(path, path.parent.name if path.name == FILE else "", path.name, ())
+        found = _read_file(SourceSkill(path.name, path.parent.name if path.name == FILE else ""), path)
         if path.name == FILE or found.is_yaml:
             return [found]
         if read_front(found.data.decode("utf-8", "replace")).description:  # exported under a name of the person's
@@ -183,23 +183,29 @@ def _is_wanted(one: SourceSkill, only: Collection[str]) -> bool:
     return not only or not set(only).isdisjoint(one.names)
 
 
-def _with_data(
-    listed: list[SourceSkill], only: Collection[str], read: Callable[[SourceSkill], SourceSkill]
+def _read_among(
+    files: Collection[str], top: str, only: Collection[str], read: Callable[[SourceSkill], SourceSkill]
 ) -> list[SourceSkill]:
-    """Return the skills, the wanted ones read; unread if they are too many, since `_chosen` refuses them."""
+    """Return the skills among the files of a source, read if they are wanted; `top` is the name of its top folder.
+
+    Unread if they are too many, since `_chosen` refuses them.
+    """
+    listed = [SourceSkill(where, folder or top, beside=beside) for where, folder, beside in _skill_files(files)]
     wanted = sum(_is_wanted(one, only) for one in listed)
-    return [read(one) if wanted <= MAX_SKILLS and _is_wanted(one, only) else one for one in listed]
+    found = [read(one) if wanted <= MAX_SKILLS and _is_wanted(one, only) else one for one in listed]
+    documents = (read(SourceSkill(where, "")) for where in _yaml_files(files))
+    return [*found, *(one for one in documents if _is_document(one.data))]
 
 
-def _read_one(path: Path, folder: str, location: str, others: Iterable[str]) -> SourceSkill:
-    """Read one file whose path has been resolved."""
+def _read_file(one: SourceSkill, path: Path) -> SourceSkill:
+    """Return a skill with the data of its file, whose path has been resolved."""
     try:
-        return SourceSkill(location, folder, read_regular(path, MAX_BYTES, links=False)[0], tuple(others))
+        return replace(one, data=read_regular(path, MAX_BYTES, links=False)[0])
     except ValueError as error:
-        return SourceSkill(location, folder, why=str(error))
+        why = str(error)
     except OSError as error:
-        link = path.is_symlink()
-        return SourceSkill(location, folder, why="it is a symlink" if link else (error.strerror or "it cannot be read"))
+        why = "it is a symlink" if path.is_symlink() else (error.strerror or "it cannot be read")
+    return replace(one, beside=(), why=why)
 
 
 def _find_below(top: Path, only: Collection[str]) -> list[SourceSkill]:
@@ -210,10 +216,7 @@ def _find_below(top: Path, only: Collection[str]) -> list[SourceSkill]:
         files += [(Path(here) / name).relative_to(top).as_posix() for name in names]
         if len(files) > _MAX_FILES:
             raise RefusedError(_TITLE, f"{top} has more than {_MAX_FILES} files", "Import one of its folders.")
-    listed = [SourceSkill(where, folder or top.name, beside=beside) for where, folder, beside in _skill_files(files)]
-    found = _with_data(listed, only, lambda one: _read_one(top / one.where, one.folder, one.where, one.beside))
-    documents = (_read_one(top / where, "", where, ()) for where in _yaml_files(files))
-    return [*found, *(one for one in documents if _is_document(one.data))]
+    return _read_among(files, top.name, only, lambda one: _read_file(one, top / one.where))
 
 
 def _find_in_clone(
@@ -221,19 +224,15 @@ def _find_in_clone(
 ) -> list[SourceSkill]:
     with tempfile.TemporaryDirectory(prefix="skilld-import-") as name:  # 0700
         git = clone(place.repository, Path(name) / "clone", removed, branch=branch or place.branch)
-        tree = _list_tree(git)
-        own = PurePosixPath(place.repository).name.removesuffix(".git")
+        tree = {where: file for where, file in _list_tree(git).items() if place.holds(where)}
 
         def read(one: SourceSkill) -> SourceSkill:
             if why := tree[one.where].why:
                 return replace(one, beside=(), why=why)
             return replace(one, data=_read_blob(git, one.where, tree[one.where].oid))
 
-        listed = [SourceSkill(where, folder or own, beside=beside) for where, folder, beside in _skill_files(tree)]
-        found = _with_data([one for one in listed if place.holds(one.where)], only, read)
-        readable = (where for where in _yaml_files(tree) if place.holds(where) and not tree[where].why)
-        documents = (SourceSkill(where, "", _read_blob(git, where, tree[where].oid)) for where in readable)
-        return [*found, *(one for one in documents if _is_document(one.data))]
+        own = PurePosixPath(place.repository).name.removesuffix(".git")
+        return _read_among(tree, own, only, read)
 
 
 class _TreeFile(NamedTuple):
