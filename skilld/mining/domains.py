@@ -11,10 +11,8 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
-from skilld.agents import ADAPTERS
 from skilld.classify.backends import OFFLINE
 from skilld.classify.said_already import says_already
 from skilld.clock import local_day, rfc3339
@@ -22,10 +20,10 @@ from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import Severity, lint, worst_severity
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
-from skilld.ingest.discover import Host, skill_places
+from skilld.ingest.discover import Host
 from skilld.library.clusters import Ask, group_asks, is_about_layout, learning_mention
 from skilld.mining.dedup import ProposalHistory
-from skilld.mining.new_skill import edit_refusal, part_problem
+from skilld.mining.new_skill import edit_refusal, part_problem, places_by_agent, section
 from skilld.mining.values import Part, PartKind
 from skilld.proposals.amend import stage_and_store
 from skilld.proposals.model import MINE_PREFIX
@@ -56,16 +54,13 @@ class DomainDraft:
     learnings: tuple[Learning, ...]
 
 
-def draft_domain_skill(
-    project: Path, learnings: Iterable[Learning], *, day: str, unfit: Callable[[Learning], bool] = lambda _: False
-) -> DomainDraft | None:
-    """Return the skill of the facts about `project` (a folder), None if there are too few.
+def draft_domain_skill(project: Path, facts: Iterable[Learning], *, day: str) -> DomainDraft | None:
+    """Return the skill of these facts about `project` (a folder), None if there are too few.
 
-    A fact stated several times appears once, in its newest words; `unfit` tells which facts no skill may say. `day`
-    is YYYY-MM-DD.
+    A fact stated several times appears once, in its newest words. `day` is YYYY-MM-DD.
     """
-    facts = {one.id: one for one in project_facts(project, learnings, unfit)}
-    newest = [facts[ask.said[0].id] for ask in group_asks(map(learning_mention, facts.values()))][:MAX_FACTS]
+    by_id = {one.id: one for one in facts}
+    newest = [by_id[ask.said[0].id] for ask in group_asks(map(learning_mention, by_id.values()))][:MAX_FACTS]
     if len(newest) < MIN_FACTS:
         return None
     sections = {title: [one for one in newest if section_of(one.change) == title] for title in _SECTIONS}
@@ -90,15 +85,10 @@ def skill_name(project: Path) -> str:
     return f"{slug}-knowledge"
 
 
-def project_facts(project: Path, learnings: Iterable[Learning], unfit: Callable[[Learning], bool]) -> list[Learning]:
-    """Return the facts about `project` among the learnings that a skill may say."""
-    return [one for one in learnings if _is_project_fact(one, project) and not unfit(one)]
-
-
-def _is_project_fact(learning: Learning, project: Path) -> bool:
-    if learning.kind != Kind.FACT or learning.skill or not learning.project:
-        return False
-    return Path(learning.project).is_relative_to(project)
+def project_facts(project: Path, learnings: Iterable[Learning]) -> list[Learning]:
+    """Return the facts about `project` among the learnings."""
+    facts = (one for one in learnings if one.kind == Kind.FACT and one.project and not one.skill)
+    return [one for one in facts if Path(str(one.project)).is_relative_to(project)]
 
 
 def section_of(fact: str) -> str:
@@ -116,8 +106,7 @@ def fact_line(fact: str) -> str:
 def _skill_body(name: str, sections: Mapping[str, Sequence[Learning]]) -> str:
     lines = [f"# {one_line(name)}"]
     for title, found in sections.items():
-        facts = [f"- {fact_line(one.change)}" for one in found]
-        lines += ["", f"## {title}", "", *facts] if facts else []
+        lines += section(title, [f"- {fact_line(one.change)}" for one in found])
     return "\n".join(lines)
 
 
@@ -206,21 +195,25 @@ def propose_domain_skills(
     learnings = [one for one in store.learnings.said() if one.turn_key not in said]
     desk = _Context(store, host, redact, now)
     for project in projects:
+        facts = [one for one in project_facts(project, learnings) if not _is_unfit(one, project)]
         proposed = store.proposals.in_states([*State])
         there = _accepted_skill(project, proposed)
         made = DomainResult(project, skill_name(project), action="create" if there is None else "extend")
-        proposal: Proposal | None = None
         try:
-            if there is None:
-                made, proposal = _propose_new(made, learnings, desk)
-            else:
-                made, proposal = _propose_extension(made, there, learnings, ProposalHistory(proposed), desk)
-            if proposal is not None and not dry_run:
+            drafted = (
+                _creation(project, facts, desk)
+                if there is None
+                else _extension(made.name, there, facts, ProposalHistory(proposed), desk)
+            )
+            if drafted is None:
+                continue
+            text, proposal = drafted
+            made = replace(made, text=text)
+            if not dry_run:
                 made = replace(made, proposal=stage_and_store(store, proposal).id)
         except SkilldError as error:
             made = replace(made, why_not=str(error))
-        if proposal is not None or made.why_not:
-            yield made
+        yield made
 
 
 def _accepted_skill(project: Path, proposed: Sequence[Proposal]) -> Path | None:
@@ -230,43 +223,45 @@ def _accepted_skill(project: Path, proposed: Sequence[Proposal]) -> Path | None:
     return next((path for path in fit if path.is_file()), None)
 
 
-def _propose_new(
-    made: DomainResult, learnings: Sequence[Learning], desk: _Context
-) -> tuple[DomainResult, Proposal | None]:
-    found = draft_domain_skill(
-        made.project, learnings, day=local_day(desk.now), unfit=partial(_is_unfit_fact, made.project)
-    )
+def _creation(project: Path, facts: Sequence[Learning], desk: _Context) -> tuple[str, Proposal] | None:
+    """Return the text of a new skill and its proposal, None if there are too few facts for one."""
+    found = draft_domain_skill(project, facts, day=local_day(desk.now))
     if found is None:
-        return made, None
-    text = _checked_text(found, desk.redact)
-    path = _find_place(found.draft.name, made.project, desk.store, desk.host)
+        return None
+    text = write_draft(found.draft)
+    findings = lint(b"", text.encode(), "\n".join(one.quote for one in found.learnings))
+    refused = next((one.sentence for one in findings if one.severity is Severity.REFUSE), "")
+    if why := "it would contain a secret" if desk.redact(text) != text else refused:
+        raise SkilldError("Could not write the new skill", why)
+    path = _find_place(found.draft.name, project, desk)
     sessions = len({one.session_id for one in found.learnings})
-    return replace(made, text=text), replace(
+    return text, replace(
         _base_proposal(found.draft.name, path, found.learnings, desk.now),
         operations=(Operation(Op.CREATE, "", text),),
         summary=truncate(f"New skill: {found.draft.description}", _MAX_SUMMARY_LENGTH),
         reason=f"No skill covers these facts about this project, stated in {pluralize(sessions, 'session')}.",
-        flags=tuple(dict.fromkeys(one.sentence for one in lint(b"", text.encode(), _typed_text(found)))),
+        flags=tuple(dict.fromkeys(one.sentence for one in findings)),
     )
 
 
-def _propose_extension(
-    made: DomainResult, path: Path, learnings: Sequence[Learning], proposed: ProposalHistory, desk: _Context
-) -> tuple[DomainResult, Proposal | None]:
-    by_id = {one.id: one for one in project_facts(made.project, learnings, partial(_is_unfit_fact, made.project))}
+def _extension(
+    name: str, path: Path, facts: Sequence[Learning], proposed: ProposalHistory, desk: _Context
+) -> tuple[str, Proposal] | None:
+    """Return the text of a skill with newer facts and the proposal of this edit, None if there is nothing to add."""
+    by_id = {one.id: one for one in facts}
     new = [
         ask
-        for ask in group_asks(map(learning_mention, by_id.values()))
+        for ask in group_asks(map(learning_mention, facts))
         if not proposed.duplicate_reason(_with_turn_ids(ask, by_id), str(path))
     ]
     added = addition(path.read_bytes(), new, desk.redact)
     if not added.operations:
-        return made, None
-    if why := edit_refusal(made.name, str(path), desk.host):
+        return None
+    if why := edit_refusal(name, str(path), desk.host):
         raise SkilldError("The edit was not proposed", why)
     newest = [by_id[ask.said[0].id] for ask in added.asks]
-    return replace(made, text=added.data.decode("utf-8", "replace")), replace(
-        _base_proposal(made.name, path, newest, desk.now),
+    return added.data.decode("utf-8", "replace"), replace(
+        _base_proposal(name, path, newest, desk.now),
         operations=added.operations,
         summary=truncate(join_sentences([one.change for one in newest]), _MAX_SUMMARY_LENGTH),
         reason="Facts stated about this project since the skill was created.",
@@ -279,39 +274,23 @@ def _with_turn_ids(ask: Ask, told: Mapping[str, Learning]) -> Ask:
     return Ask(tuple(replace(one, id=told[one.id].turn_key) for one in ask.said))
 
 
-def _is_unfit_fact(project: Path, learning: Learning) -> bool:
+def _is_unfit(fact: Learning, project: Path) -> bool:
     """Whether no skill may say this fact, by its words or by the linter with the person's quote."""
-    findings = lint(b"", learning.change.encode("utf-8", "replace"), learning.quote)
-    return (
-        bool(part_problem(Part(PartKind.FACT, learning.change, ()), str(project)))
-        or worst_severity(findings) is Severity.REFUSE
-    )
+    if part_problem(Part(PartKind.FACT, fact.change, ()), str(project)):
+        return True
+    return worst_severity(lint(b"", fact.change.encode("utf-8", "replace"), fact.quote)) is Severity.REFUSE
 
 
-def _checked_text(found: DomainDraft, redact: Callable[[str], str]) -> str:
-    text = write_draft(found.draft)
-    if redact(text) != text:
-        raise SkilldError("Could not write the new skill", "it would contain a secret")
-    refused = [one for one in lint(b"", text.encode(), _typed_text(found)) if one.severity is Severity.REFUSE]
-    if refused:
-        raise SkilldError("Could not write the new skill", refused[0].sentence)
-    return text
-
-
-def _find_place(name: str, project: Path, store: Store, host: Host) -> Path:
-    places = {agent: skill_places(agent, host.home, host.environment, host.roots) for agent in ADAPTERS}
-    path = new_skill_path(name, [project], [], places, host.home)
+def _find_place(name: str, project: Path, desk: _Context) -> Path:
+    path = new_skill_path(name, [project], [], places_by_agent(desk.host), desk.host.home)
     if why := opt_out(path, name):
         raise SkilldError("The new skill was not proposed", why)
-    existing = next((one for one in store.proposals.in_states([*State]) if one.creates and one.path == str(path)), None)
+    proposals = desk.store.proposals.in_states([*State])
+    existing = next((one for one in proposals if one.creates and one.path == str(path)), None)
     if existing is not None:
         cause = f"it was already proposed as {existing.id} ({existing.state.value})"
         raise SkilldError("The new skill was not proposed", cause)
     return path
-
-
-def _typed_text(found: DomainDraft) -> str:
-    return "\n".join(one.quote for one in found.learnings)
 
 
 def _base_proposal(name: str, path: Path, learnings: Sequence[Learning], now: float) -> Proposal:

@@ -21,7 +21,7 @@ from skilld.mining.courtesy import without_politeness
 from skilld.mining.evidence import Transcripts
 from skilld.mining.sessions import project_of
 from skilld.mining.similarity import ELLIPSIS, bare_words
-from skilld.mining.values import OBSERVED, STEPS, Candidate, Part, PartKind, Recurrence
+from skilld.mining.values import OBSERVED, STEPS, Candidate, Part, PartKind, Recurrence, count_sessions
 from skilld.skills import Places, Unusable, find
 from skilld.skills.draft import SkillKind, Variable
 from skilld.skills.spec import read_front
@@ -229,7 +229,7 @@ def _task_text(
     candidate: Candidate, task: Recurrence, parts: Sequence[Part], *, with_sessions: bool
 ) -> tuple[str, str]:
     """Return description and body for a recurring task: the person's words as rules, the rest as observed."""
-    sessions = {proof.session for part in candidate.parts for proof in part.proofs}
+    sessions = pluralize(count_sessions(candidate.parts), "session")
     plain = title_of(task.request) or candidate.name
     lines = [f"# {plain[:1].upper()}{plain[1:]}"]
     used = [name for name in task.examples if any("{{" + name + "}}" in part.text for part in parts)]
@@ -239,15 +239,14 @@ def _task_text(
         notes.append(f"- `{ELLIPSIS}`: {VARIABLE_NOTE}.")
     lines += ["", *notes] if notes else []
     for heading, sorts in (("Rules", (PartKind.RULE, PartKind.PITFALL, PartKind.SAID)), ("Facts", (PartKind.FACT,))):
-        items = [f"- {part.text}" for part in parts if part.sort in sorts]
-        lines += ["", f"## {heading}", "", *items] if items else []
-    lines += _observed_sections(parts, task, pluralize(len(sessions), "session"))
+        lines += section(heading, [f"- {part.text}" for part in parts if part.sort in sorts])
+    lines += _observed_sections(parts, task, sessions)
     steps = [part for part in parts if part.sort in STEPS]
     ends = bool(task.check) and steps[-1:] != [] and steps[-1].text == task.check
     count = pluralize(len(steps) - ends, "step")
     also = ", plus a final check" if ends else ""
     also += ", and what failed before" if any(part.sort is PartKind.TRAP for part in parts) else ""
-    summary = f"{plain[:1].upper()}{plain[1:]}: {count} that worked in {pluralize(len(sessions), 'session')}{also}."
+    summary = f"{plain[:1].upper()}{plain[1:]}: {count} that worked in {sessions}{also}."
     asked = [task.request, *task.wordings] if with_sessions else [task.request]
     return f"{summary} {when_to_use(asked)}.", "\n".join(lines)
 
@@ -275,14 +274,19 @@ _MIN_SAID_SHARE = 0.75  # of a check's words
 _STEP_VERBS = {PartKind.COMMAND: "Run", PartKind.EDIT: "Change", PartKind.READ: "Read"}
 
 
+def section(heading: str, lines: Sequence[str]) -> list[str]:
+    """Return a section of a skill with the blank line before it; nothing if it has no lines."""
+    return ["", f"## {heading}", "", *lines] if lines else []
+
+
 def _observed_sections(parts: Sequence[Part], task: Recurrence, sessions: str) -> list[str]:
     """Return the sections of observed steps, each marked as observed."""
     steps, check = [part for part in parts if part.sort in STEPS], task.check
     ends = bool(steps) and steps[-1].text == check
     shown = steps[: len(steps) - ends]
     told = "" if all(part.observed for part in shown) else ", with what you said there"
-    lines = ["", "## Steps", "", f"Observed in {sessions}{told}:", ""] if shown else []
-    lines += [f"{number}. {_step_text(part)}." for number, part in enumerate(shown, 1)]
+    numbered = [f"{number}. {_step_text(part)}." for number, part in enumerate(shown, 1)]
+    lines = section("Steps", [f"Observed in {sessions}{told}:", "", *numbered] if shown else [])
     if task.left_out:
         one = len(task.left_out) == 1
         what, it = ("A command from these sessions was", "it") if one else ("Commands from these sessions were", "them")
@@ -292,9 +296,9 @@ def _observed_sections(parts: Sequence[Part], task: Recurrence, sessions: str) -
         last = next((part for part in steps if part.text == check), None)
         worded = last is not None and last.sort is PartKind.WORDED
         by_whom = f"Observed as {how} of these sessions:" if last is None or last.observed else _check_note(last)
-        lines += ["", "## Check", "", by_whom, "", f"- {check}." if worded else f"- Run `{check}`. It must pass."]
+        lines += section("Check", [by_whom, "", f"- {check}." if worded else f"- Run `{check}`. It must pass."])
     traps = [f"- {part.text}" for part in parts if part.sort is PartKind.TRAP]
-    return [*lines, *(["", "## Pitfalls", "", "Observed:", "", *traps] if traps else [])]
+    return [*lines, *section("Pitfalls", ["Observed:", "", *traps] if traps else [])]
 
 
 def _check_note(check: Part) -> str:
@@ -322,8 +326,7 @@ def _rules_text(candidate: Candidate, parts: Sequence[Part]) -> tuple[str, str]:
     lines = [f"# {_without_end_punctuation(shorten(title, _MAX_TITLE_LENGTH))}"]
     lines += ["", f"For {work}."] if work else []
     for sort, heading in _SECTIONS:
-        items = [f"- {part.text}" for part in parts if part.sort is sort]
-        lines += ["", f"## {heading}", "", *items] if items else []
+        lines += section(heading, [f"- {part.text}" for part in parts if part.sort is sort])
     named = "; ".join(
         _without_end_punctuation(shorten(part.text, _MAX_DESCRIBED_LENGTH)) for part in parts[:_MAX_DESCRIBED_PARTS]
     )
@@ -363,19 +366,20 @@ def find_place(candidate: Candidate, name: str, transcripts: Transcripts, host: 
     # What came up in several projects belongs to none of them, even if only one is still here.
     one_project = len({session.project for session in sessions}) == 1
     projects = {top for session in sessions if one_project and (top := project_of(session.project))}
-    path = new_skill_path(name, projects, [session.agent for session in sessions], _places_by_agent(host), host.home)
+    path = new_skill_path(name, projects, [session.agent for session in sessions], places_by_agent(host), host.home)
     return SkillPlace(path, _is_shared(path))
 
 
 def edit_refusal(name: str, path: str, host: Host) -> str | None:
     """Return why the skill at `path` may not be edited for any agent, None if it may."""
-    found = [find(name, path, None, places) for places in _places_by_agent(host).values()]
+    found = [find(name, path, None, places) for places in places_by_agent(host).values()]
     if any(isinstance(one, SkillRef) for one in found):
         return None
     return next(one.why for one in found if isinstance(one, Unusable))
 
 
-def _places_by_agent(host: Host) -> dict[str, Places]:
+def places_by_agent(host: Host) -> dict[str, Places]:
+    """Return where each agent's skills are."""
     return {agent: skill_places(agent, host.home, host.environment, host.roots) for agent in ADAPTERS}
 
 

@@ -72,6 +72,11 @@ class Part:
         return self.sort in OBSERVED or all(proof.observed for proof in self.proofs)
 
 
+def count_sessions(parts: Iterable[Part]) -> int:
+    """Return in how many sessions these parts were said or observed."""
+    return len({proof.session for part in parts for proof in part.proofs})
+
+
 @value_class
 class Recurrence:
     """A recurring task: `request` with `{{variables}}`, examples of each, the check at the end.

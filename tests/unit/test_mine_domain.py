@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skilld.mining.domains import draft_domain_skill
+from skilld.mining.domains import draft_domain_skill, project_facts
 from skilld.skills.draft import SkillKind, draft_faults, read_draft, write_draft
 from skilld.store.learnings import Learning
 from support.rows import for_each
@@ -22,8 +22,8 @@ TOLD = (
 )
 
 
-def _find_learnings(rows: tuple[tuple[str, str, str, str | None, str | None], ...] = TOLD) -> list[Learning]:
-    return [
+def _facts(project: Path, rows: tuple[tuple[str, str, str, str | None, str | None], ...] = TOLD) -> list[Learning]:
+    learnings = [
         Learning(
             id=name,
             turn_key=f"t{name}",
@@ -32,18 +32,19 @@ def _find_learnings(rows: tuple[tuple[str, str, str, str | None, str | None], ..
             kind=kind,
             agent="codex",
             session_id=f"s{name}",
-            project=project,
+            project=place,
             skill=skill,
             why_kept="no skill was in use",
             confidence=0.7,
             created_at=f"2026-01-0{name}T10:00:00Z",
         )
-        for name, change, kind, project, skill in rows
+        for name, change, kind, place, skill in rows
     ]
+    return project_facts(project, learnings)
 
 
 def test_the_facts_of_a_project_become_one_skill_with_their_sources() -> None:
-    found = draft_domain_skill(SHOP, _find_learnings(), day="2026-01-09")
+    found = draft_domain_skill(SHOP, _facts(SHOP), day="2026-01-09")
     assert found is not None
     assert (
         found.draft.body
@@ -74,19 +75,13 @@ def test_the_facts_of_a_project_become_one_skill_with_their_sources() -> None:
 
 @for_each("rows", [TOLD[:1], TOLD[4:], ()])
 def test_too_few_facts_make_no_skill(rows: tuple[tuple[str, str, str, str | None, str | None], ...]) -> None:
-    assert draft_domain_skill(SHOP, _find_learnings(rows), day="2026-01-09") is None
-
-
-def test_content_no_skill_should_have_is_left_out() -> None:
-    assert (
-        draft_domain_skill(SHOP, _find_learnings(TOLD[:2]), day="2026-01-09", unfit=lambda one: "src" in one.change)
-        is None
-    )
+    assert draft_domain_skill(SHOP, _facts(SHOP, rows), day="2026-01-09") is None
 
 
 def test_any_project_name_gives_a_valid_skill_name() -> None:
-    rows = tuple((name, change, kind, "/work/Mein Projekt (\u00fc)", None) for name, change, kind, _, _ in TOLD[:3])
-    found = draft_domain_skill(Path("/work/Mein Projekt (\u00fc)"), _find_learnings(rows), day="2026-01-09")
+    rows = tuple((name, change, kind, "/srv/Mein Projekt (\u00fc)", None) for name, change, kind, _, _ in TOLD[:3])
+    project = Path("/srv/Mein Projekt (\u00fc)")
+    found = draft_domain_skill(project, _facts(project, rows), day="2026-01-09")
     assert found is not None
     assert found.draft.name == "mein-projekt-knowledge"
     assert write_draft(found.draft)
