@@ -29,6 +29,7 @@ from skilld.mining.values import (
     PartKind,
     Recurrence,
     RejectedCandidate,
+    count_sessions,
 )
 from skilld.skills import Skill, Source
 from skilld.skills.draft import SkillKind
@@ -173,13 +174,9 @@ def _ranked(candidates: Sequence[Candidate], grouping: Grouping | None) -> list[
 
     def rank(one: Candidate) -> tuple[bool, float, int, str]:
         worth = one.saved.worth if grouping is None else one.saved.sessions
-        return one.creates, -worth, -_sessions(one), one.name
+        return one.creates, -worth, -len({proof.session for proof in one.evidence}), one.name
 
     return sorted(candidates, key=rank)
-
-
-def _sessions(one: Candidate) -> int:
-    return len({proof.session for proof in one.evidence})
 
 
 def _extension_candidates(found: Sequence[Lead]) -> list[Candidate]:
@@ -284,7 +281,7 @@ def _task_problem(task: Recurrence, request: Part, project: str) -> str | None:
 def _is_too_little(parts: Sequence[Part]) -> bool:
     if any(part.sort is PartKind.REQUEST for part in parts):
         return not any(part.observed for part in parts)
-    return len(parts) < MIN_REPEATS and len({proof.session for part in parts for proof in part.proofs}) < MIN_REPEATS
+    return len(parts) < MIN_REPEATS and count_sessions(parts) < MIN_REPEATS
 
 
 def _lead_content(group: Sequence[Lead]) -> tuple[tuple[str, ...], tuple[Part, ...]]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from skilld.mining.actions import is_generic, tokens
 from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.line_order import Line
-from skilld.mining.values import STEPS, Candidate, PartKind, RejectedCandidate
+from skilld.mining.values import STEPS, Candidate, PartKind, RejectedCandidate, count_sessions
 from skilld.mining.wording import CODE_PATTERN
 from skilld.values import value_class
 from skilld.words import content_stems, matching_share
@@ -55,7 +55,7 @@ def shortlist(made: Sequence[Candidate]) -> tuple[list[Candidate], list[Rejected
 def _worth(one: Candidate) -> float:
     """Return the rank of a skill: how often it was asked for, times how much of it is sure and says something."""
     steps = [part for part in one.parts[1:] if part.sort in STEPS]
-    sure = sum(len({proof.session for proof in part.proofs}) >= MIN_SESSIONS for part in steps)
+    sure = sum(count_sessions([part]) >= MIN_SESSIONS for part in steps)
     own = any(not runs or not all(map(is_generic, runs)) for runs in (Line(part).commands for part in steps))
     told = sum(part.sort in _RULES for part in one.parts[1:])
     share = (sure + 1) / (len(steps) + 2)

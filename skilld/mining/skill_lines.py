@@ -12,7 +12,7 @@ from skilld.classify.draft_lines import DraftAnswer, DraftLine
 from skilld.library.patterns import CHECK_PATTERN
 from skilld.mining.line_order import Line, in_working_order, with_added_files
 from skilld.mining.new_skill import part_problem, task_name, topic_words, when_to_use
-from skilld.mining.values import STEPS, Candidate, Part, PartKind, Proof, Recurrence
+from skilld.mining.values import STEPS, Candidate, Part, PartKind, Proof, Recurrence, count_sessions
 from skilld.mining.wording import Sources, is_literal, line_doubt, title_problem, wording_problem
 from skilld.text import fold, truncate
 
@@ -97,10 +97,6 @@ def second_draft_text(one: Candidate, answer: DraftAnswer, verdicts: Sequence[Ve
     return "\n\n".join(told)
 
 
-def _sessions(one: Candidate) -> int:
-    return len({proof.session for part in one.parts for proof in part.proofs})
-
-
 def _label(part: Part, one: Candidate, names: Mapping[str, int], *, alone: bool) -> str:
     if part.sort is PartKind.REQUEST:
         asked = sorted({names.get(proof.session, 0) for proof in part.proofs})
@@ -179,7 +175,7 @@ def _line_parts(line: DraftLine, evidence: Sequence[Part], one: Candidate, verdi
     if problem := part_problem(part, one.target):
         verdicts.append(Verdict(line.text, problem))
         return
-    if doubt := line_doubt(line.kind, line.text, parts, _sessions(one)):
+    if doubt := line_doubt(line.kind, line.text, parts, count_sessions(one.parts)):
         verdicts.append(Verdict(line.text, doubt, doubt=True))
     yield part
 

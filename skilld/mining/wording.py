@@ -8,7 +8,7 @@ together, and nothing of its own, of something that was only read, or of one ses
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, takewhile
@@ -21,7 +21,7 @@ from skilld.edit.lint import lint
 from skilld.mining.actions import PRIVILEGE_PATTERN, has_machine_path, tokens, unfit_reason
 from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.similarity import ELLIPSIS
-from skilld.mining.values import Part, PartKind
+from skilld.mining.values import Part, PartKind, count_sessions
 from skilld.text import fold, safe_text
 from skilld.words import (
     contains_name,
@@ -138,14 +138,14 @@ class Sources:
     @cached_property
     def shared(self) -> list[str]:
         """What several sessions did, with variables."""
-        return [part.text for part in self.parts if part.observed and _sessions([part]) >= MIN_SESSIONS]
+        return [part.text for part in self.parts if part.observed and count_sessions([part]) >= MIN_SESSIONS]
 
     @cached_property
     def single(self) -> dict[str, list[str]]:
         """What single sessions did, by session."""
         found: dict[str, list[str]] = {}
         for part in self.parts:
-            if part.observed and _sessions([part]) < MIN_SESSIONS:
+            if part.observed and count_sessions([part]) < MIN_SESSIONS:
                 found.setdefault(part.proofs[0].session, []).append(part.text)
         return found
 
@@ -176,10 +176,6 @@ class Sources:
             for stems in by_session
         )
         return own.union(*twice)
-
-
-def _sessions(parts: Iterable[Part]) -> int:
-    return len({proof.session for part in parts for proof in part.proofs})
 
 
 def _spread(text: str) -> str:
@@ -391,7 +387,7 @@ def line_doubt(kind: str, text: str, sources: Sequence[Part], sessions: int) -> 
     What one request asks for beside its task may be for that time. A file, or what reaches others, that few sessions
     had is a step only on a condition.
     """
-    seen = _sessions(sources)
+    seen = count_sessions(sources)
     if kind == "rule" and all(part.observed or part.sort is PartKind.REQUEST for part in sources) and seen == 1:
         return "only one request asks for it: say it again only if it holds whenever the task is done"
     paths = [span for span in CODE_PATTERN.findall(text) if len(tokens(span)) == 1 and _PATH_PATTERN.search(span)]
@@ -412,4 +408,4 @@ def title_problem(text: str, sources: Sources, limit: int) -> str | None:
 
 def is_literal(part: Part) -> bool:
     """Whether a line of evidence can be a line of a skill as it is: two sessions or the person stand behind it."""
-    return part.sort is not PartKind.ANSWER and (not part.observed or _sessions([part]) >= MIN_SESSIONS)
+    return part.sort is not PartKind.ANSWER and (not part.observed or count_sessions([part]) >= MIN_SESSIONS)
