@@ -6,35 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from skilld.clock import parse_time
-from skilld.mining.actions import Action
 from skilld.mining.selection import judge
-from skilld.mining.session_summary import Row, Task
+from skilld.mining.session_summary import Row
 from skilld.skills import Skill, Source
 from skilld.skills.spec import FrontMatter
-from skilld.types import ToolOutcome
 from support.rows import for_each
-
-NOW = parse_time("2026-01-06T10:00:00Z") or 0.0
-
-
-def _row(number: int, request: str, commands: Sequence[str]) -> Row:
-    """Return a session; "!" before a command says that it failed."""
-    actions = [
-        Action(one.lstrip("!"), ToolOutcome.FAILED if one[0] == "!" else ToolOutcome.OK, at)
-        for at, one in enumerate(commands)
-    ]
-    key = f"t{number}"
-    return Row(
-        "claude-code", f"s{number}", "/t", "/shop", f"2026-01-0{number}T10:00:00Z", ("other",), (Task(key, request),),
-        (), (), "/shop", (key,), request, tuple((action, key) for action in actions),
-    )  # fmt: skip
+from support.session_rows import NOW, session_row
 
 
 def _rows(request: str, *commands: str) -> list[Row]:
     names = ("shoes", "books", "toys")
     return [
-        _row(n, request.format(name), [one.format(name) for one in commands]) for n, name in enumerate(names, start=1)
+        session_row(n, (request.format(name), [one.format(name) for one in commands]))
+        for n, name in enumerate(names, start=1)
     ]
 
 

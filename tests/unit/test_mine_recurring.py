@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from skilld.clock import parse_time
 from skilld.library.clusters import Ask
 from skilld.mining import requests as mining_requests
-from skilld.mining.actions import Action, is_read_only
+from skilld.mining.actions import Action
 from skilld.mining.evidence import Known
 from skilld.mining.new_skill import build_skill
 from skilld.mining.requests import group_by_words, requests_with_actions
@@ -23,26 +22,11 @@ from skilld.skills import Skill, Source
 from skilld.skills.spec import FrontMatter
 from skilld.types import ToolOutcome
 from support.rows import for_each
+from support.session_rows import NOW, lines_of, session_row
 
-NOW = parse_time("2026-01-06T10:00:00Z") or 0.0
 
-
-def _row(number: int, request: str, *commands: str, said: tuple[str, ...] = ()) -> Row:
-    """Return a session: "!" before a command says that it failed, "~" that it is a file that was changed."""
-    key = f"t{number}"
-    actions = [
-        Action(
-            one.lstrip("!~"), ToolOutcome.FAILED if one[0] == "!" else ToolOutcome.OK, at,
-            edits=one[0] == "~", read_only=one[0] != "~" and is_read_only(one.lstrip("!")),
-        )
-        for at, one in enumerate(commands)
-    ]  # fmt: skip
-    feedback = tuple(Feedback(f"{key}:{n}", text, text, "correction", 0.9) for n, text in enumerate(said))
-    return Row(
-        "claude-code", f"s{number}", "/t", "/shop", f"2026-01-0{number}T10:00:00Z", ("other",), (Task(key, request),),
-        (), feedback, "/shop", (key, *(one.turn for one in feedback)), request,
-        tuple((action, key) for action in actions),
-    )  # fmt: skip
+def _row(number: int, request: str, *commands: str, said: Sequence[str] = ()) -> Row:
+    return session_row(number, (request, commands), said=said)
 
 
 def _judge(*rows: Row, skills: tuple[tuple[Skill, str], ...] = (), chosen: bool = False) -> Judgement:
@@ -62,8 +46,8 @@ def test_what_loaded_instructions_say_is_left_out_and_still_rules_out_steps() ->
 
     judged = judge(rows, [], {}, Known(standing=standing), now=NOW)
     (candidate,) = judged.candidates
-    assert _step_lines(candidate, PartKind.PITFALL) == ["Never round the totals."]
-    assert "npm run lint" not in _step_lines(candidate, PartKind.COMMAND)
+    assert lines_of(candidate, PartKind.PITFALL) == ["Never round the totals."]
+    assert "npm run lint" not in lines_of(candidate, PartKind.COMMAND)
     assert [(one.topic, one.missed) for one in judged.rejected] == [
         ("Never use npm here.", "CLAUDE.md already says this")
     ]
@@ -77,9 +61,9 @@ def test_what_goes_to_a_skill_in_use_is_not_in_a_new_skill_of_the_same_run() -> 
     for used, of_task in (((), 2), (("totals",), 1)):
         judged = _judge(*(replace(row, skills_used=used) for row in rows), skills=((skill, "# Totals\n"),))
         by_action = {one.action: one for one in judged.candidates}
-        assert len(_step_lines(by_action["create"], PartKind.PITFALL)) == of_task
+        assert len(lines_of(by_action["create"], PartKind.PITFALL)) == of_task
     assert by_action["extend"].changes == ("Never round the totals.",)
-    assert _step_lines(by_action["create"], PartKind.PITFALL) == ["Always sort the columns."]
+    assert lines_of(by_action["create"], PartKind.PITFALL) == ["Always sort the columns."]
 
 
 def test_a_title_names_no_file_that_only_one_session_was_about() -> None:
@@ -110,11 +94,7 @@ def test_what_is_proposed_for_a_loaded_file_is_left_out_of_a_new_skill(known: st
         return "the open proposal abc already says this" if path == known and "round" in ask.text else None
 
     (candidate,) = judge(rows, [], {}, Known(proposed=proposed), now=NOW).candidates
-    assert (_step_lines(candidate, PartKind.PITFALL) == ["Never round the totals."]) is stays
-
-
-def _step_lines(one: Candidate, *sorts: PartKind) -> list[str]:
-    return [part.text for part in one.parts if part.sort in sorts]
+    assert (lines_of(candidate, PartKind.PITFALL) == ["Never round the totals."]) is stays
 
 
 GEN = ("!make gen", "make gen NAME={0}", "~src/{0}.py", "make verify")
@@ -129,13 +109,13 @@ def test_steps_pitfalls_and_corrections_name_the_sessions_they_came_from() -> No
     (candidate,) = _judge(
         _gen(1, "sales"), _gen(2, "stock", said=("Never round the totals.",)), _gen(3, "tax")
     ).candidates
-    assert _step_lines(candidate, PartKind.COMMAND, PartKind.EDIT) == [
+    assert lines_of(candidate, PartKind.COMMAND, PartKind.EDIT) == [
         "make gen NAME={{name}}",
         "src/{{name}}.py",
         "make verify",
     ]
-    assert _step_lines(candidate, PartKind.TRAP) == ["`make gen` failed; `make gen NAME={{name}}` worked."]
-    assert _step_lines(candidate, PartKind.PITFALL) == ["Never round the totals."]
+    assert lines_of(candidate, PartKind.TRAP) == ["`make gen` failed; `make gen NAME={{name}}` worked."]
+    assert lines_of(candidate, PartKind.PITFALL) == ["Never round the totals."]
     assert {proof.session for part in candidate.parts[1:] for proof in part.proofs if proof.observed} == {
         "s1",
         "s2",
@@ -152,12 +132,12 @@ def test_a_pitfall_names_every_step_that_may_have_helped() -> None:
     commands = "!make ship", "make login AS=ci", "make image", "make ship", "make smoke"
     rows = [_row(number, "ship the staging image", *commands) for number in (1, 2)]
     (candidate,) = _judge(*rows).candidates
-    assert _step_lines(candidate, PartKind.TRAP) == [
+    assert lines_of(candidate, PartKind.TRAP) == [
         "`make ship` failed until `make login AS=ci` and `make image` had run."
     ]
     swapped = "make image", "!make ship", "make login AS=ci", "make ship", "make smoke"
     (candidate,) = _judge(*rows, _row(3, "ship the staging image", *swapped)).candidates
-    assert _step_lines(candidate, PartKind.TRAP) == ["`make ship` failed until `make login AS=ci` had run."]
+    assert lines_of(candidate, PartKind.TRAP) == ["`make ship` failed until `make login AS=ci` had run."]
 
 
 @for_each("left_out", ["sudo service registry start", "{0} up", "~src/ship_{0}.py"])
@@ -169,11 +149,11 @@ def test_no_step_is_credited_if_something_else_may_have_helped(left_out: str) ->
         for number, name in ((1, "redis"), (2, "docker"), (3, "vault"))
     ]
     (candidate,) = _judge(*rows).candidates
-    assert "make login AS=ci" in _step_lines(candidate, PartKind.COMMAND)
-    assert _step_lines(candidate, PartKind.TRAP) == []
+    assert "make login AS=ci" in lines_of(candidate, PartKind.COMMAND)
+    assert lines_of(candidate, PartKind.TRAP) == []
     known = "make image", "!make ship", "make login AS=ci", "make ship", "make smoke"
     (candidate,) = _judge(*rows, _row(4, "ship the staging image", *known)).candidates
-    assert _step_lines(candidate, PartKind.TRAP) == ["`make ship` failed until `make login AS=ci` had run."]
+    assert lines_of(candidate, PartKind.TRAP) == ["`make ship` failed until `make login AS=ci` had run."]
 
 
 def test_sessions_named_by_the_person_are_a_task_even_if_they_only_ran_tests() -> None:
@@ -186,12 +166,12 @@ def test_sessions_named_by_the_person_are_a_task_even_if_they_only_ran_tests() -
     assert left_out.missed == "these sessions share too few steps for a skill"
     (candidate,) = _judge(*rows, chosen=True).candidates
     tested = "uv run pytest tests/test_{{name}}.py -x"
-    assert _step_lines(candidate, PartKind.COMMAND, PartKind.EDIT) == [
+    assert lines_of(candidate, PartKind.COMMAND, PartKind.EDIT) == [
         tested,
         "src/{{name}}.py",
         "uv run ruff check src",
     ]
-    assert _step_lines(candidate, PartKind.TRAP) == [f"`pytest tests/test_{{{{name}}}}.py` failed; `{tested}` worked."]
+    assert lines_of(candidate, PartKind.TRAP) == [f"`pytest tests/test_{{{{name}}}}.py` failed; `{tested}` worked."]
 
 
 def test_requests_without_common_words_are_two_tasks_if_only_make_targets_match() -> None:
@@ -216,7 +196,7 @@ def test_a_correction_any_model_knows_makes_no_skill() -> None:
 def test_failed_read_only_and_single_commands_are_no_steps() -> None:
     rows = [_gen(1, "sales", "make once"), _gen(2, "stock", "!make flaky"), _gen(3, "tax", "!make flaky", "git status")]
     (candidate,) = _judge(*rows).candidates
-    assert not {"make once", "make flaky", "git status"} & set(_step_lines(candidate, PartKind.COMMAND))
+    assert not {"make once", "make flaky", "git status"} & set(lines_of(candidate, PartKind.COMMAND))
 
 
 def test_forbidden_commands_are_no_steps_and_the_draft_says_one_is_missing() -> None:
@@ -231,7 +211,7 @@ def test_a_command_the_person_rejected_is_no_step_though_it_always_ran() -> None
     rows = [_gen(number, name, "npm install") for number, name in ((1, "sales"), (2, "stock"))]
     rows.append(_gen(3, "tax", "npm install", "pnpm install", said=("Use pnpm, not npm.",)))
     (candidate,) = _judge(*rows).candidates
-    assert "npm install" not in _step_lines(candidate, PartKind.COMMAND)
+    assert "npm install" not in lines_of(candidate, PartKind.COMMAND)
     assert "Use pnpm, not npm." in candidate.changes
 
 
@@ -271,7 +251,7 @@ def test_a_request_that_is_no_separate_task_does_not_end_one() -> None:
         return replace(row, tasks=(*row.tasks, Task("x", "try again")), turns=(*row.turns, "x"), actions=last)
 
     (candidate,) = _judge(*(session(number) for number in (1, 2, 3))).candidates
-    assert _step_lines(candidate, PartKind.COMMAND)[-1] == "make verify"
+    assert lines_of(candidate, PartKind.COMMAND)[-1] == "make verify"
 
 
 def test_m1_a_version_is_one_variable_and_no_title_contains_one() -> None:
@@ -280,7 +260,7 @@ def test_m1_a_version_is_one_variable_and_no_title_contains_one() -> None:
         for number, said, given in ((1, "2.9.1", "2.9.1"), (2, "2.10", "2.10.0"), (3, "3.0.0", "3.0.0"))
     ]
     (candidate,) = _judge(*rows).candidates
-    assert _step_lines(candidate, PartKind.COMMAND)[0] == "npm version {{version}}"
+    assert lines_of(candidate, PartKind.COMMAND)[0] == "npm version {{version}}"
     assert candidate.recurrence is not None
     assert candidate.recurrence.request == "cut the release {{version}}"
 
@@ -340,7 +320,7 @@ def test_statements_about_later_work_in_a_session_are_not_rules_of_the_task() ->
     (candidate,) = _judge(
         _gen(1, "sales"), _gen(2, "stock"), row("Keep the contrast high.", "No report without a date.")
     ).candidates
-    assert _step_lines(candidate, PartKind.PITFALL) == ["No report without a date."]
+    assert lines_of(candidate, PartKind.PITFALL) == ["No report without a date."]
 
 
 def test_a_step_that_failed_for_another_value_is_no_pitfall() -> None:
@@ -351,8 +331,8 @@ def test_a_step_that_failed_for_another_value_is_no_pitfall() -> None:
         for number in (1, 2, 3)
     ]
     (candidate,) = _judge(*rows).candidates
-    assert _step_lines(candidate, PartKind.COMMAND)[0] == "make find ID={{number}}"
-    assert _step_lines(candidate, PartKind.TRAP) == []
+    assert lines_of(candidate, PartKind.COMMAND)[0] == "make find ID={{number}}"
+    assert lines_of(candidate, PartKind.TRAP) == []
 
 
 def test_an_existing_skill_for_the_task_is_named_with_its_line() -> None:
@@ -538,10 +518,10 @@ def test_a_models_task_needs_no_shared_words_and_ends_where_other_work_begins() 
     requests = frozenset((row.session_id, one.turn) for row in rows for one in row.tasks)
     task = ToldTask(frozenset((row.session_id, row.tasks[0].turn) for row in rows))
     (candidate,) = judge(rows, [], {}, now=NOW, grouping=Grouping([task], requests)).candidates
-    assert _step_lines(candidate, PartKind.COMMAND) == ["git push -u origin {{branch}}", "gh pr create --draft"]
+    assert lines_of(candidate, PartKind.COMMAND) == ["git push -u origin {{branch}}", "gh pr create --draft"]
     continued = replace(task, continued=frozenset((row.session_id, "x") for row in rows))
     (longer,) = judge(rows, [], {}, now=NOW, grouping=Grouping([continued], requests)).candidates
-    assert _step_lines(longer, PartKind.COMMAND)[2:] == ["make part0", "make part1"]
+    assert lines_of(longer, PartKind.COMMAND)[2:] == ["make part0", "make part1"]
 
 
 def test_chosen_sessions_whose_steps_are_all_generic_end_no_other_task() -> None:
@@ -570,7 +550,7 @@ def test_what_a_model_will_review_may_share_a_part_of_a_command_only_and_a_habit
     ]
     task = ToldTask(frozenset((row.session_id, row.tasks[0].turn) for row in rows))
     (candidate,) = judge(rows, [], {}, now=NOW, grouping=Grouping([task], task.requests)).candidates
-    assert _step_lines(candidate, PartKind.COMMAND) == [
+    assert lines_of(candidate, PartKind.COMMAND) == [
         "make dist", "docker build --no-cache … -t shop:… …", "docker service update --image shop:now shop_web",
     ]  # fmt: skip
     assert "- `…`: differs each time." in build_skill(candidate, day="2026-01-06", with_sessions=False).body
@@ -609,7 +589,7 @@ def test_a_task_goes_on_behind_other_work_with_what_a_model_says_continues_it() 
         for number in (1, 2, 3)
     ]
     (candidate,) = _reviewed(rows, "a", continued="c")
-    assert _step_lines(candidate, PartKind.COMMAND) == ["spec new change", "spec new design"]
+    assert lines_of(candidate, PartKind.COMMAND) == ["spec new change", "spec new design"]
 
 
 DEPLOY = "make image", "make push", "make smoke"
@@ -624,13 +604,13 @@ def test_for_a_review_a_draft_has_what_was_said_and_read_on_the_way() -> None:
     read = (Action("docs/deploy.md", ToolOutcome.OK, 0, read_only=True, reads=True),)
     rows = [replace(row, actions=tuple((one, row.turns[0]) for one in (*read, *dict(row.actions)))) for row in rows]
     (candidate,) = _reviewed(rows, "t1", "t2", "t3")
-    assert _step_lines(candidate, PartKind.READ, PartKind.COMMAND) == ["docs/deploy.md", *DEPLOY]
-    said = _step_lines(candidate, PartKind.SAID)
+    assert lines_of(candidate, PartKind.READ, PartKind.COMMAND) == ["docs/deploy.md", *DEPLOY]
+    said = lines_of(candidate, PartKind.SAID)
     assert {"Tell the others in the channel", "Put the version in the title"} <= set(said)
     body = build_skill(candidate, day="2026-01-06", with_sessions=False).body
     assert "1. Read `docs/deploy.md`." in body
     assert "- Tell the others in the channel" in body
-    assert _step_lines(_judge(*rows).candidates[0], PartKind.SAID, PartKind.READ) == []  # rules show only what repeats
+    assert lines_of(_judge(*rows).candidates[0], PartKind.SAID, PartKind.READ) == []  # rules show only what repeats
 
 
 def test_what_one_session_of_a_task_said_is_named_as_left_out() -> None:
@@ -642,7 +622,7 @@ def test_what_one_session_of_a_task_said_is_named_as_left_out() -> None:
     judged = _judge(
         going_on(_gen(1, "sales"), often, once), going_on(_gen(2, "stock"), often), going_on(_gen(3, "tax"), "thanks")
     )
-    assert _step_lines(judged.candidates[0], PartKind.SAID) == [f"{often}."]
+    assert lines_of(judged.candidates[0], PartKind.SAID) == [f"{often}."]
     assert (once, "you said it in only one session of this task") in [
         (one.topic, one.missed) for one in judged.rejected
     ]
@@ -657,15 +637,15 @@ def test_what_was_decided_against_or_taken_back_is_no_line() -> None:
     ]
     places = frozenset((row.session_id, row.tasks[0].turn) for row in rows)
     (before,) = judge(rows, [], {}, now=NOW, grouping=Grouping([ToldTask(places)], places)).candidates
-    assert "Tell the others in the channel" in _step_lines(before, PartKind.SAID)
-    assert not any("with npm" in line for line in _step_lines(before, PartKind.SAID))
+    assert "Tell the others in the channel" in lines_of(before, PartKind.SAID)
+    assert not any("with npm" in line for line in lines_of(before, PartKind.SAID))
 
     def known(ask: Ask, _: str, _agents: object) -> str | None:
         return "you rejected it (abc123)" if "channel" in ask.text and "deploy" not in ask.text else None
 
     grouping = Grouping([ToldTask(places)], places)
     (after,) = judge(rows, [], {}, Known(proposed=known), now=NOW, grouping=grouping).candidates
-    assert not any("channel" in line for line in _step_lines(after, PartKind.SAID))
+    assert not any("channel" in line for line in lines_of(after, PartKind.SAID))
 
 
 def test_a_date_that_the_paths_of_all_sessions_begin_with_is_part_of_the_variable() -> None:
@@ -674,7 +654,7 @@ def test_a_date_that_the_paths_of_all_sessions_begin_with_is_part_of_the_variabl
         for number, name in ((1, "paint"), (2, "garden"), (3, "roof"))
     ]
     (candidate,) = _reviewed(rows, "t1", "t2", "t3")
-    assert _step_lines(candidate, PartKind.COMMAND) == ["mv todo/{{name}}.md done/", "make lists"]
+    assert lines_of(candidate, PartKind.COMMAND) == ["mv todo/{{name}}.md done/", "make lists"]
 
 
 def test_what_is_contradicted_later_in_the_tasks_sessions_is_no_rule() -> None:
@@ -684,7 +664,7 @@ def test_what_is_contradicted_later_in_the_tasks_sessions_is_no_rule() -> None:
         turns = (f"{row.turns[0]}-", *row.turns) if stays else (*row.turns, "later")
         other = replace(row, turns=turns, tasks=(*row.tasks, replace(later, turn=turns[0] if stays else "later")))
         rows = [other if one is row else one for one in (first, second, third)]
-        assert (said in _step_lines(_judge(*rows).candidates[0], PartKind.PITFALL)) is stays
+        assert (said in lines_of(_judge(*rows).candidates[0], PartKind.PITFALL)) is stays
 
 
 def test_steps_come_in_the_order_that_every_session_with_both_kept() -> None:
@@ -694,7 +674,7 @@ def test_steps_come_in_the_order_that_every_session_with_both_kept() -> None:
         *(_row(n, "release the shop", "make dist", "make sign", "make mail", "make wave") for n in (3, 4)),
     ]
     (candidate,) = _judge(*rows).candidates
-    steps = _step_lines(candidate, PartKind.COMMAND)
+    steps = lines_of(candidate, PartKind.COMMAND)
     assert steps == [
         "make a",
         "make b",
@@ -711,7 +691,7 @@ def test_steps_come_in_the_order_that_every_session_with_both_kept() -> None:
 def test_of_what_was_done_again_the_last_time_counts() -> None:
     rows = [_row(n, "release the shop", "make check", "make dist", "make sign", "make check") for n in (1, 2, 3)]
     (candidate,) = _judge(*rows).candidates
-    assert _step_lines(candidate, PartKind.COMMAND) == ["make dist", "make sign", "make check"]
+    assert lines_of(candidate, PartKind.COMMAND) == ["make dist", "make sign", "make check"]
     assert candidate.recurrence is not None
     assert candidate.recurrence.check == "make check"
 
@@ -726,7 +706,7 @@ def test_of_what_was_done_again_the_last_time_counts() -> None:
 )
 def test_another_verb_is_no_other_way_to_do_it(failed: str, worked: str, *, pitfall: bool) -> None:
     rows = [_row(number, "release the shop", f"!{failed}", worked, "make dist", "make sign") for number in (1, 2, 3)]
-    traps = _step_lines(_judge(*rows).candidates[0], PartKind.TRAP)
+    traps = lines_of(_judge(*rows).candidates[0], PartKind.TRAP)
     assert bool(traps) is pitfall
 
 
@@ -735,8 +715,8 @@ def test_a_test_that_another_one_passed_after_code_was_changed_is_no_pitfall() -
         ran = ("!go test ./shop -run A", *between, "go test ./shop -run B", "make dist", "make sign")
         return [_row(number, "release the shop", *ran) for number in (1, 2, 3)]
 
-    assert _step_lines(_judge(*sessions()).candidates[0], PartKind.TRAP)
-    assert not _step_lines(_judge(*sessions("~shop/cart.go")).candidates[0], PartKind.TRAP)
+    assert lines_of(_judge(*sessions()).candidates[0], PartKind.TRAP)
+    assert not lines_of(_judge(*sessions("~shop/cart.go")).candidates[0], PartKind.TRAP)
 
 
 def test_a_request_that_was_only_answered_may_be_part_of_a_task_and_ends_none() -> None:
@@ -752,7 +732,7 @@ def test_a_request_that_was_only_answered_may_be_part_of_a_task_and_ends_none() 
         for row in rows
     ]  # fmt: skip
     (candidate,) = _reviewed(rows, "a", continued="b")
-    assert _step_lines(candidate, PartKind.COMMAND) == ["spec new change", "spec new design"]
+    assert lines_of(candidate, PartKind.COMMAND) == ["spec new change", "spec new design"]
     asked = [one.task.text for one in requests_with_actions(rows, looks=True)]
     assert "explain me the blocking change again" in asked
     assert "go on" in asked
