@@ -51,6 +51,11 @@ def decode(kind: Any, text: str | bytes, *, strict: bool = True) -> Any:
     return _reader(kind, strict)(data, getattr(kind, "__name__", "it"))
 
 
+def read(kind: type[T], data: object) -> T:
+    """Return the value of type `kind` in parsed JSON. Raises DecodeError if it is invalid."""
+    return cast("T", _reader(cast("Any", kind), True)(data, kind.__name__))  # noqa: FBT003 - strict
+
+
 def _to_object(value: Any) -> dict[str, Any]:  # noqa: ANN401 - json's word for it
     tag = {_TYPE_KEY: type(value).__name__} if isinstance(value, TaggedUnion) else {}
     return tag | {field.name: getattr(value, field.name) for field in fields(value)}

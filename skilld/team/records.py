@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from enum import StrEnum
-from typing import Any
 
+from skilld import codec
 from skilld.clock import parse_time
 from skilld.errors import RefusedError
 from skilld.text import fold_case, safe_text
@@ -144,8 +144,8 @@ def decode(data: bytes, kinds: frozenset[RecordType] = TEAM_TYPES, *, again: boo
     if not isinstance(values, dict) or values.pop("v", None) != VERSION or not values.keys() <= _FIELDS:
         raise _rejection("its version or format is not supported by this version of skilld")
     try:
-        record = Record(**_convert_types(values))
-    except (TypeError, ValueError):
+        record = codec.read(Record, values)
+    except codec.DecodeError:
         raise _rejection("one of its values has the wrong type") from None
     if again:
         return record
@@ -165,22 +165,6 @@ def refusal_reason(record: Record, kinds: frozenset[RecordType] = TEAM_TYPES) ->
     except RefusedError as error:
         return error.cause
     return None
-
-
-def _convert_types(values: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in values.items():
-        if name in {"sessions", "rev"}:
-            if type(value) is not int:
-                raise TypeError(name)
-        elif name in {"agents", "heard"}:
-            if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-                raise TypeError(name)
-            value = tuple(value)  # noqa: PLW2901 - the same value, frozen
-        elif not isinstance(value, str):
-            raise TypeError(name)
-        found[name] = RecordType(value) if name == "what" else value
-    return found
 
 
 def _find_fault(record: Record) -> str | None:
