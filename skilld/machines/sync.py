@@ -6,10 +6,10 @@ sync can be killed anywhere: what was pushed but not applied yet is fetched agai
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from skilld.exchange.outgoing import LeakCheck
-from skilld.git.errors import LostRaceError
 from skilld.git.session import shared_git
 from skilld.machines.apply_remote import ApplyResult, apply_records
 from skilld.machines.gather import GatherResult, gather_records
@@ -18,12 +18,11 @@ from skilld.store import Store
 from skilld.store.meta import MACHINES, ROOT_COMMITS
 from skilld.team import refs
 from skilld.team.membership import Membership, from_row, to_row
+from skilld.team.records import Record
 from skilld.team.refs import MACHINES_LAYOUT, ReadResult
-from skilld.team.sync import Hub, check_name_is_free, push_records, with_members
+from skilld.team.sync import Hub, exchange, with_members
 from skilld.text import without_login
 from skilld.values import value_class
-
-_MAX_TRIES = 5
 
 
 def load(store: Store, remote: str) -> Membership | None:
@@ -67,40 +66,22 @@ def gather(store: Store, places: Places, check: LeakCheck, found: ReadResult) ->
 
 @shared_git()
 def sync(hub: Hub, store: Store, places: Places, check: LeakCheck, *, first: bool = False) -> SyncResult:
-    """Update this machine and its ref with the records of all machines.
+    """Update this machine and its ref with the records of all machines; see `exchange`."""
+    news = GatherResult({}, {})
 
-    `first` is for joining: a ref of that name signed with another key is somebody else's. Raises GitFailedError if the
-    remote cannot be reached.
-    """
-    for tries_left in reversed(range(_MAX_TRIES)):
-        found = fetch(hub)
-        if first:
-            check_name_is_free(hub, found)
-        gathered = gather(store, places, check, found)
-        try:
-            pushed = _push(hub, found, gathered)
-        except LostRaceError:
-            if not tries_left:
-                raise
-            continue
-        applied = apply_records(store, places, gathered.records)
-        now = with_members(hub.membership, found)
-        save(store, now)
-        return SyncResult(now, found, gathered, applied, pushed)
-    raise AssertionError
+    def wanted(found: ReadResult) -> Iterator[Record]:
+        nonlocal news
+        news = gather(store, places, check, found)
+        return (news.records[at] for at in sorted(news.records))
+
+    found, pushed = exchange(hub, fetch, wanted, first=first)
+    applied = apply_records(store, places, news.records)
+    now = with_members(hub.membership, found)
+    save(store, now)
+    return SyncResult(now, found, news, applied, bool(pushed))
 
 
 def fetch(hub: Hub) -> ReadResult:
     """Fetch and check the records of all machines."""
     one = hub.membership
     return refs.read_members(hub.borrowed, one.address, one.pins, hub.environment, form=MACHINES_LAYOUT)
-
-
-def _push(hub: Hub, found: ReadResult, gathered: GatherResult) -> bool:
-    """Write this machine's ref if it lacks known records; return whether it did."""
-    mine = found.members.get(hub.membership.person)
-    records = tuple(gathered.records[at] for at in sorted(gathered.records))
-    if mine is not None and mine.public == hub.key.public and {*mine.records} == {*records}:
-        return False
-    push_records(hub, found, mine, records)
-    return True

@@ -74,29 +74,43 @@ class SyncResult:
     pushed: str
 
 
-def sync(hub: Hub, wanted: Iterable[Record], *, first: bool = False) -> SyncResult:
-    """Bring the person's ref up to `wanted` and return what the others have.
+def exchange(
+    hub: Hub,
+    fetch: Callable[[Hub], ReadResult],
+    wanted: Callable[[ReadResult], Iterable[Record]],
+    *,
+    first: bool,
+) -> tuple[ReadResult, str]:
+    """Fetch what the others have and bring this member's ref up to what is `wanted` then; return the ref pushed to.
 
-    `first` is for joining: a ref of that name signed with another key is somebody else's. Raises GitFailedError if the
-    remote cannot be reached, or accepts neither ref nor branch.
+    Done again if another machine of theirs was faster. `first` is for joining: a ref of that name signed with another
+    key is somebody else's. Raises GitFailedError if the remote cannot be reached, or accepts neither ref nor branch.
     """
-    told, own = tuple(wanted), hub.membership.person
     for tries_left in reversed(range(_MAX_TRIES)):
-        found = fetch_all(hub)
+        found = fetch(hub)
         if first:
             check_name_is_free(hub, found)
-        mine = found.members.get(own) or _last_written(hub)
-        known = {record_slot(one): one for one in (mine.records if mine else ())}
-        after = update_records(known, told)
-        if own in found.members and mine and mine.public == hub.key.public and after == known:
-            return SyncResult(_with_project(hub.membership, found), found, pushed="")
+        mine, records = found.members.get(hub.membership.person), tuple(wanted(found))
+        if mine is not None and mine.public == hub.key.public and {*mine.records} == {*records}:
+            return found, ""
         try:
-            pushed = push_records(hub, found, mine, tuple(after.values()))
-            return SyncResult(_with_project(hub.membership, found), found, pushed)
+            return found, _push_records(hub, found, records)
         except LostRaceError:
             if not tries_left:
                 raise
     raise AssertionError
+
+
+def sync(hub: Hub, wanted: Iterable[Record], *, first: bool = False) -> SyncResult:
+    """Bring the person's ref up to `wanted` and return what the others have; see `exchange`."""
+    told = tuple(wanted)
+
+    def with_known(found: ReadResult) -> Iterable[Record]:
+        mine = found.members.get(hub.membership.person) or _last_written(hub)
+        return update_records({record_slot(one): one for one in (mine.records if mine else ())}, told).values()
+
+    found, pushed = exchange(hub, fetch_all, with_known, first=first)
+    return SyncResult(_with_project(hub.membership, found), found, pushed)
 
 
 def _last_written(hub: Hub) -> Member | None:
@@ -109,10 +123,11 @@ def _last_written(hub: Hub) -> Member | None:
     )
 
 
-def push_records(hub: Hub, found: ReadResult, mine: Member | None, records: tuple[Record, ...]) -> str:
-    """Write these records to the ref of this member, `mine` until now; return the ref that was pushed to."""
+def _push_records(hub: Hub, found: ReadResult, records: tuple[Record, ...]) -> str:
+    """Write these records to this member's ref; return the ref that was pushed to."""
     own, pins = hub.membership.person, hub.membership.pins
-    serial = 1 + max(mine.serial if mine else 0, pins[own].serial if own in pins else 0)
+    before = (found.members.get(own), pins.get(own))
+    serial = 1 + max(one.serial if one else 0 for one in before)
     commit = refs.write_commit(hub.borrowed, own, serial, records, make_signer(hub), form=found.form)
     pushed = refs.publish(hub.borrowed, hub.membership.address, own, commit, found.listed, form=found.form)
     found.refused.pop(own, None)  # whatever somebody else put there is replaced
