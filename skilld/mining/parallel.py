@@ -22,10 +22,9 @@ from skilld.ingest.remote import local_file
 from skilld.jobs.limits import ProcessorTimeError, limit_memory, processor_time
 from skilld.mining.selection import judge
 from skilld.mining.session_summary import Row, detect_feedback, summarize
-from skilld.mining.sessions import Reader, Session, Transcript
+from skilld.mining.sessions import Reader, Transcript
 from skilld.mining.values import Judgement
 from skilld.past import PastSession
-from skilld.pipeline.documents import session_opt_out
 from skilld.protocol import PROCESSOR_SECONDS
 from skilld.redact import Redactor
 from skilld.values import value_class
@@ -67,7 +66,7 @@ def mine_file(url: str, key: bytes) -> FileResult:
 
     def mined(agent: str, path: Path) -> FileResult:
         reader = Reader(redact)
-        sessions = [one for one in reader.sessions(Transcript(agent, path, 0.0)) if _is_minable(one)]
+        sessions = [one for one in reader.sessions(Transcript(agent, path, 0.0)) if not one.is_left_alone]
         rows = tuple(_reduced_row(summarize(one, detect_feedback(one)), url, redact) for one in sessions)
         return FileResult(url, rows, trouble="unreadable" if reader.unreadable else "")
 
@@ -88,13 +87,6 @@ def read_guarded(url: str, read: Callable[[str, Path], FileResult]) -> FileResul
         return FileResult(url, trouble=cause_of(error))
     except SkilldError as error:
         return FileResult(url, trouble=error.cause or error.title)
-
-
-def _is_minable(session: Session) -> bool:
-    try:
-        return not session_opt_out(session.cwd or None)
-    except SkilldError:
-        return False  # the project's configuration cannot be read: better not
 
 
 def _reduced_row(row: Row, url: str, redact: Callable[[str], str]) -> Row:

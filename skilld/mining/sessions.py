@@ -215,6 +215,14 @@ class Session:
         """The person's messages."""
         return [message for message in self.messages if message.by_person]
 
+    @property
+    def is_left_alone(self) -> bool:
+        """Whether its project opts out, or has a configuration that cannot be read: then better not."""
+        try:
+            return bool(session_opt_out(self.cwd or None))
+        except SkilldError:
+            return True
+
 
 @dataclass(slots=True)
 class _SessionBuilder:
@@ -455,7 +463,7 @@ def _is_wanted(
     folders = [Path(folder) for folder in (session.cwd, session.main_dir, session.project) if folder]
     if wanted.project is not None and not any(folder.is_relative_to(wanted.project) for folder in folders):
         return False
-    if _is_opted_out(session.cwd):
+    if session.is_left_alone:
         reading.left_alone += 1
         return False
     if wanted.completed and session.log.ending not in {Ending.COMPLETED, Ending.UNKNOWN}:
@@ -466,10 +474,3 @@ def _is_wanted(
     reading.unknown_end += wanted.completed and session.log.ending is Ending.UNKNOWN
     reading.unknown_cost += wanted.usd is not None and cost is None
     return True
-
-
-def _is_opted_out(cwd: str) -> bool:
-    try:
-        return bool(session_opt_out(cwd or None))
-    except SkilldError:
-        return True  # the project's configuration cannot be read: better not
