@@ -7,7 +7,7 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
-from skilld.caller.judge import Agents
+from skilld.caller.programs import agent_title
 from skilld.caller.tree import all_processes, read_output
 from skilld.values import value_class
 
@@ -24,10 +24,10 @@ class Client:
     folder: str
 
 
-def find_clients(agents: Agents) -> list[Client]:
+def find_clients() -> list[Client]:
     """Return the running clients, each once even if it has several processes; none if processes cannot be seen."""
     everyone = all_processes()
-    titles = {one.pid: title for one in everyone if (title := agents.title(one))}
+    titles = {one.pid: title for one in everyone if (title := agent_title(one))}
     first = [one.pid for one in everyone if one.pid in titles and titles.get(one.parent) != titles[one.pid]]
     return [Client(pid, titles[pid], folder) for pid, folder in _working_folders(first).items()]
 

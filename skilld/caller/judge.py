@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from enum import Enum
 
+from skilld.caller.programs import agent_mark, agent_title
 from skilld.caller.tree import Process, Tree, same_name
 from skilld.values import value_class
 
@@ -74,12 +74,6 @@ def is_containers_first(chain: tuple[Process, ...]) -> bool:
     return top.pid != FIRST_PID or (top.session == top.pid and top.terminal == chain[0].terminal)
 
 
-_FALSE_VALUES = frozenset({"", "0", "false"})
-_PLATFORM_SUFFIX = (
-    r"(?:[-_.](?:x86_64|x64|amd64|aarch64|arm64|linux|darwin|macos|win32|musl|unknown|gnu|apple|baseline)\b.*)?"
-)
-
-
 class DoubtKind(Enum):
     """Why a command is not a person's."""
 
@@ -97,42 +91,12 @@ class Doubt:
     words: str
 
 
-class Agents:
-    """The programs of agents from `skilld.agents.programs`: (title, names, packages, marks)."""
-
-    def __init__(self, known: Iterable[tuple[str, Sequence[str], Sequence[str], Sequence[str]]]) -> None:
-        self._titles: dict[str, str] = {}
-        self._packages: list[tuple[str, str]] = []
-        self.marks: dict[str, str] = {}
-        for title, names, packages, marks in known:
-            self._titles |= dict.fromkeys(names, title)
-            self._packages += [(package, title) for package in packages]
-            self.marks |= dict.fromkeys(marks, title)
-        longest_first = sorted(self._titles, key=len, reverse=True)
-        self._name = re.compile(f"({'|'.join(map(re.escape, longest_first))}){_PLATFORM_SUFFIX}")
-
-    def title(self, process: Process) -> str:
-        """Return the title of the agent that a process is, "" if it is none."""
-        for name in sorted(process.names):
-            if found := self._name.fullmatch(name):
-                return self._titles[found[1]]
-        comm = process.comm.lower()
-        if cut := next((name for name in self._titles if name != comm and same_name(name, comm)), ""):
-            return self._titles[cut]
-        paths = "\n".join([process.exe, *process.argv[:1], *process.scripts]).lower()
-        return next((title for package, title in self._packages if package in f"{paths}/"), "")
-
-    def marked(self, environment: Mapping[str, str]) -> str:
-        """Return the first set variable by which an agent marks its commands, "" if none is set."""
-        return next((name for name in sorted(self.marks) if environment.get(name, "").lower() not in _FALSE_VALUES), "")
-
-
-def judge_caller(tree: Tree, env: Mapping[str, str], agents: Agents, terminals: Collection[str] = ()) -> Doubt | None:
+def judge_caller(tree: Tree, env: Mapping[str, str], terminals: Collection[str] = ()) -> Doubt | None:
     """Return why the first process of a tree was not started by a person, None if it was.
 
     `env` is its own, `terminals` are additional programs in which this person types.
     """
-    if doubt := find_agent(tree, env, agents, terminals):
+    if doubt := find_agent(tree, env, terminals):
         return doubt
     chain = tree.chain
     if not chain:
@@ -149,7 +113,7 @@ def judge_caller(tree: Tree, env: Mapping[str, str], agents: Agents, terminals: 
     return None
 
 
-def find_agent(tree: Tree, env: Mapping[str, str], agents: Agents, terminals: Collection[str] = ()) -> Doubt | None:
+def find_agent(tree: Tree, env: Mapping[str, str], terminals: Collection[str] = ()) -> Doubt | None:
     """Return the agent that gave a command, by its ancestors or a variable; None if there is no sign of one."""
     chain = tree.chain
     place = _terminal_index(chain, terminals)
@@ -157,11 +121,11 @@ def find_agent(tree: Tree, env: Mapping[str, str], agents: Agents, terminals: Co
         # Ancestors of a terminal matter, because an agent can open one, but not the process that adopted it.
         if place is not None and index > place and process.pid == FIRST_PID:
             continue
-        if title := agents.title(process):
+        if title := agent_title(process):
             return Doubt(DoubtKind.AGENT, f"this command was run by {title} (process {process.pid})")
-    if mark := agents.marked(env):
+    if mark := agent_mark(env):
         return Doubt(DoubtKind.MARK, f"{mark} is set, so a coding agent is running this command")
-    if tree.foreground is not None and (title := agents.title(tree.foreground)):
+    if tree.foreground is not None and (title := agent_title(tree.foreground)):
         return Doubt(DoubtKind.AGENT, f"{title} (process {tree.foreground.pid}) is using this terminal")
     for process in chain[1:]:
         if process.marks:

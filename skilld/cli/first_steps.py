@@ -34,7 +34,7 @@ _STOP_SECONDS = 10.0  # for a stopped daemon to release its lock
 def print_findings() -> None:
     """Print which agents were used recently, the number of skills, and which instruction files are loaded."""
     from skilld.agents import ADAPTERS
-    from skilld.agents.programs import program_names
+    from skilld.caller.programs import program_names
 
     known = {name: adapter.INFO for name, adapter in ADAPTERS.items()}
     used = Counter(one.agent for one in common.past_transcripts(time.time() - _RECENT_DAYS * _DAY_SECONDS))

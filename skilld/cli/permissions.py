@@ -18,7 +18,7 @@ from skilld.errors import RefusedError
 from skilld.files import shell_command
 
 if TYPE_CHECKING:
-    from skilld.caller.judge import Agents, Doubt
+    from skilld.caller.judge import Doubt
     from skilld.caller.tree import Process, Tree
 
 
@@ -141,16 +141,16 @@ def person_doubt() -> Doubt | None:
     if place == 1:
         return None  # a person pressed a button of the daemon's notice, whoever started the daemon
     seen = Tree(chain[:place], process_tree().foreground) if place else process_tree()
-    if judge_caller(seen, os.environ, agents()) is None:
+    if judge_caller(seen, os.environ) is None:
         return None  # reading the settings for more terminals would take 0.3 s
-    return judge_caller(seen, os.environ, agents(), common.settings().accept.terminals)
+    return judge_caller(seen, os.environ, common.settings().accept.terminals)
 
 
 def calling_agent() -> Doubt | None:
     """Return the agent that visibly gave this command; None if there is none or nothing can be seen."""
     from skilld.caller.judge import find_agent
 
-    return find_agent(process_tree(), os.environ, agents())
+    return find_agent(process_tree(), os.environ)
 
 
 def _daemon_index(chain: Sequence[Process]) -> int:
@@ -170,17 +170,9 @@ def process_tree() -> Tree:
 
 
 @cache
-def agents() -> Agents:
-    """Return the programs of agents."""
-    from skilld.agents.programs import PROGRAMS
-    from skilld.caller.judge import Agents
-
-    return Agents((one.title, one.names, one.packages, one.marks) for one in PROGRAMS)
-
-
-@cache
 def _process_tree_of(pid: int) -> Tree:
+    from skilld.caller.programs import AGENT_VARIABLES
     from skilld.caller.tree import process_tree
 
     del pid  # the cache key: a forked process has another tree
-    return process_tree(agents().marks)
+    return process_tree(AGENT_VARIABLES)

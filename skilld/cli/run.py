@@ -377,7 +377,7 @@ def _print_row(name: str, text: str) -> None:
 
 def _print_agents(engine: Engine) -> None:
     from skilld.agents import ADAPTERS
-    from skilld.agents.programs import program_names
+    from skilld.caller.programs import program_names
     from skilld.health.agent_checks import describe_links
     from skilld.ingest.discover import find_links, gone_roots
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import AgentInfo, agent_homes, read_object, string
-from skilld.agents.programs import program_names
+from skilld.caller.programs import program_names
 from skilld.context import Context, context_of
 from skilld.files import first_program, read_regular
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
-from skilld.agents.programs import AGENT_VARIABLES
+from skilld.caller.programs import AGENT_VARIABLES
 from skilld.clock import local_day
 from skilld.daemon import judges
 from skilld.daemon.messages import NoticeShown

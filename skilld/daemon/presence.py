@@ -14,10 +14,8 @@ from collections.abc import Callable, Collection
 from pathlib import PurePath
 
 from skilld.agents import ADAPTERS
-from skilld.agents.programs import PROGRAMS
 from skilld.batching.closing import SessionKey
 from skilld.caller.clients import Client, find_clients, is_alive
-from skilld.caller.judge import Agents
 from skilld.store.transcripts import Transcripts
 
 _RECHECK_SECONDS = 60.0
@@ -29,7 +27,7 @@ class Presence:
 
     def __init__(self, rows: Transcripts, find: Callable[[], list[Client]] | None = None) -> None:
         self._rows = rows
-        self._find = find or _find_clients
+        self._find = find or find_clients
         self._clients: list[Client] = []
         self._spoke: set[SessionKey] = set()
         self._seen: set[SessionKey] = set()  # those at which a client was seen
@@ -86,7 +84,3 @@ def _overlap(one: str, other: str) -> bool:
     """Whether one folder is the other or within it: a session may name the folder of its last command."""
     here, there = PurePath(one).parts, PurePath(other).parts
     return bool(one and other) and all(a == b for a, b in zip(here, there, strict=False))
-
-
-def _find_clients() -> list[Client]:
-    return find_clients(Agents((one.title, one.names, one.packages, one.marks) for one in PROGRAMS))

@@ -13,7 +13,7 @@ from typing import Any
 
 from skilld import __version__
 from skilld.agents import ADAPTERS
-from skilld.agents.programs import program_names
+from skilld.caller.programs import program_names
 from skilld.clock import local_day, local_minute, parse_time
 from skilld.daemon.lock import is_held, is_outdated, last_seen
 from skilld.errors import SkilldError

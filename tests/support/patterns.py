@@ -53,7 +53,7 @@ HELD = frozenset(
 LITERAL = frozenset(
     {
         "skilld.agents.qwen_code.__init__._is_numbered",
-        "skilld.caller.judge.__init__",
+        "skilld.caller.programs._name_pattern",
         "skilld.classify.json_answer.find_blocks",
         "skilld.classify.contradiction.replace_numbers",
         "skilld.classify.offline.choices.described_stems",

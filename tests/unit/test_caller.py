@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from skilld.agents import ADAPTERS
-from skilld.agents.programs import PROGRAMS
 from skilld.caller.judge import DoubtKind, judge_caller
+from skilld.caller.programs import AGENT_VARIABLES, PROGRAMS
 from skilld.caller.tree import Process, Tree, parse_ps
 from skilld.cli import permissions
 from skilld.cli.parser import build_parser
-from skilld.cli.permissions import agents
 from support.rows import for_each
 
 TTY = "34816"
@@ -81,7 +80,7 @@ PEOPLE = {
 
 @for_each("place", PEOPLE)
 def test_a_person_is_recognized_by_the_processes_above(place: str) -> None:
-    assert judge_caller(PEOPLE[place], {}, agents()) is None
+    assert judge_caller(PEOPLE[place], {}) is None
 
 
 NOBODY = {
@@ -134,18 +133,18 @@ NOBODY = {
 @for_each("place", NOBODY)
 def test_nothing_else_is_taken_for_a_person(place: str) -> None:
     given, why = NOBODY[place]
-    doubt = judge_caller(given, {}, agents())
+    doubt = judge_caller(given, {})
     assert doubt is not None
     assert (doubt.why, bool(doubt.words)) == (why, True)
 
 
-@for_each("mark", sorted(agents().marks))
+@for_each("mark", sorted(AGENT_VARIABLES))
 def test_an_agents_variable_refuses_and_none_permits(mark: str) -> None:
-    doubt = judge_caller(PEOPLE["tmux"], {mark: "1"}, agents())
+    doubt = judge_caller(PEOPLE["tmux"], {mark: "1"})
     assert doubt is not None
     assert mark in doubt.words
-    assert judge_caller(PEOPLE["tmux"], {mark: "0"}, agents()) is None
-    assert judge_caller(NOBODY["an orphan"][0], {mark: ""}, agents()) is not None
+    assert judge_caller(PEOPLE["tmux"], {mark: "0"}) is None
+    assert judge_caller(NOBODY["an orphan"][0], {mark: ""}) is not None
 
 
 def test_every_followed_agent_can_be_recognized() -> None:
@@ -154,7 +153,7 @@ def test_every_followed_agent_can_be_recognized() -> None:
     for program in PROGRAMS:
         for name in program.names:
             for shown in (name, name.upper(), f"/opt/x/{name}", f"node /opt/{name}.js", f"python3 -u /bin/{name}"):
-                doubt = judge_caller(tree("sh", shown, "bash", "kitty"), {}, agents())
+                doubt = judge_caller(tree("sh", shown, "bash", "kitty"), {})
                 assert doubt is not None, shown
                 assert doubt.why is DoubtKind.AGENT, shown
 
@@ -173,13 +172,13 @@ def test_every_followed_agent_can_be_recognized() -> None:
     ],
 )
 def test_agent_look_alikes_are_not_agents(honest: str) -> None:
-    assert judge_caller(tree(f"{honest}!{TTY}", f"bash!{TTY}", "kitty"), {}, agents()) is None
+    assert judge_caller(tree(f"{honest}!{TTY}", f"bash!{TTY}", "kitty"), {}) is None
 
 
 def test_a_terminal_named_in_the_settings_counts() -> None:
     given = tree(f"bash!{TTY}", "/opt/Newterm")
-    assert judge_caller(given, {}, agents()) is not None
-    assert judge_caller(given, {}, agents(), ["newterm"]) is None
+    assert judge_caller(given, {}) is not None
+    assert judge_caller(given, {}, ["newterm"]) is None
 
 
 MAC = """\
@@ -224,7 +223,7 @@ def test_the_same_holds_for_ps_output_on_macos(pid: int, why: DoubtKind | None) 
     while pid:
         chain.append(table[pid])
         pid = table[pid].parent
-    doubt = judge_caller(Tree(tuple(chain)), {}, agents())
+    doubt = judge_caller(Tree(tuple(chain)), {})
     assert (doubt.why if doubt else None) is why
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from skilld.batching.closing import SessionKey
-from skilld.caller.clients import Client, parse_lsof
+from skilld.caller.clients import Client, find_clients, parse_lsof
 from skilld.daemon.engine import Engine
-from skilld.daemon.presence import Presence, _find_clients
+from skilld.daemon.presence import Presence
 from skilld.ingest.discover import Host
 from skilld.settings import Settings
 from skilld.store import Store
@@ -172,7 +172,7 @@ def test_u5_waiting_turns_are_judged_when_the_client_exits(tmp_path: Path) -> No
 @on_linux
 def test_a_client_is_found_by_its_program_and_folder(tmp_path: Path) -> None:
     with program(tmp_path, "codex") as codex, program(tmp_path, "vim"):
-        assert [client for client in _find_clients() if client.folder == str(tmp_path)] == [
+        assert [client for client in find_clients() if client.folder == str(tmp_path)] == [
             Client(codex.pid, CODEX, str(tmp_path))
         ]
 

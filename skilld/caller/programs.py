@@ -1,4 +1,4 @@
-"""The programs of coding agents, and the variables that they set for commands: one line per agent.
+"""The programs of coding agents, and the variables that they set for commands: one line per agent. Pure.
 
 The agents whose transcripts skilld follows come first, then others. `names` are names of programs as `ps` shows them,
 also with a platform suffix (`codex-x86_64-unknown-linux-musl`); `packages` are parts of the path of a program, or of
@@ -10,7 +10,17 @@ like the person: only its marks identify it.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from functools import cache
+
+from skilld.caller.tree import Process, same_name
 from skilld.values import value_class
+
+_FALSE_VALUES = frozenset({"", "0", "false"})
+_PLATFORM_SUFFIX = (
+    r"(?:[-_.](?:x86_64|x64|amd64|aarch64|arm64|linux|darwin|macos|win32|musl|unknown|gnu|apple|baseline)\b.*)?"
+)
 
 
 @value_class
@@ -81,9 +91,34 @@ PROGRAMS: tuple[AgentProgram, ...] = (
     AgentProgram("a coding agent", (), (), ("AGENT", "AI_AGENT")),
 )
 
+_TITLES = {name: program.title for program in PROGRAMS for name in program.names}
 AGENT_VARIABLES = frozenset(mark for program in PROGRAMS for mark in program.marks)
 
 
 def program_names(title: str) -> tuple[str, ...]:
     """Return the program names of the agent with this title; none if unknown."""
     return next((known.names for known in PROGRAMS if known.title == title), ())
+
+
+@cache
+def _name_pattern() -> re.Pattern[str]:
+    longest_first = sorted(_TITLES, key=len, reverse=True)
+    return re.compile(f"({'|'.join(map(re.escape, longest_first))}){_PLATFORM_SUFFIX}")
+
+
+def agent_title(process: Process) -> str:
+    """Return the title of the agent that a process is, "" if it is none."""
+    for name in sorted(process.names):
+        if found := _name_pattern().fullmatch(name):
+            return _TITLES[found[1]]
+    comm = process.comm.lower()
+    if cut := next((name for name in _TITLES if name != comm and same_name(name, comm)), ""):
+        return _TITLES[cut]
+    paths = "\n".join([process.exe, *process.argv[:1], *process.scripts]).lower() + "/"
+    return next((program.title for program in PROGRAMS if any(part in paths for part in program.packages)), "")
+
+
+def agent_mark(environment: Mapping[str, str]) -> str:
+    """Return the first set variable by which an agent marks its commands, "" if none is set."""
+    is_set = (name for name in sorted(AGENT_VARIABLES) if environment.get(name, "").lower() not in _FALSE_VALUES)
+    return next(is_set, "")
