@@ -114,7 +114,7 @@ class AutoRules:
 
 @value_class
 class PastLearning:
-    """Something said earlier that has no file to go to yet; `id` is empty if the batch's words cannot take it back."""
+    """Something said earlier that is not proposed; `id` is empty if the batch's words cannot take it back."""
 
     turn: str
     quote: str
@@ -146,7 +146,7 @@ class AnalyseBatch(TaggedUnion):
     targets: tuple[TargetKind, ...] = tuple(TargetKind)
     agents: tuple[str, ...] = ()  # all agents that worked in its folder
     waiting: tuple[PastLearning, ...] = ()
-    aside: tuple[PastLearning, ...] = ()  # kept for skills, or passed over: can only be taken back
+    aside: tuple[PastLearning, ...] = ()  # passed over: can only be taken back
     let_go: tuple[str, ...] = ()  # words after the batch was typed by which the person took a rule back
     most_tokens: int = 0  # of one file, from the settings
 

@@ -49,7 +49,7 @@ class HumanTurn:
 JudgePolarity = Callable[[str, str], bool | None]
 MISQUOTED = "it quotes words that nobody typed"
 NO_SUCH_TURN = "it refers to a message that does not exist"
-_MIN_GENERAL_CONFIDENCE = 0.65  # for files other than skills, which are loaded in every session
+MIN_GENERAL_CONFIDENCE = 0.65  # for files other than skills, which are loaded in every session
 UNCLEAR_REASON = "it is unclear whether you meant this or the opposite"
 NO_FILE_FITS = "it does not belong in any of the files here"
 _NO_CONTENT_REASON = "it asks for something to be written down, but does not say what"
@@ -197,7 +197,7 @@ TEMPORARY_REASON = "you said it was only for now"
 _REASON_WORDS = """
 asked asks for hold from now on always never stated as a preference how it is done here not to be done without consent
 remembered or written down stop said before user person requested corrected correction wants prefers explicit
-explicitly lasting rule standing request preference repeated instruction future work applies session agent
+explicitly lasting rule earlier standing request preference repeated instruction future work applies session agent
 """
 _NEW_SENTENCE = re.compile(
     r"(?<=\w)[ \t]*\n\s*(?:[-*] )?(?=[^\W\d_a-z])"
@@ -298,7 +298,7 @@ def verify(
         # If the words could go to several files, any of them may already say it.
         beside = (_loaded_text(doc) for doc in skills if doc is not skill and doc.number in general)
         one = _judge(update, turn, skill, "\n\n".join(filter(None, (instructions, *beside))), meant)
-        least = max(min_confidence, _MIN_GENERAL_CONFIDENCE) if update.skill in general else min_confidence
+        least = max(min_confidence, MIN_GENERAL_CONFIDENCE) if update.skill in general else min_confidence
         kept = [item.update for item in one.proposed if skill is None or item.update.confidence < least]
         doubt = f"skilld is not sure enough (confidence {update.confidence:.2f}; {least:.2f} needed)"
         if skill is not None and update.skill not in general and _is_unrelated(update, skill):

@@ -112,7 +112,7 @@ def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatc
         targets=tuple(settings.targets),
         agents=tuple(store.transcripts.agents_in(batch.job.cwd or "")),
         waiting=tuple(_waiting_learnings(store, batch)),
-        aside=tuple(_aside_learnings(store, batch)),
+        aside=tuple(_passed_over(store, batch)),
         let_go=tuple(_let_go_later(store, batch, now)),
         most_tokens=most,
     )
@@ -120,18 +120,17 @@ def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatc
 
 
 def _waiting_learnings(store: Store, batch: StoredBatch) -> Iterator[PastLearning]:
-    """Yield the learnings without a file: of a batch's project, and personal ones of any project."""
+    """Yield the learnings of a batch's project, and personal ones of any project."""
     cwd = batch.job.cwd or ""
-    for one in [one for one in store.learnings.said() if one.project and one.skill is None][:_MAX_LEARNINGS]:
+    for one in [one for one in store.learnings.said() if one.project][:_MAX_LEARNINGS]:
         if one.place_kind == TargetKind.PERSONAL or _overlap(one.project or "", cwd):
             name = one.id if _may_be_taken_back(store, one, batch) else ""
             yield PastLearning(one.turn_key, one.quote, one.change, one.session_id, name)
 
 
-def _aside_learnings(store: Store, batch: StoredBatch) -> Iterator[PastLearning]:
-    """Yield what a batch's words can take back besides: learnings kept for skills, and what was passed over."""
-    passed = load_passed_over(store, parse_time(batch.created_at) or 0.0)
-    for one in [*passed, *(one for one in store.learnings.said() if one.skill is not None)][:_MAX_LEARNINGS]:
+def _passed_over(store: Store, batch: StoredBatch) -> Iterator[PastLearning]:
+    """Yield what was not taken for a rule, and a batch's words can take back."""
+    for one in load_passed_over(store, parse_time(batch.created_at) or 0.0):
         if one.project and _may_be_taken_back(store, one, batch):
             yield PastLearning(one.turn_key, one.quote, one.change, one.session_id, one.id)
 

@@ -14,7 +14,7 @@ from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
 from skilld.git.state import is_same_file
 from skilld.jobs.contradictions import find_contradictions
-from skilld.jobs.learnings import build_learning, proposal_learnings
+from skilld.jobs.learnings import build_learning, earlier_evidence, proposal_learnings
 from skilld.jobs.other_projects import without_other_projects
 from skilld.jobs.passed_over import find_passed_over
 from skilld.jobs.placing import (
@@ -170,7 +170,15 @@ class Analysis:
         if not self._skills and not waits_for_skill(self._batch):
             self._find_places()
         instructions = self._redact(self._instructions())
-        judge = Judge(self._backend, self._messages, self._skills, instructions, self._redact, own=self._file_of_kind)
+        judge = Judge(
+            self._backend,
+            self._messages,
+            self._skills,
+            instructions,
+            self._redact,
+            own=self._file_of_kind,
+            said_before=lambda update: bool(earlier_evidence(self._job, [update])),
+        )
         verdict = judge.keep_own_words(self._redirect_overlaid(judge.verdict()))
         verdict = without_taking_back(verdict, self._job)
         verdict, theirs = without_other_projects(verdict, self._job, self._messages, self._target_of)
@@ -370,7 +378,7 @@ class Analysis:
             summary=summarize(composed, loaded, self._redact),
             reason=join_sentences([*(update.reason for update in updates), *used]),
             kind=updates[0].kind,
-            evidence=(*map(self._evidence_of, updates), *self._earlier_evidence(updates)),
+            evidence=(*map(self._evidence_of, updates), *earlier_evidence(self._job, updates)),
             confidence=min(update.confidence for update in updates),
             agent=self._batch.agent,
             session_id=self._batch.session_id,
@@ -440,7 +448,7 @@ class Analysis:
         texts = {message.turn: message.text for message in self._messages}
         ripe = []
         for item in checked:
-            if self._earlier_evidence([item.update]) or ordered_file(texts[item.update.turn]):
+            if earlier_evidence(self._job, [item.update]) or ordered_file(texts[item.update.turn]):
                 ripe.append(item)
             else:
                 self._keep(item.update, self._not_ready_reason(loaded.ref), loaded.ref)
@@ -450,11 +458,6 @@ class Analysis:
         unusable = [f"{name} cannot be edited: {why}" for name, why in self._unreadable]
         unusable += [f"{item.name} cannot be edited: {item.why}" for item in self._batch.unusable]
         return "; ".join([*unusable[:1], (self._places or loaded_places(self._job, [])).no_file_reason(ref)])
-
-    def _earlier_evidence(self, updates: Sequence[Update]) -> list[Evidence]:
-        file = self._target_of(updates[0])
-        waits = self._places is not None or (file is not None and file.absent)
-        return (self._places or loaded_places(self._job, [])).earlier_evidence(updates) if waits else []
 
     def _note_already_said(self, update: Update, line: str) -> None:
         """Note that a loaded `line` already says an update; if the agent does not read that far, keep the update."""

@@ -1,4 +1,4 @@
-"""Finds the files to judge a batch against if it has no editable skill, and earlier learnings without a file."""
+"""Finds the files to judge a batch against if it has no editable skill."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from skilld.git.top import find_top
 from skilld.ingest.discover import skill_places
 from skilld.jobs.learnings import NO_FILE_REASON
 from skilld.pipeline.documents import TargetDocument, check_configs, is_own_file, load_documents
-from skilld.protocol import AnalyseBatch, BatchJob, PastLearning
+from skilld.protocol import AnalyseBatch, BatchJob
 from skilld.skills import Unusable, find, read
 from skilld.skills.find import FILE
 from skilld.targets.find import SHARED_NAME, TargetFiles, WorkingSession, find_targets, project_refusal
@@ -29,8 +29,8 @@ from skilld.targets.route import choose_target, ordered_files
 from skilld.targets.scopes import find_scopes
 from skilld.targets.session_work import session_work
 from skilld.text import Redact, fold, truncate
-from skilld.types import Evidence, Message, Proposal, SkillDoc, SkillRef, TargetKind, Update
 from skilld.types import Kind as Change
+from skilld.types import Message, Proposal, SkillDoc, SkillRef, TargetKind, Update
 from skilld.values import value_class
 from skilld.words import content_stems, is_about
 
@@ -51,7 +51,7 @@ _KIND_BY_SCOPE = {
 
 @value_class
 class JobPlaces:
-    """The files that a batch may go to, and all that the agent loads; `waiting` are earlier learnings.
+    """The files that a batch may go to, and all that the agent loads.
 
     `overlaid` are the skills in use that are never edited, by number: what is said about one goes to a file and names
     the skill. `subjects` are the stems of unused skills, by path.
@@ -62,8 +62,6 @@ class JobPlaces:
     home: str
     overlaid: Mapping[int, TargetDocument] = field(default_factory=dict)
     subjects: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    session_id: str = ""
-    waiting: Sequence[PastLearning] = ()
 
     @property
     def instructions(self) -> str:
@@ -101,14 +99,6 @@ class JobPlaces:
         section = target_section(change, doc.text).heading if doc is not None and doc.text.strip() else ""
         number = None if doc is None else doc.number
         return replace(item, update=replace(update, skill=number, section=section, change=change))
-
-    def earlier_evidence(self, updates: Sequence[Update]) -> list[Evidence]:
-        """Return evidence from other sessions that said what these updates say."""
-        return [
-            Evidence(said.turn, said.quote)
-            for said in self.waiting
-            if said.session != self.session_id and any(is_same_change(update.change, said.change) for update in updates)
-        ]
 
     def repeat_flags(self, made: Proposal, standing: Sequence[Proposal]) -> list[str]:
         """Return flags for the lines, and the open proposals for other files, that a proposal may repeat."""
@@ -244,7 +234,7 @@ def loaded_places(job: AnalyseBatch, skills: Sequence[TargetDocument]) -> JobPla
         session = WorkingSession(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables)
         context = session.context()
         found = TargetFiles((), context, project_refusal(session, context) or "")
-    return JobPlaces(list(skills), found, batch.home, session_id=batch.session_id, waiting=job.waiting)
+    return JobPlaces(list(skills), found, batch.home)
 
 
 def is_personal_file(ref: SkillRef, cwd: str | None) -> bool:
@@ -310,15 +300,7 @@ def find_places(job: AnalyseBatch, messages: Sequence[Message]) -> JobPlaces:
     check_configs(refs)
     files = [_with_unseen_lines(one, found.context) for one in load_documents(refs)[0]]
     overlaid = _overlaid_skills(batch.unusable, len(files))
-    return JobPlaces(
-        files,
-        found,
-        batch.home,
-        overlaid,
-        {ref.path: stems for ref, stems in subjects.items()},
-        batch.session_id,
-        job.waiting,
-    )
+    return JobPlaces(files, found, batch.home, overlaid, {ref.path: stems for ref, stems in subjects.items()})
 
 
 def _skill_subjects(session: WorkingSession, found: TargetFiles, said: Sequence[str]) -> dict[SkillRef, frozenset[str]]:

@@ -20,12 +20,12 @@ from skilld.classify.offline.retraction import releases
 from skilld.classify.said_already import NEARLY, find_same_meaning, says_already, says_same_rule
 from skilld.classify.support import is_empty_request
 from skilld.classify.typed_quote import typed_quote
-from skilld.classify.verify import UNCLEAR_REASON, Verdict, VerifiedUpdate, verify
+from skilld.classify.verify import MIN_GENERAL_CONFIDENCE, UNCLEAR_REASON, Verdict, VerifiedUpdate, verify
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import CheckedEdit, compose, compose_separately, is_harmful, only_adds
 from skilld.skills.spec import read_front
-from skilld.text import Redact, split_sentences
+from skilld.text import Redact, join_sentences, split_sentences
 from skilld.types import Kind, Message, Op, SkillDoc, TargetKind, Update
 from skilld.words import content_stems, has_negation, is_other_language, matching_share
 
@@ -34,14 +34,17 @@ FindFile = Callable[[TargetDocument, TargetKind], TargetDocument | None]
 # Content words of a change in the quote's own words: with fewer it is "ok, go on" or "do that".
 _MIN_CONTENT_STEMS = 3
 _CHANGES = frozenset((Kind.CHANGE_STEP, Kind.REMOVE_STEP))
-_OUTRIGHT_CONFIDENCE = 0.8  # of the rules, in words such as "from now on" or "always"
 _NOT_SAID_REASON = "the edited skill still does not say this"
 NO_EDIT_REASON = "no edit could be made that says this the way you did"
+_SAID_BEFORE_REASON = "You said it in an earlier session too."
 UNCHECKED_FLAG = "could not verify that it says what you said"
 
 
 class Judge:
-    """Judges one batch with one back-end. Messages and instructions must be redacted."""
+    """Judges one batch with one back-end. Messages and instructions must be redacted.
+
+    `own` finds the file of a kind; `said_before` tells whether the person asked for an update in another session, too.
+    """
 
     def __init__(
         self,
@@ -52,6 +55,7 @@ class Judge:
         redact: Redact,
         *,
         own: FindFile = lambda named, _: named,
+        said_before: Callable[[Update], bool] = lambda _: False,
     ) -> None:
         self._backend = backend
         self._messages = messages
@@ -59,6 +63,7 @@ class Judge:
         self._instructions = instructions
         self._redact = redact
         self._own = own
+        self._said_before = said_before
         # Whether a change and its evidence say the same.
         self._meant: dict[tuple[str, str], bool | None] = {}
         self.unusable: list[str] = []
@@ -244,9 +249,11 @@ class Judge:
         named = next((one for one in self._skills if one.doc.number == update.skill), None)
         if named is None or update.kind is Kind.REMOVE_STEP:
             return [update]
+        is_unrelated = update.confidence == UNRELATED_CONFIDENCE and named.ref.kind is TargetKind.SKILL
+        update = update if is_unrelated else self._with_repetition(update)
         if _is_off_topic(update, named):
             return [self._redirect_update(update, named, TargetKind.INSTRUCTIONS)]
-        if update.confidence == UNRELATED_CONFIDENCE and (elsewhere := self._place_unrelated(update, named)):
+        if is_unrelated and (elsewhere := self._place_unrelated(update, named)):
             return [elsewhere]
         talk, rest = split_conversation(update.change)
         if not talk or is_about_project(self._typed_text([update])):
@@ -273,15 +280,22 @@ class Judge:
         return [one for one in found if not any(turn == one.turn and quote in one.quote for turn, quote in known)]
 
     def _place_unrelated(self, update: Update, named: TargetDocument) -> Update | None:
-        """Return an outright rule that the rules held back, since no skill is about it, for the project's file."""
-        if named.ref.kind is not TargetKind.SKILL:
-            return None
+        """Return a rule that was held back, since no skill is about it, for the project's file.
+
+        It must be clear enough to be proposed if no skill were in use, or be said in a second session.
+        """
         plain = Offline().detect(self._messages, ())  # a model would be paid for the second question
         said = next((one for one in plain if (one.turn, one.quote) == (update.turn, update.quote)), update)
         moved = self._redirect_update(update, named, TargetKind.INSTRUCTIONS)
-        if said.confidence < _OUTRIGHT_CONFIDENCE or moved.skill in {update.skill, None}:
-            return None
-        return replace(moved, confidence=said.confidence)
+        moved = self._with_repetition(replace(moved, confidence=max(said.confidence, update.confidence)))
+        return None if moved.confidence < MIN_GENERAL_CONFIDENCE or moved.skill in {update.skill, None} else moved
+
+    def _with_repetition(self, update: Update) -> Update:
+        """Return an update that is not certain enough alone as one that is, if it was said in an earlier session."""
+        least = max(self._backend.min_confidence, MIN_GENERAL_CONFIDENCE)
+        if not UNRELATED_CONFIDENCE <= update.confidence < least or not self._said_before(update):
+            return update
+        return replace(update, confidence=least, reason=join_sentences([update.reason, _SAID_BEFORE_REASON]))
 
     def _redirect_update(self, update: Update, named: TargetDocument, kind: TargetKind) -> Update:
         """Redirect an update from `named` to the file of a kind, unless `named` may have it."""

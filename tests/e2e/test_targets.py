@@ -322,3 +322,25 @@ def test_a_rule_that_is_not_about_the_skill_in_use_says_why_it_goes_elsewhere(
         "instructions",
         "You stated this as a lasting rule. The skill in use, release-notes, is not about this.",
     )
+
+
+def test_what_no_skill_in_use_is_about_is_proposed_once_it_was_said_in_two_sessions(
+    home: Path, tmp_path: Path, program: Program
+) -> None:
+    """Issue 16, 3: in one session it is kept, in other words in a second one it goes into the project's file."""
+    project = Project(tmp_path / "project", home, ".claude/skills")
+    project.commit("Write down how we work", {"CLAUDE.md": GUIDE})
+    program.run("run", "--once")
+    said = "lambdas are hard to read, name the function", "please name the functions, lambdas are hard to read"
+    for text in said:
+        assert program.json("proposals") == []
+        talk = Session(home, project)
+        talk.use_skill()
+        talk.type(text, *CHATTER[:4])
+        assert program.run("run", "--once").returncode == 0
+    [made] = program.json("proposals")
+    assert (made["relpath"], {one["quote"] for one in made["evidence"]}) == ("CLAUDE.md", {*said})
+    assert made["reason"].endswith(
+        "You said it in an earlier session too. The skill in use, release-notes, is not about this."
+    )
+    assert program.json("learnings") == []

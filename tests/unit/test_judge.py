@@ -267,6 +267,41 @@ def test_a_project_rule_outside_the_skills_subject_goes_to_the_projects_file(sai
     assert [item.update.skill for item in judge.verdict().proposed] == [number]
 
 
+@pytest.mark.parametrize(
+    ("confidence", "before", "number"),
+    [
+        (0.45, True, 2),  # no skill is about it
+        (0.45, False, None),
+        (0.5, True, 1),
+        (0.4, True, None),  # nothing that can be proposed in its words
+    ],
+)
+def test_what_is_too_uncertain_is_proposed_once_it_was_said_in_an_earlier_session(
+    confidence: float, *, before: bool, number: int | None
+) -> None:
+    """Issue 16, 3: the second time it goes where it would go if no skill were in use."""
+    said = "lambdas are hard to read, name the function"
+    update = replace(UPDATE, change="Name the function.", quote=said, confidence=confidence)
+    project = replace(MINE, ref=replace(MINE.ref, kind=TargetKind.INSTRUCTIONS))
+    judge = _make_judge(
+        ScriptedBackend(GOOD, [update]), said, LOADED, project, own=lambda *_: project, said_before=lambda _: before
+    )
+    found = judge.verdict().proposed
+    assert [item.update.skill for item in found] == ([] if number is None else [number])
+    assert all(item.update.reason.endswith("You said it in an earlier session too.") for item in found)
+
+
+@for_each(
+    "said",
+    ["we use vitest here, not jest", "ask me before you install anything", "stop adding emojis to the code"],
+)
+def test_what_no_skill_is_about_is_proposed_as_without_one(said: str) -> None:
+    update = replace(UPDATE, change=f"{said[0].upper()}{said[1:]}.", quote=said, confidence=0.45)
+    project = replace(MINE, ref=replace(MINE.ref, kind=TargetKind.INSTRUCTIONS))
+    found = _make_judge(ScriptedBackend(GOOD, [update]), said, LOADED, project, own=lambda *_: project).verdict()
+    assert [item.update.skill for item in found.proposed] == [2]
+
+
 def test_a_model_as_unsure_as_the_rules_is_not_asked_twice() -> None:
     unsure = replace(UPDATE, quote="always use tabs in C files", change="Use tabs in C files.", confidence=0.45)
     model = ScriptedBackend(GOOD, [unsure])
