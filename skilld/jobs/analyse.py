@@ -12,7 +12,6 @@ from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import NO_FILE_FITS, Verdict, VerifiedUpdate
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
-from skilld.git.state import is_same_file
 from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.learnings import build_learning, earlier_evidence, proposal_learnings
 from skilld.jobs.other_projects import without_other_projects
@@ -26,7 +25,13 @@ from skilld.jobs.placing import (
     waits_for_skill,
     why_not_in_skill,
 )
-from skilld.jobs.taken_back import find_forgotten, find_let_go, find_taken_back, without_taking_back
+from skilld.jobs.taken_back import (
+    find_forgotten,
+    find_let_go,
+    find_refused_again,
+    find_taken_back,
+    without_taking_back,
+)
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import (
     UNREADABLE_REASON,
@@ -44,7 +49,7 @@ from skilld.protocol import AnalyseBatch, BatchResult, FurtherEvidence, NewLearn
 from skilld.redact import RedactionError
 from skilld.skills.project_config import ProjectConfigError
 from skilld.targets.route import RoutedBackend, ordered_file
-from skilld.text import Redact, fold, join_sentences, split_sentences
+from skilld.text import Redact, join_sentences
 from skilld.types import (
     Cause,
     Evidence,
@@ -200,7 +205,8 @@ class Analysis:
             rest = [m.turn_key for m in self._messages if m.turn_key and m.turn not in judged]
             self.keep_learnings(UNUSABLE_REASON, rest)
         if self._backend.name == OFFLINE:
-            self._find_unwanted_repeats({item.update.turn for item in verdict.proposed})
+            files, heard = [one.ref.path for one in self._skills], {item.update.turn for item in verdict.proposed}
+            self._supported += find_refused_again(self._job, self._messages, files, heard)
         made = []
         for loaded in self._skills:
             mine = [item for item in verdict.proposed if item.update.skill == loaded.doc.number]
@@ -213,20 +219,6 @@ class Analysis:
             self._keep_plan(replace(self.result(), proposals=tuple(proposals)))
             self._told, self._learnings = self._backend.usage, []
         return proposals
-
-    def _find_unwanted_repeats(self, heard: Container[int]) -> None:
-        """Record turns that repeat what the person had rejected and in which the rules detected nothing.
-
-        The rules skip words that may not be lasting; those that were asked for before are.
-        """
-        paths = [loaded.ref.path for loaded in self._skills]
-        decided = [one for one in self._job.decided if one.id and any(is_same_file(one.path, path) for path in paths)]
-        for place, message in enumerate(self._messages if decided else ()):
-            if message.turn is None or message.turn_key is None or message.turn in heard:
-                continue
-            for said in (part for line in self._own_words(place).splitlines() for part in split_sentences(line)):
-                if (decision := past_decisions.find_refused_sentence(said, decided)) is not None:
-                    self._supported.append(FurtherEvidence(decision.id, Evidence(message.turn_key, fold(said))))
 
     def _keep_learned(self, verdict: Verdict) -> None:
         unusable = [(item.name, item.why, item.path) for item in self._batch.unusable]

@@ -1,16 +1,18 @@
-"""Which open proposals and learnings a batch's words take back, said in another batch or session than their own."""
+"""Which open proposals and learnings a batch's words take back, and which rejected ones they ask for again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.offline.retraction import only_takes_back, releases, taking_back
 from skilld.classify.verify import Verdict
-from skilld.protocol import AnalyseBatch, TakenBack
-from skilld.text import fold, truncate
+from skilld.git.state import is_same_file
+from skilld.proposals.past_decisions import find_refused_sentence
+from skilld.protocol import AnalyseBatch, FurtherEvidence, TakenBack
+from skilld.text import fold, split_sentences, truncate
 from skilld.types import Evidence, Kind, Message, Proposal, Update
 
 _MAX_QUOTE = 200  # characters
@@ -41,6 +43,22 @@ def find_let_go(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[Evid
     for message, said in zip(own, _own_words(messages), strict=True):
         if (turn := message.turn_key) and turn in job.batch.turns:
             yield from (Evidence(turn, truncate(fold(one.clause), _MAX_QUOTE)) for one in releases(said) if one.lasting)
+
+
+def find_refused_again(
+    job: AnalyseBatch, messages: Sequence[Message], paths: Collection[str], heard: Collection[int]
+) -> Iterator[FurtherEvidence]:
+    """Yield what repeats a rejected proposal for one of the files `paths`, in turns in which nothing was `heard`.
+
+    The rules skip words that may not be lasting; those that were asked for before are.
+    """
+    decided = [one for one in job.decided if one.id and any(is_same_file(one.path, path) for path in paths)]
+    own = [one for one in messages if one.by_person]
+    for message, words in zip(own, _own_words(messages), strict=True) if decided else ():
+        if message.turn_key and message.turn not in heard:
+            for said in (part for line in words.splitlines() for part in split_sentences(line)):
+                if (decision := find_refused_sentence(said, decided)) is not None:
+                    yield FurtherEvidence(decision.id, Evidence(message.turn_key, fold(said)))
 
 
 def _own_words(messages: Sequence[Message]) -> Iterator[str]:
