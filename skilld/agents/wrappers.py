@@ -152,12 +152,14 @@ def typed_answer(answer: str, picks: Container[str], *, several: bool) -> str:
 
 
 # What of a prompt a person typed if a client replaced a `/name` by its template, without any mark.
-# Placeholders seen: Pi 0.73.1 (`$1`, `$@`, `${@:2}`, `$ARGUMENTS`), opencode 1.18.33 (also a command's output), Codex
-# up to 0.16x (also `$NAME`).
+# Placeholders seen: Pi 0.73.1 (`$1`, `$@`, `${@:2}`, `$ARGUMENTS`) and 1.6.0 (also `${1:-text}`, where the text is used
+# without an argument), opencode 1.18.33 (also a command's output), Codex up to 0.16x (also `$NAME`).
 
 TemplateLookup = Callable[[str | None], Sequence[str]]  # a session's folder -> the texts of the templates it can use
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
-_PLACEHOLDER = re.compile(r"(\$\{@:\d+(?::\d+)?\}|\$(?:\d+|@|[A-Z][A-Z0-9_]*)|!`[^`\n]*`)")
+_PLACEHOLDER = re.compile(
+    r"(\$\{@:\d+(?::\d+)?\}|\$\{(?:\d+|@|ARGUMENTS):-[^}$]*\}|\$(?:\d+|@|[A-Z][A-Z0-9_]*)|!`[^`\n]*`)"
+)
 _WORD = re.compile(r"\w")
 
 
@@ -197,4 +199,6 @@ def _match_template(words: str, template: str) -> str | None:
     typed.append(words[at:end].strip())
     # A program's output may contain any of the template's own words.
     ran = any(hole.startswith("!") for hole in parts[1::2])
+    own = [fold(hole.partition(":-")[2].removesuffix("}")) for hole in parts[1::2]]
+    typed = [words for words, unfilled in zip(typed, own, strict=True) if words != unfilled]
     return "" if ran else " ".join(filter(None, dict.fromkeys(typed)))
