@@ -10,7 +10,7 @@ from posixpath import dirname, join
 from skilld.context import markup
 from skilld.context.markup import ImportRules, add_imports
 from skilld.context.patterns import matches_path
-from skilld.context.resolution import Resolution, Workspace, files_below, resolve_path, string_list, value_at
+from skilld.context.resolution import Resolution, Workspace, files_below, string_list, value_at
 from skilld.context.values import Kind, LoadedFile, Scope, Segment, plain_segments, within
 
 NEWEST = "2.1.330"
@@ -72,7 +72,7 @@ class _Resolver:
         self._add_file(join(self.where.own, "CLAUDE.md"), Scope.PERSONAL)
         self._add_rules(join(self.where.own, "rules"), self.where.project, personal=True)
         chain = self.where.folders_up()[::-1]
-        main = self._main_checkout()
+        main = self.where.main_checkout()
         for folder in chain:
             shared = not (self.is_new and main and within(folder, main) and not within(folder, self.where.root))
             self._add_folder(folder, Scope.PROJECT, shared=shared)
@@ -90,13 +90,6 @@ class _Resolver:
             self._add_file(join(folder, ".claude/CLAUDE.md"), scope, below)
             self._add_rules(join(folder, ".claude/rules"), folder, below)
         self._add_file(join(folder, "CLAUDE.local.md"), Scope.LOCAL, below)
-
-    def _main_checkout(self) -> str:
-        """Return the main checkout that contains this linked worktree, "" if it is none."""
-        git = self.where.files.read(join(self.where.root, ".git")) if self.where.root else None
-        path = git.text.removeprefix("gitdir:").strip().partition("/.git/worktrees/")[0] if git else ""
-        main = resolve_path(path, self.where.root, "") if path else ""
-        return main if main and within(self.where.root, main) else ""
 
     def _add_agents_md(self, chain: Sequence[str]) -> None:
         """Add AGENTS.md files, unless a Claude file on the path has contents."""

@@ -1,13 +1,15 @@
-"""What Pi loads, measured with 0.73.1."""
+"""What Pi loads, measured with 0.73.1 and 1.6.0."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from posixpath import join
 
 from skilld.context.resolution import Resolution, Workspace
 from skilld.context.values import Kind, Scope
 
-NEWEST = "0.73.1"
+NEWEST = "1.6.0"
+_WORKTREES_SINCE, _OVERRIDES_SINCE = (0, 83), (0, 84)  # by its change log
 
 
 def resolve(where: Workspace) -> Resolution:
@@ -20,10 +22,26 @@ def resolve(where: Workspace) -> Resolution:
             found.add_surprise(Kind.HIDDEN, taken.path, "it replaces Pi's entire system prompt")
         if taken and taken.path == theirs and found.has_content(mine):
             found.add_surprise(Kind.HIDDEN, mine, "the project's file is read instead", by=theirs)
-    found.add_first(where.own, ("AGENTS.md", "CLAUDE.md"), Scope.PERSONAL)
+    names = ("AGENTS.override.md", "AGENTS.md", "CLAUDE.md")[_is_older(where, _OVERRIDES_SINCE) :]
+    found.add_first(where.own, names, Scope.PERSONAL)
+    main = "" if _is_older(where, _WORKTREES_SINCE) else where.main_checkout()
+    own = _names_in(where, where.root, names)[:1]
     for folder in where.folders_up()[::-1]:
-        taken = found.add_first(folder, ("AGENTS.md", "CLAUDE.md"), Scope.PROJECT)
-        other = join(folder, "CLAUDE.md")
-        if taken and taken.path != other and found.has_content(other):
-            found.add_surprise(Kind.HIDDEN, other, "only one file per folder is read", by=taken.path)
+        there = _names_in(where, folder, names)
+        paths = [join(folder, name) for name in there]
+        if folder == main and own and own == there[:1]:
+            found.add_surprise(Kind.HIDDEN, paths[0], "the worktree has its own", by=join(where.root, own[0]))
+            continue
+        taken = found.add_first(folder, there, Scope.PROJECT)
+        for path in paths[1:] if taken else ():
+            if found.has_content(path):
+                found.add_surprise(Kind.HIDDEN, path, "only one file per folder is read", by=paths[0])
     return found
+
+
+def _is_older(where: Workspace, version: tuple[int, ...]) -> bool:
+    return bool(where.version) and where.version < version
+
+
+def _names_in(where: Workspace, folder: str, names: Sequence[str]) -> list[str]:
+    return [name for name in names if where.files.read(join(folder, name)) is not None] if folder else []

@@ -59,6 +59,13 @@ class Workspace:
         below = (path[len(base.rstrip("/")) + 1 :] for path in self.touched if within(path, base))
         return any(matches(patterns, path) for path in below)
 
+    def main_checkout(self) -> str:
+        """Return the main checkout that contains this linked worktree, "" if it is none."""
+        git = self.files.read(join(self.root, ".git")) if self.root else None
+        path = git.text.removeprefix("gitdir:").strip().partition("/.git/worktrees/")[0] if git else ""
+        main = resolve_path(path, self.root, "") if path else ""
+        return main if main and within(self.root, main) else ""
+
     def json(self, path: str) -> dict[str, Any]:
         """Return the JSON object in a file, which may contain comments; empty if it is none."""
         found = self.files.read(path)

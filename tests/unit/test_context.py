@@ -310,6 +310,25 @@ def test_an_older_claude_code_lists_all_copies_of_a_skill(repo: Path) -> None:
     assert listed(context("claude-code", repo, cwd="in", version=OLD), repo) == ["in/.claude/skills", ".claude/skills"]
 
 
+@pytest.mark.parametrize(
+    ("version", "files", "hidden"),
+    [
+        ("0.73.1", ["AGENTS.md", "trees/one/AGENTS.md"], ["CLAUDE.md", "CLAUDE.md"]),
+        ("0.83.0", ["trees/one/AGENTS.md"], ["AGENTS.md", "CLAUDE.md"]),
+        ("1.6.0", ["trees/one/AGENTS.override.md"], ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md"]),
+    ],
+)
+def test_pi_reads_an_override_and_in_a_worktree_no_second_copy(
+    repo: Path, version: str, files: list[str], hidden: list[str]
+) -> None:
+    tree = dict.fromkeys(("AGENTS.md", "CLAUDE.md", "AGENTS.override.md"), "rules")
+    write(repo / "trees/one", {**tree, ".git": f"gitdir: {repo}/.git/worktrees/one\n"})
+    write(repo, tree)
+    found = context("pi", repo, version=version, cwd="trees/one")
+    assert start_texts(found, repo) == files
+    assert [name for name, _ in shown_files(found, Kind.HIDDEN)] == hidden
+
+
 def test_copilot_follows_no_import_in_a_gemini_file(repo: Path) -> None:
     write(repo, {name: f"See @of{name}\n" for name in ("AGENTS.md", "CLAUDE.md", "GEMINI.md")})
     write(repo, {f"of{name}": "more" for name in ("AGENTS.md", "CLAUDE.md", "GEMINI.md")})
