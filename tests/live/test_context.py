@@ -33,6 +33,7 @@ from tools.live_clients import (
     GEMINI_CLI,
     OPENCODE,
     PI,
+    PI_NEWER,
     QWEN_CODE,
     Client,
     missing_programs,
@@ -48,7 +49,8 @@ CLIENTS: Mapping[str, tuple[type[LiveAgent], Client, str, str]] = {
     "opencode": (OpenCode, OPENCODE, "read", "filePath"),
     "gemini-cli": (GeminiCli, GEMINI_CLI, "read_file", "file_path"),
     "copilot-cli": (CopilotCli, COPILOT_CLI, "view", "path"),
-    "pi": (Pi, PI, "read", "path"),
+    "pi-0.73.1": (Pi, PI, "read", "path"),
+    "pi-1.6.0": (Pi, PI_NEWER, "read", "path"),
     "qwen-code": (QwenCode, QWEN_CODE, "read_file", "file_path"),
 }
 PROMPT = "Look at the sources please"
@@ -327,6 +329,16 @@ CASES: Mapping[str, Case] = {
         {
             "repo/CLAUDE.md": "W", "repo/CLAUDE.local.md": "W", "repo/.claude/rules/r.md": "W", "repo/AGENTS.md": "W",
             "repo/trees/one/CLAUDE.md": "W", "repo/trees/one/.git": "gitdir: ../../.git/worktrees/one\n",
+            "repo/.git/worktrees/one/HEAD": "ref: refs/heads/one\n",
+            "repo/.git/worktrees/one/commondir": "../..\n",
+            "repo/.git/worktrees/one/gitdir": "../../../trees/one/.git\n",
+        },
+        "repo/trees/one",
+    ),
+    "a worktree with a copy of each file": Case(
+        {
+            **{f"{folder}/{name}": "W" for folder in ("repo", "repo/trees/one") for name in ("AGENTS.md", "CLAUDE.md")},
+            "repo/trees/one/.git": "gitdir: ../../.git/worktrees/one\n",
             "repo/.git/worktrees/one/HEAD": "ref: refs/heads/one\n",
             "repo/.git/worktrees/one/commondir": "../..\n",
             "repo/.git/worktrees/one/gitdir": "../../../trees/one/.git\n",

@@ -13,8 +13,9 @@ from support.live_pi import Pi
 from support.live_project import SKILL, STYLE_PAGE
 from support.live_qwen import QwenCode
 from support.live_stories import ContinuedStories, LeanStories
+from support.session import LASTING, LASTING_2
 from support.stub_agents import Call, Say, Step
-from tools.live_clients import COPILOT_CLI, GEMINI_CLI, PI, QWEN_CODE
+from tools.live_clients import COPILOT_CLI, GEMINI_CLI, PI, PI_NEWER, QWEN_CODE
 
 pytestmark = pytest.mark.live
 MakeBench = Callable[..., Bench]
@@ -73,9 +74,15 @@ class TestPi(LeanStories):
 
     first_prompt = FIRST_PROMPT
 
-    @pytest.fixture
-    def bench(self, make_bench: MakeBench) -> Bench:
-        return make_bench(Pi, PI)
+    @pytest.fixture(params=[PI, PI_NEWER], ids=lambda client: client.version)
+    def bench(self, make_bench: MakeBench, request: pytest.FixtureRequest) -> Bench:
+        return make_bench(Pi, request.param)
 
     def first_answer(self, bench: Bench) -> list[Step]:
         return [Call("read", {"path": str(bench.project.skill_path)}), Call("read", {"path": page(bench)}), DONE]
+
+    def test_none_of_several_headless_prompts_is_a_turn(self, bench: Bench) -> None:
+        bench.agent.headless(LASTING, LASTING_2)
+        (transcript,) = bench.agent.transcripts()
+        assert bench.agent.recorded(LASTING_2)
+        assert bench.inspect(transcript)["turns"] == []

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
 from support.live_agent import LiveAgent
 from support.waiting import pause
+from tools.live_clients import NODE
 
 _MODEL = {
     "id": "stub",
@@ -33,9 +35,11 @@ class Pi(LiveAgent):
         (folder / "models.json").write_text(json.dumps({"providers": {"stub": provider}}))
         settings = {"defaultProvider": "stub", "defaultModel": "stub", "quietStartup": True}
         (folder / "settings.json").write_text(json.dumps(settings))
+        (folder / "trust.json").write_text(json.dumps({str(self.project): True}))  # else newer ones ask
 
     def variables(self) -> Mapping[str, str]:
-        return {"PI_OFFLINE": "1"}
+        path = os.pathsep.join([str(NODE.path.parent), os.environ["PATH"]])  # for those that Node 20 is too old for
+        return {"PI_OFFLINE": "1", "PATH": path}
 
     def __enter__(self) -> Self:
         super().__enter__()

@@ -81,6 +81,20 @@ def test_records_only_a_terminal_writes_settle_it(entry: dict[str, Any]) -> None
     assert turn_texts(events) == [("typed", "two")]
 
 
+@for_each(
+    ("started", "first", "typed"),
+    [(0.89, 0.94, []), (1.6, 1.7, []), (0.6, 1.1, ["two"]), (0.6, 1.9, ["one", "two"])],
+)
+def test_the_delay_counts_from_the_entry_that_the_client_writes_once_it_has_started(
+    started: float, first: float, typed: list[str]
+) -> None:
+    """A client of many modules takes a second until then (1.6.0)."""
+    begun = {"type": "model_change", "timestamp": f"2026-11-03T09:00:0{started:.3f}Z", "modelId": "m"}
+    chosen = {**begun, "timestamp": "2026-11-03T09:00:01.800Z"}  # by the person, who then presses Enter
+    records = [header(), begun, *([chosen] if first > 1.8 else []), user("one", first), user("two", first + 0.5)]
+    assert [text for _, text in turn_texts(events_of_records(ADAPTER, *records))] == typed
+
+
 def test_a_prompt_that_had_to_wait_was_typed() -> None:
     events = events_of_records(ADAPTER, header(), user("one", 0.05), user("two", 20, taken=25), user("three", 60))
     assert turn_texts(events) == [("queued", "two"), ("typed", "three")]

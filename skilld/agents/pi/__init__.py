@@ -1,8 +1,8 @@
 """The adapter for Pi: one JSONL file per session, a tree of entries in which every branch counts.
 
-Lines of a session in, events out. Seen: 0.73.1 (version 3, entries with ids) and files of late 2025 (no ids). A typed
-`/skill:name arguments` is logged expanded, with the skill's absolute path; a prompt template has no mark, only its file
-shows it. Whether someone was at the terminal is not recorded: see `Presence`.
+Lines of a session in, events out. Seen: 0.73.1 and 1.6.0 (version 3, entries with ids), and files of late 2025 (no
+ids). A typed `/skill:name arguments` is logged expanded, with the skill's absolute path; a prompt template has no mark,
+only its file shows it. Whether someone was at the terminal is not recorded: see `Presence`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from skilld.clock import parse_time
 from skilld.types import Event, How, Ignored, SkillUse, Span, ToolOutcome, Turn
 
 # Whether someone was at the terminal of a Pi session. The log does not say so, but its times and some entries show it.
-# A prompt less than a second after the session's header came from the command line, and is left out. With `-p` it comes
-# at once (0.73.1: after 0.03 to 0.05 s, with a terminal after 0.36 s); then all prompts are left out until an entry
-# that only a terminal writes: a shell command of the person, another model or thinking level, a label, or a prompt
+# A prompt less than a second after the client has started came from the command line, and is left out. It has started
+# when it writes its model: up to a second after the header (1.6.0, on a busy machine). With `-p` the prompt comes at
+# once (0.01 to 0.2 s later, with a terminal after 0.3 to 0.6 s); then all prompts are left out until an entry that only
+# a terminal writes: a shell command of the person, another model or thinking level, a label, or a prompt
 # typed while the agent was busy. What `-p --continue` adds looks typed. In the sessions that the extension
 # pi-subagents starts and names, a program writes the prompts, seconds later. A fork has the name after what it copied.
 
@@ -41,6 +42,7 @@ class Presence:
         """Resume from a checkpoint's state; an empty one is a fresh start."""
         begun = state.get("begun")
         self._begun = float(begun) if isinstance(begun, int | float) else None
+        self._started = state.get("started") is True
         self._prompted = state.get("prompted") is True
         self._unattended = state.get("unattended") is True
         self._delegated = state.get("delegated") is True
@@ -49,6 +51,7 @@ class Presence:
         """Return the state for a checkpoint."""
         return {
             "begun": self._begun,
+            "started": self._started,
             "prompted": self._prompted,
             "unattended": self._unattended,
             "delegated": self._delegated,
@@ -59,7 +62,11 @@ class Presence:
         kind = string(entry.get("type"))
         role = string(mapping(entry.get("message")).get("role"))
         if kind == "session":
-            self._begun = parse_time(utc(entry.get("timestamp")))
+            self._begun, self._started = parse_time(utc(entry.get("timestamp"))), False
+        elif kind == "model_change" and not self._started and not self._prompted:
+            at = parse_time(utc(entry.get("timestamp")))
+            self._begun = max(self._begun, at) if self._begun is not None and at is not None else self._begun
+            self._started = True
         elif kind == "session_info":
             self._delegated = _SUBAGENT_NAME.fullmatch(string(entry.get("name"))) is not None
         elif role == "user":
@@ -197,8 +204,8 @@ INFO = AgentInfo(
     project_templates=(".pi/prompts", ".pi/npm", ".pi/git"),
     template_settings=(".pi/settings.json",),
     wrappers=("file", "skill", "prompt template", "tool result"),
-    instructions=("AGENTS.md", "CLAUDE.md"),
-    verified="0.73.1 on 2026-11-20",
+    instructions=("AGENTS.md", "CLAUDE.md", "AGENTS.override.md"),
+    verified="0.73.1 on 2026-11-20, 1.6.0 on 2026-11-30",
     unsure="what a script passes to pi -p --continue",
 )
 ADAPTER = DeclaredAdapter(INFO, FORMAT, lambda path: _NAME.fullmatch(path.name) is not None, reads=PiParser)
