@@ -1,7 +1,7 @@
 """The review: shows proposals and decides on them, in a terminal.
 
-- `controller`: what a review does and shows, as values, without a screen; `generation`: the same for the steps of
-  `skilld mine --interactive`.
+- `controller`: what a review does and shows, as values, without a screen, with `diff` and `excerpts`; `generation`:
+  the same for the steps of `skilld mine --interactive`.
 - `app`, `proposals_pane`, `panes`, `generate_screen`: both on a full screen (Textual), with `dialogs`, `draw` and
   `failures`.
 - `plain`, `plain_tabs`, `plain_generate`: both as questions and answers, for screen readers and dumb terminals.

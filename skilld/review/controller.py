@@ -9,11 +9,9 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import field, replace
 from pathlib import Path
 
 from skilld.clock import parse_time, time_ago
-from skilld.daemon.job_builder import current_sources
 from skilld.errors import SkilldError
 from skilld.evals.results import result_lines
 from skilld.files import below_home, file_stamp
@@ -24,7 +22,6 @@ from skilld.jobs.one_by_one import why_one_by_one
 from skilld.library.archive import move_to_trash
 from skilld.library.rows import LibraryRow, disabled_skills, load_rows, set_enabled
 from skilld.library.work_trees import without_copies
-from skilld.pipeline import messages
 from skilld.proposals import amend, worktree
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting
 from skilld.proposals.explain import Part, ProposalReader, describe_destination, parts, read_versions, shown_versions
@@ -49,77 +46,17 @@ from skilld.redact.key import load_key
 from skilld.report.gather import gather
 from skilld.report.values import Report
 from skilld.review.diff import DiffRow, diff_rows
+from skilld.review.excerpts import Excerpt, read_excerpts
 from skilld.skills import Skill, is_left_alone
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.store.meta import DOUBTS_SHOWN
 from skilld.store.overview import LiveSession
-from skilld.text import fold, pluralize, safe_text, truncate
-from skilld.types import Evidence, Message, Op, Proposal, State, TargetKind
+from skilld.text import pluralize
+from skilld.types import Op, Proposal, State, TargetKind
 from skilld.values import value_class
 
 _MAX_SEARCH_WORDS = 20
-_MAX_CONTEXT_CHARS = 400  # of a message, on each side of the quote
-_MAX_NEIGHBOUR_CHARS = 240  # of the message before or after it
-
-
-@value_class
-class Excerpt:
-    """One message: who said it, and its text before, in and after the quote. Safe for a terminal.
-
-    `at` is its number in its batch. A `gap` means that the message shown above it is not the preceding one.
-    """
-
-    by_person: bool
-    before: str
-    quote: str = ""
-    after: str = ""
-    at: int = field(default=-1, compare=False)
-    gap: bool = False
-
-
-def excerpts_around(messages: Sequence[Message], evidence: Evidence) -> list[Excerpt]:
-    """Return the message with the quote, and its neighbours."""
-    at = next((i for i, message in enumerate(messages) if message.turn_key == evidence.turn), None)
-    if at is None:
-        return []
-    shown: dict[int, Excerpt] = {}
-    for i in (at - 1, at + 1):
-        if 0 <= i < len(messages):
-            shown[i] = Excerpt(messages[i].by_person, _one_line(messages[i].text, _MAX_NEIGHBOUR_CHARS))
-    shown[at] = _quote_excerpt(messages[at], evidence.quote)
-    return [replace(shown[i], at=i) for i in sorted(shown)]
-
-
-def skip_shown(last: int | None, excerpts: Sequence[Excerpt], seen: Mapping[int, bool]) -> list[Excerpt]:
-    """Return the excerpts after the last one shown, which has the number `last`; None: it is of another batch.
-
-    `seen` has the numbers of all messages shown, the last one's too, and whether with a quote: of such a message only
-    the other quote is returned.
-    """
-    left = [
-        replace(one, before="", after="") if one.quote and seen.get(one.at) else one
-        for one in excerpts
-        if one.quote or one.at not in seen
-    ]
-    gap = bool(left) and not seen.get(left[0].at) and (last is None or left[0].at != last + 1)
-    return [replace(one, gap=gap) for one in left[:1]] + left[1:]
-
-
-def _quote_excerpt(message: Message, quote: str) -> Excerpt:
-    text, wanted = safe_text(fold(message.text)), safe_text(fold(quote))
-    before, found, after = text.partition(wanted) if wanted else ("", "", "")
-    if not found:
-        return Excerpt(message.by_person, _one_line(message.text, _MAX_CONTEXT_CHARS))
-    head = before if len(before) <= _MAX_CONTEXT_CHARS else f"… {before[-_MAX_CONTEXT_CHARS:]}"
-    tail = after if len(after) <= _MAX_CONTEXT_CHARS else f"{after[:_MAX_CONTEXT_CHARS]} …"
-    return Excerpt(message.by_person, head, found, tail)
-
-
-def _one_line(text: str, limit: int) -> str:
-    return truncate(safe_text(fold(text)), limit)
-
-
 _REMOVING_OPS = (Op.REPLACE, Op.DELETE, Op.REPLACE_SECTION, Op.DELETE_SECTION)  # they remove the anchor's lines
 _LIVE_SECONDS = 86400.0  # sessions with a turn this recent are shown
 
@@ -279,9 +216,9 @@ class ReviewSession:
         found = read_versions(proposal)
         compared = shown_versions(proposal) if found is not None else None
         shown = tuple(diff_rows(*compared)) if compared is not None else ()
-        excerpts, gone = self._read_excerpts(proposal)
         before, text = (data.decode("utf-8", "replace") for data in found[:2]) if found else ("", "")
         with self._store() as store:
+            excerpts, gone = read_excerpts(store, proposal, self._context.redaction_key)
             others = tuple(borrowed_lines(store, proposal, text.splitlines()))
             notes = (
                 describe_decision_time(proposal, time.time()),
@@ -303,34 +240,6 @@ class ReviewSession:
         except SkilldError:
             pieces = ()  # the person amended its commit, so it has no parts
         return ProposalView(shown, pieces, excerpts, tuple(remarks), notes, text, others, before)
-
-    def _read_excerpts(self, proposal: Proposal) -> tuple[tuple[tuple[Excerpt, ...], ...], str]:
-        """Return each quote in its context, as far as that can be read again, and why some could not."""
-        with self._store() as store:
-            batches = [store.batches.of_turn(evidence.turn) for evidence in proposal.evidence]
-            jobs = [replace(batch.job, sources=current_sources(store, batch)) if batch else None for batch in batches]
-        read: dict[str, Sequence[Message]] = {}
-        said: list[tuple[Excerpt, ...]] = []
-        last: tuple[str, int] | None = None  # batch and number of the last message shown
-        seen: dict[str, dict[int, bool]] = {}
-        gone = ""
-        for evidence, job in zip(proposal.evidence, jobs, strict=True):
-            try:
-                if job and job.batch not in read:
-                    redact = Redactor(load_key(self._context.redaction_key)).redact
-                    read[job.batch] = messages.read_batch(job, redact)
-                shown = excerpts_around(read[job.batch], evidence) if job else []
-                if job and shown and last is not None:
-                    near = last[1] if last[0] == job.batch else None
-                    shown = skip_shown(near, shown, seen.get(job.batch, {}))
-                last = (job.batch, shown[-1].at) if job and shown else last
-                if job:
-                    seen.setdefault(job.batch, {}).update((one.at, bool(one.quote)) for one in shown)
-                said.append(tuple(shown))
-            except SkilldError as error:
-                said.append(())
-                gone = str(error)
-        return tuple(said), gone
 
     def accept(self, proposal_id: str, seen: Proposal | None = None) -> DecisionReport:
         """Accept a proposal. Like the methods below, raises SkilldError, with nothing changed, if that is refused.

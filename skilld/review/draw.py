@@ -16,8 +16,9 @@ from skilld.files import below_home
 from skilld.library.rows import LibraryRow
 from skilld.mining.proposing import CandidateResult
 from skilld.proposals.model import project_name
-from skilld.review.controller import Excerpt, ProposalView
+from skilld.review.controller import ProposalView
 from skilld.review.diff import DiffRow
+from skilld.review.excerpts import Excerpt
 from skilld.review.generation import KeptCandidate, SessionChoice, quoted_parts
 from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession

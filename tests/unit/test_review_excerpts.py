@@ -5,10 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.review import controller
-from skilld.review.controller import Excerpt
 from skilld.review.diff import DiffRow, diff_rows
 from skilld.review.draw import can_show
+from skilld.review.excerpts import Excerpt, ShownExcerpts, excerpts_around
 from skilld.types import Evidence, Message
 from support.rows import for_each
 
@@ -21,7 +20,7 @@ MESSAGES = [
 
 
 def test_the_quote_is_shown_between_the_words_around_it() -> None:
-    assert controller.excerpts_around(MESSAGES, Evidence("k1", "From now on say it.")) == [
+    assert excerpts_around(MESSAGES, Evidence("k1", "From now on say it.")) == [
         Excerpt(by_person=False, before="Done. \\x1b[2J"),
         Excerpt(by_person=True, before="hm, ok. ", quote="From now on say it.", after=" Thanks"),
         Excerpt(by_person=False, before="I will."),
@@ -29,37 +28,34 @@ def test_the_quote_is_shown_between_the_words_around_it() -> None:
 
 
 def test_a_quote_not_found_verbatim_shows_the_whole_message() -> None:
-    (_, said) = controller.excerpts_around(MESSAGES, Evidence("k2", "something else"))
+    (_, said) = excerpts_around(MESSAGES, Evidence("k2", "something else"))
     assert said == Excerpt(by_person=True, before="bye")
-    assert controller.excerpts_around(MESSAGES, Evidence("gone", "bye")) == []
+    assert excerpts_around(MESSAGES, Evidence("gone", "bye")) == []
 
 
 def test_gaps_between_quotes_are_marked_and_nothing_is_repeated() -> None:
     messages = [Message("Done.", turn, str(turn)) if turn else Message("Understood.") for turn in (1, 0, 2, 0, 3, 0)]
-    first, second, third = (controller.excerpts_around(messages, Evidence(str(turn), "Done.")) for turn in (1, 2, 3))
-    seen = {one.at: bool(one.quote) for one in first}
-    assert [(one.at, one.gap) for one in controller.skip_shown(first[-1].at, second, seen)] == [(2, False), (3, False)]
-    assert [(one.at, one.gap) for one in controller.skip_shown(first[-1].at, third, seen)] == [
-        (3, True),
-        (4, False),
-        (5, False),
-    ]
-    assert [one.gap for one in controller.skip_shown(None, third, {})] == [True, False, False]
+
+    def add(shown: ShownExcerpts, turn: int, batch: str = "b") -> list[tuple[int, bool]]:
+        return [(one.at, one.gap) for one in shown.add(batch, messages, Evidence(str(turn), "Done."))]
+
+    one, two = ShownExcerpts(), ShownExcerpts()
+    assert [add(one, 1), add(one, 2)] == [[(0, False), (1, False)], [(2, False), (3, False)]]
+    assert [add(two, 1), add(two, 3)] == [[(0, False), (1, False)], [(3, True), (4, False), (5, False)]]
+    assert add(two, 3, "another batch") == [(3, True), (4, False), (5, False)]
 
 
 def test_a_message_with_two_quotes_is_shown_once() -> None:
     both = "Hello! Use tabs here. And never use npm, please."
-    messages = [Message("Done."), Message(both, 1, "1"), Message("Understood.")]
-    first, second = (
-        controller.excerpts_around(messages, Evidence("1", quote)) for quote in ("Use tabs", "never use npm")
-    )
-    (again,) = controller.skip_shown(first[-1].at, second, {one.at: bool(one.quote) for one in first})
+    messages, shown = [Message("Done."), Message(both, 1, "1"), Message("Understood.")], ShownExcerpts()
+    assert len(shown.add("b", messages, Evidence("1", "Use tabs"))) == 3
+    (again,) = shown.add("b", messages, Evidence("1", "never use npm"))
     assert (again.before, again.quote, again.after, again.gap) == ("", "never use npm", "", False)
 
 
 def test_a_long_message_is_cut_around_its_quote() -> None:
     text = "a" * 3000 + " keep it " + "b" * 3000
-    (excerpt,) = controller.excerpts_around([Message(text, turn=1, turn_key="k")], Evidence("k", "keep it"))
+    (excerpt,) = excerpts_around([Message(text, turn=1, turn_key="k")], Evidence("k", "keep it"))
     assert excerpt.quote == "keep it"
     assert len(excerpt.before) + len(excerpt.after) < 900
 
