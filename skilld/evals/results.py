@@ -8,7 +8,7 @@ from typing import Any
 
 from skilld.evals.significance import Comparison, Tally, compare, interval, p_value, tally
 from skilld.store import Store
-from skilld.store.evals import StoredEval, StoredRun
+from skilld.store.evals import StoredCase, StoredEval, StoredRun
 from skilld.types import Proposal
 from skilld.values import value_class
 
@@ -20,42 +20,35 @@ _MIN_SHOWN_P = 0.001
 class CaseOutcome:
     """The outcome of one case. `failed` is the beginning of a failed answer with the edit, if there is one."""
 
-    file: str
-    id: str
+    case: StoredCase
     tally: Tally
     failed: str
 
 
 @value_class
 class EvalOutcome:
-    """The outcome of an evaluation so far. `verdict` is None until all pairs are in."""
+    """The outcome of an evaluation so far."""
 
-    id: str
-    proposal: str
-    without: bool
-    model: str
-    judge: str
-    at: str
-    planned: int
+    plan: StoredEval
     tally: Tally
     cases: tuple[CaseOutcome, ...]
 
     @property
     def tested(self) -> str:
         """What only one side has, in words for people."""
-        return "the edit" if self.proposal else "the skill"
+        return "the edit" if self.plan.proposal else "the skill"
 
     @property
     def verdict(self) -> Comparison | None:
-        """The verdict, once all pairs are in."""
-        return compare(self.tally) if self.tally.pairs >= self.planned else None
+        """The verdict; None until all pairs are in."""
+        return compare(self.tally) if self.tally.pairs >= self.plan.pairs else None
 
     @property
     def sentence(self) -> str:
         """The outcome in words."""
         counts = self.tally
         if self.verdict is None:
-            return f"{counts.pairs} of {self.planned} pairs run; no result until all have run"
+            return f"{counts.pairs} of {self.plan.pairs} pairs run; no result until all have run"
         p = p_value(counts.gained, counts.lost)
         shown = "p < 0.001" if p < _MIN_SHOWN_P else f"p = {p:.2g}"
         sides = f"{counts.with_it} of {counts.pairs} with {self.tested}, {counts.without} of {counts.pairs} without"
@@ -63,17 +56,17 @@ class EvalOutcome:
 
     def as_json(self) -> dict[str, Any]:
         """Return the outcome for JSON; the verdict's fields are null while pairs are missing."""
-        counts, done = self.tally, self.verdict is not None
+        plan, counts, done = self.plan, self.tally, self.verdict is not None
         low, high = interval(counts)
         return {
-            "id": self.id,
-            "proposal": self.proposal or None,
-            "side": "without" if self.without else "with" if self.proposal else "skill",
-            "model": self.model,
-            "judge": self.judge,
-            "at": self.at,
+            "id": plan.id,
+            "proposal": plan.proposal or None,
+            "side": "without" if plan.without else "with" if plan.proposal else "skill",
+            "model": plan.model,
+            "judge": plan.judge,
+            "at": plan.at,
             "pairs": counts.pairs,
-            "planned": self.planned,
+            "planned": plan.pairs,
             "with": counts.with_it,
             "without": counts.without,
             "only_with": counts.gained,
@@ -84,8 +77,8 @@ class EvalOutcome:
             "interval": [round(low, 4), round(high, 4)] if done else None,
             "cases": [
                 {
-                    "file": one.file,
-                    "id": one.id,
+                    "file": one.case.file,
+                    "id": one.case.id,
                     "pairs": one.tally.pairs,
                     "with": one.tally.with_it,
                     "without": one.tally.without,
@@ -107,18 +100,8 @@ def eval_outcome(evaluation: StoredEval, runs: Mapping[tuple[int, bool], StoredR
     for place, case in enumerate(evaluation.cases):
         mine = [number for number in pairs if number % len(evaluation.cases) == place]
         failed = next((runs[number, True].answer for number in mine if not pairs[number][0]), "")
-        cases.append(CaseOutcome(case.file, case.id, tally(pairs[number] for number in mine), failed))
-    return EvalOutcome(
-        id=evaluation.id,
-        proposal=evaluation.proposal,
-        without=evaluation.without,
-        model=evaluation.model,
-        judge=evaluation.judge,
-        at=evaluation.at,
-        planned=evaluation.pairs,
-        tally=tally(pairs.values()),
-        cases=tuple(cases),
-    )
+        cases.append(CaseOutcome(case, tally(pairs[number] for number in mine), failed))
+    return EvalOutcome(evaluation, tally(pairs.values()), tuple(cases))
 
 
 def outcomes_of(store: Store, proposal: Proposal) -> list[EvalOutcome]:

@@ -12,8 +12,7 @@ from skilld.clock import rfc3339
 from skilld.errors import SkilldError
 from skilld.evals.checks import passes_code
 from skilld.evals.plan import Plan, pending_pairs
-from skilld.evals.results import EvalOutcome as Found
-from skilld.evals.results import eval_outcome, with_flag
+from skilld.evals.results import EvalOutcome, eval_outcome, with_flag
 from skilld.mining.questions import Terms
 from skilld.protocol import PROCESSOR_SECONDS, Job, PartialResult, Result
 from skilld.store import Store
@@ -47,7 +46,7 @@ class EvalRun:
         self._id = plan.id
         self.summary = RunSummary()
 
-    def run(self) -> Found:
+    def run(self) -> EvalOutcome:
         """Run the missing pairs until all are in, the budget is spent or the model gives up; return the outcome.
 
         Raises SkilldError if the model cannot be asked at all. An interruption loses no answer.
@@ -114,12 +113,12 @@ class EvalRun:
                 run = StoredRun(answer, holds and passes_code(statements, answer))
                 self._store.evals.save_run(self._id, told.pair, run, ours=ours)
 
-    def _finish(self) -> Found:
+    def _finish(self) -> EvalOutcome:
         """Return the outcome, and flag a proposal that did worse."""
         stored = self._store.evals.get(self._id) or self._plan.stored("")
         found = eval_outcome(stored, self._store.evals.runs(self._id))
         with self._store.transaction():
-            proposal = self._store.proposals.get(found.proposal) if found.proposal else None
+            proposal = self._store.proposals.get(found.plan.proposal) if found.plan.proposal else None
             if proposal is not None and found.verdict is not None:
                 self._store.proposals.save_edit(with_flag(proposal, found))
         return found

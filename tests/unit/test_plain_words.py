@@ -22,6 +22,7 @@ from skilld.evals.significance import Tally
 from skilld.proposals.model import MAX_SUBJECT, compose
 from skilld.report.values import Share
 from skilld.report.wording import brief, sessions
+from skilld.store.evals import StoredCase, StoredEval
 from skilld.types import State
 from support.program import Program
 from support.proposals import make_proposal
@@ -74,8 +75,10 @@ def test_effect_advises_what_is_true(made: State | None, checks: tuple[str, ...]
 
 
 def test_a_case_that_was_not_run_has_no_result(capsys: pytest.CaptureFixture[str]) -> None:
-    cases = (CaseOutcome("f", "1", Tally(both=1, lost=1), ""), CaseOutcome("f", "2", Tally(), ""))
-    print_outcome(EvalOutcome("e", "", False, "m", "m", "", 4, Tally(both=1, lost=1), cases), "")  # noqa: FBT003
+    one, two = StoredCase("f", "1"), StoredCase("f", "2")
+    plan = StoredEval("e", "s", "/s", "", False, "m", "m", 4, (one, two), "")  # noqa: FBT003
+    cases = CaseOutcome(one, Tally(both=1, lost=1), ""), CaseOutcome(two, Tally(), "")
+    print_outcome(EvalOutcome(plan, Tally(both=1, lost=1), cases), "")
     assert capsys.readouterr().out == (
         "2 of 4 pairs run; no result until all have run\n  case 1: 1 of 2 passed with, 2 of 2 without\n"
     )

@@ -120,17 +120,18 @@ def print_outcome(found: EvalOutcome, stopped: str) -> None:
     console.say(found.sentence, style=colour)
     if word is not None:
         low, high = interval(found.tally)
-        models = console.plain(f"{found.model}, judged by {found.judge}" if found.judge != found.model else found.model)
+        plan = found.plan
+        models = console.plain(f"{plan.model}, judged by {plan.judge}" if plan.judge != plan.model else plan.model)
         console.say(f"  difference: {low:+.0%} to {high:+.0%} (95% confidence interval), on these cases with {models}")
     for one in (each for each in found.cases if each.tally.pairs):
         text = f"{one.tally.with_it} of {one.tally.pairs} passed with, {one.tally.without} of {one.tally.pairs} without"
-        console.say(f"  case {console.plain(one.id)}: {text}")
+        console.say(f"  case {console.plain(one.case.id)}: {text}")
         if one.failed:
             console.say(f"    failed with {found.tested}: {console.plain(_shorten(one.failed))}", style="dim")
     if stopped:
         console.say(f"Stopped: {console.plain(stopped)}. To continue, run the same command again.", style="yellow")
-    if word is Comparison.WORSE and found.proposal:
-        undo = f"skilld revert {found.proposal}" if found.without else f"skilld reject {found.proposal}"
+    if word is Comparison.WORSE and found.plan.proposal:
+        undo = f"skilld {'revert' if found.plan.without else 'reject'} {found.plan.proposal}"
         console.say(f"To remove the edit: {undo}")
 
 
