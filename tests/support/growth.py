@@ -32,7 +32,6 @@ _ODD, _STEEP = 5.5, 8  # times the cost for four times the text: four would be l
 _FAR_FROM_LINEAR = 3  # times what the shortest text lets expect of the longest
 _TIMES = 3  # that something is measured to be sure
 LEAST = 4000  # characters
-_MANY = 256  # things in a cache
 _LIBRARIES = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), "<")
 _LETTERS = "abcdefghijklmnopqrst"
 
@@ -304,11 +303,11 @@ def grows_too_fast(
 
 @functools.cache
 def _caches() -> list[Any]:
-    """Return the caches of what is worked out of texts: those that hold many things, and not all that ever come."""
+    """Return the caches that forget: of what is worked out of texts. What never changes is in those without a bound."""
     gc.unfreeze()  # what is frozen is not listed
     found = [one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper)]
     gc.freeze()
-    return [one for one in found if (one.cache_parameters()["maxsize"] or 0) >= _MANY]
+    return [one for one in found if one.cache_parameters()["maxsize"]]
 
 
 def _measured(prepare: Callable[[int], Callable[[], object]], length: int, most: float) -> float:
