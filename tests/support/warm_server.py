@@ -481,11 +481,13 @@ def load_skilld() -> None:
     most of a `run` that judges one batch.
     """
     import skilld
+    from skilld.classify.backends.agent_cli.clients import is_client_variable
     from skilld.classify.backends.offline import Offline
     from skilld.classify.content import choice_members
     from skilld.classify.offline import grammar
     from skilld.classify.offline.reported import reporting
     from skilld.classify.verify import verify
+    from skilld.redact.naming import names_a_key, names_a_user
     from skilld.redact.redactor import Redactor
     from skilld.types import Message, SkillDoc
 
@@ -502,6 +504,7 @@ def load_skilld() -> None:
     verify(Offline().detect(said, [skill]), said, [skill])
     choice_members("Sort the entries.")
     Redactor(bytes(32)).redact("It runs on 2 servers.")
+    names_a_key(""), names_a_user(""), is_client_variable("")
 
 
 def load_litellm() -> None:
