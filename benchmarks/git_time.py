@@ -10,17 +10,16 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
-from functools import partial
 from itertools import count
 from pathlib import Path
 
 from benchmarks.kit import children
 from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.timing import seconds, side_by_side
-from skilld.edit.operations import apply
 from skilld.git.environment import scrub_environment
-from skilld.proposals.model import ProposalCommit, ProposalEdit, Request
-from skilld.proposals.propose import propose
+from skilld.proposals.model import ProposalCommit
+from skilld.proposals.propose import Request, propose
+from skilld.proposals.refit import Edit
 from skilld.types import Evidence, Op, Operation
 from support.proposals import make_proposal
 
@@ -94,8 +93,8 @@ class Repository:
         return seconds(work)
 
     def _request(self, number: int) -> Request:
-        operations = (Operation(Op.INSERT_AFTER, _ANCHOR, f"- Say number {number}."),)
         proposal = make_proposal(
+            operations=(Operation(Op.INSERT_AFTER, _ANCHOR, f"- Say number {number}."),),
             id=f"{number:08x}",
             batch_id=f"{number:016x}",
             path=str(self.root / _SKILL),
@@ -103,7 +102,7 @@ class Repository:
             summary=f"Say number {number}.",
             evidence=(Evidence("turn", f"always say number {number}"),),
         )
-        return Request(ProposalEdit(proposal, partial(apply, operations=operations)))
+        return Request(Edit(proposal))
 
     def _git(self, *arguments: str, given: bytes = b"") -> str:
         variables = {"PATH": os.environ["PATH"], "HOME": str(self._home), "GIT_CONFIG_NOSYSTEM": "1", **_IDENTITY}

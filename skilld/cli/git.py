@@ -25,14 +25,13 @@ _WRITE_COMMANDS = {"add", "branch", "cherry-pick", "commit", "merge", "rebase", 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb: git replaces this process."""
     from skilld.git.managed_repos import list_roots, open_any, person_git
-    from skilld.proposals.staging import private_repositories
 
     given = _git_arguments(arguments)
     if not given:
         raise UsageError("Which git command?", "none given", "For example: skilld git log")
     command = given[0]
     removed = scrub_environment()
-    folder = private_repositories()
+    folder = common.places().repositories
     root, git_dir = _choose_repository(arguments.root, list_roots(folder))
     if command not in _READ_COMMANDS | _MOSTLY_READ_COMMANDS | _WRITE_COMMANDS:
         plain = shell_command(["git", f"--git-dir={git_dir}", f"--work-tree={root}", *given])

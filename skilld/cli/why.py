@@ -33,7 +33,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.git.errors import NotTrackedError
     from skilld.proposals.explain import find_origin, uncommitted_origin
-    from skilld.proposals.staging import private_repositories
 
     scrub_environment()
     store = common.store_or_empty()
@@ -50,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
             return _print_lines(saying, arguments.place, as_json=arguments.json)
         path, line, _ = saying[0]
     try:
-        line_origin = find_origin(path, line, private_repositories())
+        line_origin = find_origin(path, line)
     except NotTrackedError as error:
         if not any(proposal.creates for proposal in _accepted_for(store, path)):
             title = "No proposal added this line, and the file is not a skill in a git repository"

@@ -90,15 +90,13 @@ def added_at(path: str, line: int) -> float | None:
     except OSError:
         return None
     # Git is loaded only for a line that was repeated: few sessions have one.
-    from skilld.git.managed_repos import find_any
     from skilld.git.objects import read_commit
     from skilld.proposals.explain import find_origin
-    from skilld.proposals.staging import private_repositories
+    from skilld.proposals.repositories import find_file
 
     with suppress(SkilldError, OSError):
-        private = private_repositories()
-        if origin := find_origin(file, line, private).commit:
-            commit = read_commit(find_any(file, private).repo.git, origin)
+        if origin := find_origin(file, line).commit:
+            commit = read_commit(find_file(file).repo.git, origin)
             if commit is not None:
                 return min(float(commit.committer.seconds), changed)  # a commit may come from any clock
     return changed

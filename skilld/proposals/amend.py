@@ -21,8 +21,9 @@ from skilld.edit.operations import apply
 from skilld.edit.secrets import refuse_secrets
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff
-from skilld.git.managed_repos import open_any, track
+from skilld.git.managed_repos import track
 from skilld.git.session import shared_git
+from skilld.paths import places
 from skilld.proposals import narrow
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rebuild_branch, require_repo
 from skilld.proposals.explain import apply_only, parts, read_versions
@@ -30,8 +31,9 @@ from skilld.proposals.model import EDITED_NOTE, at_path, without_remark
 from skilld.proposals.person_text import require_own_text, with_text
 from skilld.proposals.remake import remake_proposal
 from skilld.proposals.remarks import UNDONE, refusal_and_remedy
+from skilld.proposals.repositories import repo_at
 from skilld.proposals.results import new_staging_result, record_changes
-from skilld.proposals.staging import original_and_current, private_repositories, refit_to_head, restage, stage
+from skilld.proposals.staging import original_and_current, refit_to_head, restage, stage
 from skilld.proposals.staging_result import StagingResult
 from skilld.proposals.worktree import renamed_here
 from skilld.skills.find import FILE
@@ -133,7 +135,7 @@ def decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], deci
     rest = replace(rest, operations=_separate_operations(before, proposal.operations, there, numbers - set(chosen)))
     report = _decide_on_changed(store, proposal, selected, decision)
     try:
-        tracked = track(Path(rest.path), private_repositories())
+        tracked = track(Path(rest.path), places().repositories)
         rest = refit_to_head(rest, tracked, apply_only(before, proposal.operations, there)) or rest
         made = stage_and_store(store, rest)
         rebuild_branch(store, made.repo)
@@ -203,7 +205,7 @@ def _stage_again(store: Store, proposal: Proposal) -> tuple[Proposal, StagingRes
     note = "" if proposal.state is State.STALE else without_remark(proposal).note
     proposal = replace(proposal, state=State.OPEN, note=note)
     if not os.path.lexists(proposal.path):
-        repo = open_any(Path(proposal.repo), private_repositories())
+        repo = repo_at(proposal.repo)
         proposal = at_path(proposal, renamed_here(repo, proposal, proposal.commit))
     try:
         return stage_on_branch(store, proposal, restored=True)

@@ -20,11 +20,12 @@ from skilld.git.repo import TrackedFile
 from skilld.git.session import shared_git
 from skilld.markdown.structure import is_default_title
 from skilld.proposals import worktree
-from skilld.proposals.model import Apply, heard_by
+from skilld.proposals.model import heard_by
 from skilld.proposals.refit import Edit
-from skilld.proposals.staging import private_repositories, restage
+from skilld.proposals.repositories import tracked_file
+from skilld.proposals.staging import restage
 from skilld.proposals.staging_result import StagingResult
-from skilld.proposals.worktree import find_proposal_file, read_own_commit
+from skilld.proposals.worktree import read_own_commit
 from skilld.protocol import AutoRules
 from skilld.types import AutoApply, Op, Proposal
 from skilld.words import has_negation
@@ -38,14 +39,15 @@ _TITLE = "The proposal was not applied"
 
 
 @shared_git()
-def apply_unasked(proposal: Proposal, apply: Apply, private: Path | None = None) -> str:
+def apply_unasked(edit: Edit) -> str:
     """Apply a proposal and return its commit on the branch that is checked out where its skill lives.
 
-    `private` is the folder of skilld's own repositories. Raises RefusedError and changes nothing if the file or its
-    index entry differs from HEAD's, an operation is in progress, HEAD is detached or the staging branch itself, or the
-    edit does not fit. A new skill is never applied unasked.
+    Raises RefusedError and changes nothing if the file or its index entry differs from HEAD's, an operation is in
+    progress, HEAD is detached or the staging branch itself, or the edit does not fit. A new skill is never applied
+    unasked.
     """
-    tracked = find_proposal_file(proposal, private)
+    proposal = edit.proposal
+    tracked = tracked_file(proposal)
     if proposal.creates or tracked.entry is None:
         raise RefusedError(_TITLE, "new skills always need your approval")
     repo, path = tracked.repo, Path(proposal.path)
@@ -60,7 +62,7 @@ def apply_unasked(proposal: Proposal, apply: Apply, private: Path | None = None)
     old = worktree.read_file(path)
     if old != objects.read_blob(repo.git, repo.head, tracked.relpath):
         raise RefusedError(_TITLE, f"{tracked.relpath} has uncommitted changes")
-    new = apply(old)
+    new = edit(old)
     entry = tree.Entry(tracked.entry.mode, repo.git.add("blob", new))
     commit = objects.write_commit(
         repo.git,
@@ -106,7 +108,7 @@ def apply_allowed(
         if not (_is_allowed(proposal, rules) and _is_typed_by_person(proposal, typed)):
             continue
         try:
-            commit = apply_unasked(proposal, Edit(proposal), private_repositories())
+            commit = apply_unasked(Edit(proposal))
         except SkilldError as error:
             staged.change(replace(proposal, note=f"not applied: {error.cause or error.title}"))
             continue

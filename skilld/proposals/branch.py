@@ -14,8 +14,8 @@ from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.proposals.file_history import path_in, read_file_on_branch
-from skilld.proposals.model import Apply, Base, ProposalEdit, StagingState
-from skilld.proposals.refit import fit_edit
+from skilld.proposals.model import Apply, Base, StagingState
+from skilld.proposals.refit import Edit, fit_edit
 from skilld.values import value_class
 
 
@@ -38,15 +38,15 @@ class Branch:
             return None if self.commits is None else self.tip
         return self.commits[0].parents[0]
 
-    def edited_files(self, open_proposals: Mapping[str, ProposalEdit], dropped: Collection[str]) -> dict[str, bool]:
+    def edited_files(self, open_edits: Mapping[str, Edit], dropped: Collection[str]) -> dict[str, bool]:
         """Return the paths that open proposals on the branch edit, each with whether one of them creates the file."""
         on_branch = {name for commit in self.commits or () for name in commit.proposals if name not in dropped}
         files: dict[str, bool] = {}
-        for name, item in open_proposals.items():
+        for name, edit in open_edits.items():
             if name in on_branch:
-                path = item.proposal.relpath
-                files[path] = item.proposal.creates or files.get(path, False)
-                files |= {other: False for other in item.also if other not in files}
+                path = edit.proposal.relpath
+                files[path] = edit.proposal.creates or files.get(path, False)
+                files |= {other: False for other in edit.also if other not in files}
         return files
 
     def ref_changes(self, tip: str | None, at: Mapping[str, str], dropped: Collection[str]) -> list[refs.RefChange]:
@@ -63,7 +63,7 @@ class Branch:
         return changes + [refs.RefChange(refs.proposal_ref(name), None, oid) for name, oid in gone]
 
 
-def read_branch(repo: Repo, open_proposals: Sequence[ProposalEdit], bases: Collection[str] = ()) -> Branch:
+def read_branch(repo: Repo, open_edits: Mapping[str, Edit], bases: Collection[str] = ()) -> Branch:
     """Return the branch; without commits if it holds something that cannot be rebuilt.
 
     `bases` are those of proposals that are open no more, but may still be on it.
@@ -73,7 +73,7 @@ def read_branch(repo: Repo, open_proposals: Sequence[ProposalEdit], bases: Colle
     tip = found.get(STAGING_REF)
     if tip is None:
         return Branch(None, proposals, [])
-    known = {*(item.proposal.base for item in open_proposals), *bases}
+    known = {*(edit.proposal.base for edit in open_edits.values()), *bases}
     try:
         return Branch(tip, proposals, read_staged_commits(repo, tip, sorted(known)))
     except RebuildBlockedError as error:
@@ -248,7 +248,7 @@ def replay_commits(
     repo: Repo,
     rest: Base,
     commits: Iterable[Commit],
-    open_proposals: Mapping[str, ProposalEdit],
+    open_edits: Mapping[str, Edit],
     dropped: Collection[str],
 ) -> StagingState:
     """Rebuild `commits` on a base without the `dropped` proposals; commits that are already in place are kept.
@@ -259,11 +259,11 @@ def replay_commits(
     for commit in commits:
         if commit.proposals and all(name in dropped for name in commit.proposals):
             continue
-        mine = [open_proposals[name] for name in commit.proposals if name in open_proposals]
+        mine = [open_edits[name] for name in commit.proposals if name in open_edits]
         if commit.parents == (staging.top,):
             staging.tip = commit.oid
-            for item in mine:
-                staging.moved |= item.new_commit(commit.oid)
+            for edit in mine:
+                staging.moved |= edit.new_commit(commit.oid)
         elif (
             root := _replay_tree(repo, commit, mine[0] if len(commit.proposals) == len(mine) == 1 else None, staging)
         ) is None:
@@ -277,25 +277,25 @@ def replay_commits(
                 author=commit.author,
                 committer=commit.committer,
             )
-            staging.moved |= dict.fromkeys((item.proposal.id for item in mine), staging.top)
-        staging.at |= dict.fromkeys((item.proposal.id for item in mine), staging.top)
+            staging.moved |= dict.fromkeys((edit.proposal.id for edit in mine), staging.top)
+        staging.at |= dict.fromkeys((edit.proposal.id for edit in mine), staging.top)
     return staging
 
 
-def _replay_tree(repo: Repo, commit: Commit, item: ProposalEdit | None, staging: StagingState) -> str | None:
+def _replay_tree(repo: Repo, commit: Commit, edit: Edit | None, staging: StagingState) -> str | None:
     """Return the tree of a commit made again on the branch's new tip, or None if there is nothing to commit."""
-    if item is not None and commit.committer.email == OWN_EMAIL:
-        return _reapply_tree(repo, commit, item, staging)
+    if edit is not None and commit.committer.email == OWN_EMAIL:
+        return _reapply_tree(repo, commit, edit, staging)
     try:
         return merge_tree(repo, commit, staging.top)
     except line_diff.MergeConflictError as error:
-        if item is None:
+        if edit is None:
             raise RebuildBlockedError(f"your commit on {STAGING_BRANCH} no longer applies: {commit.subject}") from error
-    return _reapply_tree(repo, commit, item, staging)
+    return _reapply_tree(repo, commit, edit, staging)
 
 
-def _reapply_tree(repo: Repo, commit: Commit, item: ProposalEdit, staging: StagingState) -> str | None:
-    proposal, path = item.proposal, item.proposal.relpath
+def _reapply_tree(repo: Repo, commit: Commit, edit: Edit, staging: StagingState) -> str | None:
+    proposal, path = edit.proposal, edit.proposal.relpath
     if not proposal.creates and objects.read_blob(repo.git, staging.base, path) is None:
         path = read_file_on_branch(repo, staging.base, path, None).relpath
     names = [f"{parent}:{path}" for parent in (staging.base, staging.top)]
@@ -311,25 +311,24 @@ def _reapply_tree(repo: Repo, commit: Commit, item: ProposalEdit, staging: Stagi
         return None
     try:
         if before is None or after is None:
-            edited = item.apply(current)
+            edited = edit(current)
         else:
             base = partial(objects.read_common_version, repo.git, commit.parents[0], staging.base, path)
-            edited = _refit(item, before, after, current, base)
+            edited = _refit(edit, before, after, current, base)
     except SkilldError as error:
         staging.stale[proposal.id] = str(error)
         return None
     if edited == current:
         staging.already_said.append(proposal.id)
         return None
-    return with_files(repo, staging.top, side_files(repo, staging.top, item.also) | {path: edited})
+    return with_files(repo, staging.top, side_files(repo, staging.top, edit.also) | {path: edited})
 
 
-def _refit(item: ProposalEdit, before: bytes, after: bytes, current: bytes, base: Callable[[], bytes | None]) -> bytes:
+def _refit(edit: Edit, before: bytes, after: bytes, current: bytes, base: Callable[[], bytes | None]) -> bytes:
     """Return `current` with the edit at a certain place, else wherever it fits. Raises SkilldError."""
-    if item.exactly is not None:
-        with suppress(SkilldError):
-            return fit_edit(item.exactly, before, after, current, base)
-    return item.refit(before, after, current) if item.refit is not None else item.apply(current)
+    with suppress(SkilldError):
+        return fit_edit(edit.refit_exactly, before, after, current, base)
+    return edit.refit_loosely(before, after, current)
 
 
 def side_files(repo: Repo, commit: str, edits: Mapping[str, Apply]) -> dict[str, bytes]:

@@ -15,15 +15,15 @@ from skilld.files import shell_command
 from skilld.git import line_diff, objects, refs, state, tree
 from skilld.git.errors import GitTimeoutError
 from skilld.git.line_diff import undo
-from skilld.git.managed_repos import open_any
 from skilld.git.objects import Commit, Ident
 from skilld.git.repo import Repo
 from skilld.git.run import PersonGit, literal
 from skilld.proposals import worktree
 from skilld.proposals.file_history import REVERTS_TRAILER, path_in, read_history, reverted_commits
-from skilld.proposals.model import MOVED_TO, Apply, CommitMethod, DecisionCommit, Refit
+from skilld.proposals.model import MOVED_TO, Apply, CommitMethod, DecisionCommit
 from skilld.proposals.person_text import further_files, name_files, refuse_amended_secrets
-from skilld.proposals.refit import fit_edit, side_edits
+from skilld.proposals.refit import Edit, fit_edit
+from skilld.proposals.repositories import repo_at
 from skilld.proposals.rewritten import is_rewritten_here
 from skilld.proposals.taking_out import describe_rest, headings_in_use, lines_of_others, take_out
 from skilld.proposals.whereabouts import Change, find_amended_commit, find_branch, read_change, short_name
@@ -164,28 +164,22 @@ def commit_removal(work_tree: Worktree, message: bytes) -> DecisionCommit:
 _TITLE = "The proposal was not accepted"
 
 
-def accept(
-    proposal: Proposal,
-    apply: Apply,
-    removed: Mapping[str, str],
-    private: Path | None = None,
-    refit: Refit | None = None,
-) -> DecisionCommit:
+def accept(edit: Edit, removed: Mapping[str, str]) -> DecisionCommit:
     """Bring a proposal into the branch that is checked out in its skill's work tree.
 
-    `removed` is what `scrub_environment` returned, `private` the folder of skilld's own repositories. `refit` makes the
-    edit in a version that was edited since; without it the edit is placed by its anchors only. A proposal whose edit is
-    already there counts as accepted. Raises RefusedError and changes nothing for a dirty skill, an operation in
-    progress or a detached HEAD, each with the command to do it by hand, and if the edit has no certain place.
+    `removed` is what `scrub_environment` returned. A proposal whose edit is already there counts as accepted. Raises
+    RefusedError and changes nothing for a dirty skill, an operation in progress or a detached HEAD, each with the
+    command to do it by hand, and if the edit has no certain place.
     """
-    with prepared_worktree(proposal, removed, private, _TITLE, ("cherry-pick", proposal.commit)) as work_tree:
-        return _apply_commit(work_tree, proposal, apply, refit)
+    proposal = edit.proposal
+    with prepared_worktree(proposal, removed, _TITLE, ("cherry-pick", proposal.commit)) as work_tree:
+        return _apply_commit(work_tree, proposal, edit)
 
 
-def _apply_commit(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: Refit | None) -> DecisionCommit:
+def _apply_commit(work_tree: Worktree, proposal: Proposal, edit: Edit) -> DecisionCommit:
     edited = find_amended_commit(work_tree.repo, proposal)
     commit = edited or read_own_commit(work_tree.repo, proposal.id, proposal.commit)
-    commit = commit or _earlier_landing(work_tree, proposal, apply)
+    commit = commit or _earlier_landing(work_tree, proposal, edit)
     if commit is None:
         cause = "its commit is no longer in the repository"
         raise RefusedError(
@@ -197,7 +191,7 @@ def _apply_commit(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: 
         refuse_amended_secrets(_TITLE, proposal, *read_versions(work_tree, commit, relpath))
     is_here = path_in(work_tree.repo, commit, work_tree.tracked.relpath) == work_tree.tracked.relpath
     merges = is_here and would_merge(work_tree, before, after) and _sides_merge(work_tree, commit)
-    if merges and not _would_misnumber(work_tree, before, after, refit if edited is None else None):
+    if merges and (edited is not None or not _would_misnumber(work_tree, before, after, edit)):
         done = try_git_command(work_tree, "cherry-pick", commit.oid)
         if done is not None:
             _write_sparse_file(work_tree, after)
@@ -216,22 +210,21 @@ def _apply_commit(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: 
     def change(current: bytes) -> bytes:
         if edited is not None:
             return undo(after, before, current)
-        edit = refit if refit is not None else lambda _before, _after, now: apply(now)
-        return fit_edit(edit, before, after, current, common)
+        return fit_edit(edit.refit_exactly, before, after, current, common)
 
-    with written_side_edits(work_tree, side_edits(proposal)):
+    with written_side_edits(work_tree, edit.also):
         if work_tree.tracked.entry is None:
             return commit_new_file(work_tree, change(b""), commit.message, commit.author)
         return commit_by_lines(work_tree, change, commit.message, commit.author)
 
 
-def _earlier_landing(work_tree: Worktree, proposal: Proposal, apply: Apply) -> Commit | None:
+def _earlier_landing(work_tree: Worktree, proposal: Proposal, edit: Edit) -> Commit | None:
     """Return the commit of HEAD that brought in exactly this edit before; git may have pruned the proposal's own."""
     landing = _find_landing_commit(work_tree, proposal)
     if landing is not None:
         before, after = read_versions(work_tree, landing)
         with suppress(SkilldError):
-            return landing if apply(before) == after else None
+            return landing if edit(before) == after else None
     return None
 
 
@@ -241,13 +234,13 @@ def _sides_merge(work_tree: Worktree, commit: Commit, *, back: bool = False) -> 
     return all(would_merge(work_tree, *(pair[::-1] if back else pair), relpath) for relpath, pair in both.items())
 
 
-def _would_misnumber(work_tree: Worktree, before: bytes, after: bytes, refit: Refit | None) -> bool:
+def _would_misnumber(work_tree: Worktree, before: bytes, after: bytes, edit: Edit) -> bool:
     """Whether a clean cherry-pick would leave an added step with another number than it has, or double a line."""
     current = objects.read_blob(work_tree.repo.git, work_tree.repo.head, work_tree.tracked.relpath)
-    if refit is None or current is None:
+    if current is None:
         return False
     try:
-        merged, fitted = line_diff.merge(before, current, after), refit(before, after, current)
+        merged, fitted = line_diff.merge(before, current, after), edit.refit_exactly(before, after, current)
     except (SkilldError, line_diff.MergeConflictError):
         return False
     return sorted(line_diff.split_lines(merged)) != sorted(line_diff.split_lines(fitted))
@@ -302,24 +295,23 @@ def _write_side_edits(proposal: Proposal) -> None:
 _REVERT_TITLE = "The proposal was not reverted"
 
 
-def revert(proposal: Proposal, removed: Mapping[str, str], private: Path | None = None) -> DecisionCommit:
+def revert(proposal: Proposal, removed: Mapping[str, str]) -> DecisionCommit:
     """Take a proposal out of the branch that is checked out in its skill's work tree.
 
-    `removed` is what `scrub_environment` returned, `private` the folder of skilld's own repositories. An edit that is
-    no longer there counts as reverted. Raises RefusedError as `accept` does, and for a new skill that was changed
-    since.
+    `removed` is what `scrub_environment` returned. An edit that is no longer there counts as reverted. Raises
+    RefusedError as `accept` does, and for a new skill that was changed since.
     """
     named = proposal.landed or proposal.commit
-    with prepared_worktree(proposal, removed, private, _REVERT_TITLE, ("revert", named)) as work_tree:
+    with prepared_worktree(proposal, removed, _REVERT_TITLE, ("revert", named)) as work_tree:
         return _revert_commit(work_tree, proposal)
 
 
-def revert_worktree(proposal: Proposal, private: Path | None = None) -> None:
+def revert_worktree(proposal: Proposal) -> None:
     """Take a proposal out of its file, and its further files, where it was written but not committed.
 
     Raises RefusedError and changes nothing if its lines cannot be found there, or if it is a new file that was changed.
     """
-    repo = open_any(Path(proposal.repo), private)
+    repo = repo_at(proposal.repo)
     change = read_change(repo, proposal)
     if change.before is None or change.after is None:
         raise RefusedError(_REVERT_TITLE, "its commit is no longer in the repository", _by_hand(proposal))

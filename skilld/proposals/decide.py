@@ -15,7 +15,6 @@ from pathlib import Path
 from skilld.clock import rfc3339
 from skilld.errors import RefusedError, SkilldError
 from skilld.files import shell_command, shell_quoted
-from skilld.git.managed_repos import open_any
 from skilld.git.repo import Repo
 from skilld.git.session import shared_git
 from skilld.proposals.cherry_pick import accept as land
@@ -43,9 +42,10 @@ from skilld.proposals.remarks import (
     refusal_and_remedy,
     remake_status,
 )
+from skilld.proposals.repositories import is_private, repo_at
 from skilld.proposals.results import new_staging_result, record_changes
 from skilld.proposals.rewritten import is_rewritten_here
-from skilld.proposals.staging import private_repositories, restage
+from skilld.proposals.staging import restage
 from skilld.proposals.whereabouts import is_gone_from_file
 from skilld.store import Store
 from skilld.store.proposals import OTHER_MACHINE, UNWANTED_STATES
@@ -94,7 +94,7 @@ def accepting(removed: Mapping[str, str], *, worktree: bool = False) -> Decision
                 proposal.note,
                 f"To write the file without committing: skilld accept --worktree {proposal.id}",
             )
-        return land(proposal, edit, removed, private_repositories(), edit.refit_exactly)
+        return land(edit, removed)
 
     return Decision(_ACCEPTABLE, State.ACCEPTED, carry_out)
 
@@ -109,9 +109,9 @@ def reverting(removed: Mapping[str, str], why: str = "") -> Decision:
 
     def carry_out(proposal: Proposal) -> DecisionCommit | None:
         if is_only_written(proposal):
-            revert_worktree(proposal, private_repositories())
+            revert_worktree(proposal)
             return None
-        return take_out(proposal, removed, private_repositories())
+        return take_out(proposal, removed)
 
     return Decision(frozenset({State.ACCEPTED}), State.REVERTED, carry_out, why)
 
@@ -243,7 +243,7 @@ def _describe_outcome(proposal: Proposal, after: State, landed: DecisionCommit |
     if landed.method is CommitMethod.NOTHING:
         says = "already says" if after is State.ACCEPTED else "no longer says"
         return f"No commit was needed: {proposal.relpath} {says} this. {back}"
-    repo = open_any(Path(proposal.repo), private_repositories())
+    repo = repo_at(proposal.repo)
     branch = (repo.branch or "").removeprefix("refs/heads/")
     where = f"{f' on {branch}' if branch else ''}{_describe_place(proposal)}"
     more = _describe_further(proposal) if after is State.ACCEPTED else ""
@@ -269,7 +269,7 @@ def _describe_superproject(repo: Repo) -> str:
 def _describe_place(proposal: Proposal) -> str:
     """Return where a decision was carried out, unless it is the repository of the current folder."""
     top = Path(proposal.path.removesuffix(f"/{proposal.relpath}"))
-    if Path(proposal.repo).parent == private_repositories():
+    if is_private(proposal.repo):
         return f" in the repository that skilld keeps for {top} (to see it: skilld git --root {shell_quoted(top)} log)"
     try:
         return "" if Path.cwd().is_relative_to(top) else f" in {top}"

@@ -17,7 +17,7 @@ from skilld.git import line_diff, objects
 from skilld.git.environment import scrub_environment
 from skilld.git.errors import NotTrackedError
 from skilld.git.line_diff import undo
-from skilld.git.managed_repos import find_any, open_any, root_of
+from skilld.git.managed_repos import root_of
 from skilld.git.objects import merges_cleanly, read_blob, read_commit
 from skilld.git.repo import Repo, TrackedFile, find_for_new, find_tracked
 from skilld.git.session import shared_git
@@ -25,7 +25,7 @@ from skilld.git.staging_branch import STAGING_REF
 from skilld.paths import places
 from skilld.proposals.file_history import path_in, read_history
 from skilld.proposals.refit import Edit, fit_edit, step_texts
-from skilld.proposals.staging import private_repositories
+from skilld.proposals.repositories import find_file, is_private, repo_at
 from skilld.skills.set_aside import trash_folder, way_back
 from skilld.text import compare_lines, pluralize
 from skilld.types import Operation, Proposal, State
@@ -96,7 +96,7 @@ def shown_versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
         return found
     scrub_environment()
     try:
-        base = read_blob(open_any(Path(proposal.repo), private_repositories()).git, proposal.base, proposal.relpath)
+        base = read_blob(repo_at(proposal.repo).git, proposal.base, proposal.relpath)
         if base is None or base == found[0]:
             return found
         after = fit_edit(Edit(proposal).refit_exactly, *found, base, lambda: base)
@@ -111,7 +111,7 @@ def _committed_versions(proposal: Proposal, relpath: str) -> list[bytes | None]:
         return [None, None]
     scrub_environment()
     try:
-        repo = open_any(Path(proposal.repo), private_repositories())
+        repo = repo_at(proposal.repo)
         made = read_commit(repo.git, proposal.commit)
         if made is not None and relpath == proposal.relpath:
             relpath = path_in(repo, made, relpath)
@@ -153,7 +153,7 @@ def _with_landing_commit(proposal: Proposal) -> Proposal:
         return proposal
     scrub_environment()
     try:
-        commit = read_commit(open_any(Path(proposal.repo), private_repositories()).git, proposal.landed)
+        commit = read_commit(repo_at(proposal.repo).git, proposal.landed)
     except SkilldError:
         return proposal
     alone = commit is not None and commit.proposals == (proposal.id,)
@@ -232,7 +232,7 @@ class ProposalReader:
         if address not in self._repos:
             scrub_environment()
             try:
-                self._repos[address] = open_any(Path(address), private_repositories())
+                self._repos[address] = repo_at(address)
             except (OSError, SkilldError):
                 self._repos[address] = None
         return self._repos[address]
@@ -240,8 +240,8 @@ class ProposalReader:
 
 def describe_destination(proposal: Proposal) -> str:
     """Return that accepting an open proposal commits nothing to the person's repository, and why; empty if it does."""
-    repo, path = Path(proposal.repo), Path(proposal.path)
-    if proposal.state is not State.OPEN or repo.parent != private_repositories():
+    path = Path(proposal.path)
+    if proposal.state is not State.OPEN or not is_private(proposal.repo):
         return ""
     scrub_environment()
     try:
@@ -273,13 +273,13 @@ class Origin:
 
 
 @shared_git()
-def find_origin(path: Path, line: int, private: Path | None = None) -> Origin:
+def find_origin(path: Path, line: int) -> Origin:
     """Return the origin of line `line` (from 1) of the skill at `path` as it stands in the work tree.
 
-    Lines that moved within the file, or from another one, are followed. `private` is the folder of skilld's own
-    repositories. Raises UsageError for a line the file does not have, and as `skilld.git.repo.find_tracked` does.
+    Lines that moved within the file, or from another one, are followed. Raises UsageError for a line the file does not
+    have, and as `skilld.git.repo.find_tracked` does.
     """
-    tracked = find_any(path, private) if private is not None else find_tracked(path)
+    tracked = find_file(path)
     git, relpath = tracked.repo.git, tracked.relpath
     origin = uncommitted_origin(path, line)
     now = _lines_of(path)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
-from skilld.clock import parse_time
 from skilld.text import one_line, pluralize, sentence_starts, truncate
 from skilld.types import OBSERVED_TURN, Proposal, State, TargetKind, Update
 from skilld.values import value_class
@@ -30,10 +29,6 @@ CREATABLE = frozenset({TargetKind.INSTRUCTIONS, TargetKind.PERSONAL})
 
 Apply = Callable[[bytes], bytes]
 """From the bytes of a SKILL.md (b"": none) to the edited bytes; raises SkilldError if an anchor is gone."""
-
-
-Refit = Callable[[bytes, bytes, bytes], bytes]
-"""From a SKILL.md before and after an edit, and another version, to that version edited; raises SkilldError."""
 
 
 def top_folder(proposal: Proposal) -> Path:
@@ -79,61 +74,6 @@ def said_updates(proposal: Proposal) -> list[Update]:
     plain = Update(None, "", proposal.summary, "", proposal.kind, 1, "")
     every = proposal.updates or (plain,)
     return [one for one in every if one.turn != OBSERVED_TURN] if proposal.evidence else []
-
-
-@value_class
-class ProposalEdit:
-    """A proposal and its edit.
-
-    `refit` makes the same edit in a version other than the original; without it, `apply` does. `exactly` does so where
-    the place is certain. `also` has the edits of further files, by their paths in the repository: one that does not fit
-    is left out.
-    """
-
-    proposal: Proposal
-    apply: Apply
-    refit: Refit | None = None
-    also: Mapping[str, Apply] = field(default_factory=dict)
-    exactly: Refit | None = None
-
-    def new_commit(self, commit: str) -> dict[str, str]:
-        """Return the new commit by the proposal's ID; empty if it is the known one."""
-        known = self.proposal.commit
-        return {self.proposal.id: commit} if known and known != commit else {}
-
-
-@value_class
-class Request:
-    """A proposal to commit; its creation time becomes the commit's date.
-
-    `open_proposals` are those of the same repository, each with its commit as known to the store; `dropped` the IDs of
-    decided ones that may still be on the branch, with the times at which that was known: see `rebuild`. `private` is
-    the folder of skilld's own repositories, for a skill that git does not track; without it such a skill is refused.
-    `restored` says that the person removed the proposal from the staging branch or from theirs and wants it back: it is
-    committed even if its ref or their history still has it. `remark` is a sentence for the message. `of_batch` says
-    that an earlier try of its batch may have made it under another ID: parts split off a proposal have its batch, too.
-    """
-
-    edit: ProposalEdit
-    open_proposals: tuple[ProposalEdit, ...] = ()
-    dropped: Collection[str] = ()
-    private: Path | None = None
-    restored: bool = False
-    remark: str = ""
-    of_batch: bool = False
-
-    @property
-    def proposal(self) -> Proposal:
-        """The proposal to commit."""
-        return self.edit.proposal
-
-    @property
-    def epoch(self) -> int:
-        """Its time in seconds since 1970."""
-        moment = parse_time(self.proposal.created_at)
-        if moment is None:
-            raise ValueError(f"{self.proposal.created_at!r} is not a time")
-        return int(moment)
 
 
 @value_class

@@ -14,7 +14,6 @@ from pathlib import Path
 from skilld.clock import parse_time
 from skilld.git import objects, refs, state
 from skilld.git.errors import NotTrackedError
-from skilld.git.managed_repos import open_any
 from skilld.git.repo import Repo
 from skilld.git.session import shared_git
 from skilld.git.staging_branch import STAGING_REF
@@ -36,6 +35,7 @@ from skilld.proposals.model import (
     is_undecided,
     put_away_note,
 )
+from skilld.proposals.repositories import repo_at
 from skilld.proposals.rewritten import find_moved, find_section, rewritten_note
 from skilld.proposals.whereabouts import (
     NO_CHANGE,
@@ -200,14 +200,14 @@ _MARGIN_SECONDS = 2 * 86400  # clocks of two machines differ, and dates are thos
 
 
 @shared_git()
-def observe(address: Path, proposals: Sequence[Proposal], private: Path | None = None) -> list[Observation]:
+def observe(address: Path, proposals: Sequence[Proposal]) -> list[Observation]:
     """Return what git shows of each proposal of the repository at `address`.
 
-    Pass open ones, and accepted or rejected ones for as long as a later change of mind should be noticed. `private` is
-    the folder of skilld's own repositories; there the skills are first committed as found. Raises RefusedError if the
-    repository exists but is not supported.
+    Pass open ones, and accepted or rejected ones for as long as a later change of mind should be noticed. In one of
+    skilld's own repositories the skills are first committed as found. Raises RefusedError if the repository exists but
+    is not supported.
     """
-    repo = _open_repo(address, private)
+    repo = find_repo(address)
     if repo is None:
         return [Observation(proposal.id, GitStatus.GONE) for proposal in proposals]
     dates = [parse_time(proposal.created_at) for proposal in proposals]
@@ -280,16 +280,12 @@ def _with_time(repo: Repo, proposal: Proposal, found: Observation) -> Observatio
     return replace(found, at=float(commit.committer.seconds)) if commit else found
 
 
-def _open_repo(address: Path, private: Path | None) -> Repo | None:
+def find_repo(address: Path) -> Repo | None:
+    """Return the repository at `address`, None if there is none. Raises RefusedError if it is not supported."""
     try:
-        return open_any(address, private) if address.is_dir() else None
+        return repo_at(address) if address.is_dir() else None
     except NotTrackedError:
         return None
-
-
-def is_repo_there(address: Path, private: Path | None = None) -> bool:
-    """Whether the repository at `address` exists. Raises RefusedError if it is not supported."""
-    return _open_repo(address, private) is not None
 
 
 def _observe_proposal(

@@ -10,19 +10,21 @@ import math
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 
+from skilld.clock import parse_time
 from skilld.errors import SkilldError
 from skilld.files import read_whole
 from skilld.git import objects, refs, state, tree
 from skilld.git.errors import LostRaceError, StagingBusyError
-from skilld.git.managed_repos import open_any, track
+from skilld.git.managed_repos import track
 from skilld.git.objects import OWN_EMAIL, Commit, Ident
 from skilld.git.repo import Repo, TrackedFile
 from skilld.git.session import shared_git
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.git.state import repo_lock
+from skilld.paths import places
 from skilld.proposals import model
 from skilld.proposals.branch import (
     Branch,
@@ -41,13 +43,47 @@ from skilld.proposals.model import (
     Base,
     NoChange,
     ProposalCommit,
-    ProposalEdit,
     ProposeOutcome,
-    Request,
     StagingState,
     WaitsForPerson,
 )
+from skilld.proposals.refit import Edit
+from skilld.proposals.repositories import repo_at
 from skilld.types import Proposal
+from skilld.values import value_class
+
+
+@value_class
+class Request:
+    """A proposal to commit; its creation time becomes the commit's date.
+
+    `open_edits` are those of the open proposals of the same repository, by their IDs; `dropped` the IDs of decided ones
+    that may still be on the branch, with the times at which that was known: see `rebuild`. `restored` says that the
+    person removed the proposal from the staging branch or from theirs and wants it back: it is committed even if its
+    ref or their history still has it. `remark` is a sentence for the message. `of_batch` says that an earlier try of
+    its batch may have made it under another ID: parts split off a proposal have its batch, too.
+    """
+
+    edit: Edit
+    open_edits: Mapping[str, Edit] = field(default_factory=dict)
+    dropped: Collection[str] = ()
+    restored: bool = False
+    remark: str = ""
+    of_batch: bool = False
+
+    @property
+    def proposal(self) -> Proposal:
+        """The proposal to commit."""
+        return self.edit.proposal
+
+    @property
+    def epoch(self) -> int:
+        """Its time in seconds since 1970."""
+        moment = parse_time(self.proposal.created_at)
+        if moment is None:
+            raise ValueError(f"{self.proposal.created_at!r} is not a time")
+        return int(moment)
+
 
 # A retried job returns the proposal of an earlier try instead of making another one.
 
@@ -69,7 +105,7 @@ def find_earlier(request: Request, tracked: TrackedFile, branch: Branch) -> Prop
     base = branch.base or repo.head
     stands = {one: item.oid for item in branch.commits or () for one in item.proposals}
     moved: dict[str, str] = {}
-    for other in request.open_proposals:  # that try could not report where it moved them
+    for other in request.open_edits.values():  # that try could not report where it moved them
         moved |= other.new_commit(stands.get(other.proposal.id, other.proposal.commit))
     staging = StagingState(branch.tip, describe_base(repo, base), moved)
     return ProposalCommit(name, commit.oid, base, STAGING_BRANCH, str(repo.address), relpath, staging)
@@ -106,7 +142,7 @@ def propose(request: Request) -> ProposeOutcome:
     """
     for _ in range(_MAX_TRIES):
         try:
-            tracked = track(Path(request.proposal.path), request.private, new=request.proposal.creates)
+            tracked = track(Path(request.proposal.path), places().repositories, new=request.proposal.creates)
             with repo_lock(tracked.repo.common_dir):
                 return _propose_locked(request, tracked)
         except LostRaceError:
@@ -116,27 +152,22 @@ def propose(request: Request) -> ProposeOutcome:
 
 @shared_git()
 def rebuild(
-    address: Path,
-    open_proposals: Sequence[ProposalEdit],
-    dropped: Collection[str] = (),
-    private: Path | None = None,
-    bases: Collection[str] = (),
+    address: Path, open_edits: Mapping[str, Edit], dropped: Collection[str] = (), bases: Collection[str] = ()
 ) -> StagingState:
     """Rebuild the staging branch as a straight line of the open proposals, without the `dropped` ones.
 
-    `address` is the repository's (`Proposal.repo`), `private` the folder of skilld's own ones. Dropped proposals lose
-    their place on the branch and their ref. Open ones that the person took off the branch are not put back. While the
-    person works on the branch, or if commits of theirs no longer fit, only the refs of dropped proposals are deleted,
-    and `held_reason` says why.
+    `address` is the repository's (`Proposal.repo`). Dropped proposals lose their place on the branch and their ref.
+    Open ones that the person took off the branch are not put back. While the person works on the branch, or if commits
+    of theirs no longer fit, only the refs of dropped proposals are deleted, and `held_reason` says why.
 
     `dropped` may give for each proposal the time at which it was known to be decided. One whose ref was written later
     is kept: the person has put it back since. `bases` are as in `read_branch`.
     """
     for _ in range(_MAX_TRIES):
         try:
-            repo = open_any(address, private)
+            repo = repo_at(address)
             with repo_lock(repo.common_dir):
-                return _rebuild_locked(repo, open_proposals, dropped, bases)
+                return _rebuild_locked(repo, open_edits, dropped, bases)
         except LostRaceError:
             continue
     raise LostRaceError("The staging branch was not rebuilt", f"it moved {_MAX_TRIES} times in the meantime")
@@ -146,7 +177,7 @@ def _propose_locked(request: Request, tracked: TrackedFile) -> ProposeOutcome:
     repo, relpath, proposal, edit = tracked.repo, tracked.relpath, request.proposal, request.edit
     refs.check_no_links(repo.common_dir, [STAGING_REF, refs.proposal_ref(proposal.id)])
     refs.repair_refs(repo.git, repo.common_dir)
-    branch = read_branch(repo, request.open_proposals)
+    branch = read_branch(repo, request.open_edits)
     request = replace(request, dropped=_still_dropped(repo, request.dropped))
     done = find_earlier(request, tracked, branch)
     if done is not None:
@@ -187,22 +218,20 @@ def _propose_locked(request: Request, tracked: TrackedFile) -> ProposeOutcome:
     return ProposalCommit(proposal.id, commit, staging.base, STAGING_BRANCH, str(repo.address), relpath, staging)
 
 
-def _apply_edit(edit: ProposalEdit, seen: bytes | None, below: bytes) -> bytes:
+def _apply_edit(edit: Edit, seen: bytes | None, below: bytes) -> bytes:
     """Return the branch's version of the skill (`below`) with an edit that was made for HEAD's version (`seen`).
 
     Where an open proposal removed the lines around its place, what it adds goes to the end of its section.
     """
     if seen is None or seen == below:
-        return edit.apply(below)
-    if edit.exactly is not None:
-        with suppress(SkilldError):
-            return edit.exactly(seen, edit.apply(seen), below)
+        return edit(below)
+    with suppress(SkilldError):
+        return edit.refit_exactly(seen, edit(seen), below)
     try:
-        return edit.apply(below)
+        return edit(below)
     except SkilldError as error:
         with suppress(SkilldError):
-            if edit.refit is not None:
-                return edit.refit(seen, edit.apply(seen), below)
+            return edit.refit_loosely(seen, edit(seen), below)
         raise error from None
 
 
@@ -212,18 +241,18 @@ def _still_dropped(repo: Repo, dropped: Collection[str]) -> frozenset[str]:
 
 
 def _rebuild_locked(
-    repo: Repo, open_proposals: Sequence[ProposalEdit], dropped: Collection[str], bases: Collection[str]
+    repo: Repo, open_edits: Mapping[str, Edit], dropped: Collection[str], bases: Collection[str]
 ) -> StagingState:
     refs.check_no_links(repo.common_dir, [STAGING_REF, PROPOSAL_REFS.rstrip("/")])
     refs.repair_refs(repo.git, repo.common_dir)
-    branch = read_branch(repo, open_proposals, bases)
+    branch = read_branch(repo, open_edits, bases)
     dropped = _still_dropped(repo, dropped)
     holder = state.staging_holder(repo.common_dir)
     held = f"{STAGING_BRANCH} is {holder}" if holder is not None else branch.held_reason
     if branch.tip is not None and not held and branch.commits is not None:
-        known = {item.proposal.id: item for item in open_proposals}
         try:
-            staging = replay_commits(repo, _base_for(repo, branch, known, dropped), branch.commits, known, dropped)
+            base = _base_for(repo, branch, open_edits, dropped)
+            staging = replay_commits(repo, base, branch.commits, open_edits, dropped)
         except RebuildBlockedError as error:
             held = str(error)
         else:
@@ -246,8 +275,7 @@ def _move_refs(repo: Repo, branch: Branch, staging: StagingState, dropped: Colle
 
 def _rebuild_for(request: Request, tracked: TrackedFile, branch: Branch) -> StagingState:
     """Return the branch for the new commit, rebuilt if the base moved; `held_reason` says why it was not."""
-    repo = tracked.repo
-    known = {item.proposal.id: item for item in request.open_proposals}
+    repo, known = tracked.repo, request.open_edits
     own = {**dict.fromkeys(request.edit.also, False), tracked.relpath: request.proposal.creates}
     files = branch.edited_files(known, request.dropped) | own
     present = [path for path in sorted(files) if _in_head(repo, path)]
@@ -265,18 +293,18 @@ def _rebuild_for(request: Request, tracked: TrackedFile, branch: Branch) -> Stag
     )
 
 
-def _base_for(repo: Repo, branch: Branch, open_proposals: Mapping[str, ProposalEdit], dropped: Collection[str]) -> Base:
+def _base_for(repo: Repo, branch: Branch, open_edits: Mapping[str, Edit], dropped: Collection[str]) -> Base:
     """Return the base of a rebuilt branch: the present one, unless its skills have changed since or a rebase left it.
 
     They have if neither the default branch nor the checked-out one still has the base's version of them; a branch that
     never had it does not count. In a repository of ours no other branch can have a file that is gone.
     """
     base = branch.base or repo.head
-    on_it = branch.edited_files(open_proposals, dropped)
+    on_it = branch.edited_files(open_edits, dropped)
     absent = [path for path in on_it if not _in_head(repo, path)]
     waiting = [path for path in absent if on_it[path]]
     files = sorted(set(on_it).difference(waiting))
-    remade = {item.proposal.relpath for item in open_proposals.values() if item.proposal.target in CREATABLE}
+    remade = {edit.proposal.relpath for edit in open_edits.values() if edit.proposal.target in CREATABLE}
     if repo.private and remade.intersection(absent).difference(waiting):
         waiting, files = absent, sorted(set(on_it).difference(absent))
     elif not set(files).isdisjoint(absent):
@@ -285,11 +313,11 @@ def _base_for(repo: Repo, branch: Branch, open_proposals: Mapping[str, ProposalE
         present = describe_base(repo, base)
         if present.branch or not present.ahead or refs.is_reachable(repo.git, base, repo.head):
             return present
-    return find_base(repo, [*files, *_files_of_other_commits(repo, branch, open_proposals, dropped)], waiting)
+    return find_base(repo, [*files, *_files_of_other_commits(repo, branch, open_edits, dropped)], waiting)
 
 
 def _files_of_other_commits(
-    repo: Repo, branch: Branch, known: Mapping[str, ProposalEdit], dropped: Collection[str]
+    repo: Repo, branch: Branch, known: Mapping[str, Edit], dropped: Collection[str]
 ) -> list[str]:
     """Return the files in HEAD that other commits on the branch change: the base must be at least as new as these.
 
@@ -332,13 +360,13 @@ def _check_edit(request: Request, tracked: TrackedFile) -> WaitsForPerson | NoCh
     """Return the outcome if the edit is not to be made on HEAD's version, or None if it is. Raises as `propose`."""
     stored = objects.read_blob(tracked.repo.git, tracked.repo.head, tracked.relpath) or b""
     try:
-        return NoChange() if request.edit.apply(stored) == stored else None
+        return NoChange() if request.edit(stored) == stored else None
     except SkilldError as error:
         reason = str(error)
     if request.proposal.creates and not os.path.lexists(request.proposal.path):
         raise SkilldError(TITLE, f"git tracks {tracked.relpath}, but it is missing from the work tree")
     try:
-        request.edit.apply(read_whole(request.proposal.path))
+        request.edit(read_whole(request.proposal.path))
     except (SkilldError, OSError):
         raise SkilldError(TITLE, reason) from None
     return WaitsForPerson(f"on hold until you commit your changes to {tracked.relpath}")

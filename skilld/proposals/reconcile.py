@@ -13,7 +13,6 @@ from pathlib import Path
 
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git import state
-from skilld.git.managed_repos import open_any
 from skilld.git.session import shared_git
 from skilld.proposals.model import (
     DISCARDED_NOTE,
@@ -26,9 +25,10 @@ from skilld.proposals.model import (
     is_repo_gone,
     next_state,
 )
-from skilld.proposals.observe import is_repo_there
+from skilld.proposals.observe import find_repo
 from skilld.proposals.observe import observe as observe_repo
-from skilld.proposals.staging import private_repositories, restage, stage, unlock_refs
+from skilld.proposals.repositories import repo_at
+from skilld.proposals.staging import restage, stage, unlock_refs
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import GitResult, ObserveProposals
 from skilld.types import Outcome, Proposal, State, StateChange
@@ -114,7 +114,7 @@ def _observe_repo(repo: str, proposals: list[Proposal], found: _Findings) -> Non
     lost: list[Proposal] = []
     there = False
     committed = [proposal for proposal in proposals if proposal.commit or _ended_waiting(proposal)]
-    for proposal, seen in zip(committed, observe_repo(Path(repo), committed, private_repositories()), strict=True):
+    for proposal, seen in zip(committed, observe_repo(Path(repo), committed), strict=True):
         there = there or seen.seen is not GitStatus.GONE
         proposal = found.places[proposal.id] = at_path(proposal, seen.relpath)  # noqa: PLW2901 - where it is now
         if seen.seen is GitStatus.GONE and seen.note and (proposal.state is State.OPEN or is_repo_gone(proposal)):
@@ -152,7 +152,7 @@ def _with_amended_text(proposal: Proposal, seen: Observation, found: _Findings) 
         return proposal
     from skilld.proposals.person_text import adopt_amended  # rarely needed
 
-    changed = adopt_amended(open_any(Path(proposal.repo), private_repositories()), proposal, seen.commit)
+    changed = adopt_amended(repo_at(proposal.repo), proposal, seen.commit)
     if changed is None:
         return proposal
     found.committed.append(changed)
@@ -185,7 +185,7 @@ def _is_there(proposals: list[Proposal]) -> bool:
     """Whether the repository of these proposals exists; true if none of them waits for it, or it cannot be told."""
     waiting = next((proposal.repo for proposal in proposals if proposal.repo and not proposal.commit), "")
     try:
-        return not waiting or is_repo_there(Path(waiting), private_repositories())
+        return not waiting or find_repo(Path(waiting)) is not None
     except SkilldError:
         return True
 

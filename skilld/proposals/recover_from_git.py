@@ -15,14 +15,15 @@ from skilld.clock import rfc3339
 from skilld.edit.derive_operations import operations_between
 from skilld.errors import SkilldError
 from skilld.git import objects, refs, tree
-from skilld.git.managed_repos import find_any, list_roots, open_any
+from skilld.git.managed_repos import list_roots
 from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo, existing_parent
 from skilld.git.session import shared_git
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH
+from skilld.paths import places
 from skilld.pipeline.edits import REMOVED_PREFIX
 from skilld.proposals.contradictions import CONTRADICTION_PREFIX
-from skilld.proposals.staging import private_repositories
+from skilld.proposals.repositories import find_file, repo_at
 from skilld.protocol import RecoverProposals, RecoveryResult
 from skilld.skills.find import FILE
 from skilld.text import fold
@@ -54,7 +55,7 @@ def _find_repos(paths: Sequence[str], folders: Sequence[str], trouble: list[str]
     repos: dict[Path, tuple[Repo, list[str]]] = {}
     for path in paths:
         try:
-            tracked = find_any(Path(path), private_repositories())
+            tracked = find_file(Path(path))
         except (OSError, SkilldError) as error:
             trouble.append(str(error))
             continue
@@ -66,11 +67,10 @@ def _find_repos(paths: Sequence[str], folders: Sequence[str], trouble: list[str]
 
 def _repos_of_folders(folders: Iterable[str]) -> Iterator[Repo]:
     """Yield the repositories around folders, and skilld's own: they may hold only proposals of new skills."""
-    own = private_repositories()
     addresses = (existing_parent(Path(folder) / "skills") for folder in folders if Path(folder).is_absolute())
-    for address in dict.fromkeys((*addresses, *list_roots(own).values())):
+    for address in dict.fromkeys((*addresses, *list_roots(places().repositories).values())):
         with suppress(OSError, RuntimeError, SkilldError):
-            yield open_any(address.resolve(), own)
+            yield repo_at(address.resolve())
 
 
 def _read_proposals(repo: Repo, relpaths: list[str]) -> Iterator[Proposal]:

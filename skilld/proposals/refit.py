@@ -77,11 +77,6 @@ def _without_number(line: str) -> str:
     return line[len(item.indent) + len(item.marker) - 1 :] if item and item.marker[0].isdigit() else line
 
 
-def side_edits(proposal: Proposal) -> dict[str, Callable[[bytes], bytes]]:
-    """Return a proposal's edits of further files, by their paths in its repository."""
-    return {one.relpath: partial(apply, operations=one.operations) for one in proposal.also}
-
-
 def _apply_operations(data: bytes, operations: Sequence[Operation]) -> bytes:
     """Return `data` after the operations, without repeating a heading that another proposal already added."""
     if not adds_section(operations):
@@ -100,34 +95,38 @@ def adds_section(operations: Sequence[Operation]) -> bool:
 
 
 class Edit:
-    """The edit of one proposal.
+    """The edit of one proposal: its operations, and the same change in other versions of the file.
 
     `operations` are replaced when the proposal's no longer make the edit; `note` is then a remark for the person,
-    empty if the place is certain. `flags` has the new form of the flags that name a heading which is gone.
+    empty if the place is certain. `flags` has the new form of the flags that name a heading which is gone. `also` has
+    the edits of further files, by their paths in the repository. `newest` is as in `refit`.
     """
 
-    def __init__(self, proposal: Proposal) -> None:
-        self.original = proposal.operations
+    def __init__(self, proposal: Proposal, *, newest: bool = False) -> None:
+        self.proposal = proposal
         self.operations = proposal.operations
         self.flags: dict[str, str] = {}
-        self._seen = proposal.flags
         self.note = ""
+        self.also = {one.relpath: partial(apply, operations=one.operations) for one in proposal.also}
+        self._newest = newest
 
     @property
     def has_changed(self) -> bool:
         """Whether these are no longer the operations and flags of the proposal."""
-        return self.operations != self.original or bool(self.flags)
+        return self.operations != self.proposal.operations or bool(self.flags)
+
+    def new_commit(self, commit: str) -> dict[str, str]:
+        """Return the proposal's new commit by its ID; empty if it is the known one."""
+        known = self.proposal.commit
+        return {self.proposal.id: commit} if known and known != commit else {}
 
     def __call__(self, data: bytes) -> bytes:
         """Return the edited bytes. Raises SkilldError if an anchor is gone."""
         return _apply_operations(data, self.operations)
 
-    def refit_exactly(self, before: bytes, after: bytes, current: bytes, *, newest: bool = False) -> bytes:
-        """Return `current` with the change from `before` to `after` at its certain place. Raises SkilldError if none.
-
-        `newest` is as in `refit`.
-        """
-        self.flags = {flag: BY_HEADING_FLAG for flag in self._seen if _names_lost_heading(flag, current)}
+    def refit_exactly(self, before: bytes, after: bytes, current: bytes) -> bytes:
+        """Return `current` with the change from `before` to `after` at its certain place, or raise SkilldError."""
+        self.flags = {flag: BY_HEADING_FLAG for flag in self.proposal.flags if _names_lost_heading(flag, current)}
         if any(operation.op not in BODY_OPS for operation in self.operations):
             return self(current)
         rest = without_present(before, after, current)
@@ -135,7 +134,7 @@ class Edit:
             return current
         after, section = cut_known_section(before, rest, current)
         try:
-            operations = refit(before, after, current, newest=newest)
+            operations = refit(before, after, current, newest=self._newest)
         except NoPlaceError:
             if not adds_section(self.operations):
                 raise
@@ -165,7 +164,8 @@ class Edit:
         except SkilldError:
             is_same = False
         if not is_same:
-            self.operations, self.note = separate_parts(before, self.original, current, done) or (*operations,), note
+            parts = separate_parts(before, self.proposal.operations, current, done)
+            self.operations, self.note = parts or (*operations,), note
         return done
 
 

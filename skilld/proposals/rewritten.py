@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 
 from skilld.errors import SkilldError
 from skilld.git import line_diff, objects, tree
-from skilld.git.managed_repos import open_any
 from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo
-from skilld.paths import places
 from skilld.proposals.file_history import SkillCommit, may_follow, path_in, read_file_on_branch
 from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE
 from skilld.proposals.refit import Edit, fit_edit
+from skilld.proposals.repositories import repo_at
 from skilld.proposals.whereabouts import Change, read_change
 from skilld.text import compare_lines
 from skilld.types import Proposal, State
@@ -61,7 +59,7 @@ def is_rewritten_here(proposal: Proposal) -> bool:
     """Whether an accepted proposal is in the file of its work tree in other words than its own."""
     if proposal.state is not State.ACCEPTED or proposal.note not in {EDITED_NOTE, CHANGED_NOTE}:
         return False
-    repo = open_any(Path(proposal.repo), places().repositories)
+    repo = repo_at(proposal.repo)
     change = read_change(repo, proposal)
     found = read_file_on_branch(repo, repo.head, proposal.relpath, None)
     return change.is_known and found.text is not None and bool(rewritten_note(change, found.commits, found.text))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from skilld.context.ceilings import ceilings, excess_reason
@@ -16,7 +15,7 @@ from skilld.files import read_whole
 from skilld.git import line_diff, objects, refs
 from skilld.git.errors import StagingBusyError
 from skilld.git.line_diff import transplant
-from skilld.git.managed_repos import open_any, track
+from skilld.git.managed_repos import track
 from skilld.git.repo import Repo, TrackedFile, require_plain
 from skilld.git.session import shared_git
 from skilld.git.staging_branch import STAGING_REF
@@ -28,13 +27,11 @@ from skilld.proposals.model import (
     GitStatus,
     NoChange,
     ProposalCommit,
-    ProposalEdit,
     ProposeOutcome,
-    Request,
     WaitsForPerson,
     at_path,
 )
-from skilld.proposals.propose import TITLE, propose, rebuild
+from skilld.proposals.propose import TITLE, Request, propose, rebuild
 from skilld.proposals.refit import (
     GONE_NOTE,
     MOVED_NOTE,
@@ -43,8 +40,8 @@ from skilld.proposals.refit import (
     adds_section,
     fit_edit,
     separate_parts,
-    side_edits,
 )
+from skilld.proposals.repositories import repo_at
 from skilld.proposals.staging_result import StagingResult
 from skilld.skills import opt_out
 from skilld.skills.find import FILE
@@ -132,11 +129,6 @@ NEW_SKILL_PREFIX = "new skill: "  # of the summary of a proposal that creates on
 _ABANDONED_SECONDS = 10.0
 
 
-def private_repositories() -> Path:
-    """Return the folder of skilld's own repositories, for skills that git does not track."""
-    return places().repositories
-
-
 @shared_git()
 def stage(
     proposal: Proposal,
@@ -156,9 +148,9 @@ def stage(
     and waits for theirs, as does one for a branch that the person is working on. Raises SkilldError with the reason if
     it cannot be staged.
     """
-    open_proposals, private = _latest(open_proposals, staged), private_repositories()
+    open_proposals = _latest(open_proposals, staged)
     proposal = _check_proposal(proposal, (*open_proposals, *staged.made), restored=restored)
-    tracked = track(Path(proposal.path), private, new=proposal.creates)
+    tracked = track(Path(proposal.path), places().repositories, new=proposal.creates)
     if alone:
         refs.remove_stale_locks(tracked.repo.common_dir, _ABANDONED_SECONDS)
     repo = str(tracked.repo.address)
@@ -176,10 +168,8 @@ def stage(
         waits = WaitsForPerson(f"on hold: {why}")
         return _take_outcome(waits, replace(proposal, base=tracked.repo.head), repo, staged, edits)
     try:
-        whole = as_proposal_edit(proposal, Edit(proposal), newest=True)
-        open_edits = tuple(as_proposal_edit(other, edits[other.id]) for other in open_here)
         remark = describe_contradictions(proposal, tracked)
-        outcome = propose(Request(whole, open_edits, dropped, private, restored, remark, of_batch))
+        outcome = propose(Request(Edit(proposal, newest=True), edits, dropped, restored, remark, of_batch))
     except StagingBusyError as busy:
         if tracked.repo.branch == STAGING_REF:  # it may be anchored on lines of other proposals there
             proposal = replace(proposal, base=tracked.repo.head)
@@ -203,7 +193,7 @@ def _follow(open_proposals: Sequence[Proposal], repo: Repo, staged: StagingResul
         return open_proposals
     from skilld.proposals.observe import observe  # rarely needed
 
-    seen = zip(lost, observe(repo.address, lost, private_repositories()), strict=True)
+    seen = zip(lost, observe(repo.address, lost), strict=True)
     undecided = [(one, found) for one, found in seen if found.seen not in {GitStatus.LANDED, GitStatus.REVERTED}]
     staged.remade += [moved for one, found in undecided if (moved := at_path(one, found.relpath)) is not one]
     return _latest(open_proposals, staged)
@@ -324,8 +314,7 @@ def restage(
     """
     here = [proposal for proposal in open_proposals if proposal.repo == repo and proposal.commit]
     edits = {proposal.id: Edit(proposal) for proposal in here}
-    committed = [as_proposal_edit(proposal, edits[proposal.id]) for proposal in here]
-    line = rebuild(Path(repo), committed, dropped, private_repositories(), bases)
+    line = rebuild(Path(repo), edits, dropped, bases)
     staged.add_rebuild(repo, line, edits)
     _remake_stale(here, open_proposals, staged, dropped)
     return line.held_reason
@@ -363,7 +352,7 @@ def original_and_current(proposal: Proposal) -> tuple[bytes | None, bytes | None
 
     Raises SkilldError if HEAD has none, unless it is a file that a proposal can create.
     """
-    repo = open_any(Path(proposal.repo), private_repositories())
+    repo = repo_at(proposal.repo)
     relpath = proposal.relpath or Path(proposal.path).relative_to(proposal.repo).as_posix()  # none while waiting
     origin = f"{proposal.commit}^" if proposal.commit else proposal.base
     current = objects.read_blob(repo.git, repo.head, relpath)
@@ -374,10 +363,4 @@ def original_and_current(proposal: Proposal) -> tuple[bytes | None, bytes | None
 
 def unlock_refs(repo: str) -> None:
     """Remove locks that a killed worker left on our refs. Call only under the daemon's lock."""
-    refs.remove_stale_locks(open_any(Path(repo), private_repositories()).common_dir, _ABANDONED_SECONDS)
-
-
-def as_proposal_edit(proposal: Proposal, edit: Edit, *, newest: bool = False) -> ProposalEdit:
-    """Return a proposal as the branch needs it; `newest` as in `Edit.refit_exactly`."""
-    exactly = partial(edit.refit_exactly, newest=newest)
-    return ProposalEdit(proposal, edit, edit.refit_loosely, side_edits(proposal), exactly)
+    refs.remove_stale_locks(repo_at(repo).common_dir, _ABANDONED_SECONDS)

@@ -24,7 +24,6 @@ from skilld.proposals.decide import DecisionReport, rebuild_branch
 from skilld.proposals.model import is_only_written, without_remark
 from skilld.proposals.remarks import UNDONE, predecessor
 from skilld.proposals.results import record_changes
-from skilld.proposals.staging import private_repositories
 from skilld.proposals.taking_out import lines_of_others
 from skilld.proposals.worktree import Worktree, prepared_worktree, read_own_commit, read_versions
 from skilld.store import Store
@@ -70,15 +69,12 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
 def _take_out(proposal: Proposal, removed: Mapping[str, str]) -> tuple[str, str]:
     """Take a proposal out of its file; return a sentence about how, and the commit that did it, both empty if none."""
     if is_only_written(proposal):
-        revert_worktree(proposal, private_repositories())
+        revert_worktree(proposal)
         return "", ""
     why = remove_commit(proposal, removed)
     if not why:
         return "", ""
-    return (
-        f"Its commit was reverted, not removed, because {why}.",
-        revert(proposal, removed, private_repositories()).commit,
-    )
+    return f"Its commit was reverted, not removed, because {why}.", revert(proposal, removed).commit
 
 
 def remove_commit(proposal: Proposal, removed: Mapping[str, str]) -> str | None:
@@ -86,7 +82,7 @@ def remove_commit(proposal: Proposal, removed: Mapping[str, str]) -> str | None:
 
     Raises RefusedError as `revert` does, if nothing can be done in that work tree.
     """
-    with prepared_worktree(proposal, removed, private_repositories(), _TITLE, ("revert", proposal.landed)) as work_tree:
+    with prepared_worktree(proposal, removed, _TITLE, ("revert", proposal.landed)) as work_tree:
         commit = objects.read_commit(work_tree.repo.git, proposal.landed) if proposal.landed else None
         why = _obstacle_reason(work_tree, proposal, commit)
         return why or _move_branch_back(work_tree, proposal, commit) if commit else why

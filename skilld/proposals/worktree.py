@@ -20,14 +20,15 @@ from skilld.files import read_regular, read_whole, shell_command, write_atomical
 from skilld.git import line_diff, objects, refs, state, tree
 from skilld.git.attributes import is_pointer
 from skilld.git.errors import GitFailedError, NotTrackedError, known_remedy
-from skilld.git.managed_repos import person_git, track_in_managed
+from skilld.git.managed_repos import person_git
 from skilld.git.objects import Commit, Ident, merges_cleanly
-from skilld.git.repo import Repo, TrackedFile, existing_parent, find_for_new, find_tracked, open_repo
+from skilld.git.repo import Repo, TrackedFile, existing_parent, open_repo
 from skilld.git.run import Git, PersonGit, Result, literal
 from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.git.state import repo_lock
 from skilld.proposals.file_history import path_in, renamed_since
 from skilld.proposals.model import Apply, CommitMethod, DecisionCommit, at_path
+from skilld.proposals.repositories import is_private, tracked_file
 from skilld.types import Proposal
 from skilld.values import value_class
 
@@ -155,20 +156,9 @@ def manual_command(repo: Repo, *command: str) -> str:
     return shell_command([*how, str(repo.toplevel), *command])
 
 
-def find_proposal_file(proposal: Proposal, private: Path | None) -> TrackedFile:
-    """Return where a proposal's skill is tracked; for a repository of ours, after committing the skill as found.
-
-    `private` is the folder of skilld's own repositories. Raises as `skilld.git.repo.find_tracked` does.
-    """
-    path = Path(proposal.path)
-    if private is not None and Path(proposal.repo).parent == private:
-        return track_in_managed(path, private, new=proposal.creates)
-    return find_for_new(path) if proposal.creates else find_tracked(path)
-
-
 @contextmanager
 def prepared_worktree(
-    proposal: Proposal, removed: Mapping[str, str], private: Path | None, title: str, command: tuple[str, ...]
+    proposal: Proposal, removed: Mapping[str, str], title: str, command: tuple[str, ...]
 ) -> Iterator[Worktree]:
     """Yield the work tree for a decision on a proposal, locked against other processes of ours.
 
@@ -179,24 +169,24 @@ def prepared_worktree(
     if not proposal.creates and not os.path.lexists(proposal.path):
         if not address.is_dir():
             raise RefusedError(title, f"{address} does not exist")
-        if address.parent == private:
+        if is_private(proposal.repo):
             raise RefusedError(title, f"{proposal.path} does not exist", f"Restore it, then: {again}")
         repo = open_repo(address)
         if (renamed := renamed_here(repo, proposal, command[1])) not in {"", proposal.relpath}:
-            with prepared_worktree(at_path(proposal, renamed), removed, private, title, command) as ready:
+            with prepared_worktree(at_path(proposal, renamed), removed, title, command) as ready:
                 yield ready
             return
         cause = f"{proposal.relpath} is not in the work tree"
         raise RefusedError(title, cause, _manual_remedy(repo, proposal, command))
     try:
-        tracked = find_proposal_file(proposal, private)
+        tracked = tracked_file(proposal)
     except NotTrackedError as error:
         if error.reason != "untracked":
             raise
         raise RefusedError(title, error.cause, f"Commit it, then: {again}") from error
     with repo_lock(tracked.repo.git_dir):
         if refs.read_tip(tracked.repo.git, "HEAD") != tracked.repo.head:
-            tracked = find_proposal_file(proposal, private)
+            tracked = tracked_file(proposal)
         person, hand = person_git(tracked.repo, removed), partial(_manual_remedy, tracked.repo, proposal, command)
         git, commit = tracked.repo.git, tracked.repo.head
         also = tuple(one.relpath for one in proposal.also if tree.read_entry(git, commit, one.relpath) is not None)

@@ -10,11 +10,10 @@ from pathlib import Path
 from skilld.context.tokenizer import ESTIMATE
 from skilld.errors import SkilldError
 from skilld.files import read_regular
-from skilld.git.managed_repos import find_any
 from skilld.git.objects import read_objects
 from skilld.git.repo import Repo
 from skilld.git.session import cached, shared_git
-from skilld.proposals.staging import private_repositories
+from skilld.proposals.repositories import find_file
 from skilld.report.values import FileWeight, Weeks
 
 _MAX_FILES = 24  # the heaviest
@@ -51,7 +50,7 @@ def _file_weight(path: str, sessions: int, now: int, weeks: Weeks) -> FileWeight
 
 def _weekly_tokens(path: Path, weeks: Weeks) -> list[int | None]:
     """Return the tokens of a file at the end of each week, along HEAD's first parents. Raises SkilldError."""
-    tracked = find_any(path, private_repositories())
+    tracked = find_file(path)
     repo, oldest = tracked.repo, weeks.ends[0]
     commits = cached(("weeks", repo.git_dir), partial(_list_commits, repo, oldest))
     names = [_newest_before(commits, end, repo.head) for end in weeks.ends]

@@ -21,19 +21,19 @@ import pytest
 
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
+from skilld.git.line_diff import is_change_made
 from skilld.git.session import shared_git
 from skilld.proposals.cherry_pick import accept, revert
 from skilld.proposals.model import (
     DecisionCommit,
     Observation,
     ProposalCommit,
-    ProposalEdit,
     ProposeOutcome,
-    Request,
     StagingState,
 )
 from skilld.proposals.observe import observe
-from skilld.proposals.propose import propose, rebuild
+from skilld.proposals.propose import Request, propose, rebuild
+from skilld.proposals.refit import Edit
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 from support import git_clock
 from support.proposals import make_proposal
@@ -213,12 +213,27 @@ def create_skill(text: str) -> Callable[[bytes], bytes]:
     return partial(apply, operations=[Operation(Op.CREATE, "", text)])
 
 
+class AnchoredEdit(Edit):
+    """An edit that `apply` makes by its anchors alone, in any version of the file."""
+
+    def __init__(self, proposal: Proposal, apply: Callable[[bytes], bytes]) -> None:
+        super().__init__(proposal)
+        self._apply = apply
+
+    def __call__(self, data: bytes) -> bytes:
+        return self._apply(data)
+
+    def refit_exactly(self, before: bytes, after: bytes, current: bytes) -> bytes:
+        return current if is_change_made(current, before, after) else self._apply(current)
+
+    refit_loosely = refit_exactly
+
+
 @dataclass
 class Harness:
     """skilld's proposal functions on one repository; it remembers its proposals as the store does."""
 
     person: Person
-    private: Path | None = None
     standing: dict[str, Callable[[bytes], bytes]] = field(default_factory=dict)
     proposals: dict[str, Proposal] = field(default_factory=dict)
     decided: set[str] = field(default_factory=set)
@@ -242,12 +257,16 @@ class Harness:
         if facts.pop("creates", False):
             facts["operations"] = (Operation(Op.CREATE, "", apply(b"").decode()),)
         standing = facts.pop("standing", self.open_edits())
-        edit = ProposalEdit(make_proposal(**(facts | {"path": str(facts["path"])})), apply)
-        return Request(edit, standing, frozenset(self.decided), self.private, restored, of_batch=not restored)
+        edit = AnchoredEdit(make_proposal(**(facts | {"path": str(facts["path"])})), apply)
+        return Request(edit, standing, frozenset(self.decided), restored, of_batch=not restored)
 
-    def open_edits(self) -> tuple[ProposalEdit, ...]:
-        """Return the open proposals as a rebuild needs them."""
-        return tuple(ProposalEdit(self.proposals[name], apply) for name, apply in self.standing.items())
+    def edit(self, name: str) -> Edit:
+        """Return the edit of a proposal that was open or is."""
+        return AnchoredEdit(self.proposals[name], self.standing[name])
+
+    def open_edits(self) -> dict[str, Edit]:
+        """Return the edits of the open proposals as a rebuild needs them."""
+        return {name: self.edit(name) for name in self.standing}
 
     def propose(self, name: str, apply: Callable[[bytes], bytes], **other: Any) -> ProposeOutcome:
         request = self.request(name, apply, **other)
@@ -263,7 +282,7 @@ class Harness:
 
     def remember(self, request: Request, made: ProposalCommit) -> None:
         where = {name: getattr(made, name) for name in ("id", "repo", "relpath", "base", "commit", "branch")}
-        self.standing[made.id] = request.edit.apply
+        self.standing[made.id] = request.edit
         self.proposals[made.id] = replace(request.proposal, **where)
         self.follow(made.staging)
 
@@ -278,26 +297,26 @@ class Harness:
         """Drop a proposal and rebuild the branch, as programs do after every decision."""
         self.decided.add(name)
         self.standing.pop(name, None)
-        line = rebuild(Path(self.address(name)), self.open_edits(), self.decided, self.private)
+        line = rebuild(Path(self.address(name)), self.open_edits(), self.decided)
         self.follow(line)
         return line
 
     @shared_git()
     def accept(self, name: str, removed: Mapping[str, str] | None = None) -> DecisionCommit:
-        landed = accept(self.proposals[name], self.standing[name], removed or {}, self.private)
+        landed = accept(self.edit(name), removed or {})
         self.proposals[name] = replace(self.proposals[name], state=State.ACCEPTED, landed=landed.commit)
         return landed
 
     @shared_git()
     def revert(self, name: str) -> DecisionCommit:
-        return revert(self.proposals[name], {}, self.private)
+        return revert(self.proposals[name], {})
 
     def mark_accepted(self, name: str, *, landed: str) -> None:
         """Remember that a proposal was accepted, as the caller of `observe` does."""
         self.proposals[name] = replace(self.proposals[name], state=State.ACCEPTED, landed=landed)
 
     def observe(self, name: str) -> Observation:
-        return observe(Path(self.address(name)), [self.proposals[name]], self.private)[0]
+        return observe(Path(self.address(name)), [self.proposals[name]])[0]
 
     def address(self, name: str) -> str:
         return self.proposals[name].repo if name in self.proposals else str(self.person.root)

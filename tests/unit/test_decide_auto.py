@@ -32,7 +32,7 @@ def person(harness: Harness) -> Person:
 
 
 def apply(harness: Harness) -> str:
-    return apply_unasked(harness.proposals["p1"], harness.standing["p1"])
+    return apply_unasked(harness.edit("p1"))
 
 
 def test_it_makes_a_separate_commit_that_touches_one_file(person: Person, harness: Harness) -> None:
@@ -145,10 +145,10 @@ def test_it_works_in_skillds_own_repository(tmp_path: Path, monkeypatch: pytest.
     isolate_git(monkeypatch, tmp_path / "home")
     person = Person(tmp_path / "home/.claude")
     person.write(SKILL, TEXT)
-    harness = Harness(person, tmp_path / "home/repos")
+    harness = Harness(person)
     harness.stage("p1", DRY)
     person.write(SKILL, TEXT + "mine\n")
-    commit = apply_unasked(harness.proposals["p1"], DRY, harness.private)
+    commit = apply(harness)
     assert person.skill.read_text() == EDITED + "mine\n"
     own = Person(Path(harness.proposals["p1"].repo))
     assert own.tip("main") == commit

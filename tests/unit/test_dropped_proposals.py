@@ -10,7 +10,7 @@ import pytest
 
 from skilld.clock import parse_time
 from skilld.errors import RefusedError
-from skilld.proposals import staging
+from skilld.paths import places
 from skilld.proposals.amend import restore, stage_and_store
 from skilld.proposals.decide import accepting, decide, rejecting
 from skilld.proposals.poll import PollSchedule
@@ -254,7 +254,7 @@ def test_a_dropped_proposal_of_a_private_repository_can_be_restored(
         id="p9", path=str(loose), operations=(Operation(Op.INSERT_AFTER, "- Run the tests.", "- Dry."),), created_at=AT
     )
     proposal = stage_and_store(store, new)
-    assert Path(proposal.repo).parent == staging.private_repositories()
+    assert Path(proposal.repo).parent == places().repositories
     git_dir = Person(Path(proposal.repo))
     git_dir.git("--git-dir", proposal.repo, "update-ref", "-d", STAGING)
     assert states(store) == {"p9": "dropped"}

@@ -17,6 +17,7 @@ from skilld.git.errors import NotTrackedError
 from skilld.git.managed_repos import open_any, track
 from skilld.git.repo import open_repo
 from skilld.jobs.placing import JobPlaces
+from skilld.paths import places
 from skilld.pipeline.documents import load_documents
 from skilld.proposals import explain
 from skilld.proposals.cherry_pick import accept_worktree
@@ -35,7 +36,7 @@ DRY = insert_below("- Run the tests.", "- Do a dry run.")
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     isolate_git(monkeypatch, tmp_path / "home")
-    return tmp_path / "home/data/skilld/repos"
+    return places().repositories
 
 
 def test_no_judge_reads_a_file_that_a_git_filter_changes(tmp_path: Path, folder: Path) -> None:
@@ -84,7 +85,7 @@ def test_what_is_filtered_since_is_not_copied_again_and_not_decided_on(tmp_path:
     person = new_repo(tmp_path / "work")
     person.git("rm", "--quiet", "--cached", SKILL)
     person.git("commit", "--quiet", "-m", "not in git")
-    harness = Harness(person, folder)
+    harness = Harness(person)
     harness.stage("p1", DRY)
     (git_dir,) = folder.iterdir()
     person.write(".gitattributes", "*.md filter=crypt\n")
@@ -101,10 +102,11 @@ def test_what_is_filtered_since_is_not_copied_again_and_not_decided_on(tmp_path:
     assert b"The secret." not in stored
 
 
-def test_a_pointer_is_not_edited_with_its_attributes_or_without(tmp_path: Path, folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_a_pointer_is_not_edited_with_its_attributes_or_without(tmp_path: Path) -> None:
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
     person = new_repo(tmp_path / "work", text=TEXT + "- The last one.\n")
-    harness = Harness(person, folder)
+    harness = Harness(person)
     made = harness.stage("p1", DRY)
     person.commit("to LFS", {SKILL: pointer})
     with pytest.raises(RefusedError, match="is a Git LFS pointer, not the text itself"):
@@ -118,12 +120,9 @@ def test_a_pointer_is_not_edited_with_its_attributes_or_without(tmp_path: Path, 
     assert person.tip("skilld/staging") == made.commit
 
 
-def test_show_says_that_nothing_is_committed_to_the_persons_repository(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(explain, "private_repositories", lambda: folder)
+def test_show_says_that_nothing_is_committed_to_the_persons_repository(tmp_path: Path, folder: Path) -> None:
     person = new_repo(tmp_path / "work")
-    harness = Harness(person, folder)
+    harness = Harness(person)
     harness.stage("p1", DRY)
     assert explain.describe_destination(harness.proposals["p1"]) == ""
     person.git("rm", "--quiet", "-r", "--cached", "skills")

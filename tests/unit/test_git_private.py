@@ -13,10 +13,12 @@ import pytest
 from skilld.errors import RefusedError
 from skilld.git import managed_repos
 from skilld.git.errors import NotTrackedError, RefLockedError, RepoRefusedError
+from skilld.paths import places
 from skilld.proposals.explain import find_origin
 from skilld.proposals.model import CommitMethod, GitStatus, ProposalCommit
 from skilld.proposals.poll import _repo_stamp
 from skilld.proposals.propose import propose
+from skilld.proposals.repositories import repo_at
 from support.repos import TEXT, Harness, Person, insert_below, isolate_git, new_repo, snapshot
 from support.rows import for_each
 from support.waiting import LIMIT
@@ -40,12 +42,12 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     isolate_git(monkeypatch, tmp_path / "home")
-    return tmp_path / "home/data/skilld/repos"
+    return places().repositories
 
 
 @pytest.fixture
-def harness(person: Person, folder: Path) -> Harness:
-    return Harness(person, folder)
+def harness(person: Person) -> Harness:
+    return Harness(person)
 
 
 def private_repository(harness: Harness) -> Person:
@@ -168,7 +170,7 @@ def test_a_missing_root_ends_its_proposals(person: Person, harness: Harness) -> 
     (person.root / "skills").rename(person.root / "moved")
     assert harness.observe("p1").seen is GitStatus.GONE
     with pytest.raises(NotTrackedError):
-        managed_repos.open_any(Path(harness.proposals["p1"].repo), harness.private)
+        repo_at(harness.proposals["p1"].repo)
 
 
 def test_a_merge_in_progress_is_left_alone(person: Person, harness: Harness) -> None:
@@ -188,12 +190,12 @@ def test_a_merge_in_progress_is_left_alone(person: Person, harness: Harness) -> 
     assert harness.accept("p1").method is CommitMethod.ANCHORS
 
 
-def test_why_finds_a_line(person: Person, harness: Harness, folder: Path) -> None:
+def test_why_finds_a_line(person: Person, harness: Harness) -> None:
     with pytest.raises(NotTrackedError):
-        find_origin(person.skill, 1, folder)
+        find_origin(person.skill, 1)
     harness.stage("p1", DRY)
     harness.accept("p1")
-    origin = find_origin(person.skill, TEXT.split("\n").index("- Tag the commit.") + 1, folder)
+    origin = find_origin(person.skill, TEXT.split("\n").index("- Tag the commit.") + 1)
     assert (origin.text, origin.proposals) == ("- Do a dry run.", ("p1",))
 
 
@@ -202,7 +204,7 @@ def test_git_takes_over_once_it_tracks_the_skill(person: Person, harness: Harnes
     person.git("init", "--quiet")
     person.git("add", "skills/release")
     person.git("commit", "--quiet", "-m", "now in git")
-    made = harness.propose("p2", NEWS, standing=())
+    made = harness.propose("p2", NEWS, standing={})
     assert isinstance(made, ProposalCommit)
     assert made.repo == str(person.root)
     # What was proposed before still comes in from where it was proposed.
@@ -224,7 +226,7 @@ def test_files_ignored_by_a_surrounding_repository_are_handled_here(tmp_path: Pa
         person.git("rm", "--quiet", "--cached", "--ignore-unmatch", "skills/release/SKILL.md")
         person.git("commit", "--quiet", "--allow-empty", "-m", "out")
     before = snapshot(person.root)
-    harness = Harness(person, folder)
+    harness = Harness(person)
     proposal = harness.stage("p1", DRY)
     assert Path(proposal.repo).parent == folder
     harness.drop("p1")
@@ -241,7 +243,7 @@ def test_a_refused_repository_is_not_bypassed(tmp_path: Path, folder: Path) -> N
     person.git("config", "core.repositoryFormatVersion", "1")
     person.git("config", "extensions.refStorage", "reftable")
     with pytest.raises(RepoRefusedError):
-        Harness(person, folder).propose("p1", DRY)
+        Harness(person).propose("p1", DRY)
     assert not folder.exists()
 
 

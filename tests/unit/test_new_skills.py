@@ -253,7 +253,7 @@ def test_auto_mode_never_creates_a_skill(person: Person, harness: Harness) -> No
     commit_new(harness)
     before = snapshot(person.root)
     with pytest.raises(RefusedError, match="always need your approval"):
-        apply_unasked(harness.proposals["n1"], create_skill(NEW_TEXT))
+        apply_unasked(harness.edit("n1"))
     assert snapshot(person.root) == before
 
 

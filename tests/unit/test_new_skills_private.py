@@ -25,19 +25,20 @@ from support.repos import AT, Harness, Person, insert_below, isolate_git, new_re
 def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
     """Return a person without any skill."""
     isolate_git(monkeypatch, tmp_path / "home")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     return Person(tmp_path / "home")
 
 
 @pytest.fixture
-def harness(person: Person, tmp_path: Path) -> Harness:
-    return Harness(person, tmp_path / "data/repos")
+def harness(person: Person) -> Harness:
+    return Harness(person)
 
 
 def test_nothing_is_created_in_the_home_before_acceptance(person: Person, harness: Harness) -> None:
     before = snapshot(person.root)
     proposal = commit_new(harness)
     assert isinstance(propose_new(harness, "n2"), NoChange)
-    assert (Path(proposal.repo).parent, proposal.relpath) == (harness.private, "deploy/SKILL.md")
+    assert (Path(proposal.repo).parent, proposal.relpath) == (places().repositories, "deploy/SKILL.md")
     own = Person(Path(proposal.repo))
     assert own.git("--work-tree=.", "show", f"skilld/staging:{proposal.relpath}") + "\n" == NEW_TEXT
     assert own.git("--work-tree=.", "fsck", "--strict", "--no-dangling") == ""
@@ -107,7 +108,7 @@ def test_an_ignored_folder_has_its_own_repository_too(person: Person, harness: H
     project.write(".git/info/exclude", ".claude/\n")
     before = snapshot(project.root)
     proposal = commit_new(harness, path=project.root / NEW_SKILL)
-    assert Path(proposal.repo).parent == harness.private
+    assert Path(proposal.repo).parent == places().repositories
     assert snapshot(project.root) == before
     harness.accept("n1")
     assert (project.root / NEW_SKILL).read_text() == NEW_TEXT

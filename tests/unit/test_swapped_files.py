@@ -64,12 +64,12 @@ def _answer(ask: Callable[[], Any]) -> Any:
 
 
 def test_nothing_waits_for_it_or_reads_it_whole(swapped: Harness) -> None:
-    path, proposal = swapped.person.skill, swapped.proposals["p1"]
+    path = swapped.person.skill
     for ask in (
         lambda: explain.find_origin(path, 1),
         lambda: explain.uncommitted_origin(path, 1),
         lambda: History(path, path.parent).diff(),
-        lambda: auto_apply.apply_unasked(proposal, swapped.standing["p1"]),
+        lambda: auto_apply.apply_unasked(swapped.edit("p1")),
         lambda: swapped.accept("p1"),
         lambda: swapped.propose("p2", insert_below("- None.", "- x")),
     ):

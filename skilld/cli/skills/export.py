@@ -222,12 +222,11 @@ def _collect_evidence(store: Store, row: LibraryRow) -> _Evidence:
 
 def _git_name(row: LibraryRow) -> str:
     """Return the person's name in git, empty if git has none or does not track the skill."""
-    from skilld.git.managed_repos import find_any
-    from skilld.proposals.staging import private_repositories
+    from skilld.proposals.repositories import find_file
 
     scrub_environment()
     try:
-        return find_any(row.path, private_repositories()).repo.git.settings(r"^user\.name$").get("user.name", "")
+        return find_file(row.path).repo.git.settings(r"^user\.name$").get("user.name", "")
     except SkilldError:
         return ""
 

@@ -74,10 +74,9 @@ def _push_plan(plan: _SharePlan, removed: Mapping[str, str]) -> None:
     from skilld.exchange.outgoing import put_on_branch, restore_branch
     from skilld.git.managed_repos import track
     from skilld.git.remote import push, push_addresses
-    from skilld.proposals.staging import private_repositories
     from skilld.text import without_login
 
-    now, repo = int(time.time()), track(plan.skill, private_repositories()).repo
+    now, repo = int(time.time()), track(plan.skill, common.places().repositories).repo
     if tuple(push_addresses(repo, plan.remote, removed)) != plan.addresses:
         raise RefusedError(_NOT_SHARED, f"{plan.remote} now leads elsewhere", "Run the command again to see where.")
     place = repo, plan.remote, plan.branch
@@ -104,10 +103,9 @@ def _address_plan(plan: _SharePlan, remote: str, removed: Mapping[str, str]) -> 
     from skilld.git.managed_repos import root_of
     from skilld.git.remote import addresses_from
     from skilld.git.state import git_dir_of
-    from skilld.proposals.staging import private_repositories
 
     repo, top = plan.repo, plan.repo.toplevel if plan.repo is not None else root_of(plan.skill)
-    own = git_dir_of(top, private_repositories()) if repo is None else repo.git_dir if repo.private else None
+    own = git_dir_of(top, common.places().repositories) if repo is None else repo.git_dir if repo.private else None
     try:
         addresses = tuple(addresses_from(top, own, remote, removed))
         if addresses != (remote,) or is_address(remote):
@@ -161,11 +159,10 @@ def _plan_branches(rows: list[LibraryRow], branch: str) -> list[_SharePlan]:
 def _find_repo(path: Path) -> Repo | None:
     """Return the repository that tracks a skill, skilld's own included; None if none does yet."""
     from skilld.git.errors import NotTrackedError
-    from skilld.git.managed_repos import find_any
-    from skilld.proposals.staging import private_repositories
+    from skilld.proposals.repositories import find_file
 
     try:
-        return find_any(path, private_repositories()).repo
+        return find_file(path).repo
     except NotTrackedError:
         return None
 

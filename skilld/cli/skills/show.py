@@ -114,11 +114,10 @@ def diff(arguments: argparse.Namespace) -> int:
 def _open_history(row: LibraryRow) -> History:
     from skilld.git.errors import NotTrackedError
     from skilld.library.history import History
-    from skilld.proposals.staging import private_repositories
 
     scrub_environment()
     try:
-        return History(row.path, private_repositories())
+        return History(row.path, common.places().repositories)
     except NotTrackedError as error:
         remedy = "skilld will start a history with its first proposal for this skill."
         raise SkilldError(f"{row.name} has no history", error.cause, remedy) from error
