@@ -18,7 +18,7 @@ from typing import IO
 
 from skilld.errors import SkilldError
 from skilld.files import file_stamp, read_regular
-from skilld.git.environment import SILENT_OPTIONS, SILENT_VARIABLES, git_program
+from skilld.git.environment import SILENT_OPTIONS, git_program, silent_variables
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.git.state import git_dirs, head_branch, symbolic_target
 from skilld.git.watchdog import WATCHDOG
@@ -129,8 +129,7 @@ def _read(top: str, refs: Sequence[str], paths: Sequence[str], limit: int) -> di
     """Have one git process read the files. Return nothing if it does not answer for all of them: it is asked again."""
     asked = [(ref, path) for path in paths for ref in refs]
     answers: list[bytes | None] = []
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment |= SILENT_VARIABLES | {"GIT_CEILING_DIRECTORIES": str(Path(top).parent)}
+    environment = silent_variables() | {"GIT_CEILING_DIRECTORIES": str(Path(top).parent)}
     with suppress(OSError, SkilldError), tempfile.TemporaryFile() as given:
         given.write(b"".join(os.fsencode(f"{ref}:{path}\n") for ref, path in asked))
         given.seek(0)

@@ -67,6 +67,11 @@ def scrub_environment() -> dict[str, str]:
     return {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("GIT_")}
 
 
+def silent_variables() -> dict[str, str]:
+    """Return the whole environment for a git of our own in a process that may not be scrubbed, such as the daemon."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | SILENT_VARIABLES
+
+
 def remaining_variables() -> list[str]:
     """Return the GIT_* variables that are still in this process, sorted."""
     return sorted(name for name in os.environ if name.startswith("GIT_"))

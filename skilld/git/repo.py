@@ -14,7 +14,7 @@ from pathlib import Path
 
 from skilld.files import shell_quoted
 from skilld.git import objects, state, tree
-from skilld.git.attributes import is_filtered, personal_attributes, storage_refusal
+from skilld.git.attributes import is_filtered, storage_refusal
 from skilld.git.errors import GitFailedError, NotTrackedError, RepoRefusedError, RepoUnreadableError
 from skilld.git.run import Git
 from skilld.git.session import cached
@@ -31,9 +31,7 @@ _EXTENSIONS = word_set(
 _INVALID_REF_CHARACTERS = frozenset(" ~^:?*[\\\n\0")
 _REMOTE_REF_PATTERN = re.compile(r"refs/remotes/[^/]+/.")
 _OVERRULED_SETTINGS = "rerere.enabled", "revert.reference"
-_SETTINGS_PATTERN = (
-    r"^(extensions\..*|remote\..*\.url|init\.defaultbranch|core\.attributesfile|rerere\.enabled|revert\.reference)$"
-)
+_SETTINGS_PATTERN = r"^(extensions\..*|remote\..*\.url|init\.defaultbranch|rerere\.enabled|revert\.reference)$"
 
 
 @value_class
@@ -124,14 +122,11 @@ def find_in_repo(folder: Path, path: Path) -> TrackedFile:
     place = locate(folder)
     relpath = path.relative_to(place.toplevel).as_posix()
     tree.check_relpath(relpath)
-    settings = _settings(place.git)
-    repo = _open_at(place, settings)
+    repo = open_location(place)
     found = tree.read_entry(repo.git, repo.head, relpath)
     if found is not None and found.mode not in tree.FILE_MODES:
         raise RepoRefusedError("Cannot edit this file", f"{relpath} is not a regular file in {place.toplevel}")
-    if is_filtered(
-        place.toplevel, place.common_dir, relpath, personal_attributes(settings.get("core.attributesfile", ""))
-    ):
+    if is_filtered(place.toplevel, relpath):
         raise NotTrackedError("filtered", f"a git filter changes {relpath} when git stores it", _PLAIN_REMEDY)
     return TrackedFile(repo, relpath, found)
 
@@ -147,10 +142,7 @@ def require_plain(path: Path) -> None:
 
 def open_location(place: RepoLocation, *, private: bool = False) -> Repo:
     """Return the repository at a known location; raises as `open_repo`."""
-    return _open_at(place, _settings(place.git), private=private)
-
-
-def _open_at(place: RepoLocation, settings: dict[str, str], *, private: bool = False) -> Repo:
+    settings = _settings(place.git)
     unknown = sorted(key for key in settings if key.startswith("extensions.") and key.split(".")[1] not in _EXTENSIONS)
     if unknown:
         # Name it: only the person knows whether another program needs it.

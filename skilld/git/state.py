@@ -41,13 +41,13 @@ _READ_WHOLE = (
 def check_regular(top: Path) -> None:
     """Raise RepoRefusedError if git would wait for one of the files of the repository at `top`, or never end."""
     dot_git = top / ".git"
-    _check_regular(dot_git)
+    check_regular_file(dot_git)
     git_dir = common_dir = dot_git
     with suppress(OSError, ValueError):
         git_dir, common_dir = git_dirs(dot_git)
     for name in _READ_WHOLE:
-        _check_regular(git_dir / name)
-        _check_regular(common_dir / name)
+        check_regular_file(git_dir / name)
+        check_regular_file(common_dir / name)
     folders = [common_dir / "refs", git_dir / "refs"]
     while folders:
         with suppress(OSError), os.scandir(folders.pop()) as entries:  # git says why it cannot be read
@@ -55,10 +55,11 @@ def check_regular(top: Path) -> None:
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(Path(entry.path))
                 elif not entry.is_file(follow_symlinks=False):
-                    _check_regular(Path(entry.path))
+                    check_regular_file(Path(entry.path))
 
 
-def _check_regular(path: Path) -> None:
+def check_regular_file(path: Path) -> None:
+    """Raise RepoRefusedError for a pipe, a device or the like; a missing file is none."""
     try:
         kind = stat.S_IFMT(os.stat(path).st_mode)  # noqa: PTH116 - this runs for every command
     except (OSError, ValueError):

@@ -64,7 +64,6 @@ LITERAL = frozenset(
         "skilld.evals.checks._contains",
         "skilld.edit.rules.references.check_evidence",
         "skilld.edit.rules.references.known",
-        "skilld.git.attributes._compile_class",
         "skilld.meanings.pattern",
         "skilld.mining.actions._relative_to",
         "skilld.mining.new_skill.with_relative_paths",

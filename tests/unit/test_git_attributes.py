@@ -1,129 +1,108 @@
-"""What skilld reads in .gitattributes, compared with git itself: it may only err towards "filtered"."""
+"""Whether git filters a file, as git itself tells; in doubt it does."""
 
 import os
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from skilld.git import attributes
-from skilld.git.attributes import is_filtered
+from skilld.git.attributes import is_filtered, storage_refusal
 from skilld.git.errors import RepoRefusedError
+from support.repos import Person, isolate_git
 from support.rows import for_each
 
 PATH = "my skills/[a]/SKILL.md"
 
-# Every line of a hostile file that hides or undoes a filter in a form that a simpler reader misses.
-FILES = {
-    "a longer blank": "*.md filter=x\u2003-filter",
-    "a line that is none": "# a\x0c\n*.md filter=x",
-    "another separator": "\x85*.md\n*.md filter=x\u2028-filter",
-    "a byte order mark": "\ufeff*.md filter=x",
-    "quoted": '"SKILL.md" filter=x',
-    "quoted with a blank": '"my skills/*/SKILL.md" filter=x',
-    "quoted in octal": '"SKILL\\056md" filter=x',
-    "an escaped letter": "SKILL\\.md filter=x",
-    "a class of letters": "[[:upper:]]KILL.md filter=x",
-    "a class with a bracket": "[]S]KILL.md filter=x",
-    "not in a class": "[!a]KILL.md filter=x",
-    "not in a class of the other case": "[!s]KILL.md filter=x",
-    "a class from capitals to small letters": "my?skills/[A-z]a]/* filter=x",
-    "an escaped bracket": "my?skills/\\[a]/* filter=x",
-    "unset in another case": "*.md filter=x\nskill.md -filter",
-    "unset by two stars in a name": "*.md filter=x\nmy**MD -filter",
-    "unset by a class": "*.md filter=x\n[[:alpha:]]KILL.txt -filter",
-    "unset by two stars after a star": "*.md filter=x\n/m*y**.md -filter",
-    "unset by the end of a name": "*.md filter=x\n**/KILL.md -filter\nmy?skills/**/KILL.md -filter",
-    "set by any folders": "**/SKILL.md filter=x",
-    "set below a folder": "/*/** filter=x",
-    "set below the top": "/** filter=x",
-    "set by two stars after letters": "/my** filter=x",
-    "set by three stars": "***/SKILL.md filter=x",
-    "a macro of a macro": "[attr]two one\n[attr]one filter=x\n*.md two",
-    "a macro that is defined later": "*.md one\n[attr]one filter=x",
-    "macros in a circle": "[attr]one two\n[attr]two one filter=x\n*.md one",
-    "an unset macro": "[attr]one filter=x\n*.md filter=y\n*.md -one",
-    "an unset filter that is set again": "*.md -filter\n*.md filter=x",
-    "carriage returns": "*.md filter=x\r\nSKILL.md text\r\n",
-}
-
-
-ODD_PATH = "!é[b.md"
-ODD_FILES = {
-    "unset by a class without an end": "*.md filter=x\n?é[b.md -filter",
-    "unset by what is no pattern": "*.md filter=x\n!é\\[b.md -filter",
-    "a letter of two bytes": "?????.md filter=x",
-    "unset but for a letter of two bytes": "*.md filter=x\n????.md -filter",
-}
-
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    subprocess.run(["git", "init", "-q", tmp_path], check=True)
-    return tmp_path
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    isolate_git(monkeypatch, tmp_path / "home")
+    subprocess.run(["git", "init", "--quiet", tmp_path / "work"], check=True)
+    return tmp_path / "work"
 
 
 @for_each(
-    ("path", "text"),
-    [*((PATH, text) for text in FILES.values()), *((ODD_PATH, text) for text in ODD_FILES.values())],
-)
-def test_what_git_filters_is_filtered(path: str, text: str, repository: Path) -> None:
-    (repository / ".gitattributes").write_text(text + "\n", encoding="utf-8", newline="")
-    command = ["git", "-C", str(repository), "check-attr", "-z", "filter", "--", path]
-    said = subprocess.run(command, check=True, capture_output=True).stdout.split(b"\0")[2]
-    assert said not in {b"unspecified", b"unset"}
-    assert is_filtered(repository, repository / ".git", path, Path(os.devnull))
-
-
-@pytest.mark.parametrize(
-    "text",
+    ("text", "expected"),
     [
-        "*.txt filter=x",
-        "*.md filter=x\nSKILL.md -filter",
-        "*.md filter=x\n/*/** !filter",
-        "/** filter=x\n/** -filter",
-        "[attr]m -text\n*.md m",
+        ("*.md filter=lfs", True),
+        ("SKILL.md filter", True),
+        ('"my skills/*/SKILL.md" filter=x', True),
+        ("[attr]big filter=lfs -text\n*.md big", True),
+        ("*.md -filter\n*.md filter=x", True),
+        ("*.md filter=x\nSKILL.md -filter", False),
+        ("*.md filter=x\n*.md !filter", False),
+        ("*.md diff=markdown text eol=lf", False),
+        ("*.txt filter=x", False),
     ],
 )
-def test_what_is_surely_not_filtered_is_used(text: str, tmp_path: Path) -> None:
-    (tmp_path / ".gitattributes").write_text(text + "\n")
-    assert not is_filtered(tmp_path, tmp_path / ".git", PATH, Path(os.devnull))
+def test_only_the_attribute_filter_counts(text: str, expected: bool, repository: Path) -> None:  # noqa: FBT001
+    (repository / ".gitattributes").write_text(text + "\n")
+    assert is_filtered(repository, PATH) is expected
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "x" * (1 << 20),
-        "*" * 5000 + " filter=x",
-        ("*" + "a*" * 1000 + " filter=x\n") * 104,
-        "*a*b*?[ab]c filter=x\n" * 9_000,
-        "[attr]m filter=x\n" + "zz m\n" * 40_000,
-        ("a" + "**/" * 600 + " filter=x\n") * 100,
-        "".join(f"[a{chr(n)}]* filter=x\n" for n in range(0x4E00, 0x5B00)),
-    ],
-    ids=["one word", "long", "stars", "lines", "macros", "folders", "classes"],
-)
-def test_a_hostile_file_takes_no_time(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fifth of the largest file, and of the lines that are looked at: a fifth of the time."""
-    assert attributes._MAX_LINES <= 20_000
-    monkeypatch.setattr(attributes, "_MAX_LINES", 4_000)
-    for folder in (tmp_path, tmp_path / "a", tmp_path / ".git/info") if text.startswith("*a") else (tmp_path,):
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / ("attributes" if folder.name == "info" else ".gitattributes")).write_text(text, encoding="utf-8")
-    start = time.process_time()
-    is_filtered(tmp_path, tmp_path / ".git", "a/" + "b" * 80 + ".md", Path(os.devnull))
-    assert time.process_time() - start < 2  # 0.4 s at most; without the limits, minutes
+def test_attributes_of_the_person_of_folders_and_of_the_repository_apply(repository: Path) -> None:
+    (repository.parent / "mine").write_text("*.md filter=x\n")
+    assert not is_filtered(repository, PATH)
+    Person(repository).git("config", "--global", "core.attributesFile", str(repository.parent / "mine"))
+    assert is_filtered(repository, PATH)
+    (repository / PATH).parent.mkdir(parents=True)
+    (repository / PATH).with_name(".gitattributes").write_text("SKILL.md -filter\n")
+    assert not is_filtered(repository, PATH)
+    (repository / ".git/info").mkdir(exist_ok=True)
+    (repository / ".git/info/attributes").write_text("SKILL.md filter=y\n")
+    assert is_filtered(repository, PATH)
 
 
-@pytest.mark.parametrize("kind", ["pipe", "device", "large"])
-def test_a_file_that_git_may_read_differently_is_refused(kind: str, tmp_path: Path) -> None:
-    path = tmp_path / ".gitattributes"
-    if kind == "pipe":
-        os.mkfifo(path)
-    elif kind == "device":
-        path.symlink_to("/dev/zero")
-    else:
-        path.write_text("#\n" * (1 << 19) + "*.md filter=x\n")
-    with pytest.raises(RepoRefusedError):
-        is_filtered(tmp_path, tmp_path / ".git", "SKILL.md", Path(os.devnull))
+def test_it_is_known_in_a_linked_work_tree_and_for_the_work_tree_alone(repository: Path) -> None:
+    """What the repository's settings say of its work tree does not count."""
+    person = Person(repository)
+    person.commit("first", {".gitattributes": "*.md filter=x\n"})
+    person.git("worktree", "add", "--quiet", "../linked")
+    assert is_filtered(repository.parent / "linked", PATH)
+    person.git("config", "core.worktree", str(repository.parent))
+    assert is_filtered(repository, PATH)
+
+
+def test_no_program_of_the_repository_runs(repository: Path) -> None:
+    hook = repository.parent / "hook"
+    hook.write_text(f"#!/bin/sh\ntouch {repository.parent}/ran\n")
+    hook.chmod(0o755)
+    person = Person(repository)
+    person.commit("first", {".gitattributes": "*.md filter=x\n"})
+    for name in ("core.fsmonitor", "filter.x.clean", "filter.x.smudge"):
+        person.git("config", name, str(hook))
+    (repository.parent / "ran").unlink(missing_ok=True)
+    assert is_filtered(repository, PATH)
+    assert not (repository.parent / "ran").exists()
+
+
+def test_another_users_repository_is_asked_too(repository: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give files away")
+    (repository / ".gitattributes").write_text("*.md filter=x\n")
+    os.chown(repository, 12345, 12345)
+    os.chown(repository / ".git", 12345, 12345)
+    assert is_filtered(repository, PATH)
+
+
+def test_what_takes_git_too_long_counts_as_filtered(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attributes, "_SECONDS", 0.5)
+    (repository / ".gitattributes").write_text(f"**/{'*a' * 30}b filter=lfs\n")
+    assert is_filtered(repository, f"skills/{'a' * 200}/SKILL.md")
+
+
+@pytest.mark.parametrize("name", [".gitattributes", "my skills/.gitattributes", ".git/info/attributes"])
+def test_a_file_that_git_would_wait_for_is_refused(name: str, repository: Path) -> None:
+    (repository / name).parent.mkdir(exist_ok=True)
+    os.mkfifo(repository / name)
+    with pytest.raises(RepoRefusedError, match="is not a regular file"):
+        is_filtered(repository, PATH)
+
+
+def test_where_git_cannot_tell_nothing_is_said_of_filters(repository: Path) -> None:
+    (repository / ".git/config").write_text("[core\n")
+    with pytest.raises(RepoRefusedError, match="Cannot read the repository's attributes: fatal: bad config line"):
+        is_filtered(repository, PATH)
+    (repository / "SKILL.md").write_text("# Release\n")
+    assert storage_refusal(repository / "SKILL.md") == ""

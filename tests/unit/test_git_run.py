@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 
 from skilld.git import environment
-from skilld.git.attributes import is_filtered
 from skilld.git.environment import git_program, person_variables, scrub_environment
 from skilld.git.errors import GitFailedError, GitMissingError, GitTimeoutError
 from skilld.git.run import Git, PersonGit, execute
 from support.repos import Person
-from support.tables import table_rows
 
 
 @pytest.mark.parametrize(
@@ -116,34 +114,3 @@ def test_a_missing_git_is_reported_in_words(person: Person) -> None:
         check=False,
     )
     assert (result.stdout, result.stderr) == ("Install git 2.36 or newer.\n", "")
-
-
-def test_only_byte_changing_attributes_are_filters(tmp_path: Path) -> None:
-    for pattern, expected in table_rows("git_attributes", "filters"):
-        (tmp_path / ".gitattributes").write_text(pattern + "\n")
-        asked = is_filtered(tmp_path, tmp_path / ".git", "skills/release/SKILL.md", tmp_path / "none")
-        assert asked is (expected == "yes"), pattern
-
-
-def test_attributes_of_the_user_and_of_folders_apply(tmp_path: Path) -> None:
-    (tmp_path / "mine").write_text("*.md filter=x\n")
-    assert is_filtered(tmp_path, tmp_path / ".git", "a/SKILL.md", tmp_path / "mine")
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a/.gitattributes").write_text("SKILL.md -filter\n")
-    assert not is_filtered(tmp_path, tmp_path / ".git", "a/SKILL.md", tmp_path / "mine")
-    (tmp_path / ".git/info").mkdir(parents=True)
-    (tmp_path / ".git/info/attributes").write_text("a/*.md filter=y\n")
-    assert is_filtered(tmp_path, tmp_path / ".git", "a/SKILL.md", tmp_path / "mine")
-
-
-def test_s2_a_pattern_of_many_stars_terminates(tmp_path: Path) -> None:
-    """A regular expression made of it would go on for years."""
-    (tmp_path / ".gitattributes").write_text(f"**/{'*a' * 30}b filter=lfs\n")
-    asked = is_filtered(tmp_path, tmp_path / ".git", f"skills/{'a' * 200}/SKILL.md", tmp_path / "none")
-    assert not asked
-
-
-def test_attribute_patterns_match_as_in_git(tmp_path: Path) -> None:
-    for pattern, path, expected in table_rows("git_attributes", "patterns"):
-        (tmp_path / ".gitattributes").write_text(f"{pattern} filter=lfs\n")
-        assert is_filtered(tmp_path, tmp_path / ".git", path, tmp_path / "none") is (expected == "yes")
