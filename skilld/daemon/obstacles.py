@@ -15,8 +15,8 @@ from skilld import protocol
 from skilld.clock import parse_time, time_until
 from skilld.daemon import job_builder
 from skilld.errors import SkilldError
-from skilld.files import read_start
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_REF
+from skilld.git.state import git_dirs, head_branch
 from skilld.ingest.discover import Host
 from skilld.logs import get_logger
 from skilld.proposals import results
@@ -132,22 +132,12 @@ def _relevant_paths(path: Path) -> Iterator[Path]:
         yield folder / PROJECT_CONFIG
         dot_git = folder / ".git"
         if os.path.lexists(dot_git):
-            yield from (dot_git / name for name in (*_GIT_FILES, *_REF_PATHS))
-            yield from (_common_git_dir(dot_git) / name for name in (*_GIT_FILES, *_REF_PATHS))
-            from skilld.git.state import head_branch
-
-            with suppress(SkilldError):
-                branch = dot_git / (head_branch(dot_git) or "HEAD")
+            yield dot_git
+            with suppress(OSError, ValueError, SkilldError):
+                git_dir, common = git_dirs(dot_git)
+                yield from (one / name for one in {git_dir: 0, common: 0} for name in (*_GIT_FILES, *_REF_PATHS))
+                branch = common / (head_branch(git_dir) or "HEAD")
                 yield from () if os.path.lexists(branch) else [branch]  # until its first commit
-
-
-def _common_git_dir(dot_git: Path) -> Path:
-    """Return the git directory that a `.git` file names; `dot_git` itself if it is a folder or unreadable."""
-    try:
-        named = read_start(dot_git, 4096).decode("utf-8", "surrogateescape").removeprefix("gitdir:").strip()
-    except OSError:
-        return dot_git
-    return dot_git.parent / named if named and "\0" not in named else dot_git
 
 
 def _path_stamp(path: Path) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from skilld.clock import rfc3339
 from skilld.daemon import job_builder
 from skilld.git.staging_branch import PROPOSAL_REFS
+from skilld.git.state import dirs_at, packed_refs
 from skilld.ingest.discover import Host
 from skilld.ingest.follow import Follower
 from skilld.logs import get_logger
@@ -120,19 +121,11 @@ def _has_unknown_proposals(store: Store) -> bool:
 def _proposal_refs(repo: Path) -> set[str]:
     """Return the ids of the proposals with refs in a repository, from its files; none if it is gone."""
     found: set[str] = set()
-    git = repo / ".git"
-    with suppress(OSError, UnicodeDecodeError):
-        if git.is_file():
-            git = repo / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
-            common = git / "commondir"
-            git = git / common.read_text(encoding="utf-8").strip() if common.is_file() else git
-        elif not git.is_dir():
-            git = repo  # one of skilld's own
+    with suppress(OSError, ValueError):
+        _, common = dirs_at(repo)
         with suppress(FileNotFoundError):
-            found |= {path.name for path in (git / PROPOSAL_REFS).iterdir()}
-        with (git / "packed-refs").open(encoding="utf-8", errors="replace") as lines:
-            packed = [line.split()[-1] for line in lines if f" {PROPOSAL_REFS}" in line]
-            found |= {name.removeprefix(PROPOSAL_REFS) for name in packed}
+            found |= {path.name for path in (common / PROPOSAL_REFS).iterdir()}
+        found |= {name.removeprefix(PROPOSAL_REFS) for name in packed_refs(common) if name.startswith(PROPOSAL_REFS)}
     return found
 
 

@@ -17,16 +17,15 @@ from pathlib import Path
 from typing import IO
 
 from skilld.errors import SkilldError
-from skilld.files import file_stamp, read_regular
+from skilld.files import file_stamp
 from skilld.git.environment import SILENT_OPTIONS, git_program, silent_variables
 from skilld.git.staging_branch import STAGING_BRANCH
-from skilld.git.state import git_dirs, head_branch, symbolic_target
+from skilld.git.state import git_dirs, head_branch, packed_refs, symbolic_target
 from skilld.git.watchdog import WATCHDOG
 from skilld.values import value_class
 
 _SECONDS = 5.0  # that git may take
 _MAX_REPOSITORIES = 200  # of which answers are kept
-_MAX_PACKED_REFS_BYTES = 16 << 20
 _REMOTE_BRANCH = re.compile(r"refs/remotes/[^/]+/(.+)")
 _USUAL_NAMES = ("main", "master")
 _ANSWER = re.compile(rb"[0-9a-f]{40,64} (blob|tree|commit|tag) ([0-9]+)\n")
@@ -103,8 +102,10 @@ def _existing_refs(common: Path, possible: Sequence[Sequence[str]]) -> Sequence[
     """Return the refs of the first of these branches that exists; from the files of refs only."""
     if (common / "reftable").is_dir():
         return possible[0]
-    packed = _packed_refs(common)
-    there = ([ref for ref in group if os.fsencode(ref) in packed or (common / ref).is_file()] for group in possible)
+    packed = set[str]()
+    with suppress(OSError, ValueError):
+        packed = packed_refs(common)
+    there = ([ref for ref in group if ref in packed or (common / ref).is_file()] for group in possible)
     return next(filter(None, there), [])
 
 
@@ -112,13 +113,6 @@ def _folders(folder: Path) -> list[Path]:
     with suppress(OSError):
         return sorted(Path(entry.path) for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False))
     return []
-
-
-def _packed_refs(common: Path) -> set[bytes]:
-    with suppress(OSError, ValueError):
-        data, _ = read_regular(common / "packed-refs", _MAX_PACKED_REFS_BYTES)
-        return {line.split(b" ", 1)[-1] for line in data.splitlines()}
-    return set()
 
 
 def _stamp(paths: Sequence[str]) -> Stamp:

@@ -125,6 +125,12 @@ def read_commit(git: Git, name: str) -> Commit | None:
     return read_commits(git, [name])[0]
 
 
+def list_commits(git: Git, *arguments: str) -> list[Commit]:
+    """Return the commits that `git rev-list` finds with these arguments, in its order."""
+    found = read_commits(git, git.run("rev-list", *arguments).decode().split())
+    return [commit for commit in found if commit is not None]
+
+
 def write_commit(
     git: Git, *, tree: str, parents: Sequence[str], message: bytes, author: Ident, committer: Ident
 ) -> str:

@@ -124,13 +124,20 @@ def require_unborn(git_dir: Path, common_dir: Path, branch: str | None) -> None:
     else:
         raise RepoUnreadableError(str(common_dir / branch), "the commit it points to cannot be read")
     try:
-        packed = read_start(common_dir / "packed-refs", _MAX_PACKED_REFS_BYTES)
-    except _ABSENT_ERRORS:
-        return
+        packed = packed_refs(common_dir)
     except OSError as error:
         raise _unreadable(common_dir / "packed-refs", error) from error
-    if os.fsencode(branch) in (line.split(b" ", 1)[-1] for line in packed.splitlines()):
+    if branch in packed:
         raise RepoUnreadableError(str(common_dir / "packed-refs"), f"the commit that {branch} points to cannot be read")
+
+
+def packed_refs(common_dir: Path) -> set[str]:
+    """Return the full names of the refs that a repository keeps in one file. Raises OSError if that is unreadable."""
+    try:
+        data = read_start(common_dir / "packed-refs", _MAX_PACKED_REFS_BYTES)
+    except _ABSENT_ERRORS:
+        return set()
+    return {os.fsdecode(line.split(b" ", 1)[-1]) for line in data.splitlines()}
 
 
 def is_temporary(sentence: str) -> bool:
@@ -403,6 +410,12 @@ def git_dirs(dot_git: Path) -> tuple[Path, Path]:
     git_dir = dot_git.parent / _read_tail(dot_git).removeprefix("gitdir:").strip()
     shared = git_dir / "commondir"
     return git_dir, (git_dir / _read_tail(shared).strip()).resolve() if shared.is_file() else git_dir
+
+
+def dirs_at(address: Path) -> tuple[Path, Path]:
+    """Return what `git_dirs` does for the repository with this address: a work tree, or one of skilld's own."""
+    dot_git = address / ".git"
+    return (address, address) if (address / "HEAD").is_file() and not dot_git.exists() else git_dirs(dot_git)
 
 
 def main_path(path: str) -> str:

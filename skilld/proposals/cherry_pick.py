@@ -19,7 +19,7 @@ from skilld.git.objects import Commit, Ident
 from skilld.git.repo import Repo
 from skilld.git.run import PersonGit, literal
 from skilld.proposals import worktree
-from skilld.proposals.file_history import REVERTS_TRAILER, path_in, read_history, reverted_commits
+from skilld.proposals.file_history import REVERTS_TRAILER, commits_of, path_in, read_history, reverted_commits
 from skilld.proposals.model import MOVED_TO, Apply, CommitMethod, DecisionCommit
 from skilld.proposals.person_text import further_files, name_files, refuse_amended_secrets
 from skilld.proposals.refit import Edit, fit_edit
@@ -408,10 +408,9 @@ def _revert_message(work_tree: Worktree, proposal: Proposal, landing: Commit | N
     git, head = work_tree.repo.git, work_tree.repo.head
     what = f"This reverts commit {source.oid}."
     if landing is None and not refs.is_reachable(git, source.oid, head):
-        named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal.id}", "--max-count=1"
-        squashed = git.run("rev-list", *named, head, "--", work_tree.tracked.relpath).decode().strip()
-        squashed = squashed or _find_bringer(work_tree, proposal)
-        part = f"It takes out what commit {squashed} brought in for it.\n\n" if squashed else ""
+        squashed = [one.oid for one in commits_of(work_tree.repo, proposal.id, head, "--", work_tree.tracked.relpath)]
+        bringer = squashed[0] if squashed else _find_bringer(work_tree, proposal)
+        part = f"It takes out what commit {bringer} brought in for it.\n\n" if bringer else ""
         what = f"{part}{REVERTS_TRAILER}: {proposal.id}"
     return f'Revert "{source.subject}"\n\n{what}\n'.encode()
 
@@ -449,8 +448,7 @@ def _require_on_no_other_branch(repo: Repo, proposal: Proposal, change: Change) 
 def _changed_since_error(work_tree: Worktree, proposal: Proposal, source: Commit) -> RefusedError:
     """Return why a file that a proposal created is not removed: what changed it since, and how to remove it."""
     repo, relpath = work_tree.repo, work_tree.tracked.relpath
-    oids = repo.git.run("rev-list", "--no-merges", f"{source.oid}..{repo.head}", "--", relpath).decode().split()
-    commits = [commit for commit in objects.read_commits(repo.git, oids) if commit]  # newest first
+    commits = objects.list_commits(repo.git, "--no-merges", f"{source.oid}..{repo.head}", "--", relpath)
     reverted = tuple(oid for commit in commits for oid in reverted_commits(commit))
     left = [commit for commit in commits if not commit.oid.startswith(reverted) and not reverted_commits(commit)]
     names = list(dict.fromkeys(name for commit in left for name in commit.proposals if name != proposal.id))
@@ -466,11 +464,8 @@ def _changed_since_error(work_tree: Worktree, proposal: Proposal, source: Commit
 def _find_landing_commit(work_tree: Worktree, proposal: Proposal) -> Commit | None:
     """Return the newest commit of HEAD that brought in this proposal and nothing else, or None."""
     repo, relpath = work_tree.repo, work_tree.tracked.relpath
-    named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal.id}"
-    limits = "--full-history", "--no-merges", "--max-count=10"
-    oids = repo.git.run("rev-list", *named, *limits, "HEAD", "--", relpath).decode().split()
-    for commit in objects.read_commits(repo.git, oids):
-        if commit is None or commit.proposals != (proposal.id,) or len(commit.parents) != 1:
+    for commit in commits_of(repo, proposal.id, "--full-history", "--no-merges", "HEAD", "--", relpath):
+        if commit.proposals != (proposal.id,) or len(commit.parents) != 1:
             continue
         changed = tree.changed_files(repo.git, commit.parents[0], commit.oid).keys()
         if relpath in changed and changed <= {relpath, *work_tree.also}:

@@ -138,6 +138,12 @@ def commits_touching(repo: Repo, tip: str, relpath: str, since: int | None) -> l
     return repo.git.run("rev-list", *limits, tip, "--", relpath).decode().split()
 
 
+def commits_of(repo: Repo, proposal: str, *where: str) -> list[Commit]:
+    """Return the newest commits that name a proposal, ten at most, among those that arguments of rev-list select."""
+    named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal}", "--max-count=10"
+    return [commit for commit in objects.list_commits(repo.git, *named, *where) if proposal in commit.proposals]
+
+
 def renamed_since(repo: Repo, commit: Commit, relpath: str) -> str:
     """Return HEAD's path of the file that a commit changes, at `relpath` or an older path; empty if it has none."""
     if not commit.parents:

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from skilld.clock import parse_time, rfc3339
 from skilld.git.staging_branch import STAGING_REF
-from skilld.git.state import git_dirs
+from skilld.git.state import dirs_at
 from skilld.proposals.follow import follow_moved_folders
 from skilld.proposals.model import MOVED_TO, is_only_written, is_repo_gone
 from skilld.proposals.results import record_changes, remakes_by_code, token_limit
@@ -178,14 +178,12 @@ def _repo_stamp(repo: Path, skills: Iterable[str]) -> Stamp:
 
     For one of skilld's own, which is a git directory, changes to the skills' files count, too.
     """
-    git = repo / ".git"
     try:
-        if (repo / "HEAD").is_file() and not git.exists():
-            return tuple(_mtime(path) for path in (*(repo / name for name in _WATCHED_FILES), *map(Path, skills)))
-        folders = dict.fromkeys(git_dirs(git))
+        folders = dict.fromkeys(dirs_at(repo))
     except (OSError, ValueError):
         return ()
-    return tuple(_mtime(folder / name) for folder in folders for name in _WATCHED_FILES)
+    files = [folder / name for folder in folders for name in _WATCHED_FILES]
+    return tuple(map(_mtime, [*files, *map(Path, skills)] if repo in folders else files))
 
 
 def _mtime(path: Path) -> int:

@@ -38,6 +38,7 @@ from skilld.proposals.branch import (
     side_files,
     with_files,
 )
+from skilld.proposals.file_history import commits_of
 from skilld.proposals.model import (
     CREATABLE,
     Base,
@@ -119,12 +120,9 @@ def _is_same_proposal(repo: Repo, request: Request, commit: Commit, relpath: str
 
 
 def _find_merged(repo: Repo, request: Request, relpath: str) -> Commit | None:
-    named = "--fixed-strings", f"--grep=Skilld-Proposal: {request.proposal.id}"
-    limits = f"--since={request.epoch - _MARGIN_SECONDS}", "--max-count=1"
+    since = f"--since={request.epoch - _MARGIN_SECONDS}"
     tips = [repo.head, *(repo.default.tips if repo.default else ())]
-    oid = repo.git.run("rev-list", *named, *limits, *tips, "--", relpath).decode().strip()
-    found = objects.read_commit(repo.git, oid) if oid else None
-    return found if found is not None and request.proposal.id in found.proposals else None
+    return next(iter(commits_of(repo, request.proposal.id, since, *tips, "--", relpath)), None)
 
 
 _MAX_TRIES = 20

@@ -83,9 +83,8 @@ def _read_proposals(repo: Repo, relpaths: list[str]) -> Iterator[Proposal]:
     if not relpaths:
         return
     limits = f"--max-count={_MAX_HISTORY}", "--fixed-strings", "--grep=Skilld-Proposal: "
-    out = repo.git.run("rev-list", *limits, *tips, "--", *relpaths).decode().split()
-    for commit in objects.read_commits(repo.git, out):
-        if commit is not None and len(commit.proposals) == 1 and len(commit.parents) == 1:
+    for commit in objects.list_commits(repo.git, *limits, *tips, "--", *relpaths):
+        if len(commit.proposals) == 1 and len(commit.parents) == 1:
             yield from _build_proposal(repo, commit, State.ACCEPTED)
 
 

@@ -16,7 +16,7 @@ from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.proposals.branch import range_above
-from skilld.proposals.file_history import Signature, commits_touching, path_in
+from skilld.proposals.file_history import Signature, commits_of, commits_touching, path_in
 from skilld.proposals.model import (
     DISCARDED_NOTE,
     FOUND_NOTES,
@@ -261,8 +261,7 @@ def find_branch(repo: Repo, change: Change, since: int | None) -> tuple[str, Com
     """
     dated = () if since is None else (f"--since={since}",)
     limits = *dated, "--branches", "--remotes", "--not", repo.head, "--", change.relpath
-    out = repo.git.run("rev-list", "--full-history", _MAX_COMMITS, *limits)
-    commits = [commit for commit in objects.read_commits(repo.git, out.decode().split()) if commit is not None]
+    commits = objects.list_commits(repo.git, "--full-history", _MAX_COMMITS, *limits)
     pairs = [(commit.parents[0] if commit.parents else commit.oid, commit.oid) for commit in commits]
     texts = objects.read_texts(repo.git, [f"{oid}:{change.relpath}" for pair in pairs for oid in pair])
     for commit, old, new in zip(commits, texts[::2], texts[1::2], strict=True):
@@ -338,8 +337,7 @@ def _staged(repo: Repo, tip: str | None, changes: Sequence[Change], proposals: S
     if tip is None:
         return {}
     bases = [proposal.base for proposal in proposals if proposal.commit]
-    oids = repo.git.run("rev-list", "--topo-order", _MAX_STAGED, tip, *range_above(repo, bases)).decode().split()
-    commits = [commit for commit in objects.read_commits(repo.git, oids) if commit]
+    commits = objects.list_commits(repo.git, "--topo-order", _MAX_STAGED, tip, *range_above(repo, bases))
     named, known = {name for commit in commits for name in commit.proposals}, {one.commit for one in proposals}
     theirs = {
         name: commit.oid
@@ -362,12 +360,11 @@ def find_amended_commit(repo: Repo, proposal: Proposal) -> Commit | None:
     tip = refs.read_tip(repo.git, STAGING_REF) if proposal.state is State.OPEN else None
     if tip is None:
         return None
-    named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal.id}", "--no-merges", "--max-count=10"
     # What is on a branch of theirs is no such edit: the staging branch may be based on it.
     theirs = "--not", f"--exclude={STAGING_BRANCH}", "--branches"
-    oids = repo.git.run("rev-list", *named, tip, *range_above(repo, [proposal.base]), *theirs).decode().split()
-    found = [commit for commit in objects.read_commits(repo.git, oids) if commit and commit.proposals == (proposal.id,)]
-    return next((commit for commit in found if commit.committer.email != objects.OWN_EMAIL), None)
+    found = commits_of(repo, proposal.id, "--no-merges", tip, *range_above(repo, [proposal.base]), *theirs)
+    alone = (commit for commit in found if commit.proposals == (proposal.id,))
+    return next((commit for commit in alone if commit.committer.email != objects.OWN_EMAIL), None)
 
 
 def _misfit_reason(repo: Repo, proposal: Proposal, change: Change) -> str | None:
@@ -398,5 +395,5 @@ def commits_naming(repo: Repo, tips: Sequence[str], since: int | None) -> dict[s
         return {}
     dated = () if since is None else (f"--since={since}",)
     wanted = "--fixed-strings", "--grep=Skilld-Proposal:", "--max-count=1000", "--ignore-missing"
-    oids = repo.git.run("rev-list", *wanted, *dated, *tips).decode().split()
-    return {name: commit.oid for commit in objects.read_commits(repo.git, oids) if commit for name in commit.proposals}
+    found = objects.list_commits(repo.git, *wanted, *dated, *tips)
+    return {name: commit.oid for commit in found for name in commit.proposals}

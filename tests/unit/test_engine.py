@@ -310,11 +310,17 @@ def test_a_plan_is_stored_and_reused_by_the_next_try(harness: EngineHarness) -> 
     assert harness.store.proposals.count(State.OPEN) == 0
 
 
-@pytest.mark.parametrize("changed", [".skilld.toml", ".git/refs/heads/main"])
+@pytest.mark.parametrize("changed", [".skilld.toml", ".git/refs/heads/main", "../main/.git/refs/heads/main"])
 def test_a_change_in_a_refused_project_restarts_its_batch(harness: EngineHarness, changed: str) -> None:
     project = harness.home / "project"
-    write_transcript(project / ".git/HEAD", b"ref: refs/heads/main\n")
-    (project / ".git/refs/heads").mkdir(parents=True)
+    git_dir = common = project / ".git"
+    if "../" in changed:  # it is a linked work tree
+        common = harness.home / "main/.git"
+        git_dir = common / "worktrees/project"
+        write_transcript(project / ".git", f"gitdir: {git_dir}\n".encode())
+        write_transcript(git_dir / "commondir", b"../..\n")
+    write_transcript(git_dir / "HEAD", b"ref: refs/heads/main\n")
+    (common / "refs/heads").mkdir(parents=True)
     write_transcript(
         harness.path,
         *(prompt_line(f"t{number}", text, cwd=str(project)) for number, text in enumerate(FIVE)),
