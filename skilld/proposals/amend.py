@@ -156,11 +156,10 @@ def reopen(store: Store, proposal: Proposal, *, who: str = "command") -> Decisio
     """Put a rejected proposal back: open, and on the staging branch again. Raises SkilldError if it cannot be."""
     if proposal.state is not State.REJECTED:
         raise SkilldError(f"{proposal.id} was not reopened", f"it is {proposal.state.value}")
+    made, staged = proposal, new_staging_result(store)
     if proposal.commit:
-        _restore(store, replace(proposal, state=State.OPEN))
-    current = store.proposals.get(proposal.id) or proposal
-    with store.transaction():
-        store.proposals.decide(current, State.OPEN, rfc3339(time.time()), who=who, why=UNDONE)
+        made, staged = stage_on_branch(store, replace(proposal, state=State.OPEN), restored=True)
+    record_open(store, proposal, made, staged, UNDONE, who=who)
     return DecisionReport((f"{proposal.id} is open again: {proposal.summary}",))
 
 
@@ -192,12 +191,26 @@ def restore(store: Store, proposal: Proposal) -> DecisionReport:
         raise type(error)(title, error.cause, error.remedy or by_hand) from error
     if not made.commit:
         raise RefusedError(title, made.note, f"Resolve that, then: skilld restore {proposal.id}")
+    record_open(store, proposal, made, staged, "restored")
+    return DecisionReport((f"{proposal.id} is back on {made.branch}: {proposal.summary}",))
+
+
+def record_open(
+    store: Store,
+    was: Proposal,
+    made: Proposal,
+    staged: StagingResult,
+    why: str,
+    *,
+    who: str = "command",
+    commit: str = "",
+) -> None:
+    """Store that a decided proposal, as it `was`, is open again as `made`; `commit` took it out of its file."""
     with store.transaction():
-        store.proposals.decide(proposal, State.OPEN, rfc3339(time.time()), who="command", why="restored")
+        store.proposals.decide(was, State.OPEN, rfc3339(time.time()), who=who, why=why, commit=commit)
         store.proposals.set_place(made, others=False)
         store.proposals.save_edit(made)
         record_changes(store, staged.changes(), time.time())
-    return DecisionReport((f"{proposal.id} is back on {made.branch}: {proposal.summary}",))
 
 
 def _stage_again(store: Store, proposal: Proposal) -> tuple[Proposal, StagingResult]:
@@ -223,12 +236,7 @@ def _propose_although_said(store: Store, proposal: Proposal) -> DecisionReport:
     except OSError as error:
         raise SkilldError(_NOT_PROPOSED, f"{proposal.path} cannot be read: {error.strerror}") from error
     made, staged = stage_on_branch(store, replace(remake_proposal(proposal, None, found), note=""))
-    with store.transaction():
-        store.proposals.decide(
-            replace(proposal, note=""), State.OPEN, rfc3339(time.time()), who="command", why="not said"
-        )
-        store.proposals.save_edit(made)
-        record_changes(store, staged.changes(), time.time())
+    record_open(store, replace(proposal, note=""), made, staged, "not said")
     return DecisionReport((f"{proposal.id} is proposed: {proposal.summary}",))
 
 

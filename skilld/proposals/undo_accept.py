@@ -18,12 +18,11 @@ from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 from skilld.git.session import shared_git
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_REF
-from skilld.proposals.amend import stage_on_branch
+from skilld.proposals.amend import record_open, stage_on_branch
 from skilld.proposals.cherry_pick import revert, revert_worktree
 from skilld.proposals.decide import DecisionReport, rebuild_branch
 from skilld.proposals.model import is_only_written, without_remark
 from skilld.proposals.remarks import UNDONE, predecessor
-from skilld.proposals.results import record_changes
 from skilld.proposals.taking_out import lines_of_others
 from skilld.proposals.worktree import Worktree, prepared_worktree, read_own_commit, read_versions
 from skilld.store import Store
@@ -42,27 +41,26 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
     if proposal.state is not State.ACCEPTED:
         raise SkilldError(_TITLE, f"{proposal.id} is {proposal.state.value}")
     done, commit = _take_out(proposal, removed)
-    current, now = store.proposals.get(proposal.id) or proposal, rfc3339(time.time())
+    current = without_remark(store.proposals.get(proposal.id) or proposal)
     old = predecessor(store, current)
-    again = replace(old, note="") if old else without_remark(current)
+    again = replace(old, note="") if old else current
+
+    def record_reverted() -> None:
+        now = rfc3339(time.time())
+        store.proposals.decide(current, State.REVERTED, now, who="command", why=UNDONE, commit=commit)
+
     try:
         made, staged = stage_on_branch(store, replace(again, state=State.OPEN), restored=True)
     except SkilldError as error:  # it is out of the file again, which must be stored
         with store.transaction():
-            store.proposals.decide(
-                without_remark(current), State.REVERTED, now, who="command", why=UNDONE, commit=commit
-            )
+            record_reverted()
         then = rebuild_branch(store, current.repo)
         left = f"It could not be put back on the staging branch: {error}"
         return DecisionReport((f"{proposal.id} reverted: {proposal.summary}", *then.lines), (*then.warnings, left))
     with store.transaction():
         if old:
-            store.proposals.decide(
-                without_remark(current), State.REVERTED, now, who="command", why=UNDONE, commit=commit
-            )
-        store.proposals.decide(again, State.OPEN, now, who="command", why=UNDONE, commit="" if old else commit)
-        store.proposals.save_edit(made)
-        record_changes(store, staged.changes(), time.time())
+            record_reverted()
+        record_open(store, again, made, staged, UNDONE, commit="" if old else commit)
     return DecisionReport(tuple(line for line in (f"{made.id} is open again: {made.summary}", done) if line))
 
 
