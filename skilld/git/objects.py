@@ -185,6 +185,8 @@ def merges_cleanly(git: Git, base: bytes | None, current: bytes | None, other: b
     """Whether the change from `base` to `other` merges into `current` without conflict; None is a missing file."""
     if base is None or current is None or other is None:
         return base == current and other is not None
+    if base == current:
+        return True
     with tempfile.TemporaryDirectory(prefix="skilld-") as folder:
         paths = [Path(folder) / name for name in ("current", "base", "other")]
         for path, data in zip(paths, (current, base, other), strict=True):

@@ -195,26 +195,18 @@ class ProposalReader:
         if repo is None:
             return Applicability()
         commits = f"{proposal.commit}^", repo.head, proposal.commit, proposal.base, STAGING_REF
-        names = [f"{commit}:{proposal.relpath}" for commit in commits]
-        before, current, after, base, tip = objects.read_texts(repo.git, names)
+        texts = [
+            objects.read_texts(repo.git, [f"{commit}:{relpath}" for commit in commits])
+            for relpath in (proposal.relpath, *(one.relpath for one in proposal.also))
+        ]
+        before, current, after, base, _ = texts[0]
         if after is None:
             remedy = f"to write the file without committing: skilld accept --worktree {proposal.id}"
             return Applicability(
                 obstacle=f"accepting it would fail: an object of its commit {proposal.commit[:10]} is missing; {remedy}"
             )
-        if current == base:
-            whole = True
-            picks = before == current or merges_cleanly(repo.git, before, current, after)
-        else:
-            whole, picks = (
-                merges_cleanly(repo.git, base, current, tip),
-                merges_cleanly(repo.git, before, current, after),
-            )
-        for one in proposal.also:
-            names = [f"{commit}:{one.relpath}" for commit in commits]
-            then, here, there, rested, top = objects.read_texts(repo.git, names)
-            picks = picks and merges_cleanly(repo.git, then, here, there)
-            whole = whole and merges_cleanly(repo.git, rested, here, top)
+        picks = all(merges_cleanly(repo.git, then, here, made) for then, here, made, _, _ in texts)
+        whole = all(merges_cleanly(repo.git, rested, here, top) for _, here, _, rested, top in texts)
         back = find_way_back(proposal)
         if back or (current is None and not proposal.creates and repo.private):
             missing = f"accepting it would fail: {proposal.path} does not exist"
