@@ -2,8 +2,10 @@
 
 - `model`: the values that the other modules exchange. `branch`: reads and rebuilds the staging branch. `propose`:
   commits one proposal on it. `staging`: stages proposals and interprets the outcome, as a `staging_result`.
-- `decide`: accept, reject, revert, with `cherry_pick` in a `worktree`. `amend`: changes an open proposal's text, splits
-  off parts (`narrow`: what justifies them), restores. `undo_accept`. `auto_apply`: applies proposals unasked.
+  `repositories`: opens the repository of a proposal.
+- `decide`: accept, reject, revert, with `cherry_pick` in a `worktree`; `whole_files` writes the files there. `amend`:
+  changes an open proposal's text, splits off parts (`narrow`: what justifies them), restores. `undo_accept`.
+  `auto_apply`: applies proposals unasked.
 - `observe`: reads from git what became of proposals, on the branches that count and by their `whereabouts` elsewhere.
   `reconcile`: decides what follows. `poll`: schedules this. `follow`: finds projects whose folder was moved.
 - `explain`: the parts, diff and origin that a person is shown. `remarks`: sentences about where a proposal stands.

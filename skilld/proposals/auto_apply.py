@@ -19,7 +19,7 @@ from skilld.git.objects import Ident
 from skilld.git.repo import TrackedFile
 from skilld.git.session import shared_git
 from skilld.markdown.structure import is_default_title
-from skilld.proposals import worktree
+from skilld.proposals import whole_files, worktree
 from skilld.proposals.model import heard_by
 from skilld.proposals.refit import Edit
 from skilld.proposals.repositories import tracked_file
@@ -59,7 +59,7 @@ def apply_unasked(edit: Edit) -> str:
     staged = tree.parse_entries(repo.git.run("ls-files", "-z", "--stage", "--", tracked.relpath))
     if staged != {tracked.relpath: tracked.entry}:
         raise RefusedError(_TITLE, f"{tracked.relpath} has staged changes")
-    old = worktree.read_file(path)
+    old = whole_files.read_file(path)
     if old != objects.read_blob(repo.git, repo.head, tracked.relpath):
         raise RefusedError(_TITLE, f"{tracked.relpath} has uncommitted changes")
     new = edit(old)
@@ -72,11 +72,11 @@ def apply_unasked(edit: Edit) -> str:
         author=source.author,
         committer=Ident("skilld", objects.OWN_EMAIL, int(time.time())),
     )
-    worktree.replace_file(path, old, new)
+    whole_files.replace_file(path, old, new)
     try:
         _move_branch(tracked, entry, refs.RefChange(repo.branch or "", commit, repo.head), source.subject)
     except SkilldError:
-        worktree.replace_file(path, new, old)
+        whole_files.replace_file(path, new, old)
         raise
     return commit
 

@@ -15,10 +15,10 @@ from skilld.files import shell_command
 from skilld.git import line_diff, objects, refs, state, tree
 from skilld.git.errors import GitTimeoutError
 from skilld.git.line_diff import undo
-from skilld.git.objects import Commit, Ident
+from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 from skilld.git.run import PersonGit, literal
-from skilld.proposals import worktree
+from skilld.proposals import whole_files, worktree
 from skilld.proposals.file_history import REVERTS_TRAILER, commits_of, path_in, read_history, reverted_commits
 from skilld.proposals.model import MOVED_TO, Apply, CommitMethod, DecisionCommit
 from skilld.proposals.person_text import further_files, name_files, refuse_amended_secrets
@@ -30,13 +30,11 @@ from skilld.proposals.whereabouts import Change, find_amended_commit, find_branc
 from skilld.proposals.worktree import (
     Worktree,
     commit_by_lines,
-    commit_file,
     current_head,
     manual_command,
     prepared_worktree,
     read_own_commit,
     read_versions,
-    store_hook_text,
     would_merge,
     written_side_edits,
 )
@@ -52,7 +50,7 @@ def try_git_command(work_tree: Worktree, *args: str) -> DecisionCommit | None:
     paths = {work_tree.tracked.relpath: work_tree.path} | {
         relpath: work_tree.repo.toplevel / relpath for relpath in work_tree.also
     }
-    before = {relpath: worktree.read_file(path) if os.path.lexists(path) else None for relpath, path in paths.items()}
+    before = {relpath: whole_files.read_if_there(path) for relpath, path in paths.items()}
 
     def put_back() -> None:
         for relpath, path in paths.items():
@@ -112,50 +110,8 @@ def _restore_file(work_tree: Worktree, relpath: str, path: Path, before: bytes |
     """
     if not work_tree.person.run("status", "--porcelain=v1", "-z", "--untracked-files=no", "--", literal(relpath)):
         return
-    found = worktree.read_file(path) if os.path.lexists(path) else None
-    if before is None and found is not None:
-        worktree.remove_file(path, found, work_tree.repo.toplevel)
-    elif before is not None and found is None:
-        worktree.create_file(path, before)
-    elif before is not None and found is not None and found != before:
-        worktree.replace_file(path, found, before)
+    whole_files.write_file(path, whole_files.read_if_there(path), before, work_tree.repo.toplevel)
     tree.update_index(work_tree.repo.git, {relpath: tree.read_entry(work_tree.repo.git, work_tree.repo.head, relpath)})
-
-
-# Adding or removing a whole skill where git's own command fails, for example because other work is staged.
-
-
-def commit_new_file(work_tree: Worktree, data: bytes, message: bytes, author: Ident | None) -> DecisionCommit:
-    """Create the skill's file and commit it alone. If that fails, the file is removed and RefusedError raised."""
-    git, relpath = work_tree.repo.git, work_tree.tracked.relpath
-    worktree.create_file(work_tree.path, data)
-
-    def take_away() -> list[str]:
-        found = worktree.read_file(work_tree.path)
-        try:
-            tree.update_index(git, {relpath: None})
-        finally:  # another program may hold the index
-            worktree.remove_file(work_tree.path, found, work_tree.repo.toplevel)
-        return [] if found == data else store_hook_text(work_tree, found)
-
-    try:
-        tree.update_index(git, {relpath: tree.Entry("100644", objects.write_blob(git, data))})
-    except BaseException:
-        take_away()
-        raise
-    return commit_file(work_tree, message, author, take_away)
-
-
-def commit_removal(work_tree: Worktree, message: bytes) -> DecisionCommit:
-    """Remove the skill's file and commit that alone. If that fails, the file is restored and RefusedError raised."""
-    data = worktree.read_file(work_tree.path)
-    worktree.remove_file(work_tree.path, data, work_tree.repo.toplevel)
-
-    def make_again() -> list[str]:
-        worktree.create_file(work_tree.path, data)
-        return []
-
-    return commit_file(work_tree, message, None, make_again)
 
 
 # Accepting a proposal: a `git cherry-pick` in the person's name, or the same edit by its anchors if that conflicts.
@@ -213,8 +169,6 @@ def _apply_commit(work_tree: Worktree, proposal: Proposal, edit: Edit) -> Decisi
         return fit_edit(edit.refit_exactly, before, after, current, common)
 
     with written_side_edits(work_tree, edit.also):
-        if work_tree.tracked.entry is None:
-            return commit_new_file(work_tree, change(b""), commit.message, commit.author)
         return commit_by_lines(work_tree, change, commit.message, commit.author)
 
 
@@ -250,7 +204,7 @@ def _write_sparse_file(work_tree: Worktree, data: bytes) -> None:
     """Write a new skill that git left out of a sparse work tree; git treats a file that exists as wanted."""
     is_new = work_tree.tracked.entry is None and not os.path.lexists(work_tree.path)
     if is_new and objects.read_blob(work_tree.repo.git, current_head(work_tree), work_tree.tracked.relpath) == data:
-        worktree.create_file(work_tree.path, data)
+        whole_files.create_file(work_tree.path, data)
 
 
 def accept_worktree(proposal: Proposal, apply: Apply) -> bool:
@@ -261,13 +215,13 @@ def accept_worktree(proposal: Proposal, apply: Apply) -> bool:
     """
     path = Path(proposal.path)
     if proposal.creates and not os.path.lexists(path):
-        worktree.create_file(path, apply(b""))
+        whole_files.create_file(path, apply(b""))
         _write_side_edits(proposal)
         return True
     if not os.path.lexists(path):
         again = f"Restore it, then: skilld accept --worktree {proposal.id}"
         raise RefusedError(_TITLE, f"{path} does not exist", again)
-    old = worktree.read_file(path)
+    old = whole_files.read_file(path)
     try:
         new = apply(old)
     except SkilldError as error:
@@ -275,7 +229,7 @@ def accept_worktree(proposal: Proposal, apply: Apply) -> bool:
             raise RefusedError(_TITLE, error.cause) from error
         raise
     if new != old:
-        worktree.replace_file(path, old, new)
+        whole_files.replace_file(path, old, new)
         _write_side_edits(proposal)
     return new != old
 
@@ -285,8 +239,8 @@ def _write_side_edits(proposal: Proposal) -> None:
     for path, operations in ((_path_beside(proposal, one), one.operations) for one in proposal.also):
         with suppress(SkilldError):
             if path.resolve() == path:
-                old = worktree.read_file(path)
-                worktree.replace_file(path, old, apply_operations(old, operations))
+                old = whole_files.read_file(path)
+                whole_files.replace_file(path, old, apply_operations(old, operations))
 
 
 # Reverting an accepted proposal: a `git revert` in the person's name, or removing its lines if that conflicts.
@@ -315,7 +269,7 @@ def revert_worktree(proposal: Proposal) -> None:
     change = read_change(repo, proposal)
     if change.before is None or change.after is None:
         raise RefusedError(_REVERT_TITLE, "its commit is no longer in the repository", _by_hand(proposal))
-    old = worktree.read_file(Path(proposal.path)) if os.path.lexists(proposal.path) else None
+    old = whole_files.read_if_there(Path(proposal.path))
     if old is None or not (proposal.creates or change.is_in(old)):
         _require_on_no_other_branch(repo, proposal, change)
     if old is not None:
@@ -325,8 +279,8 @@ def revert_worktree(proposal: Proposal) -> None:
         before, after = (text or b"" for text in objects.read_texts(repo.git, [f"{oid}:{one.relpath}" for oid in oids]))
         with suppress(SkilldError):
             path = _path_beside(proposal, one)
-            other = worktree.read_file(path)
-            worktree.replace_file(path, other, undo(before, after, other))
+            other = whole_files.read_file(path)
+            whole_files.replace_file(path, other, undo(before, after, other))
 
 
 def _path_beside(proposal: Proposal, side: SideEdit) -> Path:
@@ -341,12 +295,12 @@ def _by_hand(proposal: Proposal) -> str:
 def _take_out_of_file(proposal: Proposal, before: bytes, after: bytes, old: bytes) -> None:
     path = Path(proposal.path)
     if proposal.creates and old == after:
-        worktree.remove_file(path, old, Path(proposal.path.removesuffix(f"/{proposal.relpath}")))
+        whole_files.remove_file(path, old, Path(proposal.path.removesuffix(f"/{proposal.relpath}")))
     elif proposal.creates:
         raise RefusedError(_REVERT_TITLE, f"{proposal.relpath} has changed since it was created", f"Delete {path}")
     elif not line_diff.is_change_gone(old, before, after):
         try:
-            worktree.replace_file(path, old, take_out(before, after, old))
+            whole_files.replace_file(path, old, take_out(before, after, old))
         except line_diff.ChangeNotFoundError as error:
             cause = describe_rest(before, after, old, proposal.relpath) or error.cause
             raise RefusedError(_REVERT_TITLE, cause, _by_hand(proposal)) from error
@@ -386,7 +340,7 @@ def _revert_commit(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
     by_hand = f"Edit {work_tree.path} yourself and commit that; to see the change: skilld show {proposal.id}"
     with written_side_edits(work_tree, sides):
         if proposal.creates:
-            return commit_removal(work_tree, message)
+            return commit_by_lines(work_tree, lambda _: None, message, None)
         return commit_by_lines(replace(work_tree, remedy=lambda: by_hand), taken_out, message, None)
 
 

@@ -6,19 +6,16 @@ hand.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
-import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from skilld.errors import RefusedError, SkilldError, cause_of
-from skilld.files import read_regular, read_whole, shell_command, write_atomically
+from skilld.errors import RefusedError, SkilldError
+from skilld.files import read_whole, shell_command
 from skilld.git import line_diff, objects, refs, state, tree
-from skilld.git.attributes import is_pointer
 from skilld.git.errors import GitFailedError, NotTrackedError, known_remedy
 from skilld.git.managed_repos import person_git
 from skilld.git.objects import Commit, Ident, merges_cleanly
@@ -29,94 +26,9 @@ from skilld.git.state import repo_lock
 from skilld.proposals.file_history import path_in, renamed_since
 from skilld.proposals.model import Apply, CommitMethod, DecisionCommit, at_path
 from skilld.proposals.repositories import is_private, tracked_file
+from skilld.proposals.whole_files import read_file, read_if_there, replace_file, write_file
 from skilld.types import Proposal
 from skilld.values import value_class
-
-# A SKILL.md in the work tree is written completely or not at all, and only replaces the bytes that were read.
-_MAX_BYTES = 1 << 26  # far more than an edit may produce
-
-
-def read_file(path: Path) -> bytes:
-    """Return the bytes of a plain file; a link, a device or a missing file is refused."""
-    try:
-        data = read_regular(path, _MAX_BYTES, links=False)[0]
-    except OSError as error:
-        raise RefusedError("Could not change the file", f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise RefusedError("Could not change the file", f"{path} {str(error).removeprefix('it ')}") from error
-    if is_pointer(data):
-        cause = f"{path} is a Git LFS pointer, not the text itself"
-        raise RefusedError("Could not change the file", cause, "Fetch the text: git lfs pull")
-    return data
-
-
-def _write_failure(verb: str, path: Path, error: OSError) -> tuple[str, str, str]:
-    """Return title, cause and remedy of a change to a file that the system refused."""
-    full = error.errno in {errno.ENOSPC, errno.EDQUOT}
-    remedy = "Free some space there." if full else f"Make the folder writable: {path.parent}"
-    return f"Could not {verb} the file", f"{path} cannot be {verb}d: {cause_of(error)}", remedy
-
-
-def replace_file(path: Path, old: bytes, new: bytes) -> None:
-    """Replace a file's bytes, keeping its mode.
-
-    Raises RefusedError if the file no longer holds `old`, or cannot be written.
-    """
-
-    def unchanged() -> None:
-        if read_file(path) != old:
-            raise RefusedError("Could not change the file", f"another program changed {path} in the meantime")
-
-    try:
-        write_atomically(path, new, stat.S_IMODE(path.lstat().st_mode), unchanged)
-    except OSError as error:
-        raise RefusedError(*_write_failure("change", path, error)) from error
-
-
-def create_file(path: Path, data: bytes) -> None:
-    """Create a file and the folders above it, with the permissions of its folder.
-
-    Raises RefusedError and leaves no folder behind if something already exists there or a link is on the way.
-    """
-    if path.resolve() != path:
-        raise RefusedError("Could not create the file", f"{path} is reached through a symlink")
-
-    def free() -> None:
-        if os.path.lexists(path):
-            raise RefusedError("Could not create the file", f"{path} already exists")
-
-    missing = [folder for folder in path.parents if not folder.exists()]
-    try:
-        free()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, data, stat.S_IMODE(path.parent.stat().st_mode) & 0o666, free)
-    except OSError as error:
-        _remove_empty(missing)
-        raise RefusedError(*_write_failure("create", path, error)) from error
-    except RefusedError:
-        _remove_empty(missing)
-        raise
-
-
-def remove_file(path: Path, data: bytes, top: Path) -> None:
-    """Remove a file that still holds `data`, and the folders above it that are empty then, up to below `top`."""
-    if read_file(path) != data:
-        raise RefusedError("Could not remove the file", f"another program changed {path} in the meantime")
-    try:
-        path.unlink()
-    except OSError as error:
-        raise RefusedError(*_write_failure("remove", path, error)) from error
-    _remove_empty(folder for folder in path.parents if folder != top and folder.is_relative_to(top))
-
-
-def _remove_empty(folders: Iterable[Path]) -> None:
-    """Remove folders, innermost first, up to one that is not empty."""
-    for folder in folders:
-        try:
-            folder.rmdir()
-        except OSError:
-            return
-
 
 _ERROR_PREFIX = re.compile(r"^(?:error|fatal): ")
 _SIGNING_ERROR = re.compile(r"failed to sign|signingkey|load public key|ssh-keygen")
@@ -338,21 +250,46 @@ def would_merge(work_tree: Worktree, old: bytes, new: bytes, relpath: str = "") 
     return True
 
 
-def commit_by_lines(work_tree: Worktree, change: Apply, message: bytes, author: Ident | None) -> DecisionCommit:
+def commit_by_lines(
+    work_tree: Worktree, change: Callable[[bytes], bytes | None], message: bytes, author: Ident | None
+) -> DecisionCommit:
     """Make a change in the skill's file and commit that file alone; other staged changes stay staged.
 
-    `author` is None for the person themselves. Raises RefusedError and restores the file if the change does not fit or
-    the commit fails (a hook, no identity).
+    `change` gets b"" if there is no file yet, and returns None to remove it. `author` is None for the person
+    themselves. Raises RefusedError and restores the file if the change does not fit or the commit fails (a hook, no
+    identity).
     """
-    old = read_file(work_tree.path)
+    git, relpath, path = work_tree.repo.git, work_tree.tracked.relpath, work_tree.path
+    old = read_file(path) if work_tree.tracked.entry is not None else None
     try:
-        new = change(old)
+        new = change(old or b"")
     except SkilldError as error:
         raise work_tree.refused(error.cause or error.title) from error
     if new == old:
         return DecisionCommit(work_tree.repo.head, CommitMethod.NOTHING)
-    replace_file(work_tree.path, old, new)
-    return commit_file(work_tree, message, author, lambda: _restore_file(work_tree, old, new))
+
+    def put_back() -> list[str]:
+        """Restore the file and its entry; if a hook changed it, store its version as an object and name it."""
+        found = read_if_there(path)
+        try:
+            if old is None:
+                tree.update_index(git, {relpath: None})
+        finally:  # another program may hold the index
+            write_file(path, found, old, work_tree.repo.toplevel)
+        if found in (None, old, new):
+            return []
+        return [
+            f"The text that a hook wrote to {relpath} is kept as git object {objects.write_blob(git, found or b'')}"
+        ]
+
+    write_file(path, old, new, work_tree.repo.toplevel)
+    try:
+        if old is None:
+            tree.update_index(git, {relpath: tree.Entry("100644", objects.write_blob(git, new or b""))})
+    except BaseException:
+        put_back()
+        raise
+    return _commit_file(work_tree, message, author, put_back)
 
 
 @contextmanager
@@ -377,7 +314,7 @@ def written_side_edits(work_tree: Worktree, changes: Mapping[str, Apply]) -> Ite
                 replace_file(path, new, old)
 
 
-def commit_file(
+def _commit_file(
     work_tree: Worktree, message: bytes, author: Ident | None, put_back: Callable[[], list[str]]
 ) -> DecisionCommit:
     """Commit the skill's file alone as it is in the work tree, or its removal; other staged changes stay staged.
@@ -464,19 +401,6 @@ def _refusing_hooks(work_tree: Worktree, result: Result, *, since: int) -> list[
     found = work_tree.person.call("rev-parse", "--git-path", "hooks")
     folder = work_tree.repo.toplevel / os.fsdecode(found.out).removesuffix("\n")
     return [name for name in names if os.access(folder / name, os.X_OK)]
-
-
-def _restore_file(work_tree: Worktree, old: bytes, new: bytes) -> list[str]:
-    """Restore the old bytes; if a hook changed the new ones, store its version as an object and name it."""
-    found = read_file(work_tree.path)
-    replace_file(work_tree.path, found, old)
-    return [] if found in (old, new) else store_hook_text(work_tree, found)
-
-
-def store_hook_text(work_tree: Worktree, found: bytes) -> list[str]:
-    """Store bytes that a hook wrote into the file as a git object, and return a sentence that names it."""
-    blob = objects.write_blob(work_tree.repo.git, found)
-    return [f"The text that a hook wrote to {work_tree.tracked.relpath} is kept as git object {blob}"]
 
 
 def current_head(work_tree: Worktree) -> str:

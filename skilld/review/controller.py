@@ -22,7 +22,7 @@ from skilld.jobs.one_by_one import why_one_by_one
 from skilld.library.archive import move_to_trash
 from skilld.library.rows import LibraryRow, disabled_skills, load_rows, set_enabled
 from skilld.library.work_trees import without_copies
-from skilld.proposals import amend, worktree
+from skilld.proposals import amend, whole_files
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting
 from skilld.proposals.explain import Part, ProposalReader, describe_destination, parts, read_versions, shown_versions
 from skilld.proposals.passed_over import first_few, forget_ask
@@ -362,7 +362,7 @@ class ReviewSession:
             raise SkilldError("Could not open the skill", str(error)) from error
         after = editor(before)
         if after != before:
-            worktree.replace_file(skill.path, before.encode("utf-8"), after.encode("utf-8"))
+            whole_files.replace_file(skill.path, before.encode("utf-8"), after.encode("utf-8"))
         return after != before
 
     def delete_skill(self, skill: LibraryRow) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import Exit, RefusedError, SkilldError
-from skilld.proposals import worktree
+from skilld.proposals import whole_files
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.model import CommitMethod
 from support.repos import (
@@ -248,7 +248,7 @@ def test_a_read_only_folder_is_refused(person: Person, harness: Harness, monkeyp
     proposal = harness.stage("p1", DRY)
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")  # so that it is done by the lines
-    monkeypatch.setattr(worktree, "write_atomically", full)
+    monkeypatch.setattr(whole_files, "write_atomically", full)
     with pytest.raises(RefusedError, match="Read-only file system"):
         harness.accept("p1")
     assert person.tip() != proposal.commit
