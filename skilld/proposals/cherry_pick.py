@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from skilld.edit.operations import apply as apply_operations
 from skilld.errors import RefusedError, SkilldError
 from skilld.files import shell_command
 from skilld.git import line_diff, objects, refs, state, tree
@@ -20,7 +19,7 @@ from skilld.git.repo import Repo
 from skilld.git.run import PersonGit, literal
 from skilld.proposals import whole_files, worktree
 from skilld.proposals.file_history import REVERTS_TRAILER, commits_of, path_in, read_history, reverted_commits
-from skilld.proposals.model import MOVED_TO, Apply, CommitMethod, DecisionCommit
+from skilld.proposals.model import MOVED_TO, Apply, CommitMethod, DecisionCommit, top_folder
 from skilld.proposals.person_text import further_files, name_files, refuse_amended_secrets
 from skilld.proposals.refit import Edit, fit_edit
 from skilld.proposals.repositories import repo_at
@@ -38,7 +37,7 @@ from skilld.proposals.worktree import (
     would_merge,
     written_side_edits,
 )
-from skilld.types import Proposal, SideEdit
+from skilld.types import Proposal
 
 
 def try_git_command(work_tree: Worktree, *args: str) -> DecisionCommit | None:
@@ -216,7 +215,7 @@ def accept_worktree(proposal: Proposal, apply: Apply) -> bool:
     path = Path(proposal.path)
     if proposal.creates and not os.path.lexists(path):
         whole_files.create_file(path, apply(b""))
-        _write_side_edits(proposal)
+        _write_side_edits(proposal, Edit(proposal).also)
         return True
     if not os.path.lexists(path):
         again = f"Restore it, then: skilld accept --worktree {proposal.id}"
@@ -230,17 +229,17 @@ def accept_worktree(proposal: Proposal, apply: Apply) -> bool:
         raise
     if new != old:
         whole_files.replace_file(path, old, new)
-        _write_side_edits(proposal)
+        _write_side_edits(proposal, Edit(proposal).also)
     return new != old
 
 
-def _write_side_edits(proposal: Proposal) -> None:
-    """Write a proposal's changes to further files; a file that they no longer fit stays as it is."""
-    for path, operations in ((_path_beside(proposal, one), one.operations) for one in proposal.also):
+def _write_side_edits(proposal: Proposal, changes: Mapping[str, Apply]) -> None:
+    """Write changes to further files of a proposal; a file that one does not fit stays as it is."""
+    for path, change in ((top_folder(proposal) / relpath, change) for relpath, change in changes.items()):
         with suppress(SkilldError):
             if path.resolve() == path:
                 old = whole_files.read_file(path)
-                whole_files.replace_file(path, old, apply_operations(old, operations))
+                whole_files.replace_file(path, old, change(old))
 
 
 # Reverting an accepted proposal: a `git revert` in the person's name, or removing its lines if that conflicts.
@@ -274,18 +273,13 @@ def revert_worktree(proposal: Proposal) -> None:
         _require_on_no_other_branch(repo, proposal, change)
     if old is not None:
         _take_out_of_file(proposal, change.before, change.after, old)
-    oids = (change.own.parents[0], change.own.oid) if change.own else ()
-    for one in proposal.also if oids else ():
-        before, after = (text or b"" for text in objects.read_texts(repo.git, [f"{oid}:{one.relpath}" for oid in oids]))
-        with suppress(SkilldError):
-            path = _path_beside(proposal, one)
-            other = whole_files.read_file(path)
-            whole_files.replace_file(path, other, undo(before, after, other))
-
-
-def _path_beside(proposal: Proposal, side: SideEdit) -> Path:
-    """Return a further file of a proposal, in the work tree that the proposal is for now."""
-    return Path(proposal.path.removesuffix(f"/{proposal.relpath}")) / side.relpath
+    if change.own is not None:
+        oids = change.own.parents[0], change.own.oid
+        texts = {
+            one.relpath: objects.read_texts(repo.git, [f"{oid}:{one.relpath}" for oid in oids]) for one in proposal.also
+        }
+        back = {relpath: partial(undo, *(text or b"" for text in both)) for relpath, both in texts.items()}
+        _write_side_edits(proposal, back)
 
 
 def _by_hand(proposal: Proposal) -> str:
@@ -295,7 +289,7 @@ def _by_hand(proposal: Proposal) -> str:
 def _take_out_of_file(proposal: Proposal, before: bytes, after: bytes, old: bytes) -> None:
     path = Path(proposal.path)
     if proposal.creates and old == after:
-        whole_files.remove_file(path, old, Path(proposal.path.removesuffix(f"/{proposal.relpath}")))
+        whole_files.remove_file(path, old, top_folder(proposal))
     elif proposal.creates:
         raise RefusedError(_REVERT_TITLE, f"{proposal.relpath} has changed since it was created", f"Delete {path}")
     elif not line_diff.is_change_gone(old, before, after):

@@ -29,6 +29,7 @@ from skilld.proposals.model import (
     DecisionCommit,
     is_only_written,
     is_put_away,
+    top_folder,
     without_remark,
 )
 from skilld.proposals.person_text import ALSO_CHANGES
@@ -268,7 +269,7 @@ def _describe_superproject(repo: Repo) -> str:
 
 def _describe_place(proposal: Proposal) -> str:
     """Return where a decision was carried out, unless it is the repository of the current folder."""
-    top = Path(proposal.path.removesuffix(f"/{proposal.relpath}"))
+    top = top_folder(proposal)
     if is_private(proposal.repo):
         return f" in the repository that skilld keeps for {top} (to see it: skilld git --root {shell_quoted(top)} log)"
     try:
