@@ -18,6 +18,7 @@ from skilld.context.disk import Disk
 from skilld.context.listing import LISTINGS, add_listed_skills
 from skilld.context.resolution import Resolution, Workspace, files_below, folders_up
 from skilld.context.values import Context, Kind, LoadedFile, LoadTime, Scope, Segment, Surprise, parse_version
+from skilld.values import value_class
 
 __all__ = [
     "NATIVE_NAMES",
@@ -38,26 +39,27 @@ __all__ = [
     "personal_file",
 ]
 
-RESOLVERS: Mapping[str, tuple[Callable[[Workspace], Resolution], str]] = {
-    "claude-code": (claude_code.resolve, claude_code.NEWEST),
-    "codex": (codex.resolve, codex.NEWEST),
-    "opencode": (opencode.resolve, opencode.NEWEST),
-    "gemini-cli": (gemini_cli.resolve, gemini_cli.NEWEST),
-    "copilot-cli": (copilot_cli.resolve, copilot_cli.NEWEST),
-    "pi": (pi.resolve, pi.NEWEST),
-    "qwen-code": (gemini_cli.resolve_qwen, gemini_cli.QWEN_NEWEST),
+
+@value_class
+class Measured:
+    """How an agent behaves that was measured up to version `newest`; `own_name` is the person's file in its folder."""
+
+    resolve: Callable[[Workspace], Resolution]
+    newest: str
+    own_name: str
+
+
+MEASURED: Mapping[str, Measured] = {
+    "claude-code": Measured(claude_code.resolve, claude_code.NEWEST, "CLAUDE.md"),
+    "codex": Measured(codex.resolve, codex.NEWEST, "AGENTS.md"),
+    "opencode": Measured(opencode.resolve, opencode.NEWEST, "AGENTS.md"),
+    "gemini-cli": Measured(gemini_cli.resolve, gemini_cli.NEWEST, "GEMINI.md"),
+    "copilot-cli": Measured(copilot_cli.resolve, copilot_cli.NEWEST, "copilot-instructions.md"),
+    "pi": Measured(pi.resolve, pi.NEWEST, "AGENTS.md"),
+    "qwen-code": Measured(gemini_cli.resolve_qwen, gemini_cli.QWEN_NEWEST, "QWEN.md"),
 }
 # The names that agents have for their instruction file in a project, which may import others with "@".
 NATIVE_NAMES: Mapping[str, str] = {"claude-code": "CLAUDE.md", "gemini-cli": "GEMINI.md", "qwen-code": "QWEN.md"}
-_PERSONAL_NAMES: Mapping[str, str] = {
-    "claude-code": "CLAUDE.md",
-    "codex": "AGENTS.md",
-    "opencode": "AGENTS.md",
-    "gemini-cli": "GEMINI.md",
-    "copilot-cli": "copilot-instructions.md",
-    "pi": "AGENTS.md",
-    "qwen-code": "QWEN.md",
-}  # in the agent's own folder
 _DISK = Disk()
 
 
@@ -80,7 +82,7 @@ def context_of(
     project, environment = files.real(str(project_dir)), environment or {}
     folders = folders_up(project)
     root = next((folder for folder in folders if files.exists(join(folder, ".git"))), "")
-    known = agent in RESOLVERS
+    known = MEASURED.get(agent)
     names = ADAPTERS[agent].INFO.instructions if agent in ADAPTERS else ()
     if not known and not names:
         return Context(agent, version, "not known", root or project)
@@ -95,14 +97,13 @@ def context_of(
         root=root,
         untouched=untouched,
     )
-    found = RESOLVERS[agent][0](where) if known else _resolve_documented(agent, names, where)
+    found = known.resolve(where) if known else _resolve_documented(agent, names, where)
     if agent in LISTINGS:
         add_listed_skills(found, LISTINGS[agent], ADAPTERS[agent].INFO.project_skills, _personal_skills(agent, where))
-    shown = version or (RESOLVERS[agent][1] if known else "")
+    shown = version or (known.newest if known else "")
     source = "measured" if known else "documented"
-    return Context(
-        agent, shown, source, root or project, tuple(found.files), tuple(found.surprises), known and not version
-    )
+    loaded, surprises = tuple(found.files), tuple(found.surprises)
+    return Context(agent, shown, source, root or project, loaded, surprises, known is not None and not version)
 
 
 def agent_folder(agent: str, home: Path, environment: Mapping[str, str]) -> str:
@@ -116,8 +117,8 @@ def personal_file(agent: str, home: Path, environment: Mapping[str, str]) -> str
     """Return the path of the person's own instruction file, loaded in every project; "" if none is known."""
     if agent in _PERSONAL_FILES:
         return join(str(home), _PERSONAL_FILES[agent])
-    name = _PERSONAL_NAMES.get(agent)
-    return join(agent_folder(agent, home, environment), name) if name else ""
+    known = MEASURED.get(agent)
+    return join(agent_folder(agent, home, environment), known.own_name) if known else ""
 
 
 def _personal_skills(agent: str, where: Workspace) -> list[str]:
@@ -158,7 +159,6 @@ def _resolve_documented(agent: str, names: Sequence[str], where: Workspace) -> R
             files_below(where.files, join(folder, ".cursor/rules"), ".mdc") if agent in _CURSOR_RULE_READERS else ()
         ):
             there = where.files.read(path)
-            keys = markup.front_entries((markup.split_front_matter(there.text)[0] if there else None) or ())
-            patterns = (markup.list_values(keys["globs"]) or ()) if "globs" in keys else ()
+            patterns = markup.list_values(markup.front_entries(there.text if there else ""), "globs") or ()
             found.add(path, Scope.RULE, folder=folder if patterns else "", paths=patterns)
     return found

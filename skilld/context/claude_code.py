@@ -155,13 +155,13 @@ class _Resolver:
 
     def _add_rule(self, path: str, base: str, below: str) -> None:
         there = self.where.files.read(path)
-        front, _ = markup.split_front_matter(there.text) if there else (None, [])
-        if there and front is None and markup.front_entries(markup.split_front_matter(there.text.lstrip())[0] or ()):
+        text = there.text if there else ""
+        if markup.split_front_matter(text)[0] is None and markup.front_entries(text.lstrip()):
             self.found.add_surprise(
                 Kind.IGNORED, path, "a blank line comes before its front matter, so the file is always loaded"
             )
-        keys = markup.front_entries(front or ())
-        listed = markup.list_values(keys["paths"]) if "paths" in keys else []
+        keys = markup.front_entries(text)
+        listed = markup.list_values(keys, "paths")
         if listed is None:
             self.found.add_surprise(Kind.NEVER, path, "its `paths` cannot be parsed, so the file is never loaded")
             return

@@ -66,9 +66,9 @@ def _add_rules(found: Resolution, folder: str, suffix: str, base: str = "") -> N
     """Add the rules below a folder; those without patterns are loaded once something below `base` is touched."""
     for path in files_below(found.where.files, folder, suffix):
         there = found.where.files.read(path)
-        keys = markup.front_entries((markup.split_front_matter(there.text)[0] if there else None) or ())
+        keys = markup.front_entries(there.text if there else "")
         key = next((key for key in ("applyTo", "paths") if key in keys), "")
-        listed = markup.list_values(keys[key]) if key else []
+        listed = markup.list_values(keys, key)
         if "globs" in keys and not key:
             found.add_surprise(
                 Kind.IGNORED, path, "`globs:` has no effect here, so the file is always loaded; use `applyTo:`"

@@ -148,8 +148,7 @@ def add_listed_skills(found: Resolution, rules: Listing, in_project: Sequence[st
 
 
 def _listed_file(found: Resolution, path: str, there: FileText, told: str, rules: Listing) -> LoadedFile:
-    keys = markup.front_entries(markup.split_front_matter(there.text)[0] or ())
-    paths = tuple((markup.list_values(keys["paths"]) or ()) if rules.by_path and "paths" in keys else ())
+    paths = tuple(markup.list_values(markup.front_entries(there.text), "paths") or ()) if rules.by_path else ()
     where = found.where
     return LoadedFile(
         path,
@@ -174,7 +173,7 @@ def _skill_files(found: Resolution, folder: str, *, nested: bool) -> Iterator[st
 
 def _listed_description(text: str, rules: Listing) -> tuple[str | None, str]:
     """Return the description in the list (None: not listed), and why it is not what the person wrote."""
-    keys = markup.front_entries(markup.split_front_matter(text)[0] or ())
+    keys = markup.front_entries(text)
     if rules.hides and "disable-model-invocation" in keys and scalar(*keys["disable-model-invocation"][1:]) == "true":
         return None, ""  # as it asks
     description = read_front(text).description

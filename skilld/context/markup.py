@@ -6,7 +6,7 @@ Text in, plain values out; only `add_imports` reads files.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from posixpath import dirname
@@ -140,14 +140,14 @@ def imports(lines: Sequence[str], syntax: Syntax) -> Iterator[Import]:
         before_is_blank = not line.strip()
 
 
-def front_entries(front: Sequence[str]) -> dict[str, Entry]:
-    """Return the entries of a front matter by key."""
-    return {entry[0]: entry for entry in entries(front)}
+def front_entries(text: str) -> dict[str, Entry]:
+    """Return the entries of a text's front matter by key; empty if it has none."""
+    return {entry[0]: entry for entry in entries(split_front_matter(text)[0] or ())}
 
 
-def list_values(entry: Entry) -> list[str] | None:
-    """Return the values of a YAML list or of a comma-separated one; None if it is not closed."""
-    _, value, rest = entry
+def list_values(front: Mapping[str, Entry], key: str) -> list[str] | None:
+    """Return the values of a YAML list or of a comma-separated one; none without the key, None if it is not closed."""
+    _, value, rest = front.get(key, (key, "", ()))
     below = [line.strip() for line in rest if line.strip()]
     if not value and all(line.startswith("-") for line in below):
         return [scalar(line[1:].strip(), ()) for line in below]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.context import RESOLVERS, Scope, context_of, personal_file
+from skilld.context import MEASURED, Scope, context_of, personal_file
 from skilld.store.learnings import Learning
 from skilld.targets.find import WorkingSession, find_targets
 from skilld.types import TargetKind
@@ -38,7 +38,7 @@ def _learning(root: Path, text: str, kind: str, place: Path, agent: str) -> Lear
     )
 
 
-@pytest.mark.parametrize("agent", sorted(RESOLVERS))
+@pytest.mark.parametrize("agent", sorted(MEASURED))
 def test_it_goes_where_it_was_kept_for_whatever_its_wording(
     daemon: InProcessDaemon, home: Path, tmp_path: Path, agent: str
 ) -> None:
@@ -80,7 +80,7 @@ def test_one_without_a_recorded_file_goes_to_the_best_one(daemon: InProcessDaemo
 
 
 @pytest.mark.parametrize("text", ["", "- Be brief.\n"])
-@pytest.mark.parametrize("agent", [*sorted(RESOLVERS), "droid", "mistral-vibe", "antigravity"])
+@pytest.mark.parametrize("agent", [*sorted(MEASURED), "droid", "mistral-vibe", "antigravity"])
 def test_the_personal_file_that_is_offered_is_one_that_the_agent_loads(
     home: Path, tmp_path: Path, agent: str, text: str
 ) -> None:

@@ -42,7 +42,10 @@ READ = {"type": "tool", "tool": "read", "input": json.dumps({"filePath": "/w/api
         ),
         (
             "pi",
-            {"message": {"role": "assistant", "content": [{"type": "toolCall", "arguments": {"path": "src/a.py"}}]}},
+            {
+                "type": "message",
+                "message": {"role": "assistant", "content": [{"type": "toolCall", "arguments": {"path": "src/a.py"}}]},
+            },
         ),
         ("codex", {"type": "function_call", "arguments": json.dumps({"cmd": "make", "workdir": "/w/api/src"})}),
         ("codex", {"type": "custom_tool_call", "name": "apply_patch", "input": PATCH}),

@@ -368,7 +368,8 @@ def test_touched_files_are_read_from_tool_calls_and_not_from_text(tmp_path: Path
 def test_only_the_batchs_own_part_of_a_session_counts(tmp_path: Path, agent: str, kind: str) -> None:
     def call(path: str) -> dict[str, object]:
         if agent == "pi":
-            return {"message": {"role": "assistant", "content": [{"type": kind, "arguments": {"path": path}}]}}
+            said = {"role": "assistant", "content": [{"type": kind, "arguments": {"path": path}}]}
+            return {"type": "message", "message": said}
         body = {"type": kind, "name": "edit", "call_id": path, "arguments": json.dumps({"path": path})}
         return {"type": "response_item", "payload": body}
 
