@@ -49,6 +49,7 @@ WORLD = (
 # Functions that cannot be called with a text, each with the reason.
 NOT_CALLED = {
     "skilld.cli.over_option.add_options": "adds flags to a parser, with a help of our own",
+    "skilld.cli.arguments.Verb.add_to": "adds a verb to a parser, from a table of our own",
     "skilld.ingest.source.LineSource.cursor": "takes back a cursor that the store keeps: numbers",
     "skilld.ingest.rows.RowSource.cursor": "takes back a cursor that the store keeps: numbers",
     "skilld.ingest.session_records.GatheredSource.cursor": "takes back a cursor that the store keeps: numbers",
