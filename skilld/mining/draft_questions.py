@@ -21,7 +21,7 @@ from skilld.clock import local_day, rfc3339
 from skilld.errors import SkilldError
 from skilld.mining.actions import tokens
 from skilld.mining.kinds import MIN_SESSIONS
-from skilld.mining.new_skill import NewSkill, build_skill, project_name
+from skilld.mining.new_skill import build_skill, project_name
 from skilld.mining.proposing import MiningRun, check_skill
 from skilld.mining.questions import DECLINED_REASON
 from skilld.mining.requests import Request, requests_with_actions
@@ -30,6 +30,7 @@ from skilld.mining.shortlist import shortlist
 from skilld.mining.skill_lines import Verdict, draft_text, evidence_lines, second_draft_text, worded_skill
 from skilld.mining.values import Candidate, Grouping, RejectedCandidate, ToldTask
 from skilld.protocol import DraftsResult, NumbersResult, Result, TitlesResult
+from skilld.skills.draft import Draft
 from skilld.text import fold, truncate
 from skilld.types import Outcome
 from skilld.values import value_class
@@ -238,7 +239,7 @@ def with_titles(
     return tuple(named)
 
 
-def _apply_title(one: Candidate, drafted: NewSkill, title: Title, taken: Collection[str], run: MiningRun) -> Candidate:
+def _apply_title(one: Candidate, drafted: Draft, title: Title, taken: Collection[str], run: MiningRun) -> Candidate:
     """Return a candidate with the acceptable parts of a suggestion, unchanged if the skill would not pass with them."""
     rules = drafted.body.splitlines()
     quotes = [proof.quote for proof in one.evidence]

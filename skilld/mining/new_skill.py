@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from skilld.agents import ADAPTERS
 from skilld.classify.support import exact_tokens
 from skilld.errors import SkilldError
-from skilld.exchange.outgoing import clear_metadata
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import open_repo
 from skilld.ingest.discover import Host, skill_places
@@ -23,9 +21,9 @@ from skilld.mining.sessions import project_of
 from skilld.mining.similarity import ELLIPSIS, bare_words
 from skilld.mining.values import OBSERVED, STEPS, Candidate, Part, PartKind, Recurrence, count_sessions
 from skilld.skills import Places, Unusable, find
-from skilld.skills.draft import SkillKind, Variable
+from skilld.skills.draft import Draft, SkillKind
 from skilld.skills.spec import read_front
-from skilld.skills.write import VARIABLE_NOTE, compose, holes, new_skill_path
+from skilld.skills.write import VARIABLE_NOTE, holes, new_skill_path
 from skilld.text import one_line, pluralize
 from skilld.types import SkillRef
 from skilld.values import value_class
@@ -154,30 +152,17 @@ _WORK_DESCRIPTIONS = {
 _SECTIONS = ((PartKind.FACT, "Facts"), (PartKind.RULE, "Rules"), (PartKind.PITFALL, "Pitfalls"))
 
 
-@value_class
-class NewSkill:
-    """A skill that has not been accepted yet."""
-
-    name: str
-    description: str
-    body: str
-    metadata: Mapping[str, str]
-
-    @property
-    def text(self) -> str:
-        """The whole SKILL.md. Raises SkilldError if the name or the body is invalid."""
-        return compose(self.name, self.description, self.body, self.metadata)
-
-    def edited(self, text: str) -> NewSkill:
-        """Return it with the name, description and body of another text; its metadata cannot be edited."""
-        lines = text.removeprefix("\ufeff").splitlines()
-        end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), 0)
-        body = "\n".join(lines[end + 1 :] if end and lines[0].rstrip() == "---" else lines)
-        front = read_front(text)
-        return replace(self, name=front.name or self.name, description=front.description or self.description, body=body)
+def with_edits(drafted: Draft, text: str) -> Draft:
+    """Return a drafted skill with the name, description and body of a text that the person edited."""
+    lines = text.removeprefix("\ufeff").splitlines()
+    end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), 0)
+    body = "\n".join(lines[end + 1 :] if end and lines[0].rstrip() == "---" else lines)
+    front = read_front(text)
+    description = front.description or drafted.description
+    return replace(drafted, name=front.name or drafted.name, description=description, body=body)
 
 
-def build_skill(candidate: Candidate, *, day: str, with_sessions: bool) -> NewSkill:
+def build_skill(candidate: Candidate, *, day: str, with_sessions: bool) -> Draft:
     """Return the skill that a candidate would create; `day` is YYYY-MM-DD.
 
     `with_sessions` keeps the sessions' ids and examples from requests in it, which no file that others see may have.
@@ -187,21 +172,23 @@ def build_skill(candidate: Candidate, *, day: str, with_sessions: bool) -> NewSk
         for part in candidate.parts
     ]
     kind = candidate.kind or SkillKind.KNOWLEDGE
-    metadata = {"skilld-origin": "mined", "skilld-evolving": "true", "skilld-kind": kind.value, "skilld-date": day}
-    if tags := _tags(candidate):
-        metadata["skilld-tags"] = ", ".join(tags)
-    metadata["skilld-sessions"] = ", ".join(sorted({proof.session for proof in candidate.evidence}))
     if candidate.recurrence is not None:
         said, body = _task_text(candidate, candidate.recurrence, parts, with_sessions=with_sessions)
-        if kind is SkillKind.TOOL:
-            metadata["skilld-input-schema"] = json.dumps(_input_schema([Variable(name) for name in holes(body)]))
     else:
         said, body = _rules_text(candidate, parts)
     if candidate.title:
         body = "\n".join([f"# {candidate.title}", *body.splitlines()[1:]])
     body = body.replace("\0", "")  # no text has one, and the format allows none
-    return NewSkill(
-        candidate.name, candidate.description or said, body, metadata if with_sessions else clear_metadata(metadata)
+    return Draft(
+        name=candidate.name,
+        description=candidate.description or said,
+        body=body,
+        kind=kind,
+        tags=tuple(_tags(candidate)),
+        schema=_input_schema(holes(body)) if kind is SkillKind.TOOL and candidate.recurrence else {},
+        sessions=tuple(sorted({proof.session for proof in candidate.evidence})) if with_sessions else (),
+        date=day,
+        origin="mined",
     )
 
 
@@ -314,9 +301,9 @@ def _step_text(part: Part) -> str:
     return f"{_STEP_VERBS[part.sort] if not is_mcp_call(part.text) else 'Call'} `{part.text}`"
 
 
-def _input_schema(variables: Sequence[Variable]) -> dict[str, object]:
-    names = [one.name for one in variables]
-    return {"type": "object", "properties": {name: {"type": "string"} for name in names}, "required": names}
+def _input_schema(names: Sequence[str]) -> dict[str, object]:
+    properties = {name: {"type": "string"} for name in names}
+    return {"type": "object", "properties": properties, "required": list(names)}
 
 
 def _rules_text(candidate: Candidate, parts: Sequence[Part]) -> tuple[str, str]:

@@ -20,14 +20,14 @@ from skilld.errors import RetryError, SkilldError
 from skilld.exchange.outgoing import SessionWords, leak_reason
 from skilld.ingest.discover import Host
 from skilld.mining.evidence import Transcripts
-from skilld.mining.new_skill import NewSkill, SkillPlace, build_skill, edit_refusal, find_place, title_of
+from skilld.mining.new_skill import SkillPlace, build_skill, edit_refusal, find_place, title_of, with_edits
 from skilld.mining.questions import Terms
 from skilld.mining.values import Candidate, Edit, Part, PartKind
 from skilld.proposals.amend import stage_and_store
 from skilld.proposals.model import BY_HAND_FLAG
 from skilld.protocol import ExtendSkill, ExtensionResult, Job, Result
-from skilld.skills.draft import SkillKind
-from skilld.skills.spec import find_faults, read_front
+from skilld.skills.draft import Draft, SkillKind, write_draft
+from skilld.skills.spec import read_front
 from skilld.store import Store
 from skilld.text import join_sentences, pluralize, truncate
 from skilld.types import (
@@ -95,10 +95,11 @@ class CandidateResult:
 
 @value_class
 class CheckedSkill:
-    """A new skill that passed the checks, and what the person should look at in it."""
+    """A new skill that passed the checks, its SKILL.md, and what the person should look at in it."""
 
     candidate: Candidate
-    skill: NewSkill
+    skill: Draft
+    text: str
     flags: tuple[str, ...]
 
 
@@ -123,7 +124,7 @@ def propose_candidate(
 def _propose_new(candidate: Candidate, run: MiningRun, host: Host, edit: Edit, *, dry_run: bool) -> CandidateResult:
     where = _free_place(candidate, candidate.name, run, host)
     drafted = build_skill(candidate, day=local_day(time.time()), with_sessions=not where.shared)
-    written = drafted.text
+    written = write_draft(drafted)
     if where.shared and (why := leak_reason(written, _session_words(candidate))):
         raise SkilldError("Could not write the new skill", why)
     if dry_run:
@@ -133,14 +134,14 @@ def _propose_new(candidate: Candidate, run: MiningRun, host: Host, edit: Edit, *
     if seen == written:
         passed = check_skill(candidate, drafted, run)
     else:
-        edited = drafted.edited(seen)
+        edited = with_edits(drafted, seen)
         where = where if edited.name == drafted.name else _free_place(candidate, edited.name, run, host)
         passed = check_skill(candidate, edited, run, own=seen)
         if not read_front(seen).description:
             passed = replace(passed, flags=(*passed.flags, KEPT_DESCRIPTION))
     made = stage_and_store(run.store, creation_proposal(passed, where.path, run))
     note = KEPT_DESCRIPTION if KEPT_DESCRIPTION in passed.flags else ""
-    return CandidateResult(candidate, made.id, text=passed.skill.text, path=made.path, note=note)
+    return CandidateResult(candidate, made.id, text=passed.text, path=made.path, note=note)
 
 
 def _free_place(candidate: Candidate, name: str, run: MiningRun, host: Host) -> SkillPlace:
@@ -161,14 +162,12 @@ def _session_words(candidate: Candidate) -> SessionWords:
     return SessionWords(sessions, tuple(proof.quote for proof in candidate.evidence))
 
 
-def check_skill(candidate: Candidate, skill: NewSkill, run: MiningRun, *, own: str = "") -> CheckedSkill:
+def check_skill(candidate: Candidate, skill: Draft, run: MiningRun, *, own: str = "") -> CheckedSkill:
     """Return a new skill that passes the checks; `own` is text that the person wrote in it.
 
     Raises SkilldError if it is invalid, contains a secret, or would do what no skill may.
     """
-    text = skill.text
-    if wrong := find_faults(text, skill.name):
-        raise SkilldError("Could not write the new skill", "; ".join(wrong))
+    text = write_draft(skill)
     if run.redact(text) != text:
         raise SkilldError("Could not write the new skill", "it would contain a secret")
     typed = "\n".join([*_typed_texts(candidate, run.transcripts), own, *_observed_texts(candidate)])
@@ -177,7 +176,7 @@ def check_skill(candidate: Candidate, skill: NewSkill, run: MiningRun, *, own: s
         if finding.severity == "refuse":
             raise SkilldError("Could not write the new skill", finding.sentence)
         flags.append(finding.sentence)
-    return CheckedSkill(candidate, skill, tuple(_told_once(flags)))
+    return CheckedSkill(candidate, skill, text, tuple(_told_once(flags)))
 
 
 def _told_once(flags: Sequence[str]) -> Iterator[str]:
@@ -204,7 +203,7 @@ def creation_proposal(written: CheckedSkill, path: Path, run: MiningRun) -> Prop
     return replace(
         _base_proposal(candidate, candidate.parts, path, run),
         skill=skill.name,
-        operations=(Operation(Op.CREATE, "", skill.text),),
+        operations=(Operation(Op.CREATE, "", written.text),),
         summary=truncate(skill.description, _MAX_SUMMARY_LENGTH),
         kind=Kind.FACT if candidate.kind is SkillKind.KNOWLEDGE else Kind.ADD_STEP,
         flags=(*_origin_flags(candidate, run), *_observed_flags(candidate), *written.flags),

@@ -32,7 +32,7 @@ from skilld.mining.values import (
     count_sessions,
 )
 from skilld.skills import Skill, Source
-from skilld.skills.draft import SkillKind
+from skilld.skills.draft import SkillKind, write_draft
 from skilld.types import Kind
 
 # Comparing skills to create with existing ones: a task that an existing skill covers does not become a new one.
@@ -66,7 +66,7 @@ def _similar_skill(one: Candidate, skills: Sequence[Skill], texts: Mapping[Path,
     """Return the skill for the same task that is visible in a candidate's project, if there is one."""
     here = Path(one.target)
     near = {str(skill.path): skill for skill in skills if skill.project is None or here.is_relative_to(skill.project)}
-    new = describe_skill("", one.name, build_skill(one, day=_PLACEHOLDER_DAY, with_sessions=False).text)
+    new = describe_skill("", one.name, write_draft(build_skill(one, day=_PLACEHOLDER_DAY, with_sessions=False)))
     match = best_match(new, [describe_skill(key, skill.name, texts.get(skill.path, "")) for key, skill in near.items()])
     return near[match.other.key] if match else None
 

@@ -23,6 +23,7 @@ from skilld.mining.selection import judge
 from skilld.mining.session_summary import Feedback, detect_feedback, summarize
 from skilld.mining.sessions import Session, SessionFilter, SessionSet, read_sessions, transcripts_below
 from skilld.mining.values import Candidate, Judgement
+from skilld.skills.draft import write_draft
 from support.waiting import LIMIT
 
 DAY = "2026-11-20"
@@ -112,7 +113,7 @@ def _told(task: Task, session: Session) -> list[Feedback]:
 
 def skill_text(candidate: Candidate) -> str:
     """Return the SKILL.md that a candidate would be."""
-    return build_skill(candidate, day=DAY, with_sessions=True).text
+    return write_draft(build_skill(candidate, day=DAY, with_sessions=True))
 
 
 def missing_parts(expected: Mapping[str, Any], text: str) -> list[str]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from skilld.mining.new_skill import build_skill, join_name, part_problem, shorten, topic_words
+from skilld.mining.new_skill import build_skill, join_name, part_problem, shorten, topic_words, with_edits
 from skilld.mining.values import Candidate, Part, PartKind, Proof, Recurrence
 from skilld.skills import draft
 from skilld.skills.draft import SkillKind
@@ -45,9 +44,8 @@ def test_rules_pitfalls_and_facts_are_listed_under_their_headings() -> None:
 name: shop-testing
 description: "{description}"
 metadata:
-  skilld-origin: "mined"
-  skilld-evolving: "true"
   skilld-kind: "domain-knowledge"
+  skilld-origin: "mined"
   skilld-date: "2026-11-20"
   skilld-tags: "testing"
   skilld-sessions: "s0"
@@ -69,7 +67,7 @@ For writing, changing or running tests.
 
 - Never mock the gateway.
 """
-    assert made.text == expected.replace("{description}", made.description)
+    assert draft.write_draft(made) == expected.replace("{description}", made.description)
 
 
 def _observed(sort: PartKind, text: str, *ran: str) -> Part:
@@ -129,7 +127,7 @@ Observed:
         "Add an endpoint for NAME: 2 steps that worked in 2 sessions, plus a final check, and what failed before."
         " Use when asked for something like \u201cAdd an endpoint for NAME\u201d."
     )
-    assert draft.draft_faults(draft.read_draft(made.text)) == ()
+    assert draft.draft_faults(draft.read_draft(draft.write_draft(made))) == ()
 
 
 def test_the_description_says_when_to_use_a_skill_in_the_words_of_the_requests() -> None:
@@ -154,8 +152,9 @@ def test_a_check_before_the_last_step_is_one_of_the_steps() -> None:
 
 def test_the_shareable_version_of_a_task_has_no_session_examples() -> None:
     made = build_skill(_task(), day=DAY, with_sessions=False)
-    assert "orders" not in made.text
-    assert "skilld-sessions" not in made.text
+    text = draft.write_draft(made)
+    assert "orders" not in text
+    assert "skilld-sessions" not in text
 
 
 def test_filling_in_a_variable_removes_the_line_describing_it() -> None:
@@ -167,9 +166,9 @@ def test_filling_in_a_variable_removes_the_line_describing_it() -> None:
 
 def test_a_task_can_become_a_tool_taking_its_variables() -> None:
     made = build_skill(_task(SkillKind.TOOL), day=DAY, with_sessions=False)
-    schema = json.loads(read_front(made.text).metadata["skilld-input-schema"])
-    assert (schema["required"], list(schema["properties"])) == (["name"], ["name"])
-    assert draft.draft_faults(draft.read_draft(made.text)) == ()
+    read = draft.read_draft(draft.write_draft(made))
+    assert (read.schema["required"], list(read.schema["properties"])) == (["name"], ["name"])
+    assert draft.draft_faults(read) == ()
 
 
 def test_overlong_text_is_cut_between_words() -> None:
@@ -182,12 +181,11 @@ def test_the_person_edits_name_description_and_body_and_the_rest_stays() -> None
     made = build_skill(
         _candidate(SkillKind.KNOWLEDGE, _part(PartKind.RULE, "Run --fast.")), day=DAY, with_sessions=False
     )
-    text = made.text.replace("name: shop-testing", "name: other").replace("Run --fast.", "Run --slow.")
-    edited = made.edited(text)
-    assert edited.name == "other"
-    assert edited.metadata == made.metadata
+    text = draft.write_draft(made).replace("name: shop-testing", "name: other").replace("Run --fast.", "Run --slow.")
+    edited = with_edits(made, text)
     assert ("Run --slow." in edited.body, edited.description) == (True, made.description.replace("--fast", "--slow"))
-    assert made.edited("only a body").body == "only a body"
+    assert edited == replace(made, name="other", description=edited.description, body=edited.body)
+    assert with_edits(made, "only a body").body == "only a body"
 
 
 @given(
@@ -203,9 +201,10 @@ def test_any_statements_give_a_valid_file(said: list[tuple[PartKind, str]], kind
     again = Recurrence(said[0][1], {project: tuple(text for _, text in said)}, said[-1][1])
     for one in (candidate, replace(candidate, recurrence=again)):
         made = build_skill(one, day=DAY, with_sessions=True)
-        assert find_faults(made.text, name) == ()
-        assert draft.read_draft(made.text).kind is kind
-    assert "Use when" in read_front(made.text).description
+        text = draft.write_draft(made)
+        assert find_faults(text, name) == ()
+        assert draft.read_draft(text).kind is kind
+    assert "Use when" in read_front(text).description
 
 
 @given(st.lists(ANYTHING, max_size=4), st.sets(st.sampled_from(["a", "asked-for-again", "x-2"])))

@@ -20,6 +20,7 @@ from skilld.mining.skill_lines import (
 )
 from skilld.mining.values import Candidate, Grouping, Part, PartKind, Proof, ToldTask
 from skilld.mining.written_parts import answer_shape, written_parts
+from skilld.skills.draft import write_draft
 from skilld.types import Span, ToolCall, ToolOutcome, ToolResult
 from support.rows import for_each
 
@@ -180,7 +181,7 @@ def test_steps_are_worded_from_several_sessions_and_what_nobody_did_twice_stays_
     one = _candidate()
     made, refused = worded_skill(one, _answer(one))
     assert made is not None
-    text = build_skill(made, day="2026-11-29", with_sessions=True).text
+    text = write_draft(build_skill(made, day="2026-11-29", with_sessions=True))
     assert "\n# Close the month\n" in text
     assert "description: Close the month. Use when asked to close the month.\n" in text
     assert text.partition("## Steps")[2].strip().splitlines() == [
@@ -326,7 +327,7 @@ def test_a_check_is_the_persons_only_if_they_said_it() -> None:
     lines = (*_answer(one).lines[:2], DraftLine("check", "Check that the totals are posted", (1, *numbers)))
     made, _ = worded_skill(one, replace(_answer(one), lines=lines))
     assert made is not None
-    text = build_skill(made, day="2026-11-29", with_sessions=True).text
+    text = write_draft(build_skill(made, day="2026-11-29", with_sessions=True))
     assert text.partition("## Check")[2].split("\n") == [
         "", "", "From these sessions:", "", "- Check that the totals are posted.", "",
     ]  # fmt: skip
