@@ -23,12 +23,12 @@ from skilld.errors import SkilldError
 from skilld.ingest.discover import Host
 from skilld.library.clusters import Ask, group_asks, is_about_layout, learning_mention
 from skilld.mining.dedup import ProposalHistory
-from skilld.mining.new_skill import edit_refusal, part_problem, places_by_agent, section
+from skilld.mining.new_skill import checked_text, edit_refusal, part_problem, places_by_agent, section
 from skilld.mining.values import Part, PartKind
 from skilld.proposals.amend import stage_and_store
 from skilld.proposals.model import MINE_PREFIX
 from skilld.skills import opt_out
-from skilld.skills.draft import Draft, SkillKind, write_draft
+from skilld.skills.draft import Draft, SkillKind
 from skilld.skills.write import new_skill_path
 from skilld.store import Store
 from skilld.store.learnings import Learning
@@ -228,11 +228,7 @@ def _creation(project: Path, facts: Sequence[Learning], desk: _Context) -> tuple
     found = draft_domain_skill(project, facts, day=local_day(desk.now))
     if found is None:
         return None
-    text = write_draft(found.draft)
-    findings = lint(b"", text.encode(), "\n".join(one.quote for one in found.learnings))
-    refused = next((one.sentence for one in findings if one.severity is Severity.REFUSE), "")
-    if why := "it would contain a secret" if desk.redact(text) != text else refused:
-        raise SkilldError("Could not write the new skill", why)
+    text, flags = checked_text(found.draft, "\n".join(one.quote for one in found.learnings), desk.redact)
     path = _find_place(found.draft.name, project, desk)
     sessions = len({one.session_id for one in found.learnings})
     return text, replace(
@@ -240,7 +236,7 @@ def _creation(project: Path, facts: Sequence[Learning], desk: _Context) -> tuple
         operations=(Operation(Op.CREATE, "", text),),
         summary=truncate(f"New skill: {found.draft.description}", _MAX_SUMMARY_LENGTH),
         reason=f"No skill covers these facts about this project, stated in {pluralize(sessions, 'session')}.",
-        flags=tuple(dict.fromkeys(one.sentence for one in findings)),
+        flags=flags,
     )
 
 

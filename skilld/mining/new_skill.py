@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from skilld.agents import ADAPTERS
 from skilld.classify.support import exact_tokens
+from skilld.edit.lint import Severity, lint
 from skilld.errors import SkilldError
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import open_repo
@@ -21,10 +22,10 @@ from skilld.mining.sessions import project_of
 from skilld.mining.similarity import ELLIPSIS, bare_words
 from skilld.mining.values import OBSERVED, STEPS, Candidate, Part, PartKind, Recurrence, count_sessions
 from skilld.skills import Places, Unusable, find
-from skilld.skills.draft import Draft, SkillKind
+from skilld.skills.draft import Draft, SkillKind, write_draft
 from skilld.skills.spec import read_front
 from skilld.skills.write import VARIABLE_NOTE, holes, new_skill_path
-from skilld.text import one_line, pluralize
+from skilld.text import Redact, one_line, pluralize
 from skilld.types import SkillRef
 from skilld.values import value_class
 from skilld.words import content_stems, matching_share
@@ -131,6 +132,27 @@ def with_relative_paths(text: str, project: str) -> str:
     if not Path(project).is_absolute() or project == "/":
         return text
     return re.sub(rf"{re.escape(project.rstrip('/'))}/(?=[\w.-])", "", text)
+
+
+def checked_text(draft: Draft, typed: str, redact: Redact) -> tuple[str, tuple[str, ...]]:
+    """Return the SKILL.md of a new skill, and what the person should look at in it; `typed` is what they typed.
+
+    Raises SkilldError if it is invalid, contains a secret, or would do what no skill may.
+    """
+    text = write_draft(draft)
+    findings = lint(b"", text.encode(), typed)
+    refused = next((one.sentence for one in findings if one.severity is Severity.REFUSE), "")
+    if why := "it would contain a secret" if redact(text) != text else refused:
+        raise SkilldError("Could not write the new skill", why)
+    return text, tuple(_told_once([one.sentence for one in findings]))
+
+
+def _told_once(flags: Sequence[str]) -> Iterator[str]:
+    """Yield the flags without those whose words begin with those of another: the description repeats the title."""
+    parts = [(what, quoted.rstrip("\u2026")) for what, _, quoted in (flag.partition(": ") for flag in flags)]
+    for flag, (what, quoted) in dict(zip(flags, parts, strict=True)).items():
+        if not any(kind == what and known != quoted and known and quoted.startswith(known) for kind, known in parts):
+            yield flag
 
 
 _MAX_DESCRIBED_PARTS = 3  # agents read the description of every skill in every session

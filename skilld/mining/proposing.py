@@ -15,12 +15,19 @@ from pathlib import Path
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.question_jobs import Question
 from skilld.clock import local_day, rfc3339
-from skilld.edit.lint import lint
 from skilld.errors import RetryError, SkilldError
 from skilld.exchange.outgoing import SessionWords, leak_reason
 from skilld.ingest.discover import Host
 from skilld.mining.evidence import Transcripts
-from skilld.mining.new_skill import SkillPlace, build_skill, edit_refusal, find_place, title_of, with_edits
+from skilld.mining.new_skill import (
+    SkillPlace,
+    build_skill,
+    checked_text,
+    edit_refusal,
+    find_place,
+    title_of,
+    with_edits,
+)
 from skilld.mining.questions import Terms
 from skilld.mining.values import Candidate, Edit, Part, PartKind
 from skilld.proposals.amend import stage_and_store
@@ -167,24 +174,8 @@ def check_skill(candidate: Candidate, skill: Draft, run: MiningRun, *, own: str 
 
     Raises SkilldError if it is invalid, contains a secret, or would do what no skill may.
     """
-    text = write_draft(skill)
-    if run.redact(text) != text:
-        raise SkilldError("Could not write the new skill", "it would contain a secret")
     typed = "\n".join([*_typed_texts(candidate, run.transcripts), own, *_observed_texts(candidate)])
-    flags = []
-    for finding in lint(b"", text.encode(), typed):
-        if finding.severity == "refuse":
-            raise SkilldError("Could not write the new skill", finding.sentence)
-        flags.append(finding.sentence)
-    return CheckedSkill(candidate, skill, text, tuple(_told_once(flags)))
-
-
-def _told_once(flags: Sequence[str]) -> Iterator[str]:
-    """Yield the flags without those whose words begin with those of another: the description repeats the title."""
-    parts = [(what, quoted.rstrip("\u2026")) for what, _, quoted in (flag.partition(": ") for flag in flags)]
-    for flag, (what, quoted) in dict(zip(flags, parts, strict=True)).items():
-        if not any(kind == what and known != quoted and known and quoted.startswith(known) for kind, known in parts):
-            yield flag
+    return CheckedSkill(candidate, skill, *checked_text(skill, typed, run.redact))
 
 
 def _observed_texts(candidate: Candidate) -> Iterator[str]:
