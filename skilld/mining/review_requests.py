@@ -97,6 +97,12 @@ class StoredRequest:
     change: str
     quote: str
 
+    @property
+    def mention(self) -> Mention:
+        """It as one time that something lasting was said, with the pull request as the session."""
+        piece = Piece(self.pull, parse_time(self.at) or 0.0, 0.5)
+        return Mention("review", self.comment, self.change, self.quote, "", "", self.pull, piece)
+
 
 @value_class
 class RecurringRequest:
@@ -168,19 +174,7 @@ def recurring_requests(asked: Iterable[StoredRequest]) -> list[RecurringRequest]
     One is disputed if reviewers also ask for the opposite.
     """
     known = {(one.comment, one.change): one for one in asked}
-    said = [
-        Mention(
-            "review",
-            one.comment,
-            one.change,
-            one.quote,
-            "",
-            "",
-            one.pull,
-            Piece(one.pull, parse_time(one.at) or 0.0, 0.5),
-        )
-        for one in sorted(known.values(), key=lambda one: (one.at, one.comment, one.change))
-    ]
+    said = [one.mention for one in sorted(known.values(), key=lambda one: (one.at, one.comment, one.change))]
     groups = [
         part for ask in group_asks(said) for part in _split_by_identifier([known[one.id, one.text] for one in ask.said])
     ]

@@ -24,7 +24,7 @@ from skilld.clock import parse_time, rfc3339
 from skilld.edit.lint import lint
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
-from skilld.library.clusters import Ask, Mention, Piece
+from skilld.library.clusters import Ask
 from skilld.mining.dedup import ProposalHistory
 from skilld.mining.review_comments import AuthorKind, Comment, github_comment, gitlab_comment
 from skilld.mining.review_requests import RecurringRequest, StoredRequest, find_requests, recurring_requests
@@ -47,7 +47,7 @@ Get = Callable[[str], Any]
 PER_PAGE = 100
 MAX_PAGES = 100  # of one stream of comments in one run
 _MAX_LINKS = 5
-_FAR_FUTURE = "9999-12-31T23:59:59Z"
+_FAR_FUTURE = "9998-12-31T23:59:59Z"  # of the last year, `parse_time` knows no day
 _CONFIDENCE = 0.6
 
 
@@ -146,26 +146,29 @@ def _gitlab_streams(source: Source) -> Iterator[tuple[str, Pages]]:
     project, web = f"projects/{quote(source.path, safe='')}", f"https://{source.hostname}/{source.path}"
     me = str(_mapping(source.get("user")).get("username") or "")
     levels: dict[str, int] = {}
-    for page in range(1, MAX_PAGES + 1):
-        rows = _rows(source.get(f"{project}/members/all?per_page={PER_PAGE}&page={page}"))
+    for rows in _gitlab_pages(source, f"{project}/members/all?"):
         levels |= {str(row.get("username")): int(row.get("access_level") or 0) for row in map(_mapping, rows)}
-        if len(rows) < PER_PAGE:
-            break
 
     def pages(start: str) -> Iterator[tuple[list[Comment], str]]:
         before = datetime.fromtimestamp((parse_time(start) or 0.0) - 86400, UTC).strftime("%Y-%m-%d")  # exclusive
         upto = start
-        for page in range(1, MAX_PAGES + 1):
-            asked = f"action=commented&target_type=note&sort=asc&after={before}&per_page={PER_PAGE}&page={page}"
-            rows = _rows(source.get(f"{project}/events?{asked}"))
+        asked = f"action=commented&target_type=note&sort=asc&after={before}&"
+        for rows in _gitlab_pages(source, f"{project}/events?{asked}"):
             found = [gitlab_comment(row, web, levels, me) for row in rows]
             comments = [one for one in found if one is not None]
             upto = max((upto, *(_stamp(at) for one in comments if (at := parse_time(one.at)))))
             yield comments, upto
-            if len(rows) < PER_PAGE:
-                return
 
     yield "notes", pages
+
+
+def _gitlab_pages(source: Source, path: str) -> Iterator[list[Any]]:
+    """Yield the pages of a list, up to one that is not full; `path` ends where the next parameter begins."""
+    for page in range(1, MAX_PAGES + 1):
+        rows = _rows(source.get(f"{path}per_page={PER_PAGE}&page={page}"))
+        yield rows
+        if len(rows) < PER_PAGE:
+            return
 
 
 def _rows(answer: object) -> list[Any]:
@@ -246,11 +249,8 @@ def _outcome(found: RecurringRequest, history: ProposalHistory, context: Proposa
     loaded, _ = load_documents([ref] if ref else [])
     if not loaded:
         return Outcome(found, None, where.refusal or "this project has no file that skilld can add it to")
-    said = [
-        Mention("review", one.comment, one.change, "", "", "", one.pull, Piece(one.pull, 0.0, 0.5))
-        for one in found.asked
-    ]
-    if why := history.duplicate_reason(Ask((replace(said[0], text=found.change), *said[1:])), loaded[0].ref.path):
+    newest, *others = (one.mention for one in found.asked)
+    if why := history.duplicate_reason(Ask((replace(newest, text=found.change), *others)), loaded[0].ref.path):
         return Outcome(found, None, why)
     texts = {loaded[0].ref.path: loaded[0].doc.text} | {
         file.real: file.text for file in where.context.files if file.entered
