@@ -13,7 +13,7 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -221,12 +221,10 @@ def move_to_trash(skill: Skill, trash: Path) -> Path:
 
 def _free_place(files: Path, name: str) -> Path:
     """Return the path below `files` for a folder of this name, which others of the same second do not have."""
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    names = (f"{name}-{stamp}" if number == 1 else f"{name}-{stamp}-{number}" for number in count(1))
     info = files.parent / "info"
     return next(
         files / one
-        for one in names
+        for one in _stamped_names(name, time.localtime())
         if not os.path.lexists(files / one) and not os.path.lexists(info / f"{one}.trashinfo")
     )
 
@@ -298,15 +296,18 @@ def _project_folder(origin: Path) -> Path:
     return next((folder.parent for folder in origin.parents if folder.name.startswith(".")), origin.parent)
 
 
+def _stamped_names(name: str, at: time.struct_time) -> Iterator[str]:
+    """Yield names for a skill's folder that is set aside: with the time, and a number if that one is taken."""
+    stamped = f"{name}-{time.strftime('%Y%m%d-%H%M%S', at)}"
+    yield stamped
+    yield from (f"{stamped}-{number}" for number in count(2))
+
+
 def _new_entry(archive: Path, name: str, now: float) -> Path:
-    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
-    for number in count(1):
-        entry = archive / (f"{name}-{stamp}" if number == 1 else f"{name}-{stamp}-{number}")
-        try:
-            entry.mkdir(mode=0o700)
-        except FileExistsError:
-            continue
-        return entry
+    for one in _stamped_names(name, time.gmtime(now)):
+        with suppress(FileExistsError):
+            (archive / one).mkdir(mode=0o700)
+            return archive / one
     raise AssertionError
 
 
