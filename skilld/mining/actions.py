@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from skilld.agents.tools import READ_TOOLS, SEARCH_TOOLS, SHELL_TOOLS, command_of, named_files, patched_files
-from skilld.edit.lint import lint
+from skilld.edit.lint import Finding, lint
 from skilld.mining.written_parts import written_parts
 from skilld.types import ToolCall, ToolEvent, ToolOutcome
 from skilld.values import value_class
@@ -412,6 +412,11 @@ _SHOWING_PATTERN = re.compile(
     r"|terraform(?: -\S+)? (?:plan|show|output|validate)|journalctl|stern"
     r")(?= |\Z)[^|<>;&`$]*"
 )
+
+
+def line_findings(text: str, typed: str) -> list[Finding]:
+    """Return what the linter finds in a text as a line of a skill; `typed` is what the person typed."""
+    return lint(b"", f"# Task\n\n- {text}\n".encode("utf-8", "replace"), typed)
 
 
 @lru_cache(maxsize=4096)

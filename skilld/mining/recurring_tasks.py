@@ -33,7 +33,7 @@ from skilld.mining.requests import (
 from skilld.mining.said import Sentence, said_parts, sentences_of_turns, with_stop, without_told
 from skilld.mining.session_summary import Feedback, Row
 from skilld.mining.similarity import VARIABLE, ActionRun, step_similarity
-from skilld.mining.values import Candidate, Grouping, Part, PartKind, Proof, Recurrence, Savings
+from skilld.mining.values import Candidate, Grouping, Part, PartKind, Place, Proof, Recurrence, Savings
 from skilld.skills.draft import SkillKind
 from skilld.text import fold, pluralize
 from skilld.types import Kind
@@ -65,7 +65,7 @@ class _Gate:
 
     chosen: bool
     reviewed: bool
-    other_work: frozenset[tuple[str, str]]
+    other_work: frozenset[Place]
     known: Known
 
 
@@ -74,14 +74,14 @@ class _Group:
     """The requests for one task, and the places of those that only continue it."""
 
     requests: list[Request]
-    continued: frozenset[tuple[str, str]] = frozenset()
+    continued: frozenset[Place] = frozenset()
 
     @property
     def sessions(self) -> int:
         return len({one.row.session_id for one in self.requests})
 
     @property
-    def places(self) -> frozenset[tuple[str, str]]:
+    def places(self) -> frozenset[Place]:
         return frozenset(one.place for one in self.requests)
 
 
@@ -205,9 +205,7 @@ def _build_tasks(
     return found
 
 
-def _build_task(
-    group: _Group, others: frozenset[tuple[str, str]], begin: Sequence[ActionRun], gate: _Gate
-) -> RecurringTask:
+def _build_task(group: _Group, others: frozenset[Place], begin: Sequence[ActionRun], gate: _Gate) -> RecurringTask:
     first = one_per_session(group.requests, reviewed=gate.reviewed)
     first.sort(key=lambda one: one.row.datetime, reverse=True)
     rows = tuple(one.row for one in first)
@@ -308,7 +306,7 @@ def _ask_of(group: Sequence[Request]) -> Ask:
     return Ask(tuple(sorted(mentions, key=lambda each: -each.piece.at)))
 
 
-def _task_turns(one: Request, others: frozenset[tuple[str, str]]) -> list[str]:
+def _task_turns(one: Request, others: frozenset[Place]) -> list[str]:
     """Return the turns of a session that belong to a task, up to the request that begins another one."""
     turns = turns_between(one.row, one.task.turn, "")
     end = next((n for n, turn in enumerate(turns) if n and (one.row.session_id, turn) in others), len(turns))
@@ -316,10 +314,7 @@ def _task_turns(one: Request, others: frozenset[tuple[str, str]]) -> list[str]:
 
 
 def _round_turns(
-    one: Request,
-    asked: frozenset[tuple[str, str]],
-    others: frozenset[tuple[str, str]],
-    continued: frozenset[tuple[str, str]],
+    one: Request, asked: frozenset[Place], others: frozenset[Place], continued: frozenset[Place]
 ) -> list[str]:
     """Return the turns of one round of a task: without those on other work, up to where it is asked for again."""
     found, here = [], True
@@ -330,7 +325,7 @@ def _round_turns(
     return found
 
 
-def _turns_on_task(row: Row, turns: Sequence[str], asked: Collection[tuple[str, str]]) -> set[str]:
+def _turns_on_task(row: Row, turns: Sequence[str], asked: Collection[Place]) -> set[str]:
     """Return the task's turns up to the next request for other work: what is said later may be about that."""
     corrected = {one.turn for one in row.user_feedback}
     worked = {turn for action, turn in row.actions if not action.read_only}
@@ -370,7 +365,7 @@ def _correction_parts(said: Sequence[tuple[Row, Feedback]]) -> list[Part]:
     return parts[:_MAX_CORRECTIONS]
 
 
-def _without_repairs(did: Procedure, continued: frozenset[tuple[str, str]]) -> Procedure:
+def _without_repairs(did: Procedure, continued: frozenset[Place]) -> Procedure:
     """Return the procedure without files that were only changed after the person had added something."""
     repaired = (
         step for step in did.steps if step.edits and {(one.session, one.turn) for one in step.seen} <= continued

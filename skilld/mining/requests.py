@@ -13,6 +13,7 @@ from skilld.mining.courtesy import without_politeness
 from skilld.mining.kinds import MIN_SESSIONS, is_look
 from skilld.mining.session_summary import Row, Task
 from skilld.mining.similarity import VARIABLE, ActionRun, differs_in_target, step_similarity
+from skilld.mining.values import Place
 from skilld.values import value_class
 from skilld.words import content_stems
 
@@ -54,7 +55,7 @@ class Request:
         return self.stems - self.values or self.stems
 
     @property
-    def place(self) -> tuple[str, str]:
+    def place(self) -> Place:
         """Its session and turn."""
         return self.row.session_id, self.task.turn
 
@@ -74,7 +75,7 @@ def requests_with_actions(rows: Sequence[Row], *, looks: bool = False) -> Iterat
             yield one
 
 
-def _row_requests(row: Row, later: Collection[tuple[str, str]] = frozenset(), *, looks: bool = False) -> list[Request]:
+def _row_requests(row: Row, later: Collection[Place] = frozenset(), *, looks: bool = False) -> list[Request]:
     """Return the requests of a session, in order, without those `later` ones that continue the one before."""
     corrected = {one.turn for one in row.user_feedback}
     found = []
@@ -102,7 +103,7 @@ def _row_requests(row: Row, later: Collection[tuple[str, str]] = frozenset(), *,
     return found
 
 
-def _continuing(sessions: Sequence[Sequence[Request]]) -> set[tuple[str, str]]:
+def _continuing(sessions: Sequence[Sequence[Request]]) -> set[Place]:
     """Return the places of requests that only continue the one before them in their session.
 
     What the agent did for such a request, it did in another session right after a request like the one before.
@@ -152,13 +153,13 @@ def turns_between(row: Row, first: str, behind: str) -> list[str]:
     return turns[: turns.index(behind)] if behind in turns else turns
 
 
-_Same = Mapping[tuple[str, str], Collection[tuple[str, str]]]  # the places of requests that are the same task
+_Same = Mapping[Place, Collection[Place]]  # the places of requests that are the same task
 
 
 def group_by_words(requests: Sequence[Request]) -> list[list[Request]]:
     """Group the requests by task, the newest first in each group."""
     known = _with_values(requests)
-    same: dict[tuple[str, str], set[tuple[str, str]]] = {one.place: set() for one in known}
+    same: dict[Place, set[Place]] = {one.place: set() for one in known}
     for other, one in combinations(known, 2):
         if _is_same_task(one, other):
             same[one.place].add(other.place)

@@ -15,8 +15,7 @@ from skilld.classify.contradiction import contradicts
 from skilld.classify.rule_repeats import complains
 from skilld.classify.said_already import agrees
 from skilld.classify.support import exact_tokens
-from skilld.edit.lint import lint
-from skilld.mining.actions import PRIVILEGE_PATTERN, has_machine_path
+from skilld.mining.actions import PRIVILEGE_PATTERN, has_machine_path, line_findings
 from skilld.mining.courtesy import is_courtesy, without_politeness
 from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.session_summary import Task
@@ -112,7 +111,7 @@ def is_unfit(text: str) -> bool:
         return True
     if has_machine_path(text) or PRIVILEGE_PATTERN.search(text):
         return True
-    return bool(lint(b"", f"# Task\n\n- {text}\n".encode("utf-8", "replace"), text))
+    return bool(line_findings(text, text))
 
 
 def said_parts(said: Iterable[Sentence], known: Sequence[str], titles: Iterable[str], *, least: int = 1) -> list[Part]:

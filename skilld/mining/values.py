@@ -21,6 +21,9 @@ from skilld.values import value_class
 
 REPEATABLE, ROOM, REPEATED = "repeatable", "room for improvement", "repeated request"
 
+Place = tuple[str, str]
+"""Where something was said: the ID of the session and the key of the turn."""
+
 
 class PartKind(StrEnum):
     """What a part of a skill is."""
@@ -95,18 +98,18 @@ class Recurrence:
 
 @value_class
 class ToldTask:
-    """A task that a model found: its requests and those that only continue them, each as a session and a turn."""
+    """A task that a model found: its requests and those that only continue them."""
 
-    requests: Collection[tuple[str, str]]
-    continued: Collection[tuple[str, str]] = ()
+    requests: Collection[Place]
+    continued: Collection[Place] = ()
 
 
 @value_class
 class Grouping:
-    """The tasks that a model found among the requests that it was `asked` about, each as a session and a turn."""
+    """The tasks that a model found among the requests that it was `asked` about."""
 
     tasks: Sequence[ToldTask] = ()
-    asked: Collection[tuple[str, str]] = ()
+    asked: Collection[Place] = ()
 
 
 @value_class

@@ -17,8 +17,7 @@ from skilld.classify.polarity import seems_reversed
 from skilld.classify.prompt import load_text
 from skilld.classify.support import MIN_OWN_SHARE, MIN_WRITTEN_SHARE, exact_tokens, holds_token
 from skilld.edit.change import Finding
-from skilld.edit.lint import lint
-from skilld.mining.actions import PRIVILEGE_PATTERN, has_machine_path, tokens, unfit_reason
+from skilld.mining.actions import PRIVILEGE_PATTERN, has_machine_path, line_findings, tokens, unfit_reason
 from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.similarity import ELLIPSIS
 from skilld.mining.values import Part, PartKind, count_sessions
@@ -351,7 +350,7 @@ def _danger(text: str, typed: Sequence[str]) -> str | None:
     if PRIVILEGE_PATTERN.search(text) or has_machine_path(text):
         return "it is about one machine, or changes permissions"
     bare = _HOLE_PATTERN.sub("x", text)
-    found = lint(b"", f"# Task\n\n- {bare}\n".encode("utf-8", "replace"), "\n".join([*typed, bare]))
+    found = line_findings(bare, "\n".join([*typed, bare]))
     asked = content_stems("\n".join(typed))
     meant = all(matching_words({word}, asked) for word in content_stems(bare) & _STRONG_STEMS)
     ignored = (*_LISTED_RULES, *(("deletes",) if meant else ()))
@@ -368,7 +367,7 @@ def _is_own(found: Finding, text: str, typed: Sequence[str]) -> bool:
         return False
     asked = content_stems("\n".join(typed))
     added = " ".join(word for word in text.split() if not matching_words(content_stems(word), asked))
-    said, rest = (lint(b"", f"# Task\n\n- {one}\n".encode("utf-8", "replace"), one) for one in (" ".join(typed), added))
+    said, rest = (line_findings(one, one) for one in (" ".join(typed), added))
     return any(one.rule == found.rule for one in said) and all(one.rule != found.rule for one in rest)
 
 
@@ -377,8 +376,7 @@ def _says_all(typed: str, text: str, rule: str) -> bool:
     words = content_stems(_CONDITIONAL_CLAUSE_PATTERN.sub(" ", text))
     if not words or len(matching_words(words, content_stems(typed))) < len(words):
         return False
-    found = lint(b"", f"# Task\n\n- {typed}\n".encode("utf-8", "replace"), typed)
-    return any(one.rule == rule for one in found)
+    return any(one.rule == rule for one in line_findings(typed, typed))
 
 
 def line_doubt(kind: str, text: str, sources: Sequence[Part], sessions: int) -> str | None:
