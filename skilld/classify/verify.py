@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
+from functools import partial
 
 from skilld.classify.clauses import foreign_parts, without_foreign_clauses
 from skilld.classify.content import WEAK_STEMS
-from skilld.classify.endorsement import Endorsement, final_question, find_endorsement, find_passed_back, is_bare_assent
+from skilld.classify.endorsement import final_question, find_endorsement, find_passed_back, is_bare_assent
 from skilld.classify.offline.grammar import languages
 from skilld.classify.offline.provenance import own_words, without_quotations
 from skilld.classify.offline.sentences import clauses
@@ -57,113 +58,106 @@ _NO_SUBJECT_REASON = "the message does not say what the instruction is about"
 _REVERSED_REASON = "it says the opposite of the words it quotes"
 
 
-def judge_update(
-    update: Update, turn: HumanTurn, skill: SkillDoc | None, meant: JudgePolarity
-) -> tuple[Update, Support, str]:
-    """Return the update with its quote as typed, whether the turn supports it, and the words that the person adopted.
+class _TurnJudge:
+    """Judges updates of one turn for one file, if any; `meant` asks a model what code cannot tell."""
 
-    Only a question of the agent or a quotation by the person is returned as adopted words, since the person has read
-    those word by word; nobody knows that of a longer text by the agent.
-    """
-    update = replace(update, turn=turn.number)
-    if _PLACEHOLDER in update.change:
-        return update, Support("it would contain a secret"), ""
-    quote = typed_quote(update.quote, turn.typed)[:_MAX_QUOTE_LENGTH].strip()
-    quoted = replace(update, quote=quote)
-    own = Support(MISQUOTED)
-    if quote:
-        assents = is_bare_assent(turn.typed, turn.offer)
-        ground = f"{turn.typed}\n{turn.offer}" if assents else turn.typed
-        quoted, own = _judge_shortened(quoted, ground, skill, lambda one: _direct_support(one, turn, skill, meant))
-    if own.doubt:
+    def __init__(self, turn: HumanTurn, skill: SkillDoc | None, meant: JudgePolarity) -> None:
+        self._turn, self._skill, self._meant = turn, skill, meant
+        self._known = skill.text if skill else ""
+        self._offer = turn.offer if is_bare_assent(turn.typed, turn.offer) else ""
+
+    def judge(self, update: Update) -> tuple[Update, Support, str]:
+        """Return the update with its quote as typed, whether the turn supports it, and the words that are adopted.
+
+        Only a question of the agent or a quotation by the person is returned as adopted words, since the person has
+        read those word by word; nobody knows that of a longer text by the agent.
+        """
+        turn = self._turn
+        update = replace(update, turn=turn.number)
+        if _PLACEHOLDER in update.change:
+            return update, Support("it would contain a secret"), ""
+        quote = typed_quote(update.quote, turn.typed)[:_MAX_QUOTE_LENGTH].strip()
+        quoted, own = replace(update, quote=quote), Support(MISQUOTED)
+        if quote:
+            ground = f"{turn.typed}\n{self._offer}" if self._offer else turn.typed
+            quoted, own = self._judge_shortened(quoted, ground, self._direct_support)
+        if own.doubt:
+            return quoted, own, ""
+        if own.ok:
+            taken_over = not own.by_assent and self._is_only_quoted(quoted)
+            own = replace(own, by_assent=True, quoted=True) if taken_over else own
+            return quoted, own, final_question(turn.offer) if own.by_assent else ""
+        texts = turn.text, turn.typed, turn.offer
+        taken = find_endorsement(*texts) or find_passed_back(*texts)
+        if taken and (quote or typed_quote(update.quote, taken.words)):
+            update = replace(update, quote=taken.by[:_MAX_QUOTE_LENGTH])
+            adopted = partial(self._adopted_support, taken.words)
+            update, carried = self._judge_shortened(update, f"{turn.typed}\n{taken.words}", adopted)
+            if carried.ok or carried.doubt:
+                support = replace(carried, by_assent=True, quoted=taken.quoted)
+                return update, support, taken.words if taken.quoted else ""
         return quoted, own, ""
-    if own.ok:
-        taken_over = not own.by_assent and _is_only_quoted(quoted, turn.typed, skill)
-        own = replace(own, by_assent=True, quoted=True) if taken_over else own
-        return quoted, own, final_question(turn.offer) if own.by_assent else ""
-    taken = find_endorsement(turn.text, turn.typed, turn.offer) or find_passed_back(turn.text, turn.typed, turn.offer)
-    if taken and (quote or typed_quote(update.quote, taken.words)):
-        update = replace(update, quote=taken.by[:_MAX_QUOTE_LENGTH])
-        ground = f"{turn.typed}\n{taken.words}"
-        update, carried = _judge_shortened(
-            update, ground, skill, lambda one: _adopted_support(taken, one, turn, skill, meant)
-        )
-        if carried.ok or carried.doubt:
-            support = replace(carried, by_assent=True, quoted=taken.quoted)
-            return update, support, taken.words if taken.quoted else ""
-    return quoted, own, ""
 
+    def _judge_shortened(
+        self, update: Update, ground: str, judge: Callable[[Update], Support]
+    ) -> tuple[Update, Support]:
+        """Judge an update without the clauses that nobody said, if the rest can stand alone; otherwise as it is.
 
-def _judge_shortened(
-    update: Update, ground: str, skill: SkillDoc | None, judge: Callable[[Update], Support]
-) -> tuple[Update, Support]:
-    """Judge an update without the clauses that nobody said, if the rest can stand alone; otherwise as it is.
+        The result names the foreign clauses that remain. For a removal, the skill's words count as said.
+        """
+        if update.kind is Kind.REMOVE_STEP and self._skill:
+            ground = f"{ground}\n{self._known}"
+        less = replace(update, change=without_foreign_clauses(update.change, ground))
+        for one in (less, update):
+            support = judge(one)
+            if support.doubt:
+                return one, support
+            if support.ok:
+                return one, replace(support, beyond=tuple(foreign_parts(one.change, ground)))
+        return update, support
 
-    The result names the foreign clauses that remain. For a removal, the skill's words count as said.
-    """
-    if update.kind is Kind.REMOVE_STEP and skill:
-        ground = f"{ground}\n{skill.text}"
-    less = replace(update, change=without_foreign_clauses(update.change, ground))
-    for one in (less, update):
-        support = judge(one)
-        if support.doubt:
-            return one, support
-        if support.ok:
-            return one, replace(support, beyond=tuple(foreign_parts(one.change, ground)))
-    return update, support
+    def _direct_support(self, update: Update) -> Support:
+        typed = self._turn.typed
+        support = check_support(update.change, typed, self._known, offer=self._offer)
+        if not support.ok:
+            return replace(support, reworded=True)
+        if support.by_assent:
+            return self._check_polarity(support, update, self._offer, "it says the opposite of what the agent offered")
+        return self._check_polarity(support, update, _sentence_around(update.quote, typed))
 
+    def _adopted_support(self, words: str, update: Update) -> Support:
+        """Judge whether adopted words support the change and do not say the opposite."""
+        support = check_support(update.change, f"{self._turn.typed}\n{words}", self._known)
+        if not support.ok:
+            return support
+        adopted = replace(support, by_assent=True)
+        return self._check_polarity(adopted, update, words, "it says the opposite of what it refers to")
 
-def _direct_support(update: Update, turn: HumanTurn, skill: SkillDoc | None, meant: JudgePolarity) -> Support:
-    offer = turn.offer if is_bare_assent(turn.typed, turn.offer) else ""
-    support = check_support(update.change, turn.typed, skill.text if skill else "", offer=offer)
-    if not support.ok:
-        return replace(support, reworded=True)
-    if support.by_assent:
-        return _check_polarity(support, update, offer, meant, "it says the opposite of what the agent offered")
-    return _check_polarity(support, update, _sentence_around(update.quote, turn.typed), meant)
+    def _check_polarity(self, support: Support, update: Update, ground: str, why: str = _REVERSED_REASON) -> Support:
+        """Return the support, unless the change says the opposite of its ground; then the reason.
 
+        If it only seems the opposite, a model is asked: patterns do not recognize every way to say no.
+        """
+        complaint = not support.by_assent
+        if update.kind is Kind.REMOVE_STEP and complaint:
+            seems, is_plain = not asks_to_remove(ground), is_clearly_wanted(update.change, ground)
+        else:
+            seems = seems_reversed(update.change, ground, complaint=complaint)
+            is_plain = is_clearly_reversed(update.change, ground)
+        if not seems:
+            return support
+        same = False if is_plain else self._meant(update.change, ground)
+        if same is None:
+            return Support(UNCLEAR_REASON, doubt=ground)
+        if same:
+            return replace(support, by_model=True)
+        return Support(why, reworded=update.kind is not Kind.REMOVE_STEP)
 
-def _check_polarity(
-    support: Support, update: Update, ground: str, meant: JudgePolarity, why: str = _REVERSED_REASON
-) -> Support:
-    """Return the support, unless the change says the opposite of its ground; then the reason.
-
-    If it only seems the opposite, a model is asked: patterns do not recognize every way to say no.
-    """
-    complaint = not support.by_assent
-    if update.kind is Kind.REMOVE_STEP and complaint:
-        seems, is_plain = not asks_to_remove(ground), is_clearly_wanted(update.change, ground)
-    else:
-        seems, is_plain = (
-            seems_reversed(update.change, ground, complaint=complaint),
-            is_clearly_reversed(update.change, ground),
-        )
-    if not seems:
-        return support
-    same = False if is_plain else meant(update.change, ground)
-    if same is None:
-        return Support(UNCLEAR_REASON, doubt=ground)
-    if same:
-        return replace(support, by_model=True)
-    return Support(why, reworded=update.kind is not Kind.REMOVE_STEP)
-
-
-def _is_only_quoted(update: Update, typed: str, skill: SkillDoc | None) -> bool:
-    """Whether only a sentence in quotation marks says it, which may be the person's rule or somebody else's words."""
-    plain = without_quotations(typed, min_words=_MIN_SENTENCE_WORDS)
-    return plain != typed and not check_support(update.change, plain, skill.text if skill else "").ok
-
-
-def _adopted_support(
-    taken_up: Endorsement, update: Update, turn: HumanTurn, skill: SkillDoc | None, meant: JudgePolarity
-) -> Support:
-    """Judge whether the adopted words support the change and do not say the opposite."""
-    support = check_support(update.change, f"{turn.typed}\n{taken_up.words}", skill.text if skill else "")
-    if not support.ok:
-        return support
-    return _check_polarity(
-        replace(support, by_assent=True), update, taken_up.words, meant, "it says the opposite of what it refers to"
-    )
+    def _is_only_quoted(self, update: Update) -> bool:
+        """Whether only a quoted sentence says it, which may be the person's rule or somebody else's words."""
+        typed = self._turn.typed
+        plain = without_quotations(typed, min_words=_MIN_SENTENCE_WORDS)
+        return plain != typed and not check_support(update.change, plain, self._known).ok
 
 
 def _sentence_around(quote: str, typed: str) -> str:
@@ -315,7 +309,7 @@ def _is_unrelated(update: Update, skill: SkillDoc) -> bool:
 
 
 def _judge(update: Update, turn: HumanTurn, skill: SkillDoc | None, instructions: str, meant: JudgePolarity) -> Verdict:
-    tidy, support, taken_up = judge_update(_tidy(update, turn.typed), turn, skill, meant)
+    tidy, support, taken_up = _TurnJudge(turn, skill, meant).judge(_tidy(update, turn.typed))
     if not support.ok:
         reworded = (tidy,) if support.reworded else ()
         doubtful = ((tidy, support.doubt),) if support.doubt else ()
