@@ -103,7 +103,7 @@ _RETRY_ADVICE = (
     "done, add each change that is to be said in a line of its own, in the words it is given in, and take nothing away"
 )
 _MAX_SHOWN_LENGTH = 80  # characters of a clause quoted in a flag
-_MARKER = re.compile(r"(?:[-*+]|\d+[.)]|#+) +(?:\[.\] +)?")  # of a list item or a heading
+_MARKER = re.compile(r"^(?:[-*+]|\d{1,9}[.)]|#{1,6}) +(?:\[.\] +)?")  # of a list item or a heading
 REMOVED_PREFIX = "Remove the rule: "  # begins the summary of a removal; the rule's words follow
 _NO_SECTION_NAME = "new step"  # the prompt's placeholder if no heading fits; not a heading
 # Kinds that only add: if a model's anchors do not fit, code can place the verified change.
@@ -373,7 +373,11 @@ def summarize(edit: CheckedEdit, loaded: TargetDocument, redact: Callable[[str],
     """Return what an edit does to a file, as orders: the rules that it adds, and those that it removes."""
     removed, added = signature(loaded.data, edit.after)
     kept = "\n".join(added)  # of a line, when only one of its sentences goes
-    gone = [redact(part) for line in removed for part in split_sentences(_MARKER.sub("", line)) if part not in kept]
+    gone: list[str] = []
+    for line in removed:
+        rule = _MARKER.sub("", line)
+        parts = [part for part in split_sentences(rule) if part not in kept]
+        gone += [redact(part) for part in ([rule] if len(parts) == len(split_sentences(rule)) else parts)]
     orders = []
     for update in (item.update for item in edit.checked):
         words = content_stems(f"{update.change} {update.quote}")

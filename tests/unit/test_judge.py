@@ -354,7 +354,10 @@ def test_what_was_said_once_goes_to_one_of_several_skills(
     assert ("notes", other.change) in made
 
 
-RULES = "# Team\n\n## Tests\n\n1. [ ] Add a snapshot test for each page.\n2. Mock the clock. Ask ops for token x1.\n"
+RULES = (
+    "# Team\n\n## Tests\n\n1. [ ] Add a snapshot test - no. 2. - for each page.\n"
+    "2. Mock the clock. Ask ops for token x1.\n"
+)
 
 
 @for_each(
@@ -364,12 +367,12 @@ RULES = "# Team\n\n## Tests\n\n1. [ ] Add a snapshot test for each page.\n2. Moc
             ["never mind about the snapshot tests"],
             [Kind.REMOVE_STEP],
             "# Team\n\n## Tests\n\n1. Mock the clock. Ask ops for token x1.\n",
-            "Remove the rule: Add a snapshot test for each page.",
+            "Remove the rule: Add a snapshot test - no. 2. - for each page.",
         ),
         (
             ["ops no longer hands out tokens"],
             [Kind.REMOVE_STEP],
-            "# Team\n\n## Tests\n\n1. [ ] Add a snapshot test for each page.\n2. Mock the clock.\n",
+            "# Team\n\n## Tests\n\n1. [ ] Add a snapshot test - no. 2. - for each page.\n2. Mock the clock.\n",
             "Remove the rule: Ask ops for token [hidden].",
         ),
         (
@@ -377,8 +380,8 @@ RULES = "# Team\n\n## Tests\n\n1. [ ] Add a snapshot test for each page.\n2. Moc
             [Kind.PREFERENCE, Kind.REMOVE_STEP, Kind.REMOVE_STEP],
             "# Team\n\n## Tests\n\n1. Freeze the time zone.\n",
             (
-                "Freeze the time zone. Remove the rule: Mock the clock. "
-                "Remove the rule: Add a snapshot test for each page."
+                "Freeze the time zone. Remove the rule: Mock the clock. Ask ops for token [hidden]. "
+                "Remove the rule: Add a snapshot test - no. 2. - for each page."
             ),
         ),
         (["Freeze the time zone."], [Kind.PREFERENCE], f"{RULES}3. Freeze the time zone.\n", "Freeze the time zone."),
