@@ -231,3 +231,43 @@ def test_the_words_of_a_heading_are_whole_words_and_its_kind_of_work_counts(
     change: str, text: str, heading: str
 ) -> None:
     assert target_section(change, text).heading == heading
+
+
+PLANTS = (
+    "---\nname: plants\ndescription: Care for the garden maps.\n---\n\n# Garden maps\n\n## Watering\n\n"
+    "- Mornings only.\n- Rain barrel first.\n\n## Maps\n\n- North is up.\n- One per season.\n\n"
+    "## Style\n\n- Latin names in italics.\n"
+)
+
+
+@for_each(
+    ("change", "heading"),
+    [
+        ("Draw paths in brown on the maps.", "Maps"),
+        ("Write the months in full.", "Style"),
+        ("Never abbreviate a surname.", "Style"),
+        ("Ask before you order seeds.", "Preferences"),
+        ("Deliver compost on Mondays.", "Preferences"),
+        ("Never show prices in the garden.", "Preferences"),
+    ],
+)
+def test_a_rule_without_a_section_of_its_own_goes_to_a_general_one(change: str, heading: str) -> None:
+    """Not to the only list, nor to "Style" if it is not about wording; a word of the title may be a section's own."""
+    assert target_section(change, PLANTS).heading == heading
+
+
+@for_each(
+    ("change", "heading"),
+    [
+        ("Spell units out.", "Prose"),
+        ("Deliver compost on Mondays.", "Preferences"),
+        ("Deliver the newsletter on Mondays.", "Prose"),
+    ],
+)
+def test_only_the_sole_section_of_a_file_takes_any_rule_and_the_only_list_those_on_its_title(
+    change: str, heading: str
+) -> None:
+    text = "---\nname: n\ndescription: d.\n---\n\n# Newsletter\n\n## Prose\n\n- Short words.\n- No jokes.\n"
+    assert target_section(change, text).heading == "Prose"
+    further = f"{text}\n## Beds\n\nThree of them.\n"
+    assert target_section(change, further).heading == heading

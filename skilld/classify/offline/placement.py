@@ -48,6 +48,12 @@ _CATALOGUE = re.compile(
 _OPENING_CHARACTERS = 2000  # of a file, which show its language
 _ENGLISH = "the a of and to is are be in that it with for on not no or when you we this all each always never"
 _STYLE_WORD = re.compile(r"\bstyles?\b", re.IGNORECASE)
+_WORDING_HEADING = re.compile(r"\s*(?:writing|wording|language|prose|tone|voice|texts?)\s*", re.IGNORECASE)
+_WORDING_ORDER = re.compile(
+    r"(?:(?:always|never|only|please|do not|don't) )*+(?:write|word|phrase|spell|say|mention|call|name|format|set|quote"
+    r"|capitali[sz]e|abbreviate|shorten)\b",
+    re.IGNORECASE,
+)
 _ORDER_WORD = re.compile(
     r"\b(?:before|after|then|first|once|when|finally|step)\b", re.IGNORECASE
 )  # a step with its place in an order
@@ -87,19 +93,24 @@ def target_section(change: str, text: str) -> Section:
     """Return the section of the skill `text` that fits `change` best, or a new one.
 
     Never one in which it would say the opposite, such as "Don't", nor the steps of a procedure unless it is a step, or
-    on the subject that their heading names. If
-    no section shares enough words with it, rules with one of its words fit, then general ones (rules, notes, a list
-    below the title), then the only list of rules.
+    on the subject that their heading names. If no section shares enough words with it, rules with one of its words fit,
+    then general ones (rules, notes, a list below the title), then the only list of rules if no other section could take
+    it, or if it names what the title does.
     """
     found, is_skill = sections(text), bool(front_matter(text))
+    has_one_place = len(_suitable_sections(found, change)) <= 1
     titles = stems(" ".join(section.heading for section in found if section.level == 1))
-    wanted, said = content_stems(change) - titles, set(_WORDS.findall(change.lower()))
+    every, said = content_stems(change), set(_WORDS.findall(change.lower()))
+    wanted = every - titles
     trades = frozenset().union(*(family for family in _FAMILIES if wanted & family - WEAK_STEMS)) - wanted - titles
     found = [section for section in found if _may_take(section, change, wanted, trades)]
 
+    def named(section: Section) -> frozenset[str]:  # "Maps" has the maps of a skill titled "City maps"
+        return _named(every if section.level > 1 else wanted, stems(section.heading))
+
     def shared(section: Section) -> float:
-        heading = stems(section.heading)
-        return 3.0 * len(_named(wanted, heading)) + 2.0 * bool(trades & heading) + len(wanted & stems(section.text))
+        of_trade = bool(trades & stems(section.heading))
+        return 3.0 * len(named(section)) + 2.0 * of_trade + len(wanted & stems(section.text))
 
     def fit(section: Section) -> tuple[float, int]:
         score = shared(section)
@@ -115,29 +126,40 @@ def target_section(change: str, text: str) -> Section:
         return score, section.line
 
     def fits(section: Section) -> bool:
-        named = bool(_named(wanted, stems(section.heading)))
-        least = min(_MIN_SHARED_WORDS, len(wanted)) + 4 * (not named and bool(_UNSUITABLE.search(section.heading)))
+        unsuitable = not named(section) and bool(_UNSUITABLE.search(section.heading))
+        least = min(_MIN_SHARED_WORDS, len(wanted)) + 4 * unsuitable
         return shared(section) >= max(1, least) and not _is_catalogue(section.items())
 
     fitting = (
         [part for part in found if fits(part)]
         or [part for part in found if _is_of_rules(part) and _has_word_of(wanted, part)]
-        or [part for part in found if _is_general(part, is_skill=is_skill)]
+        or [part for part in found if _is_general(part, on_wording=is_skill and bool(_WORDING_ORDER.match(change)))]
     )
     if fitting:
         return max(fitting, key=fit)
-    return _single_list_section(found, wanted, is_skill=is_skill) or Section(new_title(text), 0, 0, ())
+    only = _single_list_section(found, wanted, is_skill=is_skill) if has_one_place or every & titles else None
+    return only or Section(new_title(text), 0, 0, ())
 
 
 def _may_take(section: Section, change: str, wanted: frozenset[str], trades: frozenset[str]) -> bool:
     """Whether a change may go into a section: into steps only if it is a step, or below them if it is about them."""
-    if not keeps_meaning(change, section.heading, [item.text for item in section.items()]):
+    if not _keeps_meaning(section, change):
         return False
     if is_step(change) or not _is_procedure(section):
         return True
     heading = stems(section.heading)
     is_about = _named(wanted, heading) or (trades & heading and wanted & stems(section.text))
     return section.level > 1 and bool(is_about) and names_subject(section.heading)
+
+
+def _suitable_sections(found: Sequence[Section], change: str) -> list[Section]:
+    """Return the sections below a title that could have rules, by their headings."""
+    named = [part for part in found if part.level > 1 and not _UNSUITABLE.search(part.heading)]
+    return [part for part in named if _keeps_meaning(part, change)]
+
+
+def _keeps_meaning(section: Section, change: str) -> bool:
+    return keeps_meaning(change, section.heading, [item.text for item in section.items()])
 
 
 def _named(wanted: frozenset[str], heading: frozenset[str]) -> frozenset[str]:
@@ -194,15 +216,17 @@ def _has_word_of(wanted: frozenset[str], section: Section) -> bool:
     return not _is_numbered(section.items()) and bool(wanted & stems(section.text) - WEAK_STEMS)
 
 
-def _is_general(section: Section, *, is_skill: bool) -> bool:
+def _is_general(section: Section, *, on_wording: bool) -> bool:
     """Whether a section takes rules about anything: no word of its heading narrows its topic.
 
-    A skill's "Style" is that of its work, a project's that of its code.
+    In a skill, "Style" and the like take rules `on_wording` only; a project's "Style" is that of its code.
     """
     if section.level <= 1 and not _RULE_HEADING.search(section.heading):
         return bool(section.items()) and not _is_catalogue(section.items())
+    if on_wording and _WORDING_HEADING.fullmatch(section.heading):
+        return True
     is_more_than_style = _RULE_HEADING.search(_STYLE_WORD.sub(" ", section.heading))
-    return bool(is_skill or is_more_than_style) and _is_of_rules(section)
+    return bool(on_wording or is_more_than_style) and _is_of_rules(section)
 
 
 def _is_of_rules(section: Section) -> bool:
