@@ -1,8 +1,78 @@
 from __future__ import annotations
 
+from skilld.classify.backends.offline import Offline
 from skilld.classify.offline.detector import find_lasting
-from skilld.classify.offline.phrasing import phrase
+from skilld.classify.offline.phrasing import is_fragment, phrase
+from skilld.types import Message
 from support.rows import for_each
+
+
+@for_each(
+    ("said", "change"),
+    [
+        ("I always want dates to be in UTC", "Dates must be in UTC."),
+        ("from now on i expect the migrations to have a down step", "The migrations must have a down step."),
+        ("I don't ever want test fixtures to touch the network", "Test fixtures must not touch the network."),
+        ("I want branch names without umlauts from now on", "Branch names without umlauts."),
+        ("from now on I'd rather have short functions", "Prefer short functions."),
+        ("I'd prefer it if you always wrote the docs first", "Always write the docs first."),
+        ("I would love it if you always sorted the imports", "Always sort the imports."),
+    ],
+)
+def test_what_a_person_wants_becomes_an_order_if_its_form_is_certain(said: str, change: str) -> None:
+    [found] = find_lasting(said)
+    assert phrase(found).text == change
+
+
+@for_each(
+    "text",
+    [
+        "Only if the schema has changed.",
+        "Without a trailing slash.",
+        "Never in a package of its own.",
+        "Do not even on Fridays.",
+        "kebab-case.",
+    ],
+)
+def test_a_condition_or_place_alone_is_a_fragment(text: str) -> None:
+    assert is_fragment(text)
+
+
+@for_each(
+    "text",
+    [
+        "Before every release, run the smoke test.",
+        "When you touch the schema write a migration.",
+        "On main no force pushes.",
+        "In fixtures dates are fixed.",
+        "For icons: SVG.",
+        "In general be brief.",
+        "Run the tests only in Docker.",
+    ],
+)
+def test_an_order_behind_a_condition_is_no_fragment(text: str) -> None:
+    assert not is_fragment(text)
+
+
+@for_each(
+    ("said", "changes"),
+    [
+        (
+            "Name the branch after the ticket. From now on in kebab-case.",
+            ["Name the branch after the ticket. From now on in kebab-case."],
+        ),
+        ("No abbreviations. Not even in tests. From now on.", ["No abbreviations. Not even in tests. From now on."]),
+        ("Never use globals. Only when nothing else works.", ["Never use globals, only when nothing else works."]),
+        (
+            "Put the tracker id in titles from now on. Not in brackets, in front.",
+            ["Put the tracker id in titles. Not in brackets, in front."],
+        ),
+        ("From now on only if the schema has changed.", []),
+    ],
+)
+def test_a_fragment_is_proposed_with_the_sentence_before_it_or_not_at_all(said: str, changes: list[str]) -> None:
+    found = Offline().detect([Message(said, turn=1, turn_key="t1")], [])
+    assert [one.change for one in found if one.confidence >= 0.5] == changes
 
 
 @for_each(

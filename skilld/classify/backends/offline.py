@@ -26,7 +26,7 @@ from skilld.classify.offline.detector import (
 )
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.likely import LIKELY_ALONE, weigh
-from skilld.classify.offline.phrasing import phrase, phrase_joined
+from skilld.classify.offline.phrasing import Phrase, is_fragment, phrase, phrase_joined
 from skilld.classify.offline.placement import (
     fits_description,
     is_about_line,
@@ -71,6 +71,7 @@ _REASONS = {
 }
 
 
+_MAY_STAND_ALONE = re.compile(r"Always |In \w+\.?$")  # "Always in English": of whatever the agent writes
 _MAX_LEANING_STEMS = 3  # of words that may only say that the words before them are lasting
 _MAX_WORK_MESSAGES = 3  # last messages of the agent, which show the present work
 
@@ -123,6 +124,7 @@ class Offline:
                 )
                 for one in matches
             ]
+        updates = [one for one in updates if not any(_is_begun_by(other, one) for other in updates)]
         standing = without_retracted(updates, messages) if updates else []
         return with_removals(standing, messages, skills) if skills else standing
 
@@ -135,6 +137,16 @@ class Offline:
             return [gone]
         operation = replacement(update.change, skill.text)
         return [operation] if operation else []
+
+
+def _is_begun_by(whole: Update, part: Update) -> bool:
+    """Whether an update begins with all of another one's words, whose sentence was joined with the one behind it."""
+    return (
+        whole.turn == part.turn
+        and whole.quote != part.quote
+        and part.quote in whole.quote
+        and whole.change.startswith(part.change.rstrip("."))
+    )
 
 
 def _clearest(match: Match, matches: Sequence[Match], skills: Sequence[SkillDoc], agent: Sequence[str]) -> Match | None:
@@ -238,17 +250,15 @@ def _may_be_of_product(match: Match, change: str, *, of_product: bool) -> bool:
     return not (speaks_to_agent(change, match.language, of_product=of_product) or is_asked_for(match.quote))
 
 
-def _make_update(
-    match: Match,
-    message: Message,
-    agent: Sequence[str],
-    skills: Sequence[SkillDoc],
-    answered: SkillDoc | None,
-    *,
-    of_product: bool,
-) -> Update:
+def _phrase_in_context(match: Match, message: Message) -> tuple[Match, Phrase]:
+    """Return a match with its instruction, joined with the words before it or replaced by them if it needs them."""
     said = phrase(match)
-    if (
+    fragment = is_fragment(said.text)
+    if fragment and (both := join_previous(match, message.text)):
+        match, said = both, phrase_joined(both)
+    elif fragment and not _MAY_STAND_ALONE.match(said.text):
+        said = replace(said, clear=False)
+    elif (
         not said.clear
         and match.cue in STANDING_CUES
         and (match.cue is not Cue.LASTING or len(stems(said.text)) <= _MAX_LEANING_STEMS)
@@ -258,9 +268,22 @@ def _make_update(
     if not said.clear and (whole := fill_pronoun(said.text, text_before_quote(match.quote, message.text))):
         filled = phrase(replace(match, said=whole))
         said = filled if filled.clear else said
-    if said.clear and (both := join_previous(match, message.text)):
+    if said.clear and not fragment and (both := join_previous(match, message.text)):
         lacks_subject = fill_pronoun(said.text, text_before_quote(match.quote, message.text)) is None
         match, said = (both, phrase_joined(both)) if lacks_subject else (match, said)
+    return match, said
+
+
+def _make_update(
+    match: Match,
+    message: Message,
+    agent: Sequence[str],
+    skills: Sequence[SkillDoc],
+    answered: SkillDoc | None,
+    *,
+    of_product: bool,
+) -> Update:
+    match, said = _phrase_in_context(match, message)
     last = _MAX_WORK_MESSAGES if len(skills) == 1 else 1
     quote = match.quote.replace("-", " ").lower()
     named = [doc for doc in skills if doc.name.replace("-", " ").lower() in quote]

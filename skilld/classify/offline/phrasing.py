@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from functools import cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ _MIN_WORDS = 4  # "always keep a backup"
 _MAX_HEADS = 3  # openings in a row, as in "please make sure you don't"
 
 _DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-_HEADS = tuple((compiled(source), head) for source, head in _DATA["heads"])
+_HEADS = tuple((compiled(source.replace("<things>", _DATA["things"])), head) for source, head in _DATA["heads"])
 _CARRIERS = tuple(map(compiled, _DATA["carriers"]))
 
 
@@ -59,6 +60,16 @@ _STATEMENTS = tuple(map(compiled, _DATA["statements"]))
 _VERBS = frozenset(_DATA["verbs"].split())
 _ORDERS = _VERBS | frozenset(_DATA["orders"].split())
 
+_IRREGULAR = _DATA["past"].split()
+_PRESENT = {f"{verb.removesuffix('e')}ed": verb for verb in _VERBS} | dict(
+    zip(_IRREGULAR[::2], _IRREGULAR[1::2], strict=True)
+)
+_WISHED = compiled(
+    r"^(?:i(?:'d| would) (?:much |really |always )*"
+    r"(?:rather|prefer (?:it )?(?:if|when|that)|(?:like|love|appreciate) it if)"
+    r"|it(?:'d| would) be (?:better|nicer|great|good|nice) if) (?:you|u) ((?:always |never |only )?)([a-z]+) (?=\w)"
+)
+
 # "Verwende bitte keine", "use please only"; not "write please in the subject".
 _ASIDE = compiled(
     r"^(?!(?:say|write|add|include|put|sag|schreib|di|escribe|dis|écris)\w*\b)([\w'’-]+),? "
@@ -78,6 +89,19 @@ _STANDS_ALONE = compiled(
     r"|^be (?:more |less |very )?\w+"
 )
 _COMMA = re.compile(r",\s+")
+# What only says where, when or how, without a comma, behind which the order would stand.
+_FRAGMENT = compiled(
+    r"^(?:(?:always|never|only|just|not|do not|but|and|also|even|except|or) )*"
+    r"(?:(?P<when>where|when|whenever|if|unless|except|until)|in|on|at|as|with|without|for|from|to|by|below|above|under"
+    r"|before|after|between|inside|outside|during|per|even) (?!general\b|doubt\b|addition\b|short\b)(?=[^,;:]+$)"
+)
+_STATES = compiled(
+    r"\b(?:no|never|not|always|only|must|should|is|are|be|goes?|belongs?|has|have|means?|stays?|comes?)\b"
+)
+_BEFORE_NOUNS = frozenset(
+    "a an the each every all any my our your its this that these no of i you we they it to".split()  # noqa: SIM905
+)
+_ONE_NAME = re.compile(r"[A-Za-z][\w.-]*")
 _ENDS_IN_PATH = re.compile(r"(?:\s\.|/\.{1,3})$")  # "go vet ./...", "eslint ."
 # In quotation marks from its start, and to its end if they are closed.
 _QUOTED = re.compile(r"""`([^`]*)`?|"([^"]*)"?|“([^”]*)”?|'((?:[^']|\b'\b)*)'?""")
@@ -102,6 +126,7 @@ _SCOPE = compiled(
     r"\s?[.;!]+ (?=(?:everywhere|überall|no exceptions?|all of them|(?:(?:in|for|across|für|bei) (?:all|every|each|any"
     r"|jede)|only |nur )[^.;!]*|[^\s.;!]+(?: [^\s.;!]+){0,2} only)[.!,]*(?: |$))"
 )
+_COMMA_CAPITAL = re.compile(r"(?<=, )(?:Only|Everywhere|No|All|In|For|Across|Für|Bei|Nur|Überall)(?= )")
 _LONE = compiled(
     r"(?<![\s,.;!–—-])\s?[,.;!–—-][\s,.;!–—-]{0,3}"
     r"(?:(ever|never|anywhere|nowhere|at all|nie|niemals|nirgends)|always|immer|period)[.!]*$"
@@ -160,6 +185,22 @@ def begins_with_order(text: str) -> bool:
     return first is not None and first[1].lower() in _ORDERS
 
 
+def is_fragment(text: str) -> bool:
+    """Whether an English rule is only a condition or a place, so that the words before it say of what.
+
+    "Only where the why isn't obvious", "not in the summary", "as webp", "snake_case".
+    """
+    text = text.rstrip(".!")
+    if _ONE_NAME.fullmatch(text):
+        return True
+    leads = _FRAGMENT.match(text)
+    words = text[leads.end() :].lower().split() if leads else []
+    orders = (now in _ORDERS and before not in _BEFORE_NOUNS for before, now in pairwise(words))
+    return (
+        leads is not None and not any(orders) and (leads["when"] is not None or not _STATES.search(text, leads.end()))
+    )
+
+
 def phrase_joined(match: Match) -> Phrase:
     """Return two clauses as they were said, since the second refers to the first."""
     text = fold(match.said).rstrip("?？ ")
@@ -215,6 +256,7 @@ def _without_frame(text: str, match: Match) -> str:
         text = kind.sub(r"\1", text)
     cut = match.language.frames.sub(partial(_cut_frame, text), text).replace(" ,", ",")
     cut = cut if text.endswith(" .") else cut.removesuffix(" .")
+    cut = cut if " . " in text else cut.replace(" . ", ". ")
     without = _COLON_COMMA.sub(":", cut).strip(" ,:–—-，、：")
     opener = match.language.openers.match(without)
     without = _NOTE_THAT.sub("", without[opener.end() if opener else 0 :])
@@ -240,6 +282,9 @@ def _without_announcement(text: str, match: Match) -> str:
 
 
 def _as_command(text: str) -> str:
+    wished = _WISHED.match(text)
+    if wished and (verb := _PRESENT.get(wished[2].lower())):
+        text = f"{wished[1]}{verb} {text[wished.end() :]}"
     for _ in range(_MAX_HEADS):
         for pattern, head in _HEADS:
             if found := pattern.match(text):
@@ -270,7 +315,7 @@ def _without_lone(text: str) -> str:
 
 def as_sentence(text: str) -> str:
     """Return `text` with a capital letter and a full stop, except for names and paths."""
-    text = _SCOPE.sub(", ", _without_lone(text.strip()))
+    text = _COMMA_CAPITAL.sub(lambda found: found[0].lower(), _SCOPE.sub(", ", _without_lone(text.strip())))
     if _ENDS_IN_PATH.search(text):
         return text[0].upper() + text[1:]
     if text.count("(") > text.count(")"):  # the clause ends within the brackets
