@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from skilld.agents.pi import ADAPTER, Presence
@@ -148,15 +148,3 @@ def test_a_skill_block_not_at_the_start_of_the_prompt_is_text() -> None:
     events = events_of_records(ADAPTER, header(), user(text, 5))
     assert turn_texts(events) == [("typed", text)]
     assert skill_uses(events) == []
-
-
-@for_each(
-    ("name", "expected"),
-    [
-        ("2026-11-03T09-00-00-000Z_0f000000-0000-7000-8000-000000000001.jsonl", True),
-        ("sessions.json", False),
-        ("pi-debug.jsonl", False),
-    ],
-)
-def test_session_files_are_recognized_by_name(name: str, *, expected: bool) -> None:
-    assert ADAPTER.is_transcript(PurePath("/h/.pi/agent/sessions/--w--") / name) is expected

@@ -211,24 +211,24 @@ class CodexParser:
         self._prompts = PromptReader(self._session, mapping(state.get("speech")), agent)
         self._replies = MirrorCounter(state.get("replies"))
         self._skills = dict.fromkeys(map(short, items(state.get("skills"))[-_MAX_SKILLS:]))
-        self._handlers: dict[str, Callable[[Record], list[Event]]] = {
-            "session_meta": self._on_meta,
-            "turn_context": self._on_context,
+        self._handlers: dict[str, Callable[[Record], list[Event] | None]] = {
+            "session_meta": self._session.on_meta,
+            "turn_context": self._session.on_context,
             "retained_context": self._prompts.on_retained,
             "event.task_started": self._on_start,
-            "event.task_complete": self._on_end,
-            "event.turn_aborted": self._on_end,
+            "event.task_complete": self._session.on_turn_end,
+            "event.turn_aborted": self._session.on_turn_end,
             "event.shutdown_complete": self._on_shutdown,
             "event.user_message": self._prompts.on_event,
             "event.agent_message": self._on_agent_message,
             "event.entered_review_mode": self._prompts.on_review,
-            "event.exited_review_mode": self._on_review_end,
+            "event.exited_review_mode": self._session.on_review_end,
             "event.exec_command_end": self._on_execution,
             "item.UserMessage": self._on_user_item,
             "item.AgentMessage": self._on_agent_item,
             "item.CommandExecution": self._on_execution,
             "item.EnteredReviewMode": self._prompts.on_review,
-            "item.ExitedReviewMode": self._on_review_end,
+            "item.ExitedReviewMode": self._session.on_review_end,
             "response.message": self._on_message,
             "response.function_call": self._on_call,
             "response.custom_tool_call": self._on_call,
@@ -249,7 +249,7 @@ class CodexParser:
         if handle is None:
             return []
         held = [] if record.kind in _BETWEEN_MIRRORS else self._prompts.release_pending()
-        return held + handle(record)
+        return held + (handle(record) or [])
 
     def flush(self) -> list[Event]:
         """Return a prompt whose mirror was never written."""
@@ -265,28 +265,10 @@ class CodexParser:
         }
         return self._prompts.pending_start(end), state
 
-    def _on_meta(self, record: Record) -> list[Event]:
-        self._session.on_meta(record.body)
-        return []
-
-    def _on_context(self, record: Record) -> list[Event]:
-        self._session.on_context(record)
-        return []
-
-    def _on_start(self, record: Record) -> list[Event]:
+    def _on_start(self, record: Record) -> None:
         self._session.on_turn_start(record)
         self._prompts.on_turn()
         self._replies.clear()
-        return []
-
-    def _on_end(self, record: Record) -> list[Event]:
-        self._session.on_turn_end(aborted=record.kind == "event.turn_aborted")
-        return []
-
-    def _on_review_end(self, record: Record) -> list[Event]:
-        del record
-        self._session.review = False
-        return []
 
     def _on_shutdown(self, record: Record) -> list[Event]:
         return [SessionEnd(self._session.thread, record.span)]

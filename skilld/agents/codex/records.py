@@ -129,11 +129,12 @@ class Session:
         """Whether no person has taken part in this thread (a person may resume a headless one)."""
         return bool(self.barred) and not self.heard
 
-    def on_meta(self, meta: Mapping[str, Any]) -> None:
+    def on_meta(self, record: Record) -> None:
         """Handle a session_meta. The first identifies the file; the desktop app repeats it at each start.
 
         One of another thread before all prompts starts a copied history.
         """
+        meta = record.body
         thread = short(meta.get("id")) or short(meta.get("session_id"))
         if self.root:
             if thread not in {"", self.thread} and self.order == 0:
@@ -155,10 +156,14 @@ class Session:
         self.leaves_plan_mode = self.mode == "plan" and mode != "plan"
         self.mode = mode or self.mode
 
-    def on_turn_end(self, *, aborted: bool) -> None:
+    def on_turn_end(self, record: Record) -> None:
         """Handle a task_complete or turn_aborted."""
         self.turn_id, self.trigger, self.delegated, self.prompts = "", "", False, 0
-        self.aborted = aborted
+        self.aborted = record.kind == "event.turn_aborted"
+
+    def on_review_end(self, _: Record) -> None:
+        """Handle the end of a review."""
+        self.review = False
 
     def on_context(self, record: Record) -> None:
         """Handle a turn_context: the folder of the turn."""
