@@ -103,46 +103,29 @@ class Effect:
 
 def rules(accepted: Sequence[tuple[Proposal, float]], sessions: Sequence[PastSession], text_of: ReadText) -> list[Rule]:
     """Return the present rules, by path and line. `accepted` has each proposal with the time it was accepted."""
-    added: dict[str, dict[str, tuple[float, Proposal]]] = {}
-    for proposal, at in accepted:
-        if proposal.target is TargetKind.EVALS:
-            continue
-        lines = [text for one in proposal.operations for _, text in rules_in(one.text)]
-        for text in lines:
-            added.setdefault(proposal.path, {})[fold_case(text)] = at, proposal
-    said: dict[str, dict[str, float]] = {}
-    for session in sessions:
-        for one in session.repeats:
-            known = said.setdefault(one.path, {})
-            known[fold_case(one.text)] = min(one.since, known.get(fold_case(one.text), one.since))
-    by_turn = {said.turn: session.session_id for session in sessions for said in session.said}
-    files = ((path, text_of(path)) for path in sorted({*added, *said}))
-    return [rule for path, text in files for rule in _rules_in_file(path, added, said, text, by_turn)]
-
-
-def _rules_in_file(
-    path: str,
-    added: Mapping[str, Mapping[str, tuple[float, Proposal]]],
-    said: Mapping[str, Mapping[str, float]],
-    text: str,
-    by_turn: Mapping[str, str],
-) -> Iterator[Rule]:
-    for line, rule in rules_in(text):
-        key = fold_case(rule)
-        if key in added.get(path, {}):
-            since, by = added[path][key]
-            yield Rule(
-                path,
-                line,
-                rule,
-                Origin.PROPOSAL,
-                since,
-                frozenset({by.agent, *by.agents}),
-                by.id,
-                _taught_in(rule, by, by_turn),
-            )
-        elif key in said.get(path, {}):
-            yield Rule(path, line, rule, Origin.PERSON, said[path][key])
+    added = {
+        (proposal.path, fold_case(text)): (at, proposal)
+        for proposal, at in accepted
+        if proposal.target is not TargetKind.EVALS
+        for operation in proposal.operations
+        for _, text in rules_in(operation.text)
+    }
+    said: dict[tuple[str, str], float] = {}
+    for one in (repeat for session in sessions for repeat in session.repeats):
+        key = one.path, fold_case(one.text)
+        said[key] = min(one.since, said.get(key, one.since))
+    by_turn = {one.turn: session.session_id for session in sessions for one in session.said}
+    found: list[Rule] = []
+    for path in sorted({path for path, _ in (*added, *said)}):
+        for line, text in rules_in(text_of(path)):
+            key = path, fold_case(text)
+            if key in added:
+                since, by = added[key]
+                agents, taught_in = frozenset({by.agent, *by.agents}), _taught_in(text, by, by_turn)
+                found.append(Rule(path, line, text, Origin.PROPOSAL, since, agents, by.id, taught_in))
+            elif key in said:
+                found.append(Rule(path, line, text, Origin.PERSON, said[key]))
+    return found
 
 
 def _taught_in(rule: str, by: Proposal, by_turn: Mapping[str, str]) -> frozenset[str]:
