@@ -25,7 +25,7 @@ from skilld.mining.similarity import (
     find_gap,
     without_texts,
 )
-from skilld.mining.values import Part
+from skilld.mining.values import Recurrence
 from skilld.values import value_class
 
 _MIN_VALUE_LENGTH = 3  # characters of a value that is unlikely to match by accident
@@ -57,6 +57,11 @@ class Step:
     checks: bool = False
     reads: bool = False
 
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a command that tells this task from other work."""
+        return not (self.edits or self.reads or is_generic(self.text))
+
 
 @value_class
 class Trap:
@@ -70,18 +75,11 @@ class Trap:
 
 @value_class
 class Procedure:
-    """What the sessions have in common. `examples` has the values of each variable, `left_out` why steps are not in.
+    """What the sessions have in common: the task as they asked for it, its steps, and pitfalls."""
 
-    `wordings` are the requests, with variables, `done` what single sessions did.
-    """
-
-    request: str
+    task: Recurrence
     steps: tuple[Step, ...]
     traps: tuple[Trap, ...]
-    examples: Mapping[str, tuple[str, ...]]
-    left_out: tuple[str, ...] = ()
-    wordings: tuple[str, ...] = ()
-    done: tuple[Part, ...] = ()
 
     @property
     def check(self) -> Step | None:
@@ -113,7 +111,8 @@ def find_procedure(episodes: Sequence[Episode], named: int = 0, *, reviewed: boo
     traps = _find_traps(episodes, steps, names)
     asked = names.requested()
     wordings = _without_single_files([names.put(one.request, one.session, asked) for one in episodes], episodes)
-    return Procedure(wordings[named], tuple(steps), tuple(traps), names.examples(), left_out, wordings)
+    task = Recurrence(wordings[named], names.examples(), left_out=left_out, wordings=wordings)
+    return Procedure(task, tuple(steps), tuple(traps))
 
 
 def _without_single_files(requests: Sequence[str], episodes: Sequence[Episode]) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ from skilld.mining.requests import (
 from skilld.mining.said import Sentence, said_parts, sentences_of_turns, with_stop, without_told
 from skilld.mining.session_summary import Feedback, Row
 from skilld.mining.similarity import VARIABLE, ActionRun, step_similarity
-from skilld.mining.values import Candidate, Grouping, Part, PartKind, Place, Proof, Recurrence, Savings
+from skilld.mining.values import Candidate, Grouping, Part, PartKind, Place, Proof, Savings
 from skilld.skills.draft import SkillKind
 from skilld.text import fold, pluralize
 from skilld.types import Kind
@@ -217,7 +217,7 @@ def _build_task(group: _Group, others: frozenset[Place], begin: Sequence[ActionR
     rounds = [_round_turns(one, asked, others | gate.other_work, resumed) for one in first]
     episodes = [_episode(one, turns, begin) for one, turns in zip(first, rounds, strict=True)]
     did = find_procedure(episodes, first.index(plainest), reviewed=gate.reviewed)
-    about = content_stems("\n".join([did.request, *(step.text for step in did.steps)]))
+    about = content_stems("\n".join([did.task.request, *(step.text for step in did.steps)]))
     feedback = [
         (row, one)
         for row, turns in zip(rows, spans, strict=True)
@@ -234,10 +234,10 @@ def _build_task(group: _Group, others: frozenset[Place], begin: Sequence[ActionR
     telling = [
         part for part in corrections if not part_problem(part, rows[0].project, in_task=True)
     ]  # the others are left out
-    own = tuple(step.seen[0] for step in did.steps if not (step.edits or step.reads or is_generic(step.text)))
+    own = tuple(step.seen[0] for step in did.steps if step.is_own)
     said, once = _said_on_task(group, rows, corrections, gate)
     saved = _savings(rows, episodes, telling if gate.reviewed else [*telling, *said], did)
-    did = replace(did, done=outline(rows, rounds) if gate.reviewed else ())
+    did = replace(did, task=replace(did.task, done=outline(rows, rounds) if gate.reviewed else ()))
     if missed := _missing_reason(saved, did, [*telling, *said], gate):
         return RecurringTask(ask, rows, None, missed, own)
     return RecurringTask(ask, rows, _candidate(ask, rows, did, [*corrections, *said], saved), "", own, tuple(once))
@@ -395,14 +395,12 @@ def _is_rejected(text: str, against: Iterable[frozenset[str]]) -> bool:
 
 def _missing_reason(saved: Savings, did: Procedure, corrections: Sequence[Part], gate: _Gate) -> str | None:
     """Return what a recurring task lacks to be worth a skill, None if nothing. A model judges what it will review."""
-    if gate.reviewed and (did.done or corrections):
+    if gate.reviewed and (did.task.done or corrections):
         return None
     # A failed call may be one that no skill may repeat, or be due to the code; a correction may not be recognized.
     prevents = "a skill could not have prevented the failures" if saved.failures else "nothing failed"
     effort = len(did.traps) + len(corrections)
-    own = sum(
-        not (step.edits or step.reads or is_generic(step.text)) for step in did.steps
-    )  # a commit and a push make no task
+    own = sum(step.is_own for step in did.steps)  # a commit and a push make no task
     if not did.steps and not effort:
         return "you asked for it more than once, but the sessions share no steps that a skill could capture"
     lacks_own = not own and not (gate.chosen and effort)
@@ -435,17 +433,16 @@ def _candidate(ask: Ask, rows: Sequence[Row], did: Procedure, said: Sequence[Par
         for step in did.steps
     ]
     parts += [_observed_part(PartKind.TRAP, _trap_text(trap), trap.seen) for trap in did.traps]
-    check = did.check.text if did.check else ""
-    recurrence = Recurrence(did.request, did.examples, check, did.left_out, did.wordings, did.done)
+    task = replace(did.task, check=did.check.text if did.check else "")
     return Candidate(
-        task_name(did.request.replace(FILE_HOLE, " "), did.examples, rows[0].project, did.wordings),
+        task_name(task.request.replace(FILE_HOLE, " "), task.examples, rows[0].project, task.wordings),
         "create",
         rows[0].project,
         SkillKind.WORKFLOW,
         (saved.why,),
         (*parts, *said),
         rows[0].work,
-        recurrence=recurrence,
+        recurrence=task,
         saved=saved,
     )
 
