@@ -141,11 +141,11 @@ def find_candidates(reading: SessionSet, options: Options, world: MiningContext,
     report.rows, report.unread = session_rows(reading.sessions, lambda session: by_session.get(session.id), world.store)
     transcripts = Transcripts(reading.where, world.redact)
     report.judgement, proposed, names = judge_against_known(report.rows, transcripts, options, world)
-    started = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    run_id = f"{MINE_PREFIX}{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}"
     scrub_environment()
     others = frozenset(one.id for one in reading.sessions) - by_session.keys()
     run = MiningRun(
-        f"{MINE_PREFIX}{started}", world.store, world.terms, transcripts, world.redact, may_ask=consent, withheld=others
+        run_id, world.store, world.terms, world.host, transcripts, world.redact, may_ask=consent, withheld=others
     )
     if asks:
         questions = DraftQuestions(run, lambda: not report.asked.stopped and consent(world.store))
@@ -332,7 +332,7 @@ def run_mining(options: Options, world: MiningContext, hooks: Hooks) -> Report:
         record_support(considered.proposed, world.store, report.reading)
     for number, candidate in enumerate(_with_requested_name(report.judgement.candidates, options.name), 1):
         hooks.progress("proposals", number, len(report.judgement.candidates))
-        report.became.append(propose_candidate(candidate, run, world.host, hooks.edit, dry_run=options.dry_run))
+        report.became.append(propose_candidate(candidate, run, hooks.edit, dry_run=options.dry_run))
     turns = {proof.turn for one in report.judgement.candidates for proof in one.evidence}
     report.gathered = list(
         domains.propose_domain_skills(

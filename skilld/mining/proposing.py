@@ -69,6 +69,7 @@ class MiningRun:
     id: str
     store: Store
     terms: Terms
+    host: Host
     transcripts: Transcripts
     redact: Callable[[str], str]
     spent: list[Usage] = field(default_factory=list)
@@ -110,14 +111,12 @@ class CheckedSkill:
     flags: tuple[str, ...]
 
 
-def propose_candidate(
-    candidate: Candidate, run: MiningRun, host: Host, edit: Edit, *, dry_run: bool
-) -> CandidateResult:
+def propose_candidate(candidate: Candidate, run: MiningRun, edit: Edit, *, dry_run: bool) -> CandidateResult:
     """Propose a candidate, a new skill with the text that `edit` returns; in a dry run only draft it."""
     try:
         if candidate.creates:
-            return _propose_new(candidate, run, host, edit, dry_run=dry_run)
-        if why := edit_refusal(candidate.name, candidate.target, host):
+            return _propose_new(candidate, run, edit, dry_run=dry_run)
+        if why := edit_refusal(candidate.name, candidate.target, run.host):
             return CandidateResult(candidate, why_not=why)
         return CandidateResult(
             candidate, "" if dry_run else stage_and_store(run.store, extension_proposal(candidate, run)).id
@@ -128,8 +127,8 @@ def propose_candidate(
         return CandidateResult(candidate, why_not=str(error))
 
 
-def _propose_new(candidate: Candidate, run: MiningRun, host: Host, edit: Edit, *, dry_run: bool) -> CandidateResult:
-    where = _free_place(candidate, candidate.name, run, host)
+def _propose_new(candidate: Candidate, run: MiningRun, edit: Edit, *, dry_run: bool) -> CandidateResult:
+    where = _free_place(candidate, candidate.name, run)
     drafted = build_skill(candidate, day=local_day(time.time()), with_sessions=not where.shared)
     written = write_draft(drafted)
     if where.shared and (why := leak_reason(written, _session_words(candidate))):
@@ -142,7 +141,7 @@ def _propose_new(candidate: Candidate, run: MiningRun, host: Host, edit: Edit, *
         passed = check_skill(candidate, drafted, run)
     else:
         edited = with_edits(drafted, seen)
-        where = where if edited.name == drafted.name else _free_place(candidate, edited.name, run, host)
+        where = where if edited.name == drafted.name else _free_place(candidate, edited.name, run)
         passed = check_skill(candidate, edited, run, own=seen)
         if not read_front(seen).description:
             passed = replace(passed, flags=(*passed.flags, KEPT_DESCRIPTION))
@@ -151,9 +150,9 @@ def _propose_new(candidate: Candidate, run: MiningRun, host: Host, edit: Edit, *
     return CandidateResult(candidate, made.id, text=passed.text, path=made.path, note=note)
 
 
-def _free_place(candidate: Candidate, name: str, run: MiningRun, host: Host) -> SkillPlace:
+def _free_place(candidate: Candidate, name: str, run: MiningRun) -> SkillPlace:
     """Return where a new skill called `name` goes. Raises SkilldError if none may, or an open proposal creates it."""
-    where = find_place(candidate, name, run.transcripts, host)
+    where = find_place(candidate, name, run.transcripts, run.host)
     for other in run.store.proposals.in_states([State.OPEN]):
         if other.creates and other.path == str(where.path):
             cause = f"the open proposal {other.id} already creates a skill with that name; decide on it first"

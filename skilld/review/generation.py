@@ -138,7 +138,7 @@ class Generation:
         with self._world() as world:
             considered = find_candidates(reading, self._options, world, Hooks(agree, str, progress))
             candidates = considered.report.judgement.candidates
-            previews = [propose_candidate(one, considered.run, world.host, str, dry_run=True) for one in candidates]
+            previews = [propose_candidate(one, considered.run, str, dry_run=True) for one in candidates]
         return Preview(considered, previews)
 
     def save(self, kept: Sequence[KeptCandidate], result: Preview, progress: Progress) -> Iterator[CandidateResult]:
@@ -151,7 +151,7 @@ class Generation:
                 progress("proposals", number, len(kept))
                 candidate = replace(one.candidate, name=one.name)
                 edit = _replace_with(one) if one.text else str
-                yield propose_candidate(candidate, run, world.host, edit, dry_run=self._options.dry_run)
+                yield propose_candidate(candidate, run, edit, dry_run=self._options.dry_run)
 
     @contextmanager
     def _world(self) -> Iterator[MiningContext]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
+from pathlib import Path
 
 import pytest
 
 from skilld.classify.backends import Spec
 from skilld.classify.draft_lines import DraftAnswer, DraftLine
 from skilld.classify.question_jobs import WordSkills
+from skilld.ingest.discover import Host
 from skilld.mining.draft_questions import DraftQuestions, NoAnswerError, word_skills
 from skilld.mining.evidence import Transcripts
 from skilld.mining.new_skill import with_free_names
@@ -38,7 +40,7 @@ class _Run(MiningRun):
 @pytest.fixture
 def run(store: Store) -> _Run:
     terms = Terms(Spec("openai/stub"), Settings().budget, 1.0, 0o022, {})
-    return _Run("mine-1", store, terms, Transcripts({}, str), str)
+    return _Run("mine-1", store, terms, Host(Path("/home/ada"), {}), Transcripts({}, str), str)
 
 
 def _draft(number: int) -> Candidate:
