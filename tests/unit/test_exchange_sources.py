@@ -220,6 +220,14 @@ def test_only_the_skills_of_the_named_folder_are_found(person: Person, tmp_path:
         find_skills(f"file://{bare}/skills/none", {})
 
 
+def test_a_named_yaml_file_is_found_in_a_repository_that_is_a_skill_itself(person: Person) -> None:
+    person.write("SKILL.md", TEXT)
+    person.write("tidy.yaml", YAML)
+    person.commit("both")
+    found = find_skills(f"file://{person.root}/.git/tidy.yaml", {})
+    assert _described(found) == [("tidy.yaml", "", True, (), "")]
+
+
 def test_a_url_is_told_apart_from_a_path() -> None:
     for source, address in table_rows("exchange_sources", "addresses"):
         assert is_address(source) is (address == "yes")
