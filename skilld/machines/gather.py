@@ -1,4 +1,4 @@
-"""Gathers what this machine has to tell the person's others: decisions, learnings and repeats, as records.
+"""Gathers what this machine has to tell the person's other ones: decisions, learnings and repeats, as records.
 
 Changes since the last sync are found by comparing with the state at that time (`here`), never by clocks; what another
 machine decided, or what plain git shows every clone anyway, is not reported.

@@ -1,5 +1,5 @@
 """Mining: what past sessions would have taught, for existing skills and for new ones.
 
-Transcripts enter, a few candidates with their evidence leave, staged for review like any other proposal. The way is
-sessions -> rows (one a session) -> asks -> candidates; what was thought of and not taken is told with the reason.
+Transcripts come in, and a few candidates with their evidence go out, staged for review like any other proposal:
+sessions -> rows (one per session) -> asks -> candidates. What was considered and left out is reported with the reason.
 """

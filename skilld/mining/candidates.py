@@ -213,7 +213,7 @@ def _unasked_remark(sessions: Sequence[Session], world: MiningContext) -> str:
 
 
 def _unused_words(found: Judgement, kept: Sequence[Candidate]) -> Iterator[Doc]:
-    """Yield the lasting words in drafts that no skill took over: they are as good as those of no task."""
+    """Yield the lasting words in drafts that became no skill: they count like words said outside of any task."""
     used = {(proof.turn, proof.quote) for one in kept for proof in one.evidence}
     for one in found.candidates:
         for part in one.parts if one.recurrence else ():

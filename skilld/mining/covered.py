@@ -1,4 +1,4 @@
-"""Which skill does a recurring task already: its lines have the task's own commands, or its words. Pure."""
+"""Which skill already does a recurring task: one whose lines have the task's own commands, or its words. Pure."""
 
 from __future__ import annotations
 

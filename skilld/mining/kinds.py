@@ -1,8 +1,8 @@
 """Which kinds of action the sessions of a task share, in whatever order. Pure.
 
-Two sessions that do the same task run other commands around it, in another order, and change other files of the same
-folder. So a kind is counted by the sessions that have it, wherever in them: a command or what commands of a sort share,
-a changed file or several of one folder, a file that is read.
+Two sessions that do the same task run different commands around it, in a different order, and change different files
+of the same folder. So a kind is counted by the sessions that have it, wherever in them: a command or what similar
+commands share, a changed file or several of one folder, a file that is read.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def is_look_command(text: str) -> bool:
 
 
 def shared_kinds(sessions: Mapping[str, Sequence[ActionRun]]) -> list[Column]:
-    """Return the kinds that enough of the sessions have: as all sessions with both did them, or as is usual."""
+    """Return the kinds that enough sessions have, in the order that all sessions share, or else in the usual one."""
     placed = {session: _places(list(dict.fromkeys(runs))[:_MAX_RUNS]) for session, runs in sessions.items()}
     kinds = [*_command_kinds(placed), *_file_kinds(placed, edits=True), *_file_kinds(placed, edits=False)]
     ordered: list[_Kind] = []

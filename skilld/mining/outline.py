@@ -1,4 +1,4 @@
-"""What single sessions did for a task, one thing after the other. Pure: rows in, parts with one proof each out.
+"""What each session did for a task, one thing after another. Pure: rows in, parts with one proof each out.
 
 Sessions that do the same task seldom run the same commands. A model that sees how several of them went can word a step
 that covers them; `skilld.mining.wording` checks each of its words against what it names.

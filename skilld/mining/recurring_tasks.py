@@ -246,7 +246,10 @@ def _build_task(group: _Group, others: frozenset[Place], begin: Sequence[ActionR
 def _said_on_task(
     group: _Group, rows: Sequence[Row], corrections: Sequence[Part], gate: _Gate
 ) -> tuple[list[Part], list[Part]]:
-    """Return what the person said about how to do the task: for no review, what they repeated and what not."""
+    """Return what the person said about how to do the task.
+
+    If no model will review it, what they repeated, and apart from that what they said once.
+    """
     asked = group.places | group.continued
 
     def unwanted(row: Row, said: Feedback) -> bool:
@@ -414,7 +417,7 @@ def _missing_reason(saved: Savings, did: Procedure, corrections: Sequence[Part],
 
 
 def _savings(rows: Sequence[Row], episodes: Sequence[Episode], said: Sequence[Part], did: Procedure) -> Savings:
-    """Return what a skill would have saved in these sessions: corrections, failed calls and their cost."""
+    """Return what a skill would have saved in these sessions: corrections, failed calls and what these cost."""
     turns = len({proof.turn for part in said for proof in part.proofs})
     failed = sum(action.failed and not action.read_only for one in episodes for action, _ in one.actions)
     calls = sum(not action.reads for one in episodes for action, _ in one.actions)

@@ -298,7 +298,7 @@ def one_per_session(group: Sequence[Request], *, reviewed: bool) -> list[Request
 
 
 def clearest_request(requests: Sequence[Request], *, reviewed: bool) -> Request:
-    """Return the request that describes the task best: no "we need", in words that the actions share, short."""
+    """Return the request that describes the task best: an order, in words that the actions have too, and short."""
     done: Counter[str] = Counter()
     for one in requests:
         done.update(content_stems("\n".join(seen.text for seen in chain.from_iterable(one.telling.values()))))

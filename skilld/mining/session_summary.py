@@ -53,8 +53,8 @@ class Task:
 class Row:
     """The summary of one session.
 
-    `turns` are the keys of the person's turns, in order, and `asked` is all that they typed; each of `actions` has the
-    key of the turn it followed, and each of `answers`, how the agent's last answer to a turn was built, too.
+    `turns` are the keys of the person's turns, in order, and `asked` is all that they typed. `actions` has each action
+    with the key of the turn it followed, and `answers` the headings of the agent's last answer to a turn, with its key.
     `skill_paths` are the files of the skills in use, as far as the log names them.
     """
 

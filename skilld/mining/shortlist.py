@@ -1,6 +1,6 @@
 """Which drafted skills one run shows, and in which order. Pure.
 
-The surest and most useful come first. What only does a part of another one, or does the same task, takes no place.
+The surest and most useful come first. A skill that does only part of what another one does, or the same, is left out.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _is_covered(one: Candidate, other: Candidate, deeds: Mapping[Candidate, _Dee
 
 
 def _fullness(one: Candidate) -> tuple[int, int, int, str]:
-    """Return which of two skills for one task is better: it says more of the person, and more sessions did it."""
+    """Return the rank among skills for one task: by how much the person said about it, then by its sessions."""
     told = sum(part.sort in _RULES for part in one.parts[1:])
     return told, one.saved.sessions, len(one.parts), one.name
 

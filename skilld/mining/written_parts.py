@@ -1,7 +1,7 @@
-"""Which parts of a file a call wrote: headings, names, keys. And how an answer is built. Pure.
+"""Which parts of a file a call wrote (headings, names, keys), and the headings of an answer. Pure.
 
-They say what a change was about without its content. All of it is text of the agent: two sessions must share a word of
-it before a skill may have that word.
+They say what a change was about without its content. All of it is the agent's text, so a skill may use a word of it
+only if two sessions have that word.
 """
 
 from __future__ import annotations
