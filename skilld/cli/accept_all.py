@@ -7,17 +7,18 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, terminal
 from skilld.errors import SkilldError
+from skilld.git.managed_repos import open_any
+from skilld.jobs.one_by_one import why_one_by_one
+from skilld.proposals.current_work_tree import current_location, shares_repository
+from skilld.proposals.model import top_folder
+from skilld.store import Store
 from skilld.text import pluralize
+from skilld.types import Proposal, State, TargetKind
 from skilld.values import value_class
-
-if TYPE_CHECKING:
-    from skilld.store import Store
-    from skilld.types import Proposal
 
 # A skill of the person's own, relative to the home: .claude/skills, .config/opencode/skills.
 _OWN_SKILL = re.compile(r"\.[^/]+/(?:[^/]+/)?skills/")
@@ -38,8 +39,6 @@ class Batch:
 
     def remarks(self, store: Store) -> list[str]:
         """Return how to undo the whole batch, and what is open in other repositories."""
-        from skilld.types import State
-
         now = [store.proposals.get(one.id) for one in reversed(self.chosen)]  # the newest commit is undone first
         done = [one.id for one in now if one is not None and one.state is State.ACCEPTED]
         said = [f"To undo all of it: skilld revert {' '.join(done)}"] if len(done) > 1 else []
@@ -56,8 +55,6 @@ def choose(store: Store, *, everywhere: bool) -> Batch:
 
     Some are left for the person to decide on one by one (`jobs/one_by_one.py`).
     """
-    from skilld.jobs.one_by_one import why_one_by_one
-
     found = store.proposals.open()
     mine = found if everywhere else _of_this_folder(found)
     held = {one.id: why for one in mine if (why := why_one_by_one(store, one))}
@@ -66,9 +63,6 @@ def choose(store: Store, *, everywhere: bool) -> Batch:
 
 
 def _of_this_folder(found: Sequence[Proposal]) -> list[Proposal]:
-    from skilld.proposals.current_work_tree import current_location, shares_repository
-    from skilld.types import TargetKind
-
     folder, home = common.current_folder().resolve(), common.home().resolve()
     here = current_location()
     top = here.toplevel if here else None
@@ -107,9 +101,6 @@ def confirm(batch: Batch) -> bool:
 
 def _describe_place(one: Proposal) -> str:
     """Return where a proposal would be committed: the top of the work tree, and the branch checked out there."""
-    from skilld.git.managed_repos import open_any
-    from skilld.proposals.model import top_folder
-
     top = str(top_folder(one))
     with suppress(SkilldError, OSError):
         branch = open_any(Path(one.repo), common.places().repositories).branch if one.repo else None

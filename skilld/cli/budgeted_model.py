@@ -10,23 +10,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
+from skilld.classify.backends import OFFLINE, Spec
+from skilld.classify.question_jobs import FindRedundancy, MatchSkills
 from skilld.cli import common
 from skilld.clock import local_day
 from skilld.errors import SkilldError
+from skilld.protocol import Job, Result, Work
+from skilld.store import Store
+from skilld.store.budget import Account, spent_limit
 from skilld.text import format_usd, pluralize
+from skilld.types import Outcome
+from skilld.worker.spawn import Worker
 
 if TYPE_CHECKING:
-    from skilld.classify.backends import Spec
-    from skilld.classify.question_jobs import FindRedundancy, MatchSkills
-    from skilld.protocol import Result, Work
     from skilld.settings import Settings
-    from skilld.store import Store
 
 
 def announce(store: Store, settings: Settings, spec: Spec, what: str) -> None:
     """Print on standard error which model is about to be asked, what, and what today's budget leaves, if anything."""
     from skilld.mining.consent import budget_left
-    from skilld.store.budget import spent_limit
 
     today = store.usage.on(local_day(time.time()))
     if spent_limit(today, settings.budget):
@@ -44,10 +46,8 @@ class BudgetedModel:
     """
 
     def __init__(self, store: Store, settings: Settings, purpose: str, project: Path) -> None:
-        from skilld.classify.backends import OFFLINE
         from skilld.daemon.judges import own_judges
         from skilld.settings import choose_back_end
-        from skilld.store.budget import Account
 
         self._store, self._settings = store, settings
         self._account = Account(store, settings.budget, purpose)
@@ -99,10 +99,6 @@ class BudgetedModel:
         return result, why
 
     def _ask(self, work: Work) -> tuple[Result | None, str]:
-        from skilld.protocol import Job, Result
-        from skilld.types import Outcome
-        from skilld.worker.spawn import Worker
-
         if why := self.spent_limit():
             return None, f"today's budget is spent ({why})"
         with Worker(dict(os.environ)) as worker:

@@ -8,22 +8,20 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skilld import console
+from skilld.classify.backends import OFFLINE
+from skilld.classify.backends.agent_cli.clients import PREFIX
+from skilld.classify.backends.model import Model
+from skilld.classify.backends.paid_calls import charged_to
 from skilld.cli import common, inventory
 from skilld.errors import UsageError
-
-if TYPE_CHECKING:
-    from skilld.classify.backends.model import Model
-    from skilld.skills import Skill
+from skilld.skills import Skill
+from skilld.store.budget import Account
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Chat until the input ends, or the day's budget."""
-    from skilld.classify.backends.paid_calls import charged_to
-    from skilld.store.budget import Account
-
     model = _model()
     redact = common.redactor()
     chosen = [_find_skill(name, common.resolve_folder(arguments.project)) for name in arguments.skill]
@@ -44,9 +42,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _model() -> Model:
     """Return the configured model. Raises UsageError if it cannot hold a conversation."""
-    from skilld.classify.backends import OFFLINE
-    from skilld.classify.backends.agent_cli.clients import PREFIX
-    from skilld.classify.backends.model import Model
     from skilld.settings import choose_back_end
 
     choice = choose_back_end(common.settings(), os.environ, in_job=False)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld import console
-from skilld.cli import common, inventory
+from skilld.cli import common
 from skilld.cli.commands import SHELLS
 
 _REQUEST_VARIABLE = "_ARGCOMPLETE"  # set by argcomplete's shell function
@@ -92,6 +92,8 @@ def _learnings(_: argparse.Namespace) -> Candidates:
 
 
 def _skills(_: argparse.Namespace) -> Candidates:
+    from skilld.cli import inventory
+
     return sorted({one.name for one in inventory.all_skills([Path.cwd()]) if _SHELL_SAFE_PATTERN.fullmatch(one.name)})
 
 

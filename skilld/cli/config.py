@@ -15,10 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from skilld import console
+from skilld.classify.backends import OFFLINE
 from skilld.cli import common, terminal
 from skilld.cli.settings_text import with_explanations, with_setting, without_setting
 from skilld.errors import SkilldError, UsageError, cause_of
 from skilld.files import write_atomically
+from skilld.settings_file import read_file
+from skilld.store.meta import DAEMON
 from skilld.text import without_login
 
 _ROOTS_PREFIX = "roots."  # one setting per agent; those that are not set are shown as one row
@@ -29,7 +32,6 @@ _MASK = "***@"  # shown in place of a login
 def show(arguments: argparse.Namespace) -> int:
     """Show every setting with its value, or only one, or those of one section."""
     from skilld.settings import setting_keys
-    from skilld.settings_file import read_file
 
     values, chosen = _values(), getattr(arguments, "key", None)
     known = {key: meaning for key, meaning in setting_keys().items() if chosen in {None, key, key.partition(".")[0]}}
@@ -133,7 +135,6 @@ def _read_value(key: str) -> str:
 
 def try_model(*, asks_again: bool = False) -> bool:
     """Send the judge a test question, print the outcome, and return whether it can answer."""
-    from skilld.classify.backends import OFFLINE
     from skilld.classify.backends.choose import AGENT
     from skilld.health.judge_facts import model_facts
     from skilld.health.values import Trouble
@@ -169,7 +170,6 @@ def _warn_of_lacking_keys() -> None:
     """Say which keys of this shell the running daemon was started without: it cannot ask the model."""
     from skilld.cli.service import service_manager
     from skilld.service.values import give_key_remedy, lacking_keys
-    from skilld.store.meta import DAEMON
 
     settings = common.settings()
     if settings.model_api_key or settings.model_base_url or not common.daemon_pid():
@@ -182,7 +182,6 @@ def _warn_of_lacking_keys() -> None:
 def edit(arguments: argparse.Namespace) -> int:
     """Open the whole file in the person's editor; an invalid result is not saved."""
     from skilld.settings import setting_keys, validate
-    from skilld.settings_file import read_file
 
     del arguments
     if not sys.stdin.isatty():
@@ -270,7 +269,6 @@ def check_unset(arguments: argparse.Namespace) -> None:
 def _changed_values(file: Path, key: str, value: str | None) -> tuple[dict[str, Any], Any] | None:
     """Return the file's values after a change, and the new one; None if there is nothing to remove."""
     from skilld.settings import validate
-    from skilld.settings_file import read_file
 
     _check_key(key)
     if value and f"//{_MASK}" in value:

@@ -7,20 +7,33 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.clock import rfc3339
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
+from skilld.library.consolidate import (
+    OTHER_PROJECT,
+    ComparedSkill,
+    Pair,
+    PairStatus,
+    comparable_skills,
+    decided_lines,
+    folder_losses,
+    merge_proposal,
+    pair_key,
+    pair_key_of_batch,
+    plan,
+    similar_pairs,
+)
+from skilld.library.merge import Merge, merge_skills, origin_entry
+from skilld.proposals.amend import stage_and_store
+from skilld.proposals.poll import refresh
+from skilld.store import Store
 from skilld.text import join_words, pluralize
-
-if TYPE_CHECKING:
-    from skilld.library.consolidate import ComparedSkill, Pair, PairStatus
-    from skilld.library.merge import Merge
-    from skilld.store import Store
-    from skilld.types import Proposal
+from skilld.types import Proposal, State
 
 
 @dataclass(frozen=True)
@@ -43,8 +56,6 @@ _MAX_APART = 5  # pairs of different projects that are named
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.cli.effect import read_past_sessions
-    from skilld.library.consolidate import OTHER_PROJECT
-    from skilld.proposals.poll import refresh
 
     if len(arguments.names) == 1:
         remedy = "Name two skills, or none: skilld consolidate NAME NAME"
@@ -77,9 +88,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def find_merges(store: Store, project: Path | None, names: Sequence[str] = ()) -> tuple[list[MergeOffer], int]:
     """Return the pairs of similar skills, of a project if given, or those named; and how many were compared."""
-    from skilld.library.consolidate import PairStatus, comparable_skills, pair_key_of_batch, plan, similar_pairs
-    from skilld.types import State
-
     meant = [inventory.find_skill(store, name) for name in names]
     named = {str(row.path) for row in meant}
     rows = [*inventory.listed_rows(store, project), *meant]
@@ -135,8 +143,6 @@ def _merge_pair(
     present: Sequence[str],
 ) -> None:
     """Add the merge of a pair, of which these were proposed, to `merges`, and why there is none to `known`."""
-    from skilld.library.consolidate import PairStatus, folder_losses
-
     key, taken = _key(pair), pair.away.key in pair.keep.took
     try:
         merged = _read_and_merge(Path(pair.keep.key), Path(pair.away.key), proposals if taken else ())
@@ -151,17 +157,12 @@ def _merge_pair(
 
 def _read_and_merge(keep: Path, away: Path, proposals: Sequence[Proposal]) -> Merge:
     """Return the merge of two files without what these proposals offered. Raises OSError and SkilldError."""
-    from skilld.library.consolidate import decided_lines
-    from skilld.library.merge import merge_skills, origin_entry
-
     name = origin_entry(keep, away)
     return merge_skills(keep.read_bytes(), away.read_bytes(), name, common.redactor(), decided_lines(proposals))
 
 
 def has_more(store: Store, keep: Path, away: Path) -> bool:
     """Whether a skill that was merged into another one says something that was never offered to that one."""
-    from skilld.library.consolidate import pair_key, pair_key_of_batch
-
     key = pair_key(str(keep), str(away))
     made = [one for one in store.proposals.all() if pair_key_of_batch(one.batch_id) == key]
     try:
@@ -171,16 +172,11 @@ def has_more(store: Store, keep: Path, away: Path) -> bool:
 
 
 def _key(pair: Pair) -> str:
-    from skilld.library.consolidate import pair_key
-
     return pair_key(pair.keep.key, pair.away.key)
 
 
 def _propose(store: Store, found: MergeOffer) -> MergeOffer:
     """Propose the merge of a pair."""
-    from skilld.library.consolidate import merge_proposal, pair_key_of_batch
-    from skilld.proposals.amend import stage_and_store
-
     if found.merge is None or not found.merge.operations:
         return found
     key = _key(found.pair)
@@ -209,8 +205,6 @@ def _as_json(found: MergeOffer, *, dry_run: bool) -> dict[str, Any]:
 
 
 def _print_offer(found: MergeOffer, *, dry_run: bool) -> None:
-    from skilld.library.consolidate import PairStatus
-
     pair = found.pair
     keep, away = console.plain(pair.keep.name), console.plain(pair.away.name)
     console.say(f"{console.paint(f'{away} -> {keep}', 'bold')}  {console.plain(pair.match.why)}")
@@ -244,8 +238,6 @@ def _print_apart(apart: Sequence[MergeOffer]) -> None:
 
 def _undo_advice(refused: Sequence[Proposal]) -> str:
     """Return the commands that bring refused proposals back."""
-    from skilld.types import State
-
     verbs = {"accept": [one.id for one in refused if one.state is State.REVERTED]}
     verbs["restore"] = [one.id for one in refused if one.state is not State.REVERTED]
     commands = [f"skilld {verb} {' '.join(ids)}" for verb, ids in verbs.items() if ids]

@@ -7,17 +7,17 @@ import os
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skilld import console
 from skilld.cli import common, inventory
+from skilld.context import Context, Kind, LoadedFile, LoadTime, Scope, contradictions, find_duplicates
+from skilld.context.ceilings import Ceiling, ceilings, exceeded
+from skilld.context.installed import contexts, unread_files
+from skilld.context.references import find_dead_references
+from skilld.context.tokenizer import ESTIMATE, Tokenizer, tokenizer
 from skilld.files import below_home
 from skilld.text import pluralize
-
-if TYPE_CHECKING:
-    from skilld.context import Context, LoadedFile
-    from skilld.context.ceilings import Ceiling
-    from skilld.context.tokenizer import Tokenizer
 
 _SOURCE_NOTES = {
     "documented": "according to its documentation",
@@ -27,9 +27,6 @@ _SOURCE_NOTES = {
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.context.installed import contexts, unread_files
-    from skilld.context.tokenizer import ESTIMATE, tokenizer
-
     common.check_agent(arguments.agent)
     project = common.resolve_folder(arguments.project)
     chosen = [arguments.agent] if arguments.agent else []
@@ -50,9 +47,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def as_json(context: Context, tokenizer: Tokenizer, limit: int) -> dict[str, Any]:
     """Return the JSON for one agent; `limit` is the person's own limit on a file's tokens."""
-    from skilld.context import Kind, contradictions, find_duplicates
-    from skilld.context.references import find_dead_references
-
     files = [
         common.pick(file, "path", "loaded", "scope", "via", "paths") | {"tokens": tokenizer.count(file.text)}
         for file in context.files
@@ -76,16 +70,11 @@ def as_json(context: Context, tokenizer: Tokenizer, limit: int) -> dict[str, Any
 
 
 def _tokens_at_start(context: Context, tokenizer: Tokenizer) -> int:
-    from skilld.context import LoadTime
-
     return sum(tokenizer.count(file.text) for file in context.files if file.loaded is not LoadTime.ON_USE)
 
 
 def _exceeded_limits(context: Context, tokenizer: Tokenizer, limit: int) -> Iterator[tuple[LoadedFile, Ceiling, int]]:
     """Yield each file that exceeds a limit or a recommendation, the limit, and the file's size."""
-    from skilld.context import Scope
-    from skilld.context.ceilings import ceilings, exceeded
-
     limits = ceilings([context.agent], is_skill=False, tokens=limit)
     for file in context.files:
         if file.scope not in {Scope.SKILL, Scope.MEMORY}:
@@ -93,9 +82,6 @@ def _exceeded_limits(context: Context, tokenizer: Tokenizer, limit: int) -> Iter
 
 
 def _print_context(context: Context, project: Path, tokenizer: Tokenizer, limit: int) -> None:
-    from skilld.context import Scope, contradictions, find_duplicates
-    from skilld.context.references import find_dead_references
-
     tokens = pluralize(_tokens_at_start(context, tokenizer), "token")
     measured = f"its first request includes {tokens} from these files (counted as {tokenizer.name})"
     known = _SOURCE_NOTES.get(context.source, measured)

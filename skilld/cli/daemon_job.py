@@ -12,6 +12,8 @@ from collections.abc import Callable
 from skilld.cli import common
 from skilld.clock import rfc3339
 from skilld.errors import SkilldError
+from skilld.store.meta import LAST_ERROR
+from skilld.types import Outcome
 
 
 def run_as_job(name: str, work: Callable[[], object]) -> int:
@@ -19,8 +21,6 @@ def run_as_job(name: str, work: Callable[[], object]) -> int:
     from skilld import codec
     from skilld.crash import report
     from skilld.protocol import JobEnd, Result
-    from skilld.store.meta import LAST_ERROR
-    from skilld.types import Outcome
 
     threading.Thread(target=_die_with_daemon, daemon=True).start()
     try:

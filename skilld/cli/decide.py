@@ -5,19 +5,18 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skilld import console
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
+from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, is_gone, rejecting, reverting
+from skilld.proposals.poll import refresh
+from skilld.proposals.remarks import open_remainder_id, refusal_and_remedy
+from skilld.store import Store
 from skilld.text import pluralize
-
-if TYPE_CHECKING:
-    from skilld.proposals.decide import Decision, DecisionReport
-    from skilld.store import Store
-    from skilld.types import Proposal
-
+from skilld.types import Proposal, State
 
 _EACH = "\0"  # where a remedy names the proposal
 # The states of the proposals that a verb without an ID lists.
@@ -31,8 +30,6 @@ _USUAL_STATES = {
 
 def accept(arguments: argparse.Namespace) -> int:
     """Commit proposals to the branch checked out in each skill's repository, or only write the files."""
-    from skilld.proposals.decide import accepting
-
     batch = check_accept(arguments)
     if batch:
         return _accept_all(arguments)
@@ -59,7 +56,6 @@ def check_accept(arguments: argparse.Namespace) -> str:
 def _accept_all(arguments: argparse.Namespace) -> int:
     """Accept the proposals of this repository, or of all, and say how to undo all of it."""
     from skilld.cli import accept_all
-    from skilld.proposals.decide import DecisionReport, accepting, decide
 
     removed = scrub_environment()
     store = _refreshed_store(rebuild=False)
@@ -82,7 +78,6 @@ def _accept_all(arguments: argparse.Namespace) -> int:
 def _accept_elsewhere(arguments: argparse.Namespace) -> int:
     """Apply an open proposal, or some parts of it, to a file that the person names."""
     from skilld.jobs.relocation import accept_elsewhere
-    from skilld.proposals.decide import accepting
 
     def carry_out(one: Proposal) -> DecisionReport:
         return accept_elsewhere(store, one, arguments.to, host, redact=redact, decision=decision, parts=chosen)[1]
@@ -109,8 +104,6 @@ def _decide_parts(arguments: argparse.Namespace, make: Callable[[Mapping[str, st
 def _find_parts(store: Store, arguments: argparse.Namespace, flag: str) -> tuple[Proposal, set[int]]:
     """Return the one open proposal that is named, and the numbers (from 0) of its named parts."""
     from skilld.proposals.explain import list_parts
-    from skilld.proposals.remarks import open_remainder_id, refusal_and_remedy
-    from skilld.types import State
 
     if len(arguments.ids) != 1:
         raise UsageError("Which proposal?", f"{flag} needs exactly one ID", "List them: skilld proposals")
@@ -131,8 +124,6 @@ def _find_parts(store: Store, arguments: argparse.Namespace, flag: str) -> tuple
 
 def reject(arguments: argparse.Namespace) -> int:
     """Reject proposals, with the reason if one is given; what they say is not proposed again."""
-    from skilld.proposals.decide import rejecting
-
     return _decide(arguments, lambda _: rejecting(_reason(arguments)))
 
 
@@ -154,8 +145,6 @@ def restore(arguments: argparse.Namespace) -> int:
 
 def revert(arguments: argparse.Namespace) -> int:
     """Revert accepted proposals on the branch checked out in each skill's repository."""
-    from skilld.proposals.decide import reverting
-
     return _decide(arguments, lambda removed: reverting(removed, _reason(arguments)), _as_in_this_work_tree)
 
 
@@ -165,8 +154,6 @@ def _as_in_this_work_tree(store: Store, proposal: Proposal) -> Proposal:
     It may have been made in another work tree of the repository, and merged.
     """
     from skilld.proposals.current_work_tree import in_current_work_tree, store_work_tree
-    from skilld.proposals.decide import is_gone
-    from skilld.types import State
 
     if proposal.state is not State.ACCEPTED or proposal.also:
         return proposal
@@ -182,8 +169,6 @@ def _decide(
     make: Callable[[Mapping[str, str]], Decision],
     placed: Callable[[Store, Proposal], Proposal] = lambda _, proposal: proposal,
 ) -> int:
-    from skilld.proposals.decide import decide
-
     if getattr(arguments, "part", []):
         return _decide_parts(arguments, make)
     removed = scrub_environment()
@@ -197,8 +182,6 @@ def _decide(
 
 def _refreshed_store(*, rebuild: bool = True) -> Store:
     """Open the store, updated with what was decided with plain git in the meantime."""
-    from skilld.proposals.poll import refresh
-
     store = common.store_or_empty()  # without a database there is nothing to decide on
     refresh(store, rebuild=rebuild)
     return store

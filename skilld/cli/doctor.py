@@ -7,17 +7,19 @@ import os
 import sys
 import time
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.cli.service import service_manager
+from skilld.context.installed import contexts
 from skilld.errors import Exit, SkilldError
 from skilld.files import user_name
+from skilld.health import agent_checks, checks, machine_checks
+from skilld.health.agent_checks import NOT_INSTALLED
+from skilld.health.gather import HealthContext, gather
+from skilld.health.values import Check, Verdict
+from skilld.skills.project_config import describe_restrictions
 from skilld.text import pluralize
-
-if TYPE_CHECKING:
-    from skilld.health.values import Check
 
 _DETAIL_COLUMN = 25
 _MAX_PASSED_OVER = 3
@@ -26,8 +28,6 @@ _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red", "skip": "dim"}
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb. Returns 1 if a check fails; a warning is not a failure."""
-    from skilld.health.agent_checks import NOT_INSTALLED
-
     checks, reasons = collect(ask=arguments.ask)
     wrong = sum(check.verdict == "fail" for check in checks)
     code = Exit.FAILURE if wrong else Exit.OK
@@ -58,10 +58,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     """Return the checks, and the reasons that nothing was proposed."""
-    from skilld.context.installed import contexts
-    from skilld.health import agent_checks, checks, machine_checks
-    from skilld.health.gather import HealthContext, gather
-
     now = time.time()
     facts = gather(HealthContext(common.places(), common.host(), service_manager(), sys.platform), now, ask=ask)
     here = contexts(common.current_folder(), common.home(), os.environ, seen=inventory.newest_version)
@@ -95,8 +91,6 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
 
 def _check_account() -> list[Check]:
     """Return a check if root runs this; in the home of somebody else it is most likely a mistake."""
-    from skilld.health.values import Check, Verdict
-
     if os.geteuid() != 0:
         return []
     owner = common.home().stat().st_uid if common.home().is_dir() else 0
@@ -106,9 +100,6 @@ def _check_account() -> list[Check]:
 
 def _check_project() -> list[Check]:
     """Return a check if the project here keeps skilld away, or has a configuration that cannot be read."""
-    from skilld.health.values import Check, Verdict
-    from skilld.skills.project_config import describe_restrictions
-
     try:
         found = describe_restrictions(common.current_folder())
     except (SkilldError, OSError, ValueError) as error:

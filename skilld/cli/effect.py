@@ -8,25 +8,32 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skilld import console
+from skilld.agents import context_variables
+from skilld.classify.backends import OFFLINE, Spec
 from skilld.cli import common, inventory, over_option
 from skilld.cli.commands import SAMPLE_NOTE
 from skilld.cli.daemon_job import run_as_job
 from skilld.cli.progress import Progress
 from skilld.clock import rfc3339
+from skilld.effect.enforce import draft_hooks
+from skilld.effect.figures import MIN_SESSIONS, Count
+from skilld.effect.outcomes import RuleOutcome, RuleRemedies
+from skilld.effect.remedies import Remedy, remedy_of, rule_id
+from skilld.effect.rules import Effect, Rule
+from skilld.effect.survey import survey
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
+from skilld.ingest.discover import Root, find_transcripts
+from skilld.jobs.limits import ProcessorTimeError, processor_time
+from skilld.protocol import PROCESSOR_SECONDS, SurveyRequest
+from skilld.report.wording import RULES
+from skilld.store import Store
+from skilld.store.meta import CORRECTIONS_READ
 from skilld.text import pluralize
-
-if TYPE_CHECKING:
-    from skilld.effect.figures import Count
-    from skilld.effect.outcomes import RuleOutcome, RuleRemedies
-    from skilld.effect.rules import Effect, Rule
-    from skilld.ingest.discover import Root
-    from skilld.store import Store
-    from skilld.types import Proposal
+from skilld.types import Proposal, State
 
 _READ_SECONDS = 60.0  # for unread transcripts; the daemon reads the rest
 _MAX_QUOTES = 3  # per rule
@@ -48,8 +55,6 @@ _COLOURS = {"holds": "green", "repeated": "yellow", "unused": "dim", "unknown": 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.types import State
-
     over_option.check_options(arguments)
     scrub_environment()
     if arguments.over:
@@ -129,16 +134,7 @@ def _propose_remedies(store: Store) -> list[Proposal]:
 
 
 def _remedies(store: Store) -> RuleRemedies:
-    from skilld.effect.outcomes import RuleRemedies
-
     return RuleRemedies(store, common.host(), common.settings().targets, common.redactor(), time.time())
-
-
-def rule_id(rule: Rule) -> str:
-    """Return the ID of a rule."""
-    from skilld.effect.remedies import rule_id
-
-    return rule_id(rule)
 
 
 def read_past_sessions(store: Store) -> int:
@@ -148,13 +144,6 @@ def read_past_sessions(store: Store) -> int:
 
 def _read_unread(store: Store, missing: Sequence[tuple[str, str, tuple[int, float]]]) -> int:
     """Read the given transcripts, as far as there is time; return how many are left."""
-    from skilld.agents import context_variables
-    from skilld.classify.backends import OFFLINE, Spec
-    from skilld.effect.survey import survey
-    from skilld.jobs.limits import ProcessorTimeError, processor_time
-    from skilld.protocol import PROCESSOR_SECONDS, SurveyRequest
-    from skilld.store.meta import CORRECTIONS_READ
-
     redact, until = common.redactor(), time.monotonic() + _READ_SECONDS
     variables = {name: os.environ[name] for name in context_variables() if name in os.environ}
     configured = {name: tuple(map(str, found)) for name, found in common.settings().roots.items()}
@@ -179,8 +168,6 @@ def _read_unread(store: Store, missing: Sequence[tuple[str, str, tuple[int, floa
 
 def _unread_transcripts(store: Store, places: Sequence[Root]) -> list[tuple[str, str, tuple[int, float]]]:
     """Return the transcripts that are new or have grown, the newest first: agent, path, size and time."""
-    from skilld.ingest.discover import find_transcripts
-
     known = store.past.read_files()
     found = [
         (root.agent, str(path), (facts.st_size, facts.st_mtime))
@@ -213,9 +200,6 @@ def as_json(outcome: RuleOutcome) -> dict[str, Any]:
 
 def _remedy_json(outcome: RuleOutcome) -> dict[str, Any] | None:
     """Return the remedy needed now, or the one proposed last; `proposal` is the one to decide on or to revert."""
-    from skilld.effect.enforce import draft_hooks
-    from skilld.effect.remedies import Remedy, remedy_of
-
     remedy, rule = outcome.plan.remedy, outcome.effect.rule
     if remedy is None and outcome.made:
         newest = outcome.made[-1]
@@ -257,7 +241,6 @@ def _is_quiet(outcome: RuleOutcome) -> bool:
 
 def _print_outcome(outcome: RuleOutcome, *, complete: bool) -> None:
     from skilld.cli.context import short_path
-    from skilld.report.wording import RULES
 
     effect = outcome.effect
     rule = effect.rule
@@ -279,8 +262,6 @@ def _print_outcome(outcome: RuleOutcome, *, complete: bool) -> None:
 
 def summary(effect: Effect) -> str:
     """Describe how often a rule was repeated, and how often it was said before it was added."""
-    from skilld.effect.figures import MIN_SESSIONS
-
     since = " since it was added" if effect.rule.proposal else ""
     before, after = effect.before, effect.after
     if not after.sessions:
@@ -300,9 +281,6 @@ def _repeat_share(count: Count) -> str:
 
 
 def _advice_line(remedy: dict[str, Any], outcome: RuleOutcome, *, complete: bool) -> str:
-    from skilld.effect.remedies import Remedy, remedy_of
-    from skilld.types import State
-
     kind, proposal, key = remedy["kind"], remedy["proposal"], rule_id(outcome.effect.rule)
     reworded = any(remedy_of(one) is Remedy.SHARPEN and one.state is State.ACCEPTED for one in outcome.made)
     tried = "Rewording the rule has not helped. " if reworded else ""

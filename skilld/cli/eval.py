@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from skilld import console
+from skilld.classify.backends import Backend, Spec, make_backend
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
 from skilld.text import format_usd
+from skilld.types import Usage
 
 if TYPE_CHECKING:
-    from skilld.classify.backends import Backend
     from skilld.redact import Redactor
     from skilld.scoring.batches import Pipeline
     from skilld.scoring.loader import BatchCase, LabelledTurn
@@ -85,7 +86,6 @@ def _score_decisions(asked: argparse.Namespace) -> Scores:
 def _judge_turns(cases: list[LabelledTurn], backend: str) -> tuple[list[JudgedTurn], dict[str, int]]:
     """Return each turn with the back-end's judgement, and what that cost."""
     from skilld.scoring import batches
-    from skilld.types import Usage
 
     results = list(_with_progress(batches.judge_turns(cases, _backend_factory(backend), _pipeline()), len(cases)))
     usage = sum((used for _, used in results), Usage())
@@ -201,8 +201,6 @@ def _check_back_end(kind: str, backend: str) -> None:
 
 def _backend_factory(name: str) -> Callable[[], Backend]:
     """Return a factory of the named back-end, called once per case; endpoint and key come from the settings."""
-    from skilld.classify.backends import Spec, make_backend
-
     if name == "offline":
         return lambda: make_backend(Spec("offline"))
     if name.startswith("stored:"):

@@ -10,11 +10,14 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from skilld import console
+from skilld.agents import ADAPTERS
+from skilld.classify.backends import OFFLINE
 from skilld.cli import common, inventory, terminal
 from skilld.cli.progress import Progress
 from skilld.clock import rfc3339
 from skilld.errors import SkilldError, cause_of
 from skilld.files import first_program
+from skilld.notify.notice import about_waiting
 from skilld.text import pluralize
 
 if TYPE_CHECKING:
@@ -33,7 +36,6 @@ _STOP_SECONDS = 10.0  # for a stopped daemon to release its lock
 
 def print_findings() -> None:
     """Print which agents were used recently, the number of skills, and which instruction files are loaded."""
-    from skilld.agents import ADAPTERS
     from skilld.caller.programs import program_names
 
     known = {name: adapter.INFO for name, adapter in ADAPTERS.items()}
@@ -163,7 +165,6 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
 
 def _describe_cost(found: list[Transcript], waiting: int) -> str:
     """Describe what it costs to judge these sessions and the waiting batches. Reads them if a model will be asked."""
-    from skilld.classify.backends import OFFLINE
     from skilld.mining.candidates import with_progress
     from skilld.mining.questions import session_windows
     from skilld.mining.sessions import SessionFilter, read_sessions
@@ -238,7 +239,6 @@ def print_start() -> None:
 def _print_learned(*, listed: bool) -> None:
     from skilld.health import checks
     from skilld.health.gather import count_turns
-    from skilld.notify.notice import about_waiting
 
     with closing(common.store()) as store:
         proposals = store.proposals.open()

@@ -7,16 +7,16 @@ import json
 from pathlib import Path
 
 from skilld import console
+from skilld.agents import ADAPTERS
 from skilld.cli import common
 from skilld.errors import SkilldError, cause_of
+from skilld.ingest.explain import explain
+from skilld.ingest.inspect import guess_agent, inspect
 from skilld.text import pluralize
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.agents import ADAPTERS
-    from skilld.ingest.inspect import guess_agent, inspect
-
     path: Path = arguments.file
     common.check_agent(arguments.agent)
     try:
@@ -56,9 +56,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _explain(path: Path, agent: str, *, as_json: bool) -> int:
     """List each record of a transcript without its words, so that the list can go into a bug report."""
-    from skilld.agents import ADAPTERS
-    from skilld.ingest.explain import explain
-
     found = list(explain(path, ADAPTERS[agent]))
     if as_json:
         return common.write_json({"agent": agent, "records": [each.as_json() for each in found]})

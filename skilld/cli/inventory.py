@@ -10,35 +10,32 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skilld.agents import ADAPTERS
+from skilld.agents.base import agent_homes
 from skilld.cli import common
 from skilld.clock import rfc3339
 from skilld.errors import RefusedError, SkilldError, UsageError, cause_of
 from skilld.files import shell_quoted
+from skilld.skills import Places, Skill, inventory, is_left_alone, text
+from skilld.skills import Places as SkillPlaces
+from skilld.skills.find import FILE
+from skilld.skills.set_aside import archived_skills, restore_command, trash_folder, way_back
+from skilld.store import Store
 
 if TYPE_CHECKING:
     from skilld.exchange.outgoing import SessionWords
     from skilld.ingest.discover import Root
     from skilld.library.rows import LibraryRow
-    from skilld.skills import Places as SkillPlaces
-    from skilld.skills import Skill
-    from skilld.store import Store
 
 
 def project_skills(project: Path) -> list[Skill]:
     """Return the skills in a project, of all agents."""
-    from skilld.agents import ADAPTERS
-    from skilld.skills import Places, inventory
-
     places = {name: Places(adapter.INFO.project_skills, ()) for name, adapter in ADAPTERS.items()}
     return [skill for skill in inventory(places, [project]) if skill.path.is_relative_to(project)]
 
 
 def all_skills(projects: Sequence[Path]) -> list[Skill]:
     """Return the person's skills, those of these projects, and those of plugins."""
-    from skilld.agents import ADAPTERS
-    from skilld.agents.base import agent_homes
-    from skilld.skills import inventory
-
     plugins = {
         name: [folder / "plugins" for folder in agent_homes(adapter.INFO, common.home(), os.environ)]
         for name, adapter in ADAPTERS.items()
@@ -48,7 +45,6 @@ def all_skills(projects: Sequence[Path]) -> list[Skill]:
 
 def skill_places() -> dict[str, SkillPlaces]:
     """Return the folders in which each agent keeps skills."""
-    from skilld.agents import ADAPTERS
     from skilld.ingest import discover
 
     configured = common.settings().roots
@@ -64,7 +60,6 @@ def transcript_folders() -> list[Root]:
 
 def newest_version(agent: str) -> str:
     """Return the version of the client that wrote an agent's newest transcript; empty if it names none."""
-    from skilld.agents import ADAPTERS
     from skilld.ingest.discover import find_transcripts
     from skilld.ingest.record_survey import version_of
 
@@ -110,8 +105,6 @@ def sorted_by_use(skills: Sequence[Skill]) -> list[tuple[Skill, int]]:
 
 def skill_text(skill: Skill, *, exact: bool = False) -> str:
     """Return the text of a skill's SKILL.md. Raises SkilldError if it cannot be read, or is not UTF-8 but must be."""
-    from skilld.skills import text
-
     try:
         return text(skill.path, "strict" if exact else "replace")
     except OSError as error:
@@ -127,8 +120,6 @@ def agents_here(store: Store) -> list[str]:
 
 def titles_without(present: Iterable[str], away: Skill, rest: Iterable[Skill]) -> list[str]:
     """Return the titles of those of the `present` agents that see the skill `away` and none of the `rest`."""
-    from skilld.agents import ADAPTERS
-
     seen = {agent for skill in rest for agent in skill.agents}
     return [ADAPTERS[agent].INFO.title for agent in present if agent in away.agents and agent not in seen]
 
@@ -165,7 +156,6 @@ def library_rows(store: Store, near: Path | None = None) -> list[LibraryRow]:
 def listed_rows(store: Store, project: Path | None = None) -> list[LibraryRow]:
     """Return the skills where no project opts out; of several work trees, those of `project` or of this folder."""
     from skilld.library.work_trees import without_copies
-    from skilld.skills import is_left_alone
 
     rows = library_rows(store, project / "SKILL.md" if project else None)
     wanted = [row for row in rows if not is_left_alone(row.path)]
@@ -184,9 +174,6 @@ def find_skill(store: Store, given: str, session: str = "") -> LibraryRow:
 
 def _check_readable(given: str) -> None:
     """Raise SkilldError if there is a skill of this name or at this path that skilld leaves out."""
-    from skilld.skills import text
-    from skilld.skills.find import FILE
-
     places = skill_places().values()
     own = [folder for one in places for folder in one.absolute]
     own += [common.current_folder() / sub for one in places for sub in one.in_project]
@@ -200,8 +187,6 @@ def _check_readable(given: str) -> None:
 
 def _check_there(store: Store, given: str) -> None:
     """Raise SkilldError if a skill of this name, or in this folder, is archived, in the trash, or only proposed."""
-    from skilld.skills.set_aside import archived_skills, restore_command
-
     title, shown, archive = "No such skill", common.as_text(given), common.places().archive
     for one in archived_skills(archive):
         if one.name == given or one.origin == _typed_folder(given):
@@ -221,8 +206,6 @@ def _typed_folder(given: str) -> Path:
 
 def way_out_of_trash(store: Store, given: str) -> str:
     """Return the command that brings back a deleted skill for which something was proposed, "" if there is none."""
-    from skilld.skills.set_aside import trash_folder, way_back
-
     archive, trash = common.places().archive, trash_folder(common.home(), common.places().data.parent, sys.platform)
     meant = _typed_folder(given)
     for folder in sorted({Path(one.path).parent for one in store.proposals.all()}):
@@ -304,8 +287,6 @@ def row_json(row: LibraryRow) -> dict[str, Any]:
 
 def _skill_file(given: str) -> Path | None:
     """Return the SKILL.md at a path, given directly or by its folder; None if there is none."""
-    from skilld.skills.find import FILE
-
     path = common.path_or_none(given)
     there = (path, path / FILE) if path else ()
     return next((file.resolve() for file in there if os.path.isfile(file)), None)  # noqa: PTH113 - raises nothing

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skilld import console
 from skilld.cli import common
@@ -17,20 +17,19 @@ from skilld.clock import parse_time, time_ago
 from skilld.errors import SkilldError, UsageError
 from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
+from skilld.jobs.asks import current_asks, group_learnings
+from skilld.jobs.learnings import NO_FILE_REASON
+from skilld.library.clusters import confidence, group_asks, learning_mention
+from skilld.store import Store
+from skilld.store.learnings import Learning
 from skilld.text import pluralize
-
-if TYPE_CHECKING:
-    from skilld.store import Store
-    from skilld.store.learnings import Learning
+from skilld.words import content_stems, matching_words
 
 _MAX_PASSED_OVER = 20  # shown unless a search or a project narrows them down
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.jobs.asks import current_asks
-    from skilld.jobs.learnings import NO_FILE_REASON
-
     store = common.store_or_empty()
     if arguments.action:
         return _propose(store, arguments)
@@ -63,7 +62,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def show(store: Store, name: str) -> bool:
     """Print the learning with this ID, or what was passed over, for `skilld show`; return whether there is one."""
-    from skilld.jobs.asks import current_asks
     from skilld.proposals.passed_over import explained
 
     found = find_asks(store, name)
@@ -157,8 +155,6 @@ def as_json(ask: Sequence[Learning]) -> dict[str, Any]:
 
 def find_asks(store: Store, name: str) -> list[list[Learning]]:
     """Return the learnings, and what was passed over, with this ID or prefix of one."""
-    from skilld.jobs.asks import group_learnings
-
     asks = [*group_learnings(store.learnings.all()), *([one] for one in common.passed_over())]
     return [ask for ask in asks if name and any(one.id.startswith(name) for one in ask)]
 
@@ -214,8 +210,6 @@ def _propose(store: Store, arguments: argparse.Namespace) -> int:
 
 
 def _matching_learnings(store: Store, arguments: argparse.Namespace) -> list[Learning]:
-    from skilld.words import content_stems
-
     if arguments.search is None:
         found = store.learnings.all()
     else:
@@ -237,8 +231,6 @@ def _matching_passed_over(arguments: argparse.Namespace) -> list[Learning]:
 
 def _is_about(learning: Learning, text: str) -> bool:
     """Whether a learning has this text as typed, or a form of one of its words."""
-    from skilld.words import content_stems, matching_words
-
     said = f"{learning.change} {learning.quote}"
     typed, words = text.strip().casefold(), content_stems(text)
     return bool(typed and typed in said.casefold()) or bool(words and matching_words(words, content_stems(said)))
@@ -262,8 +254,6 @@ def _root(folder: Path) -> Path:
 
 def _confidences(store: Store) -> dict[str, float]:
     """Return the confidence of each learning, by ID, over all the times that the same was said."""
-    from skilld.library.clusters import confidence, group_asks, learning_mention
-
     now = time.time()
     found = group_asks(map(learning_mention, store.learnings.all()))
     return {one.id: round(confidence(ask.pieces, now=now), 3) for ask in found for one in ask.said}

@@ -7,7 +7,7 @@ import os
 import shutil
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skilld import console
 from skilld.cli import common, terminal
@@ -16,28 +16,27 @@ from skilld.cli.daemon_job import run_as_job
 from skilld.cli.team import print_record, print_refused
 from skilld.clock import rfc3339, time_ago
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
+from skilld.exchange.outgoing import LeakCheck
 from skilld.git.environment import scrub_environment
+from skilld.machines.gather import GatherResult
+from skilld.machines.merging import RuleGroup, RuleGroups, merge_records
+from skilld.machines.places import Places
+from skilld.machines.sync import SyncResult, fetch, forget, gather, load, save
+from skilld.machines.sync import sync as run
+from skilld.store import Store
+from skilld.team.membership import Membership, absolute_address, check_name
+from skilld.team.records import MACHINE_TYPES, Record, RecordType, decode
+from skilld.team.refs import MACHINES_LAYOUT, ReadResult
+from skilld.team.sharing import known_sessions
+from skilld.team.sync import Hub, open_hub
+from skilld.team.sync import remove_ref as take_off
 from skilld.text import pluralize
-
-if TYPE_CHECKING:
-    from skilld.exchange.outgoing import LeakCheck
-    from skilld.machines.gather import GatherResult
-    from skilld.machines.merging import RuleGroup
-    from skilld.machines.places import Places
-    from skilld.machines.sync import SyncResult
-    from skilld.store import Store
-    from skilld.team.membership import Membership
-    from skilld.team.records import Record
-    from skilld.team.refs import ReadResult
-    from skilld.team.sync import Hub
 
 _NOT_JOINED = "Not joined"
 
 
 def require_membership(store: Store) -> Membership:
     """Return this machine's membership. Raises SkilldError if it has not joined."""
-    from skilld.machines.sync import load
-
     found = load(store, common.settings().machines.remote)
     if found is None:
         title = "This machine does not sync with any other machine"
@@ -46,27 +45,17 @@ def require_membership(store: Store) -> Membership:
 
 
 def _hub(membership: Membership) -> Hub:
-    from skilld.team.sync import open_hub
-
     removed, folder = scrub_environment(), common.places().state / "machines"
     return open_hub(membership, folder, home=common.home(), removed=removed, env=os.environ)
 
 
 def _own_side(store: Store) -> tuple[Places, LeakCheck]:
     """Return where files are on this machine, and the check on what may leave it."""
-    from skilld.exchange.outgoing import LeakCheck
-    from skilld.machines.places import Places
-    from skilld.team.sharing import known_sessions
-
     return Places(store, common.home()), LeakCheck(common.secret_finder(), known_sessions(store))
 
 
 def join(arguments: argparse.Namespace) -> int:
     """Join the person's other machines."""
-    from skilld.machines.sync import fetch, gather, load
-    from skilld.machines.sync import sync as run
-    from skilld.team.membership import Membership, check_name
-
     store = common.store()
     if known := load(store, common.settings().machines.remote):
         cause = f"this machine has already joined as {known.person}"
@@ -93,8 +82,6 @@ def join(arguments: argparse.Namespace) -> int:
 
 
 def _remote_address(remote: str) -> str:
-    from skilld.team.membership import absolute_address
-
     if remote.startswith("-"):
         raise UsageError(_NOT_JOINED, f"{remote} is not a remote")
     return absolute_address(str(Path(remote).expanduser()) if remote.startswith("~") else remote, Path.cwd())
@@ -102,8 +89,6 @@ def _remote_address(remote: str) -> str:
 
 def _print_preview(membership: Membership, gathered: GatherResult, found: ReadResult, *, as_sent: bool) -> None:
     """Show what would be sent that is not there yet, and to whom."""
-    from skilld.machines.merging import merge_records
-
     there = merge_records(*(one.records for one in found.members.values()))
     new = [record for at, record in gathered.records.items() if record != there.get(at)]
     where, person = console.message(membership.place), console.paint(membership.person, "bold")
@@ -125,10 +110,6 @@ def _print_preview(membership: Membership, gathered: GatherResult, found: ReadRe
 
 def leave(arguments: argparse.Namespace) -> int:
     """Leave."""
-    from skilld.machines.sync import forget
-    from skilld.team.refs import MACHINES_LAYOUT
-    from skilld.team.sync import remove_ref as take_off
-
     del arguments
     store = common.store()
     hub = _hub(require_membership(store))
@@ -152,15 +133,11 @@ def sync(arguments: argparse.Namespace) -> int:
 
 
 def _sync(store: Store) -> SyncResult:
-    from skilld.machines.sync import sync as run
-
     return run(_hub(require_membership(store)), store, *_own_side(store))
 
 
 def _sync_in_background() -> None:
     """Sync for the daemon: an error is saved for `skilld machines status`, and the next hour tries again."""
-    from skilld.machines.sync import load, save
-
     store = common.store()
     known = load(store, common.settings().machines.remote)
     if known is None:
@@ -187,9 +164,6 @@ def _print_result(done: SyncResult) -> None:
 
 def status(arguments: argparse.Namespace) -> int:
     """List the machines and their rules."""
-    from skilld.machines.merging import RuleGroups
-    from skilld.team.records import MACHINE_TYPES, RecordType, decode
-
     store = common.store_or_empty()
     known = require_membership(store)
     records = [decode(one.record.encode(), MACHINE_TYPES) for one in store.machine_records.all()]

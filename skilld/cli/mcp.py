@@ -12,6 +12,7 @@ from dataclasses import asdict
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.errors import RefusedError
+from skilld.skills import text
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -20,7 +21,6 @@ def run(arguments: argparse.Namespace) -> int:
         return _config(arguments.config)
     from skilld.cli.recommend import find_recommendations
     from skilld.mcp.server import SkillTools, serve
-    from skilld.skills import text
 
     project = common.resolve_folder(arguments.project)
     if sys.stdin.isatty():

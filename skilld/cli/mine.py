@@ -15,11 +15,12 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from skilld import console
+from skilld import console, paths
 from skilld.cli import common, inventory, over_option, permissions, terminal
 from skilld.cli.daemon_job import run_as_job
 from skilld.cli.progress import Progress
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
+from skilld.skills.draft import SHORT_NAMES
 from skilld.text import pluralize
 
 if TYPE_CHECKING:
@@ -89,7 +90,6 @@ def check_caller(arguments: argparse.Namespace) -> None:
 
 def _has_moved_folders() -> bool:
     """Whether environment variables name other folders than the person's home and settings file do."""
-    from skilld import paths
     from skilld.ingest.discover import find_roots
 
     home, configured = common.home(), common.settings().roots
@@ -118,7 +118,6 @@ def _mine(arguments: argparse.Namespace, options: Options) -> Report:
 def _options(arguments: argparse.Namespace) -> Options:
     from skilld.mining.sessions import SessionFilter
     from skilld.mining.values import Options
-    from skilld.skills.draft import SHORT_NAMES
 
     wanted = SessionFilter(
         limit=arguments.limit,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skilld import console
 from skilld.cli import common, permissions
@@ -14,15 +15,14 @@ from skilld.cli.progress import Progress
 from skilld.clock import parse_time
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
+from skilld.git.repo import Repo, open_repo
+from skilld.mining.agent_comments import comments_by_agents
+from skilld.mining.review_requests import StoredRequest
+from skilld.mining.reviews import Outcome, ProposalContext, Reading, Source, links, outcomes, read_comments
+from skilld.proposals.amend import stage_and_store
+from skilld.store import Store
+from skilld.team.hosts import Host, parse_address
 from skilld.text import pluralize
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from skilld.git.repo import Repo
-    from skilld.mining.review_requests import StoredRequest
-    from skilld.mining.reviews import Outcome, ProposalContext, Reading, Source
-    from skilld.store import Store
 
 DEFAULT_DAYS = 90.0
 _DAY_SECONDS = 86400.0
@@ -35,9 +35,6 @@ _LEFT_OUT_KINDS = (
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the comments, and propose."""
-    from skilld.git.repo import open_repo
-    from skilld.mining.reviews import outcomes, read_comments
-
     _refuse_combinations(arguments)
     permissions.require_person("Only you can run skilld mine --reviews", arguments.words)
     scrub_environment()
@@ -74,9 +71,6 @@ def _refuse_combinations(arguments: argparse.Namespace) -> None:
 
 def _review_source(repo: Repo) -> Source:
     """Return the host of a repository, preferably of `upstream`: reviews are not in a fork."""
-    from skilld.mining.reviews import Source
-    from skilld.team.hosts import Host, parse_address
-
     out = repo.git.call("config", "--null", "--get-regexp", r"^remote\..*\.url$").out.decode("utf-8", "replace")
     pairs = [item.partition("\n") for item in out.split("\0") if item]
     urls = {key.removeprefix("remote.").removesuffix(".url"): url for key, _, url in reversed(pairs)}
@@ -101,11 +95,7 @@ def _stop_reason(source: Source, why: str) -> str:
 
 
 def _review_context(store: Store, repo: Repo) -> ProposalContext:
-    from skilld.mining.reviews import ProposalContext
-
     def by_agents(asked: Sequence[StoredRequest]) -> Collection[str]:
-        from skilld.mining.agent_comments import comments_by_agents
-
         first = min((parse_time(one.at) or 0.0 for one in asked), default=0.0)
         return comments_by_agents(asked, common.past_transcripts(first))
 
@@ -123,8 +113,6 @@ def _review_context(store: Store, repo: Repo) -> ProposalContext:
 
 def _propose(store: Store, one: Outcome, *, dry: bool) -> tuple[str, str]:
     """Return the ID of the proposal, or an empty one and the reason."""
-    from skilld.proposals.amend import stage_and_store
-
     if one.draft is None or dry:
         return "", one.why_not
     try:
@@ -134,8 +122,6 @@ def _propose(store: Store, one: Outcome, *, dry: bool) -> tuple[str, str]:
 
 
 def _as_json(reading: Reading, results: Sequence[tuple[Outcome, str, str]]) -> dict[str, Any]:
-    from skilld.mining.reviews import links
-
     return {
         "comments": reading.comments,
         "new": reading.new,
@@ -156,8 +142,6 @@ def _as_json(reading: Reading, results: Sequence[tuple[Outcome, str, str]]) -> d
 
 
 def _print_reading(reading: Reading, results: Sequence[tuple[Outcome, str, str]]) -> None:
-    from skilld.mining.reviews import links
-
     console.say(f"{pluralize(reading.comments, 'comment')} read.")
     for sort, what in _LEFT_OUT_KINDS:
         if reading.sorts[sort]:

@@ -9,6 +9,7 @@ import time
 from skilld import console
 from skilld.cli import common
 from skilld.errors import UsageError
+from skilld.store.meta import FOREVER, PAUSED_UNTIL, SNOOZED_UNTIL, UNAVAILABLE_JUDGES
 from skilld.text import pluralize
 
 _MAX_SECONDS = 36500 * 86400  # a hundred years; later dates cannot be shown
@@ -18,8 +19,6 @@ _DURATION_PART = re.compile(r"(?<![\d.])(\d++(?:\.\d++)?)([smhdw])", re.ASCII)
 
 def pause(arguments: argparse.Namespace) -> int:
     """Stop judging, for a while or until resumed."""
-    from skilld.store.meta import FOREVER, PAUSED_UNTIL
-
     given = arguments.duration
     until = FOREVER if given is None else time.time() + _parse_duration(given)
     common.store().meta.set(PAUSED_UNTIL, until)
@@ -31,8 +30,6 @@ def pause(arguments: argparse.Namespace) -> int:
 
 def resume(arguments: argparse.Namespace) -> int:
     """Resume judging."""
-    from skilld.store.meta import PAUSED_UNTIL
-
     del arguments
     meta = common.store().meta
     was_paused = meta.paused(time.time())
@@ -43,8 +40,6 @@ def resume(arguments: argparse.Namespace) -> int:
 
 def snooze(arguments: argparse.Namespace) -> int:
     """Mute notifications for a while, or unmute them."""
-    from skilld.store.meta import SNOOZED_UNTIL
-
     if arguments.duration == "off":
         common.store().meta.delete(SNOOZED_UNTIL)
         console.say("Notifications are on again.")
@@ -66,8 +61,6 @@ def _parse_duration(text: str) -> float:
 
 def retry(arguments: argparse.Namespace) -> int:
     """Queue failed and delayed work again."""
-    from skilld.store.meta import UNAVAILABLE_JUDGES
-
     del arguments
     store = common.store()
     away = [model for model, absent in store.meta.get(UNAVAILABLE_JUDGES, {}).items() if not absent["limit"]]

@@ -11,17 +11,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
+from skilld.agents import ADAPTERS
+from skilld.classify.backends import OFFLINE
 from skilld.cli import common
 from skilld.errors import UsageError
+from skilld.evals.results import outcomes_of, result_lines
+from skilld.evals.results import result_lines as evaluated
 from skilld.files import shell_quoted
 from skilld.git.staging_branch import STAGING_BRANCH
+from skilld.proposals.model import EVALS_PREFIX, IMPORT_PREFIX, MOVED_PREFIX, REVIEWS_PREFIX, TRIM_PREFIX, heard_by
+from skilld.proposals.poll import refresh
+from skilld.proposals.remarks import (
+    base_warning,
+    current_conflicts,
+    describe_age,
+    describe_borrowed_lines,
+    describe_decision,
+    describe_standing,
+    is_on_staging,
+    list_contradictions,
+    unwanted_said_again,
+)
+from skilld.store import Store
+from skilld.store.connection import DamagedError, StoreError
 from skilld.text import count_times, join_words
+from skilld.types import Op, Proposal, State, TargetKind
 
 if TYPE_CHECKING:
     from skilld.proposals.explain import Applicability, Part
-    from skilld.store import Store
-    from skilld.types import Proposal
-
 
 _FOLDERS_BELOW_TOP = 3  # from a skill's folder up to what its agent's folder is in
 _MAX_FLAGS = 3  # of one proposal in the list
@@ -30,8 +47,6 @@ _MAX_COMMAND_WIDTH = 32  # leaves room for a description beside the command
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.proposals.remarks import unwanted_said_again
-
     states = _parse_states(arguments.state)
     store = common.store_or_empty()
     refresh_or_warn(store)
@@ -67,9 +82,6 @@ def _read_open(found: Sequence[Proposal]) -> dict[str, Applicability]:
 
 
 def _print_row(store: Store, proposal: Proposal, applicability: Applicability | None) -> None:
-    from skilld.evals.results import result_lines as evaluated
-    from skilld.proposals.remarks import describe_age, describe_decision, describe_standing, list_contradictions
-
     state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
     head = f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}{state}"
     console.say(f"{head}  {console.plain(proposal.summary)}")
@@ -90,10 +102,6 @@ def _print_row(store: Store, proposal: Proposal, applicability: Applicability | 
 
 def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
     """Return a proposal as in `skilld proposals --json`; only an open one is on a branch."""
-    from skilld.evals.results import outcomes_of
-    from skilld.proposals.remarks import base_warning, current_conflicts
-    from skilld.types import TargetKind
-
     branch = proposal.branch if proposal.state.value == "open" else ""
     shown = asdict(proposal)
     is_general = proposal.target in {TargetKind.INSTRUCTIONS, TargetKind.RULES}
@@ -114,16 +122,12 @@ def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
 
 def _is_mergeable(store: Store, proposal: Proposal, applicability: Mapping[str, Applicability]) -> bool:
     """Whether plain `git merge skilld/staging` in the skill's folder would merge it, and nothing else."""
-    from skilld.proposals.remarks import base_warning, is_on_staging
-
     own = proposal.repo.startswith(f"{common.places().repositories}/")
     clean = proposal.id in applicability and applicability[proposal.id].can_merge
     return clean and is_on_staging(proposal) and not own and not base_warning(store, proposal)
 
 
 def _parse_states(text: str) -> Sequence[Any]:
-    from skilld.types import State
-
     if text == "all":
         return list(State)
     try:
@@ -134,9 +138,6 @@ def _parse_states(text: str) -> Sequence[Any]:
 
 def refresh_or_warn(store: Store) -> None:
     """Update the store from git; if nothing can be written, as on a full disk, warn and use what is stored."""
-    from skilld.proposals.poll import refresh
-    from skilld.store.connection import DamagedError, StoreError
-
     try:
         refresh(store)
     except DamagedError:
@@ -151,7 +152,6 @@ def refresh_or_warn(store: Store) -> None:
 def run_show(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.cli import learnings
-    from skilld.types import State
 
     store = common.store_or_empty()
     refresh_or_warn(store)
@@ -164,17 +164,8 @@ def run_show(arguments: argparse.Namespace) -> int:
 
 
 def _show(store: Store, proposal: Proposal, arguments: argparse.Namespace) -> int:
-    from skilld.evals.results import result_lines
     from skilld.jobs.relocation import agents_loading, personal_file_name
     from skilld.proposals.explain import Applicability, ProposalReader, describe_destination, diff, list_parts
-    from skilld.proposals.remarks import (
-        describe_age,
-        describe_borrowed_lines,
-        describe_decision,
-        describe_standing,
-        is_on_staging,
-        list_contradictions,
-    )
 
     lines = list(diff(proposal))
     is_open = proposal.state.value == "open"
@@ -255,9 +246,6 @@ def _quotes(proposal: Proposal) -> Iterator[str]:
 
 def unsure_origins(proposal: Proposal) -> Iterator[str]:
     """Yield a remark for each agent whose log may have taken a script's words for the person's."""
-    from skilld.agents import ADAPTERS
-    from skilld.proposals.model import heard_by
-
     for info in (ADAPTERS[agent].INFO for agent in heard_by(proposal) if agent in ADAPTERS):
         if info.unsure and proposal.evidence:
             yield f"the log of {info.title} does not distinguish {info.unsure} from what you typed"
@@ -266,7 +254,6 @@ def unsure_origins(proposal: Proposal) -> Iterator[str]:
 def other_copies(store: Store, proposal: Proposal) -> Iterator[str]:
     """Yield a remark for each copy of a proposal's skill beside it that agents load instead of this one."""
     from skilld.cli import inventory
-    from skilld.types import TargetKind
 
     path = Path(proposal.path)  # TOP/.claude/skills/NAME/SKILL.md
     if proposal.target is not TargetKind.SKILL or len(path.parents) <= _FOLDERS_BELOW_TOP:
@@ -284,8 +271,6 @@ def other_copies(store: Store, proposal: Proposal) -> Iterator[str]:
 
 def _loaded_by(proposal: Proposal) -> str:
     """Return which agents load the edited file; empty for a skill, and if none is known to."""
-    from skilld.types import TargetKind
-
     if proposal.target not in {TargetKind.INSTRUCTIONS, TargetKind.RULES, TargetKind.PERSONAL} or not proposal.agents:
         return ""
     everywhere = " in all your projects" if proposal.target is TargetKind.PERSONAL else ""
@@ -303,8 +288,6 @@ def _print_commands(commands: Sequence[tuple[str, str]]) -> None:
 
 def _print_parts(proposal: Proposal, parts: Sequence[Part], why: Sequence[str]) -> None:
     """Print the numbered parts of a proposal with their reasons, and how to decide on some of them."""
-    from skilld.types import Op
-
     console.line()
     for number, part in enumerate(parts, 1):
         console.say(console.plain(f"  part {number}  {part.line}"), 10)
@@ -322,9 +305,6 @@ def _print_parts(proposal: Proposal, parts: Sequence[Part], why: Sequence[str]) 
 
 def describe_judge(proposal: Proposal) -> str:
     """Name the judge of a proposal; one that code made of other things than a session's messages has none."""
-    from skilld.classify.backends import OFFLINE
-    from skilld.proposals.model import MOVED_PREFIX
-
     made_by_code = "-" in proposal.batch_id and not proposal.batch_id.startswith(MOVED_PREFIX)
     if proposal.model == OFFLINE and made_by_code:
         return "made without a model"
@@ -334,8 +314,6 @@ def describe_judge(proposal: Proposal) -> str:
 def describe_origin(proposal: Proposal) -> str:
     """Describe where a proposal came from: a session, or a verb."""
     if not proposal.evidence and not proposal.session_id:
-        from skilld.proposals.model import EVALS_PREFIX, IMPORT_PREFIX, REVIEWS_PREFIX, TRIM_PREFIX
-
         verbs = {EVALS_PREFIX: "skills eval", IMPORT_PREFIX: "skills import"}
         verbs |= {REVIEWS_PREFIX: "mine --reviews", TRIM_PREFIX: "trim"}
         return f"skilld {next((verb for at, verb in verbs.items() if proposal.batch_id.startswith(at)), 'consolidate')}"

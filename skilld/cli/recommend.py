@@ -10,18 +10,27 @@ import time
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skilld import console
+from skilld.classify.question_jobs import MatchSkills
 from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
 from skilld.git.top import folders_to_top
+from skilld.library.clusters import confidence, find_mentions, group_asks, learning_mention
+from skilld.library.recommend import (
+    Recommendation,
+    confidence_word,
+    model_recommendations,
+    recommend,
+    skill_summary,
+    skills_to_ask,
+)
+from skilld.library.rows import broken_reason, disabled_skills, merged_skills, offered_skills
+from skilld.skills import Skill
+from skilld.skills.write import body_of
+from skilld.store import Store
 from skilld.text import pluralize
-
-if TYPE_CHECKING:
-    from skilld.library.recommend import Recommendation
-    from skilld.skills import Skill
-    from skilld.store import Store
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -29,8 +38,6 @@ def run(arguments: argparse.Namespace) -> int:
     text = common.as_text(" ".join(arguments.text)).strip()
     if not text:
         raise UsageError("Which task?", "no text given", 'skilld recommend "write the release notes"')
-    from skilld.library.recommend import confidence_word
-
     found = find_recommendations(text, common.resolve_folder(arguments.project), ask=arguments.ask)
     if arguments.json:
         return common.write_json([asdict(one) for one in found])
@@ -49,10 +56,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def find_recommendations(text: str, project: Path, *, ask: bool = False) -> list[Recommendation]:
     """Return the recommendations for a task in a project; with `ask` a model chooses among the skills."""
-    from skilld.library.clusters import find_mentions
-    from skilld.library.recommend import recommend
-    from skilld.library.rows import broken_reason, disabled_skills, merged_skills, offered_skills
-
     store = common.store() if ask else common.store_or_empty()
     skills = inventory.all_skills([*folders_to_top(project)])
     off = {str(path) for path in (*disabled_skills(store), *merged_skills(skills))}
@@ -73,9 +76,7 @@ def _ask_model(
     store: Store, text: str, skills: list[Skill], found: list[Recommendation], project: Path
 ) -> list[Recommendation]:
     """Return the model's choice; if it does not answer, what keywords found."""
-    from skilld.classify.question_jobs import MatchSkills
     from skilld.cli.budgeted_model import BudgetedModel
-    from skilld.library.recommend import model_recommendations, skill_summary, skills_to_ask
     from skilld.protocol import NumbersResult
 
     model = BudgetedModel(store, common.settings(), "recommend", project)
@@ -92,8 +93,6 @@ def _ask_model(
 
 
 def _bodies(skills: list[Skill]) -> dict[Path, str]:
-    from skilld.skills.write import body_of
-
     found = {}
     for skill in skills:
         with suppress(SkilldError):
@@ -120,8 +119,6 @@ def run_suggest(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     if arguments.hook:
         return _print_hook(arguments.hook)
-    from skilld.library.recommend import confidence_word
-
     found = collect(common.resolve_folder(arguments.project))
     if arguments.json:
         return common.write_json(found)
@@ -143,8 +140,6 @@ def collect(project: Path) -> dict[str, Any]:
 
     `more` is the number of skills that are left out.
     """
-    from skilld.library.clusters import confidence, group_asks, learning_mention
-
     store = common.store_or_empty()
     folders = [*folders_to_top(project)]  # an agent that is started below the top of a project loads those above, too
     near = {skill.path: skill for folder in folders for skill in inventory.project_skills(folder)}

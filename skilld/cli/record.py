@@ -6,17 +6,16 @@ import argparse
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory, permissions
 from skilld.clock import rfc3339
 from skilld.errors import UsageError
-
-if TYPE_CHECKING:
-    from skilld.store import Store
-    from skilld.store.learnings import Learning
-    from skilld.store.tasks import Task
+from skilld.skills.find import FILE
+from skilld.store import Store
+from skilld.store.learnings import RECORDED, Learning
+from skilld.store.tasks import Task
+from skilld.types import Kind
 
 _CONFIDENCE_WITHOUT_SKILL = 0.5  # in what a task done without a skill taught
 
@@ -48,8 +47,6 @@ def record(arguments: argparse.Namespace) -> int:
 
 def _check_skills(store: Store, skills: list[str], project: Path) -> None:
     """Raise SkilldError if a named skill neither exists here nor was ever used in a session."""
-    from skilld.skills.find import FILE
-
     if skills:
         rows = inventory.library_rows(store, project / FILE)
         known = {*(row.name for row in rows), *(one.name for one in store.overview.used())}
@@ -94,8 +91,6 @@ def _format_value(name: str, value: object) -> str:
 def _build_task(arguments: argparse.Namespace) -> Task:
     import hashlib
 
-    from skilld.store.tasks import Task
-
     redact = common.redactor()
     at = rfc3339(time.time())
     prompt = redact(common.as_text(arguments.prompt))
@@ -131,8 +126,6 @@ def feedback(arguments: argparse.Namespace) -> int:
 
 def _build_learning(task: Task, tasks: list[Task]) -> Learning:
     from skilld.library.patterns import find_patterns, kind_of_work, learned_confidence
-    from skilld.store.learnings import RECORDED, Learning
-    from skilld.types import Kind
 
     alike = find_patterns([one for one in tasks if kind_of_work(one.prompt) == kind_of_work(task.prompt)])
     with_skill = find_patterns([one for one in tasks if set(one.skills) & set(task.skills)])

@@ -14,15 +14,14 @@ from skilld import console
 from skilld.cli import common
 from skilld.errors import SkilldError
 from skilld.files import write_atomically
+from skilld.report.gather import gather
+from skilld.report.lines import report_lines
 
 _MIN_WIDTH, _MAX_WIDTH = 40, 98  # columns
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.report.gather import gather
-    from skilld.report.lines import report_lines
-
     with closing(common.store_or_empty()) as store:
         report = gather(store, time.time(), words=arguments.with_words)
     if (path := arguments.html) is not None:

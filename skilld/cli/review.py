@@ -11,17 +11,18 @@ from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.errors import Exit, SkilldError
 from skilld.git.environment import scrub_environment
+from skilld.skills.set_aside import trash_folder
+from skilld.store import Store
+from skilld.types import State
 
 if TYPE_CHECKING:
     from skilld.review.controller import ReviewSession
     from skilld.review.generation import Generation
-    from skilld.store import Store
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.review.controller import ReviewContext, ReviewSession
-    from skilld.skills.set_aside import trash_folder
 
     removed = scrub_environment()
     where = common.places()
@@ -59,7 +60,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _find_reviewable(store: Store, given: str) -> str:
     """Return the ID of the proposal that a person names. Raises SkilldError if all of it is decided."""
     from skilld.proposals.remarks import find_descendants
-    from skilld.types import State
 
     proposal = common.find_proposal(store, given)
     if find_descendants(store, [proposal.id], store.proposals.in_states([State.OPEN, State.DROPPED])):

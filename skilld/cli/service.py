@@ -8,31 +8,31 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, setup, terminal
 from skilld.errors import NotRunningError, RefusedError, SkilldError
+from skilld.service.install import ServiceManager, manager
+from skilld.service.values import (
+    TERMINAL_REMEDY,
+    ServiceState,
+    StartCommand,
+    missing_variables,
+    needed_variables,
+    service_path,
+)
 from skilld.text import count_times
-
-if TYPE_CHECKING:
-    from skilld.service.install import ServiceManager
-    from skilld.service.values import ServiceState, StartCommand
 
 _LINGER_HINT = "The service stops when you log out. To keep it running: loginctl enable-linger"
 
 
 def service_manager() -> ServiceManager:
     """Return the service manager of this machine."""
-    from skilld.service.install import manager
-
     return manager(sys.platform, dict(os.environ), common.home(), common.places().config)
 
 
 def install(arguments: argparse.Namespace) -> int:
     """Install and start the service, or update it; --dry-run only shows its files."""
-    from skilld.service.values import TERMINAL_REMEDY
-
     manager = service_manager()
     if arguments.dry_run:
         for path, file in manager.files(_plan_start(manager, "leave")).items():
@@ -66,8 +66,6 @@ def install_service(manager: ServiceManager, environment: str | None) -> None:
 
 def _plan_start(manager: ServiceManager, consent: str | None) -> StartCommand:
     """Return how to start the service. Raises RefusedError if it would lack variables and nobody consented."""
-    from skilld.service.values import StartCommand, missing_variables, needed_variables, service_path
-
     settings = common.settings()
     wanted = needed_variables(os.environ, settings.model, has_key=settings.model_api_key is not None)
     missing = {} if consent == "leave" else missing_variables(wanted, manager.variables(wanted))

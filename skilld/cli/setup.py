@@ -11,8 +11,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from skilld import console
+from skilld.classify.backends import OFFLINE
+from skilld.classify.backends.agent_cli.clients import CLIENTS
+from skilld.classify.backends.choose import AGENT, PROVIDERS, local_ollama, model_address
 from skilld.cli import common, permissions, terminal
 from skilld.errors import Exit
+from skilld.files import find_program
+from skilld.store.meta import UNAVAILABLE_JUDGES
 from skilld.values import value_class
 
 if TYPE_CHECKING:
@@ -144,11 +149,6 @@ def ask_once(settings: Settings, file: Path) -> bool:
 
 def find_offers(environment: Mapping[str, str]) -> list[Offer]:
     """Return the possible judges: the agents themselves, a local Ollama, providers whose keys are set, the rules."""
-    from skilld.classify.backends import OFFLINE
-    from skilld.classify.backends.agent_cli.clients import CLIENTS
-    from skilld.classify.backends.choose import AGENT, PROVIDERS, local_ollama, model_address
-    from skilld.files import find_program
-
     found = []
     if here := [client for client in CLIENTS.values() if find_program(client.program, environment)]:
         names = ", ".join(client.title for client in here)
@@ -170,9 +170,6 @@ def find_offers(environment: Mapping[str, str]) -> list[Offer]:
 
 
 def _print_offers(found: Sequence[Offer]) -> None:
-    from skilld.classify.backends.agent_cli.clients import CLIENTS
-    from skilld.classify.backends.choose import AGENT
-
     console.say("Who should judge whether something you tell an agent is worth remembering?")
     if any(_SENT_TO_MODEL in one.sends for one in found):
         console.say(f"A model is sent {_SENT_TO_MODEL}. That takes {DAILY_USE}.")
@@ -228,7 +225,6 @@ def _ask_for_judge(found: Sequence[Offer], file: Path, settings: Settings, kept:
 
 def _describe_default(settings: Settings, kept: str) -> str:
     """Describe who judges if the person chooses nobody, or nobody else."""
-    from skilld.classify.backends import OFFLINE
     from skilld.settings import choose_back_end
 
     if kept:
@@ -240,7 +236,6 @@ def _describe_default(settings: Settings, kept: str) -> str:
 
 def _save_judge(file: Path, model: str, *, quiet: bool = False) -> None:
     from skilld.cli.config import write_setting
-    from skilld.store.meta import UNAVAILABLE_JUDGES
 
     write_setting(file, "model", model)
     common.store_or_empty().meta.delete(UNAVAILABLE_JUDGES)  # a judge that could not be asked may be logged in now

@@ -8,18 +8,42 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skilld import console
+from skilld.agents import ADAPTERS
+from skilld.classify.backends import OFFLINE, STARTED_WITHOUT
 from skilld.cli import common
 from skilld.clock import local_day, local_minute, parse_time, rfc3339, time_ago
+from skilld.daemon.lock import is_outdated, last_seen
+from skilld.daemon.settings_cache import (
+    BudgetLimits,
+    ShownSettings,
+    daemon_environment,
+    daemon_settings,
+    load_settings,
+    settings_origin,
+    shown_settings,
+)
 from skilld.errors import Exit, UsageError
+from skilld.files import free_bytes
 from skilld.git.staging_branch import STAGING_BRANCH
+from skilld.ingest.discover import find_roots, gone_roots
+from skilld.ingest.drift import drifts
+from skilld.proposals.remarks import (
+    describe_repeat,
+    describe_standing,
+    hours_left,
+    recently_stale,
+    staging_uses,
+    unwanted_said_again,
+)
+from skilld.store import Store, meta
+from skilld.store.batches import Delay
+from skilld.store.budget import TEST_QUESTION, raise_command, spent_limit
+from skilld.store.meta import DAEMON, MERGE_WARNINGS
 from skilld.text import count_times, format_usd, pluralize
-
-if TYPE_CHECKING:
-    from skilld.daemon.settings_cache import BudgetLimits, ShownSettings
-    from skilld.store import Store
+from skilld.types import State
 
 _WEEK_SECONDS = 7 * 86400.0
 
@@ -80,8 +104,6 @@ def _find_needs(shown: dict[str, Any]) -> list[dict[str, str]]:
 def collect() -> dict[str, Any]:
     """Return everything `status --json` shows."""
     from skilld.daemon import judges
-    from skilld.ingest.drift import drifts
-    from skilld.store import meta
 
     store = common.store_or_empty()
     running = bool(common.daemon_pid())
@@ -115,14 +137,6 @@ def collect() -> dict[str, Any]:
 
 def _in_use(store: Store, *, running: bool) -> tuple[ShownSettings, Mapping[str, str]]:
     """Return the settings and variables of the running daemon, or of this shell, whose settings must be valid."""
-    from skilld.daemon.settings_cache import (
-        daemon_environment,
-        daemon_settings,
-        load_settings,
-        settings_origin,
-        shown_settings,
-    )
-
     origin = settings_origin(common.places().settings_file, os.environ)
     settings = load_settings(store, origin) or shown_settings(common.settings())
     if not running:
@@ -138,17 +152,6 @@ def _judge(model: str, environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _proposals(store: Store, now: float) -> dict[str, Any]:
-    from skilld.proposals.remarks import (
-        describe_repeat,
-        describe_standing,
-        hours_left,
-        recently_stale,
-        staging_uses,
-        unwanted_said_again,
-    )
-    from skilld.store.meta import MERGE_WARNINGS
-    from skilld.types import State
-
     return {
         "proposals": {state.value: store.proposals.count(state) for state in State},
         "dropped": [
@@ -163,9 +166,6 @@ def _proposals(store: Store, now: float) -> dict[str, Any]:
 
 
 def _daemon(store: Store) -> dict[str, Any] | None:
-    from skilld.daemon.lock import last_seen
-    from skilld.store.meta import DAEMON
-
     seen_at = last_seen(common.places().lock)
     told: dict[str, Any] | None = store.meta.get(DAEMON)
     shown = {name: value for name, value in told.items() if name != "variables"} if told else None
@@ -183,9 +183,6 @@ def _batches(store: Store) -> dict[str, Any]:
 
 
 def _agents(store: Store, settings: ShownSettings) -> dict[str, Any]:
-    from skilld.agents import ADAPTERS
-    from skilld.ingest.discover import find_roots, gone_roots
-
     summary = store.transcripts.summary()
     configured = {agent: [Path(one) for one in folders] for agent, folders in settings.roots.items()}
     roots = find_roots(common.home(), os.environ, configured)
@@ -199,8 +196,6 @@ def _agents(store: Store, settings: ShownSettings) -> dict[str, Any]:
 
 
 def _spending(store: Store, budget: BudgetLimits, now: float) -> dict[str, Any]:
-    from skilld.store.budget import TEST_QUESTION, spent_limit
-
     spent, tests = store.usage.on(local_day(now)), store.usage.on(local_day(now), TEST_QUESTION).calls
     tokens = spent.tokens_in + spent.tokens_out
     return {
@@ -260,7 +255,6 @@ def _print_more(text: str, style: str = "yellow") -> None:
 
 def _low_disk() -> str:
     """Return that skilld can hardly store anything any more; empty if it can."""
-    from skilld.files import free_bytes
     from skilld.health.machine_checks import MIN_FREE, MIN_FREE_REMEDY
 
     state = common.places().state
@@ -271,7 +265,6 @@ def _low_disk() -> str:
 def _print_running(shown: dict[str, Any], begin: str) -> None:
     """Print whether the daemon runs or is paused, and whether it was started before an upgrade."""
     from skilld.cli.service import service_manager
-    from skilld.daemon.lock import is_outdated
     from skilld.health.checks import OUTDATED, restart_remedy
 
     running = console.paint("running", "green") if shown["running"] else "not running (start it: skilld run)"
@@ -284,7 +277,6 @@ def _print_running(shown: dict[str, Any], begin: str) -> None:
 
 
 def _failure_remedy(detail: str, daemon: dict[str, Any] | None) -> str:
-    from skilld.classify.backends import STARTED_WITHOUT
     from skilld.cli.service import service_manager
     from skilld.service.values import failure_remedy
 
@@ -294,8 +286,6 @@ def _failure_remedy(detail: str, daemon: dict[str, Any] | None) -> str:
 
 def _print_delays(shown: dict[str, Any], now: float) -> None:
     """Print why batches wait and when they are tried again, unless the judge's or the budget's line says it."""
-    from skilld.store.batches import Delay
-
     told = [*(one["why"] for one in shown["backend"]["agents"]), shown["budget"]["spent"]]
     goes_on = shown["running"] and not shown["paused"]
     for one in shown["delayed"]:
@@ -313,15 +303,11 @@ def _describe_today(calls: int, tokens: int, usd: float, tests: int) -> str:
 
 
 def _describe_spent(why: str) -> str:
-    from skilld.store.budget import raise_command
-
     return f"spent: {why}; the rest is on hold until tomorrow. To raise it: {raise_command(why)}"
 
 
 def _print_turns(turns: dict[str, int], judge: str) -> None:
     """Print what became of the turns, so that a person who expected a proposal sees whether they were judged."""
-    from skilld.classify.backends import OFFLINE
-
     missed = turns["judged"] - turns["taught"]
     fates = {
         "judged": f"judged: {turns['taught']:,} with a lasting instruction, {missed:,} without",
@@ -444,8 +430,6 @@ def _describe_budget(budget: dict[str, Any]) -> str:
 
 def collect_cost() -> dict[str, Any]:
     """Return everything `cost --json` shows."""
-    from skilld.store.budget import spent_limit
-
     settings = common.settings()
     store = common.store_or_empty()
     days = [

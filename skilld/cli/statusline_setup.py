@@ -15,6 +15,7 @@ from skilld.cli.sync import FileChange
 from skilld.errors import SkilldError
 from skilld.exchange import foreign_settings
 from skilld.files import read_regular
+from skilld.store.meta import STATUSLINES
 from skilld.values import value_class
 
 NONE = "none"
@@ -83,8 +84,6 @@ def install_status_line(name: str) -> None:
             one.write()
             console.say(f"Removed skilld's status line from {console.message(str(one.path))}.")
         return
-    from skilld.store.meta import STATUSLINES
-
     host = HOSTS[name]
     path = host.path().resolve()  # people link their settings to a repository
     before = _read_text(path)
@@ -106,8 +105,6 @@ def install_status_line(name: str) -> None:
 
 def removals() -> list[FileChange]:
     """Return the changes that remove skilld's part from each file. Raises SkilldError if one cannot be read."""
-    from skilld.store.meta import STATUSLINES
-
     found = []
     known = common.store_or_empty().meta.get(STATUSLINES, {})
     usual = {str(host.path().resolve()): {"place": name, "created": False} for name, host in HOSTS.items()}

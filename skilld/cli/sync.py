@@ -17,11 +17,12 @@ from skilld.errors import SkilldError, UsageError, cause_of
 from skilld.exchange import managed_block
 from skilld.exchange.managed_block import INSTRUCTION_FILES
 from skilld.files import read_regular, write_atomically
+from skilld.skills import Skill
+from skilld.store.meta import SYNCED_PROJECTS
 from skilld.text import pluralize, truncate
 
 if TYPE_CHECKING:
     from skilld.exchange.skill_list import Conflict, SkillList
-    from skilld.skills import Skill
 
 ContentChange = Callable[[bytes | None], bytes | None]
 _MAX_BYTES = 8 << 20  # of an instruction file; agents' own limits are far lower
@@ -145,8 +146,6 @@ def _print_left_out(whole: SkillList) -> None:
 
 def _remember_project(project: Path) -> None:
     """Store the project for `skilld uninstall`, before anything is written, so that no block is forgotten."""
-    from skilld.store.meta import SYNCED_PROJECTS
-
     meta = common.store().meta
     meta.set(SYNCED_PROJECTS, sorted({*meta.get(SYNCED_PROJECTS, []), str(project)}))
 

@@ -6,10 +6,11 @@ import argparse
 import os
 import shutil
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skilld import console
 from skilld.cli import common, terminal
@@ -17,21 +18,24 @@ from skilld.cli.config import write_setting
 from skilld.cli.daemon_job import run_as_job
 from skilld.clock import rfc3339, time_ago
 from skilld.errors import Exit, SkilldError, UsageError
+from skilld.exchange.outgoing import LeakCheck
 from skilld.files import shell_command
 from skilld.git.environment import scrub_environment
-from skilld.text import pluralize
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from skilld.git.repo import Repo
-    from skilld.store import Store
-    from skilld.team.candidates import Candidate
-    from skilld.team.membership import Membership
-    from skilld.team.records import Record
-    from skilld.team.refs import ReadResult
-    from skilld.team.sharing import Outgoing
-    from skilld.team.sync import Hub
+from skilld.git.objects import person_identity
+from skilld.git.remote import push_addresses
+from skilld.git.repo import Repo, open_repo
+from skilld.store import Store
+from skilld.store.meta import MOVED_TEAMS
+from skilld.team.candidates import Candidate, disagreements, group_candidates, with_states
+from skilld.team.membership import Membership, absolute_address, check_name, forget, load, save
+from skilld.team.project import read_status
+from skilld.team.records import Record, describe, encode
+from skilld.team.refs import ReadResult
+from skilld.team.sharing import Guard, Outgoing, gather_records, known_sessions
+from skilld.team.sync import RULES_BRANCH, Hub, open_hub, read_last_synced
+from skilld.team.sync import remove_ref as take_off
+from skilld.team.sync import sync as run
+from skilld.text import pluralize, without_login
 
 _NOT_JOINED = "Not joined"
 _WEEK_SECONDS = 7 * 86400.0
@@ -42,16 +46,12 @@ _WEEK_SECONDS = 7 * 86400.0
 
 def repository(arguments: argparse.Namespace) -> tuple[Repo, Mapping[str, str]]:
     """Return the repository that the person names, and the variables removed from this process's environment."""
-    from skilld.git.repo import open_repo
-
     removed = scrub_environment()
     return open_repo(common.resolve_folder(arguments.repo)), removed
 
 
 def require_membership(store: Store, repo: Repo) -> Membership:
     """Return the membership in this repository's team. Raises SkilldError if the person has not joined."""
-    from skilld.team.membership import load
-
     found = load(store, repo.toplevel, joined(store))
     if found is None:
         raise SkilldError("You have not joined a team here", str(repo.toplevel), "To join: skilld team join")
@@ -60,9 +60,6 @@ def require_membership(store: Store, repo: Repo) -> Membership:
 
 def team_hub(repo: Repo, membership: Membership, removed: Mapping[str, str]) -> Hub:
     """Return the connection to the team's remote."""
-    from skilld.team.sync import open_hub
-    from skilld.text import without_login
-
     folder = common.places().state / "team"
     with suppress(SkilldError):  # the remote is gone
         address = _remote_address(repo, membership.remote, removed)
@@ -80,10 +77,6 @@ def _open_team(arguments: argparse.Namespace) -> tuple[Store, Repo, Hub]:
 
 def outgoing(store: Store, repo: Repo, membership: Membership) -> Outgoing:
     """Return what the person shares, and what is kept back."""
-    from skilld.exchange.outgoing import LeakCheck
-    from skilld.git.objects import person_identity
-    from skilld.team.sharing import Guard, gather_records, known_sessions
-
     who = person_identity(repo.git)
     names = (who["NAME"], who["EMAIL"].partition("@")[0], os.environ.get("USER", ""))
     folders = (str(common.home()), str(repo.toplevel))
@@ -96,8 +89,6 @@ def outgoing(store: Store, repo: Repo, membership: Membership) -> Outgoing:
 
 def join(arguments: argparse.Namespace) -> int:
     """Join the team of a repository."""
-    from skilld.team.membership import Membership, check_name, load
-
     repo, removed = repository(arguments)
     store = common.store()
     if known := load(store, repo.toplevel, joined(store)):
@@ -127,15 +118,11 @@ def join(arguments: argparse.Namespace) -> int:
 
 def joined(store: Store) -> list[Path]:
     """Return the repositories whose teams the person joined by their settings, where they are now."""
-    from skilld.store.meta import MOVED_TEAMS
-
     moved = store.meta.get(MOVED_TEAMS, {})
     return [Path(moved.get(str(one), one)) for one in common.settings().team.repositories]
 
 
 def _write_joined(store: Store, repositories: list[Path]) -> None:
-    from skilld.store.meta import MOVED_TEAMS
-
     value = ",".join(dict.fromkeys(map(str, repositories)))
     write_setting(common.places().settings_file, "team.repositories", value or None)
     with store.transaction():
@@ -149,9 +136,6 @@ def _print_branch(pushed: str) -> None:
 
 
 def _remote_address(repo: Repo, remote: str, removed: Mapping[str, str]) -> str:
-    from skilld.git.remote import push_addresses
-    from skilld.team.membership import absolute_address
-
     if remote.startswith("-"):
         raise UsageError(_NOT_JOINED, f"{remote} is not a remote")
     found = push_addresses(repo, remote, removed)
@@ -180,8 +164,6 @@ def _print_preview(membership: Membership, shared: Outgoing, *, as_sent: bool) -
 
 def print_record(record: Record, *, as_sent: bool) -> None:
     """Print a record of a team or of machines: its rule and all that is sent with it, or its JSON."""
-    from skilld.team.records import describe, encode
-
     if as_sent:
         console.say(f"  {console.plain(encode(record).decode())}", style="green")
         return
@@ -196,10 +178,6 @@ def _print_kept_back(kept: Sequence[tuple[str, str]]) -> None:
 
 def leave(arguments: argparse.Namespace) -> int:
     """Leave the team of a repository."""
-    from skilld.team.membership import forget
-    from skilld.team.sync import RULES_BRANCH
-    from skilld.team.sync import remove_ref as take_off
-
     store, _, hub = _open_team(arguments)
     take_off(hub)
     _write_joined(store, [one for one in joined(store) if str(one) != hub.membership.repo])
@@ -236,10 +214,6 @@ def sync(arguments: argparse.Namespace) -> int:
 
 def status(arguments: argparse.Namespace) -> int:
     """List the team's rules."""
-    from skilld.team.candidates import disagreements
-    from skilld.team.membership import load
-    from skilld.team.sync import read_last_synced
-
     repo, removed = repository(arguments)
     store = common.store_or_empty()
     if arguments.json and load(store, repo.toplevel, joined(store)) is None:
@@ -271,9 +245,6 @@ def status(arguments: argparse.Namespace) -> int:
 
 def team_rules(hub: Hub, found: ReadResult) -> list[Candidate]:
     """Return the candidates with their standing."""
-    from skilld.team.candidates import group_candidates, with_states
-    from skilld.team.project import read_status
-
     one = hub.membership
     shown = read_status(hub.borrowed.git, one.base, one.rules, today=today())
     members = list(found.members.values())
@@ -289,9 +260,6 @@ def sync_and_save(
     store: Store, hub: Hub, records: Sequence[Record], *, first: bool = False
 ) -> tuple[Hub, ReadResult, str]:
     """Sync and store the result; return the updated hub, what was found, and the ref that was pushed to."""
-    from skilld.team.membership import save
-    from skilld.team.sync import sync as run
-
     done = run(hub, records, first=first)
     save(store, done.membership)
     return replace(hub, membership=done.membership), done.found, done.pushed
@@ -348,8 +316,6 @@ def _rule_json(one: Candidate) -> dict[str, Any]:
 
 def _sync_all() -> None:
     """Sync every team that the person joined, and update its pull request weekly if `team.auto_pr` says so."""
-    from skilld.team.membership import load, save
-
     removed, store, settings = scrub_environment(), common.store(), common.settings().team
     repositories = joined(store)
     for folder in repositories:
@@ -364,8 +330,6 @@ def _sync_all() -> None:
 
 def _sync_one(store: Store, folder: Path, removed: Mapping[str, str], *, weekly: bool) -> None:
     from skilld.cli.team_pr import update_pull_request
-    from skilld.git.repo import open_repo
-    from skilld.team.membership import save
 
     repo = open_repo(common.resolve_folder(folder))
     known, now = require_membership(store, repo), time.time()

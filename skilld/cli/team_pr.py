@@ -5,27 +5,38 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skilld import console
+from skilld.agents import ADAPTERS
 from skilld.cli import common, team
+from skilld.context.installed import contexts
+from skilld.context.tokenizer import tokenizer
 from skilld.errors import Exit
+from skilld.git.objects import person_ident
+from skilld.git.repo import Repo
+from skilld.store import Store
+from skilld.team.branch import BranchResult, LoadedFiles, commit_subject
+from skilld.team.hosts import Host, HostUnavailableError, PullRequest, parse_address
+from skilld.team.pull_request import (
+    TITLE,
+    BranchState,
+    choose,
+    describe,
+    new_rejections,
+    proposal_records,
+    push_branch,
+    read_branch_state,
+    write_branch,
+)
+from skilld.team.records import Record
+from skilld.team.refs import ReadResult
+from skilld.team.sync import RULES_BRANCH, Hub
 from skilld.text import pluralize
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from skilld.git.repo import Repo
-    from skilld.store import Store
-    from skilld.team.branch import BranchResult, LoadedFiles
-    from skilld.team.hosts import Host, PullRequest
-    from skilld.team.pull_request import BranchState
-    from skilld.team.records import Record
-    from skilld.team.refs import ReadResult
-    from skilld.team.sync import Hub
 
 
 def pull_request(arguments: argparse.Namespace) -> int:
@@ -34,8 +45,6 @@ def pull_request(arguments: argparse.Namespace) -> int:
     named = [common.as_text(name) for name in arguments.rules]
     if not arguments.json:
         return update_pull_request(common.store(), repo, removed, named, dry_run=arguments.dry_run)
-    from skilld.team.sync import RULES_BRANCH
-
     document: dict[str, Any] = {"branch": RULES_BRANCH, "remote": "", "commits": [], "url": None}
     with redirect_stdout(sys.stderr):
         code = update_pull_request(common.store(), repo, removed, named, dry_run=arguments.dry_run, document=document)
@@ -54,10 +63,6 @@ def update_pull_request(
 ) -> int:
     """Open or update a team's pull request with the rules that are ready or `named`; fills the JSON `document`."""
     document = {} if document is None else document
-    from skilld.git.objects import person_ident
-    from skilld.team.branch import commit_subject
-    from skilld.team.pull_request import choose, new_rejections, read_branch_state, write_branch
-
     membership = team.require_membership(store, repo)
     document["remote"] = membership.remote
     shared = team.outgoing(store, repo, membership)
@@ -90,9 +95,6 @@ def _push(
     store: Store, hub: Hub, state: BranchState, built: BranchResult, records: Sequence[Record]
 ) -> tuple[Hub, ReadResult, str]:
     """Push the branch, then tell the others. If killed in between, the next run finds the commits on the branch."""
-    from skilld.team.pull_request import proposal_records, push_branch
-    from skilld.team.sync import RULES_BRANCH
-
     push_branch(hub, state, built.tip)
     console.say(f"Pushed {pluralize(len(built.commits), 'commit')} to {RULES_BRANCH}.")
     return team.sync_and_save(store, hub, [*records, *proposal_records(built.commits, team.today())])
@@ -102,8 +104,6 @@ def _host(repo: Repo, hub: Hub) -> Host:
     """Return the host in the remote's own address, before any `insteadOf` setting of the person rewrites it."""
     import re
 
-    from skilld.team.hosts import Host, parse_address
-
     name = f"^remote\\.{re.escape(hub.membership.remote)}\\.url$"
     out = repo.git.call("config", "--null", "--get-regexp", name).out.decode("utf-8", "replace")
     address = out.split("\0")[0].partition("\n")[2] or hub.membership.address
@@ -112,9 +112,6 @@ def _host(repo: Repo, hub: Hub) -> Host:
 
 def _newest_pull(host: Host) -> tuple[PullRequest | None, str]:
     """Return the newest pull request of the branch, or None and why the host cannot be asked."""
-    from skilld.team.hosts import HostUnavailableError
-    from skilld.team.sync import RULES_BRANCH
-
     try:
         return next(iter(host.pulls(RULES_BRANCH)), None), ""
     except HostUnavailableError as error:
@@ -123,10 +120,6 @@ def _newest_pull(host: Host) -> tuple[PullRequest | None, str]:
 
 def _open_or_update(hub: Hub, found: ReadResult, host: Host, pull: PullRequest | None, host_problem: str) -> str | None:
     """Open or update the pull request; return its address, if there is one."""
-    from skilld.context.tokenizer import tokenizer
-    from skilld.team.pull_request import TITLE, describe
-    from skilld.team.sync import RULES_BRANCH
-
     one = hub.membership
     if host_problem:
         console.say(f"No pull request was opened: {console.plain(host_problem)}.")
@@ -162,9 +155,6 @@ def _print_built(built: BranchResult) -> None:
 def _loaded_by(repo: Repo) -> LoadedFiles:
     """Return the function that names the project files nearest to what each agent of a rule loads."""
     from functools import cache
-
-    from skilld.agents import ADAPTERS
-    from skilld.context.installed import contexts
 
     @cache
     def of(agents: tuple[str, ...]) -> tuple[str, ...]:

@@ -7,27 +7,37 @@ import os
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skilld import console
+from skilld.classify.backends import OFFLINE
+from skilld.classify.closed_questions import spare_parts
+from skilld.classify.question_jobs import FindRedundancy
 from skilld.cli import common, inventory
 from skilld.cli.budgeted_model import BudgetedModel
 from skilld.cli.progress import Progress
 from skilld.clock import rfc3339
+from skilld.context import Disk
+from skilld.context.installed import contexts
+from skilld.context.references import Project, dead_references
+from skilld.context.tokenizer import Tokenizer, tokenizer
+from skilld.context.values import Kind, Surprise
+from skilld.effect.figures import RuleState
+from skilld.effect.outcomes import collect, sessions_with_repeats
 from skilld.errors import SkilldError, cause_of
 from skilld.files import read_whole
 from skilld.git.environment import scrub_environment
+from skilld.proposals.amend import stage_and_store
+from skilld.proposals.poll import refresh
+from skilld.protocol import RedundancyResult
+from skilld.store import Store
 from skilld.text import fold_case, pluralize
-
-if TYPE_CHECKING:
-    from skilld.context.references import Project
-    from skilld.context.tokenizer import Tokenizer
-    from skilld.context.values import Surprise
-    from skilld.store import Store
-    from skilld.trim.code_cuts import DoubtfulLine, FileFacts
-    from skilld.trim.cuts import Cut
-    from skilld.trim.propose import PlannedCut, TrimmableFile
-    from skilld.trim.units import ParsedFile
+from skilld.trim.code_cuts import DoubtfulLine, FileFacts, certain_cuts, doubtful_lines
+from skilld.trim.cuts import MODEL_REASONS, Cut
+from skilld.trim.model_cuts import PieceAnswer, cuts_from_answers, numbered_texts
+from skilld.trim.propose import CutStatus, PlannedCut, TrimmableFile, instruction_files, plan, proposal, skill_files
+from skilld.trim.units import ParsedFile, parse_units
+from skilld.types import State
 
 _MAX_SENT_TOKENS = 60_000  # of one file
 
@@ -46,10 +56,6 @@ class FileCuts:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.context.tokenizer import tokenizer
-    from skilld.proposals.poll import refresh
-    from skilld.trim.propose import plan
-
     scrub_environment()
     store = common.store_or_empty() if arguments.dry_run and not arguments.ask else common.store()
     refresh(store)
@@ -77,14 +83,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def find_cuts(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -> tuple[list[FileCuts], str]:
     """Return what was found in each file, and the model that was asked."""
-    from skilld.context import Disk
-    from skilld.context.installed import contexts
-    from skilld.context.references import Project
-    from skilld.effect.figures import RuleState
-    from skilld.effect.outcomes import collect, sessions_with_repeats
-    from skilld.trim.propose import instruction_files, skill_files
-    from skilld.trim.units import parse_units
-
     project, settings = common.resolve_folder(arguments.project), common.settings()
     loaded = contexts(project, common.home(), os.environ)
     root = Path(next((one.root for one in loaded), project))
@@ -151,10 +149,6 @@ class _CutFinder:
 
     def find_in(self, file: TrimmableFile, parsed: ParsedFile, others: dict[str, ParsedFile]) -> FileCuts:
         """Return what was found in one file; if it may not be trimmed, only dead references and doubtful lines."""
-        from skilld.context.references import dead_references
-        from skilld.context.values import Kind, Surprise
-        from skilld.trim.code_cuts import FileFacts, certain_cuts, doubtful_lines
-
         path = file.ref.path
         text = parsed.file.data.decode("utf-8", "replace")
         dead = [*dead_references(text, path, self.tree)]
@@ -179,8 +173,6 @@ class _CutFinder:
 
 def _own_lines(store: Store, path: str) -> frozenset[str]:
     """Return the lines of a file that came from the person's own words, folded."""
-    from skilld.types import State
-
     made = [one for one in store.proposals.in_states([State.ACCEPTED, State.OPEN]) if one.path == path and one.evidence]
     lines = [line for one in made for operation in one.operations for line in operation.text.split("\n")]
     return frozenset(fold_case(line.strip().lstrip("-*+ ")) for line in lines if line.strip())
@@ -194,9 +186,6 @@ def _sent_tokens(parsed: ParsedFile, counter: Tokenizer) -> int:
 
 def _question_tokens(parsed: ParsedFile, counter: Tokenizer) -> int:
     """Return how many tokens the question about a file has, with the file in it."""
-    from skilld.classify.closed_questions import spare_parts
-    from skilld.trim.model_cuts import numbered_texts
-
     asked = spare_parts(numbered_texts(parsed)).request
     return counter.count(f"{asked.system}\n{asked.user}")
 
@@ -208,10 +197,6 @@ class _TrimModel(BudgetedModel):
         self, parsed: ParsedFile, known: FileFacts, counter: Tokenizer, found: list[Cut]
     ) -> tuple[list[Cut], str]:
         """Return the cuts that the model named and that passed the checks in code, or why it was not asked."""
-        from skilld.classify.question_jobs import FindRedundancy
-        from skilld.protocol import RedundancyResult
-        from skilld.trim.model_cuts import PieceAnswer, cuts_from_answers, numbered_texts
-
         if why := self.spent_limit():
             return [], f"the model was not asked because today's budget is spent ({why})"
         if not _sent_tokens(parsed, counter):
@@ -228,11 +213,6 @@ class _TrimModel(BudgetedModel):
 
 def _propose(store: Store, one: PlannedCut, model: str, counter: Tokenizer, *, dry: bool) -> tuple[str, str]:
     """Propose a cut if it is due; return the proposal's ID, or an empty one and the reason."""
-    from skilld.classify.backends import OFFLINE
-    from skilld.proposals.amend import stage_and_store
-    from skilld.trim.cuts import MODEL_REASONS
-    from skilld.trim.propose import CutStatus, proposal
-
     if dry or one.status is not CutStatus.PROPOSE:
         return one.proposal, ""
     lost = common.redactor()(one.cut.lost)
@@ -270,7 +250,6 @@ def _file_as_json(found: FileCuts) -> dict[str, Any]:
 
 def _print_cut(one: PlannedCut, name: str, trouble: str) -> None:
     from skilld.cli.context import short_path
-    from skilld.trim.propose import CutStatus
 
     cut = one.cut
     place = f"{short_path(one.ref.path, Path.cwd())}:{cut.line}"

@@ -10,17 +10,18 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, terminal
 from skilld.errors import Exit, NotRunningError, SkilldError
 from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
+from skilld.git.errors import NotTrackedError
+from skilld.service.install import uninstall
+from skilld.store import Store
+from skilld.store.meta import MACHINES, SHARED_COMMITS, SYNCED_PROJECTS, TEAMS
 from skilld.text import pluralize
-
-if TYPE_CHECKING:
-    from skilld.store import Store
+from skilld.types import State
 
 _UNREACHABLE = (
     "your repositories: commits of past proposals, on no branch, until git prunes them (to do that at once, then run "
@@ -42,7 +43,6 @@ class Removal:
 def service_removals() -> list[Removal]:
     """Return the service, if one is installed."""
     from skilld.cli.service import service_manager
-    from skilld.service.install import uninstall
 
     manager = service_manager()
     there = [path for path in manager.own_files() if path.exists()]
@@ -82,7 +82,6 @@ def stored_removals() -> tuple[list[Removal], list[str]]:
 
 def _block_removals(store: Store) -> tuple[list[Removal], list[str]]:
     from skilld.cli.sync import plan_removal
-    from skilld.store.meta import SYNCED_PROJECTS
 
     parts, troubles = [], []
     for project in map(Path, store.meta.get(SYNCED_PROJECTS, [])):
@@ -95,8 +94,6 @@ def _block_removals(store: Store) -> tuple[list[Removal], list[str]]:
 
 def _remote_leftovers(store: Store) -> list[str]:
     """Return what is on remotes, of teams and other machines: the person must remove it before uninstalling."""
-    from skilld.store.meta import MACHINES, TEAMS
-
     found = []
     if own := store.meta.get(MACHINES):
         found.append(f"{own['address']}: this machine's data (to delete it, first run: skilld machines leave)")
@@ -108,9 +105,7 @@ def _remote_leftovers(store: Store) -> list[str]:
 
 
 def _repository_removals(store: Store) -> tuple[list[Removal], list[str]]:
-    from skilld.git.errors import NotTrackedError
     from skilld.proposals.remove_refs import plan_removal, remove_refs
-    from skilld.store.meta import SHARED_COMMITS
 
     own, shared = common.places().repositories, store.meta.get(SHARED_COMMITS, {})
     parts: list[Removal] = []
@@ -210,8 +205,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _warn_of_undecided() -> None:
-    from skilld.types import State
-
     try:
         proposals = common.store_or_empty().proposals
         undecided = {state: proposals.in_states([state]) for state in (State.OPEN, State.DROPPED)}

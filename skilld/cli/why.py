@@ -7,7 +7,7 @@ import os
 import re
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skilld import console
 from skilld.cli import common
@@ -16,12 +16,16 @@ from skilld.clock import parse_time, time_ago
 from skilld.errors import SkilldError, UsageError
 from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
+from skilld.git.errors import NotTrackedError
+from skilld.git.repo import find_tracked
+from skilld.library.passages import plain_text
+from skilld.proposals.explain import Origin, find_origin, uncommitted_origin
+from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE, top_folder
+from skilld.proposals.remarks import describe_age, describe_doubt
+from skilld.store import Store
 from skilld.text import truncate
-
-if TYPE_CHECKING:
-    from skilld.proposals.explain import Origin
-    from skilld.store import Store
-    from skilld.types import Proposal, Update
+from skilld.types import OBSERVED_TURN, Proposal, Update
+from skilld.words import content_stems, stems
 
 _MAX_OTHER_CHARS = 200  # of the other changes in a proposal
 _PLACE_PATTERN = re.compile(r".*:\d+|\S*/\S*|\S*\.\w{1,5}", re.ASCII)  # a file, existing or not, rather than words
@@ -31,9 +35,6 @@ _Line = tuple[Path, int, str]
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.git.errors import NotTrackedError
-    from skilld.proposals.explain import find_origin, uncommitted_origin
-
     scrub_environment()
     store = common.store_or_empty()
     if arguments.place and store.proposals.find(common.as_text(arguments.place)):
@@ -73,9 +74,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _is_tracked(path: Path) -> bool:
     """Whether a repository of the person's tracks a file, rather than one of skilld's own."""
-    from skilld.git.errors import NotTrackedError
-    from skilld.git.repo import find_tracked
-
     try:
         return bool(find_tracked(path))
     except NotTrackedError:
@@ -107,8 +105,6 @@ def _added_lines(store: Store, given: str) -> list[_Line]:
 
 def _find_lines(store: Store, words: str) -> list[_Line]:
     """Return the lines added by accepted proposals that contain all of these words. Raises UsageError if none does."""
-    from skilld.words import content_stems, stems
-
     if not words.strip():
         raise UsageError("Which line?", "no file and no words given", "For example: skilld why CLAUDE.md:12")
     wanted = content_stems(words) or stems(words)
@@ -168,7 +164,6 @@ def _proposals_behind(store: Store, path: Path, origin: Origin) -> list[Proposal
 def _moved_here(store: Store, path: Path, line: str) -> list[Proposal]:
     """Return the accepted proposals of the same folder that added a line to a file which has it no more."""
     from skilld.effect.rule_lines import text_of
-    from skilld.proposals.model import top_folder
 
     near = [one for one in store.proposals.accepted() if path.is_relative_to(top_folder(one))]
     added = [one for one in near if one.path != str(path) and line in _lines_added_by(one)]
@@ -191,15 +186,11 @@ def _update_behind(proposal: Proposal, line: str) -> Update | None:
 
 
 def _was_edited(proposal: Proposal) -> bool:
-    from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE
-
     return proposal.note in {CHANGED_NOTE, EDITED_NOTE}
 
 
 def _quotes_about(proposal: Proposal, line: str) -> list[str]:
     """Return the quotes of a proposal; of one that the person edited, only those that share a word with the line."""
-    from skilld.words import content_stems
-
     quotes = [evidence.quote for evidence in proposal.evidence]
     return [one for one in quotes if not _was_edited(proposal) or content_stems(one) & content_stems(line)]
 
@@ -220,7 +211,6 @@ def _merged_line(store: Store, proposal: Proposal, line: str) -> tuple[str, int]
     """Return the skill that a line was merged from, or "", and the line's number there, 0 if it is not there now."""
     from skilld.effect.rule_lines import text_of
     from skilld.library.consolidate import merge_source
-    from skilld.library.passages import plain_text
 
     name, path = merge_source(proposal, store.proposals.all())
     lines = enumerate(text_of(str(path)).splitlines(), 1) if path else ()
@@ -228,8 +218,6 @@ def _merged_line(store: Store, proposal: Proposal, line: str) -> tuple[str, int]
 
 
 def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
-    from skilld.types import OBSERVED_TURN
-
     update = _update_behind(proposal, line)
     name, number = _merged_line(store, proposal, line)
     return {
@@ -244,9 +232,6 @@ def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
 
 
 def _print_why(store: Store, proposal: Proposal, line: str) -> None:
-    from skilld.proposals.remarks import describe_age, describe_doubt
-    from skilld.types import OBSERVED_TURN
-
     update = _update_behind(proposal, line)
     accepted = store.proposals.accepted_at(proposal.id)
     now = time.time()

@@ -8,7 +8,6 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory, terminal
@@ -16,12 +15,12 @@ from skilld.clock import parse_time, time_ago
 from skilld.errors import Exit, SkilldError, UsageError
 from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
+from skilld.library.archive import archive_skill, move_to_trash, remove_leftovers, restore_skill
+from skilld.library.rows import LibraryRow
+from skilld.paths import private_dir
+from skilld.skills.set_aside import ArchivedSkill, archived_skills, restore_command, trash_folder
+from skilld.store import Store
 from skilld.text import join_words, pluralize
-
-if TYPE_CHECKING:
-    from skilld.library.rows import LibraryRow
-    from skilld.skills.set_aside import ArchivedSkill
-    from skilld.store import Store
 
 # Shared by archiving and deleting: which skills may be moved.
 
@@ -49,9 +48,6 @@ _NOT_ARCHIVED = "The skill was not archived"
 
 def archive(arguments: argparse.Namespace) -> int:
     """Move a skill's folder to the archive, and list the open proposals for it."""
-    from skilld.library.archive import archive_skill, remove_leftovers
-    from skilld.skills.set_aside import restore_command
-
     store, row = _find_movable(arguments.name, _NOT_ARCHIVED)
     _warn_of_loss(store, row)
     where = _archive_folder()
@@ -83,9 +79,6 @@ def _print_waiting(store: Store, row: LibraryRow) -> None:
 
 def restore(arguments: argparse.Namespace) -> int:
     """Return an archived skill to its place; without a name, list the archived skills."""
-    from skilld.library.archive import remove_leftovers, restore_skill
-    from skilld.skills.set_aside import archived_skills
-
     there = archived_skills(common.places().archive)
     if arguments.name is None:
         return _print_archived(there, as_json=arguments.json)
@@ -127,8 +120,6 @@ def _find_archived(there: list[ArchivedSkill], given: str) -> ArchivedSkill:
 
 
 def _archive_folder() -> Path:
-    from skilld.paths import private_dir
-
     where = common.places()
     private_dir(where.data)
     return private_dir(where.archive)
@@ -141,9 +132,6 @@ _NOT_DELETED = "The skill was not deleted"
 
 def run_delete(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.library.archive import move_to_trash
-    from skilld.skills.set_aside import trash_folder
-
     store, row = _find_movable(arguments.name, _NOT_DELETED)
     folder = row.path.parent
     _warn_of_loss(store, row)

@@ -7,14 +7,13 @@ import argparse
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.errors import UsageError
+from skilld.library.rows import set_enabled
+from skilld.skills import Source
 from skilld.text import pluralize
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run either verb."""
-    from skilld.library.rows import set_enabled
-    from skilld.skills import Source
-
     if bool(arguments.names) + arguments.all + arguments.custom != 1:
         raise UsageError("Which skills?", "give their names, --all or --custom", "List them: skilld skills list")
     store, on = common.store(), arguments.action == "enable"

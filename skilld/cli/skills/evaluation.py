@@ -7,26 +7,34 @@ import os
 import sys
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from skilld import console
+from skilld.classify.backends import OFFLINE, Spec
+from skilld.classify.backends.choose import choose
 from skilld.cli import common, inventory, terminal
 from skilld.cli.progress import Progress
 from skilld.cli.skills import evaluation_output
 from skilld.cli.skills.evaluation_output import CaseCollection
 from skilld.clock import local_day
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
+from skilld.evals import stored_cases
+from skilld.evals.grow import SessionMessages, grow
+from skilld.evals.plan import ComparedTexts, Estimate, Plan, estimate, pending_pairs
+from skilld.evals.results import EvalOutcome, eval_outcome
+from skilld.evals.run import EvalRun
+from skilld.evals.significance import Comparison, pairs_needed
+from skilld.evals.stored_cases import CaseToRun
 from skilld.git.environment import scrub_environment
+from skilld.git.line_diff import undo
+from skilld.library.rows import LibraryRow
+from skilld.proposals.explain import read_versions
+from skilld.proposals.poll import refresh
+from skilld.proposals.refit import Edit
+from skilld.skills import opt_out
+from skilld.store import Store
+from skilld.store.budget import spent_limit
 from skilld.text import format_usd
-
-if TYPE_CHECKING:
-    from skilld.classify.backends import Spec
-    from skilld.evals.plan import ComparedTexts, Estimate, Plan
-    from skilld.evals.results import EvalOutcome
-    from skilld.evals.stored_cases import CaseToRun
-    from skilld.library.rows import LibraryRow
-    from skilld.store import Store
-    from skilld.types import Proposal, Usage
+from skilld.types import Proposal, State, Usage
 
 _NOT_EVALUATED = "The skill was not evaluated"
 _MAX_RUNS = 200
@@ -35,8 +43,6 @@ _MODEL_NEEDED = "a model is needed to write the answers; to choose one: skilld s
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.proposals.poll import refresh
-
     if arguments.runs is not None and not 1 <= arguments.runs <= _MAX_RUNS:
         raise UsageError("Invalid number of runs", str(arguments.runs), f"Use a number from 1 to {_MAX_RUNS}.")
     scrub_environment()
@@ -60,11 +66,6 @@ class _Evaluation:
 
     def run(self) -> int:
         """Gather the cases, print the plan, confirm, run, report; return the exit code."""
-        from skilld.classify.backends import OFFLINE
-        from skilld.evals.plan import ComparedTexts, estimate, pending_pairs
-        from skilld.evals.run import EvalRun
-        from skilld.skills import opt_out
-
         if why := opt_out(self._row.path, self._row.name):
             raise RefusedError(_NOT_EVALUATED, why)
         edit, current = self._find_edit(), inventory.skill_text(self._row.skill)
@@ -110,10 +111,6 @@ class _Evaluation:
 
     def _gather_cases(self, edit: Proposal | None) -> CaseCollection:
         """Grow cases, save the new ones, and return all of them, including those of the edit itself."""
-        from skilld.evals import stored_cases
-        from skilld.evals.grow import SessionMessages, grow
-        from skilld.types import State
-
         settings = self._settings
         into = self._arguments.into_repository
         place = stored_cases.case_files(self._row.skill, settings.targets, into_repository=into)
@@ -148,7 +145,6 @@ class _Evaluation:
 
     def _specs(self) -> tuple[Spec, Spec]:
         """Return the back-end that is tested, and the one that judges."""
-        from skilld.classify.backends.choose import choose
         from skilld.settings import choose_back_end
 
         settings, agent = self._settings, self._corrected_agent()
@@ -167,24 +163,17 @@ class _Evaluation:
         return found[-1].agent if found else next(iter(self._row.skill.agents), "")
 
     def _plan(self, sides: ComparedTexts, spec: Spec, judge: Spec) -> Plan:
-        from skilld.evals.plan import Plan
-        from skilld.evals.significance import pairs_needed
-
         cases = self._cases
         pairs = self._arguments.runs or pairs_needed(len(cases))
         pairs = -(-pairs // len(cases)) * len(cases)  # the same number for each case
         return Plan(self._row.name, str(self._row.path), sides, tuple(cases), pairs, spec.model, judge.model)
 
     def _stored_outcome(self, plan: Plan) -> EvalOutcome | None:
-        from skilld.evals.results import eval_outcome
-
         stored = self._store.evals.get(plan.id)
         return eval_outcome(stored, self._store.evals.runs(plan.id)) if stored is not None else None
 
     def _confirm(self, plan: Plan, expected: Estimate, spec: Spec) -> bool:
         """Check today's budget, print the cost, and return whether the person agrees."""
-        from skilld.store.budget import spent_limit
-
         today = self._spent_today()
         if why := spent_limit(today, self._settings.budget):
             raise SkilldError(_NOT_EVALUATED, f"today's budget is spent: {why}", "To see what was spent: skilld cost")
@@ -212,8 +201,6 @@ class _Evaluation:
         return Exit.OK if self._arguments.dry_run else Exit.FAILURE
 
     def _report(self, outcome: EvalOutcome | None, stopped: str) -> int:
-        from skilld.evals.significance import Comparison
-
         if self._arguments.json:
             self._write_json(outcome, stopped)
         elif outcome is not None:
@@ -232,12 +219,6 @@ class _Evaluation:
 
 def _sides_of_edit(edit: Proposal, current: str, *, without: bool) -> ComparedTexts:
     """Return the current text with and without the edit of a proposal."""
-    from skilld.evals.plan import ComparedTexts
-    from skilld.git.line_diff import undo
-    from skilld.proposals.explain import read_versions
-    from skilld.proposals.refit import Edit
-    from skilld.types import State
-
     state = edit.state
     if without is not (state is State.ACCEPTED):
         why, how = ("has not been accepted", "--with") if without else ("is already accepted", "--without")

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
+from skilld.evals.checks import parse_literal
+from skilld.evals.significance import GOOD_SHARE, POWER, Comparison, detectable_share, interval
+from skilld.mining.questions import Terms, model_rates
 from skilld.text import fold, format_usd, pluralize, truncate
+from skilld.types import Proposal, Usage
 
 if TYPE_CHECKING:
     from skilld.evals.case_file import Case
@@ -17,9 +21,7 @@ if TYPE_CHECKING:
     from skilld.evals.plan import Estimate, Plan
     from skilld.evals.results import EvalOutcome
     from skilld.evals.stored_cases import CaseFiles, CaseToRun
-    from skilld.mining.questions import Terms
     from skilld.settings import Settings
-    from skilld.types import Proposal, Usage
 
 _MAX_SHOWN_CHARS = 100  # of a prompt or an answer
 
@@ -39,8 +41,6 @@ class CaseCollection:
 
 def print_cases(found: CaseCollection, chosen: Sequence[CaseToRun], *, dry: bool) -> None:
     """Print the cases, which of them will be run, and where new ones were saved."""
-    from skilld.evals.checks import parse_literal
-
     ours = {id(one) for one in chosen}
     for one in found.cases:
         why = one.case.obstacle or ("" if id(one) in ours else "left out by --case")
@@ -77,8 +77,6 @@ def _describe_new(found: CaseCollection, *, dry: bool) -> list[str]:
 
 def describe_power(pairs: int) -> str:
     """Describe the smallest drop in the pass rate that this many pairs can detect."""
-    from skilld.evals.significance import GOOD_SHARE, POWER, detectable_share
-
     seen = detectable_share(pairs)
     if seen is None:
         return f"{pluralize(pairs, 'run')} per side: too few to detect any drop."
@@ -88,8 +86,6 @@ def describe_power(pairs: int) -> str:
 
 def estimate_usd(expected: Estimate, plan: Plan, terms: Terms) -> float | None:
     """Estimate the cost in US dollars; None if a price is not known."""
-    from skilld.mining.questions import model_rates
-
     models = list(dict.fromkeys((plan.model, plan.judge)))
     rates = [one for one in model_rates(models, terms).values() if one is not None]
     if len(rates) < len(models):
@@ -113,8 +109,6 @@ def budget_shortfall(expected: Estimate, usd: float | None, today: Usage, settin
 
 def print_outcome(found: EvalOutcome, stopped: str) -> None:
     """Print the result of an evaluation."""
-    from skilld.evals.significance import Comparison, interval
-
     word = found.verdict
     colour = {Comparison.WORSE: "red", Comparison.BETTER: "green"}.get(word, "yellow") if word is not None else "yellow"
     console.say(found.sentence, style=colour)
@@ -139,8 +133,6 @@ def as_json(
     name: str, path: Path, found: CaseCollection, chosen: Sequence[CaseToRun], *, dry: bool, more: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the JSON document of `skills eval`; `more` is added to it."""
-    from skilld.evals.checks import parse_literal
-
     ours = {id(one) for one in chosen}
     return {
         "skill": name,
@@ -176,8 +168,6 @@ def as_json(
 
 def plan_json(plan: Plan | None, expected: Estimate | None) -> dict[str, Any]:
     """Return the plan and its cost as JSON."""
-    from skilld.evals.significance import GOOD_SHARE, POWER, detectable_share
-
     if plan is None or expected is None:
         return {"plan": None}
     return {

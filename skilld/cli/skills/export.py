@@ -11,17 +11,25 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skilld import console
 from skilld.cli import common, inventory
+from skilld.edit.operations import mark_front_matter
 from skilld.errors import RefusedError, SkilldError, UsageError, cause_of
+from skilld.exchange import document as yaml_text
+from skilld.exchange.document import UsageStats, to_document
+from skilld.exchange.incoming import ARCHIVE_SUFFIXES
+from skilld.exchange.outgoing import without_sessions
 from skilld.files import read_regular, shell_quoted, write_atomically
 from skilld.git.environment import scrub_environment
-
-if TYPE_CHECKING:
-    from skilld.library.rows import LibraryRow
-    from skilld.store import Store
+from skilld.library.rows import LibraryRow
+from skilld.markdown.skill_file import parse
+from skilld.proposals.repositories import find_file
+from skilld.skills.draft import left_out_keys, read_draft
+from skilld.skills.find import FILE
+from skilld.store import Store
+from skilld.types import Op, Operation
 
 _MAX_FILES, _MAX_SHOWN = 1000, 5  # other files in a skill's folder: examined, and printed
 _NOT_EXPORTED = "Nothing was exported"
@@ -55,9 +63,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _target_paths(rows: list[LibraryRow], out: Path | None, arguments: argparse.Namespace) -> list[Path | None]:
     """Return the file for each skill, None for standard output. Raises UsageError if two would be the same."""
-    from skilld.exchange.incoming import ARCHIVE_SUFFIXES
-    from skilld.skills.find import FILE
-
     is_folder = out is not None and out.is_dir()
     if out is not None and not is_folder and out.suffix.lower() in ARCHIVE_SUFFIXES:
         cause = f"{out.name} would be an archive, and skills are written as text"
@@ -130,8 +135,6 @@ def _write_files(files: list[_NewFile]) -> None:
 
 def _warn_of_losses(row: LibraryRow, arguments: argparse.Namespace, *, is_masked: bool) -> None:
     """Warn of what the exported text lacks although the skill may need it."""
-    from skilld.skills.draft import left_out_keys
-
     name = console.plain(row.name)
     if is_masked:
         sys.stderr.write(f"skilld: {name}: masked something that looks like a secret\n")
@@ -154,11 +157,6 @@ def _export_text(
     store: Store, row: LibraryRow, arguments: argparse.Namespace, redact: Callable[[str], str]
 ) -> tuple[str, bool]:
     """Return the text to write, without secrets, and whether there were any."""
-    from skilld.exchange import document as yaml_text
-    from skilld.exchange.document import UsageStats, to_document
-    from skilld.exchange.outgoing import without_sessions
-    from skilld.skills.draft import read_draft
-
     said = inventory.skill_text(row.skill, exact=True)
     evidence = _collect_evidence(store, row) if arguments.with_evidence else None
     if evidence is None:
@@ -203,8 +201,6 @@ class _Evidence:
 
 def _collect_evidence(store: Store, row: LibraryRow) -> _Evidence:
     """Return what the skill itself says of where it came from, and what its accepted proposals do."""
-    from skilld.skills.draft import read_draft
-
     draft = read_draft(inventory.skill_text(row.skill), row.name)
     accepted = [one for one in store.proposals.accepted() if one.path == str(row.path) and one.evidence]
     turns = {piece.turn for one in accepted for piece in one.evidence}  # a mined proposal joins several sessions
@@ -222,8 +218,6 @@ def _collect_evidence(store: Store, row: LibraryRow) -> _Evidence:
 
 def _git_name(row: LibraryRow) -> str:
     """Return the person's name in git, empty if git has none or does not track the skill."""
-    from skilld.proposals.repositories import find_file
-
     scrub_environment()
     try:
         return find_file(row.path).repo.git.settings(r"^user\.name$").get("user.name", "")
@@ -233,10 +227,6 @@ def _git_name(row: LibraryRow) -> str:
 
 def _mark_provenance(text: str, evidence: _Evidence) -> str:
     """Return a SKILL.md with its sessions and author in its metadata."""
-    from skilld.edit.operations import mark_front_matter
-    from skilld.markdown.skill_file import parse
-    from skilld.types import Op, Operation
-
     file = parse(text.encode())
     front = file.front
     try:

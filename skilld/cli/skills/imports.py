@@ -7,20 +7,30 @@ import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.clock import rfc3339
 from skilld.errors import SkilldError, UsageError
+from skilld.exchange.incoming import (
+    ImportedSkill,
+    NameTakenError,
+    SourceSkill,
+    find_place,
+    find_skills,
+    import_proposal,
+    import_skill,
+    is_address,
+    similarity_flags,
+)
 from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
+from skilld.proposals.amend import stage_and_store
+from skilld.skills.draft import SHORT_NAMES
+from skilld.store import Store
 from skilld.text import pluralize
-
-if TYPE_CHECKING:
-    from skilld.exchange.incoming import ImportedSkill, SourceSkill
-    from skilld.store import Store
-    from skilld.types import Proposal
+from skilld.types import Proposal
 
 
 @dataclass(frozen=True)
@@ -35,8 +45,6 @@ class _ImportResult:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.exchange.incoming import NameTakenError, find_skills
-
     removed = scrub_environment()
     if arguments.project:
         arguments.project = common.resolve_folder(arguments.project)
@@ -106,16 +114,10 @@ def _confirm(found: list[SourceSkill], arguments: argparse.Namespace) -> None:
 
 def _full_source(source: str) -> str:
     """Return a source as it can be found again from any folder."""
-    from skilld.exchange.incoming import is_address
-
     return common.as_text(source if is_address(source) else str(common.expand_path(source).resolve()))
 
 
 def _import_skill(store: Store, found: SourceSkill, arguments: argparse.Namespace) -> _ImportResult:
-    from skilld.exchange.incoming import find_place, import_proposal, import_skill, similarity_flags
-    from skilld.proposals.amend import stage_and_store
-    from skilld.skills.draft import SHORT_NAMES
-
     kind = SHORT_NAMES[arguments.kind] if arguments.kind else None
     name = common.as_text(arguments.name)
     imported = None

@@ -13,12 +13,24 @@ from skilld import console
 from skilld.cli import common, inventory
 from skilld.clock import rfc3339, time_ago
 from skilld.errors import UsageError
+from skilld.library.rows import (
+    BROKEN,
+    MERGED,
+    PLAIN_KIND,
+    LibraryRow,
+    broken_reason,
+    long_by,
+    matches_search,
+    merged_skills,
+)
+from skilld.skills.draft import SHORT_NAMES
+from skilld.skills.spec import MAX_LINES
+from skilld.store import Store
 from skilld.text import pluralize
+from skilld.types import State
 
 if TYPE_CHECKING:
     from skilld.library.recommend import Profile
-    from skilld.library.rows import LibraryRow
-    from skilld.store import Store
 
 _SOURCES = ("evolving", "project", "user", "plugin")
 _ORDERS: dict[str, Callable[[LibraryRow], float]] = {
@@ -45,13 +57,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print_merged(store: Store, shelved: Sequence[LibraryRow], chosen: Sequence[LibraryRow]) -> None:
     """Say of each merged skill whether it can be archived or has something left."""
-    from skilld.cli.consolidate import has_more
-    from skilld.library.rows import MERGED, merged_skills
-
     takers = merged_skills(row.skill for row in shelved)
     for row in chosen:
         if MERGED not in row.marks:
             continue
+        from skilld.cli.consolidate import has_more  # late: few skills are merged
+
         name, taker = row.name, takers[row.path]
         if has_more(store, taker.path, row.path):
             both = (inventory.typed_name(one.name, one.path, shelved) for one in (taker, row.skill))
@@ -63,9 +74,6 @@ def _print_merged(store: Store, shelved: Sequence[LibraryRow], chosen: Sequence[
 
 
 def _print_broken(chosen: Sequence[LibraryRow]) -> None:
-    from skilld.library.rows import BROKEN, broken_reason, long_by
-    from skilld.skills.spec import MAX_LINES
-
     for row in chosen:
         if BROKEN in row.marks:
             why = f"{row.name} is broken, so agents may not use it: {broken_reason(row.skill)}"
@@ -78,9 +86,6 @@ def _print_broken(chosen: Sequence[LibraryRow]) -> None:
 
 def _chosen_kind(given: str | None, rows: Sequence[LibraryRow]) -> str | None:
     """Return the kind that the person named, if any. Raises UsageError if there is no such kind."""
-    from skilld.library.rows import PLAIN_KIND
-    from skilld.skills.draft import SHORT_NAMES
-
     kind = SHORT_NAMES.get(given or "", given)
     known = {PLAIN_KIND, *SHORT_NAMES.values(), *(row.kind for row in rows)}
     if kind is not None and kind not in known:
@@ -89,8 +94,6 @@ def _chosen_kind(given: str | None, rows: Sequence[LibraryRow]) -> str | None:
 
 
 def _matching_rows(rows: Sequence[LibraryRow], arguments: argparse.Namespace) -> list[LibraryRow]:
-    from skilld.library.rows import matches_search
-
     project = common.resolve_folder(arguments.project) if arguments.project else None
     words = common.as_text(arguments.search)
     kind = _chosen_kind(arguments.kind, rows)
@@ -145,7 +148,6 @@ def run_profile(arguments: argparse.Namespace) -> int:
 def _build_profile(project: Path | None) -> Profile:
     from skilld.library.clusters import learning_mention, proposal_instructions
     from skilld.library.recommend import build_profile
-    from skilld.types import State
 
     store = common.store_or_empty()
     states = [state for state in State if state is not State.SUPERSEDED]

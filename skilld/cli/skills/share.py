@@ -5,24 +5,27 @@ from __future__ import annotations
 import argparse
 import shlex
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.cli.skills.export import warn_of_other_files
 from skilld.errors import Exit, RefusedError, RetryError, UsageError
+from skilld.exchange.incoming import is_address
+from skilld.exchange.outgoing import BRANCH_PREFIX, LeakCheck, put_on_branch, redact_skill, restore_branch
 from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
-from skilld.text import count_times, pluralize
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from skilld.exchange.outgoing import LeakCheck
-    from skilld.git.repo import Repo
-    from skilld.library.rows import LibraryRow
+from skilld.git.errors import NotTrackedError
+from skilld.git.managed_repos import root_of, track
+from skilld.git.remote import addresses_from, push, push_addresses
+from skilld.git.repo import Repo
+from skilld.git.state import git_dir_of
+from skilld.library.rows import LibraryRow
+from skilld.proposals.repositories import find_file
+from skilld.store.meta import SHARED_COMMITS
+from skilld.text import count_times, join_words, pluralize, without_login
 
 _NOT_SHARED = "Nothing was shared"
 _NAME_URL = "Name the URL or folder of a repository: --to URL"
@@ -71,11 +74,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _push_plan(plan: _SharePlan, removed: Mapping[str, str]) -> None:
     """Create the branch and push it, and print how to use and how to undo it."""
-    from skilld.exchange.outgoing import put_on_branch, restore_branch
-    from skilld.git.managed_repos import track
-    from skilld.git.remote import push, push_addresses
-    from skilld.text import without_login
-
     now, repo = int(time.time()), track(plan.skill, common.places().repositories).repo
     if tuple(push_addresses(repo, plan.remote, removed)) != plan.addresses:
         raise RefusedError(_NOT_SHARED, f"{plan.remote} now leads elsewhere", "Run the command again to see where.")
@@ -99,11 +97,6 @@ def _push_plan(plan: _SharePlan, removed: Mapping[str, str]) -> None:
 
 def _address_plan(plan: _SharePlan, remote: str, removed: Mapping[str, str]) -> _SharePlan:
     """Return the plan with its remote and where a push to that goes. Raises UsageError if the remote is unknown."""
-    from skilld.exchange.incoming import is_address
-    from skilld.git.managed_repos import root_of
-    from skilld.git.remote import addresses_from
-    from skilld.git.state import git_dir_of
-
     repo, top = plan.repo, plan.repo.toplevel if plan.repo is not None else root_of(plan.skill)
     own = git_dir_of(top, common.places().repositories) if repo is None else repo.git_dir if repo.private else None
     try:
@@ -125,8 +118,6 @@ def _address_plan(plan: _SharePlan, remote: str, removed: Mapping[str, str]) -> 
 
 def _remember_commit(repo: Repo, commit: str) -> None:
     """Store the commit, so that `skilld uninstall` recognizes it as skilld's."""
-    from skilld.store.meta import SHARED_COMMITS
-
     store = common.store()
     with store.transaction():
         known = store.meta.get(SHARED_COMMITS, {})
@@ -136,9 +127,6 @@ def _remember_commit(repo: Repo, commit: str) -> None:
 
 def _plan_branches(rows: list[LibraryRow], branch: str) -> list[_SharePlan]:
     """Return a plan for each skill's branch; a single one if the branch is named and they share a repository."""
-    from skilld.exchange.outgoing import BRANCH_PREFIX, LeakCheck, redact_skill
-    from skilld.git.managed_repos import root_of
-
     plans: dict[tuple[Path, str], _SharePlan] = {}
     check = LeakCheck(common.secret_finder(), inventory.session_words(common.store_or_empty(), rows))
     for row in rows:
@@ -158,9 +146,6 @@ def _plan_branches(rows: list[LibraryRow], branch: str) -> list[_SharePlan]:
 
 def _find_repo(path: Path) -> Repo | None:
     """Return the repository that tracks a skill, skilld's own included; None if none does yet."""
-    from skilld.git.errors import NotTrackedError
-    from skilld.proposals.repositories import find_file
-
     try:
         return find_file(path).repo
     except NotTrackedError:
@@ -175,8 +160,6 @@ def _provenance(row: LibraryRow) -> str:
 
 
 def _print_plan(plan: _SharePlan) -> None:
-    from skilld.text import join_words, without_login
-
     where = join_words([console.plain(without_login(one)) for one in plan.addresses])
     console.say(f"Branch {console.paint(plan.branch, 'bold')} for {where}, containing only:")
     for path, text in plan.files.items():

@@ -13,14 +13,16 @@ from skilld.cli import common, inventory
 from skilld.clock import local_day, rfc3339
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
+from skilld.git.errors import NotTrackedError
+from skilld.skills.write import body_of, fill_holes, holes
+from skilld.store import Store
+from skilld.store.learnings import Learning
 from skilld.text import pluralize
+from skilld.types import Proposal
 
 if TYPE_CHECKING:
     from skilld.library.history import History
     from skilld.library.rows import LibraryRow
-    from skilld.store import Store
-    from skilld.store.learnings import Learning
-    from skilld.types import Proposal
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -112,7 +114,6 @@ def diff(arguments: argparse.Namespace) -> int:
 
 
 def _open_history(row: LibraryRow) -> History:
-    from skilld.git.errors import NotTrackedError
     from skilld.library.history import History
 
     scrub_environment()
@@ -128,8 +129,6 @@ def _open_history(row: LibraryRow) -> History:
 
 def run_use(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.skills.write import body_of, fill_holes, holes
-
     row = inventory.find_skill(common.store_or_empty(), arguments.name)
     text = body_of(inventory.skill_text(row.skill)).lstrip("\r\n")
     known = holes(text)

@@ -6,33 +6,30 @@ import argparse
 import os
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from skilld import console
+from skilld.classify.backends import OFFLINE, Backend, Spec, make_backend
+from skilld.classify.backends.paid_calls import BudgetSpentError, charged_to
 from skilld.cli import common, inventory
 from skilld.cli.budgeted_model import announce
 from skilld.errors import Exit, RefusedError, SkilldError
+from skilld.library.recommend import Coverage, CoverageAnswer, CoverageExam, message_batches
+from skilld.library.rows import LibraryRow
+from skilld.mining.sessions import Reader, Session
+from skilld.pipeline.documents import session_opt_out
+from skilld.settings import Settings
+from skilld.skills import opt_out
+from skilld.store import Store
+from skilld.store.budget import Account
 from skilld.text import pluralize
-
-if TYPE_CHECKING:
-    from skilld.classify.backends import Backend, Spec
-    from skilld.library.recommend import CoverageAnswer, CoverageExam
-    from skilld.library.rows import LibraryRow
-    from skilld.mining.sessions import Session
-    from skilld.settings import Settings
-    from skilld.store import Store
-    from skilld.types import Update
+from skilld.types import Update
 
 _COLOURS = {"covered": "green", "not_covered": "yellow", "contradicts": "red", "cannot_tell": "yellow"}
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.classify.backends import OFFLINE, make_backend
-    from skilld.library.recommend import Coverage, CoverageExam
-    from skilld.pipeline.documents import session_opt_out
     from skilld.settings import choose_back_end
-    from skilld.skills import opt_out
 
     settings = common.settings()
     store = common.store()
@@ -83,8 +80,6 @@ def _skill_used_in(session: Session, store: Store, name: str) -> LibraryRow | No
 
 def _unheard_reason(backend: Backend, session: Session, examination: CoverageExam) -> str:
     """Return why the offline rules, having found nothing in a session, cannot judge a skill; empty for a model."""
-    from skilld.classify.backends import OFFLINE
-
     if backend.name != OFFLINE:
         return ""
     said = pluralize(sum(message.by_person for message in session.messages), "message")
@@ -97,11 +92,6 @@ def _collect_answers(
     examination: CoverageExam, session: Session, store: Store, settings: Settings, spec: Spec
 ) -> list[CoverageAnswer]:
     """Return the answers for the whole session, within the day's budget."""
-    from skilld.classify.backends import OFFLINE
-    from skilld.classify.backends.paid_calls import BudgetSpentError, charged_to
-    from skilld.library.recommend import message_batches
-    from skilld.store.budget import Account
-
     answers: list[CoverageAnswer] = []
     batches = list(message_batches(session.messages, settings.batch.turns))
     if batches and spec.model != OFFLINE:
@@ -120,7 +110,6 @@ def past_session(wanted: str) -> Session:
 
     Raises SkilldError if there is none, with the nearest ID, or more than one.
     """
-    from skilld.mining.sessions import Reader
     from skilld.settings import suggestion
 
     reader = Reader(common.redactor())
