@@ -16,7 +16,6 @@ import pytest
 
 from skilld.cli.arguments import Verb
 from skilld.cli.commands import VERBS
-from skilld.cli.parser import build_parser
 from support.source_tree import ROOT, nodes, trees
 
 # What stands in one line may be imported by every line below it, and by nothing beside or above it.
@@ -246,13 +245,6 @@ def test_parsing_a_command_does_not_import_what_carries_it_out() -> None:
     loaded = loaded_by("from skilld.cli.parser import build_parser; build_parser().parse_args(['trim'])")
     carried_out_by = {f"skilld.cli.{place.rpartition('.')[0]}" for place in _functions(VERBS)}
     assert loaded & carried_out_by == {"skilld.cli.common"}  # which the others share
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_each_command_parses_its_own_help_alone(verb: str) -> None:
-    with pytest.raises(SystemExit) as error:
-        build_parser(verb).parse_args([verb, "--help"])
-    assert error.value.code == 0
 
 
 def test_help_imports_nothing_heavy() -> None:
