@@ -272,27 +272,6 @@ def surprises(found: Sequence[Context]) -> list[Check]:
     return checks or [Check("context", Verdict.OK, "no surprises in what agents load in this folder")]
 
 
-def contradicted(found: Sequence[str]) -> list[Check]:
-    """Return a check if something that is loaded contradicts an open proposal."""
-    if not found:
-        return []
-    more = f"; and {len(found) - 1} more" if found[1:] else ""
-    remedy = f"See the proposal: skilld show {found[0].partition(':')[0]}"
-    return [Check("contradictions", Verdict.WARN, found[0] + more, remedy)]
-
-
-def damaged(found: Sequence[Trouble]) -> list[Check]:
-    """Return a check for each staging branch with a missing object."""
-    return [Check("staging branch", Verdict.FAIL, one.what, one.remedy) for one in found]
-
-
-def drift(found: Sequence[str]) -> list[Check]:
-    """Return a check for each change in the format that a client's new version writes."""
-    report = "Attach this line to a bug report (it contains field names only)"
-    remedy = f"{report}. To see each record: skilld inspect --explain FILE"
-    return [Check("format", Verdict.WARN, one, remedy) for one in found]
-
-
 def no_common_file(found: Sequence[Context]) -> list[Check]:
     """Return a check if agents load different instruction files of one project, and none that all of them load.
 

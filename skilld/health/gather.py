@@ -20,7 +20,19 @@ from skilld.errors import SkilldError
 from skilld.files import access_remedy, first_program, free_bytes
 from skilld.git.environment import scrub_environment
 from skilld.health.judge_facts import judge_facts, settings_in_use
-from skilld.health.values import Agent, BlockedWork, Counts, Daemon, Disk, Facts, Machine, Service, Trouble
+from skilld.health.values import (
+    Agent,
+    BlockedWork,
+    Check,
+    Counts,
+    Daemon,
+    Disk,
+    Facts,
+    Machine,
+    Service,
+    Trouble,
+    Verdict,
+)
 from skilld.ingest.discover import Host, Root, find_links, find_roots, find_transcripts, gone_remedy, gone_roots
 from skilld.ingest.drift import drifts
 from skilld.paths import Places, access_error, check_private
@@ -265,10 +277,8 @@ def gather(context: HealthContext, now: float, *, ask: bool) -> Facts:
             notices=_notice_problem(settings, store, context),
             counts=None if bad_store else count_turns(store, settings),
             blocked=tuple(blocked_work(store.batches.with_obstacle(), now)),
-            contradicted=tuple(_contradicted(store)),
-            damaged=tuple(_damaged_branches(store, context.places)),
             repeated=_repeated_rules(store),
-            drift=tuple(_format_drift(store)),
+            found=(*_contradictions(store), *_damaged_branches(store, context.places), *_format_drift(store)),
         )
 
 
@@ -309,10 +319,14 @@ def _lacking_keys(context: HealthContext, settings: Settings | None, status: dic
     return tuple(lacking_keys(context.host.environment, settings.model, status))
 
 
-def _contradicted(store: Store) -> Iterator[str]:
-    for proposal in store.proposals.open():
-        for one in current_conflicts(proposal)[:1]:
-            yield f"{proposal.id}: {one.path}:{one.line} contradicts this proposal"
+def _contradictions(store: Store) -> Iterator[Check]:
+    """Yield a check if something that is loaded contradicts an open proposal."""
+    found = [(proposal.id, one) for proposal in store.proposals.open() for one in current_conflicts(proposal)[:1]]
+    if found:
+        name, line = found[0]
+        more = f"; and {len(found) - 1} more" if found[1:] else ""
+        detail = f"{name}: {line.path}:{line.line} contradicts this proposal{more}"
+        yield Check("contradictions", Verdict.WARN, detail, f"See the proposal: skilld show {name}")
 
 
 def _repeated_rules(store: Store) -> tuple[tuple[str, int], ...]:
@@ -324,9 +338,13 @@ def _repeated_rules(store: Store) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(repeated, key=lambda one: -one[1]))
 
 
-def _format_drift(store: Store) -> Iterator[str]:
+def _format_drift(store: Store) -> Iterator[Check]:
+    """Yield a check for each change in the format that a client's new version writes, with the shape of a sample."""
+    report = "Attach this line to a bug report (it contains field names only)"
+    remedy = f"{report}. To see each record: skilld inspect --explain FILE"
     for one in drifts(store.meta.get(DRIFT, {})):
-        yield one.message if one.sample is None else f"{one.message}: {json.dumps(one.sample)}"
+        detail = one.message if one.sample is None else f"{one.message}: {json.dumps(one.sample)}"
+        yield Check("format", Verdict.WARN, detail, remedy)
 
 
 def _stale_proposals(store: Store) -> Iterator[str]:
@@ -336,8 +354,8 @@ def _stale_proposals(store: Store) -> Iterator[str]:
             yield f"{proposal.id}: {remake_status(store, proposal)}"
 
 
-def _damaged_branches(store: Store, places: Places) -> Iterator[Trouble]:
-    """Yield the staging branches with open or stale proposals that lack an object, each with its remedy."""
+def _damaged_branches(store: Store, places: Places) -> Iterator[Check]:
+    """Yield a check for each staging branch with open or stale proposals that lacks an object."""
     from skilld.git.repo import open_repo  # imported late: most checks do not need it
     from skilld.proposals.branch import find_missing_object
 
@@ -346,7 +364,7 @@ def _damaged_branches(store: Store, places: Places) -> Iterator[Trouble]:
     for repo in sorted(one for one in repos if one.parent != places.repositories):
         with suppress(SkilldError, OSError):
             if found := find_missing_object(open_repo(repo)):
-                yield Trouble(*found)
+                yield Check("staging branch", Verdict.FAIL, *found)
 
 
 def _repositories(store: Store) -> list[Path]:

@@ -216,7 +216,5 @@ class Facts:
     notices: str | None
     counts: Counts | None  # None if the database cannot be read
     blocked: tuple[BlockedWork, ...] = ()
-    contradicted: tuple[str, ...] = ()  # open proposals, each with a line that contradicts it
-    damaged: tuple[Trouble, ...] = ()  # staging branches with a missing object
     repeated: tuple[tuple[str, int], ...] = ()  # rules by file and line, each with its number of sessions
-    drift: tuple[str, ...] = ()  # changes in clients' formats, each with the shape of a sample
+    found: tuple[Check, ...] = ()  # what nobody has to weigh: each is a warning or a failure as it is
