@@ -69,8 +69,7 @@ def join(arguments: argparse.Namespace) -> int:
     found, side = fetch(hub), _own_side(store)
     gathered = gather(store, *side, found)
     _print_preview(hub.membership, gathered, found, as_sent=arguments.as_sent)
-    if not arguments.yes and not terminal.confirm("Join and send this? [y/N] ", _NOT_JOINED):
-        console.say(f"{_NOT_JOINED}.")
+    if not terminal.confirm("Join and send this? [y/N] ", _NOT_JOINED, yes=arguments.yes):
         return Exit.FAILURE
     done = run(hub, store, *side, first=True)
     write_setting(common.places().settings_file, "machines.remote", hub.membership.address)

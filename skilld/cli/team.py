@@ -104,8 +104,7 @@ def join(arguments: argparse.Namespace) -> int:
     hub = team_hub(repo, membership, removed)
     shared = outgoing(store, repo, membership)
     _print_preview(membership, shared, as_sent=arguments.as_sent)
-    if not arguments.yes and not terminal.confirm("Join and share this? [y/N] ", _NOT_JOINED):
-        console.say(f"{_NOT_JOINED}.")
+    if not terminal.confirm("Join and share this? [y/N] ", _NOT_JOINED, yes=arguments.yes):
         return Exit.FAILURE
     _, _, pushed = sync_and_save(store, hub, shared.records, first=True)
     _write_joined(store, [*joined(store), Path(hub.membership.repo)])

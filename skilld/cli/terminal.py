@@ -18,11 +18,21 @@ from skilld.cli.common import as_text
 from skilld.errors import RefusedError, SkilldError, cause_of
 
 
-def confirm(question: str, title: str, stream: TextIO | None = None) -> bool:
-    """Ask the person to confirm, on standard output by default. Raises RefusedError if there is no terminal."""
+def confirm(question: str, title: str, *, yes: bool, stream: TextIO | None = None) -> bool:
+    """Return whether the person agrees: beforehand by `yes`, or when asked, on standard output by default.
+
+    `title` says that nothing was done. It is printed if the person does not agree, and is the title of the RefusedError
+    that is raised if there is no terminal to ask in.
+    """
+    if yes:
+        return True
     if not sys.stdin.isatty():
         raise RefusedError(title, "confirmation needs a terminal", "To skip the confirmation: --yes")
-    return ask_yes_no(question, stream or sys.stdout)
+    stream = stream or sys.stdout
+    agreed = ask_yes_no(question, stream)
+    if not agreed:
+        stream.write(f"{title}.\n")
+    return agreed
 
 
 def ask_yes_no(question: str, stream: TextIO, *, default: bool = False) -> bool:

@@ -189,8 +189,7 @@ def run(arguments: argparse.Namespace) -> int:
             console.say("skilld is running: stop it before you uninstall it.")
     if arguments.dry_run or not parts + last:
         return 0
-    if not arguments.yes and not terminal.confirm("Remove all of this? [y/N] ", "Nothing was removed"):
-        console.say("Nothing was removed.")
+    if not terminal.confirm("Remove all of this? [y/N] ", "Nothing was removed", yes=arguments.yes):
         return Exit.FAILURE
     code = _remove([part for part in parts if part.kind == "service"])
     _refuse_while_running()

@@ -138,8 +138,7 @@ def run_delete(arguments: argparse.Namespace) -> int:
     waiting = sum(one.path == str(row.path) for one in store.proposals.open())
     for_it = f" It has {pluralize(waiting, 'open proposal')}." if waiting else ""
     question = f"Move {console.message(str(folder))} to the trash?{for_it} [y/N] "
-    if not arguments.yes and not terminal.confirm(question, _NOT_DELETED):
-        console.say("Nothing was deleted.")
+    if not terminal.confirm(question, _NOT_DELETED, yes=arguments.yes):
         return Exit.FAILURE
     place = move_to_trash(row.skill, trash_folder(common.home(), common.places().data.parent, sys.platform))
     console.say(f"Moved to {console.message(str(place))}.")

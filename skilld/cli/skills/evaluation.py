@@ -185,9 +185,7 @@ class _Evaluation:
         sys.stderr.write(f"{evaluation_output.describe_power(plan.pairs)}\n")
         if beyond := evaluation_output.budget_shortfall(expected, usd, today, self._settings):
             sys.stderr.write(f"{beyond} To continue tomorrow, run the same command again.\n")
-        if self._arguments.yes:
-            return True
-        return terminal.confirm("Send them? [y/N] ", _NOT_EVALUATED, sys.stderr)
+        return terminal.confirm("Send them? [y/N] ", _NOT_EVALUATED, yes=self._arguments.yes, stream=sys.stderr)
 
     def _spent_today(self) -> Usage:
         return self._store.usage.on(local_day(time.time()))

@@ -64,8 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         _print_plan(plan)
     if arguments.dry_run:
         return Exit.OK
-    if not arguments.yes and not terminal.confirm("Push this? [y/N] ", _NOT_SHARED):
-        console.say(f"{_NOT_SHARED}.")
+    if not terminal.confirm("Push this? [y/N] ", _NOT_SHARED, yes=arguments.yes):
         return Exit.FAILURE
     for plan in plans:
         _push_plan(plan, removed)
