@@ -1,4 +1,4 @@
-"""What Claude Code loads, measured with 2.1.197 and 2.1.330."""
+"""What Claude Code loads, measured with 2.1.197, 2.1.330 and 2.1.332."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from skilld.context.patterns import matches_path
 from skilld.context.resolution import Resolution, Workspace, files_below, string_list, value_at
 from skilld.context.values import Kind, LoadedFile, Scope, Segment, plain_segments, within
 
-NEWEST = "2.1.330"
+NEWEST = "2.1.332"
 FALLBACK_SINCE = (2, 1, 277)  # reads AGENTS.md, and asks for consent to linked rules; 2.1.197 does neither
 _MAX_HOPS = 4  # of imports below a file
 _MAX_MEMORY_LINES, _MAX_MEMORY_BYTES = 200, 24_986

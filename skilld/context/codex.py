@@ -1,4 +1,4 @@
-"""What Codex loads, measured with 0.169.0."""
+"""What Codex loads, measured with 0.169.0 and 0.171.0."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from posixpath import join
 from skilld.context.resolution import Resolution, Workspace, string_list, value_at
 from skilld.context.values import Kind, Scope, Segment, plain_segments
 
-NEWEST = "0.169.0"
+NEWEST = "0.171.0"
 _MAX_BYTES = 32_768  # of all project files together
 _NAMES = ("AGENTS.override.md", "AGENTS.md")
 

@@ -44,7 +44,7 @@ pytestmark = pytest.mark.live
 # Each with its tool that reads a file, and the name of that tool's argument.
 CLIENTS: Mapping[str, tuple[type[LiveAgent], Client, str, str]] = {
     "claude-code-2.1.197": (ClaudeCode, CLAUDE_CODE, "Read", "file_path"),
-    "claude-code-2.1.330": (ClaudeCode, CLAUDE_CODE_NEWER, "Read", "file_path"),
+    "claude-code-2.1.332": (ClaudeCode, CLAUDE_CODE_NEWER, "Read", "file_path"),
     "codex": (Codex, CODEX, "exec_command", "cmd"),
     "opencode": (OpenCode, OPENCODE, "read", "filePath"),
     "gemini-cli": (GeminiCli, GEMINI_CLI, "read_file", "file_path"),

@@ -19,7 +19,7 @@ BROKEN = "You ran npm again. Use pnpm for the scripts as well, never npm!"
 LINE = "- Always use pnpm, never npm, in this repository."
 
 
-@pytest.mark.parametrize("who", ["claude-code-2.1.330", "codex"])
+@pytest.mark.parametrize("who", ["claude-code-2.1.332", "codex"])
 def test_a_rule_that_is_broken_in_a_later_session_is_proposed_more_clearly(
     make_bench: Callable[..., Bench], who: str, tmp_path: Path, home: Path
 ) -> None:

@@ -56,7 +56,7 @@ PEOPLE = {
     "claude-code-2.1.197": Person(
         ClaudeCode, CLAUDE_CODE, _reads, ("CLAUDE.md", "CLAUDE.md", "CLAUDE.md", "AGENTS.md", RULES)
     ),
-    "claude-code-2.1.330": Person(
+    "claude-code-2.1.332": Person(
         ClaudeCode, CLAUDE_CODE_NEWER, _reads, ("CLAUDE.md", "AGENTS.md", "CLAUDE.md", "AGENTS.md", RULES)
     ),
     "codex": Person(Codex, CODEX, lambda path: Call("exec_command", {"cmd": f"cat {path}"}), ("AGENTS.md",) * 5),

@@ -19,7 +19,7 @@ from skilld.health.checks import surprises
 from support.in_process_program import InProcessProgram
 from support.rows import for_each
 
-NEW, OLD = "2.1.330", "2.1.197"
+NEW, OLD = "2.1.332", "2.1.197"
 
 
 @pytest.fixture

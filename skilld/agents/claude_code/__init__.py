@@ -324,7 +324,7 @@ INFO = AgentInfo(
         "side chain",
     ),
     instructions=("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md"),
-    verified="2.1.197 on 2026-11-20, 2.1.330 on 2026-11-22",
+    verified="2.1.197 on 2026-11-20, 2.1.332 on 2026-11-30",
 )
 
 

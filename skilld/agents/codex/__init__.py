@@ -184,7 +184,7 @@ INFO = AgentInfo(
         "tool result",
     ),
     instructions=("AGENTS.md", "AGENTS.override.md"),
-    verified="0.169.0 on 2026-11-20",
+    verified="0.169.0 on 2026-11-20, 0.171.0 on 2026-11-30",
 )
 
 _MAX_SKILLS = 32
