@@ -210,11 +210,13 @@ def print_proposal(
 
     Several `parts` are numbered. Without `ways` no commands are printed.
     """
-    from skilld.proposals.narrow import part_reasons
+    from skilld.proposals.narrow import part_flags, part_reasons
 
     console.say(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
     console.say(f"  {console.plain(proposal.summary)}")
-    why = part_reasons(proposal, parts) if len(parts) > 1 else []  # one part is the whole
+    parts = parts if len(parts) > 1 else ()  # one part is the whole
+    why = part_reasons(proposal, parts)
+    flags = part_flags(proposal, parts)
     if proposal.reason and not why:
         console.say(f"  why: {console.plain(proposal.reason)}")
     for said in _quotes(proposal):
@@ -223,13 +225,14 @@ def print_proposal(
     console.say(f"  {describe_origin(proposal)}, proposed {age}, {judged}", style="dim")
     where = console.message(str(Path(proposal.path).parent))
     console.say("; ".join(filter(None, (f"  {where}", _loaded_by(proposal)))), style="dim")
-    marked = [*(("!", one) for one in proposal.flags), *(("note:", one) for one in (proposal.note, *remarks) if one)]
+    of_all = [one for one in proposal.flags if not any(one in own for own in flags)]
+    marked = [*(("!", one) for one in of_all), *(("note:", one) for one in (proposal.note, *remarks) if one)]
     for mark, text in marked:
         console.say(f"  {mark} {console.message(text)}", style="yellow")
     console.line()
     console.diff(lines)
-    if len(parts) > 1:
-        _print_parts(proposal, parts, why)
+    if parts:
+        _print_parts(proposal, parts, why, flags)
     commands = list(_commands(proposal, applicability)) if proposal.commit and ways else []
     if commands:
         console.line()
@@ -286,21 +289,30 @@ def _print_commands(commands: Sequence[tuple[str, str]]) -> None:
         console.say(f"  {command if len(command) <= width else '':{width}}  {does}", width + 4)
 
 
-def _print_parts(proposal: Proposal, parts: Sequence[Part], why: Sequence[str]) -> None:
-    """Print the numbered parts of a proposal with their reasons, and how to decide on some of them."""
+def _print_parts(proposal: Proposal, parts: Sequence[Part], why: Sequence[str], flags: Sequence[Sequence[str]]) -> None:
+    """Print the numbered parts of a proposal with their reasons and flags, and how to decide on some of them."""
     console.line()
     for number, part in enumerate(parts, 1):
         console.say(console.plain(f"  part {number}  {part.line}"), 10)
         if why:
             console.say(console.plain(f"          why: {why[number - 1]}"), 10)
+        for flag in flags[number - 1]:
+            console.say(f"          ! {console.message(flag)}", 10, style="yellow")
 
     some = str(len(parts)) if len(parts) < 3 else f"1,{len(parts)}"  # noqa: PLR2004 - two of three parts are only some
+    examples = {"accept": some, "reject": some}
+    sure, flagged = (
+        ",".join(str(number) for number, own in enumerate(flags, 1) if bool(own) is doubtful)
+        for doubtful in (False, True)
+    )
     if any(one.op is Op.MARK for one in proposal.operations):  # it says where the others came from, and comes last
         if len(parts) < 3:  # noqa: PLR2004 - neither the mark nor its only part can be taken alone
             return
-        some = "1"
-    for verb in ("accept", "reject"):
-        console.say(f"To {verb} only some parts: skilld {verb} {proposal.id} --part {some}")
+        examples = {"accept": "1", "reject": "1"}
+    elif sure and flagged:
+        examples = {"accept": sure, "reject": flagged}
+    for verb, numbers in examples.items():
+        console.say(f"To {verb} only some parts: skilld {verb} {proposal.id} --part {numbers}")
 
 
 def describe_judge(proposal: Proposal) -> str:

@@ -49,6 +49,13 @@ def part_reasons(proposal: Proposal, pieces: Sequence[Part]) -> list[str]:
     return [join_sentences(one) for one in found] if all(map(any, found)) else []
 
 
+def part_flags(proposal: Proposal, pieces: Sequence[Part]) -> list[list[str]]:
+    """Return the flags of each part: those that show words of it alone. The others are about the whole proposal."""
+    groups = [_LineGroup((*piece.removed, *piece.added), kept=True) for piece in pieces]
+    where = [(flag, _groups_shown(flag, groups)) for flag in proposal.flags]
+    return [[flag for flag, shown in where if shown == [group]] for group in groups]
+
+
 def narrow_to_text(proposal: Proposal, before: bytes, after: bytes, text: bytes) -> Proposal:
     """Return the proposal with what justifies those of its lines that are in the person's own `text` of the file.
 

@@ -95,3 +95,20 @@ def test_a_line_of_the_projects_file_is_taken_back_while_a_skill_is_in_use(
         "CLAUDE.md",
         "Remove the rule: Run prettier before every commit.",
     )
+
+
+def test_the_flag_of_one_wish_is_shown_at_its_part_and_the_others_can_be_accepted(
+    home: Path, tmp_path: Path, daemon: InProcessDaemon
+) -> None:
+    project = make_project(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}\n## Tests\n\n- Mock the network.\n"})
+    talk = Talk(home, project.root)
+    talk.type(
+        "From now on, always write commits in English.", "forget what I said about mocking the network", *CHATTER[:3]
+    )
+    (one,) = daemon.run()
+    shown = InProcessProgram(home).run("show", one.id).stdout
+    head, _, below = shown.partition("  part 1  + Always write commits in English.\n")
+    assert "! It removes an instruction" not in head
+    assert "  part 2  - Mock the network.\n          ! It removes an instruction: - Mock the network." in below
+    assert f"skilld accept {one.id} --part 1\n" in below
+    assert f"skilld reject {one.id} --part 2\n" in below

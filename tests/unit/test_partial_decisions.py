@@ -18,7 +18,7 @@ from skilld.errors import RefusedError, SkilldError
 from skilld.proposals.amend import accept_edited, decide_parts, restore, select_parts, stage_and_store, stage_on_branch
 from skilld.proposals.decide import Decision, accepting, decide, rejecting, reverting
 from skilld.proposals.explain import diff, list_parts, read_versions
-from skilld.proposals.narrow import part_reasons
+from skilld.proposals.narrow import part_flags, part_reasons
 from skilld.proposals.poll import prepare_observation, record_observation, refresh
 from skilld.proposals.remarks import describe_borrowed_lines, describe_remainder
 from skilld.proposals.staging import stage
@@ -475,6 +475,12 @@ def test_accepting_a_rejected_part_says_it_was_rejected(store: Store, made: Prop
 def test_each_part_has_its_own_reason(made: Proposal) -> None:
     assert part_reasons(made, list_parts(made)) == [why for *_, why in SAID]
     assert part_reasons(replace(made, updates=made.updates[:2]), list_parts(made)) == []
+
+
+def test_a_flag_that_shows_words_of_one_part_is_that_parts(made: Proposal) -> None:
+    flags = ("It deletes something: never push…", "It repeats a line: sign the tag with", "the wording is not yours")
+    flagged = replace(made, flags=(*flags, "It may apply to more: tag"))
+    assert part_flags(flagged, list_parts(made)) == [[], [flags[1]], [flags[0]]]
 
 
 def test_a_reason_of_the_whole_stays_where_no_line_has_one_of_its_own(made: Proposal) -> None:
