@@ -13,6 +13,8 @@ from support.rows import for_each
         ("I always want dates to be in UTC", "Dates must be in UTC."),
         ("from now on i expect the migrations to have a down step", "The migrations must have a down step."),
         ("I don't ever want test fixtures to touch the network", "Test fixtures must not touch the network."),
+        ("I want links to issues in the notes from now on", "Links to issues in the notes."),
+        ("I want access to builds from now on", "I want access to builds."),
         ("I want branch names without umlauts from now on", "Branch names without umlauts."),
         ("from now on I'd rather have short functions", "Prefer short functions."),
         ("I'd prefer it if you always wrote the docs first", "Always write the docs first."),

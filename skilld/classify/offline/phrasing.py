@@ -27,7 +27,10 @@ _MIN_WORDS = 4  # "always keep a backup"
 _MAX_HEADS = 3  # openings in a row, as in "please make sure you don't"
 
 _DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-_HEADS = tuple((compiled(source.replace("<things>", _DATA["things"])), head) for source, head in _DATA["heads"])
+_HEADS = tuple(
+    (compiled(source.replace("<things>", _DATA["things"]).replace("<verbs>", _DATA["verbs_of_things"])), head)
+    for source, head in _DATA["heads"]
+)
 _CARRIERS = tuple(map(compiled, _DATA["carriers"]))
 
 
