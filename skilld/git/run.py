@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import signal
 import struct
-import tempfile
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from subprocess import PIPE
 from typing import NoReturn
@@ -40,6 +40,7 @@ from skilld.values import value_class
 os.environ["GIT_PYTHON_GIT_EXECUTABLE"] = os.devnull
 os.environ["GIT_PYTHON_REFRESH"] = "quiet"
 from git.cmd import Git as Runner
+from git.exc import GitCommandError
 
 del os.environ["GIT_PYTHON_GIT_EXECUTABLE"], os.environ["GIT_PYTHON_REFRESH"]  # the person's hooks would inherit them
 
@@ -215,7 +216,7 @@ class Git:
         reader, self._reader = self._reader, None
         command = current_session()
         if reader is None:
-            reader = _start_reader(self._argv(("cat-file", "--batch-command")), self.folder, self._env)
+            reader = _start(self._argv(("cat-file", "--batch-command")), self.folder, self._env, reads=True)
             if command is not None:
                 command.readers.append(self)
         with self._limited() as seconds:
@@ -324,9 +325,12 @@ _HEADER_PATTERN = re.compile(rb"([0-9a-f]{40,64}) (blob|tree|commit|tag) ([0-9]+
 _PIPE_BYTES = 4096  # that a pipe holds while nobody reads: git waits, too, if nobody reads its answers
 
 
-def _start_reader(argv: list[str], folder: Path, env: Mapping[str, str]) -> Runner.AutoInterrupt:
-    """Start a process that ends when the returned object is deleted, or with this process."""
-    process = Runner(str(folder)).execute(argv, istream=PIPE, as_process=True, env=env)
+def _start(argv: list[str], folder: Path, env: Mapping[str, str], *, reads: bool) -> Runner.AutoInterrupt:
+    """Start a process that ends when the returned object is deleted, or with this process.
+
+    The runner's own time limit would need a thread for each process, a fifth of what starting git costs us.
+    """
+    process = Runner(str(folder)).execute(argv, istream=PIPE if reads else None, as_process=True, env=env)
     if not isinstance(process, Runner.AutoInterrupt):
         raise TypeError("the runner returned no process")
     return process
@@ -381,26 +385,29 @@ def _read_in_time(
 def execute(argv: list[str], folder: Path, env: Mapping[str, str], stdin: bytes | None, seconds: float) -> Result:
     """Run a complete git command line; for the modules of this package, which check its contents."""
     # The runner falls back to our own current folder if `folder` is gone; "-C" makes git itself fail instead.
-    runner = Runner(str(folder))
-    with tempfile.TemporaryFile() as given:
-        if stdin is not None:
-            given.write(stdin)
-            given.seek(0)
-        answer = runner.execute(
-            argv,
-            istream=given if stdin is not None else None,
-            with_extended_output=True,
-            with_exceptions=False,
-            stdout_as_string=False,
-            strip_newline_in_stdout=False,
-            kill_after_timeout=seconds,
-            env=env,
-        )
-    if not isinstance(answer, tuple):
-        raise TypeError("the runner returned no exit status")
-    status, out, err = answer
-    # -9 with the runner's own sentence: https://github.com/gitpython-developers/GitPython git/cmd.py, execute()
-    if status < 0 and err.startswith("Timeout: the command"):
+    process = _start(argv, folder, env, reads=stdin is not None)
+    ended: list[int] = []
+
+    def end() -> None:
+        ended.append(process.pid)
+        _kill_with_descendants(process.pid)
+
+    with WATCHDOG.limit(seconds, end):
+        out, err = process.communicate(stdin)
+    if ended and process.returncode < 0:
         raise _timeout(seconds, folder)
-    said = err.replace("\r\n", "\n").strip()  # ssh ends its lines as a terminal does
-    return Result(status, out if isinstance(out, bytes) else b"", without_login(safe_text(said, newlines=True)))
+    said = err.decode("utf-8", "surrogateescape").replace("\r\n", "\n").strip()  # ssh ends its lines as a terminal does
+    return Result(process.returncode, out, without_login(safe_text(said, newlines=True)))
+
+
+def _kill_with_descendants(pid: int) -> None:
+    """Kill a process and all that it started: a hook that lived on would keep our pipes open."""
+    family, rows = [pid], list[list[str]]()
+    with suppress(GitCommandError):  # there may be no `ps`
+        listed = Runner("/").execute(["ps", "-A", "-o", "pid=,ppid="], with_exceptions=False, kill_after_timeout=5.0)
+        rows = [line.split() for line in str(listed).splitlines()]
+    for one in family:
+        family += [int(child) for child, parent in rows if parent == str(one)]
+    for one in family:
+        with suppress(OSError):
+            os.kill(one, signal.SIGKILL)

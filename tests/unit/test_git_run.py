@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -46,14 +47,19 @@ def test_failures_have_types(person: Person) -> None:
         Git(person.root / "none").run("rev-parse", "HEAD")
 
 
-def test_a_slow_git_is_killed(person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("script", ["exec sleep 90", "sleep 90", "(sleep 90; true) & wait"])
+def test_a_slow_git_is_killed_with_all_that_it_started(
+    person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
+) -> None:
     slow = tmp_path / "bin" / "git"
     slow.parent.mkdir()
-    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.write_text(f"#!/bin/sh\n{script}\n")
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
+    begun = time.monotonic()
     with pytest.raises(GitTimeoutError):
         Git(person.root).call("rev-parse", "HEAD", seconds=0.3)
+    assert time.monotonic() - begun < 60, "whatever holds its output is waited for"
 
 
 def test_what_ssh_says_is_shown_without_escapes(person: Person) -> None:
