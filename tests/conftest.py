@@ -230,6 +230,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     base = config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
     if not is_quick:
         warm_server.load_skilld()
+        if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+            warm_server.load_litellm()  # or each fork does, for the first of its tests that asks a model
         gc.freeze()
         gc.enable()
 

@@ -190,6 +190,7 @@ class Server:
                 ours.detach()
                 os.closerange(_STREAMS + 1, min(os.sysconf("SC_OPEN_MAX"), 4096))
                 load_litellm()
+                _settle()
                 Server(socket.socket(fileno=kept), is_small=False).serve()
                 os._exit(0)
             theirs.close()
@@ -457,7 +458,11 @@ class _Imported(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self._modules = {one: sys.modules.pop(one) for one in [*sys.modules] if one.partition(".")[0] == name}
 
     def find_spec(self, fullname: str, *_: object) -> importlib.machinery.ModuleSpec | None:
-        return importlib.machinery.ModuleSpec(fullname, self) if fullname == self._name else None
+        if fullname != self._name or (real := self._modules[fullname].__spec__) is None:
+            return None
+        spec = importlib.machinery.ModuleSpec(fullname, self, origin=real.origin)
+        spec.submodule_search_locations = real.submodule_search_locations
+        return spec
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         sys.modules.update(self._modules)
@@ -508,7 +513,10 @@ def load_skilld() -> None:
 
 
 def load_litellm() -> None:
-    """Import litellm, what it imports for its first call, and the tokenizer: 2, 0.5 and 0.5 seconds."""
+    """Import litellm, what it imports for its first call, and the tokenizer: 2, 0.5 and 0.5 seconds.
+
+    Collect no garbage from then on.
+    """
     from skilld.classify.backends import completion
     from skilld.context.tokenizer import tokenizer
 
@@ -521,7 +529,6 @@ def load_litellm() -> None:
     sys.meta_path.insert(0, _Imported("litellm"))
     os.environ.clear()
     os.environ.update(before)
-    _settle()
 
 
 def _settle() -> None:

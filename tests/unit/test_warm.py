@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from support import warm
+from support import warm, warm_server
 from support.fake_callers import in_terminal
 from support.processes import processes_of
 from support.program import Program
@@ -228,3 +229,16 @@ def test_y9_variables_python_reads_at_startup_need_a_real_start(
     if variable == warm.CHOSEN:
         monkeypatch.setenv(variable, value)
     assert not warm.fits({**environment, variable: value} if variable != warm.CHOSEN else environment)
+
+
+def test_a_library_that_is_kept_ready_is_found_where_it_is_and_comes_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    import wsgiref
+
+    monkeypatch.setattr(sys, "meta_path", [warm_server._Imported("wsgiref"), *sys.meta_path])
+    assert "wsgiref" not in sys.modules
+    spec = importlib.util.find_spec("wsgiref")
+    assert spec is not None
+    assert spec.origin is not None
+    assert spec.origin.endswith("/wsgiref/__init__.py")
+    assert [Path(place).name for place in spec.submodule_search_locations or ()] == ["wsgiref"]
+    assert importlib.import_module("wsgiref") is wsgiref
