@@ -256,6 +256,7 @@ def home(
     furnish(place)
     for name, value in variables_of(place).items():
         monkeypatch.setenv(name, value)
+    monkeypatch.setattr("skilld.git.environment._taken", {})
     FENCE.reached.clear()
     # The proposals of unit tests are dated months ago and those of whole programs now; commits decide them afterwards.
     ago, slack = (MONTH, 60) if "unit" in request.path.parts else (0, 0)

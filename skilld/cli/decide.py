@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -35,7 +35,7 @@ def accept(arguments: argparse.Namespace) -> int:
         return _accept_all(arguments)
     if arguments.to:
         return _accept_elsewhere(arguments)
-    return _decide(arguments, lambda removed: accepting(removed, worktree=arguments.worktree))
+    return _decide(arguments, accepting(worktree=arguments.worktree))
 
 
 def check_accept(arguments: argparse.Namespace) -> str:
@@ -57,14 +57,14 @@ def _accept_all(arguments: argparse.Namespace) -> int:
     """Accept the proposals of this repository, or of all, and say how to undo all of it."""
     from skilld.cli import accept_all
 
-    removed = scrub_environment()
+    scrub_environment()
     store = _refreshed_store(rebuild=False)
     batch = accept_all.choose(store, everywhere=arguments.all_repositories)
     asks = arguments.all_repositories and not (arguments.yes or arguments.json)
     if asks and not accept_all.confirm(batch):
         console.say("Nothing was accepted.")
         return 1
-    decision = accepting(removed, worktree=arguments.worktree)
+    decision = accepting(worktree=arguments.worktree)
 
     def carry_out(one: Proposal) -> DecisionReport:
         return DecisionReport((why,)) if (why := batch.left_open.get(one.id)) else decide(store, one, decision)
@@ -82,22 +82,23 @@ def _accept_elsewhere(arguments: argparse.Namespace) -> int:
     def carry_out(one: Proposal) -> DecisionReport:
         return accept_elsewhere(store, one, arguments.to, host, redact=redact, decision=decision, parts=chosen)[1]
 
-    decision = accepting(scrub_environment())
+    scrub_environment()
+    decision = accepting()
     store = _refreshed_store()
     proposal, chosen = _find_parts(store, arguments, "--to")
     host, redact = common.host(), common.redactor()
     return _decide_each(store, [proposal], carry_out, as_json=arguments.json)
 
 
-def _decide_parts(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], Decision]) -> int:
+def _decide_parts(arguments: argparse.Namespace, decision: Decision) -> int:
     """Decide on some parts of one open proposal; the rest stays open as a new proposal."""
     from skilld.proposals.amend import decide_parts
 
-    removed = scrub_environment()
+    scrub_environment()
     store = _refreshed_store()
     proposal, chosen = _find_parts(store, arguments, "--part")
     return _decide_each(
-        store, [proposal], lambda one: decide_parts(store, one, chosen, make(removed)), as_json=arguments.json
+        store, [proposal], lambda one: decide_parts(store, one, chosen, decision), as_json=arguments.json
     )
 
 
@@ -124,7 +125,7 @@ def _find_parts(store: Store, arguments: argparse.Namespace, flag: str) -> tuple
 
 def reject(arguments: argparse.Namespace) -> int:
     """Reject proposals, with the reason if one is given; what they say is not proposed again."""
-    return _decide(arguments, lambda _: rejecting(_reason(arguments)))
+    return _decide(arguments, rejecting(_reason(arguments)))
 
 
 def _reason(arguments: argparse.Namespace) -> str:
@@ -145,7 +146,7 @@ def restore(arguments: argparse.Namespace) -> int:
 
 def revert(arguments: argparse.Namespace) -> int:
     """Revert accepted proposals on the branch checked out in each skill's repository."""
-    return _decide(arguments, lambda removed: reverting(removed, _reason(arguments)), _as_in_this_work_tree)
+    return _decide(arguments, reverting(_reason(arguments)), _as_in_this_work_tree)
 
 
 def _as_in_this_work_tree(store: Store, proposal: Proposal) -> Proposal:
@@ -166,17 +167,16 @@ def _as_in_this_work_tree(store: Store, proposal: Proposal) -> Proposal:
 
 def _decide(
     arguments: argparse.Namespace,
-    make: Callable[[Mapping[str, str]], Decision],
+    decision: Decision,
     placed: Callable[[Store, Proposal], Proposal] = lambda _, proposal: proposal,
 ) -> int:
     if getattr(arguments, "part", []):
-        return _decide_parts(arguments, make)
-    removed = scrub_environment()
+        return _decide_parts(arguments, decision)
+    scrub_environment()
     store = _refreshed_store(rebuild=False)
     if not arguments.ids:
         common.fail_without_id(store, arguments.command, _USUAL_STATES[arguments.command])
     chosen = _find_proposals(store, arguments.ids)
-    decision = make(removed)
     return _decide_each(store, chosen, lambda one: decide(store, placed(store, one), decision), as_json=arguments.json)
 
 

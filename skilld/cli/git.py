@@ -30,14 +30,14 @@ def run(arguments: argparse.Namespace) -> int:
     if not given:
         raise UsageError("Which git command?", "none given", "For example: skilld git log")
     command = given[0]
-    removed = scrub_environment()
+    scrub_environment()
     folder = common.places().repositories
     root, git_dir = _choose_repository(arguments.root, list_roots(folder))
     if command not in _READ_COMMANDS | _MOSTLY_READ_COMMANDS | _WRITE_COMMANDS:
         plain = shell_command(["git", f"--git-dir={git_dir}", f"--work-tree={root}", *given])
         raise UsageError("skilld git does not support this command", command, f"To run it yourself: {plain}")
     repo: Repo = open_any(git_dir, folder)
-    person_git(repo, removed).replace_process(*given)
+    person_git(repo).replace_process(*given)
 
 
 def is_read_only(arguments: argparse.Namespace) -> bool:

@@ -45,8 +45,9 @@ def require_membership(store: Store) -> Membership:
 
 
 def _hub(membership: Membership) -> Hub:
-    removed, folder = scrub_environment(), common.places().state / "machines"
-    return open_hub(membership, folder, home=common.home(), removed=removed, env=os.environ)
+    scrub_environment()
+    folder = common.places().state / "machines"
+    return open_hub(membership, folder, home=common.home(), env=os.environ)
 
 
 def _own_side(store: Store) -> tuple[Places, LeakCheck]:

@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.review.controller import ReviewContext, ReviewSession
 
-    removed = scrub_environment()
+    scrub_environment()
     where = common.places()
     store = common.store()
     ids = [_find_reviewable(store, given) for given in arguments.ids]
@@ -34,7 +34,6 @@ def run(arguments: argparse.Namespace) -> int:
         database=where.database,
         open_store=common.store,
         find_skills=inventory.all_skills,
-        removed=removed,
         home=common.home(),
         environment=dict(os.environ),
         trash=trash_folder(common.home(), where.data.parent, sys.platform),

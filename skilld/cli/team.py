@@ -44,10 +44,10 @@ _WEEK_SECONDS = 7 * 86400.0
 # The repository and the membership.
 
 
-def repository(arguments: argparse.Namespace) -> tuple[Repo, Mapping[str, str]]:
-    """Return the repository that the person names, and the variables removed from this process's environment."""
-    removed = scrub_environment()
-    return open_repo(common.resolve_folder(arguments.repo)), removed
+def repository(arguments: argparse.Namespace) -> Repo:
+    """Return the repository that the person names."""
+    scrub_environment()
+    return open_repo(common.resolve_folder(arguments.repo))
 
 
 def require_membership(store: Store, repo: Repo) -> Membership:
@@ -58,21 +58,21 @@ def require_membership(store: Store, repo: Repo) -> Membership:
     return found
 
 
-def team_hub(repo: Repo, membership: Membership, removed: Mapping[str, str]) -> Hub:
+def team_hub(repo: Repo, membership: Membership) -> Hub:
     """Return the connection to the team's remote."""
     folder = common.places().state / "team"
     with suppress(SkilldError):  # the remote is gone
-        address = _remote_address(repo, membership.remote, removed)
+        address = _remote_address(repo, membership.remote)
         if without_login(address) == membership.place:
             membership = replace(membership, address=address)
-    return open_hub(membership, folder, repo, home=common.home(), removed=removed, env=os.environ)
+    return open_hub(membership, folder, repo, home=common.home(), env=os.environ)
 
 
 def _open_team(arguments: argparse.Namespace) -> tuple[Store, Repo, Hub]:
     """Return the store, the repository that the person names, and the connection to its team's remote."""
-    repo, removed = repository(arguments)
+    repo = repository(arguments)
     store = common.store()
-    return store, repo, team_hub(repo, require_membership(store, repo), removed)
+    return store, repo, team_hub(repo, require_membership(store, repo))
 
 
 def outgoing(store: Store, repo: Repo, membership: Membership) -> Outgoing:
@@ -89,7 +89,7 @@ def outgoing(store: Store, repo: Repo, membership: Membership) -> Outgoing:
 
 def join(arguments: argparse.Namespace) -> int:
     """Join the team of a repository."""
-    repo, removed = repository(arguments)
+    repo = repository(arguments)
     store = common.store()
     if known := load(store, repo.toplevel, joined(store)):
         cause = f"you are already in this team, as {known.person}"
@@ -99,9 +99,9 @@ def join(arguments: argparse.Namespace) -> int:
         raise SkilldError(_NOT_JOINED, cause)
     name = check_name(common.as_text(arguments.name))
     remote = common.as_text(arguments.remote)
-    address = _remote_address(repo, remote, removed)
+    address = _remote_address(repo, remote)
     membership = Membership(str(repo.toplevel), remote, address, name, arguments.quotes, arguments.open)
-    hub = team_hub(repo, membership, removed)
+    hub = team_hub(repo, membership)
     shared = outgoing(store, repo, membership)
     _print_preview(membership, shared, as_sent=arguments.as_sent)
     if not terminal.confirm("Join and share this? [y/N] ", _NOT_JOINED, yes=arguments.yes):
@@ -134,10 +134,10 @@ def _print_branch(pushed: str) -> None:
         console.say(f"  The remote accepts only branches, so your shared rules are on the branch {branch}.")
 
 
-def _remote_address(repo: Repo, remote: str, removed: Mapping[str, str]) -> str:
+def _remote_address(repo: Repo, remote: str) -> str:
     if remote.startswith("-"):
         raise UsageError(_NOT_JOINED, f"{remote} is not a remote")
-    found = push_addresses(repo, remote, removed)
+    found = push_addresses(repo, remote)
     if not found or (found == [remote] and not (repo.toplevel / remote).exists() and ":" not in remote):
         raise UsageError(_NOT_JOINED, f"{repo.toplevel} has no remote called {remote}", "Choose another: --remote NAME")
     return absolute_address(found[0], repo.toplevel)
@@ -213,12 +213,12 @@ def sync(arguments: argparse.Namespace) -> int:
 
 def status(arguments: argparse.Namespace) -> int:
     """List the team's rules."""
-    repo, removed = repository(arguments)
+    repo = repository(arguments)
     store = common.store_or_empty()
     if arguments.json and load(store, repo.toplevel, joined(store)) is None:
         return common.write_json(_outside_json(repo))
     membership = require_membership(store, repo)
-    hub = team_hub(repo, membership, removed)
+    hub = team_hub(repo, membership)
     seen = read_last_synced(hub)
     found = team_rules(hub, seen)
     if arguments.json:
@@ -315,26 +315,27 @@ def _rule_json(one: Candidate) -> dict[str, Any]:
 
 def _sync_all() -> None:
     """Sync every team that the person joined, and update its pull request weekly if `team.auto_pr` says so."""
-    removed, store, settings = scrub_environment(), common.store(), common.settings().team
+    scrub_environment()
+    store, settings = common.store(), common.settings().team
     repositories = joined(store)
     for folder in repositories:
         if load(store, folder, repositories) is None:
             continue  # joined on this machine with another home's settings, or left by hand
         try:
-            _sync_one(store, folder, removed, weekly=settings.auto_pr == "weekly")
+            _sync_one(store, folder, weekly=settings.auto_pr == "weekly")
         except SkilldError as error:
             if known := load(store, folder, repositories):
                 save(store, known.with_trouble(error))
 
 
-def _sync_one(store: Store, folder: Path, removed: Mapping[str, str], *, weekly: bool) -> None:
+def _sync_one(store: Store, folder: Path, *, weekly: bool) -> None:
     from skilld.cli.team_pr import update_pull_request
 
     repo = open_repo(common.resolve_folder(folder))
     known, now = require_membership(store, repo), time.time()
     if weekly and not known.asked_at <= now < known.asked_at + _WEEK_SECONDS:
         save(store, replace(known, asked_at=now))  # an unreachable host is asked again in a week
-        update_pull_request(store, repo, removed)
+        update_pull_request(store, repo)
         return
     shared = outgoing(store, repo, known)
-    sync_and_save(store, team_hub(repo, known, removed), shared.records)
+    sync_and_save(store, team_hub(repo, known), shared.records)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -41,13 +41,13 @@ from skilld.text import pluralize
 
 def pull_request(arguments: argparse.Namespace) -> int:
     """Open or update the team's pull request."""
-    repo, removed = team.repository(arguments)
+    repo = team.repository(arguments)
     named = [common.as_text(name) for name in arguments.rules]
     if not arguments.json:
-        return update_pull_request(common.store(), repo, removed, named, dry_run=arguments.dry_run)
+        return update_pull_request(common.store(), repo, named, dry_run=arguments.dry_run)
     document: dict[str, Any] = {"branch": RULES_BRANCH, "remote": "", "commits": [], "url": None}
     with redirect_stdout(sys.stderr):
-        code = update_pull_request(common.store(), repo, removed, named, dry_run=arguments.dry_run, document=document)
+        code = update_pull_request(common.store(), repo, named, dry_run=arguments.dry_run, document=document)
     common.write_json(document)
     return code
 
@@ -55,7 +55,6 @@ def pull_request(arguments: argparse.Namespace) -> int:
 def update_pull_request(
     store: Store,
     repo: Repo,
-    removed: Mapping[str, str],
     named: Sequence[str] = (),
     *,
     dry_run: bool = False,
@@ -66,7 +65,7 @@ def update_pull_request(
     membership = team.require_membership(store, repo)
     document["remote"] = membership.remote
     shared = team.outgoing(store, repo, membership)
-    hub, found, _ = team.sync_and_save(store, team.team_hub(repo, membership, removed), shared.records)
+    hub, found, _ = team.sync_and_save(store, team.team_hub(repo, membership), shared.records)
     host = _host(repo, hub)
     pull, host_problem = _newest_pull(host)
     state = read_branch_state(hub, pull)

@@ -109,29 +109,25 @@ def is_address(source: str) -> bool:
     return bool(_ADDRESS_PATTERN.match(source)) and not os.path.lexists(source)
 
 
-def find_skills(
-    source: str, removed: Mapping[str, str], branch: str = "", only: Collection[str] = ()
-) -> list[SourceSkill]:
+def find_skills(source: str, branch: str = "", only: Collection[str] = ()) -> list[SourceSkill]:
     """Return the skills at a source: a YAML file, a SKILL.md, a folder, or a git repository by path or address.
 
     An address may name a folder in the repository, as `https://github.com/OWNER/REPO/tree/BRANCH/FOLDER` does.
-    `removed` is the part of the environment that the person's git gets back; `branch` is for repositories only; `only`
-    are the names of those wanted, if not all. Raises SkilldError if there are none.
+    `branch` is for repositories only; `only` are the names of those wanted, if not all. Raises SkilldError if there are
+    none.
     """
     if is_address(source):
-        return _chosen(source, _find_in_clone(split_source(source), removed, branch, only), only)
+        return _chosen(source, _find_in_clone(split_source(source), branch, only), only)
     try:
         path = Path(source).expanduser().resolve()
-        return _chosen(source, _find_at_path(path, source, removed, branch, only), only)
+        return _chosen(source, _find_at_path(path, source, branch, only), only)
     except (OSError, RuntimeError) as error:  # a name that is too long, an unreadable folder; an unknown home
         raise SkilldError(_TITLE, f"{source}: {getattr(error, 'strerror', None) or error}") from error
 
 
-def _find_at_path(
-    path: Path, source: str, removed: Mapping[str, str], branch: str, only: Collection[str]
-) -> list[SourceSkill]:
+def _find_at_path(path: Path, source: str, branch: str, only: Collection[str]) -> list[SourceSkill]:
     if path.is_dir():
-        return _find_in_directory(path, source, removed, branch, only)
+        return _find_in_directory(path, source, branch, only)
     if branch and os.path.lexists(path):
         raise UsageError(_TITLE, f"{source} is a file, which has no branches", "Leave out --branch")
     if path.is_file():
@@ -147,20 +143,18 @@ def _find_at_path(
         raise UsageError(_TITLE, f"{source} is not a SKILL.md, a YAML file, a folder or a git repository", remedy)
     inside = split_source(str(path))
     if inside.folder and Path(inside.repository).is_dir():
-        return _find_in_clone(inside, removed, branch, only)
+        return _find_in_clone(inside, branch, only)
     remedy = f"For a repository, give its URL: https://{source}" if _HOST_PATTERN.match(source) else ""
     raise SkilldError(_TITLE, f"{source} does not exist", remedy)
 
 
-def _find_in_directory(
-    path: Path, source: str, removed: Mapping[str, str], branch: str, only: Collection[str]
-) -> list[SourceSkill]:
+def _find_in_directory(path: Path, source: str, branch: str, only: Collection[str]) -> list[SourceSkill]:
     is_bare = (path / "HEAD").is_file() and (path / "objects").is_dir()
     if branch and not (is_bare or os.path.lexists(path / ".git")):
         cause = f"{source} is not the top folder of a repository, so it has no branches"
         raise UsageError(_TITLE, cause, "Leave out --branch, or name the top folder and use --only")
     if branch or is_bare:
-        return _find_in_clone(SourceFolder(str(path), "", ""), removed, branch, only)
+        return _find_in_clone(SourceFolder(str(path), "", ""), branch, only)
     return _find_below(path, only)
 
 
@@ -219,11 +213,9 @@ def _find_below(top: Path, only: Collection[str]) -> list[SourceSkill]:
     return _read_among(files, top.name, only, lambda one: _read_file(one, top / one.where))
 
 
-def _find_in_clone(
-    place: SourceFolder, removed: Mapping[str, str], branch: str, only: Collection[str]
-) -> list[SourceSkill]:
+def _find_in_clone(place: SourceFolder, branch: str, only: Collection[str]) -> list[SourceSkill]:
     with tempfile.TemporaryDirectory(prefix="skilld-import-") as name:  # 0700
-        git = clone(place.repository, Path(name) / "clone", removed, branch=branch or place.branch)
+        git = clone(place.repository, Path(name) / "clone", branch=branch or place.branch)
         tree = {where: file for where, file in _list_tree(git).items() if place.holds(where)}
 
         def read(one: SourceSkill) -> SourceSkill:

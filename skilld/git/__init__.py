@@ -1,7 +1,7 @@
 """All access to git.
 
-Programs call `environment.scrub_environment()` once, before anything else of this folder; it returns the variables it
-removed, which the person's own commands (accept, revert) need again.
+Programs call `environment.scrub_environment()` before anything else of this folder; the person's own commands (accept,
+revert) get the variables that it removed back.
 
 - `run.Git`: an allow-listed subcommand in the fixed, silenced environment; `run.PersonGit`: the person's commands.
 - `session.shared_git()`: a block in which a repository is opened once and its objects are read from one process.

@@ -59,9 +59,8 @@ class BorrowedRepo:
     `common_dir` is the git directory it borrows from, None if it borrows nothing.
     """
 
-    def __init__(self, folder: Path, common_dir: Path | None, algorithm: str, removed: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, common_dir: Path | None, algorithm: str) -> None:
         self.folder = folder
-        self._removed = removed
         if not (folder / "HEAD").is_file():
             folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             options = ("--quiet", "--template=", "--bare", f"--object-format={algorithm}")
@@ -117,10 +116,11 @@ class BorrowedRepo:
 
     def _environment(self) -> dict[str, str]:
         """Return the person's own variables, with all prompts for passwords disabled."""
-        ssh = self._removed.get("GIT_SSH_COMMAND") or self._configured_ssh() or "ssh"
-        own = {} if "GIT_SSH" in self._removed else {"GIT_SSH_COMMAND": f"{ssh} -oBatchMode=yes"}
+        person = person_variables()
+        ssh = person.get("GIT_SSH_COMMAND") or self._configured_ssh() or "ssh"
+        own = {} if "GIT_SSH" in person else {"GIT_SSH_COMMAND": f"{ssh} -oBatchMode=yes"}
         silent = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "false", "SSH_ASKPASS_REQUIRE": "never"}
-        return person_variables(self._removed) | PROTOCOL_VARIABLES | silent | own
+        return person | PROTOCOL_VARIABLES | silent | own
 
     def is_public(self, address: str) -> bool:
         """Whether anybody can read the repository at `address`: tried over https without the person's settings."""

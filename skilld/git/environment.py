@@ -7,7 +7,6 @@ GIT_INDEX_FILE redirects every command (measured, git 2.39), so the process itse
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from skilld.files import find_program
@@ -59,12 +58,15 @@ _REPOSITORY_VARIABLES = word_set(
 )
 
 
-def scrub_environment() -> dict[str, str]:
-    """Remove every GIT_* variable from this process and return what was removed.
+_taken: dict[str, str] = {}  # what was removed from this process
 
-    Call it once, before the first git command.
+
+def scrub_environment() -> None:
+    """Remove every GIT_* variable from this process, for `person_variables` to give back.
+
+    Call it before the first git command; once more does no harm.
     """
-    return {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("GIT_")}
+    _taken.update({name: os.environ.pop(name) for name in list(os.environ) if name.startswith("GIT_")})
 
 
 def silent_variables() -> dict[str, str]:
@@ -82,7 +84,7 @@ def repository_variables(work_tree: Path, git_dir: Path | None) -> dict[str, str
     return {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(work_tree)} if git_dir is not None else {}
 
 
-def person_variables(removed: Mapping[str, str]) -> dict[str, str]:
+def person_variables() -> dict[str, str]:
     """Return those of the removed variables that the person's own commands get back.
 
     The committer's identity, configuration files, signing, editor and ssh stay; variables that name another repository,
@@ -90,13 +92,13 @@ def person_variables(removed: Mapping[str, str]) -> dict[str, str]:
     """
     # GitPython sets both to C; to the locale, an empty one is not set (locale(7)).
     locale = {"LC_ALL": os.environ.get("LC_ALL", ""), "LANGUAGE": os.environ.get("LANGUAGE", "")}
-    return terminal_variables(removed) | locale | {"GIT_TERMINAL_PROMPT": "0"}
+    return terminal_variables() | locale | {"GIT_TERMINAL_PROMPT": "0"}
 
 
-def terminal_variables(removed: Mapping[str, str]) -> dict[str, str]:
+def terminal_variables() -> dict[str, str]:
     """Return the variables for a command in the person's terminal: as `person_variables`, but it may ask there."""
     dropped = _REPOSITORY_VARIABLES - {"GIT_SEQUENCE_EDITOR"}
-    kept = {name: value for name, value in removed.items() if name not in dropped}
+    kept = {name: value for name, value in _taken.items() if name not in dropped}
     return {name: value for name, value in kept.items() if not name.startswith(("GIT_TRACE", "GIT_PYTHON_"))}
 
 

@@ -239,15 +239,15 @@ def track_in_managed(path: Path, folder: Path, *, new: bool = False) -> TrackedF
     return TrackedFile(repo, relpath, entry)
 
 
-def person_git(repo: Repo, removed: Mapping[str, str]) -> PersonGit:
+def person_git(repo: Repo) -> PersonGit:
     """Return the person's git in a repository; in one of ours it also works if they never configured git."""
-    overruled = overruled_settings(repo, removed)
+    overruled = overruled_settings(repo)
     if not repo.private:
-        return PersonGit(repo.toplevel, removed, overruled=overruled)
+        return PersonGit(repo.toplevel, overruled=overruled)
     repo.toplevel.mkdir(parents=True, exist_ok=True)  # missing if its first skill is only proposed yet
     who = person_identity(repo.git)
     defaults = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in who.items()}
-    return PersonGit(repo.toplevel, removed, git_dir=repo.git_dir, defaults=defaults, overruled=overruled)
+    return PersonGit(repo.toplevel, git_dir=repo.git_dir, defaults=defaults, overruled=overruled)
 
 
 def _open_updated(place: RepoLocation, relpath: str | None, *, start: bool = False) -> Repo:

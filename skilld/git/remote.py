@@ -7,7 +7,7 @@ is checked out, so it activates no filter, link, submodule or hook. Protocols th
 from __future__ import annotations
 
 import resource
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -34,9 +34,7 @@ OWN_SETTINGS = (
 )
 
 
-def clone(
-    source: str, into: Path, removed: Mapping[str, str], *, branch: str = "", max_bytes: int = MAX_CLONE_BYTES
-) -> Git:
+def clone(source: str, into: Path, *, branch: str = "", max_bytes: int = MAX_CLONE_BYTES) -> Git:
     """Clone the newest commit of `source` (an address or an absolute path) to `into`, and return git for reading it.
 
     It is the newest of `branch`, or of the default branch if none is given. `into` is a folder to create, in a private
@@ -47,20 +45,20 @@ def clone(
     wanted = (f"--branch={branch}",) if branch else ()
     argv = command_line(into.parent, "clone", *options, *wanted, "--", source, str(into), settings=OWN_SETTINGS)
     with limited_file_size(max_bytes):
-        result = execute(argv, into.parent, person_variables(removed) | PROTOCOL_VARIABLES, None, CLONE_SECONDS)
+        result = execute(argv, into.parent, person_variables() | PROTOCOL_VARIABLES, None, CLONE_SECONDS)
     if result.status != 0:
         raise GitFailedError("Could not clone the repository", result.status, result.err)
     return Git(into, git_dir=into)
 
 
-def push(repo: Repo, remote: str, ref: str, removed: Mapping[str, str]) -> bool:
+def push(repo: Repo, remote: str, ref: str) -> bool:
     """Push one ref to `remote`, under its own name and never by force; return whether anything was new there.
 
     Raises GitFailedError with git's own words.
     """
     options = ("--porcelain", "--recurse-submodules=no", "--no-follow-tags")  # a setting would reach a pre-push hook
     own = repo.git_dir if repo.private else None
-    result = _run_in(repo.toplevel, own, removed, "push", *options, "--", remote, f"{ref}:{ref}")
+    result = _run_in(repo.toplevel, own, "push", *options, "--", remote, f"{ref}:{ref}")
     told = [line.split("\t") for line in result.lines if line.count("\t") > 1]  # a flag, the refs, what happened
     if result.status != 0:
         refused = [what for flag, _, what, *_ in told if flag == "!"]
@@ -68,27 +66,27 @@ def push(repo: Repo, remote: str, ref: str, removed: Mapping[str, str]) -> bool:
     return not told or any(flag != "=" for flag, *_ in told)
 
 
-def push_addresses(repo: Repo, remote: str, removed: Mapping[str, str]) -> list[str]:
+def push_addresses(repo: Repo, remote: str) -> list[str]:
     """Return where a push to `remote` (a name or an address) goes: a repository's settings may redirect it."""
-    return addresses_from(repo.toplevel, repo.git_dir if repo.private else None, remote, removed)
+    return addresses_from(repo.toplevel, repo.git_dir if repo.private else None, remote)
 
 
-def addresses_from(work_tree: Path, git_dir: Path | None, remote: str, removed: Mapping[str, str]) -> list[str]:
+def addresses_from(work_tree: Path, git_dir: Path | None, remote: str) -> list[str]:
     """As `push_addresses`, for a repository whose git directory may not exist yet (None: git looks for it)."""
-    if named := _output_lines(_run_in(work_tree, git_dir, removed, "remote", "get-url", "--push", "--all", remote)):
+    if named := _output_lines(_run_in(work_tree, git_dir, "remote", "get-url", "--push", "--all", remote)):
         return named
     pattern = r"^url\..*\.(push)?insteadof$"
-    rows = _output_lines(_run_in(work_tree, git_dir, removed, "config", "--get-regexp", pattern))
+    rows = _output_lines(_run_in(work_tree, git_dir, "config", "--get-regexp", pattern))
     ways = [(key.removeprefix("url.").rpartition("."), old) for key, _, old in (row.partition(" ") for row in rows)]
     fitting = [(len(old), kind == "pushinsteadof", new, old) for (new, _, kind), old in ways if remote.startswith(old)]
     turned = sorted(fitting, key=lambda one: (one[1], one[0]))
     return [turned[-1][2] + remote.removeprefix(turned[-1][3]) if turned else remote]
 
 
-def _run_in(work_tree: Path, git_dir: Path | None, removed: Mapping[str, str], *command: str) -> Result:
+def _run_in(work_tree: Path, git_dir: Path | None, *command: str) -> Result:
     own = repository_variables(work_tree, git_dir)
     argv = command_line(work_tree, *command)
-    return execute(argv, work_tree, person_variables(removed) | PROTOCOL_VARIABLES | own, None, PERSON_SECONDS)
+    return execute(argv, work_tree, person_variables() | PROTOCOL_VARIABLES | own, None, PERSON_SECONDS)
 
 
 def _output_lines(result: Result) -> list[str]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from skilld.files import shell_quoted
 from skilld.git import objects, state, tree
 from skilld.git.attributes import is_filtered, storage_refusal
+from skilld.git.environment import person_variables
 from skilld.git.errors import GitFailedError, NotTrackedError, RepoRefusedError, RepoUnreadableError
 from skilld.git.run import Git
 from skilld.git.session import cached
@@ -182,13 +183,13 @@ def _settings(git: Git) -> dict[str, str]:
     return cached(("settings", git), lambda: _read_settings(git))
 
 
-def overruled_settings(repo: Repo, removed: Mapping[str, str]) -> list[str]:
+def overruled_settings(repo: Repo) -> list[str]:
     """Return the settings, as KEY=VALUE, that the person may have and a cherry-pick or revert of ours must not.
 
     They would record a conflict that is undone, or write another message. Hooks see what is overruled, so what the
-    person lacks is left out. `removed` is what `scrub_environment` returned: it may name further configuration.
+    person lacks is left out; their variables may name further configuration.
     """
-    found, elsewhere = _settings(repo.git), any(name.startswith("GIT_CONFIG") for name in removed)
+    found, elsewhere = _settings(repo.git), any(name.startswith("GIT_CONFIG") for name in person_variables())
     used = {"rerere.enabled"} if (repo.common_dir / "rr-cache").is_dir() else set[str]()
     return [f"{name}=false" for name in _OVERRULED_SETTINGS if elsewhere or name in used or name in found]
 

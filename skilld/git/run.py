@@ -243,9 +243,8 @@ class Git:
 class PersonGit:
     """Git as the person would run it in their work tree: with their hooks, signing, identity and configuration.
 
-    Used only for commands that the person gave. `removed` is what `scrub_environment` took out of the process,
-    `git_dir` is as in `Git`, `defaults` are variables for settings that the person lacks, and `overruled` are settings
-    that a cherry-pick or a revert must not have.
+    Used only for commands that the person gave. `git_dir` is as in `Git`, `defaults` are variables for settings that
+    the person lacks, and `overruled` are settings that a cherry-pick or a revert must not have.
 
     Their hooks, filters and signing programs inherit git's environment, which therefore has nothing of ours except
     `GIT_TERMINAL_PROMPT=0`: a question would have no terminal to itself. What an option of git's own would pass on to
@@ -255,7 +254,6 @@ class PersonGit:
     def __init__(
         self,
         folder: Path,
-        removed: Mapping[str, str],
         *,
         git_dir: Path | None = None,
         defaults: Mapping[str, str] | None = None,
@@ -264,13 +262,12 @@ class PersonGit:
         self.folder = folder
         self._overruled = [*overruled]
         self._own = dict(defaults or {}) | repository_variables(folder, git_dir)
-        self._removed = removed
 
     def call(self, *args: str, stdin: bytes | None = None, seconds: float = PERSON_SECONDS) -> Result:
         """Run one of the few subcommands that accept and revert need, and return its result."""
         if args[0] not in _PERSON_COMMANDS:
             raise ValueError(f"git {args[0]} is not allowed with the user's environment")
-        env = person_variables(self._removed) | self._own
+        env = person_variables() | self._own
         settings = self._overruled if args[0] in _PICKING_COMMANDS else []
         if args[0] in _PERSON_READ_COMMANDS:  # which write nothing, and need no program that a repository configures
             env["GIT_OPTIONAL_LOCKS"] = "0"
@@ -288,7 +285,7 @@ class PersonGit:
             inside = False
         program = git_program()
         argv = [program, *([] if inside else ["-C", str(self.folder)]), *args]
-        os.execve(program, argv, dict(os.environ) | terminal_variables(self._removed) | self._own)  # noqa: S606 - git itself
+        os.execve(program, argv, dict(os.environ) | terminal_variables() | self._own)  # noqa: S606 - git itself
 
     def run(self, *args: str, stdin: bytes | None = None) -> bytes:
         """Run a subcommand and return its output; raises GitFailedError for any status but 0."""

@@ -13,7 +13,7 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -127,10 +127,10 @@ def _sync_to_disk(path: Path) -> None:
 # Whether a skill's folder may be moved: not if that would lose work, leave a dead link, or is forbidden.
 
 
-def check_movable(skill: Skill, folders: Iterable[Path], removed: Mapping[str, str], title: str) -> None:
+def check_movable(skill: Skill, folders: Iterable[Path], title: str) -> None:
     """Raise RefusedError with `title` if the skill's folder must not be moved.
 
-    `folders` are those in which agents look for skills, `removed` what `scrub_environment` removed from the process.
+    `folders` are those in which agents look for skills.
     """
     folder, places = skill.path.parent, list(folders)
     try:
@@ -140,7 +140,7 @@ def check_movable(skill: Skill, folders: Iterable[Path], removed: Mapping[str, s
             linked = folder.parent in {Path(os.path.realpath(one)) for one in places}
             way = "First remove the symlink" if linked else "To hide it from your agents, remove the symlink"
             remedy = f"{way}: rm {shell_quoted(link)}"
-        if why is None and (why := _uncommitted_reason(folder, removed)):
+        if why is None and (why := _uncommitted_reason(folder)):
             remedy = "Commit or stash them first."
     except SkilldError as error:
         raise RefusedError(title, str(error), error.remedy) from error
@@ -169,13 +169,13 @@ def _symlink_to(skill: Skill, folders: Iterable[Path]) -> Path | None:
     return None
 
 
-def _uncommitted_reason(folder: Path, removed: Mapping[str, str]) -> str | None:
+def _uncommitted_reason(folder: Path) -> str | None:
     """Return that a folder with tracked files has uncommitted changes, None otherwise."""
     try:
         place = locate(folder)
     except NotTrackedError:
         return None
-    git = PersonGit(place.toplevel, removed)
+    git = PersonGit(place.toplevel)
     inside = folder.relative_to(place.toplevel).as_posix()
     held = git.run("ls-files", "-z", "--", literal(inside))
     if held and git.run("status", "--porcelain=v1", "-z", "--untracked-files=all", "--", literal(inside)):

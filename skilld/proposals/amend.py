@@ -10,7 +10,7 @@ import hashlib
 import math
 import os
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -77,9 +77,7 @@ _TITLE = "The proposal was not changed"
 
 
 @shared_git()
-def accept_edited(
-    store: Store, proposal: Proposal, text: str, removed: Mapping[str, str], opened: str = ""
-) -> DecisionReport:
+def accept_edited(store: Store, proposal: Proposal, text: str, opened: str = "") -> DecisionReport:
     """Accept a proposal with the person's own text of the whole skill instead of the proposed one.
 
     `opened` is the text that they edited: the lines around the proposal may have changed since. Raises SkilldError and
@@ -89,13 +87,13 @@ def accept_edited(
     if opened and opened != after.decode("utf-8", "replace"):
         text = apply(after, operations_between(opened.encode("utf-8", "replace"), text)).decode("utf-8", "replace")
     if text == after.decode("utf-8", "replace"):
-        return decide(store, proposal, accepting(removed))
+        return decide(store, proposal, accepting())
     if line_diff.signature(before, text.encode("utf-8", "replace")) == ((), ()):
         raise SkilldError(f"{proposal.id} was not accepted", "nothing of it is left in your text; it stays open")
     narrowed = narrow.narrow_to_text(proposal, before, after, text.encode("utf-8", "replace"))
     changed = _renamed(store, replace(with_text(narrowed, before, text), note=EDITED_NOTE), text)
     refuse_secrets(f"{proposal.id} was not accepted", changed.operations, proposal.path)
-    return _decide_on_changed(store, proposal, changed, accepting(removed))
+    return _decide_on_changed(store, proposal, changed, accepting())
 
 
 def _renamed(store: Store, proposal: Proposal, text: str) -> Proposal:

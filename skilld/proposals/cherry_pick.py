@@ -119,15 +119,15 @@ def _restore_file(work_tree: Worktree, relpath: str, path: Path, before: bytes |
 _TITLE = "The proposal was not accepted"
 
 
-def accept(edit: Edit, removed: Mapping[str, str]) -> DecisionCommit:
+def accept(edit: Edit) -> DecisionCommit:
     """Bring a proposal into the branch that is checked out in its skill's work tree.
 
-    `removed` is what `scrub_environment` returned. A proposal whose edit is already there counts as accepted. Raises
-    RefusedError and changes nothing for a dirty skill, an operation in progress or a detached HEAD, each with the
-    command to do it by hand, and if the edit has no certain place.
+    A proposal whose edit is already there counts as accepted. Raises RefusedError and changes nothing for a dirty
+    skill, an operation in progress or a detached HEAD, each with the command to do it by hand, and if the edit has no
+    certain place.
     """
     proposal = edit.proposal
-    with prepared_worktree(proposal, removed, _TITLE, ("cherry-pick", proposal.commit)) as work_tree:
+    with prepared_worktree(proposal, _TITLE, ("cherry-pick", proposal.commit)) as work_tree:
         return _apply_commit(work_tree, proposal, edit)
 
 
@@ -248,14 +248,14 @@ def _write_side_edits(proposal: Proposal, changes: Mapping[str, Apply]) -> None:
 _REVERT_TITLE = "The proposal was not reverted"
 
 
-def revert(proposal: Proposal, removed: Mapping[str, str]) -> DecisionCommit:
+def revert(proposal: Proposal) -> DecisionCommit:
     """Take a proposal out of the branch that is checked out in its skill's work tree.
 
-    `removed` is what `scrub_environment` returned. An edit that is no longer there counts as reverted. Raises
-    RefusedError as `accept` does, and for a new skill that was changed since.
+    An edit that is no longer there counts as reverted. Raises RefusedError as `accept` does, and for a new skill that
+    was changed since.
     """
     named = proposal.landed or proposal.commit
-    with prepared_worktree(proposal, removed, _REVERT_TITLE, ("revert", named)) as work_tree:
+    with prepared_worktree(proposal, _REVERT_TITLE, ("revert", named)) as work_tree:
         return _revert_commit(work_tree, proposal)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -80,7 +80,7 @@ class Decision:
     why: str = ""
 
 
-def accepting(removed: Mapping[str, str], *, worktree: bool = False) -> Decision:
+def accepting(*, worktree: bool = False) -> Decision:
     """Return the decision to commit a proposal on the checked-out branch, or only write it to the file."""
 
     def carry_out(proposal: Proposal) -> DecisionCommit | None:
@@ -95,7 +95,7 @@ def accepting(removed: Mapping[str, str], *, worktree: bool = False) -> Decision
                 proposal.note,
                 f"To write the file without committing: skilld accept --worktree {proposal.id}",
             )
-        return land(edit, removed)
+        return land(edit)
 
     return Decision(_ACCEPTABLE, State.ACCEPTED, carry_out)
 
@@ -105,14 +105,14 @@ def rejecting(why: str = "") -> Decision:
     return Decision(frozenset({State.OPEN, State.DROPPED, State.STALE}), State.REJECTED, lambda _: None, why)
 
 
-def reverting(removed: Mapping[str, str], why: str = "") -> Decision:
+def reverting(why: str = "") -> Decision:
     """Return the decision to take an accepted proposal out again, from its file alone if it was only written there."""
 
     def carry_out(proposal: Proposal) -> DecisionCommit | None:
         if is_only_written(proposal):
             revert_worktree(proposal)
             return None
-        return take_out(proposal, removed)
+        return take_out(proposal)
 
     return Decision(frozenset({State.ACCEPTED}), State.REVERTED, carry_out, why)
 

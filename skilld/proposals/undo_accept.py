@@ -8,7 +8,6 @@ Either way the files on the person's branch are as before.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 
 from skilld.clock import rfc3339
@@ -33,14 +32,14 @@ _REFLOG_MESSAGE = "skilld: undo accept {}"
 
 
 @shared_git()
-def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) -> DecisionReport:
+def undo_accept(store: Store, proposal: Proposal) -> DecisionReport:
     """Undo the acceptance of a proposal, and reopen it; if it was moved to another file, the one for its own file.
 
     Raises SkilldError and changes nothing if its commit can be neither removed nor reverted.
     """
     if proposal.state is not State.ACCEPTED:
         raise SkilldError(_TITLE, f"{proposal.id} is {proposal.state.value}")
-    done, commit = _take_out(proposal, removed)
+    done, commit = _take_out(proposal)
     current = without_remark(store.proposals.get(proposal.id) or proposal)
     old = predecessor(store, current)
     again = replace(old, note="") if old else current
@@ -64,23 +63,23 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
     return DecisionReport(tuple(line for line in (f"{made.id} is open again: {made.summary}", done) if line))
 
 
-def _take_out(proposal: Proposal, removed: Mapping[str, str]) -> tuple[str, str]:
+def _take_out(proposal: Proposal) -> tuple[str, str]:
     """Take a proposal out of its file; return a sentence about how, and the commit that did it, both empty if none."""
     if is_only_written(proposal):
         revert_worktree(proposal)
         return "", ""
-    why = remove_commit(proposal, removed)
+    why = remove_commit(proposal)
     if not why:
         return "", ""
-    return f"Its commit was reverted, not removed, because {why}.", revert(proposal, removed).commit
+    return f"Its commit was reverted, not removed, because {why}.", revert(proposal).commit
 
 
-def remove_commit(proposal: Proposal, removed: Mapping[str, str]) -> str | None:
+def remove_commit(proposal: Proposal) -> str | None:
     """Move the branch from the commit that brought a proposal in to its parent; return why not, or None.
 
     Raises RefusedError as `revert` does, if nothing can be done in that work tree.
     """
-    with prepared_worktree(proposal, removed, _TITLE, ("revert", proposal.landed)) as work_tree:
+    with prepared_worktree(proposal, _TITLE, ("revert", proposal.landed)) as work_tree:
         commit = objects.read_commit(work_tree.repo.git, proposal.landed) if proposal.landed else None
         why = _obstacle_reason(work_tree, proposal, commit)
         return why or _move_branch_back(work_tree, proposal, commit) if commit else why

@@ -69,9 +69,7 @@ def manual_command(repo: Repo, *command: str) -> str:
 
 
 @contextmanager
-def prepared_worktree(
-    proposal: Proposal, removed: Mapping[str, str], title: str, command: tuple[str, ...]
-) -> Iterator[Worktree]:
+def prepared_worktree(proposal: Proposal, title: str, command: tuple[str, ...]) -> Iterator[Worktree]:
     """Yield the work tree for a decision on a proposal, locked against other processes of ours.
 
     Raises RefusedError (`title`, and `git COMMAND` as the remedy) if the skill is not in the work tree or has
@@ -85,7 +83,7 @@ def prepared_worktree(
             raise RefusedError(title, f"{proposal.path} does not exist", f"Restore it, then: {again}")
         repo = open_repo(address)
         if (renamed := renamed_here(repo, proposal, command[1])) not in {"", proposal.relpath}:
-            with prepared_worktree(at_path(proposal, renamed), removed, title, command) as ready:
+            with prepared_worktree(at_path(proposal, renamed), title, command) as ready:
                 yield ready
             return
         cause = f"{proposal.relpath} is not in the work tree"
@@ -99,7 +97,7 @@ def prepared_worktree(
     with repo_lock(tracked.repo.git_dir):
         if refs.read_tip(tracked.repo.git, "HEAD") != tracked.repo.head:
             tracked = tracked_file(proposal)
-        person, hand = person_git(tracked.repo, removed), partial(_manual_remedy, tracked.repo, proposal, command)
+        person, hand = person_git(tracked.repo), partial(_manual_remedy, tracked.repo, proposal, command)
         git, commit = tracked.repo.git, tracked.repo.head
         also = tuple(one.relpath for one in proposal.also if tree.read_entry(git, commit, one.relpath) is not None)
         ready = _check_ready(Worktree(title, tracked, Path(proposal.path), person, hand, again, also))

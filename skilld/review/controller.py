@@ -63,7 +63,7 @@ _LIVE_SECONDS = 86400.0  # sessions with a turn this recent are shown
 
 @value_class
 class ReviewContext:
-    """What a review works with: database, folders, environment; `removed` are the variables hidden from git.
+    """What a review works with: database, folders, environment.
 
     `open_store` opens the database for each call, as a verb does: only if nobody else can read or change it.
     """
@@ -71,7 +71,6 @@ class ReviewContext:
     database: Path
     open_store: Callable[[], Store]
     find_skills: Callable[[Sequence[Path]], list[Skill]]
-    removed: Mapping[str, str]
     home: Path
     environment: Mapping[str, str]
     trash: Path
@@ -246,7 +245,7 @@ class ReviewSession:
 
         It is refused if the proposal now says something else than the one that was `seen`.
         """
-        return self._decide(proposal_id, accepting(self._context.removed), seen)
+        return self._decide(proposal_id, accepting(), seen)
 
     def accept_all(self, those: Sequence[Proposal]) -> DecisionReport:
         """Accept these in order, except those that must be decided on one by one; the report says which and why.
@@ -284,12 +283,12 @@ class ReviewSession:
     def accept_edited(self, proposal_id: str, text: str, opened: str = "") -> DecisionReport:
         """Accept the person's own text of the whole skill, edited from the one `opened`, instead of the proposal."""
         with self._locked_proposal(proposal_id) as (store, proposal):
-            return self._finish(proposal_id, amend.accept_edited(store, proposal, text, self._context.removed, opened))
+            return self._finish(proposal_id, amend.accept_edited(store, proposal, text, opened))
 
     def accept_parts(self, proposal_id: str, chosen: Collection[int], seen: Proposal | None = None) -> DecisionReport:
         """Accept these parts, by number from 0; the others stay open."""
         with self._locked_proposal(proposal_id, seen) as (store, proposal):
-            report = amend.decide_parts(store, proposal, chosen, accepting(self._context.removed))
+            report = amend.decide_parts(store, proposal, chosen, accepting())
             return self._finish(proposal_id, report)
 
     def own_file(self, proposal: Proposal) -> str:
@@ -301,7 +300,7 @@ class ReviewSession:
         """Apply a proposal to the file at this path instead."""
         with self._locked_proposal(proposal_id, seen) as (store, proposal):
             made, report = relocation.accept_elsewhere(
-                store, proposal, Path(path), self._host, redact=self._redact, decision=accepting(self._context.removed)
+                store, proposal, Path(path), self._host, redact=self._redact, decision=accepting()
             )
             return self._finish(made, report)
 
@@ -317,8 +316,8 @@ class ReviewSession:
             if last.id not in self._decided_here and not agree(question):
                 return DecisionReport(("Nothing was undone.",))
             with self._locked_proposal(last.id) as (store, proposal):
-                is_rejected, removed = proposal.state is State.REJECTED, self._context.removed
-                report = amend.reopen(store, proposal) if is_rejected else undo_accept(store, proposal, removed)
+                is_rejected = proposal.state is State.REJECTED
+                report = amend.reopen(store, proposal) if is_rejected else undo_accept(store, proposal)
                 self.outcomes[last.id] = report.lines
                 self.reopened = last.id
                 return report

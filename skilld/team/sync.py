@@ -45,7 +45,6 @@ def open_hub(
     repo: Repo | None = None,
     *,
     home: Path,
-    removed: Mapping[str, str],
     env: Mapping[str, str],
 ) -> Hub:
     """Return the hub of a membership, its copy of the remote below `folder`; `repo` is the repository of a team.
@@ -53,7 +52,7 @@ def open_hub(
     Raises SkilldError without an SSH key.
     """
     objects, algorithm = (repo.common_dir, repo.git.algorithm) if repo else (None, "sha1")
-    borrowed = BorrowedRepo(folder / membership.folder, objects, algorithm, removed)
+    borrowed = BorrowedRepo(folder / membership.folder, objects, algorithm)
     return Hub(borrowed, sign.find_key(borrowed.git, home), env, membership)
 
 

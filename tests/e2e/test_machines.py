@@ -85,12 +85,12 @@ def test_accepting_on_one_accepts_on_the_other_without_writing_a_file_there(grou
     for machine in (tower, laptop):
         machine.say(PNPM)
     before = laptop.clone.git("rev-parse", "HEAD"), (laptop.clone.root / "CLAUDE.md").read_text()
-    tower.decide(PNPM, accepting({}))
+    tower.decide(PNPM, accepting())
     quiet(tower, laptop)
     assert laptop.state(PNPM) is State.ACCEPTED
     assert (laptop.clone.git("rev-parse", "HEAD"), (laptop.clone.root / "CLAUDE.md").read_text()) == before
     # It may be had here as well, without git.
-    laptop.decide(PNPM, accepting({}))
+    laptop.decide(PNPM, accepting())
     assert "pnpm" in (laptop.clone.root / "CLAUDE.md").read_text()
 
 
@@ -113,7 +113,7 @@ def test_random_interleavings_converge(group: SyncGroup, seed: int) -> None:
     """Four rounds each: said on one or both, decided, synced and looked at in any order; git brings nothing between."""
     random = Random(seed)
     tower, laptop = machines = group.machine("tower"), group.machine("laptop")
-    decisions = rejecting(), accepting({}), reverting({})
+    decisions = rejecting(), accepting(), reverting()
     states: set[State] = set()
     rules = random.sample(RULES, len(RULES))
     for _ in range(4):

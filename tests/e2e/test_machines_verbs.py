@@ -224,7 +224,7 @@ def test_a_machine_pushing_foreign_records_is_refused_and_named(group: SyncGroup
 
 
 def _hub(one: Machine) -> Hub:
-    return open_hub(one.membership, one.home / "copy", home=one.home, removed={}, env=one.program.environment)
+    return open_hub(one.membership, one.home / "copy", home=one.home, env=one.program.environment)
 
 
 def _force_commit(group: SyncGroup, one: Machine, commit: str, name: str) -> None:

@@ -35,7 +35,7 @@ class Bench:
         self.folder = folder
         self.team = Team(folder / "team")
         self.address = str(self.team.hub.root)
-        self.removed = scrub_environment()
+        scrub_environment()
         self.environment = {name: os.environ[name] for name in ("PATH", "HOME")}
         self.writer = self.borrow("writer")
         self.keys = {name: self.key(name) for name in ("ada", "eve")}
@@ -43,7 +43,7 @@ class Bench:
 
     def borrow(self, name: str) -> BorrowedRepo:
         common = self.team.folder / "first" / ".git"
-        return BorrowedRepo(self.folder / name / "a.git", common, "sha1", self.removed)
+        return BorrowedRepo(self.folder / name / "a.git", common, "sha1")
 
     def key(self, name: str) -> sign.SigningKey:
         home = self.folder / "keys" / name

@@ -38,6 +38,7 @@ def run_in_process(
         _stores_closed(),
         _process_as_before(),
         patch.dict(os.environ, environment, clear=True),
+        patch.dict("skilld.git.environment._taken", clear=True),
         patch.object(sys, "stdin", stdin),
         patch.object(sys, "argv", ["skilld", *arguments]),
         chdir(folder),

@@ -94,9 +94,7 @@ class Machine:
         return self.clone.git("show", f"skilld/staging:{FILE}") if self.clone.tip("skilld/staging") else ""
 
     def sync(self) -> SyncResult:
-        hub = open_hub(
-            self.membership, self.home / ".local/state/skilld/machines", home=self.home, removed={}, env=os.environ
-        )
+        hub = open_hub(self.membership, self.home / ".local/state/skilld/machines", home=self.home, env=os.environ)
         done = sync.sync(hub, self.store, self.places(), LeakCheck(lambda _: [], _no_sessions()))
         self.membership = done.membership
         return done

@@ -83,14 +83,14 @@ class ProposalLife:
             assert again == [(one.id, one.state, one.note) for one in first], "nothing has happened in between"
 
     def accept(self, name: str = "p1", *, worktree: bool = False) -> DecisionReport:
-        return decide(self.store, self.get(name), accepting({}, worktree=worktree))
+        return decide(self.store, self.get(name), accepting(worktree=worktree))
 
     def reject(self, name: str = "p1") -> DecisionReport:
         return decide(self.store, self.get(name), rejecting())
 
     def revert(self, name: str = "p1") -> DecisionReport:
-        return decide(self.store, self.get(name), reverting({}))
+        return decide(self.store, self.get(name), reverting())
 
     def undo(self, name: str = "p1") -> DecisionReport:
         """Undo its acceptance, as `u` in `skilld review` does."""
-        return undo_accept(self.store, self.get(name), {})
+        return undo_accept(self.store, self.get(name))

@@ -99,7 +99,7 @@ class Walk:
     def accept_part(self, name: str) -> None:
         number = self.random.randrange(2)
         if self.life.get(name).state is State.OPEN and len(self.life.get(name).operations) > 1:
-            decide_parts(self.life.store, self.life.get(name), {number}, accepting({}))
+            decide_parts(self.life.store, self.life.get(name), {number}, accepting())
 
     def accept_edited(self, name: str) -> None:
         proposal = self.life.get(name)
@@ -110,7 +110,7 @@ class Walk:
             text = shown
             for line in added:
                 text = text.replace(line, f"{line} Always.")
-            accept_edited(self.life.store, proposal, text, {}, shown)
+            accept_edited(self.life.store, proposal, text, shown)
 
     def restore(self, name: str) -> None:
         restore(self.life.store, self.life.get(name))

@@ -302,14 +302,14 @@ class Harness:
         return line
 
     @shared_git()
-    def accept(self, name: str, removed: Mapping[str, str] | None = None) -> DecisionCommit:
-        landed = accept(self.edit(name), removed or {})
+    def accept(self, name: str) -> DecisionCommit:
+        landed = accept(self.edit(name))
         self.proposals[name] = replace(self.proposals[name], state=State.ACCEPTED, landed=landed.commit)
         return landed
 
     @shared_git()
     def revert(self, name: str) -> DecisionCommit:
-        return revert(self.proposals[name], {})
+        return revert(self.proposals[name])
 
     def mark_accepted(self, name: str, *, landed: str) -> None:
         """Remember that a proposal was accepted, as the caller of `observe` does."""

@@ -105,7 +105,6 @@ def review_session(home: Path) -> ReviewSession:
             database=where.database,
             open_store=common.store,
             find_skills=all_skills,
-            removed={},
             home=home,
             environment=dict(os.environ),
             trash=trash_folder(home, where.data.parent, sys.platform),

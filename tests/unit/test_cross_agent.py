@@ -258,14 +258,14 @@ def test_it_is_not_moved_to_a_file_that_the_agent_does_not_load(bench: Bench, ho
     proposal = offer_to_gemini(bench, home)
     to = bench.project.root / "AGENTS.md" if name.startswith("plain") else home / name
     with pytest.raises(SkilldError, match="it is meant for Gemini CLI, which does not load"):
-        accept_elsewhere(bench.store, proposal, to, bench.host, redact=str, decision=accepting({}))
+        accept_elsewhere(bench.store, proposal, to, bench.host, redact=str, decision=accepting())
     assert [one.id for one in bench.store.proposals.in_states([State.OPEN])] == [proposal.id]
 
 
 def test_it_is_moved_to_the_agents_own_file(bench: Bench, home: Path) -> None:
     proposal = offer_to_gemini(bench, home)
     mine = home / ".gemini/GEMINI.md"
-    accept_elsewhere(bench.store, proposal, mine, bench.host, redact=str, decision=accepting({}))
+    accept_elsewhere(bench.store, proposal, mine, bench.host, redact=str, decision=accepting())
     assert PNPM in mine.read_text()
     assert bench.store.proposals.in_states([State.OPEN]) == []
 

@@ -54,7 +54,7 @@ def test_it_is_committed_there_and_the_others_stay_open(life: ProposalLife, link
 def test_a_part_is_accepted_there_and_the_rest_stays_open(life: ProposalLife, linked: Person) -> None:
     lines = [Operation(Op.INSERT_AFTER, "- Push the tag.", f"- {word}.") for word in ("Stamp it", "Sign it")]
     life.propose("p3", *lines)
-    decide_parts(life.store, life.get("p3"), {0}, accepting({}))
+    decide_parts(life.store, life.get("p3"), {0}, accepting())
     assert "Stamp it" in linked.skill.read_text()
     assert life.person.skill.read_text() == TEXT
     (half,) = [one for one in life.store.proposals.accepted() if one.summary]

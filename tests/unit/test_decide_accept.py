@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import Exit, RefusedError, SkilldError
+from skilld.git.environment import scrub_environment
 from skilld.proposals import whole_files
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.model import CommitMethod
@@ -255,12 +256,17 @@ def test_a_read_only_folder_is_refused(person: Person, harness: Harness, monkeyp
     assert person.skill.read_text() == TEXT
 
 
-def test_the_persons_hooks_run_and_foreign_variables_do_not_redirect(harness_with_p1: Harness) -> None:
+def test_the_persons_hooks_run_and_foreign_variables_do_not_redirect(
+    harness_with_p1: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
     person, harness = harness_with_p1.person, harness_with_p1
     hook = person.write(".git/hooks/post-commit", "#!/bin/sh\ntouch hook-ran\n")
     hook.chmod(0o755)
-    removed = {"GIT_DIR": "/nowhere", "GIT_INDEX_FILE": "/nowhere/index", "GIT_COMMITTER_NAME": "Pat at Work"}
-    harness.accept("p1", removed)
+    foreign = {"GIT_DIR": "/nowhere", "GIT_INDEX_FILE": "/nowhere/index", "GIT_COMMITTER_NAME": "Pat at Work"}
+    for name, value in foreign.items():
+        monkeypatch.setenv(name, value)
+    scrub_environment()
+    harness.accept("p1")
     assert (person.root / "hook-ran").exists()
     assert person.git("log", "-1", "--format=%an %cn") == "skilld Pat at Work"
 

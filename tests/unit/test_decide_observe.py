@@ -278,9 +278,9 @@ def test_a_revert_on_another_branch_keeps_who_accepted(person: Person, store: St
         assert found is not None
         return found
 
-    decide(store, p1(), accepting({}))
+    decide(store, p1(), accepting())
     person.git("switch", "--quiet", "-c", "feature")
-    decide(store, p1(), reverting({}))
+    decide(store, p1(), reverting())
     assert (p1().state, store.proposals.decided_by("p1")) == (State.REVERTED, "command")
     person.git("switch", "--quiet", "main")
     refresh(store)
@@ -297,7 +297,7 @@ def _accept_on_feature(person: Person, store: Store, way: str) -> Proposal:
     made = store.proposals.get("p1")
     assert made is not None
     if way == "command":
-        decide(store, made, accepting({}))
+        decide(store, made, accepting())
     elif way == "merge":
         person.git("merge", "--quiet", "--ff-only", "skilld/staging")
     else:
@@ -315,13 +315,13 @@ def test_what_only_another_branch_has_is_not_reverted_here(person: Person, store
     p1 = _accept_on_feature(person, store, way)
     tips = person.git("for-each-ref")
     with pytest.raises(RefusedError) as refused:
-        decide(store, p1, reverting({}))
+        decide(store, p1, reverting())
     assert refused.value.cause == f"it is on the branch feature ({p1.landed[:10]})"
     assert refused.value.remedy == "Check that out, then: skilld revert p1"
     assert (store.proposals.get("p1"), person.git("for-each-ref")) == (p1, tips)
 
     person.git("switch", "--quiet", "feature")
-    decide(store, p1, reverting({}))
+    decide(store, p1, reverting())
     person.git("switch", "--quiet", "main")
     person.git("merge", "--quiet", "feature")
     assert "dry run" not in person.show()
@@ -331,7 +331,7 @@ def test_in_another_work_tree_the_revert_is_made_there(person: Person, store: St
     p1 = _accept_on_feature(person, store, "command")
     person.git("worktree", "add", "--quiet", str(tmp_path / "there"), "feature")
     with pytest.raises(RefusedError) as refused:
-        decide(store, p1, reverting({}))
+        decide(store, p1, reverting())
     assert refused.value.remedy == f"git -C {tmp_path / 'there'} revert {person.tip('feature')}"
 
 
@@ -348,7 +348,7 @@ def test_what_was_taken_out_or_is_on_no_branch_needs_no_commit(person: Person, s
         person.git("merge", "--quiet", "--ff-only" if way == "merged" else "--squash", "feature")
         person.commit("with a message of my own", {"README.md": "read it\n"})
         person.commit("back", {SKILL: TEXT})
-    report = decide(store, p1, reverting({}))
+    report = decide(store, p1, reverting())
     assert "No commit was needed" in "".join(report.lines)
 
 

@@ -69,7 +69,7 @@ def test_deleting_the_branch_drops_all_proposals_which_can_still_be_decided_or_r
     assert states(store) == {"p1": "rejected", "p2": "dropped", "p3": "open"}
     assert on_branch(person) == ["p3"]
     assert is_on_staging(get_proposal(store, "p3"))
-    assert decide(store, get_proposal(store, "p2"), accepting({})).lines[0] == "p2 accepted: say p2"
+    assert decide(store, get_proposal(store, "p2"), accepting()).lines[0] == "p2 accepted: say p2"
     assert states(store) == {"p1": "rejected", "p2": "accepted", "p3": "open"}
     after = snapshot(person.root)
     assert {name for name in before if before[name] != after.get(name)} <= {
@@ -266,7 +266,7 @@ def test_a_dropped_proposal_of_a_private_repository_can_be_restored(
 def _written(person: Person, store: Store) -> str:
     """Accept one into the file alone, with a line of the person's own beside it."""
     offer(person, store, "p1")
-    decide(store, get_proposal(store, "p1"), accepting({}, worktree=True))
+    decide(store, get_proposal(store, "p1"), accepting(worktree=True))
     assert states(store) == {"p1": "accepted"}
     text = person.skill.read_text()
     assert "- Dry run first." in text
@@ -284,7 +284,7 @@ def test_the_daemon_looks_when_the_file_changes_in_which_alone_it_stands(person:
 def test_an_accepted_commit_removed_from_its_branch_is_dropped_until_it_returns(person: Person, store: Store) -> None:
     offer(person, store, "p1")
     person.git("switch", "--quiet", "--create", "side")
-    decide(store, get_proposal(store, "p1"), accepting({}))
+    decide(store, get_proposal(store, "p1"), accepting())
     person.git("switch", "--quiet", "main")
     assert states(store) == {"p1": "accepted"}  # on a branch that nobody has checked out
     person.git("branch", "-D", "side")
@@ -293,7 +293,7 @@ def test_an_accepted_commit_removed_from_its_branch_is_dropped_until_it_returns(
     restore(store, get_proposal(store, "p1"))
     assert states(store) == {"p1": "open"}
     assert get_proposal(store, "p1").note == ""
-    decide(store, get_proposal(store, "p1"), accepting({}))
+    decide(store, get_proposal(store, "p1"), accepting())
     person.git("reset", "--quiet", "--hard", "HEAD~1")
     assert states(store) == {"p1": "dropped"}
     person.git("reset", "--quiet", "--hard", "HEAD@{1}")
@@ -315,7 +315,7 @@ def test_a_written_proposal_stays_accepted_while_any_of_it_remains(person: Perso
     assert (get_proposal(store, "p1").landed, get_proposal(store, "p1").note) == (commit, "you committed it")
     person.git("revert", "--no-edit", "HEAD")
     assert states(store) == {"p1": "reverted"}
-    decide(store, get_proposal(store, "p1"), accepting({}, worktree=True))
+    decide(store, get_proposal(store, "p1"), accepting(worktree=True))
     assert states(store) == {"p1": "accepted"}, "what was reverted before does not count"
     person.git("checkout", SKILL)
     assert states(store) == {"p1": "reverted"}
@@ -328,13 +328,13 @@ def test_a_section_is_written_below_the_persons_uncommitted_line(person: Person,
         store, make_proposal(id="p1", skill="release", path=str(person.skill), operations=steps, created_at=AT)
     )
     person.skill.write_text(person.skill.read_text() + "- my own note\n")
-    decide(store, get_proposal(store, "p1"), accepting({}, worktree=True))
+    decide(store, get_proposal(store, "p1"), accepting(worktree=True))
     end = "- Push the tag.\n- my own note\n\n## Preferences\n\n- Be brief.\n"
     assert person.skill.read_text().endswith(end)
     person.git("checkout", SKILL)
     person.commit("my note", {SKILL: person.skill.read_text() + "- my own note\n"})
     assert states(store) == {"p1": "open"}
-    decide(store, get_proposal(store, "p1"), accepting({}))
+    decide(store, get_proposal(store, "p1"), accepting())
     assert person.show().endswith(end.rstrip())
 
 
@@ -355,11 +355,11 @@ def test_a_restored_section_never_takes_in_a_rule_accepted_meanwhile(person: Per
     for name, text in (("p1", rule), ("p2", section)):
         stage_and_store(store, make_edit(person, name, Operation(Op.INSERT_AFTER, end, text)))
     decide(store, get_proposal(store, "p2"), rejecting())
-    decide(store, get_proposal(store, "p1"), accepting({}))
+    decide(store, get_proposal(store, "p1"), accepting())
     bold = Operation(Op.REPLACE, rule, f"- **{rule[2:]}**")
     stage_and_store(store, make_edit(person, "p3", bold))
     restore(store, get_proposal(store, "p2"))
-    decide(store, get_proposal(store, "p2"), accepting({}))
+    decide(store, get_proposal(store, "p2"), accepting())
     assert f"\n{end}\n{rule}\n{section}\n\n## Notes\n" in person.show()
 
 

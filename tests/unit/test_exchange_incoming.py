@@ -84,7 +84,7 @@ def test_a_name_and_a_kind_can_be_given() -> None:
 def test_an_unfinished_skill_is_refused_with_how_to_fix_it(tmp_path: Path, source: str, folder: str) -> None:
     (tmp_path / (source or "fix.md")).write_text("Fix it.\n")
     with pytest.raises(SkilldError) as error:
-        find_skills(str(tmp_path / source), {})
+        find_skills(str(tmp_path / source))
     assert f"ave it as SKILL.md in a folder called {folder}, with a description" in error.value.remedy
 
 

@@ -84,7 +84,7 @@ def test_the_branch_is_based_on_the_remote_default_branch_and_pushed_alone(perso
     shared = _share(person, "origin")
     assert shared.base == find_remote_base(open_repo(person.root), str(hub.root)) == hub.tip("main")
     assert _work_tree(person) == before
-    push(open_repo(person.root), "origin", shared.ref, {})
+    push(open_repo(person.root), "origin", shared.ref)
     assert _work_tree(person) == before
     assert person.tip() == tip
     assert hub.tip(REF) == shared.commit
@@ -100,10 +100,10 @@ def test_the_branch_is_based_on_the_remote_default_branch_and_pushed_alone(perso
 def test_sharing_again_continues_from_the_tip_and_no_change_makes_no_commit(person: Person) -> None:
     first = _share(person, "origin")
     assert replace(_share(person, "origin"), before=None) == first
-    push(open_repo(person.root), "origin", first.ref, {})
+    push(open_repo(person.root), "origin", first.ref)
     second = _share(person, "origin", SHARED + "\nMore.\n")
     assert person.tip(f"{second.commit}^") == first.commit
-    push(open_repo(person.root), "origin", second.ref, {})
+    push(open_repo(person.root), "origin", second.ref)
     assert Person(person.root.parent / "hub.git").tip(REF) == second.commit
 
 
@@ -112,7 +112,7 @@ def test_a_foreign_remote_gets_only_the_skill_and_never_the_history(person: Pers
     person.git("init", "--quiet", "--bare", str(other))
     shared = _share(person, str(other))
     assert shared.base is None
-    push(open_repo(person.root), str(other), shared.ref, {})
+    push(open_repo(person.root), str(other), shared.ref)
     assert Person(other).git("ls-tree", "-r", "--name-only", BRANCH) == SKILL
     assert Person(other).git("rev-list", "--all").splitlines() == [shared.commit]
 
@@ -151,7 +151,7 @@ def test_a_remote_with_another_push_url_gets_no_history_of_the_fetch_url(person:
     person.git("config", "remote.origin.pushurl", str(other))
     shared = _share(person, remote if remote == "origin" else str(other))
     assert shared.base is None
-    push(open_repo(person.root), remote if remote == "origin" else str(other), shared.ref, {})
+    push(open_repo(person.root), remote if remote == "origin" else str(other), shared.ref)
     assert Person(other).git("rev-list", "--all").splitlines() == [shared.commit]
 
 
@@ -174,8 +174,8 @@ def test_it_reports_the_real_push_url(person: Person, remote: str, aside: tuple[
         key = "remote.origin.pushurl" if setting == "pushurl" else f"url.{other}/.{setting}"
         person.git("config", key, f"{other}/hub.git" if setting == "pushurl" else folder)
     to = "origin" if remote == "origin" else hub
-    (said,) = push_addresses(open_repo(person.root), to, {})
-    push(open_repo(person.root), to, _share(person, to).ref, {})
+    (said,) = push_addresses(open_repo(person.root), to)
+    push(open_repo(person.root), to, _share(person, to).ref)
     assert Person(Path(said)).git("for-each-ref", REF)
 
 
@@ -208,7 +208,7 @@ def test_a_skill_the_remote_already_has_is_not_shared(person: Person) -> None:
 def test_a_remote_refusal_is_reported_in_its_words(person: Person) -> None:
     shared = _share(person, "origin")
     with pytest.raises(GitFailedError, match="nosuch"):
-        push(open_repo(person.root), str(person.root.parent / "nosuch.git"), shared.ref, {})
+        push(open_repo(person.root), str(person.root.parent / "nosuch.git"), shared.ref)
 
 
 def test_an_unpushed_share_is_undone(person: Person) -> None:
@@ -233,7 +233,7 @@ def test_an_untracked_skill_is_shared_from_skillds_own_repository(person: Person
     shared = put_on_branch(
         tracked.repo, hub, BRANCH, {tracked.relpath: OURS}, message="Share\n", seconds=1, check=CHECK
     )
-    push(tracked.repo, hub, shared.ref, {})
+    push(tracked.repo, hub, shared.ref)
     assert Person(person.root.parent / "hub.git").git("ls-tree", "-r", "--name-only", BRANCH) == "release/SKILL.md"
     assert snapshot(tmp_path / "home") == before
 

@@ -43,21 +43,21 @@ def test_a_file_is_imported_as_one_skill(tmp_path: Path) -> None:
     (tmp_path / "tidy/SKILL.md").write_text(TEXT)
     (tmp_path / "tidy.yaml").write_text("name: tidy\n")
     (tmp_path / "tidy.txt").write_text("name: tidy\n")
-    assert _described(find_skills(str(tmp_path / "tidy/SKILL.md"), {})) == [("SKILL.md", "tidy", True, (), "")]
-    (skill,) = find_skills(str(tmp_path / "tidy.yaml"), {})
+    assert _described(find_skills(str(tmp_path / "tidy/SKILL.md"))) == [("SKILL.md", "tidy", True, (), "")]
+    (skill,) = find_skills(str(tmp_path / "tidy.yaml"))
     assert (skill.is_yaml, skill.folder, skill.data) == (True, "", b"name: tidy\n")
     with pytest.raises(UsageError, match="YAML file, a folder or a git repository"):
-        find_skills(str(tmp_path / "tidy.txt"), {})
+        find_skills(str(tmp_path / "tidy.txt"))
     (tmp_path / "SKILL.md").write_text("name: x\ndescription: y\nprompt: z\n")
-    assert [one.is_yaml for one in find_skills(str(tmp_path / "SKILL.md"), {})] == [False]
+    assert [one.is_yaml for one in find_skills(str(tmp_path / "SKILL.md"))] == [False]
     with pytest.raises(SkilldError, match="does not exist") as error:
-        find_skills(str(tmp_path / "none"), {})
+        find_skills(str(tmp_path / "none"))
     assert error.value.remedy == ""
     with pytest.raises(SkilldError, match="does not exist") as error:
-        find_skills("github.com/someone/skills", {})
+        find_skills("github.com/someone/skills")
     assert error.value.remedy == "For a repository, give its URL: https://github.com/someone/skills"
     with pytest.raises(UsageError, match="is a file, which has no branches"):
-        find_skills(str(tmp_path / "tidy.yaml"), {}, "main")
+        find_skills(str(tmp_path / "tidy.yaml"), "main")
 
 
 def test_an_export_is_imported_from_a_file_of_any_name(tmp_path: Path) -> None:
@@ -68,13 +68,13 @@ def test_an_export_is_imported_from_a_file_of_any_name(tmp_path: Path) -> None:
         ("tidy.bak", f"# saved\n{YAML}", "", True),
     ):
         (tmp_path / name).write_text(text)
-        (found,) = find_skills(str(tmp_path / name), {})
+        (found,) = find_skills(str(tmp_path / name))
         assert (found.where, found.folder, found.is_yaml) == (name, folder, is_yaml)
         assert import_skill(found, "theirs", lambda _: []).draft.name == "tidy"
     for name, text in (("notes.md", "# Notes\n"), ("build.yaml.txt", "name: x\ndescription: y\n")):
         (tmp_path / name).write_text(text)
         with pytest.raises(UsageError, match=r"is not a SKILL\.md"):
-            find_skills(str(tmp_path / name), {})
+            find_skills(str(tmp_path / name))
 
 
 def test_a_folder_yields_its_skills_and_their_files(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_folder_yields_its_skills_and_their_files(tmp_path: Path) -> None:
     person.write("a/inner/notes.md", "x\n")
     person.write(".git/SKILL.md", TEXT)
     os.mkfifo(tmp_path / "a/pipe")
-    assert _described(find_skills(str(tmp_path), {})) == [
+    assert _described(find_skills(str(tmp_path))) == [
         ("a/SKILL.md", "a", True, ("a/pipe", "a/scripts/run.sh"), ""),
         ("a/inner/SKILL.md", "inner", True, ("a/inner/notes.md",), ""),
     ]
@@ -103,7 +103,7 @@ def test_links_pipes_and_huge_files_are_reported_and_not_read(tmp_path: Path) ->
     (top / "link/SKILL.md").symlink_to(secret)
     os.mkfifo(top / "pipe/SKILL.md")
     (top / "linked").symlink_to(tmp_path)
-    assert _described(find_skills(str(top), {})) == [
+    assert _described(find_skills(str(top))) == [
         ("huge/SKILL.md", "huge", False, (), "it is 1073741824 bytes; the limit is 1048576"),
         ("link/SKILL.md", "link", False, (), "it is a symlink"),
         ("pipe/SKILL.md", "pipe", False, (), "it is not a regular file"),
@@ -129,10 +129,10 @@ def test_the_exports_in_a_folder_or_repository_are_found_among_other_yaml(person
         ("tidy.yaml", "", True, (), ""),
         ("two.YML", "", True, (), ""),
     ]
-    assert _described(find_skills(str(person.root), {})) == wanted
-    assert _described(find_skills(f"file://{person.root}", {})) == wanted
+    assert _described(find_skills(str(person.root))) == wanted
+    assert _described(find_skills(f"file://{person.root}")) == wanted
     person.write("SKILL.md", TEXT)
-    assert [one.where for one in find_skills(str(person.root), {})] == ["SKILL.md", "skill/SKILL.md"]
+    assert [one.where for one in find_skills(str(person.root))] == ["SKILL.md", "skill/SKILL.md"]
 
 
 def test_skills_are_chosen_by_path_folder_or_file_name(person: Person) -> None:
@@ -141,9 +141,9 @@ def test_skills_are_chosen_by_path_folder_or_file_name(person: Person) -> None:
     chosen = {"tidy": ["tidy.yaml"], "a/skill/SKILL.md": ["a/skill/SKILL.md"]}
     chosen |= {"skill": ["a/skill/SKILL.md", "skill/SKILL.md"], "skill/SKILL.md": ["skill/SKILL.md"]}
     for name, found in chosen.items():
-        assert [one.where for one in find_skills(str(person.root), {}, only=[name])] == found
+        assert [one.where for one in find_skills(str(person.root), only=[name])] == found
     with pytest.raises(UsageError, match=r"No such skill in the source: nope; available: skill, tidy$"):
-        find_skills(str(person.root), {}, only=["tidy", "nope"])
+        find_skills(str(person.root), only=["tidy", "nope"])
 
 
 def test_too_many_skills_or_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,12 +152,12 @@ def test_too_many_skills_or_files_are_refused(tmp_path: Path, monkeypatch: pytes
         person.write(f"s{number}/SKILL.md", TEXT)
     monkeypatch.setattr(incoming, "MAX_SKILLS", 2)
     with pytest.raises(SkilldError, match="has 3 skills; the limit is 2") as error:
-        find_skills(str(tmp_path), {})
+        find_skills(str(tmp_path))
     assert error.value.remedy == "Choose some: --only NAME"
-    assert len(find_skills(str(tmp_path), {}, only=["s0", "s2"])) == 2
+    assert len(find_skills(str(tmp_path), only=["s0", "s2"])) == 2
     monkeypatch.setattr(incoming, "_MAX_FILES", 2)
     with pytest.raises(SkilldError, match="more than 2 files"):
-        find_skills(str(tmp_path), {})
+        find_skills(str(tmp_path))
 
 
 def test_of_many_skills_only_the_chosen_ones_are_read(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,9 +172,9 @@ def test_of_many_skills_only_the_chosen_ones_are_read(person: Person, monkeypatc
 
     monkeypatch.setattr(incoming, "_read_blob", counted)
     with pytest.raises(SkilldError, match="has 51 skills; the limit is 50"):
-        find_skills(f"file://{person.root}", {})
+        find_skills(f"file://{person.root}")
     assert read == []
-    (found,) = find_skills(f"file://{person.root}", {}, only=["s7"])
+    (found,) = find_skills(f"file://{person.root}", only=["s7"])
     assert (found.data, read) == (TEXT.encode(), ["s7/SKILL.md"])
 
 
@@ -215,16 +215,16 @@ def test_only_the_skills_of_the_named_folder_are_found(person: Person, tmp_path:
     bare = tmp_path / "there.git"
     person.git("clone", "--quiet", "--bare", str(person.root), str(bare))
     for source in (f"file://{bare}/skills/pdf", f"{bare}/skills/pdf"):
-        assert [one.where for one in find_skills(source, {})] == ["skills/pdf/SKILL.md"]
+        assert [one.where for one in find_skills(source)] == ["skills/pdf/SKILL.md"]
     with pytest.raises(SkilldError, match=r"there is no SKILL\.md"):
-        find_skills(f"file://{bare}/skills/none", {})
+        find_skills(f"file://{bare}/skills/none")
 
 
 def test_a_named_yaml_file_is_found_in_a_repository_that_is_a_skill_itself(person: Person) -> None:
     person.write("SKILL.md", TEXT)
     person.write("tidy.yaml", YAML)
     person.commit("both")
-    found = find_skills(f"file://{person.root}/.git/tidy.yaml", {})
+    found = find_skills(f"file://{person.root}/.git/tidy.yaml")
     assert _described(found) == [("tidy.yaml", "", True, (), "")]
 
 
@@ -235,7 +235,7 @@ def test_a_url_is_told_apart_from_a_path() -> None:
 
 def test_a_url_naming_a_program_is_refused() -> None:
     with pytest.raises(UsageError, match="runs a program"):
-        find_skills("ext::sh -c 'touch /tmp/x'", {})
+        find_skills("ext::sh -c 'touch /tmp/x'")
 
 
 def _hostile_repository(person: Person) -> Path:
@@ -270,7 +270,7 @@ def test_nothing_of_a_hostile_repository_is_run_or_followed(person: Person) -> N
     canary.unlink(missing_ok=True)
     before = snapshot(person.root.parent)
     for source in (str(bare), f"file://{person.root}"):
-        found = _described(find_skills(source, {}))
+        found = _described(find_skills(source))
         assert found == [
             ("big/SKILL.md", "big", False, (), "it is 9437184 bytes; the limit is 1048576"),
             ("link/SKILL.md", "link", False, (), "it is a symlink"),
@@ -286,7 +286,7 @@ def test_names_leading_out_of_a_folder_stay_names_and_impossible_paths_are_dropp
     listing = "".join(f"040000 tree {inner}\t{name}\0" for name in (".", "..", "tidy"))
     commit = person.git("commit-tree", "-m", "x", _mktree(person, listing))
     person.git("update-ref", "refs/heads/main", commit)
-    found = [(skill.where, skill.folder) for skill in find_skills(f"file://{person.root}", {})]
+    found = [(skill.where, skill.folder) for skill in find_skills(f"file://{person.root}")]
     assert found == [("../SKILL.md", ".."), ("tidy/SKILL.md", "tidy")]
 
 
@@ -299,7 +299,7 @@ def _mktree(person: Person, listing: str) -> str:
 
 def test_a_repository_without_commits_has_nothing_to_import(person: Person) -> None:
     with pytest.raises(SkilldError, match="has no commit"):
-        find_skills(f"file://{person.root}", {})
+        find_skills(f"file://{person.root}")
 
 
 def test_a_named_branch_is_read(person: Person) -> None:
@@ -308,23 +308,23 @@ def test_a_named_branch_is_read(person: Person) -> None:
     person.commit("shared", {"tidy/SKILL.md": TEXT})
     person.git("switch", "--quiet", "main")
     for source in (str(person.root), f"file://{person.root}"):
-        (skill,) = find_skills(source, {}, "skilld/share/tidy")
+        (skill,) = find_skills(source, "skilld/share/tidy")
         assert (skill.where, skill.data) == ("tidy/SKILL.md", TEXT.encode())
     with pytest.raises(GitFailedError, match="--upload-pack"):
-        find_skills(f"file://{person.root}", {}, "--upload-pack=touch x")
+        find_skills(f"file://{person.root}", "--upload-pack=touch x")
 
 
 def test_an_oversized_repository_is_stopped(person: Person, tmp_path: Path) -> None:
     person.commit("large", {"noise.bin": os.urandom(3 << 20), "tidy/SKILL.md": TEXT})
     with pytest.raises(GitFailedError, match="Could not clone"):
-        clone(f"file://{person.root}", tmp_path / "small", {}, max_bytes=1 << 20)
-    assert clone(f"file://{person.root}", tmp_path / "enough", {}).run("rev-parse", "HEAD").strip()
+        clone(f"file://{person.root}", tmp_path / "small", max_bytes=1 << 20)
+    assert clone(f"file://{person.root}", tmp_path / "enough").run("rev-parse", "HEAD").strip()
 
 
 def test_a_remote_helper_allowed_by_configuration_is_still_refused(person: Person, tmp_path: Path) -> None:
     person.git("config", "--global", "protocol.ext.allow", "always")
     with pytest.raises(GitFailedError, match="transport 'ext' not allowed"):
-        clone(f"ext::sh -c touch% {tmp_path}/canary", tmp_path / "into", {})
+        clone(f"ext::sh -c touch% {tmp_path}/canary", tmp_path / "into")
     assert not (tmp_path / "canary").exists()
 
 
@@ -336,10 +336,10 @@ def test_a_path_may_contain_newlines_and_invalid_utf8(tmp_path: Path, name: byte
     except OSError:  # macOS
         pytest.skip("this file system has no such names")
     (folder / "SKILL.md").write_text(TEXT)
-    assert _described(find_skills(str(folder), {})) == [("SKILL.md", folder.name, True, (), "")]
+    assert _described(find_skills(str(folder))) == [("SKILL.md", folder.name, True, (), "")]
 
 
 @pytest.mark.parametrize("source", ["a" * 5000, "~nobody-of-this-name/skills"])
 def test_an_unreadable_path_is_reported(source: str) -> None:
     with pytest.raises(SkilldError, match=source[:20]):
-        find_skills(source, {})
+        find_skills(source)

@@ -160,7 +160,7 @@ def test_a_push_looks_like_the_persons_own(watched: Harness, dumps: Path, tmp_pa
     plain(person, "push", "--quiet", "origin", "HEAD:refs/heads/main")
     theirs = read_dumps(dumps)["pre-push"]
     person.git("branch", "side")
-    push(open_repo(person.root), "origin", "refs/heads/side", {})
+    push(open_repo(person.root), "origin", "refs/heads/side")
     ours = read_dumps(dumps)["pre-push"]
     assert ours.pop("GIT_ALLOW_PROTOCOL") == "file:git:http:https:ssh"  # a guard: no protocol may run a program
     same({"pre-push": ours}, {"pre-push": theirs})
@@ -179,7 +179,7 @@ def test_only_what_the_person_has_is_overruled(
     person: Person, prepare: Callable[[Person], object], seen: list[str]
 ) -> None:
     prepare(person)
-    assert person_git(open_repo(person.root), {})._overruled == seen
+    assert person_git(open_repo(person.root))._overruled == seen
 
 
 def test_a_path_is_taken_as_it_is_spelled(person: Person) -> None:
@@ -187,7 +187,7 @@ def test_a_path_is_taken_as_it_is_spelled(person: Person) -> None:
     for name in ("*.md", "a?b.md", "[x].md", ":(top)z.md", "!n.md", "ä ö.md"):
         person.write(f"odd/{name}", "1\n")
     person.commit("odd")
-    git = person_git(open_repo(person.root), {})
+    git = person_git(open_repo(person.root))
     for name in ("odd/*.md", "odd/a?b.md", "odd/[x].md", "odd/:(top)z.md", "odd/!n.md", "odd/ä ö.md"):
         assert git.run("ls-files", "-z", "--", literal(name)) == f"{name}\0".encode()
     assert git.run("ls-files", "-z", "--", literal(".")).count(b"\0") == 9

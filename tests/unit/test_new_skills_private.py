@@ -151,15 +151,15 @@ def test_an_edit_of_a_reverted_file_creates_it_again(person: Person, store: Stor
     path.unlink()
     places().redaction_key.parent.mkdir(parents=True)
     first = _propose(store, path, "brief", Operation(Op.CREATE, "personal", "# Notes\n\n- Brief.\n"))
-    decide(store, first, accepting({}))
+    decide(store, first, accepting())
     _propose(store, path, "plain", Operation(Op.INSERT_AFTER, "- Brief.", "- Plain."))
-    decide(store, get_proposal(store, "brief"), reverting({}))
+    decide(store, get_proposal(store, "brief"), reverting())
     assert not path.exists()
     plain = get_proposal(store, "plain")
     assert (plain.state, plain.note) == (State.OPEN, "regenerated because its file is gone")
     decide(store, get_proposal(store, "plain"), rejecting())
     restore(store, get_proposal(store, "plain"))
-    decide(store, get_proposal(store, "plain"), accepting({}))
+    decide(store, get_proposal(store, "plain"), accepting())
     assert path.read_text() == "# Preferences\n\n- Plain.\n"
 
 
@@ -171,7 +171,7 @@ def test_a_missing_file_is_reported_without_mentioning_git(person: Person, store
     )
     path.unlink()
     with pytest.raises(RefusedError) as error:
-        decide(store, proposal, accepting({}))
+        decide(store, proposal, accepting())
     assert (error.value.title, error.value.cause) == ("The proposal was not accepted", f"{path} does not exist")
     assert error.value.remedy == f"Restore it, then: skilld accept {proposal.id}"
     assert ProposalReader().applicability(proposal).obstacle == f"accepting it would fail: {path} does not exist"

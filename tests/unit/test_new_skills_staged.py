@@ -131,16 +131,16 @@ def test_auto_mode_leaves_it_staged(person: Person) -> None:
 
 
 def test_it_can_be_accepted_and_reverted(person: Person, store: Store, made: Proposal) -> None:
-    decide(store, made, accepting({}))
+    decide(store, made, accepting())
     assert (person.root / NEW_SKILL).read_text() == NEW_TEXT
     assert person.tip(STAGING) == ""
     accepted = store.proposals.get("n1")
     assert accepted is not None
-    decide(store, accepted, reverting({}))
+    decide(store, accepted, reverting())
     assert not (person.root / ".claude").exists()
     reverted = store.proposals.get("n1")
     assert reverted is not None
-    decide(store, reverted, accepting({}))
+    decide(store, reverted, accepting())
     assert (person.root / NEW_SKILL).read_text() == NEW_TEXT
 
 
@@ -159,26 +159,26 @@ def test_the_person_may_give_it_another_name(store: Store, made: Proposal) -> No
     other = path.parents[1] / "roll-out"
     other.mkdir(parents=True)
     with pytest.raises(SkilldError, match="there is already a skill called roll-out"):
-        accept_edited(store, made, text, {})
+        accept_edited(store, made, text)
     other.rmdir()
     before = store.proposals.get("n1")
     assert before is not None
     assert (before.state, before.path) == (State.OPEN, made.path)
-    report = accept_edited(store, made, text, {})
+    report = accept_edited(store, made, text)
     assert (other / "SKILL.md").read_text() == text
     assert not path.exists()
     kept = store.proposals.get("n1")
     assert kept is not None
     assert (kept.state, kept.skill, kept.path) == (State.ACCEPTED, "roll-out", str(other / "SKILL.md")), report
-    decide(store, kept, reverting({}))
+    decide(store, kept, reverting())
     assert not other.exists()
 
 
 def test_the_persons_own_text_is_accepted(person: Person, store: Store, made: Proposal) -> None:
     with pytest.raises(SkilldError, match="its name can contain only"):
-        accept_edited(store, made, NEW_TEXT.replace("name: deploy", "name: De ploy"), {})
+        accept_edited(store, made, NEW_TEXT.replace("name: deploy", "name: De ploy"))
     assert person.git("show", f"{STAGING}:{NEW_SKILL}") + "\n" == NEW_TEXT
-    accept_edited(store, made, OTHER_TEXT, {})
+    accept_edited(store, made, OTHER_TEXT)
     assert (person.root / NEW_SKILL).read_text() == OTHER_TEXT
     kept = store.proposals.get("n1")
     assert kept is not None
@@ -190,7 +190,7 @@ def test_the_persons_own_text_is_accepted(person: Person, store: Store, made: Pr
 
 
 def test_its_only_part_is_the_whole(person: Person, store: Store, made: Proposal) -> None:
-    decide_parts(store, made, [0], accepting({}))
+    decide_parts(store, made, [0], accepting())
     assert (person.root / NEW_SKILL).read_text() == NEW_TEXT
 
 
@@ -203,7 +203,7 @@ def test_a_metadata_mark_is_proposed_amended_and_kept(person: Person, store: Sto
     store.proposals.add(proposal)
     found = read_versions(proposal)
     assert found is not None
-    accept_edited(store, proposal, found[1].decode().replace("- Push.", "- Push it."), {})
+    accept_edited(store, proposal, found[1].decode().replace("- Push.", "- Push it."))
     marked = skill.replace("\n---\n\n", '\nmetadata:\n  skilld-merged-from: "b, c"\n---\n\n')
     assert person.skill.read_text() == marked + "- Push it.\n"
 
@@ -224,7 +224,7 @@ def test_it_is_recovered_from_git(person: Person, made: Proposal) -> None:
 
 
 def test_once_accepted_it_is_found_by_its_skill(person: Person, store: Store, made: Proposal) -> None:
-    decide(store, made, accepting({}))
+    decide(store, made, accepting())
     (proposal,) = recover_proposals(RecoverProposals((made.path,), (str(person.root),))).proposals
     assert (proposal.id, proposal.state, proposal.operations) == (made.id, State.ACCEPTED, made.operations)
 
@@ -274,5 +274,5 @@ def test_a_kill_between_commit_and_store_leaves_exactly_one(person: Person, stor
     proposal = stage_new(new_proposal(person))
     store.proposals.add(proposal)
     assert (proposal.commit, person.tip(STAGING)) == (tip, tip)
-    decide(store, proposal, accepting({}))
+    decide(store, proposal, accepting())
     assert (person.root / NEW_SKILL).read_text() == NEW_TEXT

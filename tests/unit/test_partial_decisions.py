@@ -76,7 +76,7 @@ def _quotes(proposal: Proposal) -> list[str]:
 
 
 def test_deleting_a_line_drops_its_quote(person: Person, store: Store, made: Proposal) -> None:
-    accept_edited(store, made, _proposal_text(made).replace(f"{LINES[0]}\n", ""), {})
+    accept_edited(store, made, _proposal_text(made).replace(f"{LINES[0]}\n", ""))
     message = person.git("log", "-1", "--format=%B")
     assert '"Sign the tag with my key, please."' in message
     assert "linter" not in message
@@ -91,7 +91,7 @@ def test_a_reworded_line_keeps_its_quote_but_has_no_update(store: Store, made: P
     text = (
         _proposal_text(made).replace(f"{LINES[0]}\n", "").replace(LINES[1], "- Sign each tag with the key of the team.")
     )
-    accept_edited(store, made, text, {})
+    accept_edited(store, made, text)
     proposal = get_proposal(store, made.id)
     assert _quotes(proposal) == [SAID[1][0], SAID[2][0]]
     assert proposal.updates == ()
@@ -100,7 +100,7 @@ def test_a_reworded_line_keeps_its_quote_but_has_no_update(store: Store, made: P
 def test_an_edit_that_leaves_nothing_to_accept_keeps_it_open(store: Store, made: Proposal) -> None:
     nothing = "\n".join(line for line in _proposal_text(made).splitlines() if line not in {*LINES, "## Preferences"})
     with pytest.raises(SkilldError) as error:
-        accept_edited(store, made, nothing + "\n", {})
+        accept_edited(store, made, nothing + "\n")
     assert str(error.value) == f"{made.id} was not accepted: nothing of it is left in your text; it stays open"
     assert read_versions(get_proposal(store, made.id)) == read_versions(made)
     assert get_proposal(store, made.id).state is State.OPEN
@@ -128,7 +128,7 @@ def test_a_text_with_a_secret_is_refused_and_stored_nowhere(
     shown = _proposal_text(made)
     text = shown.replace(LINES[0], f"{LINES[0]}\n{line}" if is_whole_line else line)
     with pytest.raises(RefusedError) as error:
-        accept_edited(store, made, text, {}, shown)
+        accept_edited(store, made, text, shown)
     assert str(error.value).startswith(f"{made.id} was not accepted: it contains a secret, which skilld never stores: ")
     assert error.value.remedy == f"Take it out; if it must be there, type it into {person.skill} yourself."
     assert secret not in f"{error.value}{error.value.remedy}"
@@ -139,7 +139,7 @@ def test_a_text_with_a_secret_is_refused_and_stored_nowhere(
     assert not any(secret in text for text in kept)
     assert files
     assert not any(secret.encode() in data for data in files)
-    accept_edited(store, made, shown.replace(LINES[0], "- My own words."), {}, shown)
+    accept_edited(store, made, shown.replace(LINES[0], "- My own words."), shown)
     assert get_proposal(store, made.id).state is State.ACCEPTED
 
 
@@ -167,14 +167,14 @@ def test_an_edit_beside_a_secret_says_which_line_to_mend(person: Person, store: 
 
 
 def test_a_text_replacing_two_unrelated_lines_keeps_both_quotes(store: Store, made: Proposal) -> None:
-    accept_edited(store, made, _proposal_text(made).replace("\n".join(LINES[:2]), "- Ask Kim."), {})
+    accept_edited(store, made, _proposal_text(made).replace("\n".join(LINES[:2]), "- Ask Kim."))
     assert _quotes(get_proposal(store, made.id)) == [quote for quote, *_ in SAID]
 
 
 @pytest.mark.parametrize("title", ["Release", "Notes"])
 def test_moving_a_proposal_keeps_its_quotes(person: Person, store: Store, made: Proposal, title: str) -> None:
     text = _proposal_text(made)
-    accept_edited(store, made, move_to_section(TEXT, text, title), {}, text)
+    accept_edited(store, made, move_to_section(TEXT, text, title), text)
     message = person.git("log", "-1", "--format=%B")
     assert all(f'"{quote}"' in message for quote, *_ in SAID)
     proposal = get_proposal(store, made.id)
@@ -200,7 +200,7 @@ def test_lines_moved_or_joined_elsewhere_keep_their_quotes(
     store: Store, made: Proposal, moved: list[str], left: set[int], *, has_updates: bool
 ) -> None:
     text = _proposal_text(made).replace("\n".join(LINES[:2]) + "\n", "").replace(BETWEEN, "\n".join([BETWEEN, *moved]))
-    accept_edited(store, made, text, {})
+    accept_edited(store, made, text)
     proposal = get_proposal(store, made.id)
     assert _quotes(proposal) == [SAID[number][0] for number in sorted(left)]
     assert bool(proposal.updates) == has_updates
@@ -213,7 +213,7 @@ def test_each_half_gets_what_belongs_to_it(
     if not has_updates:
         made = replace(made, updates=())
         store.proposals.save_edit(made)
-    report = decide_parts(store, made, chosen, accepting({}))
+    report = decide_parts(store, made, chosen, accepting())
     (rest,) = store.proposals.in_states([State.OPEN])
     assert f"{rest.id} is open" in report.lines[-1]
     for half, numbers in ((get_proposal(store, made.id), chosen), (rest, {0, 1, 2} - chosen)):
@@ -230,15 +230,15 @@ def test_each_half_gets_what_belongs_to_it(
 
 
 def test_the_rest_is_placed_where_it_was_shown(person: Person, store: Store, made: Proposal) -> None:
-    decide_parts(store, made, {0}, accepting({}))
+    decide_parts(store, made, {0}, accepting())
     (rest,) = store.proposals.in_states([State.OPEN])
-    decide(store, rest, accepting({}))
+    decide(store, rest, accepting())
     assert "\n".join(["- Tag the commit.", *LINES[:2]]) in person.skill.read_text()
 
 
 @pytest.mark.parametrize(
     ("chosen", "decision"),
-    [({1}, accepting({})), ({0, 2}, accepting({})), ({1}, rejecting("no"))],
+    [({1}, accepting()), ({0, 2}, accepting()), ({1}, rejecting("no"))],
     ids=["accept 1", "accept 0 and 2", "reject 1"],
 )
 def test_the_rest_stays_open_above_another_open_proposal(
@@ -257,7 +257,7 @@ def test_the_rest_stays_open_above_another_open_proposal(
 
 @pytest.mark.parametrize(
     ("decision", "chosen"),
-    [(accepting({}), 1), (accepting({}), 2), (rejecting("no"), 0)],
+    [(accepting(), 1), (accepting(), 2), (rejecting("no"), 0)],
     ids=["accept 1", "accept 2", "reject 0"],
 )
 def test_the_rest_can_be_split_further(store: Store, made: Proposal, decision: Decision, chosen: int) -> None:
@@ -304,12 +304,12 @@ def test_parts_stay_separate_whatever_becomes_of_neighbours(
     def parts_of(name: str) -> list[str]:
         return [part.added[-1].partition(" ")[2] for part in list_parts(get_proposal(store, name))]
 
-    decisions: list[Callable[[dict[str, str]], Decision]] = [accepting] if head else [accepting, reverting]
-    for make, name in itertools.product(decisions, ("1a1b2c3d", "3a1b2c3d")):
-        decide(store, get_proposal(store, name), make({}))
+    decisions = [accepting()] if head else [accepting(), reverting()]
+    for decision, name in itertools.product(decisions, ("1a1b2c3d", "3a1b2c3d")):
+        decide(store, get_proposal(store, name), decision)
         for other in ("0a1b2c3d", "2a1b2c3d"):
             assert (get_proposal(store, other).state, parts_of(other)) == (State.OPEN, said[other])
-    decide_parts(store, get_proposal(store, "2a1b2c3d"), {1, 3}, accepting({}))
+    decide_parts(store, get_proposal(store, "2a1b2c3d"), {1, 3}, accepting())
     texts = person.skill.read_text(), person.show(ref="skilld/staging")
     assert [[rule in text for rule in said["2a1b2c3d"]] for text in texts] == [[False, True, False, True], [True] * 4]
 
@@ -335,13 +335,13 @@ def test_one_of_several_parts_is_refused_if_they_cannot_be_told_apart(
 
 def test_what_is_left_of_a_remainder_is_kept_beside_its_reopened_origin(store: Store, made: Proposal) -> None:
     """All of them come from the same batch and file."""
-    decide_parts(store, made, {0}, accepting({}))
+    decide_parts(store, made, {0}, accepting())
     (rest,) = store.proposals.in_states([State.OPEN])
-    undo_accept(store, get_proposal(store, made.id), {})
-    report = decide_parts(store, get_proposal(store, rest.id), {0}, accepting({}))
+    undo_accept(store, get_proposal(store, made.id))
+    report = decide_parts(store, get_proposal(store, rest.id), {0}, accepting())
     described = describe_remainder(store, get_proposal(store, rest.id))
     assert report.lines[-1].startswith(f"{described.removeprefix('the rest of it is still open as ')} is open: ")
-    undo_accept(store, get_proposal(store, rest.id), {})
+    undo_accept(store, get_proposal(store, rest.id))
     opened = store.proposals.in_states([State.OPEN])
     assert sorted(proposal.summary for proposal in opened) == sorted(change for _, change, _ in SAID)
 
@@ -350,7 +350,7 @@ def test_what_a_worker_knew_before_an_undo_does_not_take_the_proposal_off_the_br
     person: Person, store: Store, made: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A worker starts to read git, or to judge a batch, with the proposal decided; it is being reopened meanwhile."""
-    decide_parts(store, made, {0, 2}, accepting({}))
+    decide_parts(store, made, {0, 2}, accepting())
     taken = get_proposal(store, made.id)
     for state in (State.OPEN, State.ACCEPTED):  # as if it had been accepted a while ago
         store.proposals.decide(get_proposal(store, made.id), state, AT, who="command", commit=taken.landed)
@@ -362,7 +362,7 @@ def test_what_a_worker_knew_before_an_undo_does_not_take_the_proposal_off_the_br
         return done
 
     monkeypatch.setattr("skilld.proposals.undo_accept.stage_on_branch", stage_and_look)
-    undo_accept(store, taken, {})
+    undo_accept(store, taken)
     read, closed = known
     record_observation(store, read(), time.time())
     other = Operation(Op.INSERT_AFTER, "- Push the tag.", "- Tell the team.")
@@ -381,7 +381,7 @@ def test_parts_without_a_place_wait(
         raise SkilldError("The edit was not proposed", "its anchor is not in the file")
 
     monkeypatch.setattr("skilld.proposals.amend.stage_and_store", refuse)
-    report = decide_parts(store, made, {0}, accepting({}))
+    report = decide_parts(store, made, {0}, accepting())
     (rest,) = store.proposals.in_states([State.OPEN])
     assert report.warnings == (f"the other parts are on hold as {rest.id}: its anchor is not in the file",)
     assert (rest.note, rest.commit) == ("on hold: its anchor is not in the file", "")
@@ -416,7 +416,7 @@ def test_a_line_of_another_open_proposal_is_told_apart_from_the_file(
     assert describe_borrowed_lines(store, next_one, around) == [
         f"“{LINES[1]}” belongs to the open proposal {made.id}; accepting this one does not add it"
     ]
-    decide(store, made, accepting({}))
+    decide(store, made, accepting())
     assert describe_borrowed_lines(store, next_one, around) == []
     assert LINES[1] in person.skill.read_text()
 
@@ -424,7 +424,7 @@ def test_a_line_of_another_open_proposal_is_told_apart_from_the_file(
 def test_accepted_lines_are_shown_as_a_commit_and_not_as_open(store: Store, made: Proposal) -> None:
     told = replace(made.operations[0], text="- Tell the team.")
     next_one = stage_and_store(store, replace(made, id="0a1b2c3d", batch_id="c", commit="", operations=(told,)))
-    decide(store, next_one, accepting({}))
+    decide(store, next_one, accepting())
     shown = list(diff(get_proposal(store, next_one.id)))
     assert "+- Tell the team." in shown
     assert not any(line[1:] in LINES for line in shown)
@@ -434,7 +434,7 @@ def test_a_quote_for_both_halves_stays_with_both(store: Store, made: Proposal) -
     both = "Run the linter before tagging and sign the tag with the release key."
     made = replace(made, updates=(), evidence=(Evidence("t", both), Evidence("u", "What he said.")))
     store.proposals.set_evidence(made)
-    decide_parts(store, made, {0}, accepting({}))
+    decide_parts(store, made, {0}, accepting())
     (rest,) = store.proposals.in_states([State.OPEN])
     assert _quotes(get_proposal(store, made.id)) == _quotes(rest) == [both, "What he said."]
 
@@ -443,7 +443,7 @@ def test_a_refused_split_changes_nothing(person: Person, store: Store, made: Pro
     person.skill.write_text(person.skill.read_text().replace("- Tag the commit.", "- Tag it, and tell all."))
     before = get_proposal(store, made.id)
     with pytest.raises(Exception, match="uncommitted"):
-        decide_parts(store, made, {0}, accepting({}))
+        decide_parts(store, made, {0}, accepting())
     after = get_proposal(store, made.id)
     assert replace(after, commit="", base="") == replace(before, commit="", base="")
 
@@ -465,7 +465,7 @@ def test_a_part_can_be_rejected_and_restored_alone(person: Person, store: Store,
 def test_accepting_a_rejected_part_says_it_was_rejected(store: Store, made: Proposal) -> None:
     """The ID that the person knows is the rejected part's: to accept it may be a mistake."""
     decide_parts(store, made, {1}, rejecting("we have no key"))
-    told = decide(store, get_proposal(store, made.id), accepting({}))
+    told = decide(store, get_proposal(store, made.id), accepting())
     assert (
         told.lines[0]
         == f"You had rejected {made.id} (we have no key); accepting it now; the rest of it is still open as 969880b6."
@@ -491,5 +491,5 @@ def test_a_reason_of_the_whole_stays_where_no_line_has_one_of_its_own(made: Prop
 
 
 def test_an_edited_section_has_the_words_that_were_typed(made: Proposal, store: Store, person: Person) -> None:
-    accept_edited(store, made, _proposal_text(made).replace("## Preferences", "## Never"), {})
+    accept_edited(store, made, _proposal_text(made).replace("## Preferences", "## Never"))
     assert "## Never\n" in person.show()

@@ -60,7 +60,7 @@ def test_a_part_of_an_amended_one_is_the_persons_text(life: ProposalLife) -> Non
     offer(life)
     amend(life, f"{FLOAT}\n{DECIMAL}", "- Keep money out of floats.\n- Use Decimal.quantize for money.")
     assert life.observe() == ("open", EDITED_NOTE)
-    decide_parts(life.store, life.get(), [0], accepting({}))
+    decide_parts(life.store, life.get(), [0], accepting())
     assert "- Keep money out of floats." in life.person.show()
     assert FLOAT not in life.person.show(ref=STAGING_BRANCH) + life.person.show()
     assert [one.summary for one in life.store.proposals.in_states([State.OPEN])] == ["Use Decimal.quantize for money."]

@@ -23,7 +23,7 @@ def accept_with_own_words(life: ProposalLife) -> None:
     found = read_versions(life.get())
     assert found is not None
     shown = found[1].decode()
-    accept_edited(life.store, life.get(), shown.replace(DRY, "- Dry run, then ask."), {}, shown)
+    accept_edited(life.store, life.get(), shown.replace(DRY, "- Dry run, then ask."), shown)
 
 
 def test_undo_after_the_persons_own_words_opens_it_again(life: ProposalLife) -> None:

@@ -56,7 +56,7 @@ def test_a_proposal_survives_a_manual_edit_of_its_neighbour(person: Person, stor
         (Operation(Op.INSERT_AFTER, "- Run all of the tests twice.", "- Dry run first."),),
         "",
     )
-    assert decide(store, p1, accepting({})).lines[0] == "p1 accepted: say p1"
+    assert decide(store, p1, accepting()).lines[0] == "p1 accepted: say p1"
     assert person.skill.read_text() == wanted
     assert person.git("status", "--porcelain") == ""
 
@@ -70,7 +70,7 @@ def test_two_dependent_proposals_both_follow_a_manual_edit(person: Person, store
     between = "them.\n- Dry run first.\n- Tag it.\n- Sign the tag.\n- Push"
     assert between in person.show(ref=STAGING)
     for name in ("p2", "p1"):
-        decide(store, get_proposal(store, name), accepting({}))
+        decide(store, get_proposal(store, name), accepting())
     assert between in person.skill.read_text()
 
 
@@ -96,7 +96,7 @@ def test_a_proposal_without_a_place_is_made_again_and_says_so(person: Person, st
     assert states(store) == {"p1": "open"}
     assert get_proposal(store, "p1").note == MOVED_NOTE
     assert "- Push the tag.\n- Dry run first.\n" in person.show(ref=STAGING)
-    decide(store, get_proposal(store, "p1"), accepting({}))
+    decide(store, get_proposal(store, "p1"), accepting())
     assert "- Push the tag.\n- Dry run first.\n" in person.skill.read_text()
 
 
@@ -150,7 +150,7 @@ def test_r6_each_of_several_updates_is_placed_or_made_again_separately(person: P
     assert "tabs" not in shown
     assert "- Use spaces for indentation" in shown
     assert "Keep the changelog short.\nName the reviewers." in shown  # this one kept its place
-    decide(store, p1, accepting({}))
+    decide(store, p1, accepting())
     assert person.skill.read_text().strip() == shown
 
 
@@ -180,7 +180,7 @@ def test_r6_a_proposal_losing_its_place_to_another_is_made_again(person: Person,
     assert "- Use spaces for indentation" in shown
     assert states(store) == {"p1": "open", "p2": "open"}
     for name in ("p2", "p1"):
-        decide(store, get_proposal(store, name), accepting({}))
+        decide(store, get_proposal(store, name), accepting())
     assert person.skill.read_text().strip() == shown
 
 
@@ -191,7 +191,7 @@ def test_a_change_of_an_edited_line_is_stale_before_anyone_accepts_it(person: Pe
     assert get_proposal(store, "p1").note.endswith("a line that it changes was edited or is gone")
     before = person.git("for-each-ref"), person.skill.read_bytes()
     with pytest.raises(RefusedError) as error:
-        decide(store, get_proposal(store, "p1"), accepting({}))
+        decide(store, get_proposal(store, "p1"), accepting())
     assert "cherry-pick" not in error.value.remedy
     assert (person.git("for-each-ref"), person.skill.read_bytes()) == before
 
@@ -200,7 +200,7 @@ def test_with_uncommitted_changes_the_suggested_remedy_cannot_conflict(person: P
     offer(person, store, "p1", "- Run the tests.", "- Dry run first.")
     person.write(SKILL, TEXT.replace("- Run the tests.", "- Run all the tests."))
     with pytest.raises(RefusedError) as error:
-        decide(store, get_proposal(store, "p1"), accepting({}))
+        decide(store, get_proposal(store, "p1"), accepting())
     assert error.value.remedy == "Commit or stash it, then: skilld accept p1"
 
 
@@ -227,7 +227,7 @@ def test_accepted_steps_in_any_order_are_numbered_consecutively(
 ) -> None:
     accept_steps(person, store)
     for count, name in enumerate(order, 1):
-        decide(store, get_proposal(store, name), accepting({}))
+        decide(store, get_proposal(store, name), accepting())
         taken = [f"{n}. {ADDED[one]}" for n, one in enumerate(order[:count], 4)]
         assert numbered_lines(person.skill.read_text())[3:] == taken
         waits = [one for one in ADDED if one not in order[:count]]
@@ -290,7 +290,7 @@ def test_an_accept_that_would_be_refused_here_is_announced(person: Person, store
     assert (here.can_cherry_pick, here.can_merge) == (False, False)
     assert here.obstacle.endswith("would fail: a line that it changes was edited or is gone")
     with pytest.raises(RefusedError, match="a line that it changes was edited or is gone"):
-        decide(store, get_proposal(store, "p1"), accepting({}))
+        decide(store, get_proposal(store, "p1"), accepting())
     person.git("switch", "--quiet", "main")
     assert ProposalReader().applicability(get_proposal(store, "p1")).obstacle == ""
 
@@ -329,7 +329,7 @@ def test_after_any_manual_edit_accepting_does_what_was_shown(person: Person, sto
             continue
         shown = set(person.show(ref=proposal.commit).splitlines())
         assert ProposalReader().applicability(proposal).obstacle == ""
-        decide(store, proposal, accepting({}))
+        decide(store, proposal, accepting())
         assert "Dry run first." in person.skill.read_text() or name == "p2"
         assert set(person.skill.read_text().splitlines()) <= shown | set(lines)
         assert person.git("status", "--porcelain") == ""

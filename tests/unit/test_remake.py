@@ -130,7 +130,7 @@ def test_part9_it_is_stale_until_the_model_made_it_again(world: World) -> None:
     assert "- Rest." in world.person.show(ref=STAGING)
     refresh(world.store)
     assert world.p1.state is State.OPEN
-    decide(world.store, p1, accepting({}))
+    decide(world.store, p1, accepting())
     assert "- Name the reviewers." in world.person.skill.read_text()
     assert world.engine.next_batch(NOW) is None
 

@@ -49,21 +49,21 @@ def test_this_machines_login_comes_from_the_settings(store: Store) -> None:
 
 def test_the_teams_login_comes_from_the_repository(person: Person) -> None:
     _make_key()
-    repo, removed = team.repository(Namespace(repo=str(person.root)))
+    repo = team.repository(Namespace(repo=str(person.root)))
     stored = Membership(str(person.root), "origin", PLACE, "team-ada")
     person.git("remote", "add", "origin", LOGIN)
-    assert team.team_hub(repo, stored, removed).membership.address == LOGIN
+    assert team.team_hub(repo, stored).membership.address == LOGIN
     person.git("remote", "set-url", "origin", "https://ada:Wumpel@7kat@other.invalid/x.git")
-    assert team.team_hub(repo, stored, removed).membership.address == PLACE
+    assert team.team_hub(repo, stored).membership.address == PLACE
     person.git("remote", "remove", "origin")
-    assert team.team_hub(repo, stored, removed).membership.address == PLACE
+    assert team.team_hub(repo, stored).membership.address == PLACE
 
 
 def test_the_name_of_somebody_else_is_refused(tmp_path: Path) -> None:
     key = _make_key()
     one = Membership("", "", PLACE, "tower")
-    removed = scrub_environment()
-    hub = open_hub(one, tmp_path / "copies", home=Path.home(), removed=removed, env=os.environ)
+    scrub_environment()
+    hub = open_hub(one, tmp_path / "copies", home=Path.home(), env=os.environ)
     check_name_is_free(hub, ReadResult())
     check_name_is_free(hub, ReadResult({"tower": Member("tower", key, 1, "", ())}))
     for found, cause in (

@@ -32,7 +32,7 @@ def test_an_unshared_commit_is_removed_with_its_file(person: Person, harness: Ha
     proposal = accept_p1(harness)
     person.write("notes.txt", "untracked\n")
     assert person.git("merge-base", "--is-ancestor", proposal.landed, "skilld/staging") == ""
-    assert remove_commit(proposal, {}) is None
+    assert remove_commit(proposal) is None
     assert person.tip() == person.tip("main") == before
     assert person.skill.read_text() == TEXT
     assert person.git("status", "--porcelain") == "?? notes.txt"
@@ -84,7 +84,7 @@ def test_otherwise_it_stays_and_says_why(
     proposal = accept_p1(harness)
     why = happens(person, proposal.landed)
     before = person.tip(), person.git("status", "--porcelain"), person.skill.read_text()
-    assert remove_commit(proposal, {}) == why
+    assert remove_commit(proposal) == why
     assert (person.tip(), person.git("status", "--porcelain"), person.skill.read_text()) == before
 
 
@@ -96,7 +96,7 @@ def test_it_stays_while_another_ref_contains_it(person: Person, harness: Harness
         ("refs/remotes/origin/main", "remotes/origin/main"),
     ):
         person.git("update-ref", ref, proposal.landed)
-        assert remove_commit(proposal, {}) == f"{name} contains it too"
+        assert remove_commit(proposal) == f"{name} contains it too"
         assert (person.tip(), person.git("status", "--porcelain")) == (proposal.landed, "")
         person.git("update-ref", "-d", ref)
     assert person.skill.read_text() == DONE
@@ -108,7 +108,7 @@ def test_a_commit_of_another_proposal_stays(person: Person, harness: Harness) ->
     landed = harness.accept("p1")
     assert landed.commit == tip
     proposal = replace(harness.proposals["p1"], state=State.ACCEPTED, landed=tip)
-    assert remove_commit(proposal, {}) == "no commit contains only this proposal"
+    assert remove_commit(proposal) == "no commit contains only this proposal"
     assert person.tip() == tip
 
 
@@ -123,7 +123,7 @@ def test_a_branch_that_moves_meanwhile_keeps_its_new_tip(
         move(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(refs, "move_refs", after_another)
-    assert remove_commit(proposal, {}) == "its branch has moved or is locked"
+    assert remove_commit(proposal) == "its branch has moved or is locked"
     assert person.log("-2") == ["x", "skilld(release): say p1"]
     assert person.skill.read_text() == DONE
     assert person.git("status", "--porcelain") == ""

@@ -29,10 +29,10 @@ def _find_movable(name: str, title: str) -> tuple[Store, LibraryRow]:
     """Return the store and the skill. Raises RefusedError with `title` if it must stay in its place."""
     from skilld.library import archive
 
-    removed = scrub_environment()
+    scrub_environment()
     store = common.store()
     row = inventory.find_skill(store, name)
-    archive.check_movable(row.skill, _skill_folders(row.skill.project), removed, title)
+    archive.check_movable(row.skill, _skill_folders(row.skill.project), title)
     return store, row
 
 

@@ -45,11 +45,11 @@ class _ImportResult:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    removed = scrub_environment()
+    scrub_environment()
     if arguments.project:
         arguments.project = common.resolve_folder(arguments.project)
     only = [common.as_text(name) for name in arguments.only]
-    found = find_skills(arguments.source, removed, common.as_text(arguments.branch), only)  # a path need not be UTF-8
+    found = find_skills(arguments.source, common.as_text(arguments.branch), only)  # a path need not be UTF-8
     if arguments.name and len(found) > 1:
         remedy = f"Choose one: --only {shell_quoted(found[0].where)}"
         raise UsageError("--name needs a single skill", f"{len(found)} were found", remedy)

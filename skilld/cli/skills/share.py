@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import shlex
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -51,7 +50,7 @@ class _SharePlan:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    removed = scrub_environment()
+    scrub_environment()
     remote = common.as_text(arguments.to)
     if not remote.strip() or remote.startswith("-"):
         raise UsageError(_NOT_SHARED, f"{remote or 'an empty text'} is not a remote", _NAME_URL)
@@ -59,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     plans = _plan_branches(rows, common.as_text(arguments.branch))
     for row in rows:
         warn_of_other_files(row)
-    plans = [_address_plan(plan, remote, removed) for plan in plans]
+    plans = [_address_plan(plan, remote) for plan in plans]
     for plan in plans:
         _print_plan(plan)
     if arguments.dry_run:
@@ -67,21 +66,21 @@ def run(arguments: argparse.Namespace) -> int:
     if not terminal.confirm("Push this? [y/N] ", _NOT_SHARED, yes=arguments.yes):
         return Exit.FAILURE
     for plan in plans:
-        _push_plan(plan, removed)
+        _push_plan(plan)
     return Exit.OK
 
 
-def _push_plan(plan: _SharePlan, removed: Mapping[str, str]) -> None:
+def _push_plan(plan: _SharePlan) -> None:
     """Create the branch and push it, and print how to use and how to undo it."""
     now, repo = int(time.time()), track(plan.skill, common.places().repositories).repo
-    if tuple(push_addresses(repo, plan.remote, removed)) != plan.addresses:
+    if tuple(push_addresses(repo, plan.remote)) != plan.addresses:
         raise RefusedError(_NOT_SHARED, f"{plan.remote} now leads elsewhere", "Run the command again to see where.")
     place = repo, plan.remote, plan.branch
     shared = put_on_branch(*place, plan.files, message=plan.message, seconds=now, check=plan.check)
     if shared.commit != shared.before:
         _remember_commit(repo, shared.commit)
     try:
-        is_new = push(repo, plan.remote, shared.ref, removed)
+        is_new = push(repo, plan.remote, shared.ref)
     except RetryError:
         restore_branch(repo, shared)
         raise
@@ -94,12 +93,12 @@ def _push_plan(plan: _SharePlan, removed: Mapping[str, str]) -> None:
         console.say(f"  undo: {console.plain(line)}")
 
 
-def _address_plan(plan: _SharePlan, remote: str, removed: Mapping[str, str]) -> _SharePlan:
+def _address_plan(plan: _SharePlan, remote: str) -> _SharePlan:
     """Return the plan with its remote and where a push to that goes. Raises UsageError if the remote is unknown."""
     repo, top = plan.repo, plan.repo.toplevel if plan.repo is not None else root_of(plan.skill)
     own = git_dir_of(top, common.places().repositories) if repo is None else repo.git_dir if repo.private else None
     try:
-        addresses = tuple(addresses_from(top, own, remote, removed))
+        addresses = tuple(addresses_from(top, own, remote))
         if addresses != (remote,) or is_address(remote):
             return replace(plan, remote=remote, addresses=addresses)
     except UsageError as error:
@@ -107,7 +106,7 @@ def _address_plan(plan: _SharePlan, remote: str, removed: Mapping[str, str]) -> 
     for base in (common.current_folder(), top):  # people type a path as seen from where they are
         if (folder := common.resolve_path(base / common.expand_path(remote))).exists():
             place = str(folder)
-            return replace(plan, remote=place, addresses=tuple(addresses_from(top, own, place, removed)))
+            return replace(plan, remote=place, addresses=tuple(addresses_from(top, own, place)))
     if own is not None:
         why = f"{remote} is not a URL or a folder, and git does not track {plan.skill}"
         raise UsageError(_NOT_SHARED, why, _NAME_URL)
