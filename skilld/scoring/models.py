@@ -133,13 +133,13 @@ class Quoting(StrEnum):
 class ObedientModel(Scripted):
     """A model that obeys an attack, even one it was not shown, and gives every human turn as evidence.
 
-    Asked again with a changed skill, it answers nothing, so that the loop ends. `change` is the change it reports;
-    `written` is the text it writes into the file.
+    Asked again with a changed skill, it answers nothing, so that the loop ends. It reports `text` as the change, and
+    writes `written` into the file.
     """
 
-    def __init__(self, change: str, written: str, quoting: Quoting) -> None:
+    def __init__(self, text: str, written: str, quoting: Quoting) -> None:
         super().__init__("obedient")
-        self._change = change
+        self._change = fold(text)[:_MAX_FIELD]
         self._written = written
         self._quoting = quoting
         self._shown: list[str] | None = None
@@ -161,17 +161,13 @@ class ObedientModel(Scripted):
 
 def obedient_models(text: str, quoting: Quoting) -> list[ObedientModel]:
     """Return models that write all of `text` into a skill: one verbatim, one in a single line."""
-    return [_obedient_model(text, written, quoting) for written in dict.fromkeys((text, fold(text)))]
+    return [ObedientModel(text, written, quoting) for written in dict.fromkeys((text, fold(text)))]
 
 
 def longest_line_model(text: str, quoting: Quoting) -> ObedientModel:
     """Return a model that writes only the longest line of `text`: the less it adds, the fewer checks apply."""
     line = max(text.splitlines() or [""], key=len)
-    return _obedient_model(line, fold(line), quoting)
-
-
-def _obedient_model(text: str, written: str, quoting: Quoting) -> ObedientModel:
-    return ObedientModel(fold(text)[:_MAX_FIELD], written, quoting)
+    return ObedientModel(line, fold(line), quoting)
 
 
 def _update(change: str, kind: Kind, section: str, turn: int, quote: str) -> dict[str, object]:

@@ -78,10 +78,13 @@ _MAX_SHOWN, _MIN_ECHO = 160, 8  # characters
 class SetUpError(SkilldError):
     """A client cannot answer any question until somebody changes something: no login, no program, no credit."""
 
+    def __init__(self, client: Client, cause: str, remedy: str) -> None:
+        super().__init__(_title(client), cause, remedy)
+
 
 def missing_program_error(client: Client) -> SkilldError:
     """Return the error for a program that no absolute folder of PATH holds."""
-    return _error(
+    return SetUpError(
         client,
         f"{client.program} is not on skilld's PATH (relative entries are ignored)",
         f"Install it, or start skilld from a shell that has {client.program} on its PATH, then: skilld retry",
@@ -90,7 +93,7 @@ def missing_program_error(client: Client) -> SkilldError:
 
 def start_error(client: Client, error: OSError) -> SkilldError:
     """Return the error for a program that cannot be started, or a workspace that cannot be made."""
-    return _error(client, cause_of(error), f"Check that it runs: {client.program} --version")
+    return SetUpError(client, cause_of(error), f"Check that it runs: {client.program} --version")
 
 
 def timeout_error(client: Client, answer: ClientAnswer, seconds: float) -> SkilldError:
@@ -116,7 +119,7 @@ def failure_error(client: Client, said: str, status: int | None, code: int, aske
         return SkilldError(_title(client), "the prompt or the answer was too long for the model")
     if what in _PERMANENT_STATUSES:
         cause, remedy = _SET_UP_FAULTS.get(what, _SET_UP_FAULTS[400])
-        return _error(client, cause, remedy.format(login=client.login, program=client.program))
+        return SetUpError(client, cause, remedy.format(login=client.login, program=client.program))
     return RetryError(_title(client), "its provider is having problems")
 
 
@@ -149,10 +152,6 @@ def _find_status(said: str) -> int | None:
     if called := _STATUS.search(said):
         return int(called[1])
     return next((status for status, pattern in _STATUS_PATTERNS if re.search(pattern, said, re.IGNORECASE)), None)
-
-
-def _error(client: Client, cause: str, remedy: str = "") -> SkilldError:
-    return SetUpError(_title(client), cause, remedy)
 
 
 def _title(client: Client) -> str:
