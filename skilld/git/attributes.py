@@ -14,6 +14,7 @@ from pathlib import Path
 from skilld.files import read_start
 from skilld.git.environment import SILENT_OPTIONS, git_program, repository_variables, silent_variables
 from skilld.git.errors import RepoRefusedError
+from skilld.git.session import cached
 from skilld.git.state import check_regular, check_regular_file
 from skilld.git.top import find_top
 from skilld.text import fold
@@ -43,8 +44,13 @@ def is_pointer(data: bytes) -> bool:
 def is_filtered(top: Path, relpath: str) -> bool:
     """Whether the attribute `filter` is set on a file of the work tree at `top`, whoever owns that.
 
-    Raises RepoRefusedError if git cannot tell, or would wait for one of its files.
+    Git is asked once within `shared_git`. Raises RepoRefusedError if it cannot tell, or would wait for one of its
+    files.
     """
+    return cached(("filtered", top, relpath), lambda: _ask_git(top, relpath))
+
+
+def _ask_git(top: Path, relpath: str) -> bool:
     check_regular(top)
     for folder in Path(relpath).parents:
         check_regular_file(top / folder / ".gitattributes")

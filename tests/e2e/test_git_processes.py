@@ -12,7 +12,7 @@ import pytest
 from support.lessons import Lessons
 from support.taught_project import TaughtProject
 
-DECISION = 20
+DECISION = 21
 PROPOSAL = 15
 Count = Callable[[str], list[str]]
 
