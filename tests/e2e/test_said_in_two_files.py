@@ -83,6 +83,7 @@ def test_one_accepted_into_another_file_names_the_first_and_not_itself(
     [
         ("From now on, always wrap errors with context.", "Always wrap errors with context."),
         ("From now on, always use tabs in Makefiles.", "Always use tabs in Makefiles."),
+        ("we always wrap errors with context", "Always wrap errors with context."),
     ],
 )
 def test_a_rule_about_something_else_than_the_skill_in_use_goes_to_the_projects_file(
@@ -99,7 +100,7 @@ def test_a_rule_about_something_else_than_the_skill_in_use_goes_to_the_projects_
 @pytest.mark.parametrize(
     ("said", "there", "about"),
     [
-        ("we always wrap errors with context", True, "release-notes"),  # it may be a remark
+        ("lambdas are hard to read, name the function", True, "release-notes"),  # it may be meant for now
         ("From now on, always wrap errors with context.", False, None),  # once said again, it begins the file
     ],
 )

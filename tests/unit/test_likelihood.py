@@ -69,6 +69,37 @@ def test_an_ordinary_rule_is_never_held_back(said: str) -> None:
     assert [sure for _, sure in _detect(said)] == [True]
 
 
+@for_each(
+    ("said", "line"),
+    [
+        # What points back stands behind what it points to.
+        (
+            "prices come without cents. that goes for each page of the shop",
+            "Prices come without cents. that goes for each page of the shop.",
+        ),
+        ("yes please. that goes for each page of the shop", None),
+        ("that goes for each page of the shop", None),
+        # What is a sentence of its own stands alone.
+        (
+            "my mum reads the prices on a phone, so big type on them",
+            "My mum reads the prices on a phone, so big type on them.",
+        ),
+        ("you left out the prices of each page", None),  # a reproach orders nothing
+    ],
+)
+def test_what_is_likely_and_no_command_is_proposed_as_it_was_said(
+    monkeypatch: pytest.MonkeyPatch, said: str, line: str | None
+) -> None:
+    """Only with a skill in use, whose subject it shares."""
+    monkeypatch.setattr("skilld.classify.offline.likely.likelihood", lambda _: 0.9)
+    weighed_clauses.cache_clear()
+    shop = SkillDoc(1, "shop-page", "/p/SKILL.md", _SHOP)
+    assert [change for change, sure in _detect(said, shop) if sure and change.count(" ") > 3] == (
+        [line] if line else []
+    )
+    weighed_clauses.cache_clear()
+
+
 def test_a_clause_that_asks_is_not() -> None:
     assert _detect("should you ask me before you push?") == []
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from skilld.batching.gate import OPENERS
 from skilld.classify.backends import OFFLINE
 from skilld.classify.contradiction import chooses_differently, contradicted_block, stems, topic_stems
 from skilld.classify.conversation_style import PROJECT_SCOPE
@@ -26,7 +27,14 @@ from skilld.classify.offline.detector import (
 )
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.likely import LIKELY_ALONE, weigh
-from skilld.classify.offline.phrasing import Phrase, is_fragment, phrase, phrase_joined
+from skilld.classify.offline.phrasing import (
+    Phrase,
+    is_fragment,
+    phrase,
+    phrase_joined,
+    points_back,
+    tells_of_agent,
+)
 from skilld.classify.offline.placement import (
     fits_description,
     is_about_line,
@@ -73,6 +81,7 @@ _REASONS = {
 
 _MAY_STAND_ALONE = re.compile(r"Always |In \w+\.?$")  # "Always in English": of whatever the agent writes
 _MAX_LEANING_STEMS = 3  # of words that may only say that the words before them are lasting
+_MAX_ASSENT = 3  # words
 _MAX_WORK_MESSAGES = 3  # last messages of the agent, which show the present work
 
 
@@ -268,7 +277,7 @@ def _phrase_in_context(match: Match, message: Message) -> tuple[Match, Phrase]:
     if not said.clear and (whole := fill_pronoun(said.text, text_before_quote(match.quote, message.text))):
         filled = phrase(replace(match, said=whole))
         said = filled if filled.clear else said
-    if said.clear and not fragment and (both := join_previous(match, message.text)):
+    if said.clear and not fragment and match.cue is not Cue.LIKELY and (both := join_previous(match, message.text)):
         lacks_subject = fill_pronoun(said.text, text_before_quote(match.quote, message.text)) is None
         match, said = (both, phrase_joined(both)) if lacks_subject else (match, said)
     return match, said
@@ -284,6 +293,8 @@ def _make_update(
     of_product: bool,
 ) -> Update:
     match, said = _phrase_in_context(match, message)
+    if skills and not said.clear and match.cue is Cue.LIKELY and not tells_of_agent(match.quote):
+        match, said = _as_said(match, said, message.text)
     last = _MAX_WORK_MESSAGES if len(skills) == 1 else 1
     quote = match.quote.replace("-", " ").lower()
     named = [doc for doc in skills if doc.name.replace("-", " ").lower() in quote]
@@ -309,6 +320,19 @@ def _make_update(
         quote=match.quote,
         confidence=confidence,
     )
+
+
+def _as_said(match: Match, said: Phrase, text: str) -> tuple[Match, Phrase]:
+    """Return what is likely but cannot become an instruction in its own words, behind those that it points back to.
+
+    "The totals please. to the cent, I paste them next to theirs". Not behind a mere "yes, like that".
+    """
+    if not points_back(match.quote):
+        return match, phrase_joined(replace(match, said=match.quote))
+    both = join_previous(match, text)
+    before = both.quote.removesuffix(match.quote).lower().replace(",", " ").split() if both else []
+    is_assent = len(before) <= _MAX_ASSENT and not OPENERS.isdisjoint(before[:1])
+    return (match, said) if both is None or is_assent else (both, phrase_joined(both))
 
 
 def _update_kind(match: Match, change: str, target: SkillDoc | None) -> Kind:

@@ -19,10 +19,10 @@ from skilld.classify.offline.sentences import Clause
 from skilld.text import fold
 from skilld.words import content_stems
 
-LIKELY = 0.6  # with a skill in use that a clause is about
-LIKELY_ALONE = 0.93  # without one
+LIKELY = 0.65  # with a skill in use that a clause is about
+LIKELY_ALONE = 0.9  # without one
 _UNLIKELY = 0.15  # what the grammar heard is then kept, and not proposed
-_OF_A_SKILL = frozenset({Cue.PRACTICE, Cue.CORRECTION, Cue.TAKEN_UP})  # the skill in use shows what is meant
+_ABOUT_A_LINE = frozenset({Cue.CORRECTION, Cue.TAKEN_UP})  # the line of the skill shows what is meant
 _UNSURE = 0.5  # at most, of a clause in a long description or a specification
 _STRENGTH = 0.7  # of what is likely
 _MAX_LENGTH = 500  # characters of a clause: longer ones are pasted or dictated
@@ -55,13 +55,15 @@ def weigh(matches: Sequence[Match], text: str, agent_texts: Sequence[str], *, al
     if is_document(text, agent_texts) or is_specification(text):
         clauses = tuple((clause, min(likely, _UNSURE)) for clause, likely in clauses)
     out = [_weighed(one, [likely for clause, likely in clauses if _overlaps(one, clause)]) for one in matches]
+    previous: Clause | None = None
     for clause, likely in clauses:
         if likely >= (LIKELY_ALONE if alone else LIKELY) and not any(_overlapping(matches, clause)):
-            out += _match(clause, text, likely)
+            out += _match(clause, text, likely, previous)
+        previous = clause
     return sorted(out, key=lambda one: one.start)
 
 
-def _match(clause: Clause, text: str, likely: float) -> Iterator[Match]:
+def _match(clause: Clause, text: str, likely: float, previous: Clause | None) -> Iterator[Match]:
     """Yield the match of a likely clause, unless it asks, holds for once, or takes something back."""
     quote, bare, found = text[clause.start : clause.start + len(clause.text)], fold(clause.text), likely_languages(text)
     of_now = any(one.corrects.match(bare) or one.tasks_behind.search(bare) for one in found)
@@ -77,13 +79,15 @@ def _match(clause: Clause, text: str, likely: float) -> Iterator[Match]:
             cue=Cue.LIKELY,
             strength=_STRENGTH,
             likelihood=likely,
+            before=((previous.start, previous.text),) if previous and not previous.question else (),
         )
 
 
 def _weighed(match: Match, likely: Sequence[float]) -> Match:
     highest = max(likely, default=_UNLIKELY)
     strength = max(match.strength, _STRENGTH) if highest >= LIKELY_ALONE else match.strength
-    if highest < _UNLIKELY and not match.question and match.cue not in _OF_A_SKILL:
+    marked = match.cue is Cue.PRACTICE and match.language.frames.search(match.quote)  # "bref, désormais ..."
+    if highest < _UNLIKELY and not (match.question or marked or match.cue in _ABOUT_A_LINE):
         strength = min(strength, KEPT_STRENGTH)
     return replace(match, strength=strength, likelihood=highest)
 

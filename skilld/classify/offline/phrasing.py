@@ -59,6 +59,7 @@ _OWN_SAKES = tuple(map(compiled, _DATA["own_sakes"]))
 _PLACES, _LEANING = (
     tuple(compiled(one.replace("<file>", _DATA["file"])) for one in _DATA[key]) for key in ("places", "leaning")
 )
+_POINTS_BACK, _TELLS_OF_AGENT = (tuple(map(compiled, _DATA[key])) for key in ("points_back", "tells_of_agent"))
 _STATEMENTS = tuple(map(compiled, _DATA["statements"]))
 _VERBS = frozenset(_DATA["verbs"].split())
 _ORDERS = _VERBS | frozenset(_DATA["orders"].split())
@@ -207,7 +208,18 @@ def is_fragment(text: str) -> bool:
 def phrase_joined(match: Match) -> Phrase:
     """Return two clauses as they were said, since the second refers to the first."""
     text = fold(match.said).rstrip("?？ ")
-    return Phrase(as_sentence(text), clear=_says_enough(text) and len(text) <= _MAX_LENGTH)
+    clear = _says_enough(text) and len(text) <= _MAX_LENGTH and not _DANGLING.search(text)
+    return Phrase(as_sentence(text), clear)
+
+
+def points_back(said: str) -> bool:
+    """Whether words begin by pointing to those before them: "that is the order", "to the cent"."""
+    return any(one.match(fold(said)) for one in _POINTS_BACK)
+
+
+def tells_of_agent(said: str) -> bool:
+    """Whether words begin like a remark on what the agent did or is: "you left out the photos"."""
+    return any(one.match(fold(said)) for one in _TELLS_OF_AGENT)
 
 
 def _says_enough(text: str) -> bool:
