@@ -12,6 +12,7 @@ from skilld.git import line_diff, objects, refs, tree
 from skilld.git.errors import GitFailedError, GitTimeoutError, RepoRefusedError
 from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo
+from skilld.git.session import cached
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.proposals.file_history import path_in, read_file_on_branch
 from skilld.proposals.model import Apply, Base, StagingState
@@ -120,12 +121,24 @@ def describe_base(repo: Repo, commit: str) -> Base:
     """Return a base commit with the number of commits that merging it would add to the default branch."""
     if repo.default is None or commit in repo.default.tips:
         return _base_on_default(repo, commit)
-    ahead = int(repo.git.run("rev-list", "--count", commit, *_not_default(repo)))
+    ahead = _count_ahead(repo, commit)
     if not ahead:
         return _base_on_default(repo, commit)
     over = branches_containing(repo, commit)
     branch = repo.branch if repo.branch in over else next(iter(over), None)
     return Base(commit, branch.removeprefix("refs/heads/") if branch else None, repo.default.name, ahead)
+
+
+def _count_ahead(repo: Repo, commit: str) -> int:
+    given = commit, *_not_default(repo)
+    return cached((repo.common_dir, "ahead", *given), lambda: int(repo.git.run("rev-list", "--count", *given)))
+
+
+def is_on(repo: Repo, commit: str, tip: str) -> bool:
+    """Whether a commit is `tip` or an ancestor of it; of the default branch it is asked as `describe_base` asks."""
+    if repo.default is not None and {*repo.default.tips} == {tip}:
+        return commit == tip or not _count_ahead(repo, commit)
+    return refs.is_reachable(repo.git, commit, tip)
 
 
 def branches_containing(repo: Repo, commit: str) -> dict[str, str]:

@@ -33,6 +33,7 @@ from skilld.proposals.branch import (
     describe_base,
     find_base,
     have_same_files,
+    is_on,
     read_branch,
     replay_commits,
     side_files,
@@ -333,7 +334,7 @@ def _is_base_outdated(repo: Repo, base: str, files: Sequence[str]) -> bool:
     same = [tip for tip in tips if have_same_files(repo, base, tip, files)]
     if len(same) == len(tips):
         return False
-    if len(defaults) <= 1 and any(refs.is_reachable(repo.git, base, tip) for tip in same):
+    if len(defaults) <= 1 and any(is_on(repo, base, tip) for tip in same):
         return False  # without asking git about the tips that differ
     return not any(have_same_files(repo, base, tip, files) for tip in _relevant_tips(repo, base))
 

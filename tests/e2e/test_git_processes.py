@@ -12,7 +12,7 @@ import pytest
 from support.lessons import Lessons
 from support.taught_project import TaughtProject
 
-DECISION = 21
+DECISION = 20
 PROPOSAL = 15
 Count = Callable[[str], list[str]]
 
