@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.kit import children
 from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.timing import side_by_side
-from skilld.context import RESOLVERS, Disk, context_of
+from skilld.context import MEASURED, Disk, context_of
 
 _FILES, _FOLDERS = 5_000, 500
 
@@ -34,11 +34,11 @@ def measure(scale: Scale) -> dict[str, Figure]:
 
         ask("claude-code", warm)
         walked, again, *cold = side_by_side(
-            rounds, walk, lambda: ask("claude-code", warm), *(lambda a=agent: ask(a, Disk()) for agent in RESOLVERS)
+            rounds, walk, lambda: ask("claude-code", warm), *(lambda a=agent: ask(a, Disk()) for agent in MEASURED)
         )
     basis = f"{_FILES} files in {_FOLDERS} folders"
     figures = {"warm": Figure(again, "s", "os.walk", walked, basis)}
-    for agent, taken in zip(RESOLVERS, cold, strict=True):
+    for agent, taken in zip(MEASURED, cold, strict=True):
         figures[f"cold_{agent}"] = Figure(taken, "s", "os.walk", walked, basis, Target(Of.VALUE, most=0.02))
     return figures
 

@@ -86,10 +86,10 @@ def _not_joined(scale: Scale) -> dict[str, Figure]:
 
         for tree in trees:
             status(tree)  # writes bytecode
-        ours, bare = side_by_side(rounds, *(lambda tree=tree: status(tree) for tree in trees))  # type: ignore[misc]
+        ours, bare = side_by_side(rounds, *(lambda tree=tree: status(tree) for tree in trees))
         desk = engine(folder, all_new=False)
         look = seconds(lambda: [due_sync(desk, 0.0) for _ in range(calls)])
-        empty = seconds(lambda: [_nothing(desk, 0.0) for _ in range(calls)])
+        empty = seconds(lambda: [_do_nothing(desk, 0.0) for _ in range(calls)])
     return {
         "not_joined_status": Figure(
             ours, "s", "the same without teams and machines", bare, f"{rounds} times", Target(Of.RATIO, most=1.05)
@@ -100,15 +100,16 @@ def _not_joined(scale: Scale) -> dict[str, Figure]:
     }
 
 
-def _nothing(*_: object) -> None:
-    pass
+def _do_nothing(*_: object) -> object:
+    return None
 
 
 class _Made:
     """The remote with everybody's refs."""
 
     def __init__(self, folder: Path, people: int) -> None:
-        self._folder, self._removed = folder, scrub_environment()
+        scrub_environment()
+        self._folder = folder
         self._environment = {name: os.environ[name] for name in ("PATH", "HOME")}
         self._address = str(folder / "hub.git")
         subprocess.run(["git", "init", "--quiet", "--bare", self._address], check=True)
@@ -121,7 +122,7 @@ class _Made:
             raise RuntimeError(done.err)
 
     def _copy(self, name: str) -> BorrowedRepo:
-        return BorrowedRepo(self._folder / name / "a.git", None, "sha1", self._removed)
+        return BorrowedRepo(self._folder / name / "a.git", None, "sha1")
 
     def _key(self, name: str) -> sign.SigningKey:
         ssh_key(self._folder / "keys" / name)

@@ -40,7 +40,7 @@ def furnish(home: Path, files: int) -> int:
     for agent, place in _PLACES.items():
         data = next((_FIXTURES / agent).rglob("*.jsonl")).read_bytes()
         for number in range(files):
-            name = uuid.uuid5(uuid.NAMESPACE_URL, f"{agent}/{number}")
+            name = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{agent}/{number}"))
             path = home / place.format(folder=number // 10, day=1 + number % 28, name=name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
