@@ -199,3 +199,18 @@ def test_ordinary_chat_in_fifteen_languages_makes_no_rule() -> None:
 def test_rules_in_fifteen_languages_are_heard() -> None:
     said = data_lines("told.txt")
     assert sum(map(is_learned, said)) / len(said) >= 0.9
+
+
+@for_each(
+    ("said", "heard"),
+    [
+        ("from now on i want the branch names to start with the ticket", True),
+        ("Going forward I need a test with each fix", True),
+        ("from now on we expect signed commits", True),
+        ("from now on i want to sleep more", False),
+        ("from now on i want the button to be blue", False),
+        ("from now on I want it to be quiet here", False),
+    ],
+)
+def test_what_is_wanted_from_now_on_is_lasting_unless_it_is_a_plan_or_the_product(*, said: str, heard: bool) -> None:
+    assert bool(find_lasting(said)) is heard
