@@ -13,7 +13,7 @@ from skilld.classify.verify import NO_FILE_FITS, Verdict, VerifiedUpdate
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
 from skilld.jobs.contradictions import find_contradictions
-from skilld.jobs.learnings import build_learning, earlier_evidence, proposal_learnings
+from skilld.jobs.learnings import build_learning, proposal_learnings
 from skilld.jobs.other_projects import without_other_projects
 from skilld.jobs.passed_over import find_passed_over
 from skilld.jobs.placing import (
@@ -26,6 +26,7 @@ from skilld.jobs.placing import (
     why_not_in_skill,
 )
 from skilld.jobs.taken_back import (
+    earlier_evidence,
     find_forgotten,
     find_let_go,
     find_refused_again,

@@ -1,11 +1,8 @@
-"""Builds learnings from what is not proposed, with the reason and the file it would go to, and finds old ones. Pure."""
+"""Builds learnings from what is not proposed, with the reason and the file it would go to. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from skilld.classify.said_already import is_same_change
-from skilld.protocol import AnalyseBatch, NewLearning
+from skilld.protocol import NewLearning
 from skilld.types import Evidence, Proposal, SkillRef, TargetKind, Update
 
 NO_FILE_REASON = "you have said it in only one session, and there is no"  # followed by the name of the missing file
@@ -20,16 +17,6 @@ def proposal_learnings(proposal: Proposal, why: str, *, for_now: bool) -> list[N
             said, proposal.updates[number] if number < len(proposal.updates) else whole, why, place, for_now=for_now
         )
         for number, said in enumerate(proposal.evidence)
-    ]
-
-
-def earlier_evidence(job: AnalyseBatch, updates: Sequence[Update]) -> list[Evidence]:
-    """Return the evidence of learnings from other sessions that say what these updates say."""
-    return [
-        Evidence(said.turn, said.quote)
-        for said in job.waiting
-        if said.session != job.batch.session_id
-        and any(is_same_change(update.change, said.change) for update in updates)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Which open proposals and learnings a batch's words take back, and which rejected ones they ask for again."""
+"""What a batch's words say of open proposals, learnings and rejected ones: they take back, say or ask for it again."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.offline.retraction import only_takes_back, releases, taking_back
+from skilld.classify.said_already import is_same_change
 from skilld.classify.verify import Verdict
 from skilld.git.state import is_same_file
 from skilld.proposals.past_decisions import find_refused_sentence
@@ -59,6 +60,16 @@ def find_refused_again(
             for said in (part for line in words.splitlines() for part in split_sentences(line)):
                 if (decision := find_refused_sentence(said, decided)) is not None:
                     yield FurtherEvidence(decision.id, Evidence(message.turn_key, fold(said)))
+
+
+def earlier_evidence(job: AnalyseBatch, updates: Sequence[Update]) -> list[Evidence]:
+    """Return the evidence of learnings from other sessions that say what these updates say."""
+    return [
+        Evidence(said.turn, said.quote)
+        for said in job.waiting
+        if said.session != job.batch.session_id
+        and any(is_same_change(update.change, said.change) for update in updates)
+    ]
 
 
 def _own_words(messages: Sequence[Message]) -> Iterator[str]:
