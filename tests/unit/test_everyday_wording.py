@@ -207,6 +207,8 @@ def test_rules_in_fifteen_languages_are_heard() -> None:
         ("from now on i want the branch names to start with the ticket", True),
         ("Going forward I need a test with each fix", True),
         ("from now on we expect signed commits", True),
+        ("in future I need the logs in json", True),
+        ("in the future I want the app to support dark mode", False),
         ("from now on i want to sleep more", False),
         ("from now on i want the button to be blue", False),
         ("from now on I want it to be quiet here", False),
