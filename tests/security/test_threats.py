@@ -111,7 +111,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     ),
     "T-26": (
         "unit/test_git_canaries.py",
-        "unit/test_git_run.py::test_scrubbing_removes_all_git_variables_and_returns_them",
+        "unit/test_git_run.py::test_scrubbing_removes_all_git_variables_and_gives_back_the_persons",
     ),
     "T-27": (
         "unit/test_git_run.py::test_an_unlisted_git_command_is_not_run",

@@ -10,7 +10,7 @@ from skilld.git.run import Git, Result
 from skilld.proposals.model import NoChange, ProposalCommit, WaitsForPerson
 from skilld.proposals.propose import rebuild
 from skilld.types import Evidence, Kind, Update
-from support.repos import SKILL, TEXT, Harness, Person, insert_below, remove_line, replace_line, snapshot
+from support.repos import SKILL, TEXT, AnchoredEdit, Harness, Person, insert_below, remove_line, replace_line, snapshot
 
 DRY = insert_below("- Run the tests.", "- Do a dry run.")
 NEWS = insert_below("- Push the tag.", "- Write the news.")
@@ -252,9 +252,13 @@ def test_after_a_pick_on_a_feature_branch_the_next_proposal_names_its_base(perso
     assert "- Push the tag.\n- Write the news." in person.show()
 
 
-def test_a_rule_in_another_open_proposal_is_not_repeated(person: Person, harness: Harness) -> None:
+def test_a_rule_in_another_open_proposal_is_not_repeated(
+    person: Person, harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
     harness.stage("p1", insert_below("- Run the tests.", "- Tell the team."))
-    harness.stage("p2", insert_below("- Push the tag.", "- Tell the team."))
+    with monkeypatch.context() as patched:  # as from another machine, where p1 was not known
+        patched.setattr(AnchoredEdit, "refit_exactly", lambda edit, _before, _after, current: edit(current))
+        harness.stage("p2", insert_below("- Push the tag.", "- Tell the team."))
     person.commit("mine", {SKILL: TEXT.replace("Steps:", "Steps in order:")})
     third = harness.stage("p3", remove_line("Keep the changelog short."))
     assert (third.staging.already_said, third.staging.superseded) == ([], ["p2"])
