@@ -150,9 +150,10 @@ _CONTENT_PHRASES = (
             80,
         ),
         verbs(
-            "promote downplay discredit disparage advertise endorse glorify favor favour criticise criticize belittle"
-            " deny"
+            "promote downplay discredit disparage advertise endorse glorify favour criticise criticize belittle deny"
         ),
+        # Not "por favor", "a favor de" and the like, which are Spanish and Portuguese.
+        rf"(?<!\bpor )(?!(?:(?<=\ba )|(?<=\be[nm] ))favor d(?:el?|[ao]s?)\b)(?:{verbs('favor')})",
         near(
             verbs("portray frame present depict describe"),
             r"\b(?:positive|negative|favou?rabl\w+|unfavou?rabl\w+|good|bad)\b",
