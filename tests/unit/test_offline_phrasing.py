@@ -19,6 +19,12 @@ from support.rows import for_each
         ("from now on I'd rather have short functions", "Prefer short functions."),
         ("I'd prefer it if you always wrote the docs first", "Always write the docs first."),
         ("I would love it if you always sorted the imports", "Always sort the imports."),
+        ("from now on I want the build number in every mail", "Put the build number in every mail."),
+        ("always log the failure cause in the journal", "Always log the failure cause in the journal."),
+        ("always run the tests cause the ci is slow", "Always run the tests."),
+        ("From now on, sort the imports, please remember.", "Sort the imports."),
+        ("From now on sort the imports, great", "Sort the imports."),
+        ("never use SELECT * in the reports", "Never use SELECT * in the reports."),
     ],
 )
 def test_what_a_person_wants_becomes_an_order_if_its_form_is_certain(said: str, change: str) -> None:

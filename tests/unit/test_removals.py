@@ -11,6 +11,8 @@ LINES = (
     "- Name event handlers onSomething, not handleSomething.",
     "- Put factories in `tests/factories.py`.",
     "- Indent with tabs instead of spaces.",
+    "- Never tag a build without a dry run.",
+    "- Don't ever rename a column without asking me.",
 )
 
 
@@ -22,6 +24,9 @@ LINES = (
         ("You no longer have to name event handlers onSomething.", LINES[1]),
         ("You don't have to put factories in tests/factories.py any more.", LINES[2]),
         ("You don't have to indent with tabs any more.", LINES[3]),
+        ("You don't need a dry run any more.", LINES[4]),
+        ("no need to ask me before you rename a column any more", LINES[5]),
+        ("You don't have to tag builds any more.", None),
         ("You don't have to use npm any more.", None),
         ("You don't have to name handlers handleSomething any more.", None),
         ("You don't have to indent with spaces any more.", None),

@@ -8,11 +8,11 @@ from skilld.classify.offline.choices import chosen_part, refused_part
 from skilld.classify.offline.grammar import STRENGTH, Cue
 from skilld.classify.offline.phrasing import as_sentence
 from skilld.classify.offline.provenance import own_words
-from skilld.classify.offline.retraction import Release, releases
+from skilld.classify.offline.retraction import Release, condition_of, releases
 from skilld.classify.offline.sections import BlockKind, ProseBlock, body_lines, sections
 from skilld.text import fold
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update
-from skilld.words import content_stems, has_negation
+from skilld.words import content_stems, has_negation, stems
 
 
 def with_removals(updates: Sequence[Update], messages: Sequence[Message], skills: Sequence[SkillDoc]) -> list[Update]:
@@ -81,6 +81,8 @@ def _released(clause: Release, text: str) -> tuple[str, ProseBlock] | None:
 
 def _asks_for_it(clause: Release, text: str) -> bool:
     """Whether a rule asks for what a clause lets go of: "use pnpm, not npm" asks for pnpm."""
+    if condition := condition_of(text):
+        return clause.fits(text) and bool(stems(clause.clause) & stems(condition))
     chosen = chosen_part(text)
     refused = content_stems(refused_part(text)) - content_stems(chosen)
     return not has_negation(chosen) and clause.fits(chosen) and not refused & content_stems(clause.clause)

@@ -195,6 +195,7 @@ _SUBJECT_SHARE = 0.2  # of a line's words, which a topic that it has as a whole 
 _PART_SHARE = 0.34  # likewise, if it has only a part of the topic
 _TOPIC_PART, _ORDER_PART = 0.75, 0.6  # of a topic's words, from which a part of it still means the line
 _MIN_NAMED = 2  # content words of a rule, by which words that name more say that it holds no longer
+_WITHOUT = re.compile(r"\b(?:without|ohne|sin|sans|senza|sem|zonder|bez|без)\b", re.IGNORECASE)
 _MAX_UNNAMED = 1  # such as a verb in another form
 # "Prettier does not work any more" is a report.
 _FAILS = re.compile(
@@ -332,13 +333,19 @@ def _topic(text: str) -> frozenset[str]:
     return content_stems(text) - _TALK_STEMS
 
 
+def condition_of(rule: str) -> str:
+    """Return what a ban asks for: "a review" of "never push without a review"; empty if it asks for nothing."""
+    found = _WITHOUT.search(rule) if has_negation(rule) else None
+    return rule[found.end() :] if found else ""
+
+
 def taking_back(said: str, rule: Update) -> str:
     """Return the clause of a person's later words that takes a rule back by naming it; empty if none does.
 
     Unlike in one batch, "scratch that" means something else.
     """
     known = f"{rule.quote} {rule.change}"
-    denies = has_negation(rule.change)
+    denies = has_negation(rule.change) and not condition_of(rule.change)
     return next((one.clause for one in releases(said) if one.fits(known) and not (one.of_order and denies)), "")
 
 
