@@ -162,7 +162,9 @@ def find_obstacle(repo: Repo) -> tuple[str, str]:
         return f"{busy} is in progress in {repo.toplevel}", "Finish or abort it"
     if repo.branch is None:
         return f"no branch is checked out in {repo.toplevel}", _NEEDS_BRANCH
-    return (f"{STAGING_BRANCH} itself is checked out in {repo.toplevel}" if repo.branch == STAGING_REF else ""), ""
+    if repo.branch == STAGING_REF:
+        return f"{STAGING_BRANCH} itself is checked out in {repo.toplevel}", "Switch to another branch"
+    return "", ""
 
 
 def _check_ready(work_tree: Worktree) -> Worktree:

@@ -163,6 +163,8 @@ def test_an_unready_work_tree_is_left_alone(person: Person, harness: Harness, st
     pick = f"git -C {person.root} cherry-pick {proposal.commit}"
     by_hand = f"Edit {SKILL} yourself; to see the change: skilld show p1"  # R6: a cherry-pick would conflict
     again = f"{first}skilld accept p1" if first else pick
+    if state is on_staging:  # a cherry-pick to this branch has nothing to add
+        again = "Switch to another branch, then: skilld accept p1"
     if state is detached:
         again = f"Check out a branch, then: skilld accept p1; or by hand: {pick}"
     assert raises_refusal.value.remedy == (by_hand if state is remove_anchors else again)
