@@ -6,7 +6,8 @@ import argparse
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from skilld.errors import Exit, NotRunningError, SkilldError
 from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
 from skilld.git.errors import NotTrackedError
+from skilld.git.repo import locate
 from skilld.service.install import uninstall
 from skilld.store import Store
 from skilld.store.meta import MACHINES, SHARED_COMMITS, SYNCED_PROJECTS, TEAMS
@@ -112,8 +114,8 @@ def _repository_removals(store: Store) -> tuple[list[Removal], list[str]]:
     troubles: list[str] = []
     names = sorted({*store.proposals.repos(), *shared})
     repos = [Path(name) for name in names if name and Path(name).parent != own]
-    for repo in repos:
-        made = shared.get(str(repo), [])
+    for repo, *others in _group_work_trees(repos):
+        made = [oid for one in (repo, *others) for oid in shared.get(str(one), [])]
         try:
             planned = plan_removal(repo, made)
         except NotTrackedError:
@@ -126,6 +128,17 @@ def _repository_removals(store: Store) -> tuple[list[Removal], list[str]]:
         if left := ", ".join(filter(None, (*planned.refs, empty))):
             parts.append(Removal("refs", f"{repo}: {left}", partial(remove_refs, repo, made)))
     return parts, [*troubles, *([_UNREACHABLE] if any(repo.is_dir() for repo in repos) else [])]
+
+
+def _group_work_trees(repos: Iterable[Path]) -> Iterable[list[Path]]:
+    """Return the work trees of each repository together: they have the same refs."""
+    groups: dict[Path, list[Path]] = {}
+    for repo in repos:
+        place = repo
+        with suppress(SkilldError):  # why it cannot be read is told with what cannot be removed
+            place = locate(repo).common_dir
+        groups.setdefault(place, []).append(repo)
+    return groups.values()
 
 
 def folder_removals(*, purge: bool) -> list[Removal]:

@@ -99,3 +99,16 @@ def test_learnings_of_a_project_are_found_from_each_folder_of_each_work_tree(  #
             "never show the raw id again"
         ]
     assert main.json("learnings", "--project", str(tmp_path)) == []
+
+
+def test_the_refs_of_a_repository_are_listed_once_however_many_work_trees_it_has(
+    home: Path, project: Project, other: Path, daemon: InProcessDaemon, program: Program
+) -> None:
+    (made,) = _say(home, project.root, daemon)
+    _say(home, other, daemon, "Remember to never mock the database in tests.")
+    assert len({one["path"] for one in program.json("proposals")}) == 2
+    output = program.run("uninstall", "--dry-run").stdout
+    assert output.count("refs/heads/skilld/staging") == 1
+    assert output.count(f"refs/skilld/proposals/{made}") == 1
+    assert program.run("uninstall", "--yes").returncode == 0
+    assert project.git("for-each-ref", "refs/skilld", "refs/heads/skilld") == ""
