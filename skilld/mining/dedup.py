@@ -104,11 +104,12 @@ class ProposalHistory:
 def _counts(known: Proposal, ask: Ask, path: str, agents: Collection[str]) -> bool:
     """Whether a proposal that says the same makes an ask for the file at `path` (or a new skill) needless.
 
-    One for another skill does so only while it is open: several skills may need the same.
+    One that the person decided against does so whatever its file. One for another skill does so only while it is open:
+    several skills may need the same.
     """
     if known.target is TargetKind.EVALS or (path and known.path == path):
         return known.target is not TargetKind.EVALS
-    if not path and known.state in _DECIDED_AGAINST:
+    if known.state in _DECIDED_AGAINST:
         return True
     if path and (known.state not in _HERE or (known.state is State.ACCEPTED and known.target not in _STANDING)):
         return False

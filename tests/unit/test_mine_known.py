@@ -111,6 +111,17 @@ def test_what_was_rejected_in_one_project_is_no_new_skill_elsewhere() -> None:
         assert bool(known.duplicate_reason(ask, "")) is counts
 
 
+@for_each("state", [State.REJECTED, State.REVERTED, State.DROPPED])
+def test_a_rule_of_several_that_were_decided_against_extends_no_skill(state: State) -> None:
+    text = f"- {SAID}\n- Glas06 will be the NFS box.\n"
+    declined = replace(_proposed(state, text=text), path="/src/shop/CLAUDE.md", target=TargetKind.INSTRUCTIONS)
+    known, skill = ProposalHistory([declined]), "/src/shop/.claude/skills/hosts/SKILL.md"
+    for said in ("Glas06 will be the NFS box.", OTHERWISE):
+        assert f"you {state} it (abc12345)" == known.duplicate_reason(_ask(said), skill)
+    later = _ask("Glas06 will be our box for NFS.", at="2026-03-03T09:00:00Z")
+    assert known.duplicate_reason(later, skill) is None
+
+
 def test_a_command_in_a_new_skill_is_no_rule_about_it() -> None:
     steps = (
         "# Reset the database\n\n## Steps\n\n1. Run `docker stop`.\n2. Run `pnpm db:reset`.\n\n- `pnpm up` failed.\n"
