@@ -62,7 +62,7 @@ _REMINDER, _COMPLAINT, _SOFT, _DEMAND, _TALK, _LEAVE, _NEW, _TASK = (
 _CONDUCT = "conversation"  # the field of meanings on how an agent talks and proceeds
 _ANSWER_MEANING = "to-answer"  # the meaning of rules about the language of answers
 _REMOVE_MEANING = "to-remove"
-_ONCE_MORE = re.compile(r"\bagain\b", re.IGNORECASE)
+_ONCE_MORE = re.compile(r"\b(?:again|once (?:more|again)|(?:one more|another) time)\b", re.IGNORECASE)
 _ONLY = re.compile(r"\b(?:only|nur|solo|sólo|seulement|somente|alleen)\b", re.IGNORECASE)
 _COMMAND = re.compile(r"`([^`\s]+)\s[^`]*`")
 _COMMA = re.compile(r"(?<!\s)[,:] (?:(?:and|but) )?", re.IGNORECASE)
@@ -364,10 +364,12 @@ def _tone_of(text: str, *, question: bool) -> _Tone | None:
     """Return the tone in which a stretch corrects or demands, or None. A question can only be a complaint."""
     if _TALK.search(text):
         return None
-    if _REMINDER.search(text) and not _NEW.search(text):
+    is_task = bool(_TASK.search(text))
+    # "Run the tests once more" reminds of nothing.
+    if _REMINDER.search(_ONCE_MORE.sub("", text) if is_task else text) and not _NEW.search(text):
         return _Tone.REMINDER
-    if _COMPLAINT.search(text) and not _NEW.search(text) and not _TASK.search(text):
+    if _COMPLAINT.search(text) and not _NEW.search(text) and not is_task:
         return _Tone.COMPLAINT
-    if question or (_TASK.search(text) and _ONCE_MORE.search(text)):
+    if question or (is_task and _ONCE_MORE.search(text)):
         return None
     return _Tone.DEMAND if _DEMAND.search(text) else _Tone.SOFT if _SOFT.search(text) else None

@@ -143,3 +143,20 @@ def test_a_demand_without_its_option_does_not_repeat_a_rule_on_an_option(said: s
 )
 def test_what_a_demand_says_beyond_a_rule_makes_it_another(said: str, rule: str, *, again: bool) -> None:
     assert repeats_rule(said, rule) is again
+
+
+@for_each(
+    ("said", "again"),
+    [
+        ("run the host tests once more", False),
+        ("now run the host tests once more", False),
+        ("please run the host tests one more time", False),
+        ("run the host tests yet again", False),
+        ("once more: run the host tests", True),
+        ("always run the host tests once more before you finish", True),
+        ("run the host tests once more as I said", True),
+    ],
+)
+def test_a_task_to_be_done_once_more_repeats_no_rule(said: str, *, again: bool) -> None:
+    assert repeats_rule(said, "Run `make test` on the host build.") is again
+    assert bool(corrections(said)) is again
