@@ -75,3 +75,18 @@ def test_the_line_that_is_about_it_is_removed_and_none_that_shares_a_word(said: 
     assert removal(said, SkillDoc(1, "CLAUDE.md", "/CLAUDE.md", text)) == wanted
     without = text.replace(f"{line}\n", "")
     assert removal(said, SkillDoc(1, "CLAUDE.md", "/CLAUDE.md", without)) is None, "no other line is meant"
+
+
+@for_each(
+    "said",
+    [
+        "Já não precisas de correr o sqlfluff.",
+        "já não é preciso correr o sqlfluff",
+        "ya no tienes que correr sqlfluff",
+        "não precisas mais de correr o sqlfluff",
+    ],
+)
+def test_what_is_needless_in_portuguese_or_spanish_is_removed(said: str) -> None:
+    line = "- Corre o sqlfluff antes de cada commit."
+    document = SkillDoc(1, "CLAUDE.md", "/CLAUDE.md", f"# Regras\n\n- Nomes curtos.\n{line}\n")
+    assert removal(said, document) == Operation(Op.DELETE, line)

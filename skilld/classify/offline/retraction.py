@@ -151,6 +151,7 @@ def _answers_no(text: str, quote: str) -> bool:
 _NO_LONGER = re.compile(
     r"\b(?:any ?more|any longer|no longer|no more|not needed|no need|nicht mehr|kein\w{0,3} (?:\w+ )?mehr|nicht nötig"
     r"|ya no|n(?:e |')\w{1,20} plus|plus besoin|non \w{1,20} più|più bisogno|mais não|não \w{1,20} mais|não precisa"
+    r"|já não (?:precis\w+|é (?:preciso|necess\w+)|t[eê]\w+ (?:de|que))"
     r"|niet meer|geen \w{1,20} meer|już nie|nie trzeba|už ne)\b"
     r"|больше не|не нужн|不再|不用再|もう\w{0,12}(?:ない|不要|いらない)|더 이상",
     re.IGNORECASE,
@@ -158,7 +159,8 @@ _NO_LONGER = re.compile(
 # "You need not" lets go of a rule; "do not ... any more" forbids.
 _NEEDLESS = re.compile(
     r"\b(?:needs?|needed|have to|has to|necessary|brauch\w*|muss\w*|müss\w+|nötig|notwendig|besoin|nécessaire|oblig\w+"
-    r"|falta|tien\w+ que|necesit\w+|necesari\w+|precis\w+|necess\w+|serv\w+|devi|bisogn\w+|hoef\w*|nodig|trzeba|musisz"
+    r"|falta|t(?:ien|en|em)\w* (?:que|de)\b"
+    r"|necesit\w+|necesari\w+|precis\w+|necess\w+|serv\w+|devi|bisogn\w+|hoef\w*|nodig|trzeba|musisz"
     r"|musíš|třeba)\b|нужн|надо|不用|不需要|いらない|不要|필요",
     re.IGNORECASE,
 )
