@@ -85,7 +85,7 @@ def _print_row(store: Store, proposal: Proposal, applicability: Applicability | 
     state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
     head = f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}{state}"
     console.say(f"{head}  {console.plain(proposal.summary)}")
-    for said in _quotes(proposal):
+    for said in describe_quotes(one.quote for one in proposal.evidence):
         console.say(f"    {said}")
     left = len(proposal.flags) - _MAX_FLAGS
     more = f"{left} more: skilld show {proposal.id}" if left > 0 else ""
@@ -219,7 +219,7 @@ def print_proposal(
     flags = part_flags(proposal, parts)
     if proposal.reason and not why:
         console.say(f"  why: {console.plain(proposal.reason)}")
-    for said in _quotes(proposal):
+    for said in describe_quotes(one.quote for one in proposal.evidence):
         console.say(f"  {said}")
     judged = f"{describe_judge(proposal)}, confidence {proposal.confidence:.2f}"
     console.say(f"  {describe_origin(proposal)}, proposed {age}, {judged}", style="dim")
@@ -241,9 +241,9 @@ def print_proposal(
         console.say("  git cherry-pick would conflict with other changes to the file; skilld accept does not", 2)
 
 
-def _quotes(proposal: Proposal) -> Iterator[str]:
+def describe_quotes(quotes: Iterable[str]) -> Iterator[str]:
     """Yield the person's words, each once, with how often they were said."""
-    for quote, number in Counter(one.quote for one in proposal.evidence).items():
+    for quote, number in Counter(quotes).items():
         yield f"you: \u201c{console.plain(quote)}\u201d{f' ({count_times(number)})' if number > 1 else ''}"
 
 

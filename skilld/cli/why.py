@@ -11,7 +11,7 @@ from typing import Any
 
 from skilld import console
 from skilld.cli import common
-from skilld.cli.proposals import describe_judge, describe_origin, refresh_or_warn
+from skilld.cli.proposals import describe_judge, describe_origin, describe_quotes, refresh_or_warn
 from skilld.clock import parse_time, time_ago
 from skilld.errors import SkilldError, UsageError
 from skilld.files import shell_quoted
@@ -243,8 +243,8 @@ def _print_why(store: Store, proposal: Proposal, line: str) -> None:
         console.say(f"  {console.plain(update.reason)}; not said by you")
         console.say(f"  the agent ran: {console.plain(update.quote)}")
     elif quotes := [update.quote] if update else _quotes_about(proposal, line):
-        for quote in quotes:
-            console.say(f"  you: “{console.plain(quote)}”")
+        for quote in describe_quotes(quotes):
+            console.say(f"  {quote}")
     else:
         console.say(f"  {console.plain(_describe_unsaid(store, proposal, line))}")
     if others := [one.change for one in proposal.updates if update and one.change and one is not update]:

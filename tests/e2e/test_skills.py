@@ -12,7 +12,7 @@ import pytest
 from faults.model import program_with
 from skilld.git.managed_repos import track_in_managed
 from support.in_process_program import InProcessProgram
-from support.lessons import HOSTS, LINKS, RULE_LINES, TICKETS
+from support.lessons import HOSTS, LINKS, RULE_LINES, TICKETS, Lessons
 from support.program import Program
 from support.repos import isolate_git
 from support.session import Session
@@ -159,6 +159,18 @@ def test_a_skill_is_shown_with_the_quotes_behind_it(library: TaughtProject) -> N
     printed = library.program.run("skills", "show", "release-notes").stdout
     assert LINKS in printed
     assert printed.endswith(library.skill)
+
+
+def test_words_said_in_several_sessions_are_shown_once_with_their_number(library: TaughtProject) -> None:
+    for _ in range(2):
+        Lessons(library.home, library.project, library.program).teach(LINKS)
+    library.program.run("accept", library.one)
+    shown = library.program.run("skills", "show", "release-notes").stdout
+    number = library.skill.splitlines().index(RULE_LINES[LINKS]) + 1
+    traced = library.program.run("why", f"{library.project.skill_path}:{number}").stdout
+    for printed in (shown, traced):
+        said = [line.strip() for line in printed.splitlines() if f"you: \u201c{LINKS}" in line]
+        assert said == ["you: \u201cRemember to link every entry to its pull request.\u201d (3 times)"]
 
 
 def test_the_folder_tells_two_skills_of_one_name_apart(library: TaughtProject) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory
+from skilld.cli.proposals import describe_quotes
 from skilld.clock import local_day, rfc3339
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
@@ -45,8 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
     for proposal in proposals:
         said = console.plain(proposal.summary)
         console.say(f"{proposal.state.value:10} {console.paint(proposal.id, 'bold')}  {said}")
-        for evidence in proposal.evidence:
-            console.say(f"           you: \u201c{console.plain(evidence.quote)}\u201d")
+        for quote in describe_quotes(evidence.quote for evidence in proposal.evidence):
+            console.say(f"           {quote}")
     for learning in learnings:
         console.say(f"learned    {console.paint(learning.id, 'bold')}  {console.plain(learning.change)}")
     console.line()
