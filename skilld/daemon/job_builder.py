@@ -22,6 +22,7 @@ from skilld.proposals.let_go import load_let_go
 from skilld.proposals.model import is_put_away
 from skilld.proposals.passed_over import load_passed_over
 from skilld.proposals.past_decisions import past_decisions, thresholds
+from skilld.proposals.results import WAITING_KIND, judged_again
 from skilld.protocol import (
     AnalyseBatch,
     AutoRules,
@@ -84,7 +85,7 @@ def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatc
     words = tuple(store.words.get(batch.job.turns))
     if batch.job.kind == WAITING_KIND:
         backend = Spec(OFFLINE)
-        kept = [one for key in batch.job.turns for one in store.learnings.of_turn(key)]
+        kept = judged_again(store, batch)[:1]
         words = tuple(StoredWords(one.turn_key, How.TYPED, one.quote) for one in kept)
     limits = host.umask, settings.worker.memory_mb, settings.worker.processor_seconds
     most = settings.limits.tokens
@@ -250,8 +251,6 @@ def current_sources(store: Store, batch: StoredBatch) -> tuple[Source, ...]:
 # Judges learnings again, with the offline rules, once the file that they waited for exists.
 #
 # The results are ordinary proposals; what still has no file stays a learning.
-
-WAITING_KIND = "waiting"  # the kind of such a batch's job
 
 
 def judge_again(store: Store, host: Host, now: float) -> int:

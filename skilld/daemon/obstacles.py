@@ -59,12 +59,14 @@ class Obstacles:
     def record(self, batch: StoredBatch, result: BatchResult, since: float) -> None:
         """Store the obstacle of a batch from its result, or that there is none any more.
 
-        Learnings that were kept only until the obstacle is gone are removed with it.
+        Learnings that were kept only until the obstacle is gone are removed with it; not those that are judged again,
+        which were there before.
         """
         cause = result.cause
         before = batch.obstacle
-        kept = results.temporary_learnings(self._store, result)
-        if before is not None and before.kept:
+        is_again = batch.job.kind == results.WAITING_KIND
+        kept = () if is_again else results.temporary_learnings(self._store, result)
+        if before is not None and before.kept and not is_again:
             if result.outcome is Outcome.RETRY or (cause and cause.what is before.cause):
                 kept = tuple(dict.fromkeys((*self._store.learnings.existing(before.kept), *kept)))
             else:

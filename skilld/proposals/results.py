@@ -16,8 +16,11 @@ from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import BatchJob, BatchResult
 from skilld.store import Store
 from skilld.store.batches import REMAKE_PREFIX, StoredBatch
+from skilld.store.learnings import Learning
 from skilld.store.meta import ACTIVE_SETTINGS, COMMON_GIT_DIRS, MERGE_WARNINGS
 from skilld.types import Changes, ClosedBy, Proposal, SkillRef, State, StateChange
+
+WAITING_KIND = "waiting"  # the kind of the job of a batch that judges a learning again
 
 
 def record_result(
@@ -27,9 +30,7 @@ def record_result(
 
     `proposed_now` are the other proposals that are about to be made from the same batch.
     """
-    known = (
-        [one for key in batch.job.turns for one in store.learnings.of_turn(key)] if batch.job.kind == "waiting" else []
-    )
+    known = judged_again(store, batch)
     for one in known:  # judged again: they now have a place, or we know which one they wait for
         if result.proposals or result.notes:
             store.learnings.forget(one.id)
@@ -50,6 +51,16 @@ def record_result(
     remember_let_go(store, batch, result, now)
     record_changes(store, result.changes, now)
     return [proposal for name in new if (proposal := store.proposals.get(name)) is not None]
+
+
+def judged_again(store: Store, batch: StoredBatch) -> list[Learning]:
+    """Return the learnings that a batch judges again: one, and others with the same quote; none for other batches.
+
+    Others of the same turn are judged by batches of their own.
+    """
+    name = batch.id.removeprefix(f"{WAITING_KIND}-").removesuffix("-placed")
+    one = store.learnings.get(name) if batch.job.kind == WAITING_KIND else None
+    return [same for same in store.learnings.of_turn(one.turn_key) if same.quote == one.quote] if one else []
 
 
 def temporary_learnings(store: Store, result: BatchResult) -> tuple[str, ...]:

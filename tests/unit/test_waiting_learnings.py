@@ -15,14 +15,17 @@ from typing import cast
 import pytest
 
 from skilld.cli.run import _print_news
+from skilld.daemon import job_builder
 from skilld.daemon.notices import Notices
-from skilld.jobs.learnings import NO_FILE_REASON
+from skilld.ingest.discover import Host
+from skilld.jobs.learnings import NO_FILE_REASON, build_learning
 from skilld.notify.desktop import Desktop
 from skilld.notify.notice import WAITING, Notice, about_waiting
 from skilld.proposals.amend import restore
+from skilld.protocol import BatchResult, Obstacle
 from skilld.settings import Notify
 from skilld.store.learnings import Learning
-from skilld.types import State
+from skilld.types import Cause, Evidence, Kind, Outcome, State, Update
 from support.in_process_daemon import InProcessDaemon
 from support.in_process_program import InProcessProgram
 from support.live_project import Project, project_without_skill
@@ -85,6 +88,42 @@ def test_learnings_return_by_themselves_once_their_file_exists(daemon: InProcess
     assert all(one.evidence[0].quote in SAID and one.model == "offline" for one in found)
     assert daemon.store.learnings.all() == []
     assert daemon.run() == found
+
+
+def test_each_learning_of_a_turn_is_judged_again_by_itself(daemon: InProcessDaemon, root: Path) -> None:
+    both = [learning(root, 1, text, **placed(root)) for text in SAID[:2]]
+    for one in both:
+        daemon.store.learnings.add(one)
+    assert {one.summary for one in daemon.run()} == {"Always use pnpm in this repository.", SAID[1]}
+    assert daemon.store.learnings.all() == []
+
+
+def test_a_learning_stays_if_another_one_of_its_turn_is_proposed(daemon: InProcessDaemon, root: Path) -> None:
+    unheard = "Can you rename the file?"  # what rules do not hear any more
+    daemon.store.learnings.add(learning(root, 1, SAID[0], **placed(root)))
+    daemon.store.learnings.add(learning(root, 1, unheard, **placed(root)))
+    assert [one.summary for one in daemon.run()] == ["Always use pnpm in this repository."]
+    assert [one.quote for one in daemon.store.learnings.all()] == [unheard]
+    (ask,) = InProcessProgram(Path(os.environ["HOME"])).json("learnings")
+    assert ask["why_not"] == "you have said it in only one session, when there was no CLAUDE.md"
+
+
+def test_a_learning_stays_if_it_is_not_heard_once_an_obstacle_is_gone(daemon: InProcessDaemon, root: Path) -> None:
+    mine = learning(root, 1, SAID[0], **placed(root))
+    daemon.store.learnings.add(mine)
+    job_builder.judge_again(daemon.store, Host(root, {}), time.time())
+    batch = daemon.store.batches.get(f"waiting-{mine.id}-placed")
+    assert batch is not None
+    said = Evidence(mine.turn_key, mine.quote)
+    update = Update(None, "", mine.change, "", Kind.PREFERENCE, 1, mine.quote, 0.85)
+    kept = build_learning(said, update, "a merge is in progress", None, for_now=True)
+    blank = BatchResult(outcome=Outcome.REFUSED, detail="", model="offline")
+    merging = Obstacle(Cause.REPOSITORY, str(root / "CLAUDE.md"))
+    daemon.engine.finish(batch, replace(blank, learnings=(kept,), cause=merging), time.time())
+    again = daemon.store.batches.get(batch.id)
+    assert again is not None
+    daemon.engine.finish(again, replace(blank, outcome=Outcome.NOTHING), time.time())
+    assert [(one.id, one.why_kept) for one in daemon.store.learnings.all()] == [(mine.id, "a merge is in progress")]
 
 
 def test_what_counted_as_said_is_proposed_if_the_person_restores_it(daemon: InProcessDaemon, root: Path) -> None:
