@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from textwrap import wrap
 
 from skilld.report import wording
@@ -15,6 +16,8 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 _BY_WEEK_PREFIX = "by week: "
 _MAX_ROWS = 2  # per list
 _INDENT = " " * 10
+_LINE_NUMBER = len(":1234:")  # after a path
+_MIN_PATH = 12  # characters
 
 
 def report_lines(report: Report, home: str, width: int = WIDTH) -> Iterator[str]:
@@ -23,19 +26,20 @@ def report_lines(report: Report, home: str, width: int = WIDTH) -> Iterator[str]
     if not report.has_news:
         yield from wrap(wording.nothing_to_show(report, ""), width)
         return
-    yield from _labelled(width, "taught", wording.taught(report), *_taught_lines(report, home))
+    room = max(width - len(_INDENT) - _LINE_NUMBER, _MIN_PATH)
+    short = partial(wording.short_path, home=home, limit=min(room, wording.MAX_PATH))
+    yield from _labelled(width, "taught", wording.taught(report), *_taught_lines(report, short))
     states = [f"{number(count)} {state}" for state in wording.STATES if (count := report.decided.states[state])]
     yield from _labelled(width, "decided", wording.decided(report), ", ".join(states))
-    yield from _labelled(width, "repeated", wording.repeats(report), *_repeat_lines(report, home))
+    yield from _labelled(width, "repeated", wording.repeats(report), *_repeat_lines(report, short))
     files = [
-        f"{wording.short_path(one.path, home)}: {pluralize(one.now, 'token')}"
-        + (f" ({wording.change(one.change)})" * bool(one.change))
+        f"{short(one.path)}: {pluralize(one.now, 'token')}" + (f" ({wording.change(one.change)})" * bool(one.change))
         for one in report.weight
     ]
     yield from _labelled(width, "tokens", wording.weight(report), *_first(files))
     yield from _labelled(width, "cost", wording.cost(report), _blocks(report, report.cost.per_week))
     for name, groups in (("agents", report.agents), ("projects", report.projects)):
-        yield from _labelled(width, name, *_first([_group_line(group, home) for group in groups]))
+        yield from _labelled(width, name, *_first([_group_line(group, short) for group in groups]))
 
 
 def _first(rows: Sequence[str]) -> Iterator[str]:
@@ -57,16 +61,14 @@ def _labelled(width: int, name: str, *said: str) -> Iterator[str]:
         first = _INDENT
 
 
-def _taught_lines(report: Report, home: str) -> Iterator[str]:
+def _taught_lines(report: Report, short: Callable[[str], str]) -> Iterator[str]:
     taught = report.taught
     yield _blocks(report, [sum(week) for week in zip(*taught.per_week.values(), strict=True)])
     yield ", ".join(f"{number(count)} {wording.DESTINATIONS[name]}" for name, count in taught.where.items() if count)
-    yield from _first(
-        [f"{wording.short_path(one.path, home)}: {one.taught} taught, {one.accepted} accepted" for one in taught.files]
-    )
+    yield from _first([f"{short(one.path)}: {one.taught} taught, {one.accepted} accepted" for one in taught.files])
 
 
-def _repeat_lines(report: Report, home: str) -> Iterator[str]:
+def _repeat_lines(report: Report, short: Callable[[str], str]) -> Iterator[str]:
     again = report.again
     if not again.rules:
         return
@@ -74,11 +76,11 @@ def _repeat_lines(report: Report, home: str) -> Iterator[str]:
     yield "rules: " + ", ".join(f"{count} {wording.RULES[state]}" for state, count in again.states.items() if count)
     repeated = [one for one in again.rules if one.state == "repeated"]
     shares = (f"{one.line}: repeated in {wording.sessions(one.after)}" for one in repeated)
-    yield from _first([f"{wording.short_path(o.path, home)}:{s}" for o, s in zip(repeated, shares, strict=True)])
+    yield from _first([f"{short(o.path)}:{s}" for o, s in zip(repeated, shares, strict=True)])
 
 
-def _group_line(group: Group, home: str) -> str:
-    name = wording.short_path(group.name, home) or "unknown"
+def _group_line(group: Group, short: Callable[[str], str]) -> str:
+    name = short(group.name) or "unknown"
     again = f", {group.repeats} repeated" if group.repeats else ""
     return f"{name}: {pluralize(group.sessions, 'session')}, {group.taught} taught{again}"
 

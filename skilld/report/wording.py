@@ -22,7 +22,7 @@ DESTINATIONS = {
 STATES = ("accepted", "open", "dropped", "rejected", "reverted", "superseded", "stale")
 RULES = {"repeated": "repeated", "holds": "followed", "unknown": "too early to tell", "unused": "never needed"}
 NO_SESSION = "skilld has not read any sessions yet. Start with: skilld run --backfill 7"
-_MAX_LENGTH = 60  # characters of a path
+MAX_PATH = 60  # characters of a path
 _HOUR_DAYS, _TEN_MINUTES_DAYS = 0.042, 0.007  # days
 
 
@@ -60,9 +60,14 @@ def period(report: Report) -> str:
     return f"{day(first)} {first[:4]} to {day(last)} {last[:4]}"
 
 
-def short_path(path: str, home: str) -> str:
-    """Return a path with the home folder as ~, truncated."""
-    return truncate(below_home(path, home), _MAX_LENGTH, tail_share=0.7)
+def short_path(path: str, home: str, limit: int = MAX_PATH) -> str:
+    """Return a path with the home folder as ~; of one over `limit` the last parts that fit, at least the name."""
+    shown = below_home(path, home)
+    top, *parts = shown.split("/")
+    while len(shown) > limit and len(parts) > 1:
+        parts = parts[1:]
+        shown = "/".join((top, "…", *parts))
+    return truncate(shown, limit, tail_share=0.7)
 
 
 def nothing_to_show(report: Report, why: str) -> str:

@@ -524,3 +524,29 @@ def test_the_review_shows_it_as_a_tab_within_the_screen(home: Path) -> None:
         await screen.shows("1,010 tokens in 3 model calls")
 
     review(review_session(home), story, size=(60, 20))
+
+
+@for_each(
+    "path, shown",
+    [
+        (f"{HOME}/a/CLAUDE.md", "~/a/CLAUDE.md"),
+        (
+            "/srv/build/benchmarks-of-hosts/.claude/skills/ansible-hosts/SKILL.md",
+            "/…/benchmarks-of-hosts/.claude/skills/ansible-hosts/SKILL.md",
+        ),
+        (
+            f"{HOME}/projects/measured/benchmarks/.claude/skills/ansible-hosts/SKILL.md",
+            "~/…/benchmarks/.claude/skills/ansible-hosts/SKILL.md",
+        ),
+        (f"{HOME}/src/{'a' * 40}{'b' * 40}", f"~/…/{'a' * 13} … {'b' * 40}"),
+    ],
+)
+def test_a_long_path_is_shortened_at_a_separator(path: str, shown: str) -> None:
+    assert wording.short_path(path, HOME) == shown
+
+
+def test_no_line_of_a_narrow_terminal_cuts_a_path() -> None:
+    path = f"{HOME}/projects/measured/benchmarks/.claude/skills/ansible-hosts/SKILL.md"
+    rules = tuple(replace(one, path=path) for one in REPORT.again.rules)
+    told = list(report_lines(replace(REPORT, again=replace(REPORT.again, rules=rules)), HOME, 48))
+    assert [one for one in told if "SKILL" in one] == ["          ~/…/ansible-hosts/SKILL.md:3: repeated"]
