@@ -434,9 +434,12 @@ def is_same_file(one: str, other: str) -> bool:
     """Whether two paths are of one file of a repository, perhaps in two of its work trees, or clones of one origin."""
     if one == other or Path(one).name != Path(other).name:
         return one == other
-    return main_path(one) == main_path(other) or (
-        bool(place := _place_in_origin(one)) and place == _place_in_origin(other)
-    )
+    try:
+        return main_path(one) == main_path(other) or (
+            bool(place := _place_in_origin(one)) and place == _place_in_origin(other)
+        )
+    except OSError:  # one of them cannot be read, or names an impossible git directory
+        return False
 
 
 _ORIGIN_PATTERN = re.compile(r'^[ \t]*\[remote "origin"\][^\[]*?^[ \t]*url[ \t]*=[ \t]*(\S+)', re.MULTILINE)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.git.state import main_path
+from skilld.git.state import is_same_file, main_path
 from skilld.git.top import find_top, folders_to_top, is_top
 from skilld.jobs.other_projects import project_root
 from skilld.jobs.placing import is_personal_file
@@ -88,3 +88,12 @@ def test_an_empty_git_folder_does_not_make_a_skill_the_persons(tmp_path: Path) -
 def test_an_empty_git_folder_does_not_hide_that_the_project_around_it_opts_out(below: Path) -> None:
     (below.parent / ".skilld.toml").write_text("enabled = false\n")
     assert opt_out(below / ".claude/skills/notes/SKILL.md") == f"{below.parent}/.skilld.toml opts out of skilld"
+
+
+def test_a_file_of_a_damaged_repository_is_no_other_file(tmp_path: Path) -> None:
+    for name, pointer in (("damaged", "gitdir: " + "x" * 5000), ("whole", "gitdir: /nowhere")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / ".git").write_text(pointer)
+    paths = [str(tmp_path / name / "CLAUDE.md") for name in ("damaged", "whole")]
+    assert [is_same_file(paths[0], paths[1]), is_same_file(paths[1], paths[0])] == [False, False]
+    assert is_same_file(paths[0], paths[0])
