@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import find_tracked
+from skilld.git.state import is_same_file
 from skilld.library.passages import plain_text
+from skilld.proposals.current_work_tree import nearest_checkout
 from skilld.proposals.explain import Origin, find_origin, uncommitted_origin
 from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE, top_folder
 from skilld.proposals.remarks import describe_age, describe_doubt
@@ -41,7 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("Expected FILE:LINE", f"{arguments.place} is a proposal", f"skilld show {arguments.place}")
     refresh_or_warn(store)
     if _is_file(arguments.place):
-        return _print_lines(_added_lines(store, arguments.place), arguments.place, as_json=arguments.json)
+        path = Path(arguments.place).expanduser().resolve()
+        lines = _added_lines(path, _accepted_for(store, path))
+        return _print_lines(lines, arguments.place, as_json=arguments.json)
     if _is_place(arguments.place):
         path, line = _parse_place(arguments.place)
     else:
@@ -93,12 +98,11 @@ def _is_file(given: str) -> bool:
         return False
 
 
-def _added_lines(store: Store, given: str) -> list[_Line]:
-    """Return the lines of a file that accepted proposals added."""
+def _added_lines(path: Path, proposals: Iterable[Proposal]) -> list[_Line]:
+    """Return the lines of a file that these proposals added."""
     from skilld.effect.rule_lines import text_of
 
-    path = Path(given).expanduser().resolve()
-    added = {line for proposal in _accepted_for(store, path) for line in _lines_added_by(proposal)} - {""}
+    added = {line for proposal in proposals for line in _lines_added_by(proposal)} - {""}
     lines = enumerate(text_of(str(path)).splitlines(), 1)
     return [(path, number, line.strip()) for number, line in lines if line.strip() in added]
 
@@ -108,13 +112,22 @@ def _find_lines(store: Store, words: str) -> list[_Line]:
     if not words.strip():
         raise UsageError("Which line?", "no file and no words given", "For example: skilld why CLAUDE.md:12")
     wanted = content_stems(words) or stems(words)
-    paths = sorted({proposal.path for proposal in store.proposals.accepted()})
-    lines = [line for path in paths if _is_file(path) for line in _added_lines(store, path)]
-    found = [one for one in lines if wanted and wanted <= stems(one[2])]
+    found: set[_Line] = set()
+    for proposal in store.proposals.accepted():
+        in_each = (_added_lines(Path(path), [proposal]) for path in _work_tree_paths(proposal))
+        saying = ([line for line in lines if wanted and wanted <= stems(line[2])] for lines in in_each)
+        found.update(next(filter(None, saying), []))
     if not found:
         cause = f"no line that a proposal added has all of these words: {words}"
         raise UsageError("No such line", cause, "To list the lines added to a file: skilld why FILE")
-    return found
+    return sorted(found)
+
+
+def _work_tree_paths(proposal: Proposal) -> list[str]:
+    """Return where a proposal's file is: in the current work tree, if that is of its repository, and in its own."""
+    here = str(Path(nearest_checkout() or "/", proposal.relpath))
+    paths = here if is_same_file(here, proposal.path) else "", proposal.path
+    return [path for path in dict.fromkeys(paths) if path and _is_file(path)]
 
 
 def _print_lines(lines: list[_Line], given: str, *, as_json: bool) -> int:
@@ -171,7 +184,8 @@ def _moved_here(store: Store, path: Path, line: str) -> list[Proposal]:
 
 
 def _accepted_for(store: Store, path: Path) -> list[Proposal]:
-    return [proposal for proposal in store.proposals.accepted() if proposal.path == str(path)]
+    """Return the accepted proposals for a file, from any work tree or clone of its repository."""
+    return [proposal for proposal in store.proposals.accepted() if is_same_file(proposal.path, str(path))]
 
 
 def _lines_added_by(proposal: Proposal) -> set[str]:

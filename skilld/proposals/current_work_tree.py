@@ -17,7 +17,7 @@ from skilld.types import Proposal
 
 def in_current_work_tree(proposal: Proposal) -> Proposal:
     """Return a proposal as one of the current folder's work tree, or as it is if that is of another repository."""
-    if _nearest_checkout() in {None, proposal.repo}:  # as nearly always: git need not be asked
+    if nearest_checkout() in {None, proposal.repo}:  # as nearly always: git need not be asked
         return proposal
     here = current_location()
     if here is None or str(here.toplevel) == proposal.repo or not shares_repository(here, proposal.repo):
@@ -25,7 +25,7 @@ def in_current_work_tree(proposal: Proposal) -> Proposal:
     return replace(proposal, repo=str(here.toplevel), path=str(here.toplevel / proposal.relpath))
 
 
-def _nearest_checkout() -> str | None:
+def nearest_checkout() -> str | None:
     """Return the top of the work tree around the current folder."""
     with suppress(OSError):
         top = find_top(Path.cwd().resolve())

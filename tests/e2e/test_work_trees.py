@@ -112,3 +112,27 @@ def test_the_refs_of_a_repository_are_listed_once_however_many_work_trees_it_has
     assert output.count(f"refs/skilld/proposals/{made}") == 1
     assert program.run("uninstall", "--yes").returncode == 0
     assert project.git("for-each-ref", "refs/skilld", "refs/heads/skilld") == ""
+
+
+@pytest.mark.parametrize("made_in", ["work tree", "clone"])
+def test_a_line_that_git_brought_from_another_work_tree_is_traced(  # noqa: PLR0917
+    home: Path, project: Project, other: Path, daemon: InProcessDaemon, program: Program, main: Program, made_in: str
+) -> None:
+    place = other
+    if made_in == "clone":
+        place = project.root.parent / "clone"
+        project.git("clone", "--quiet", ".", str(place))
+        project.git("-C", str(place), "remote", "set-url", "origin", "https://example.org/team/shop")
+        project.git("remote", "add", "origin", "git@example.org:team/shop.git")
+    (made,) = _say(home, place, daemon)
+    assert program.run("accept", made).returncode == 0
+    line = "Always validate payloads with zod, never by hand."
+    assert main.run("why", "CLAUDE.md").stdout == "No accepted proposal added a line that is still in this file.\n"
+    assert main.json("why", "validate zod")["file"] == str(place / "CLAUDE.md")
+    project.git("pull", "--quiet", "--ff-only", str(place), "HEAD")
+    (listed,) = main.json("why", "CLAUDE.md")
+    assert (listed["file"], listed["text"]) == (str(project.root / "CLAUDE.md"), f"* {line}")
+    for asked in (f"CLAUDE.md:{listed['line']}", "validate zod"):
+        shown = main.json("why", asked)
+        assert (shown["file"], shown["line"]) == (listed["file"], listed["line"])
+        assert [one["id"] for one in shown["proposals"]] == [made]
