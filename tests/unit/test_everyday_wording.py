@@ -216,3 +216,18 @@ def test_rules_in_fifteen_languages_are_heard() -> None:
 )
 def test_what_is_wanted_from_now_on_is_lasting_unless_it_is_a_plan_or_the_product(*, said: str, heard: bool) -> None:
     assert bool(find_lasting(said)) is heard
+
+
+@for_each(
+    "said",
+    [
+        "o teste das receitas falhou no forno",
+        "el test de las recetas falló en el horno",
+        "le test des recettes a échoué au four",
+        "il test delle ricette è fallito nel forno",
+        "der Test der Rezepte ist im Ofen fehlgeschlagen",
+    ],
+)
+def test_what_failed_is_no_practice(said: str) -> None:
+    doc = SkillDoc(1, "recipe-blog", "/skills/recipe-blog/SKILL.md", SKILLS["recipe-blog"])
+    assert Offline().detect([Message("Done."), Message(said, turn=1)], [doc]) == []
