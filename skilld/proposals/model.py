@@ -307,7 +307,7 @@ def next_state(proposal: Proposal, seen: Observation, missing_since: float | Non
         case GitStatus.LANDED if not proposal.landed:  # a rebuild had found it in the file
             return ObservedState(State.ACCEPTED, seen.commit, note)
         case GitStatus.REVERTED if proposal.state in {State.ACCEPTED, State.OPEN, State.DROPPED}:
-            return ObservedState(State.REVERTED, "", seen.note)
+            return ObservedState(State.REVERTED, seen.commit, seen.note)
         case GitStatus.GONE | GitStatus.ENDED if proposal.state is State.OPEN and proposal.commit:
             return ObservedState(State.STALE, "", seen.note or REPO_GONE_NOTE)
         case GitStatus.NOTHING | GitStatus.DROPPED if is_repo_gone(proposal):

@@ -311,7 +311,14 @@ def _describe_successor(store: Store, proposal: Proposal) -> str:
 
 def describe_decision(store: Store, proposal: Proposal) -> list[str]:
     """Return sentences about the decision on a proposal: what it left open, why, by whom, what was said since."""
-    of = (_describe_successor, describe_remainder, describe_rejection, describe_repeat, describe_doubt)
+    of = (
+        _describe_successor,
+        describe_remainder,
+        describe_rejection,
+        describe_repeat,
+        describe_removal,
+        describe_doubt,
+    )
     return [sentence for one in of if (sentence := one(store, proposal))]
 
 
@@ -400,6 +407,12 @@ def describe_decision_time(proposal: Proposal, now: float) -> str:
     return f"{proposal.state.value} {time_ago(at, now)}; to undo it: {back}"
 
 
+def describe_removal(store: Store, proposal: Proposal) -> str:
+    """Return which proposal that the person accepted took a reverted one out; empty if none did."""
+    remover = store.proposals.removed_by(proposal.id) if proposal.state is State.REVERTED else ""
+    return f"you accepted {remover}, which took it out; to undo that: skilld revert {remover}" if remover else ""
+
+
 def describe_doubt(store: Store, proposal: Proposal) -> str:
     """Return a sentence if an agent may have decided on a proposal, with the way to undo it; empty otherwise.
 
@@ -410,6 +423,8 @@ def describe_doubt(store: Store, proposal: Proposal) -> str:
     who = store.proposals.decided_by(proposal.id)
     # What is on no branch here was decided elsewhere, and cannot be undone here.
     if not who.startswith(MAYBE_AGENTS_PREFIX) or proposal.state not in UNDO_VERBS or is_put_away(proposal):
+        return ""
+    if describe_removal(store, proposal):
         return ""
     agents = who.removeprefix(MAYBE_AGENTS_PREFIX)
     had = "had active sessions" if "," in agents else "had an active session"

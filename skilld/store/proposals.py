@@ -258,6 +258,14 @@ class Proposals(Table):
         """Return who made the newest decision; "" if there is none."""
         return str(self._first(f"SELECT who {_NEWEST_DECISION}", proposal_id) or "")
 
+    def removed_by(self, proposal_id: str) -> str:
+        """Return the ID of the proposal that the person accepted and whose commit reverted this one; "" if none."""
+        remover = """SELECT id FROM proposals AS one WHERE state = 'accepted' AND landed != '' AND id != :reverted
+                     AND landed = (SELECT "commit" FROM decisions WHERE proposal_id = :reverted ORDER BY id DESC)
+                     AND 'command' = (SELECT who FROM decisions WHERE proposal_id = one.id ORDER BY id DESC)"""
+        row = self._db.execute(remover, {"reverted": proposal_id}).fetchone()
+        return str(row[0]) if row else ""
+
     def last_decided(self) -> Proposal | None:
         """Return the proposal that the person decided last by a command, unless it was decided otherwise since."""
         newest = """SELECT proposal_id FROM decisions AS one

@@ -62,6 +62,23 @@ def test_an_accepted_line_is_proposed_for_removal(
     assert " --to " not in skilld.run("show", gone.id).stdout, "the person's own file has no such line"
     assert skilld.run("accept", gone.id).returncode == 0
     assert (project.root / "CLAUDE.md").read_text() == GUIDE
+    shown = skilld.run("show", one.id).stdout
+    assert f"note: you accepted {gone.id}, which took it out; to undo that: skilld revert {gone.id}\n" in shown
+    assert "plain git" not in shown + skilld.run("review", "--plain", typed="q\n").stdout
+    assert skilld.run("revert", gone.id).returncode == 0
+    assert LINE in (project.root / "CLAUDE.md").read_text()
+
+
+def test_a_line_that_plain_git_took_out_is_not_laid_to_a_proposal(
+    home: Path, tmp_path: Path, daemon: InProcessDaemon
+) -> None:
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    (one,) = propose_rule(home, project, daemon, RULE)
+    skilld = InProcessProgram(home)
+    assert skilld.run("accept", one.id).returncode == 0
+    project.commit("Tidy up", {"CLAUDE.md": GUIDE})
+    shown = skilld.run("show", one.id).stdout
+    assert "note: reverted with plain git, by you or an agent (claude-code had an active session here" in shown
 
 
 @pytest.mark.parametrize("where", [".", "..", "src"])
