@@ -198,7 +198,7 @@ class FileIdentity:
 def _file_versions(folder: Path) -> dict[str, tuple[int, int, int]]:
     """Return the versions of all files below a folder except compiled ones.
 
-    Paths are texts: with `Path` objects, the two looks at 630 files at each start took 15 ms instead of 6.
+    Paths are texts: with `Path` objects, one look at 630 files took 5.6 ms instead of 2.8.
     """
     found: dict[str, tuple[int, int, int]] = {}
     for here, folders, names in os.walk(str(folder), onerror=_raise):

@@ -325,7 +325,7 @@ _PIPE_BYTES = 4096  # that a pipe holds while nobody reads: git waits, too, if n
 def _start(argv: list[str], folder: Path, env: Mapping[str, str], *, reads: bool) -> Runner.AutoInterrupt:
     """Start a process that ends when the returned object is deleted, or with this process.
 
-    The runner's own time limit would need a thread for each process, a fifth of what starting git costs us.
+    The runner's own time limit would need a thread and a temporary file for each process.
     """
     process = Runner(str(folder)).execute(argv, istream=PIPE if reads else None, as_process=True, env=env)
     if not isinstance(process, Runner.AutoInterrupt):
