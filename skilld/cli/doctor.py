@@ -10,6 +10,7 @@ from dataclasses import asdict
 
 from skilld import console
 from skilld.cli import common, inventory
+from skilld.cli.learnings import is_of_project
 from skilld.cli.service import service_manager
 from skilld.context.installed import contexts
 from skilld.errors import Exit, SkilldError
@@ -50,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         more = " more" if common.store_or_empty().proposals.newest_at() else ""
         console.say(f"Why nothing{more} was proposed", style="bold")
         for reason in reasons:
-            console.say(f"  {console.plain(reason)}")
+            console.say(f"  {console.message(reason)}")
     console.line()
     console.say(f"{wrong} of {pluralize(len(checks) - len(absent), 'check')} failed." if wrong else "No checks failed.")
     return code
@@ -81,10 +82,20 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     if not facts.counts:
         return found, []
     reasons = checks.reasons_for_nothing(facts.counts, facts.daemon.paused_until, running=facts.daemon.running)
-    missed = common.passed_over()[:_MAX_PASSED_OVER] if facts.counts.judged or facts.counts.since else []
+    missed = _passed_over() if facts.counts.judged or facts.counts.since else []
     nothing = {checks.NOTHING_LASTING, checks.NOTHING_LASTING_SINCE}
-    told = [reason for reason in reasons if not (missed and reason in nothing)]
-    return found, [*told, *(f"said, but not taken for a rule: “{one.quote}”: {one.why_kept}" for one in missed)]
+    return found, [*(reason for reason in reasons if not (missed and reason in nothing)), *missed]
+
+
+def _passed_over() -> list[str]:
+    """Describe what was said lately and not taken for a rule: first what was said in the project here."""
+    here = common.current_folder()
+    found = sorted(common.passed_over(), key=lambda one: not is_of_project(one, here))[:_MAX_PASSED_OVER]
+    places = (f" in {one.project}" if one.project else "" for one in found)
+    return [
+        f"said{place}, but not taken for a rule: “{one.quote}”: {one.why_kept}"
+        for one, place in zip(found, places, strict=True)
+    ]
 
 
 def _check_account() -> list[Check]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -26,6 +27,7 @@ from skilld.text import pluralize
 from skilld.words import content_stems, matching_words
 
 _MAX_PASSED_OVER = 20  # shown unless a search or a project narrows them down
+_MAX_REPEATED_REASON = 80  # characters: a longer reason of several learnings is printed once, below them
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -46,8 +48,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         found = [as_json(ask) | {"relied_on": sure[ask[0].id], "taken": True} for ask in asks]
         return common.write_json([*found, *(as_json([one]) | {"relied_on": 0.0, "taken": False} for one in missed)])
+    marks = _mark_reasons(asks)
     for ask in asks:
-        _print_ask(ask)
+        mark = marks.get(ask[0].why_kept)
+        _print_ask(ask, f"see {mark}" if mark else "")
+    for why, mark in marks.items():
+        console.say(f"{mark} {console.message(why)}", 4)
     if asks:
         if any(NO_FILE_REASON in ask[0].why_kept for ask in asks):
             once = "once you say it again in another session"
@@ -77,18 +83,30 @@ def show(store: Store, name: str) -> bool:
     return True
 
 
-def _print_ask(ask: Sequence[Learning]) -> None:
+def _print_ask(ask: Sequence[Learning], why: str = "") -> None:
+    """Print a learning; `why` stands for its reason if that is printed elsewhere."""
     newest = ask[0]
     when = time_ago(parse_time(newest.created_at), time.time())
     console.say(f"{console.paint(newest.id, 'bold')}  {when}  {console.plain(newest.change)}")
-    where = f" in {newest.project}" if newest.project else ""
     if newest.is_result:
-        remarks = f"the result of the task \u201c{newest.quote}\u201d{where}; not said by you"
+        remarks = f"the result of the task \u201c{newest.quote}\u201d{_place(newest)}; not said by you"
     else:
         console.say(f"    you: \u201c{console.plain(newest.quote)}\u201d")
         often = pluralize(len({one.session_id for one in ask}), "session")
-        remarks = f"said in {often}{where}; not proposed: {newest.why_kept}"
+        remarks = f"said in {often}{_place(newest)}; not proposed: {why or newest.why_kept}"
     console.say(f"    {console.message(remarks)}", style="dim")
+
+
+def _place(learning: Learning) -> str:
+    """Return where a learning was said, as it follows in a sentence; "" if that is unknown."""
+    return f" in {learning.project}" if learning.project else ""
+
+
+def _mark_reasons(asks: Sequence[Sequence[Learning]]) -> dict[str, str]:
+    """Return a mark for each long reason that several learnings have, in their order, to be printed once."""
+    often = Counter(ask[0].why_kept for ask in asks if not ask[0].is_result)
+    shared = [why for why, times in often.items() if times > 1 and len(why) > _MAX_REPEATED_REASON]
+    return {why: f"[{number}]" for number, why in enumerate(shared, 1)}
 
 
 def _forget(store: Store, name: str) -> int:
@@ -125,7 +143,8 @@ def _print_passed_over(missed: Sequence[Learning], limit: int) -> None:
     if missed:
         console.say("Said lately, but not taken for a rule (to propose one: skilld learnings propose ID):")
     for one in missed[:limit]:
-        console.say(f"{console.paint(one.id, 'bold')}  \u201c{console.plain(one.quote)}\u201d: {one.why_kept}")
+        said = f"\u201c{one.quote}\u201d{_place(one)}: {one.why_kept}"
+        console.say(f"{console.paint(one.id, 'bold')}  {console.message(said)}")
     if len(missed) > limit:
         console.say(
             f"Of these {len(missed)}, the newest {limit} are shown. To see more: --project FOLDER, --search TEXT"
@@ -237,9 +256,13 @@ def _is_about(learning: Learning, text: str) -> bool:
 
 
 def _is_wanted(learning: Learning, arguments: argparse.Namespace) -> bool:
-    """Whether a learning is of the project that was asked for by any folder in any of its work trees."""
-    wanted = arguments.project and common.resolve_path(arguments.project)
-    return not wanted or _root(Path(learning.project or "/")) == _root(wanted)
+    """Whether a learning is of the project that was asked for, if any was."""
+    return not arguments.project or is_of_project(learning, common.resolve_path(arguments.project))
+
+
+def is_of_project(learning: Learning, folder: Path) -> bool:
+    """Whether a learning was said in the project of this folder, in any of its work trees."""
+    return _root(Path(learning.project or "/")) == _root(folder)
 
 
 @cache

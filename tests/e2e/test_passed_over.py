@@ -12,6 +12,7 @@ from skilld.clock import rfc3339
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.store.meta import PASSED_OVER
+from support.in_process import run_in_process
 from support.live_project import Project
 from support.program import Program
 from support.session import CHATTER, Session
@@ -101,10 +102,29 @@ def test_doctor_names_it_also_right_after_a_proposal(home: Path, project: Projec
     [token, _raw] = program.json("learnings")
     program.run("learnings", "propose", token["id"])
     unknown = "its wording is not one that the offline judge knows"
-    why = f"said, but not taken for a rule: “never show the raw id again”: {unknown}"
-    assert program.json("doctor")["why_nothing"] == [why]
+    why = f"but not taken for a rule: “never show the raw id again”: {unknown}"
+    assert program.json("doctor")["why_nothing"] == [f"said in {project.root}, {why}"]
     told = " ".join(program.run("doctor").stdout.split())
-    assert f"Why nothing more was proposed {why}" in told
+    assert f"Why nothing more was proposed said in {project.root}, {why}" in told
+
+
+def test_doctor_begins_with_what_was_said_in_the_project_here(home: Path, project: Project, program: Program) -> None:
+    program.run("run", "--once")
+    Session(home, project).type("never show the raw id again", *CHATTER[:4])
+    program.run("run", "--once")
+    newest = Learning(
+        "c0", "s:t", "never do c0", "", "fact", "codex", "s", f"{home}/c", None, "unsure", 0.2, rfc3339(time.time())
+    )
+    others = [replace(newest, id=name, quote=f"never do {name}", project=f"{home}/{name[0]}") for name in ("a0", "b0")]
+    here = replace(newest, id="d0", quote="never do d0", project=str(project.root / "src"))
+    with closing(Store.open(home / ".local/state/skilld/skilld.db")) as store:
+        store.meta.set(PASSED_OVER, [asdict(one) for one in (newest, *others, here)])
+    told = run_in_process(["doctor"], project.root, program.environment).stdout
+    first, second, third = [line.strip() for line in told.splitlines() if "not taken for a rule" in line]
+    assert first == f"said in {project.root}/src, but not taken for a rule: “never do d0”: unsure"
+    assert second == "said in ~/c, but not taken for a rule: “never do c0”: unsure"
+    assert third == "said in ~/a, but not taken for a rule: “never do a0”: unsure"
+    assert "“never do c0” in ~/c: unsure" in program.run("learnings").stdout
 
 
 def test_review_lists_it_below_the_learnings(home: Path, project: Project, program: Program) -> None:
