@@ -40,6 +40,7 @@ from skilld.classify.offline.placement import (
     is_about_line,
     is_about_output,
     is_objection,
+    is_only_of_git,
     is_related,
     refers_to_rule_file,
     replacement,
@@ -211,6 +212,8 @@ def _is_about(match: Match, change: str, skill: SkillDoc, skills: Sequence[Skill
     In another language than the skill's, no words match: then the only skill in use is meant, as in an answer to the
     agent's last message.
     """
+    if is_only_of_git(match, change, skill):
+        return False
     opening = skill.text[:_OPENING_CHARACTERS]
     translated = is_other_language(change, opening) or match.language not in likely_languages(opening)
     refused = refused_part(change) if match.cue is Cue.PRACTICE and not translated else ""
@@ -299,6 +302,8 @@ def _make_update(
     quote = match.quote.replace("-", " ").lower()
     named = [doc for doc in skills if doc.name.replace("-", " ").lower() in quote]
     in_use = sorted(skills_by_use(skills, message.turn or 0), key=lambda doc: not is_about(quote, subject_stems(doc)))
+    if answered and is_only_of_git(match, said.text, answered):
+        answered = None
     skill = next((doc for doc in named or in_use if _is_about(match, said.text, doc, skills, agent[-last:])), answered)
     target = skill or (in_use[0] if in_use else None)
     confidence = match.strength if said.clear else min(match.strength, _UNCLEAR_CONFIDENCE)

@@ -21,6 +21,7 @@ from skilld.classify.offline.product import likely_languages
 from skilld.classify.offline.sections import BlockKind, ProseBlock, Section, body_lines, front_matter, sections
 from skilld.classify.opposition import STRETCH
 from skilld.markdown.structure import default_title, is_procedure, keeps_meaning, names_subject
+from skilld.skills.spec import read_front
 from skilld.text import match_full_stop, split_sentences
 from skilld.types import Op, Operation, SkillDoc
 from skilld.words import content_stems, has_negation, is_other_language, stems
@@ -308,13 +309,22 @@ def _is_unique(block: ProseBlock, lines: list[str]) -> bool:
 
 # Whether an ask is related to a skill: by shared words, words of one family, or the skill's name.
 
-_FAMILIES = tuple(stems(family) for family in TOPICS["near"])
+_GIT = stems(TOPICS["git"])
+_FAMILIES = tuple(stems(family.replace("<git>", TOPICS["git"])) for family in TOPICS["near"])
 WEAK_STEMS = stems(TOPICS["weak"])
 _SKILL_MENTION = re.compile(r"\b(?:th(?:e|is)|your|our|in) (?:\w+ )?skill\b|\bto (?:the )?skill\b", re.IGNORECASE)
 _RULE_FILE = re.compile(r"\b(?:claude|agents?|gemini|skill|conventions)\.md\b|\.mdc\b", re.IGNORECASE)
 _FILE_REFERENCE = re.compile(
     r"\b(?:as (?:is )?(?:per|specified|stated|described|required|documented|written)|according to|per)(?: by| in)?"
     r" (?:the |our |your )?@?[\w./-]+\.mdc?\b",
+    re.IGNORECASE,
+)
+_SOURCE = re.compile(r"\b(?:from|since|between|out of|based on|of)\b[^.,;:]*", re.IGNORECASE)  # of what a skill makes
+_PULL_REQUEST = re.compile(r"\b(?:pull|merge) requests?\b|(?<![a-z])PR(?:['\u2019]?s)?(?![a-z])", re.IGNORECASE)
+# When a rule holds, which may be before a commit, whatever it is about.
+_OCCASION = re.compile(
+    r"\b(?:before|after|when(?:ever)?|once|until|vor|nach|bevor|avant|apr[èe]s|antes|despu[ée]s|depois|prima|dopo|voor|na)"
+    r" [^,;.]*",
     re.IGNORECASE,
 )
 # The beginning of a turn that objects to what the agent just did by the skill.
@@ -324,6 +334,7 @@ _OBJECTION = re.compile(
     re.IGNORECASE,
 )
 _MIN_COMMON_STEMS = 2
+_GIT_SHARE = 0.25  # of the words of a rule that is about git
 _MAX_LINES_WITH_WORD = 2  # a word in more lines is a technical term of the skill
 _MAX_RULE_LENGTH = 400  # characters: a longer block is more than one rule
 _SUBJECT_WORDS = 4  # at the beginning of a clause
@@ -335,7 +346,7 @@ def is_related(match: Match, change: str, skill: SkillDoc, before: Sequence[str]
 
     `before` are the agent's messages just before: words about work that the skill guides belong to the skill too.
     """
-    if _SKILL_MENTION.search(match.quote) or skill.name.replace("-", " ").lower() in match.quote.lower():
+    if _names(match, skill):
         return True
     text = _prose_text(skill)
     known = stems(f"{skill.name} {text}")
@@ -344,6 +355,36 @@ def is_related(match: Match, change: str, skill: SkillDoc, before: Sequence[str]
         return True
     # Words right after work that the skill guides are about that work.
     return len(stems(" ".join(before)) & known - WEAK_STEMS) >= _MIN_COMMON_STEMS
+
+
+def _names(match: Match, skill: SkillDoc) -> bool:
+    return bool(_SKILL_MENTION.search(match.quote)) or skill.name.replace("-", " ").lower() in match.quote.lower()
+
+
+def is_only_of_git(match: Match, change: str, skill: SkillDoc) -> bool:
+    """Whether `change` is about git, and `skill` is not, though it may mention a commit: "always sign commits".
+
+    A skill is about git if its name says so, its description has two such words, or it or a heading has that of the
+    rule, except for what it is made from ("release notes from merged PRs"). A rule is about the skill too if it
+    contradicts a line or shares two words with it, or one with a line that is about git itself: "commit and push".
+    """
+    asked, of_git = _stems_with_pr(change), _stems_with_pr(_OCCASION.sub(" ", change)) & _GIT
+    if len(of_git) < _GIT_SHARE * len(asked) or not of_git or _names(match, skill):
+        return False
+    title, *others = [section.heading for section in sections(skill.text) if section.heading] or [""]
+    description = _SOURCE.sub(" ", read_front(skill.text).description)
+    subject = _stems_with_pr(f"{skill.name} {title} {description}")
+    own = len(_GIT & subject) >= _MIN_COMMON_STEMS or _GIT & stems(skill.name)
+    if own or of_git & (subject | _stems_with_pr(" ".join(others))) or _shares_word(asked - _GIT, subject):
+        return False
+    return contradicted_block(change, skill.text) is None and not any(
+        len(asked & line) >= _MIN_COMMON_STEMS or (of_git & line and 2 * len(line & _GIT) >= len(line))
+        for line in map(_stems_with_pr, _rules(skill.text))
+    )
+
+
+def _stems_with_pr(text: str) -> frozenset[str]:
+    return stems(_PULL_REQUEST.sub(" pr ", text)) - WEAK_STEMS
 
 
 def is_about_line(match: Match, skills: Sequence[SkillDoc], before: Sequence[str]) -> bool:
@@ -368,8 +409,12 @@ def is_about_line(match: Match, skills: Sequence[SkillDoc], before: Sequence[str
 @lru_cache(maxsize=8)
 def _rule_stems(text: str) -> tuple[frozenset[str], ...]:
     """Return the stems of each block of a skill that may be a rule."""
+    return tuple(map(stems, _rules(text)))
+
+
+def _rules(text: str) -> tuple[str, ...]:
     return tuple(
-        stems(block.text)
+        block.text
         for section in sections(text)
         for block in section.blocks
         if block.kind is not BlockKind.OTHER and len(block.text) <= _MAX_RULE_LENGTH
@@ -398,12 +443,14 @@ def refers_to_rule_file(match: Match) -> bool:
 
 
 def _shares_topic(asked: frozenset[str], known: frozenset[str]) -> bool:
+    near = (asked & family and len(known & family) >= _MIN_COMMON_STEMS for family in _FAMILIES)
+    return _shares_word(asked, known) or any(near)
+
+
+def _shares_word(asked: frozenset[str], known: frozenset[str]) -> bool:
     roots = {stem[:_ROOT_LETTERS] for stem in known - WEAK_STEMS if len(stem) >= _ROOT_LETTERS}
-    return (
-        bool(asked & known - WEAK_STEMS)
-        or any(stem[:_ROOT_LETTERS] in roots for stem in asked - WEAK_STEMS if len(stem) >= _ROOT_LETTERS)
-        or any(asked & family and len(known & family) >= _MIN_COMMON_STEMS for family in _FAMILIES)
-    )
+    alike = (stem[:_ROOT_LETTERS] in roots for stem in asked - WEAK_STEMS if len(stem) >= _ROOT_LETTERS)
+    return bool(asked & known - WEAK_STEMS) or any(alike)
 
 
 def _prose_text(skill: SkillDoc) -> str:
