@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, is_gone, rejecting, reverting
 from skilld.proposals.poll import refresh
-from skilld.proposals.remarks import open_remainder_id, refusal_and_remedy
+from skilld.proposals.remarks import open_remainder_id, refusal_and_remedy, rest_of_rejected, successor
 from skilld.store import Store
 from skilld.text import pluralize
 from skilld.types import Proposal, State
@@ -35,7 +36,16 @@ def accept(arguments: argparse.Namespace) -> int:
         return _accept_all(arguments)
     if arguments.to:
         return _accept_elsewhere(arguments)
-    return _decide(arguments, accepting(worktree=arguments.worktree))
+    return _decide(arguments, accepting(worktree=arguments.worktree), meant=_without_rejected_part)
+
+
+def _without_rejected_part(store: Store, proposal: Proposal) -> tuple[list[Proposal], str]:
+    """Return what to accept of a proposal by its ID: not the part that was rejected under it, and a line about that."""
+    rest = rest_of_rejected(store, proposal)
+    if not rest:
+        return [proposal], ""
+    left = f"What you rejected of {proposal.id} stays rejected; to bring it back: skilld restore {proposal.id}"
+    return rest, left
 
 
 def check_accept(arguments: argparse.Namespace) -> str:
@@ -146,7 +156,15 @@ def restore(arguments: argparse.Namespace) -> int:
 
 def revert(arguments: argparse.Namespace) -> int:
     """Revert accepted proposals on the branch checked out in each skill's repository."""
-    return _decide(arguments, reverting(_reason(arguments)), _as_in_this_work_tree)
+    return _decide(arguments, reverting(_reason(arguments)), _as_in_this_work_tree, _where_it_went)
+
+
+def _where_it_went(store: Store, proposal: Proposal) -> tuple[list[Proposal], str]:
+    """Return what to revert by the ID of a proposal that was accepted into another file, and a line about that."""
+    new = successor(store, proposal)
+    if new is None or new.state is not State.ACCEPTED:
+        return [proposal], ""
+    return [new], f"{proposal.id} was {proposal.note}."
 
 
 def _as_in_this_work_tree(store: Store, proposal: Proposal) -> Proposal:
@@ -169,15 +187,24 @@ def _decide(
     arguments: argparse.Namespace,
     decision: Decision,
     placed: Callable[[Store, Proposal], Proposal] = lambda _, proposal: proposal,
+    meant: Callable[[Store, Proposal], tuple[list[Proposal], str]] = lambda _, proposal: ([proposal], ""),
 ) -> int:
+    """Decide on the proposals with the given IDs, or on those that are `meant` by them; each as `placed` returns it."""
     if getattr(arguments, "part", []):
         return _decide_parts(arguments, decision)
     scrub_environment()
     store = _refreshed_store(rebuild=False)
     if not arguments.ids:
         common.fail_without_id(store, arguments.command, _USUAL_STATES[arguments.command])
-    chosen = _find_proposals(store, arguments.ids)
-    return _decide_each(store, chosen, lambda one: decide(store, placed(store, one), decision), as_json=arguments.json)
+    found = [meant(store, one) for one in _find_proposals(store, arguments.ids)]
+    chosen = {one.id: one for those, _ in found for one in those}
+    told = {those[0].id: line for those, line in found}
+
+    def carry_out(one: Proposal) -> DecisionReport:
+        report = decide(store, placed(store, one), decision)
+        return replace(report, lines=(*filter(None, [told.get(one.id)]), *report.lines))
+
+    return _decide_each(store, [*chosen.values()], carry_out, as_json=arguments.json)
 
 
 def _refreshed_store(*, rebuild: bool = True) -> Store:

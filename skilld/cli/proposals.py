@@ -30,6 +30,7 @@ from skilld.proposals.remarks import (
     describe_standing,
     is_on_staging,
     list_contradictions,
+    rest_of_rejected,
     unwanted_said_again,
 )
 from skilld.store import Store
@@ -179,6 +180,8 @@ def _show(store: Store, proposal: Proposal, arguments: argparse.Namespace) -> in
     own = personal_file_name(store, proposal, common.host()) if is_open else ""
     merges = applicability.can_merge and is_on_staging(proposal) and not remark
     applicability = replace(applicability, can_merge=merges, personal_file=own)
+    if rest_of_rejected(store, proposal):  # which `accept` takes by this ID
+        applicability = Applicability(obstacle="you rejected this part; restore it before you accept it")
     remarks = (
         *describe_decision(store, proposal),
         remark,
@@ -335,7 +338,8 @@ def describe_origin(proposal: Proposal) -> str:
 def _commands(proposal: Proposal, applicability: Applicability) -> Iterator[tuple[str, str]]:
     """Yield the commands that decide, and what each does; none that would conflict or merge more than this proposal."""
     if proposal.state.value != "open":
-        yield from _commands_after_decision(proposal)
+        ways = _commands_after_decision(proposal)
+        yield from (one for one in ways if not (applicability.obstacle and one[0].startswith("skilld accept ")))
         return
     git, where = "git", "commit it to the branch you have checked out"
     if Path(proposal.repo).parent == common.places().repositories:

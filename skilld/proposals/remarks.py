@@ -234,10 +234,24 @@ def open_remainder_id(store: Store, proposal: Proposal) -> str:
     """
     if proposal.state is State.OPEN:
         return ""
+    return next((one.id for one in _split_off(store, proposal) if one.state is State.OPEN), "")
+
+
+def _split_off(store: Store, proposal: Proposal) -> list[Proposal]:
+    """Return the proposals with the parts of one that it left, in the order in which they were stored."""
     same = proposal.batch_id, proposal.path
     found = [one for one in store.proposals.in_states([*State], proposal.repo) if (one.batch_id, one.path) == same]
-    later = dropwhile(lambda one: one.id != proposal.id, found)
-    return next((one.id for one in later if one.state is State.OPEN), "")
+    return [*dropwhile(lambda one: one.id != proposal.id, found)][1:]
+
+
+def rest_of_rejected(store: Store, proposal: Proposal) -> list[Proposal]:
+    """Return what is left of a proposal of which a part was rejected under its ID: what is undecided, else the others.
+
+    None if nothing was split off it, or if all of that was rejected, too.
+    """
+    parts = _split_off(store, proposal) if proposal.state is State.REJECTED else []
+    wanted = [one for one in parts if one.state is not State.REJECTED]
+    return [one for one in wanted if one.state in {State.OPEN, State.DROPPED, State.STALE}] or wanted
 
 
 # The note of a proposal that was accepted in another file: `accept_elsewhere` in jobs/relocation.py writes it.

@@ -275,7 +275,7 @@ def test_a_part_is_accepted_into_the_persons_own_file_instead(
     assert states[whole.id] == ("superseded", f"moved to {own}, as {moved.id}")
     assert [update.change for update in rest.updates] == ["Always use pnpm in this repository.", SAID[4]]
     went = f"moved to {own}, as {moved.id}, which is accepted; the rest of it is still open as {rest.id}"
-    for verb, command in (("revert", "skilld revert"), ("accept", "To undo it: skilld revert"), ("restore", "To undo")):
+    for verb, command in (("accept", "To undo it: skilld revert"), ("restore", "To undo")):
         errors = skilld.run(verb, whole.id).stderr
         assert f"it is superseded; {went}\n  {command}" in errors
     output = skilld.run("show", whole.id).stdout

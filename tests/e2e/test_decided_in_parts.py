@@ -1,0 +1,56 @@
+"""A proposal of two parts, decided on in two steps by the ID that the person knows."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from support.taught_project import FIRST, SECOND, TaughtProject
+
+
+def does(world: TaughtProject, *command: str) -> str:
+    """Run a verb that must succeed."""
+    result = world.program.run(*command)
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout
+
+
+def rest_of(world: TaughtProject) -> str:
+    """Return the ID of what is left open of the proposal of two parts."""
+    (rest,) = (one["id"] for one in world.program.json("proposals") if one["id"] != world.one)
+    return str(rest)
+
+
+def test_what_was_rejected_of_a_proposal_is_not_accepted_by_its_id(world: TaughtProject) -> None:
+    does(world, "reject", world.two, "--part", "1", "--why", "we have no tickets")
+    rest = rest_of(world)
+    shown = world.program.run("show", world.two).stdout
+    assert f"skilld restore {world.two}" in shown
+    assert f"skilld accept {world.two}" not in shown
+    told = does(world, "accept", world.two)
+    stays = f"What you rejected of {world.two} stays rejected; to bring it back: skilld restore {world.two}\n"
+    assert told.startswith(f"{stays}{rest} accepted: ")
+    assert (FIRST in world.skill, SECOND in world.skill) == (False, True)
+    assert does(world, "accept", world.two) == f"{stays}{rest} was already accepted.\n"
+    assert world.states() == {world.two: "rejected", rest: "accepted", world.one: "open"}
+    does(world, "restore", world.two)
+    does(world, "accept", world.two)
+    assert (FIRST in world.skill, SECOND in world.skill) == (True, True)
+
+
+@pytest.mark.parametrize("given", [("{two}",), ("{two}", "{rest}"), ("--worktree", "{two}")])
+def test_the_rest_is_what_json_reports(world: TaughtProject, given: tuple[str, ...]) -> None:
+    does(world, "reject", world.two, "--part", "2")
+    rest = rest_of(world)
+    named = [one.format(two=world.two, rest=rest) for one in given]
+    (row,) = json.loads(does(world, "accept", "--json", *named))
+    assert (row["id"], row["state"]) == (rest, "accepted")
+    assert (FIRST in world.skill, SECOND in world.skill) == (True, False)
+
+
+def test_when_all_of_it_was_rejected_its_id_is_that_of_the_part(world: TaughtProject) -> None:
+    does(world, "reject", world.two, "--part", "1")
+    does(world, "reject", rest_of(world))
+    assert does(world, "accept", world.two).startswith(f"You had rejected {world.two}; accepting it now.\n")
+    assert (FIRST in world.skill, SECOND in world.skill) == (True, False)
