@@ -244,6 +244,8 @@ def _describe_outcome(proposal: Proposal, after: State, landed: DecisionCommit |
     if landed.method is CommitMethod.NOTHING:
         says = "already says" if after is State.ACCEPTED else "no longer says"
         return f"No commit was needed: {proposal.relpath} {says} this. {back}"
+    if is_private(proposal.repo):
+        return f"{_describe_private(proposal, after, landed)}. {back}"
     repo = repo_at(proposal.repo)
     branch = (repo.branch or "").removeprefix("refs/heads/")
     where = f"{f' on {branch}' if branch else ''}{_describe_place(proposal)}"
@@ -270,12 +272,18 @@ def _describe_superproject(repo: Repo) -> str:
 def _describe_place(proposal: Proposal) -> str:
     """Return where a decision was carried out, unless it is the repository of the current folder."""
     top = top_folder(proposal)
-    if is_private(proposal.repo):
-        return f" in the repository that skilld keeps for {top} (to see it: skilld git --root {shell_quoted(top)} log)"
     try:
         return "" if Path.cwd().is_relative_to(top) else f" in {top}"
     except FileNotFoundError:
         return f" in {top}"
+
+
+def _describe_private(proposal: Proposal, after: State, landed: DecisionCommit) -> str:
+    """Return what was done to a file that git does not track for the person, and where its history is."""
+    top, path = top_folder(proposal), Path(proposal.path)
+    done = "Written to" if after is State.ACCEPTED else "Taken out of" if path.exists() else "Removed the new file"
+    commit = f"commit {landed.commit[:10]} in the repository that skilld keeps for {top}"
+    return f"{done} {path} ({commit}; to see it: skilld git --root {shell_quoted(top)} log)"
 
 
 _UNDO_PATTERN = re.compile(r"To undo it: skilld (?:revert|restore) \S+")

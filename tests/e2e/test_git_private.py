@@ -70,7 +70,7 @@ def test_a_users_skill_is_proposed_accepted_and_reverted(person: Person, home: P
     assert f"skilld git --root {home}/.claude/skills cherry-pick {proposal['commit'][:10]}" in output
     assert "git merge skilld/staging" not in person.program.run("proposals").stdout
     accepted = person.program.run("accept", proposal["id"]).stdout
-    assert "in the repository that skilld keeps for ~/.claude/skills (to see it: skilld git" in accepted
+    assert "in the repository that skilld keeps for ~/.claude/skills; to see it: skilld git" in accepted
     assert RULE_LINES[TICKETS] in person.skill.read_text()
     number = person.skill.read_text().splitlines().index(RULE_LINES[TICKETS]) + 1
     (why,) = person.program.json("why", f"{person.skill}:{number}")["proposals"]

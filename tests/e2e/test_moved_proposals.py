@@ -117,3 +117,27 @@ def test_undo_in_the_review_opens_it_for_its_own_file(daemon: InProcessDaemon, h
     assert (proposal["id"], proposal["relpath"]) == (world.old, "CLAUDE.md")
     assert world.state(world.new) == "reverted"
     assert PNPM in world.project.git("show", "skilld/staging:CLAUDE.md")
+
+
+@pytest.mark.parametrize(
+    ("before", "done"), [("", "Removed the new file"), ("# Mine\n\n- Be brief.\n", "Taken out of")]
+)
+def test_revert_by_either_id_says_which_file_was_changed_back(
+    daemon: InProcessDaemon, home: Path, tmp_path: Path, before: str, done: str
+) -> None:
+    project = project_without_skill(tmp_path / "plain", home, {"CLAUDE.md": GUIDE})
+    program, own = InProcessProgram(home), home / ".claude/CLAUDE.md"
+    own.parent.mkdir(exist_ok=True)
+    if before:
+        own.write_text(before)
+    Session(home, project).type("From now on, always use pnpm in this repository.", "thanks", "ok", "yes", "go on")
+    (whole,) = daemon.run()
+    told = program.run("accept", whole.id, "--to", str(own)).stdout
+    (new,) = daemon.store.proposals.in_states([State.ACCEPTED])
+    assert f"Written to ~/.claude/CLAUDE.md (commit {new.landed[:10]} in the repository that skilld keeps for" in told
+    told = program.run("revert", whole.id).stdout
+    assert told.startswith(f"{whole.id} was moved to ~/.claude/CLAUDE.md, as {new.id}.\n{new.id} reverted: ")
+    assert f"\n{done} ~/.claude/CLAUDE.md (commit " in told
+    assert f"To undo it: skilld accept {new.id}\nTo accept it for CLAUDE.md instead: skilld accept {whole.id}\n" in told
+    assert (own.read_text() if own.exists() else "") == before
+    assert program.run("revert", new.id).stdout.startswith(f"{new.id} was already reverted.")
