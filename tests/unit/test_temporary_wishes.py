@@ -66,8 +66,43 @@ def test_wishes_that_hold_from_now_on_are_not_temporary(said: str) -> None:
     assert not is_temporary(said, said)
 
 
+@for_each(
+    ("rule", "scope"),
+    [
+        ("Check the layout on the small phone too", "not just this time"),
+        ("Prüf das Layout auch auf dem kleinen Telefon", "nicht nur diesmal"),
+        ("Revisa también el diseño en el móvil pequeño", "no solo esta vez"),
+        ("Vérifie aussi la mise en page sur le petit téléphone", "pas seulement cette fois"),
+        ("Controlla il layout anche sul telefono piccolo", "non solo questa volta"),
+        ("Verifique o layout também no celular pequeno", "não só desta vez"),
+        ("Controleer de lay-out ook op de kleine telefoon", "niet alleen deze keer"),
+        ("Sprawdzaj układ też na małym telefonie", "nie tylko tym razem"),
+        ("Kontroluj rozložení i na malém telefonu", "nejen tentokrát"),
+        ("Проверяй вёрстку и на маленьком телефоне", "не только в этот раз"),
+        ("Düzeni küçük telefonda da kontrol et", "sadece bu sefer değil"),
+        ("Kiểm tra bố cục trên điện thoại nhỏ nữa", "không chỉ lần này"),
+        ("layout chhote phone par bhi check karo", "sirf is baar nahi"),
+        ("レイアウトは小さい端末でも確認して", "今回だけじゃなくて毎回ね"),
+        ("레이아웃은 작은 폰에서도 확인해 주세요", "이번만 말고 쭉이요"),
+        ("布局也要在小手机上检查", "不只是这次"),
+    ],
+)
+def test_not_just_this_time_is_the_opposite_of_this_time(rule: str, scope: str) -> None:
+    for said in (f"{rule}, {scope}.", f"{rule}. {scope}."):
+        assert not is_temporary(said, said)
+        assert find_lasting(said), "offline too"
+
+
+def test_words_for_now_about_something_else_do_not_count_beside_lasting_ones() -> None:
+    said = "two outsiders sent patches this time, they get a thank-you line in the notes, same whenever there are some"
+    change = "Write a thank-you line in the notes."
+    assert _judged(said, said, change) == ([change], [])
+    assert _judged(said.replace(", same whenever there are some", ""), "they get a thank-you line", change)[0] == []
+
+
 def test_every_language_has_words_for_it() -> None:
-    assert [code for code, language in languages().items() if not language.lists.get("meanwhile")] == []
+    for name in ("meanwhile", "not_once"):
+        assert [code for code, language in languages().items() if not language.lists.get(name)] == []
 
 
 def _judged(typed: str, quote: str, change: str) -> tuple[Sequence[str], Sequence[str]]:

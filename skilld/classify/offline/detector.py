@@ -371,7 +371,7 @@ def _match_clause(clause: Clause, turn: _Turn) -> Match | None:
     best = _below_header(clause, bare, best, turn) if clause.header else best
     if best is None or any(one.retracts.search(bare) for one in turn.languages):
         return None
-    bare = _below_announcement(bare, best.language)
+    bare = best.language.without_not_once(_below_announcement(bare, best.language))
     if is_vetoed(_without_reasons(bare, best) if best.cue in _OUTRIGHT_CUES else bare, turn.languages):
         return None
     return best
@@ -385,7 +385,7 @@ def _below_announcement(bare: str, language: Language) -> str:
 
 def _below_header(clause: Clause, bare: str, best: Match | None, turn: _Turn) -> Match | None:
     """Return the match of a clause, with its header: one that holds "for now" ends it, "From now on:" makes one."""
-    if any(one.meanwhile.search(clause.header) for one in turn.languages):
+    if any(one.holds_for_now(clause.header) for one in turn.languages):
         return None
     if best is not None and best.strength > KEPT_STRENGTH:
         return best
@@ -445,7 +445,7 @@ def _has_vetoed_lead(clause: Clause, languages: Sequence[Language]) -> bool:
     once = (
         len(lead) <= _MAX_LEAD
         and not _TRAILING_CONJUNCTION.search(lead)
-        and any(language.vetoes.search(lead) for language in languages)
+        and any(language.vetoes.search(language.without_not_once(lead)) for language in languages)
     )
     return once or any(language.theirs.match(lead) or language.stories.search(lead) for language in languages)
 

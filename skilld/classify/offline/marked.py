@@ -116,9 +116,7 @@ def _is_rule(said: str, language: Language, languages: Sequence[Language]) -> bo
         return False
     if language.asks.match(rest) or language.theirs.match(rest) or language.reports.search(rest):
         return False
-    return not any(
-        one.vetoes.search(bare) or one.retracts.search(bare) or one.meanwhile.search(bare) for one in languages
-    )
+    return not any(one.vetoes.search(one.without_not_once(bare)) or one.retracts.search(bare) for one in languages)
 
 
 def _is_built(said: str, language: Language, languages: Sequence[Language]) -> bool:

@@ -69,7 +69,7 @@ def _states(bare: str, found: Sequence[Language]) -> bool:
 
 
 def _reason(bare: str, found: Sequence[Language]) -> str:
-    if any(one.vetoes.search(bare) or one.hedges.search(bare) for one in found):
+    if any(one.vetoes.search(one.without_not_once(bare)) or one.hedges.search(bare) for one in found):
         return _ONCE
     if is_about_product(bare, found) or any(describes_product(after_opener(bare, one), one, found) for one in found):
         return PRODUCT

@@ -174,7 +174,9 @@ def is_vetoed(bare: str, languages: Sequence[Language]) -> bool:
     """Whether a clause holds for once, is somebody else's, or retracts something, in any of its likely languages."""
     head = bare[: bare.find(", ", _MIN_BEFORE_DOUBT) + 1 or len(bare)]
     return any(
-        language.vetoes.search(bare) or language.retracts.search(bare) or language.hedges.search(head)
+        language.vetoes.search(language.without_not_once(bare))
+        or language.retracts.search(bare)
+        or language.hedges.search(head)
         for language in languages
     )
 

@@ -362,7 +362,7 @@ def only_takes_back(update: Update, rule: Update) -> bool:
 
 
 def _is_for_now(text: str) -> bool:
-    return any(language.meanwhile.search(text) for language in languages().values())
+    return any(language.holds_for_now(text) for language in languages().values())
 
 
 def _remove_retracted(

@@ -79,6 +79,7 @@ class Language:
     vetoes = _word_list("vetoes")  # make a clause no rule
     hedges = _word_list("hedges")  # make a clause no rule, except in a later part of it
     meanwhile = _word_list("meanwhile")  # temporary: a veto, for a model's answer too
+    not_once = _word_list("not_once")  # "not just this time": says the opposite of the words for now in it
     product = _word_list("product")  # things that are built, and their users
     work = _word_list("work")  # the work on them
     passing = _word_list("passing")  # about this time, or a liking: no practice
@@ -234,6 +235,14 @@ class Language:
         """Words for what a thing must do; it is a product if no word of the work is near."""
         return self._listed("required", "", "")
 
+    def without_not_once(self, text: str) -> str:
+        """Return `text` without "not just this time", which must not be taken for "this time"."""
+        return self.not_once.sub(" ", text)
+
+    def holds_for_now(self, text: str) -> bool:
+        """Whether a text says that it only holds for now."""
+        return bool(self.meanwhile.search(self.without_not_once(text)))
+
     def announces(self, text: str) -> bool:
         """Whether a text only says how long what follows it holds: "From now on:"."""
         return bool(self.frames.search(text)) and not content_stems(self.frames.sub(" ", text)) - self.saying
@@ -332,7 +341,8 @@ def _build_language(code: str, own: Mapping[str, Any], shared: Mapping[str, Any]
     lists["stories"] = [*lists.get("stories", ()), *lists.get("elsewhere", ()), *told]
     lists["openers"] = [*lists.get("openers", ()), *shared["groups"]["agent_names"]]
     lists["cuts"] = [*lists.get("frames", ()), *lists.get("tails", ())]
-    forms: dict[tuple[Cue, bool], list[str]] = {}
+    lists["rule_scopes"] = [*lists.get("rule_scopes", ()), r"<not_once>[^.;:!?。]{0,30}"]
+    forms: dict[tuple[Cue, bool], list[str]] = {(Cue.LASTING, False): [r"\b<not_once>\b" if spaced else "<not_once>"]}
     for form in (*own.get("form", ()), *(shared["form"] if like else ())):
         forms.setdefault((Cue(form["cue"]), form.get("kept", False)), []).extend(form["any"])
     return Language(code, lists, forms, spaced)
