@@ -51,6 +51,9 @@ _TOPIC = re.compile(
     r" (?P<thing>[\w' /-]{2,40}?)\W*$",
     re.IGNORECASE,
 )
+_ASKED = re.compile(r"\b(?:what|which|whether|who|why|how|where)\b[^,;:.!?]*", re.IGNORECASE)  # "what an endpoint is"
+# "Write it like you'd tell your aunt": without a thing of that kind, "it" is what the agent writes.
+_WORDING = re.compile(rf"^{_BEFORE}(?:write|word|phrase|say|explain|spell)\ it\b", re.IGNORECASE | re.VERBOSE)
 _MAX_WORDS = 3  # of a thing's name
 _MAX_SENTENCES_BACK = 2
 _MAX_TOPIC = 120  # characters before a rule
@@ -130,7 +133,7 @@ def fill_pronoun(change: str, before: str) -> str | None:
             begins = bool(_SUBJECT.match(sentence)) and _things(sentence)[0] == things[0]
             one = things[0] if begins or len(set(things)) == 1 else None
             return one and f"{change[: leans.start('it')]}{one}{change[leans.end('it') :]}"
-    return None
+    return change if _WORDING.match(change) and said else None
 
 
 def text_before_quote(quote: str, typed: str) -> str:
@@ -141,7 +144,7 @@ def text_before_quote(quote: str, typed: str) -> str:
 def _things(sentence: str) -> list[str]:
     """Return the things that a sentence names with an article, in a form that fits an instruction."""
     found = []
-    rest = sentence
+    rest = _ASKED.sub(" ", sentence)
     while match := _THING.search(rest):
         words: list[str] = []
         for word in (word.strip("\"'`*").rstrip(".-/") for word in match[2].split()):

@@ -21,6 +21,7 @@ from skilld.words import (
     content_stems,
     has_unspaced,
     matching_share,
+    matching_words,
     normalize,
     proper_names,
     space_scripts,
@@ -37,8 +38,11 @@ _EXACT = (
     re.compile(r"\b[a-z]+[A-Z]\w*\b|\b[A-Z][a-z]+[A-Z]\w*\b"),  # camelCase
     re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++"),
     re.compile(r"\b[A-Z][A-Z0-9]{2,}\b"),  # acronyms, constants
+    re.compile(r"(?<![\w.,])\d+,\d+(?![.,]?\w)"),  # 1,5 and 10,000
     re.compile(r"\d+"),
 )
+_TWO_PARTS = re.compile(r"(\d+)[.,](\d+)")
+_THOUSAND = 3  # digits
 _MAX_TOKEN_LENGTH = 200  # characters: the pattern is quadratic for a token that repeats itself
 _NOT_EXACT = frozenset({"and/or", "e.g", "i.e", "a.m", "p.m"})  # match the patterns, but are ordinary words
 
@@ -54,7 +58,27 @@ def exact_tokens(text: str) -> set[str]:
 
 
 def holds_token(token: str, text: str) -> bool:
-    """Whether the comparable `text` contains the token as a whole (30 is not in 300), or spelled out if a number."""
+    """Whether the comparable `text` contains the token as a whole (30 is not in 300), or as the number is also written.
+
+    In words, with a decimal comma or point, and with thousands apart or as "10k".
+    """
+    other = any(re.search(rf"(?<![\w.,]){re.escape(one)}(?![.,]?\w)", text) for one in _other_spellings(token))
+    return other or all(_holds_as_written(part, text) for part in token.split(","))  # "1,2" may be two numbers
+
+
+def _other_spellings(token: str) -> list[str]:
+    whole, apart = token, _TWO_PARTS.fullmatch(token)
+    found = [f"{apart[1]}.{apart[2]}", f"{apart[1]},{apart[2]}"] if apart else []
+    if apart and len(apart[2]) == _THOUSAND:
+        whole = apart[1] + apart[2]
+        found.append(whole)
+    if whole.isdecimal() and len(whole) > _THOUSAND:
+        high, low = whole[:-_THOUSAND], whole[-_THOUSAND:]
+        found += [f"{high}.{low}", f"{high},{low}", *([f"{high}k"] if not int(low) else [])]
+    return found
+
+
+def _holds_as_written(token: str, text: str) -> bool:
     if token.isdecimal():
         spelled = NUMBER_WORDS.get(token)
         alone = rf"(?<!\d)(?<!\d[.,]){token}(?!\d)(?![.,]\d)"
@@ -65,6 +89,7 @@ def holds_token(token: str, text: str) -> bool:
 
 
 MIN_OWN_SHARE = 0.5  # share of the change's content words that the quoted turn must contain
+_MIN_OWN_SHARE_BESIDE_SKILL = 0.34  # share of words and exact tokens, if a new number is the person's
 MIN_KNOWN_SHARE = 0.6  # share that the turn and the skill together must contain
 MIN_WRITTEN_SHARE = 0.8  # share of the content words of the written lines that must be known already
 # "The user", which the prompt asks for instead of "me" and "I"; in English it is no content word (`skilld/words.py`).
@@ -140,7 +165,9 @@ def check_support(change: str, typed: str, skill: str, *, offer: str = "") -> Su
         says = bool(bare) and bare in fold_case(typed)
         says = says and (not offer or bool(_NAMES_THING.fullmatch(bare)))  # a bare assent alone says nothing
         return Support() if says else Support("it says nothing worth remembering")
-    if _share(others, typed) >= MIN_OWN_SHARE and _share(others, f"{typed}\n{skill}") >= MIN_KNOWN_SHARE:
+    if _share(others, f"{typed}\n{skill}") >= MIN_KNOWN_SHARE and (
+        _share(others, typed) >= MIN_OWN_SHARE or _completes_skill(others, typed, skill)
+    ):
         return Support()
     if offer and _share(others, f"{typed}\n{offer}") >= MIN_OWN_SHARE:
         return Support(by_assent=True)
@@ -157,6 +184,21 @@ def _share(change: str, ground: str) -> float:
     words = content_words(change, ground)
     whole = sum(word.weight for word in words)
     return sum(word.weight for word in words if word.own) / whole if whole else 0.0
+
+
+def _completes_skill(change: str, typed: str, skill: str) -> bool:
+    """Whether a change puts a number that the person gave among words of the skill.
+
+    "permanent change: [-0.5, 1.5], put it where [0, 2] is" makes "Run SPRT with bounds [-0.5, 1.5] instead of [0, 2]".
+    """
+    words, values = content_stems(change), exact_tokens(change)
+    said, known = matching_words(words, content_stems(typed), slips=True), matching_words(words, content_stems(skill))
+    given, there = normalize(typed), normalize(skill)
+    own = [value for value in values if holds_token(value, given)]
+    if not any(value[0].isdecimal() and not holds_token(value, there) for value in own):  # no new number
+        return False
+    most = len(said - known) >= MIN_OWN_SHARE * len(words - known)
+    return most and len(said) + len(own) >= _MIN_OWN_SHARE_BESIDE_SKILL * (len(words) + len(values))
 
 
 def adds_nothing(text: str, ground: str) -> bool:

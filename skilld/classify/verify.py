@@ -14,7 +14,7 @@ from functools import partial
 from skilld.classify.clauses import foreign_parts, without_foreign_clauses
 from skilld.classify.content import WEAK_STEMS
 from skilld.classify.endorsement import final_question, find_endorsement, find_passed_back, is_bare_assent
-from skilld.classify.offline.grammar import languages
+from skilld.classify.offline.grammar import Cue, Language, languages
 from skilld.classify.offline.provenance import own_words, without_quotations
 from skilld.classify.offline.sentences import clauses
 from skilld.classify.polarity import asks_to_remove, is_clearly_reversed, is_clearly_wanted, seems_reversed
@@ -22,9 +22,10 @@ from skilld.classify.said_already import find_line, says_same_rule
 from skilld.classify.subject import fill_pronoun, points_elsewhere, text_before_quote
 from skilld.classify.support import Support, adds_nothing, check_support, is_empty_request
 from skilld.classify.typed_quote import typed_quote
+from skilld.text import fold
 from skilld.types import Kind, Message, SkillDoc, Update
 from skilld.values import value_class
-from skilld.words import content_stems, count_words
+from skilld.words import content_stems, count_words, matching_words
 
 # Judging one update against its turn: whether its quote is there, and supports the change.
 
@@ -140,7 +141,9 @@ class _TurnJudge:
         """
         complaint = not support.by_assent
         if update.kind is Kind.REMOVE_STEP and complaint:
-            seems, is_plain = not asks_to_remove(ground), is_clearly_wanted(update.change, ground)
+            # "CI runs them for every push. You can drop that line": another sentence may ask for it.
+            seems = not asks_to_remove(ground)
+            is_plain = is_clearly_wanted(update.change, ground) and not asks_to_remove(self._turn.typed)
         else:
             seems = seems_reversed(update.change, ground, complaint=complaint)
             is_plain = is_clearly_reversed(update.change, ground)
@@ -197,6 +200,7 @@ _NEW_SENTENCE = re.compile(
     r"(?<=\w)[ \t]*\n\s*(?:[-*] )?(?=[^\W\d_a-z])"
 )  # a line break that ends a sentence without a full stop
 _BLANKS = re.compile(r"[ \t]+")
+_PARTS = re.compile(r"[,;，、；]|\s[–—-]\s")  # of a clause
 
 
 @value_class
@@ -255,8 +259,12 @@ class Verdict:
         return replace(self, faults=tuple(faults), lost=self.lost[:place] + self.lost[place + 1 :])
 
 
-def is_temporary(quote: str, typed: str) -> bool:
-    """Whether a quote, or a clause that contains it, says that it only holds for now."""
+def is_temporary(quote: str, typed: str, change: str = "") -> bool:
+    """Whether a quote, or a clause that contains it, says that it only holds for now.
+
+    "Two outsiders sent patches this time, they get a thank-you, same whenever that happens": words for now that stand
+    with nothing of the change do not count if the clause also says that it lasts.
+    """
     at = typed.find(quote)
     around = [
         clause.text
@@ -264,7 +272,19 @@ def is_temporary(quote: str, typed: str) -> bool:
         if clause.start < at + len(quote) and at < clause.start + len(clause.text)
     ]
     # In every language: a short message does not reveal its own, and these words have no other meaning elsewhere.
-    return any(language.meanwhile.search(text) for text in (quote, *around) for language in languages().values())
+    known = [language for language in languages().values() for text in (quote, *around) if language.holds_for_now(text)]
+    return bool(known) and not any(_lasts_beside(text, change, known) for text in around)
+
+
+def _lasts_beside(clause: str, change: str, known: Sequence[Language]) -> bool:
+    """Whether a clause says that it lasts, and has its words for now, of some language, where the change has none."""
+    lasting = [forms for language in known for cue, _, forms in language.cue_forms if cue is Cue.LASTING]
+    if not any(forms.found_in(fold(clause)) for forms in lasting):
+        return False
+    passing = [part for part in _PARTS.split(clause) if any(language.holds_for_now(part) for language in known)]
+    wanted = content_stems(change)
+    own = [content_stems(part) for part in passing]
+    return bool(wanted) and all(len(part) > 1 and not matching_words(part, wanted) for part in own)
 
 
 def verify(
@@ -333,7 +353,7 @@ def _judge(update: Update, turn: HumanTurn, skill: SkillDoc | None, instructions
             return Verdict(dropped=(why,), already_said=((tidy, line),), lost=((tidy, why),))
     if points_elsewhere(whole):
         return Verdict(learned=((tidy, _NO_SUBJECT_REASON),))
-    if is_temporary(tidy.quote, turn.typed):
+    if is_temporary(tidy.quote, turn.typed, whole):
         return Verdict(learned=((tidy, TEMPORARY_REASON),))
     item = VerifiedUpdate(tidy, support.by_assent, taken_up, support.beyond, support.by_model, support.quoted)
     return Verdict((item,))

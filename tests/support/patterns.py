@@ -58,6 +58,7 @@ LITERAL = frozenset(
         "skilld.classify.contradiction.replace_numbers",
         "skilld.classify.offline.choices.described_stems",
         "skilld.classify.offline.choices.swap_choice",
+        "skilld.classify.support._holds_as_written",
         "skilld.classify.support.holds_token",
         "skilld.console.message",
         "skilld.edit.operations._find_entry",

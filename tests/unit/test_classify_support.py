@@ -110,6 +110,17 @@ def test_words_of_the_skill_may_be_repeated_but_support_nothing_alone() -> None:
         ("api", "rapid", False),
         ("src/app", "in src/app/main.py", True),
         ("src/app", "in src/apples", False),
+        ("1.5", "interligne 1,5", True),
+        ("1,5", "line spacing 1.5.", True),
+        ("1.5", "line spacing 11,5", False),
+        ("1.5", "1,55", False),
+        ("10,000", "above 10k it says so", True),
+        ("10,000", "ab 10.000 Euro", True),
+        ("10000", "more than 10,000 rows", True),
+        ("10k", "more than 10,000 rows", False),
+        ("10,000", "above 10", False),
+        ("10,000", "above 110,000", False),
+        ("1,2", "columns 1 and 2", True),
     ],
 )
 def test_a_token_must_appear_as_a_whole_word(token: str, text: str, held: bool) -> None:  # noqa: FBT001 - a table
@@ -122,6 +133,7 @@ def test_exact_tokens_may_not_be_paraphrased() -> None:
     ) == {"make", "check", "./src", "--fast", "readme.md", "v2.1", "camelcase", "max_len", "a/b"}
     assert exact_tokens("Read and/or write the notes.") == set()
     assert exact_tokens("全角の３０文字") == {"30"}
+    assert exact_tokens("Set 1,5 in column 2, then 10,000.") == {"1,5", "2", "10,000"}
 
 
 def test_names_are_capitalized_words_inside_a_sentence() -> None:
@@ -292,6 +304,18 @@ def test_written_lines_may_barely_exceed_their_source() -> None:
     assert adds_nothing("11. keep it short", "keep it short"), "a list's number is no word of its own"
     assert not adds_nothing("- Put the ticket number first.\n- Mail a copy to press@example.org.", ground)
     assert not adds_nothing("- Put poems and jokes and songs first.", ground)
+
+
+BOUNDS = "# Patches\n\nTest functional patches with SPRT, bounds [0, 2].\n"
+
+
+def test_a_new_number_may_come_with_the_skills_words_around_it() -> None:
+    said = "bounds are too greedy. permanent change: [-0.5, 1.5], put it where [0, 2] is written"
+    change = "Test functional patches with SPRT, bounds [-0.5, 1.5] instead of [0, 2]."
+    assert check_support(change, said, BOUNDS).ok
+    assert not check_support(change, "ok, 0 or 2 patches are left", BOUNDS).ok, "a number that nobody said"
+    assert not check_support("Test functional patches with SPRT, bounds [0, 2].", "test it and commit", BOUNDS).ok
+    assert not check_support("Test patches with SPRT on the nightly cluster.", "bounds are fine, test", BOUNDS).ok
 
 
 @given(st.text(max_size=80), st.text(max_size=80))

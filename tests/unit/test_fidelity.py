@@ -64,6 +64,19 @@ def test_writing_something_else_is_unfaithful() -> None:
     assert _unfaithful_reason([*LINES, "- One entry."]) == "it does not make the requested change"
 
 
+def test_a_value_replaced_in_its_place_makes_the_change() -> None:
+    before = "# Models\n\n| layer | materialised |\n| --- | --- |\n| staging | table |\n| marts | table |\n"
+    change = "Materialise every staging layer as views from now on, while the marts stay tables."
+    update = Update(1, "", change, "", Kind.CHANGE_STEP, 1, change)
+
+    def why(after: str) -> str:
+        return check_fidelity(before, after, [update], change).why_not
+
+    assert why(before.replace("staging | table", "staging | views")) == ""
+    assert why(before.replace("staging | table", "staging | file")) == "it does not make the requested change"
+    assert why(before + "\nviews\n") == "it does not make the requested change"
+
+
 def test_a_reworded_line_counts_as_kept() -> None:
     before, change = "make build\nNever push by hand.", "Run make check first."
     update = Update(1, "", change, "", Kind.ADD_STEP, 1, change)

@@ -46,6 +46,18 @@ def test_an_ambiguous_pronoun_makes_no_change(change: str, before: str) -> None:
 
 
 @for_each(
+    ("change", "before"),
+    [
+        ("Write it like you'd tell your aunt.", "she has no clue what an endpoint is. these people are shopkeepers, "),
+        ("Never word it like an advert.", "nobody asked why a robot wrote this. "),
+    ],
+)
+def test_it_may_be_what_the_agent_writes_but_not_a_thing_that_is_asked_about(change: str, before: str) -> None:
+    assert fill_pronoun(change, before) == change
+    assert fill_pronoun(change, "") is None
+
+
+@for_each(
     "change",
     [
         "When the build fails, run it once more.",

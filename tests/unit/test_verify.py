@@ -219,6 +219,16 @@ def test_words_that_ask_for_a_line_do_not_remove_it() -> None:
     assert _verdict(update, said, skill=LOGS).faults == ("it says the opposite of the words it quotes",)
 
 
+def test_where_the_next_sentence_asks_for_the_removal_a_model_decides() -> None:
+    quote = "the bot closes the ticket after every release."
+    said = f"{quote} you can drop that line from your list for good"
+    update = replace(UPDATE, change="Do not close the ticket.", kind=Kind.REMOVE_STEP, quote=quote)
+    assert _verdict(update, said, skill=LOGS).faults == (UNCLEAR_REASON,)
+    (checked,) = verify([update], _messages(said), [LOGS], meant=lambda _change, _ground: True).proposed
+    assert checked.by_model
+    assert _verdict(update, quote, skill=LOGS).faults == ("it says the opposite of the words it quotes",)
+
+
 def test_two_updates_saying_the_same_are_one() -> None:
     short, long = replace(UPDATE, change="Always put the ticket first."), replace(UPDATE, turn=2)
     verdict = verify([short, long], _messages(ORDER, f"I said {ORDER}"), [SKILL])
