@@ -172,6 +172,12 @@ def _known_characters(part: str, parts: set[str], script: str) -> list[bool]:
     return held
 
 
+# "The user", which the prompt asks for instead of "me" and "I".
+THE_USER = re.compile(
+    r"\b(?:the\s+user|(?:be)?nutzer(?:in|s)?|usu[aá]ri[oa]|l['\u2019](?:utilisat(?:eur|rice)|utente)|пользовател\w{1,2}|uživatel\w?|"
+    r"użytkownik\w{0,3}|người\s+dùng)\b|用户|用戶|使用者|ユーザー?|사용자",
+    re.IGNORECASE,
+)
 # Weight of foreign content words in a row that count as a clause of their own.
 _MIN_FOREIGN_RUN = 3.0
 _MIN_OPENING_RUN = 2.0
@@ -233,7 +239,7 @@ def foreign_parts(text: str, ground: str) -> list[str]:
 
     A part is a clause, or anywhere a run of more foreign words than a paraphrase has.
     """
-    words = content_words(text, ground)
+    words = _words_to_judge(text, ground)
     found = [clause for clause in _clauses(text) if _is_foreign(clause, words)]
     parts = [(clause.start, clause.end) for clause in found]
     opening = {clause.start for clause in _clauses(text) if clause.join in _ADDING_JOINS}
@@ -250,12 +256,18 @@ def without_foreign_clauses(text: str, ground: str) -> str:
     verb depends on it stays.
     """
     while True:
-        words = content_words(text, ground)
+        words = _words_to_judge(text, ground)
         clauses = _clauses(text)
         place = next((i for i in range(len(clauses)) if _is_removable(text, clauses, i, words)), None)
         if place is None:
             return text
         text = _remove_clause(text, clauses, place)
+
+
+def _words_to_judge(text: str, ground: str) -> list[Word]:
+    """Return the content words without those for the user: "not even the user" is "not even me"."""
+    named = [found.span() for found in THE_USER.finditer(text)]
+    return [word for word in content_words(text, ground) if not any(start <= word.start < end for start, end in named)]
 
 
 def may_state_exception(text: str) -> bool:

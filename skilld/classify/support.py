@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from skilld.classify.clauses import content_words
+from skilld.classify.clauses import THE_USER, content_words
 from skilld.text import fold_case
 from skilld.values import value_class
 from skilld.words import (
@@ -92,12 +92,6 @@ MIN_OWN_SHARE = 0.5  # share of the change's content words that the quoted turn 
 _MIN_OWN_SHARE_BESIDE_SKILL = 0.34  # share of words and exact tokens, if a new number is the person's
 MIN_KNOWN_SHARE = 0.6  # share that the turn and the skill together must contain
 MIN_WRITTEN_SHARE = 0.8  # share of the content words of the written lines that must be known already
-# "The user", which the prompt asks for instead of "me" and "I"; in English it is no content word (`skilld/words.py`).
-_THE_USER = re.compile(
-    r"\b(?:(?:be)?nutzer(?:in|s)?|usu[aá]ri[oa]|l['\u2019](?:utilisat(?:eur|rice)|utente)|пользовател\w{1,2}|uživatel\w?|"
-    r"użytkownik\w{0,3}|người\s+dùng)\b|用户|用戶|使用者|ユーザー?|사용자",
-    re.IGNORECASE,
-)
 # The words of a request to write something down: that it be written, and where, but not what.
 _WRITTEN_DOWN = re.compile(
     r"(?<![a-z])(?:(?:claude|agents|gemini|qwen|skill)(?:\.\w{1,12})?\.mdc?|skills?|rules?|memory|instructions?|guidelines?"
@@ -154,7 +148,7 @@ def check_support(change: str, typed: str, skill: str, *, offer: str = "") -> Su
     take its content from there, and the result says so.
     """
     ground = normalize(f"{typed}\n{skill}\n{offer}")
-    others = _THE_USER.sub(" ", change)
+    others = THE_USER.sub(" ", change)
     foreign = [token for token in sorted(exact_tokens(change)) if not holds_token(token, ground)]
     foreign += [name for name in sorted(proper_names(others)) if not contains_name(name, ground)]
     if foreign:

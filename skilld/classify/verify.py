@@ -104,9 +104,10 @@ class _TurnJudge:
     ) -> tuple[Update, Support]:
         """Judge an update without the clauses that nobody said, if the rest can stand alone; otherwise as it is.
 
-        The result names the foreign clauses that remain. For a removal, the skill's words count as said.
+        The result names the foreign clauses that remain. Where a line is removed or changed, the skill's words count as
+        said.
         """
-        if update.kind is Kind.REMOVE_STEP and self._skill:
+        if update.kind in {Kind.REMOVE_STEP, Kind.CHANGE_STEP} and self._skill:
             ground = f"{ground}\n{self._known}"
         less = replace(update, change=without_foreign_clauses(update.change, ground))
         for one in (less, update):

@@ -91,6 +91,24 @@ def test_s5_a_clause_that_nobody_said_is_dropped(change: str) -> None:
     assert checked.update.change == "Put the ticket number first."
 
 
+def test_the_user_stands_for_me_and_counts_neither_way() -> None:
+    said = "the warehouse is off at night, nobody can resume it, not even me"
+    change = "The warehouse is off at night; nobody can resume it, not even the user."
+    (checked,) = _verdict(replace(UPDATE, change=change, quote=said), said).proposed
+    assert (checked.update.change, checked.beyond) == (change, ())
+    more = f"{change[:-1]}, so mail the user a copy."
+    (checked,) = _verdict(replace(UPDATE, change=more, quote=said), said).proposed
+    assert checked.update.change == change or checked.beyond
+
+
+def test_a_changed_line_keeps_what_it_says_besides() -> None:
+    skill = SkillDoc(1, "patterns", "/p/SKILL.md", "# Patterns\n\n- Export by typst to PDF, A4 and Letter.\n")
+    said = "patterns as A4 only, nobody prints the Letter"
+    update = replace(UPDATE, change="Export by typst, patterns as A4 only.", quote=said)
+    (checked,) = _verdict(replace(update, kind=Kind.CHANGE_STEP), said, skill=skill).proposed
+    assert (checked.update.change, checked.beyond) == (update.change, ())
+
+
 def test_s5_an_assent_carries_no_clause_the_agent_did_not_offer() -> None:
     offer = "[Shall I put the ticket number first in every entry?]"
     update = replace(UPDATE, change="Put the ticket number first, then forward notes.", quote="yes, always", turn=2)
