@@ -123,7 +123,7 @@ def judge_branch(subject: Change, view: BranchView) -> Observation:
     if not subject.is_in(text):
         note = rewritten_note(subject, view.file.commits, text)
         return replace(verdict, note=note) if note else _without_lines(subject, view)
-    if not subject.holds(text):
+    if not (subject.holds(text) or subject.holds_but_numbers(text)):
         return replace(verdict, note=verdict.note or CHANGED_NOTE)
     return verdict
 
@@ -144,7 +144,8 @@ def _judge_commits(subject: Change, view: BranchView) -> Observation:
         if how:
             landings.add(sighting.oid)
             alone = subject.is_known and how == "named" and sighting.proposals == (subject.id,)
-            edited = alone and sighting.signature != subject.signature
+            # What skilld committed itself may have another number or heading there than on the staging branch.
+            edited = alone and sighting.oid != subject.landed and sighting.signature != subject.signature
             verdict = Observation(subject.id, GitStatus.LANDED, sighting.oid, how, EDITED_NOTE if edited else "")
         elif sighting.reverts & landings or (verdict.seen is GitStatus.LANDED and subject.id in sighting.undoes):
             takings.add(sighting.oid)

@@ -5,6 +5,7 @@ While lines are in such a place, the person has not thrown them away. Reads only
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -38,6 +39,7 @@ _STASH = "refs/stash"
 _MAX_STASHES = "--max-count=100"
 _MAX_COMMITS = "--max-count=300"
 _MAX_STAGED = "--max-count=1000"
+_STEP_NUMBER = re.compile(rb"(?m)^([ \t]*)\d{1,9}[.)](?=[ \t])")
 NO_CHANGE: Signature = ((), ())
 
 
@@ -77,6 +79,11 @@ class Change:
     def holds(self, text: bytes | None) -> bool:
         """Whether a text contains all of the change."""
         return text is not None and line_diff.contains_change(text, self.before or b"", self.after or b"")
+
+    def holds_but_numbers(self, text: bytes) -> bool:
+        """Whether a text contains all of the change if the numbers of steps do not count."""
+        texts = (_STEP_NUMBER.sub(rb"\1-", one) for one in (text, self.before or b"", self.after or b""))
+        return line_diff.contains_change(*texts)
 
     def is_made_in(self, text: bytes | None) -> bool:
         """Whether a text contains all of the change, and is not another text altogether."""

@@ -599,3 +599,26 @@ def test_a_heading_that_was_put_above_text_goes_again(life: ProposalLife) -> Non
     life.accept()
     life.revert()
     assert life.person.skill.read_text() == TEXT
+
+
+@pytest.mark.parametrize("kind", ["heading", "number"])
+def test_what_skilld_fits_to_the_branch_is_no_edit_of_the_persons(life: ProposalLife, kind: str) -> None:
+    """The first proposal brings the heading, or the step before, on the staging branch; the branch has neither."""
+    steps = "# Release\n\n1. Run the tests.\n2. Push the tag.\n"
+    if kind == "heading":
+        anchor, one, other = "Keep the changelog short.", "\n## More\n\n- Sign it.", "\n## More\n\n- Lint it."
+    else:
+        life.person.commit("Steps.", {SKILL: steps})
+        anchor, one, other = "1. Run the tests.", "2. Sign it.", "2. Lint it."
+    life.offer("p1", anchor, one)
+    life.offer("p2", anchor, other)
+    life.accept("p2")
+    assert life.observe("p2") == ("accepted", "")
+    life.accept("p1")
+    assert (life.observe("p1"), life.observe("p2")) == (("accepted", ""), ("accepted", ""))
+    life.revert("p1")
+    assert life.observe("p2") == ("accepted", "")
+    life.person.git("reset", "--quiet", "--hard", "HEAD~2")
+    life.person.skill.write_text(life.person.skill.read_text().replace("Lint it.", "Lint it with ruff."))
+    life.person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    assert life.observe("p2") == ("accepted", "edited by you")
