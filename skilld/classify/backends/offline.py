@@ -27,6 +27,7 @@ from skilld.classify.offline.detector import (
 )
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.likely import LIKELY_ALONE, weigh
+from skilld.classify.offline.one_place import is_of_one_place
 from skilld.classify.offline.phrasing import (
     Phrase,
     is_fragment,
@@ -115,7 +116,9 @@ class Offline:
                 matches += [one for one in practices if one is not None]
                 stated = [one for one in find_statements(message.text, agent) if is_about_line(one, skills, agent[-1:])]
                 matches += _without_overlaps(stated, matches)
-            weighed = weigh(matches, message.text, agent, alone=not skills)
+            weighed = [
+                one for one in weigh(matches, message.text, agent, alone=not skills) if not is_of_one_place(one, skills)
+            ]
             matches = talk.without(
                 message.text, [one for one in weighed if not (rules_are_loaded and refers_to_rule_file(one))]
             )

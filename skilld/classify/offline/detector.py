@@ -237,9 +237,11 @@ def _read_turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
 
 
 def _match_practice(clause: Clause, turn: _Turn) -> Match | None:
-    bare = fold(clause.text)
-    of_now = _CONSEQUENCE.match(clause.text) or any(one.tasks_behind.search(bare) for one in turn.languages)
-    found = None if clause.question or of_now else _match_practice_part(clause, turn)
+    bare, alone = fold(clause.text), min((one.without_task(clause.text) for one in turn.languages), key=len)
+    of_now = alone != clause.text and not any(one.always.search(alone) for one in turn.languages)
+    if clause.question or of_now or _CONSEQUENCE.match(clause.text):
+        return None
+    found = _match_practice_part(replace(clause, text=alone), turn)
     return None if found is None or is_vetoed(bare, turn.languages) else found
 
 
@@ -397,7 +399,7 @@ def _is_report(cue: Cue, clause: Clause, rest: str, language: Language, turn: _T
     """Whether a clause with a lasting cue says what a product does, or only what is or will be."""
     if cue in _TIME_CUES and only_tells(rest, language):
         return True
-    if cue is Cue.CONVENTION and language.tasks_behind.search(rest):  # "we use Redis instead of Memcached, migrate it"
+    if cue is Cue.CONVENTION and language.has_task(rest):  # "we use Redis instead of Memcached, migrate it"
         return not has_negation(rest)
     if cue is Cue.LASTING and language.requires.match(rest) and not language.frames.search(rest):
         return is_about_product(rest, turn.languages)  # "the number must go up for every new invoice"
@@ -433,7 +435,7 @@ def _without_reasons(bare: str, match: Match) -> str:
 def make_match(clause: Clause, text: str, language: Language, cue: Cue, strength: float) -> Match:
     """Return the match of a clause, quoted from `text`, without its opener."""
     quote = text[clause.start : clause.start + len(clause.text)]
-    said = language.tasks_behind.sub("", quote[opener_end(clause.text, language) :])
+    said = language.without_task(quote[opener_end(clause.text, language) :])
     return Match(quote, said, clause.start, clause.question, language, cue, strength)
 
 

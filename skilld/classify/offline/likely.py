@@ -66,7 +66,7 @@ def weigh(matches: Sequence[Match], text: str, agent_texts: Sequence[str], *, al
 def _match(clause: Clause, text: str, likely: float, previous: Clause | None) -> Iterator[Match]:
     """Yield the match of a likely clause, unless it asks, holds for once, or takes something back."""
     quote, bare, found = text[clause.start : clause.start + len(clause.text)], fold(clause.text), likely_languages(text)
-    of_now = any(one.corrects.match(bare) or one.tasks_behind.search(bare) for one in found)
+    of_now = any(one.corrects.match(bare) or one.has_task(bare) for one in found)
     language = likely_languages(quote)[0]
     said = quote[opener_end(clause.text, language) :]
     if not (clause.question or of_now or is_vetoed(bare, found)) and content_stems(said) - language.saying:

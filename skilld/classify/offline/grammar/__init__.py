@@ -231,6 +231,28 @@ class Language:
         return self._listed("task_behind", r"[,;–—-]\s*(?:", r")\s*[.!]*$")
 
     @cached_property
+    def named_tasks(self) -> Caseless:
+        """A statement that is no condition, before a task on a thing by its name: "..., update the diagram"."""
+        return self._compiled(
+            r"^(?![^,;–—]*\b<upon>\b)[^,;–—]{3,100}?(?=(?:[,;–—]| - | (?=so\b))\s*<task_on>\s*[.!]*$)"
+        )
+
+    @cached_property
+    def told_of_us(self) -> Caseless:
+        """The beginning of what "we" do."""
+        return self._listed("we_all", "^", r"\b")
+
+    def without_task(self, text: str) -> str:
+        """Return a statement without the task behind it, to which an order or a condition may belong."""
+        named = None if self.frames.search(text) else self.named_tasks.match(text)
+        ordered = named and self.commands.match(text) and not self.told_of_us.match(text)
+        return self.tasks_behind.sub("", text[: named.end()] if named and not ordered else text)
+
+    def has_task(self, text: str) -> bool:
+        """Whether a task stands behind a statement."""
+        return self.without_task(text) != text
+
+    @cached_property
     def requires(self) -> Caseless:
         """Words for what a thing must do; it is a product if no word of the work is near."""
         return self._listed("required", "", "")
