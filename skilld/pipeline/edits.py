@@ -85,11 +85,20 @@ def _space_operation(body: Sequence[Line], operation: Operation) -> Operation:
         anchor, end = [*anchor, ""], end + 1  # the blank line below a heading belongs to it
     below = body[end].text if end < len(body) else ""
     above = body[end - 1].text
-    if not is_item and above.strip():
+    if above.strip() and (not is_item or _starts_other_block(above, lines[0])):
         lines = ["", *lines]
-    if below.strip() and not (is_item and list_item(below)) and not below.startswith(_NO_BLANK_BEFORE):
+    same_list = is_item and list_item(below) and not _starts_other_block(lines[-1], below)
+    if below.strip() and not same_list and not below.startswith(_NO_BLANK_BEFORE):
         lines = [*lines, ""]
     return replace(operation, anchor="\n".join(anchor), text="\n".join(lines))
+
+
+def _starts_other_block(above: str, item: str) -> bool:
+    """Whether an item below a line is in another list than that, or below a table."""
+    one, other = list_item(above), list_item(item)
+    if one is None or other is None:
+        return above.startswith("|")
+    return one.indent == other.indent and one.marker[0].isdigit() != other.marker[0].isdigit()
 
 
 BY_ASSENT_FLAG = "the wording comes from something you agreed to, not from you"

@@ -55,6 +55,22 @@ def test_real_lasting_statements_are_rarely_flagged_and_never_refused() -> None:
 @for_each(
     ("typed", "added", "known"),
     [
+        ("글자는 strings.xml로 빼줘", "글자는 `strings.xml`로 뺀다.", True),
+        ("文言はstrings.xmlに入れて", "文言は`strings.xml`に入れる。", True),
+        ("文案放到strings.xml里", "文案放到 `strings.xml` 里。", True),
+        ("schreib es in die config.toml-Datei", "Schreib es in `config.toml`.", True),
+        ("schreib es in die config.toml-alt", "Schreib es in `config.toml`.", False),
+        ("글자는 strings.xml2로 빼줘", "글자는 `strings.xml`로 뺀다.", False),
+    ],
+)
+def test_a_particle_behind_a_file_does_not_hide_that_it_was_typed(typed: str, added: str, *, known: bool) -> None:
+    found = lint(b"# T\n\n- Commit it.\n", f"# T\n\n- Commit it.\n- {added}\n".encode(), typed)
+    assert ({one.rule for one in found} <= {"language"}) is known, [one.rule for one in found]
+
+
+@for_each(
+    ("typed", "added", "known"),
+    [
         ("run /skill:software-design-review on it", "Run /skill:software-design-review on the commits.", True),
         ("run /team:tools:lint on it", "Use `/team:tools:lint`, then go on.", True),
         ("run /skill:software-design-review on it", "Run /skill:deploy on the commits.", False),

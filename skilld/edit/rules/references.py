@@ -20,6 +20,7 @@ from skilld.edit.tokens import (
     is_command,
 )
 from skilld.text import fold_case, word_set
+from skilld.words import space_scripts
 
 # Lint family T-11: links, images and web addresses that load, run, deceive or carry something away.
 
@@ -177,12 +178,16 @@ _SENTENCES = {
 }
 
 
+# "config.toml-Datei" names the file, "config.toml-old" another one.
+_END_OF_NAME = r"(?![\w@]|-(?!(?:datei|file|ordner|skript|script|bestand)\w{0,3}\b)|[.:]\w)"
+
+
 def check_evidence(change: Change) -> Iterator[Finding]:
     """Refuse every concrete thing that neither the person's words nor the skill contain."""
-    sources = (fold_case(change.evidence), fold_case(change.old_text))
+    sources = (_comparable(change.evidence), _comparable(change.old_text))
 
     def known(token: str) -> bool:
-        pattern = re.compile(r"(?<![\w-])" + re.escape(fold_case(token)) + r"(?![\w@-]|[.:]\w)")
+        pattern = re.compile(r"(?<![\w-])" + re.escape(_comparable(token)) + _END_OF_NAME)
         return any(pattern.search(source) for source in sources)
 
     for what, tokens in _concrete_things(change, known):
@@ -192,6 +197,10 @@ def check_evidence(change: Change) -> Iterator[Finding]:
     seen = bare_words(sources)
     for code in (*(span for span in change.spans if is_command(span)), *change.code):
         yield from _check_code(PROMPT.sub("", code).strip(), known, seen)
+
+
+def _comparable(text: str) -> str:
+    return fold_case(space_scripts(text))  # "strings.xml로", "README.mdに"
 
 
 def _concrete_things(change: Change, known: _IsKnown) -> Iterator[tuple[str, Iterator[str]]]:
