@@ -291,3 +291,8 @@ def find_phrases(change: Change, phrases: Iterable[Phrase], text: str) -> Iterat
 
 
 DISREGARD = verbs("ignore disregard forget override bypass dismiss neglect")
+# After "test": neither "the test customers" nor "the test postgres" is a test.
+NOT_FOR_TESTS = (
+    r"(?!\s+(?:account|bucket|card|cluster|container|customer|data|database|db|device|entr(?:y|ie)|env|environment|email"
+    r"|instance|key|mysql|order|page|postgres(?:ql)?|record|redis|row|server|sqlite|tenant|user)s?\b)"
+)

@@ -291,6 +291,12 @@ def test_t14_only_what_guards_something_is_a_safeguard(line: str, rule: str) -> 
     assert [found.rule for found in lint(skill_with_bullet(line), SKILL, "")] == [rule]
 
 
+@for_each(("section", "rule"), [("no safeguard", "instruction-removed"), ("safeguards", "guard-removed")])
+def test_t14_taste_is_told_from_what_protects(section: str, rule: str) -> None:
+    for line in table_texts("lint", section):
+        assert [found.rule for found in lint(skill_with_bullet(line), SKILL, "")] == [rule], line
+
+
 def test_t14_strengthening_or_moving_a_rule_passes() -> None:
     assert lint_replacement("- Keep it short.", "- Always keep it short.") == {}
     assert (

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
-from skilld.edit.change import Change, Finding, flag, refuse
+from skilld.edit.change import NOT_FOR_TESTS, Change, Finding, flag, nouns, refuse, verbs
 from skilld.edit.tokens import FILE_ENDING
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import SkillFile, parse
@@ -62,12 +62,12 @@ def _is_question(text: str) -> bool:
 # Lint family T-14: an edit that removes or weakens a rule. The person may have asked for just that, so it is flagged,
 # never refused; it is never applied without review.
 
-_BAN_PATTERN = re.compile(
+_BAN = (
     r"\b(?:never|don['’]?t|do not|must not|mustn['’]?t|may not|cannot|can['’]?t|shall not|should not|shouldn['’]?t"
     r"|avoid|forbidden|prohibited|refuse|not allowed|no longer than|at most|only if|only after|unless|without|nunca"
-    r"|jamais|niemals|nie)\b",
-    re.IGNORECASE,
+    r"|jamais|niemals|nie)\b"
 )
+_BAN_PATTERN = re.compile(_BAN, re.IGNORECASE)
 _DEMAND_PATTERN = re.compile(
     r"\b(?:always|must|required?|ensure|make sure|confirm|ask|approv\w+|review\w*|verif\w+|validat\w+|check\w*"
     r"|test\w*|lint\w*|back ?up|sign\w*|encrypt\w*|sanitiz\w+|escap\w+|audit\w*|warn\w*|stop|abort|siempre|immer"
@@ -76,18 +76,41 @@ _DEMAND_PATTERN = re.compile(
 )
 # Words of an order that guards nothing: "always sort the imports", "put factories in tests/".
 _ONLY_STANDING = re.compile(r"\b(?:always|siempre|immer|toujours)\b|\bin `?tests?\b\S*", re.IGNORECASE)
-# A ban that has nothing but such words is about taste: "do not put TODO comments everywhere".
-_STYLE_WORD_LIST = (
-    "abbreviation adjective adverb apostrophe banner brace bracket bullet cap capital comma comment dash docstring"
-    " emoji exclamation filler heading headline jargon mark newline one-liner parenthese prefix prose quote semicolon"
-    " smiley space suffix superlative tab ternary todo underscore"
+# What protects the person: that the agent asks, tests, checks, reviews or keeps a record. Not "the check-in page", "the
+# review count", "close it with Escape".
+_ASSURANCE = re.compile(
+    r"\b(?:confirm\w*|ask|approv\w+|verif\w+|validat\w+|lint\w*|back(?:s|ed|ing)? ?up|backups?|encrypt\w*|sanitiz\w+"
+    r"|warn\w*|abort|stop(?= *(?:and|at once|before|if|immediately|when|$|[.,;:]))|log (?:all|each|every)"
+    r"|check(?!box|mark|out)\w*(?!-(?:in|mark|out)| ?marks?\b)|escap(?:e|es|ed|ing)(?! (?:closes|is|key|quits)\b)"
+    r"|(?:audit|review)(?:s|ed|ing|ers?)?"
+    r"(?! (?:card|column|count|form|list|page|score|section|star|tab|table|widget)s?\b)"
+    r"|sign(?:s|ed|ing)? (?:all|and|commits|each|every|it|off|our|releases|tags|the|your)"
+    rf"|(?:let|show|tell|wait for) (?:me|us)|tests?{NOT_FOR_TESTS}|tested|testing)\b"
+    r"|\b(?:commits?|releases?|tags?) [^.\n]{0,20}\bsigned\b",
+    re.IGNORECASE,
 )
-_PLAIN_WORD_LIST = (
-    "a an and any anywhere be blank by code double each em ever every everywhere excessive extra fancy file for"
-    " function have here in inline leave line list long make many method more most much need new of on or over point"
-    " put section short single so the their this too trailing unnecessary unneeded use write you your add"
+# What can do harm once it is no longer forbidden or conditional; the rest is taste: "never use default exports", "no
+# capital in commit messages".
+_RISK = (
+    verbs(
+        "accept allow approve bypass change clean commit deploy delete destroy disable disclose discard drop edit"
+        " erase execute expose force grant hard-code ignore install kill leak log mention merge migrate modify"
+        " overwrite publish purge push rebase release remove rename reset restart reveal revert rewrite run send share"
+        " skip store suppress swallow touch truncate trust uninstall upgrade upload wipe"
+    )
+    + "|"
+    + nouns(
+        "address admin backup certificate client cookie CORS credential customer data database dependency e-?mail eval"
+        " exec hook host HTTP innerHTML key licen[cs]e main master MD5 migration package password permission personal"
+        " phone pickle prod production root schema script secret server SHA-?1 shell SQL sudo token user"
+    )
 )
-_STYLE_WORDS, _PLAIN_WORDS = (frozenset(words.split()) for words in (_STYLE_WORD_LIST, _PLAIN_WORD_LIST))
+_NO_RISK = r"(?! (?:bod(?:y|ies)|column|heading|menu|message|name|note|page|subject|title)s?\b)"
+_RISKY_BAN = re.compile(
+    rf"(?:{_BAN})[^.\n]{{0,80}}?(?:{_RISK}){_NO_RISK}|(?:{_RISK})[^.\n]{{0,80}}?\b(?:only (?:after|if)|unless)\b"
+    r"|\b(?:nunca|jamais|niemals|nie)\b",
+    re.IGNORECASE,
+)
 _HEDGE_PATTERN = re.compile(
     r"\b(?:usually|normally|generally|preferably|ideally|if (?:possible|needed|convenient|time|you want|unsure)"
     r"|when(?:ever)? (?:possible|convenient|needed)|optional(?:ly)?|may|might|can|could|consider|try to"
@@ -107,8 +130,7 @@ def check_guards(change: Change) -> Iterator[Finding]:
             continue
         looked_for += 1
         heir = _find_replacement(text, change.added) if looked_for <= _MAX_LINES else None
-        bans = _BAN_PATTERN.search(text) and not _is_taste(text)
-        guards = bool(bans or _DEMAND_PATTERN.search(_ONLY_STANDING.sub(" ", text)))
+        guards = _RISKY_BAN.search(text) or _ASSURANCE.search(_ONLY_STANDING.sub(" ", text))
         if heir is None:
             rule, what = ("guard-removed", "a safeguard") if guards else ("instruction-removed", "an instruction")
             yield flag(rule, f"It removes {what}", text)
@@ -120,13 +142,6 @@ def check_guards(change: Change) -> Iterator[Finding]:
 def _is_own_heading(text: str) -> bool:
     """Whether a line is the heading that skilld adds, and that goes with its last line."""
     return text.startswith("#") and is_default_title(text)
-
-
-def _is_taste(text: str) -> bool:
-    """Whether a ban is only about how code or text looks."""
-    words = {word.casefold() for word in re.findall(r"[\w-]*\w", _BAN_PATTERN.sub(" ", text))}
-    kinds = {word if word in _PLAIN_WORDS else word.removesuffix("s") for word in words}
-    return not kinds.isdisjoint(_STYLE_WORDS) and kinds <= _STYLE_WORDS | _PLAIN_WORDS
 
 
 def _is_opposite(old: str, new: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from skilld.edit.change import DISREGARD, Change, Finding, find_phrases, flag, near, nouns, phrase, verbs
+from skilld.edit.change import DISREGARD, NOT_FOR_TESTS, Change, Finding, find_phrases, flag, near, nouns, phrase, verbs
 from skilld.markdown.structure import sections
 from skilld.text import fold_case, word_set
 
@@ -90,13 +90,47 @@ _NOT_AS_TYPE = (
     r"\s*(?:[.,;)\n]|$))"
 )
 _NOT = r"\b(?:do not|don['’]?t|never|without|avoid|no need to|not)\s+(?:ever\s+)?(?:to\s+)?"
-_NOT_TELLING = rf"{_NOT}(?!{_KEEPING_PRIVATE})" + verbs(
+# How a page looks hides nothing: "do not show the sidebar to users who are logged out".
+_DRAWING = (
+    r"(?:show|display)\s+(?:(?:the|an?|any|its|this)\s+)?(?:(?!warn|err|alert|fail|confirm|consent|permi|secur|approv)\w+\s+)?"
+    + nouns(
+        "avatar badge banner button caption cursor footer header icon loader logo menu placeholder"
+        " progress_bar scrollbar sidebar skeleton spinner splash_screen tab thumbnail toolbar tooltip"
+    )
+)
+_NOT_TELLING = rf"{_NOT}(?!{_KEEPING_PRIVATE}|{_DRAWING})" + verbs(
     "mention tell inform notify alert show reveal disclose report display log warn"
 )
 _NOT_ASKING = _NOT + verbs("ask prompt bother confirm")
 _PEOPLE = nouns("user person human anyone anybody owner customer confirmation permission approval")
+# What is given up in "without asking for a size" is no say, and in "without waiting for the mail" no check.
+_SAY = (
+    rf"(?:{_PEOPLE}|"
+    + nouns(
+        "consent go-?ahead ok okay sign-?off agreement blessing review feedback opinion input decision answer reply"
+        " response yes reason authori[sz]ation clearance password passphrase passcode PIN login credential token key"
+        " code author boss colleague lead maintainer manager reviewer team vote"
+    )
+    + ")"
+)
+_CHECKED = nouns("check test CI build green pipeline hook lint(?:er)? verification validation result backup scan")
+_FOR_A = r"\s+for\s+(?:an?|another|its|more|the|their)\s+"
+_FOR_A_THING = rf"{_FOR_A}(?!(?:[\w'’-]+\s+){{0,3}}{_SAY})\w"
+_FOR_NO_CHECK = rf"{_FOR_A}(?!(?:[\w'’-]+\s+){{0,3}}(?:{_SAY}|{_CHECKED}))\w"
 # "Don't tell me what it does" is a wish for brevity; "don't ask me" gives up a say.
 _NOT_WARNING_ME = _NOT + verbs("inform notify alert warn")
+
+# What a program or a page does by itself hides nothing that an agent does: "the kiosk boots silently", "load the images
+# in the background".
+_BY_ITSELF = (
+    "boot boots closes exits loads opens plays reconnects refreshes reloads renews restarts resumes runs starts"
+)
+_NOT_BY_ITSELF = "".join(rf"(?<!\b{verb} )" for verb in _BY_ITSELF.split())
+_IN_VIEW = "emulator images server servers simulator stay stays watcher"
+_NOT_SHOWN_BACKGROUND = (
+    "".join(rf"(?<!\b{word} )" for word in _IN_VIEW.split())
+    + r"\bin (?:the )?background\b(?! (?:colou?r|image|layer|of the (?:card|chart|hero|image|page|photo|slide))\b)"
+)
 
 _WITHOUT = r"\bwithout (?:(?:first|ever|any|further|prior|even)\s+)?"
 
@@ -159,8 +193,11 @@ _PHRASES = (
         near(_NOT_TELLING, _PEOPLE, 40),
         near(_NOT_TELLING, r"\b(?:this|it|them|that)\b", 15),
         near(_NOT_WARNING_ME, r"\bme\b", 40),
-        r"\b(?:silently|secretly|quietly|covertly|stealthily|subtly|invisibly|discreetly|unnoticed)\b",
-        r"\bhidden from\b|\bin (?:the )?background\b|\bbehind the scenes\b|\binvisible to\b",
+        r"\b(?:secretly|covertly|stealthily|discreetly|unnoticed)\b",
+        rf"{_NOT_BY_ITSELF}\b(?:silently|quietly|invisibly)\b",
+        near(nouns("agent assistant claude codex model skill"), r"\b(?:silently|quietly|invisibly)\b"),
+        r"\bsubtly\b(?! (?:animated|colou?red|darker|highlighted|lighter|rounded|shaded|tinted)\b)",
+        rf"\bhidden from\b|{_NOT_SHOWN_BACKGROUND}|\bbehind the scenes\b|\binvisible to\b",
         near(
             r"\bso (?:that )?(?:the )?" + nouns("user person human customer"),
             r"(?:\b(?:not|never|unaware)\b|n['’]t\b)",
@@ -171,11 +208,12 @@ _PHRASES = (
     phrase(
         "conceals",
         "It acts without asking or checking",
-        near(_NOT_ASKING, _PEOPLE, 40),
+        near(_NOT_ASKING, rf"{_PEOPLE}(?!{_FOR_A_THING})", 40),
         near(_NOT_ASKING, r"\b(?:this|it|them|that)\b", 15),
         near(_NOT_ASKING, r"\bme\b", 40),
-        rf"{_WITHOUT}(?:verification|review|confirmation|approval"
-        r"|(?:ask|check|verify|validat|confirm|review|read|test|inspect|wait|scann)ing)\b",
+        rf"{_WITHOUT}(?:(?:verification|review|confirmation|approval"
+        rf"|(?:check|verify|validat|confirm|review|read|test|inspect|scann)ing)\b"
+        rf"|asking\b(?!{_FOR_A_THING})|waiting\b(?!{_FOR_NO_CHECK}))",
     ),
     phrase(
         "watches-person",
@@ -266,12 +304,8 @@ _CHECKS = nouns(
     " gitignore input output confirmation two-?factor 2FA MFA paywall captcha"
 )
 
-# Not writing tests first does not abolish them, nor is "the test customers" or "the test postgres" a test.
-_TEST = nouns("test") + (
-    r"(?!\s+(?:first|beforehand|up-?front|(?:account|bucket|card|cluster|container|customer|data|database|db|device"
-    r"|entr(?:y|ie)|env|environment|email|instance|key|mysql|order|page|postgres(?:ql)?|record|redis|row|server|sqlite"
-    r"|tenant|user)s?\b))"
-)
+# Not writing tests first does not abolish them.
+_TEST = nouns("test") + rf"(?!\s+(?:first|beforehand|up-?front)\b){NOT_FOR_TESTS}"
 # Someone who wants no Jest tests wants other ones.
 _TOOLS = "jest mocha jasmine vitest pytest unittest nose junit testng rspec cypress playwright selenium karma snapshot"
 _KINDS = "-driven -based -style parametrized parameterized"
