@@ -8,10 +8,10 @@ from skilld.cli.arguments import JSON, SKILL, UNASKED, YES, YES_UNUSED, Verb, ar
 
 _KEY = argument("key KEY", "the setting's name, as listed by `skilld config show`")
 _REPO = argument("--repo FOLDER", "the repository (default: the current one)", type=Path, default=Path())
-_SKILL_OR_FOLDER = argument("name NAME", "a skill's name or folder")
+_SKILL_OR_FOLDER = argument("name NAME", "a skill's name or path")
 _OFFERED = "through mcp, sync, suggest, chat and recommend"
 _SKILLS_MEANT = (
-    argument("names NAME*", "a skill's name or folder"),
+    argument("names NAME*", "a skill's name or path"),
     argument("--all", "all the skills you have now"),
     argument("--custom", "all your own skills and project skills, but not plugin skills"),
 )
@@ -129,7 +129,7 @@ SKILLS = {
     "export": Verb(
         "skills.export.run",
         "write skills to files that you can share, without secrets or sessions",
-        argument("names NAME+", "a skill's name or folder"),
+        argument("names NAME+", "a skill's name or path"),
         argument("-o --out FILE", "the file to write, or a folder for several skills"),
         argument("--format", "the format: yaml, or skill for a SKILL.md", choices=("yaml", "skill"), default="yaml"),
         argument("--with-evidence", "include the sessions, the author and, in yaml, your quotes"),
@@ -160,7 +160,7 @@ SKILLS = {
     "share": Verb(
         "skills.share.run",
         "preview skills, then push them to a branch that others can use, without personal data",
-        argument("names NAME+", "a skill's name or folder"),
+        argument("names NAME+", "a skill's name or path"),
         argument("--to REMOTE", "a remote of the skill's repository, or a URL", required=True),
         argument("--branch NAME", "the branch (default: skilld/share/NAME)", default=""),
         argument("--dry-run", "show what would be pushed without pushing it"),

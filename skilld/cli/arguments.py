@@ -149,7 +149,7 @@ def parse_counts(text: str) -> list[int]:
 
 JSON = argument("--json", "print one JSON document")
 PROJECT = argument("--project FOLDER", "the project's folder (default: the current one)", type=Path, default=Path())
-SKILL = argument("name NAME", "the skill's name, or its folder if two skills share the name")
+SKILL = argument("name NAME", "the skill's name or path")
 YES = argument("--yes", "do not ask for confirmation")
 YES_UNUSED = argument("--yes")  # accepted where nothing is asked
 UNASKED = argument("--unasked")  # started by the daemon

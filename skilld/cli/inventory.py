@@ -162,9 +162,9 @@ def listed_rows(store: Store, project: Path | None = None) -> list[LibraryRow]:
     return without_copies(wanted, project or common.current_folder())
 
 
-def find_skill(store: Store, given: str, session: str = "") -> LibraryRow:
+def find_skill(store: Store, given: str, session: str = "", *, whole: bool = False) -> LibraryRow:
     """Return the skill with this name or path, as `find_skill_or_none`, but raise SkilldError if there is none."""
-    found = find_skill_or_none(store, given, session)
+    found = find_skill_or_none(store, given, session, whole=whole)
     if found is None:
         _check_readable(given)
         _check_there(store, given)
@@ -189,7 +189,7 @@ def _check_there(store: Store, given: str) -> None:
     """Raise SkilldError if a skill of this name, or in this folder, is archived, in the trash, or only proposed."""
     title, shown, archive = "No such skill", common.as_text(given), common.places().archive
     for one in archived_skills(archive):
-        if one.name == given or one.origin == _typed_folder(given):
+        if one.name == given or one.origin == typed_folder(given):
             raise SkilldError(title, f"{shown} is archived", f"To bring it back: {restore_command(one, archive)}")
     if back := way_out_of_trash(store, given):
         raise SkilldError(title, f"{shown} is in the trash", f"To bring it back: {back}")
@@ -198,7 +198,8 @@ def _check_there(store: Store, given: str) -> None:
             raise SkilldError(title, f"{shown} is only proposed", f"To decide: skilld review {proposal.id}")
 
 
-def _typed_folder(given: str) -> Path:
+def typed_folder(given: str) -> Path:
+    """Return the folder that the person typed, which may be gone."""
     with suppress(OSError, RuntimeError, ValueError):  # "~" of an unknown user, a working folder that is gone
         return Path(given).expanduser().absolute()
     return Path(given)
@@ -207,7 +208,7 @@ def _typed_folder(given: str) -> Path:
 def way_out_of_trash(store: Store, given: str) -> str:
     """Return the command that brings back a deleted skill for which something was proposed, "" if there is none."""
     archive, trash = common.places().archive, trash_folder(common.home(), common.places().data.parent, sys.platform)
-    meant = _typed_folder(given)
+    meant = typed_folder(given)
     for folder in sorted({Path(one.path).parent for one in store.proposals.all()}):
         if (folder.name == given or folder == meant) and not os.path.lexists(folder):
             return way_back(folder, archive, trash)
@@ -222,8 +223,8 @@ def no_such_skill(given: str, known: Iterable[str]) -> SkilldError:
     return SkilldError("No such skill", cause, "List them: skilld skills list")
 
 
-def find_skill_or_none(store: Store, given: str, session: str = "") -> LibraryRow | None:
-    """Return the skill with this name, or at this path of a folder or SKILL.md, if there is one.
+def find_skill_or_none(store: Store, given: str, session: str = "", *, whole: bool = False) -> LibraryRow | None:
+    """Return the skill with this name, or with this path: of its folder, its SKILL.md, or unless `whole` a file in it.
 
     Of several with that name, return the one that `session` used, and of one skill in several work trees of a
     repository the one here, or else in the main one. Raises UsageError with the choices if that leaves several: the
@@ -231,7 +232,7 @@ def find_skill_or_none(store: Store, given: str, session: str = "") -> LibraryRo
     """
     from skilld.library.work_trees import without_copies
 
-    path = _skill_file(given)
+    path = _skill_file(given, whole=whole)
     rows = library_rows(store, path)
     named = [row for row in rows if row.name == given.rstrip("/")] or [row for row in rows if row.path == path]
     named = [row for row in named if session in row.uses.sessions] or named
@@ -285,8 +286,10 @@ def row_json(row: LibraryRow) -> dict[str, Any]:
     }
 
 
-def _skill_file(given: str) -> Path | None:
-    """Return the SKILL.md at a path, given directly or by its folder; None if there is none."""
+def _skill_file(given: str, *, whole: bool) -> Path | None:
+    """Return the SKILL.md at a path, in it, or unless `whole` in the nearest folder above it; None if there is none."""
     path = common.path_or_none(given)
-    there = (path, path / FILE) if path else ()
-    return next((file.resolve() for file in there if os.path.isfile(file)), None)  # noqa: PTH113 - raises nothing
+    if path is None or not (given and os.path.exists(path)):  # noqa: PTH110 - raises nothing
+        return None
+    there = (path, path / FILE) if whole else (path / FILE, *(folder / FILE for folder in path.parents))
+    return next((file.resolve() for file in there if file.name == FILE and os.path.isfile(file)), None)  # noqa: PTH113

@@ -25,6 +25,7 @@ from skilld.proposals.current_work_tree import nearest_checkout
 from skilld.proposals.explain import Origin, find_origin, uncommitted_origin
 from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE, top_folder
 from skilld.proposals.remarks import describe_age, describe_doubt
+from skilld.skills.find import FILE
 from skilld.store import Store
 from skilld.text import truncate
 from skilld.types import OBSERVED_TURN, Proposal, Update
@@ -43,6 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.place and store.proposals.find(common.as_text(arguments.place)):
         raise UsageError("Expected FILE:LINE", f"{arguments.place} is a proposal", f"skilld show {arguments.place}")
     refresh_or_warn(store)
+    arguments.place = _file_meant(arguments.place)
     if _is_file(arguments.place):
         path = Path(arguments.place).expanduser().resolve()
         lines = _added_lines(path, _accepted_for(store, path))
@@ -96,6 +98,12 @@ def _is_file(given: str) -> bool:
         return Path(given).expanduser().is_file()
     except (OSError, RuntimeError, ValueError):
         return False
+
+
+def _file_meant(given: str) -> str:
+    """Return the SKILL.md of a skill whose folder was given, and anything else as it was given."""
+    file = f"{given.rstrip('/')}/{FILE}"
+    return file if given and _is_file(file) else given
 
 
 def _added_lines(path: Path, proposals: Iterable[Proposal]) -> list[_Line]:

@@ -11,6 +11,7 @@ import pytest
 
 from faults.model import program_with
 from skilld.git.managed_repos import track_in_managed
+from support.in_process import run_in_process
 from support.in_process_program import InProcessProgram
 from support.lessons import HOSTS, LINKS, RULE_LINES, TICKETS, Lessons
 from support.program import Program
@@ -181,6 +182,28 @@ def test_the_folder_tells_two_skills_of_one_name_apart(library: TaughtProject) -
     assert f"{library.project.skill_path.parent} (project)" in result.stderr
     assert library.program.json("skills", "show", str(mine))["text"].endswith("Mine.\n")
     assert library.program.run("skills", "show", "nosuch").returncode == 1
+
+
+def test_a_skill_is_found_by_any_path_in_it(library: TaughtProject) -> None:
+    folder = library.home / ".claude/skills/greet"
+    (folder / "references").mkdir()
+    (folder / "references/notes.md").write_text("Be kind.\n")
+    for given in ("~/.claude/skills/greet", "references", "references/notes.md", ".", "../SKILL.md", "../../greet/"):
+        start = folder / "references" if given.startswith(".") else folder
+        shown = run_in_process(["skills", "show", given, "--json"], start, library.program.environment)
+        assert json.loads(shown.stdout)["path"] == str(folder / "SKILL.md"), given
+    for given in (str(folder.parent), "references/nosuch.md", "../tidy/../nosuch"):
+        assert run_in_process(["skills", "show", given], folder, library.program.environment).returncode == 1, given
+    for verb in (["delete", "--yes"], ["archive"]):
+        refused = library.program.run("skills", *verb, str(folder / "references"))
+        assert (refused.returncode, "No such skill" in refused.stderr) == (1, True)
+    assert library.program.run("skills", "archive", str(folder)).returncode == 0
+    library.program.run("accept", library.one)
+    listed = library.program.run("why", str(library.project.skill_path.parent)).stdout
+    assert listed.startswith(f"{library.project.skill_path}:")
+    restored = library.program.run("skills", "restore", str(folder))
+    assert restored.stdout == "Restored greet: ~/.claude/skills/greet\n"
+    assert (folder / "references/notes.md").read_text() == "Be kind.\n"
 
 
 def test_the_history_is_the_one_of_git(library: TaughtProject) -> None:

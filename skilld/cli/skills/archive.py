@@ -31,7 +31,7 @@ def _find_movable(name: str, title: str) -> tuple[Store, LibraryRow]:
 
     scrub_environment()
     store = common.store()
-    row = inventory.find_skill(store, name)
+    row = inventory.find_skill(store, name, whole=True)
     archive.check_movable(row.skill, _skill_folders(row.skill.project), title)
     return store, row
 
@@ -108,7 +108,7 @@ def _row_json(one: ArchivedSkill) -> dict[str, str]:
 
 
 def _find_archived(there: list[ArchivedSkill], given: str) -> ArchivedSkill:
-    found = [one for one in there if given in {one.name, one.entry.name}]
+    found = [one for one in there if given in {one.name, one.entry.name} or one.origin == inventory.typed_folder(given)]
     if not found:
         with closing(common.store_or_empty()) as opened:
             back = inventory.way_out_of_trash(opened, given)
