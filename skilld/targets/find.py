@@ -176,7 +176,9 @@ def _named_targets(
             refs += _editable_refs([one], kind, top, session.agent, others)
     if not refs and own and name == _LOCAL_NAME and session.agent == "claude-code":
         path = root / _LOCAL_NAME
-        made = SkillRef(_LOCAL_NAME, str(path), kind=TargetKind.INSTRUCTIONS, agents=(session.agent,), absent=True)
+        front = _imports(_hidden_by(session, path), root)
+        kind = TargetKind.INSTRUCTIONS
+        made = SkillRef(_LOCAL_NAME, str(path), kind=kind, agents=(session.agent,), absent=True, front=front)
         refs += [] if os.path.lexists(path) else [made]
     return [replace(ref, on_order=True) for ref in refs]
 
@@ -288,10 +290,13 @@ def _instruction_targets(
         name = _instruction_name(session, root, others)
         readers = (agent, *(other for other in others if name in ADAPTERS[other].INFO.instructions))
         absent = SkillRef(name, str(root / name), kind=TargetKind.INSTRUCTIONS, agents=readers, absent=True)
+        if not os.path.lexists(absent.path) and name == NATIVE_NAMES.get(agent):
+            absent = replace(absent, front=_imports(_hidden_by(session, root / name), root))
         if (blank := _blank_file(root / name, root)) is not None:
             return [replace(absent, path=blank, absent=False)], ""
         outside = next((f"{basename(one.path)} points outside the project through a symlink" for one in loaded), "")
-        why = outside or (_unloaded_reason(root / name) if os.path.lexists(absent.path) else "")
+        there = os.path.lexists(absent.path)
+        why = outside or (_unloaded_reason(root / name) if there else _hiding_reason(session, root / name, others))
         return ([], why) if why else ([absent], "")
     imported = [one for one in context.files if one.via == nearest.path and basename(one.path) == SHARED_NAME]
     chain = [*(one for one in imported if context.is_inside(one)), nearest]
@@ -326,10 +331,12 @@ def _unloaded_reason(path: Path) -> str:
 def _instruction_name(session: WorkingSession, root: Path, others: Mapping[str, Context]) -> str:
     """Return the name of the instruction file to create: one that every agent in the project reads.
 
-    If there is none (Gemini CLI does not read AGENTS.md by default), it must be one that the session's agent reads.
+    If there is none (Gemini CLI does not read AGENTS.md by default), it must be one that the session's agent reads; if
+    its own would hide the AGENTS.md of a subfolder, AGENTS.md too.
     """
     native = NATIVE_NAMES.get(session.agent, SHARED_NAME)
-    if all(NATIVE_NAMES.get(other, SHARED_NAME) == native for other in others):
+    alike = all(NATIVE_NAMES.get(other, SHARED_NAME) == native for other in others)
+    if alike and not any(one.scope is FileScope.NESTED for one in _hidden_by(session, root / native)):
         return native
     made = str(root / SHARED_NAME)
     loads = context_of(
@@ -342,6 +349,35 @@ def _instruction_name(session: WorkingSession, root: Path, others: Mapping[str, 
         untouched=False,
     )
     return SHARED_NAME if any(one.path == made and one.entered for one in loads.files) else native
+
+
+def _hiding_reason(session: WorkingSession, made: Path, others: Iterable[str]) -> str:
+    """Return why a new file must not be made: it would hide one from another agent, which cannot import it."""
+    for other in others:
+        hidden = [] if NATIVE_NAMES.get(other) else _hidden_by(session, made, other)
+        if file := next((one for one in hidden if one.scope is FileScope.PROJECT), None):
+            title = ADAPTERS[other].INFO.title
+            return f"{title} would no longer load {basename(file.path)} here if there were an {made.name}"
+    return ""
+
+
+def _hidden_by(session: WorkingSession, made: Path, agent: str = "") -> list[LoadedFile]:
+    """Return the files that the newest client of an agent, by default the session's, would not load beside `made`.
+
+    Claude Code loads AGENTS.md only where there is no CLAUDE.md; an older one, which loads none, will be updated.
+    """
+    before, after = (
+        context_of(agent or session.agent, "", session.cwd, session.home, environment=session.environment, files=files)
+        for files in (Disk(), _DiskWithFile(str(made)))
+    )
+    kept = {one.real for one in after.files}
+    return [one for one in before.files if one.real not in kept and not one.via]
+
+
+def _imports(hidden: Sequence[LoadedFile], root: Path) -> str:
+    """Return the first lines of a new file in `root` by which it imports those that it would hide there."""
+    paths = [one.path for one in hidden if one.scope is FileScope.PROJECT and within(one.path, str(root))]
+    return "".join(f"@{path[len(str(root)) + 1 :]}\n" for path in paths) + ("\n" if paths else "")
 
 
 class _DiskWithFile(Disk):

@@ -140,6 +140,20 @@ def test_agents_md_is_the_target_if_the_client_reads_only_that(home: Path, tmp_p
     assert proposal["path"] == str(project.root / "AGENTS.md")
 
 
+def test_a_new_claude_md_imports_agents_md(home: Path, tmp_path: Path, program: Program) -> None:
+    """A client that reads AGENTS.md would no longer do so beside a CLAUDE.md that an older one had needed."""
+    project = make_project(home, tmp_path, **{"AGENTS.md": GUIDE})
+    program.run("run", "--once")
+    assert teach(home, project, program, PNPM, version="2.1.197") == []
+    (made,) = teach(home, project, program, f"{PNPM}!", version="2.1.197")
+    assert (made["flags"], made["summary"]) == ([], "Always use pnpm, never npm, in this repository.")
+    program.run("accept", made["id"])
+    rules = "# Preferences\n\n- Always use pnpm, never npm, in this repository.\n"
+    assert (project.root / "CLAUDE.md").read_text() == f"@AGENTS.md\n\n{rules}"
+    loaded = program.json("context", "--project", str(project.root), "--agent", "claude-code")
+    assert [Path(one["path"]).name for one in loaded["agents"]["claude-code"]["files"]] == ["CLAUDE.md", "AGENTS.md"]
+
+
 def test_a_file_is_created_for_a_rule_said_in_two_sessions(home: Path, tmp_path: Path, program: Program) -> None:
     """(c): said once it waits; said in a second session it is proposed with both quotes, and the file is made."""
     project = make_project(home, tmp_path)

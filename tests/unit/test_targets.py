@@ -175,6 +175,36 @@ def test_a_file_is_created_for_an_agent_that_does_not_read_the_existing_one(root
     assert [ref.name for ref in found if ref.kind is TargetKind.INSTRUCTIONS] == ["AGENTS.md"]
 
 
+def test_a_new_claude_md_imports_the_agents_md_that_it_would_hide(root: Path) -> None:
+    _write(root / "AGENTS.md")
+    _write(root / "lib/AGENTS.md")
+    (ref,) = [ref for ref in _places(root, version="2.1.197").refs if ref.kind is TargetKind.INSTRUCTIONS]
+    assert (ref.name, ref.absent, ref.front) == ("CLAUDE.md", True, "@AGENTS.md\n\n")
+    session = WorkingSession("claude-code", root, root.parent / "home", {}, SessionWork("2.1.332"))
+    (named,) = [ref for ref in find_targets(session, ALL, named=("CLAUDE.local.md",)).refs if ref.on_order]
+    assert (named.name, named.front) == ("CLAUDE.local.md", "@AGENTS.md\n\n")
+    (root / "AGENTS.md").unlink()
+    (root / "lib/AGENTS.md").unlink()
+    (ref,) = [ref for ref in _places(root).refs if ref.kind is TargetKind.INSTRUCTIONS]
+    assert (ref.name, ref.absent, ref.front) == ("CLAUDE.md", True, "")
+
+
+def test_no_claude_md_is_made_above_the_agents_md_of_a_subfolder(root: Path) -> None:
+    _write(root / "lib/AGENTS.md")
+    (ref,) = [ref for ref in _places(root).refs if ref.kind is TargetKind.INSTRUCTIONS]
+    assert (ref.name, ref.absent) == ("AGENTS.md", True)
+
+
+@pytest.mark.parametrize(("other", "title"), [("opencode", "opencode"), ("pi", "Pi")])
+def test_no_agents_md_is_made_that_hides_claude_md_from_an_agent_here(root: Path, other: str, title: str) -> None:
+    _write(root / "CLAUDE.md")
+    found = _places(root, agent="codex", others=(other,))
+    assert [ref for ref in found.refs if ref.kind is TargetKind.INSTRUCTIONS] == []
+    assert found.why_not == f"{title} would no longer load CLAUDE.md here if there were an AGENTS.md"
+    (ref,) = [ref for ref in _places(root, agent="codex").refs if ref.kind is TargetKind.INSTRUCTIONS]
+    assert (ref.name, ref.absent, ref.front) == ("AGENTS.md", True, "")
+
+
 def test_the_agents_that_load_a_file_are_named(root: Path) -> None:
     _write(root / "AGENTS.md")
     target_files = _places(root, others=("codex", "claude-code", "gemini-cli"))
