@@ -24,6 +24,18 @@ description: Write release notes from merged PRs.
 - Read the commits since the last tag.
 - Link the pull request of each entry.
 """
+ENTRIES = """---
+name: release-notes
+description: Writes the release notes of a version from the merged changes.
+---
+
+# Release notes
+
+1. Collect the merged changes since the last tag.
+2. Write one entry per change, newest first.
+
+- Past tense, one line per entry.
+"""
 TASKS = "---\nname: tasks\ndescription: How a task goes.\n---\n\n1. Read the card.\n2. Commit and push to `dev`.\n"
 WORKFLOW = (
     "---\nname: delivery\ndescription: How we commit, branch, push and open PRs.\n---\n\n- One branch per task.\n"
@@ -47,6 +59,7 @@ def confidence(said: str, skill: str, agent: str = "") -> float:
         ("Open PRs as drafts, always.", NOTES),
         ("From now on write commit messages in English.", NOTES),
         ("Ne fais jamais de commit sans me demander.", NOTES),
+        ("From now on write commit messages in English.", ENTRIES),
     ],
 )
 def test_a_rule_about_git_is_not_for_a_skill_that_only_has_the_word(said: str, skill: str) -> None:
@@ -67,6 +80,7 @@ def test_work_by_the_skill_just_before_does_not_make_it_the_place_for_git() -> N
         ("Always link the commit of each entry.", NOTES),
         ("Never mention merge commits in the release notes.", NOTES),
         ("Never push without asking me first", TASKS),
+        ("Remember to link every entry to its pull request.", ENTRIES),
     ],
 )
 def test_a_rule_about_what_the_skill_does_with_git_is_for_the_skill(said: str, skill: str) -> None:

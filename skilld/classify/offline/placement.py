@@ -366,7 +366,8 @@ def is_only_of_git(match: Match, change: str, skill: SkillDoc) -> bool:
 
     A skill is about git if its name says so, its description has two such words, or it or a heading has that of the
     rule, except for what it is made from ("release notes from merged PRs"). A rule is about the skill too if it
-    contradicts a line or shares two words with it, or one with a line that is about git itself: "commit and push".
+    contradicts a line or shares two words with it, or one with a line that is about git itself ("commit and push"), or
+    one that is in several lines.
     """
     asked, of_git = _stems_with_pr(change), _stems_with_pr(_OCCASION.sub(" ", change)) & _GIT
     if len(of_git) < _GIT_SHARE * len(asked) or not of_git or _names(match, skill):
@@ -377,9 +378,15 @@ def is_only_of_git(match: Match, change: str, skill: SkillDoc) -> bool:
     own = len(_GIT & subject) >= _MIN_COMMON_STEMS or _GIT & stems(skill.name)
     if own or of_git & (subject | _stems_with_pr(" ".join(others))) or _shares_word(asked - _GIT, subject):
         return False
-    return contradicted_block(change, skill.text) is None and not any(
-        len(asked & line) >= _MIN_COMMON_STEMS or (of_git & line and 2 * len(line & _GIT) >= len(line))
-        for line in map(_stems_with_pr, _rules(skill.text))
+    lines = [*map(_stems_with_pr, _rules(skill.text))]
+    terms = (word for word in asked - _GIT if sum(word in line for line in lines) >= _MIN_COMMON_STEMS)
+    return (
+        not any(terms)
+        and contradicted_block(change, skill.text) is None
+        and not any(
+            len(asked & line) >= _MIN_COMMON_STEMS or (of_git & line and 2 * len(line & _GIT) >= len(line))
+            for line in lines
+        )
     )
 
 
