@@ -11,11 +11,10 @@ from typing import Any, Generic, TypeVar
 
 from skilld.classify.draft_lines import LINE_KINDS, DraftAnswer, parse_drafts
 from skilld.classify.json_answer import BadReplyError, existing_number, find_array, find_entries
-from skilld.classify.prompt import MESSAGE_LIMIT, Prompt, as_data, escape_brackets, escape_tags, load_text
+from skilld.classify.prompt import Prompt, as_data, cut_person_text, escape_brackets, escape_tags, load_text
 from skilld.classify.question_jobs import Title
 from skilld.classify.reply import INTEGER, MAX_TEXT, TEXT, UNWRITABLE, array_schema, list_of, object_schema
 from skilld.classify.title import parse_titles
-from skilld.text import truncate
 from skilld.types import Update
 from skilld.values import value_class
 
@@ -70,7 +69,7 @@ def _about_changes(block: str, question: str, updates: Sequence[Update], said: S
             "kind": update.kind.value,
             "change": update.change,
             "quote": update.quote,
-            "message": truncate(typed, MESSAGE_LIMIT),
+            "message": cut_person_text(typed, update.quote),
         }
         for update, typed in zip(updates, said, strict=True)
     ]

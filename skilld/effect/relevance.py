@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from skilld.classify.offline.choices import TOPICS
+from skilld.classify.offline.choices import NEAR, TOPICS
 from skilld.words import content_stems, stems
 
 # Rules with these words apply to every answer, whatever the work.
@@ -21,7 +21,7 @@ _COMMON_STEMS = content_stems(
     f"{TOPICS['weak']} edit change update fix code line read run open look please thing case project repository "
     "repo name text value number page version part kind every without each message entry plain long short size whole"
 )
-_KIND_STEMS = tuple(stems(group) for group in TOPICS["near"])
+_KIND_STEMS = tuple(map(stems, NEAR))
 _FAMILIES = tuple(frozenset().union(*(content_stems(word) for word in group.split())) for group in TOPICS["choices"])
 _MIN_SHARE = 1 / 3  # of a rule's words
 

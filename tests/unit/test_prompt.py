@@ -9,7 +9,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.classify.prompt import INSTRUCTIONS_LIMIT, MESSAGE_LIMIT, detection, edit, relevant_lines
+from skilld.classify.prompt import INSTRUCTIONS_LIMIT, MESSAGE_LIMIT, cut_person_text, detection, edit, relevant_lines
 from skilld.types import How, Kind, Message, SkillDoc, Update
 from skilld.words import stems
 from support.rows import for_each
@@ -61,6 +61,21 @@ def test_no_message_exceeds_the_limit(text: str) -> None:
     block = MESSAGES.search(user)
     assert block is not None
     assert all(len(json.loads(line)["text"]) <= MESSAGE_LIMIT for line in block[2].split("\n"))
+
+
+def test_of_a_long_message_what_may_be_lasting_stays() -> None:
+    wish = "When you name alarms put the team first and then the service, like ops-queue-depth."
+    task = "The alarm should only go off at more than ten messages for a quarter of an hour, and then once an hour."
+    text = " ".join([f"Now the alarm of step {n}. {task}" for n in range(4)] + [wish] + [task] * 4)
+    block = MESSAGES.search(detection(_messages(text), []).user)
+    assert block is not None
+    sent = json.loads(block[2].split("\n")[0])["text"]
+    assert len(sent) <= MESSAGE_LIMIT
+    assert wish in sent
+    assert sent.startswith("Now the alarm of step 0. ")
+    assert sent.count(" … ") == 3
+    assert cut_person_text(text, "like ops-queue-depth").count(wish) == 1
+    assert "step 2" in cut_person_text(text, "the alarm of step 2.")
 
 
 CLOSING = [

@@ -14,6 +14,7 @@ from typing import Any
 from skilld.words import content_stems
 
 TOPICS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("topics.toml").read_text(encoding="utf-8"))
+NEAR = tuple(family.replace("<git>", TOPICS["git"]) for family in TOPICS["near"])  # words of one kind of work each
 
 DISTINCTIVE_CHOICES = len(TOPICS["choices"])  # families below this number show what a rule is about
 _FAMILIES = tuple(frozenset(family.split()) for family in (*TOPICS["choices"], *TOPICS["everyday_choices"]))

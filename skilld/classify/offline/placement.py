@@ -14,7 +14,7 @@ from skilld.classify.contradiction import (
     replace_numbers,
     topic_stems,
 )
-from skilld.classify.offline.choices import TOPICS, changed_choice, choices, described_stems, swap_choice
+from skilld.classify.offline.choices import NEAR, TOPICS, changed_choice, choices, described_stems, swap_choice
 from skilld.classify.offline.detector import Match
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.product import likely_languages
@@ -310,7 +310,7 @@ def _is_unique(block: ProseBlock, lines: list[str]) -> bool:
 # Whether an ask is related to a skill: by shared words, words of one family, or the skill's name.
 
 _GIT = stems(TOPICS["git"])
-_FAMILIES = tuple(stems(family.replace("<git>", TOPICS["git"])) for family in TOPICS["near"])
+_FAMILIES = tuple(map(stems, NEAR))
 WEAK_STEMS = stems(TOPICS["weak"])
 _SKILL_MENTION = re.compile(r"\b(?:th(?:e|is)|your|our|in) (?:\w+ )?skill\b|\bto (?:the )?skill\b", re.IGNORECASE)
 _RULE_FILE = re.compile(r"\b(?:claude|agents?|gemini|skill|conventions)\.md\b|\.mdc\b", re.IGNORECASE)
