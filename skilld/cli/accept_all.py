@@ -7,12 +7,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 
 from skilld import console
 from skilld.cli import common, terminal
 from skilld.errors import SkilldError
 from skilld.git.managed_repos import open_any
-from skilld.jobs.one_by_one import why_one_by_one
+from skilld.jobs.one_by_one import parts_for_batch, why_one_by_one
 from skilld.proposals.current_work_tree import current_location, shares_repository
 from skilld.proposals.model import top_folder
 from skilld.store import Store
@@ -26,16 +27,20 @@ _OWN_SKILL = re.compile(r"\.[^/]+/(?:[^/]+/)?skills/")
 
 @value_class
 class Batch:
-    """The proposals of a batch, oldest first; why some of them stay open, by ID; and what is open elsewhere."""
+    """The proposals of a batch, oldest first, and what is open elsewhere.
+
+    `left_open` has why some stay open, by ID; `parts` has the parts (numbers from 0) to accept of some of these.
+    """
 
     proposals: Sequence[Proposal]
     left_open: Mapping[str, str]
     elsewhere: Sequence[Proposal]
+    parts: Mapping[str, set[int]] = MappingProxyType({})
 
     @property
     def chosen(self) -> list[Proposal]:
-        """The proposals to accept."""
-        return [one for one in self.proposals if one.id not in self.left_open]
+        """The proposals to accept, or of which to accept parts."""
+        return [one for one in self.proposals if one.id not in self.left_open or one.id in self.parts]
 
     def remarks(self, store: Store) -> list[str]:
         """Return how to undo the whole batch, and what is open in other repositories."""
@@ -50,16 +55,17 @@ class Batch:
         return said
 
 
-def choose(store: Store, *, everywhere: bool) -> Batch:
+def choose(store: Store, *, everywhere: bool, whole: bool = False) -> Batch:
     """Return the open proposals of every repository, or of this one together with the personal ones.
 
-    Some are left for the person to decide on one by one (`jobs/one_by_one.py`).
+    Some are left for the person to decide on one by one (`jobs/one_by_one.py`), with `whole` also all their parts.
     """
     found = store.proposals.open()
     mine = found if everywhere else _of_this_folder(found)
     held = {one.id: why for one in mine if (why := why_one_by_one(store, one))}
+    parts = {one.id: some for one in mine if one.id in held and not whole and (some := parts_for_batch(store, one))}
     known = {one.id for one in mine}
-    return Batch(mine, held, [one for one in found if one.id not in known])
+    return Batch(mine, held, [one for one in found if one.id not in known], parts)
 
 
 def _of_this_folder(found: Sequence[Proposal]) -> list[Proposal]:
@@ -93,8 +99,9 @@ def confirm(batch: Batch) -> bool:
         by_repo.setdefault(one.repo, []).append(one)
     for those in by_repo.values():
         console.say(console.message(f"{len(those):4}  {_describe_place(those[0])}"), 6)
-    for why in batch.left_open.values():
-        console.say(console.message(why.replace(" was left open: ", " stays open: ", 1)), 6)
+    for name, why in batch.left_open.items():
+        some = "Some of " if name in batch.parts else ""
+        console.say(console.message(f"{some}{why.replace(' was left open: ', ' stays open: ', 1)}"), 6)
     where = "1 repository" if len(by_repo) == 1 else f"{len(by_repo)} repositories"
     return terminal.ask_yes_no(f"Accept {pluralize(len(batch.chosen), 'proposal')} in {where}? [y/N] ", sys.stdout)
 

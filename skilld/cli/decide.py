@@ -66,10 +66,11 @@ def check_accept(arguments: argparse.Namespace) -> str:
 def _accept_all(arguments: argparse.Namespace) -> int:
     """Accept the proposals of this repository, or of all, and say how to undo all of it."""
     from skilld.cli import accept_all
+    from skilld.jobs.one_by_one import accept_parts_of_batch
 
     scrub_environment()
     store = _refreshed_store(rebuild=False)
-    batch = accept_all.choose(store, everywhere=arguments.all_repositories)
+    batch = accept_all.choose(store, everywhere=arguments.all_repositories, whole=arguments.worktree)
     asks = arguments.all_repositories and not (arguments.yes or arguments.json)
     if asks and not accept_all.confirm(batch):
         console.say("Nothing was accepted.")
@@ -77,6 +78,8 @@ def _accept_all(arguments: argparse.Namespace) -> int:
     decision = accepting(worktree=arguments.worktree)
 
     def carry_out(one: Proposal) -> DecisionReport:
+        if some := batch.parts.get(one.id):
+            return accept_parts_of_batch(store, one, some)
         return DecisionReport((why,)) if (why := batch.left_open.get(one.id)) else decide(store, one, decision)
 
     code = _decide_each(store, batch.proposals, carry_out, as_json=arguments.json)

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from dataclasses import replace
 
+from skilld.errors import SkilldError
+from skilld.git.session import shared_git
 from skilld.pipeline.edits import COLLATERAL_FLAG
+from skilld.proposals.amend import decide_parts, select_parts
+from skilld.proposals.decide import DecisionReport, accepting
+from skilld.proposals.explain import list_parts
 from skilld.proposals.model import BY_HAND_FLAG, IMPORT_PREFIX, REMEDY_PREFIX, REVIEWS_PREFIX
-from skilld.proposals.remarks import why_left_open
+from skilld.proposals.narrow import part_updates
+from skilld.proposals.remarks import open_remainder_id, why_left_open
 from skilld.store import Store
 from skilld.text import join_sentences
 from skilld.types import BY_HEADING_FLAG, Kind, Proposal
@@ -34,6 +42,32 @@ def why_one_by_one(store: Store, proposal: Proposal) -> str:
     doubt = next(_doubts(proposal), "")
     end = f"To accept it nevertheless: skilld accept {proposal.id}"
     return f"{proposal.id} was left open: {join_sentences([doubt, end]).removesuffix('.')}" if doubt else ""
+
+
+@shared_git()
+def parts_for_batch(store: Store, proposal: Proposal) -> set[int]:
+    """Return the parts (numbers from 0) that a batch accepts of a proposal which it leaves to the person; often none.
+
+    They must be separate things that the person said: what one update changes in two places belongs together, and so do
+    changes to other files, or an answer to a line that says the opposite, which may be about any part.
+    """
+    if proposal.creates or proposal.also or proposal.linked or proposal.conflicts:
+        return set()
+    with suppress(SkilldError):
+        pieces = list_parts(proposal)
+        if len(pieces) > 1 and part_updates(proposal, pieces):
+            numbers = range(len(pieces))
+            return {one for one in numbers if not why_one_by_one(store, select_parts(proposal, {one}))}
+    return set()
+
+
+def accept_parts_of_batch(store: Store, proposal: Proposal, parts: Collection[int]) -> DecisionReport:
+    """Accept these parts of a proposal as `decide_parts` does; the report says why the others were left open."""
+    report = decide_parts(store, proposal, parts, accepting())
+    decided = store.proposals.get(proposal.id)
+    rest = store.proposals.get(open_remainder_id(store, decided)) if decided else None
+    why = why_one_by_one(store, rest) if rest else ""
+    return replace(report, lines=(*report.lines, *filter(None, [why])))
 
 
 def _doubts(proposal: Proposal) -> Iterator[str]:

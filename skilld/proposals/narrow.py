@@ -37,15 +37,21 @@ def narrow_to_parts(proposal: Proposal, pieces: Sequence[Part], kept: set[int]) 
     return _narrow(proposal, groups)
 
 
-def part_reasons(proposal: Proposal, pieces: Sequence[Part]) -> list[str]:
-    """Return the reason for each part; nothing unless they can all be matched."""
+def part_updates(proposal: Proposal, pieces: Sequence[Part]) -> list[list[Update]]:
+    """Return the updates of each part; nothing unless each is said by one part alone, and each part says one."""
     groups = [_LineGroup((*piece.removed, *piece.added), kept=True) for piece in pieces]
-    found: list[list[str]] = [[] for _ in groups]
+    found: list[list[Update]] = [[] for _ in groups]
     for update in proposal.updates:
         where = _groups_saying(update, groups) if groups else []
         if len(where) != 1:
             return []
-        found[groups.index(where[0])].append(update.reason)
+        found[groups.index(where[0])].append(update)
+    return found if all(found) else []
+
+
+def part_reasons(proposal: Proposal, pieces: Sequence[Part]) -> list[str]:
+    """Return the reason for each part; nothing unless they can all be matched."""
+    found = [[update.reason for update in one] for one in part_updates(proposal, pieces)]
     return [join_sentences(one) for one in found] if all(map(any, found)) else []
 
 

@@ -18,7 +18,7 @@ from skilld.files import below_home, file_stamp
 from skilld.ingest.discover import Host
 from skilld.jobs import relocation
 from skilld.jobs.asks import current_asks
-from skilld.jobs.one_by_one import why_one_by_one
+from skilld.jobs.one_by_one import accept_parts_of_batch, parts_for_batch, why_one_by_one
 from skilld.library.archive import move_to_trash
 from skilld.library.rows import LibraryRow, disabled_skills, load_rows, set_enabled
 from skilld.library.work_trees import without_copies
@@ -52,7 +52,7 @@ from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.store.meta import DOUBTS_SHOWN
 from skilld.store.overview import LiveSession
-from skilld.text import pluralize
+from skilld.text import join_words, pluralize
 from skilld.types import Op, Proposal, State, TargetKind
 from skilld.values import value_class
 
@@ -252,13 +252,13 @@ class ReviewSession:
 
         If one is refused, those before it stay accepted.
         """
-        left = self._left_open(those)
-        lines = list(left.values())
+        left, parts = self._left_open(those)
+        lines = [why for name, why in left.items() if name not in parts]
         for one in those:
-            if one.id in left:
+            if one.id in left and one.id not in parts:
                 continue
             try:
-                report = self.accept(one.id, one)
+                report = self._accept_some(one, parts[one.id]) if one.id in parts else self.accept(one.id, one)
             except SkilldError as error:
                 why = ". ".join(part for part in (str(error), error.remedy) if part)
                 return DecisionReport(tuple(lines), (f"{one.id} was not accepted, so the rest were not tried. {why}",))
@@ -267,14 +267,22 @@ class ReviewSession:
 
     def accept_all_question(self, those: Sequence[Proposal], file: str) -> str:
         """Return the question to ask before `accept_all`; empty if all of these must be decided on one by one."""
-        left = self._left_open(those)
-        more = f" {len(left)} more must be decided on one by one." if left else ""
-        number = len(those) - len(left)
-        return f"Accept {pluralize(number, 'proposal')} for {file}?{more}" if number else ""
+        left, parts = self._left_open(those)
+        whole, number = len(left) - len(parts), len(those) - len(left)
+        more = f" {whole} more must be decided on one by one." if whole else ""
+        some = f"parts of {f'{len(parts)} more' if number else pluralize(len(parts), 'proposal')}" if parts else ""
+        chosen = join_words([*filter(None, [pluralize(number, "proposal") if number else "", some])])
+        return f"Accept {chosen} for {file}?{more}" if chosen else ""
 
-    def _left_open(self, those: Sequence[Proposal]) -> dict[str, str]:
+    def _left_open(self, those: Sequence[Proposal]) -> tuple[dict[str, str], dict[str, set[int]]]:
+        """Return why some must be decided on one by one, by ID, and the parts to accept of some of these."""
         with self._store() as store:
-            return {one.id: why for one in those if (why := why_one_by_one(store, one))}
+            left = {one.id: why for one in those if (why := why_one_by_one(store, one))}
+            return left, {one.id: some for one in those if one.id in left and (some := parts_for_batch(store, one))}
+
+    def _accept_some(self, seen: Proposal, parts: Collection[int]) -> DecisionReport:
+        with self._locked_proposal(seen.id, seen) as (store, proposal):
+            return self._finish(seen.id, accept_parts_of_batch(store, proposal, parts))
 
     def reject(self, proposal_id: str, why: str, seen: Proposal | None = None) -> DecisionReport:
         """Reject a proposal, with a reason or none; the reason is stored without secrets."""

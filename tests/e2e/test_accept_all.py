@@ -201,6 +201,42 @@ def test_the_review_accepts_a_file_without_what_may_do_harm(
     assert "no-verify" not in (project.root / "CLAUDE.md").read_text()
 
 
+def test_of_a_proposal_only_the_parts_that_may_do_harm_stay_open(
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, program: Program
+) -> None:
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    Talk(home, project.root).type(
+        f"{HARMS[0]} And never push on a Friday. Always sign the tags with the release key.", *CHATTER[:4]
+    )
+    (whole,) = daemon.run()
+    inside = _inside(project, program)
+    with closing(common.store()) as store:
+        assert accept_all.choose(store, everywhere=True).parts == {whole.id: {1, 2}}
+        assert accept_all.choose(store, everywhere=True, whole=True).parts == {}
+    said = inside.run("accept", "--all").stdout
+    assert said.startswith(f"{whole.id} accepted: Never push on a Friday. Always sign the tags with the release key.\n")
+    (rest,) = program.json("proposals")
+    assert f"\n{rest['id']} is open: Always commit with --no-verify.\n{rest['id']} was left open: it skips" in said
+    assert said.endswith(f": --no-verify. To accept it nevertheless: skilld accept {rest['id']}\n")
+    text = (project.root / "CLAUDE.md").read_text()
+    assert ("Friday" in text, "sign the tags" in text, "no-verify" in text) == (True, True, False)
+    assert f"\n{rest['id']} " not in inside.run("accept", "--all").stdout
+    assert "no-verify" not in (project.root / "CLAUDE.md").read_text()
+
+
+def test_the_review_accepts_the_other_parts_too(
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, program: Program
+) -> None:
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    Talk(home, project.root).type(f"{HARMS[0]} And never push on a Friday.", *CHATTER[:4])
+    daemon.run()
+    output = program.run("review", "--plain", typed="A\ny\nq\n").stdout
+    assert "Accept parts of 1 proposal for " in output
+    assert output.count(" was left open: it ") == 1
+    text = (project.root / "CLAUDE.md").read_text()
+    assert ("Friday" in text, "no-verify" in text) == (True, False)
+
+
 def test_in_a_terminal_it_lists_the_places_and_asks(
     two: tuple[Project, Project], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,6 +15,7 @@ from skilld.cli import common
 from skilld.cli import decide as cli_decide
 from skilld.edit.move import move_to_section
 from skilld.errors import RefusedError, SkilldError
+from skilld.jobs.one_by_one import parts_for_batch
 from skilld.proposals.amend import accept_edited, decide_parts, restore, select_parts, stage_and_store, stage_on_branch
 from skilld.proposals.decide import Decision, accepting, decide, rejecting, reverting
 from skilld.proposals.explain import diff, list_parts, read_versions
@@ -25,7 +26,7 @@ from skilld.proposals.staging import stage
 from skilld.proposals.staging_result import StagingResult
 from skilld.proposals.undo_accept import undo_accept
 from skilld.store import Store
-from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
+from skilld.types import ContradictingLine, Evidence, Kind, Op, Operation, Proposal, State, Update
 from support.proposals import get_proposal, make_proposal
 from support.repos import AT, SKILL, TEXT, Person
 
@@ -470,6 +471,17 @@ def test_accepting_a_rejected_part_says_it_was_rejected(store: Store, made: Prop
         told.lines[0]
         == f"You had rejected {made.id} (we have no key); accepting it now; the rest of it is still open as 969880b6."
     )
+
+
+def test_a_batch_takes_no_part_that_belongs_to_another(store: Store, made: Proposal) -> None:
+    harm = replace(made, flags=("It skips hooks, checks or signatures: never push",))
+    assert parts_for_batch(store, harm) == {0, 1}
+    moved = replace(made.updates[0], change=f"{SAID[0][1]} {SAID[1][1]}")  # one thing that takes two operations
+    assert parts_for_batch(store, replace(harm, updates=(moved, made.updates[2]))) == set()
+    assert parts_for_batch(store, replace(harm, updates=())) == set()
+    line = ContradictingLine("/p/CLAUDE.md", 3, "Push on Fridays.")
+    assert parts_for_batch(store, replace(harm, conflicts=(line,))) == set()
+    assert parts_for_batch(store, replace(harm, flags=("It skips hooks, checks or signatures",))) == set()
 
 
 def test_each_part_has_its_own_reason(made: Proposal) -> None:
