@@ -6,8 +6,8 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import field
 from pathlib import Path
-from types import MappingProxyType
 
 from skilld import console
 from skilld.cli import common, terminal
@@ -35,7 +35,7 @@ class Batch:
     proposals: Sequence[Proposal]
     left_open: Mapping[str, str]
     elsewhere: Sequence[Proposal]
-    parts: Mapping[str, set[int]] = MappingProxyType({})
+    parts: Mapping[str, set[int]] = field(default_factory=dict)
 
     @property
     def chosen(self) -> list[Proposal]:
