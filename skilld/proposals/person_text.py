@@ -17,6 +17,7 @@ from skilld.markdown.structure import list_item
 from skilld.proposals.file_history import path_in
 from skilld.proposals.model import EDITED_NOTE
 from skilld.proposals.refit import Edit
+from skilld.skills.spec import read_front
 from skilld.text import fold, join_sentences, safe_text, truncate
 from skilld.types import Op, Operation, Proposal, TargetKind, Update
 from skilld.words import content_stems, matching_share
@@ -35,7 +36,9 @@ def with_text(proposal: Proposal, before: bytes, text: str) -> Proposal:
     if proposal.creates:
         anchor = proposal.operations[0].anchor  # empty for a skill, which alone has a form of its own
         create_file(b"", text, skill=not anchor)
-        return replace(proposal, operations=(Operation(Op.CREATE, anchor, text),))
+        said, was = (read_front(one).description for one in (text, proposal.operations[0].text))
+        summary = truncate(said, _MAX_SUMMARY) if said != was and said and not anchor else proposal.summary
+        return replace(proposal, operations=(Operation(Op.CREATE, anchor, text),), summary=summary)
     operations = operations_between(before, text)
     if proposal.target is TargetKind.EVALS:
         return replace(proposal, operations=tuple(operations))

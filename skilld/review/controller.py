@@ -288,6 +288,10 @@ class ReviewSession:
         """Reject a proposal, with a reason or none; the reason is stored without secrets."""
         return self._decide(proposal_id, rejecting(self._redact(why)), seen)
 
+    def edited_rows(self, before: str, text: str) -> tuple[DiffRow, ...]:
+        """Return what the person's own text changes in a file, without secrets."""
+        return tuple(diff_rows(*(self._redact(one).encode("utf-8", "replace") for one in (before, text))))
+
     def accept_edited(self, proposal_id: str, text: str, opened: str = "") -> DecisionReport:
         """Accept the person's own text of the whole skill, edited from the one `opened`, instead of the proposal."""
         with self._locked_proposal(proposal_id) as (store, proposal):

@@ -26,7 +26,7 @@ _QUESTION = "a accept, r reject, e edit, p parts, s skip, u undo, q quit, ? more
 _END_QUESTION = "u undo, / search, 2 skills, 3 sessions, 4 learnings, 5 report, q quit? "
 _HELP_LINES = (
     "a  accept it                     A  accept all proposals for this file",
-    "r  reject it, with a reason      e  edit it in your editor, then accept it",
+    "r  reject it, with a reason      e  edit it in your editor, then decide",
     "p  accept some parts of it       t  accept it into another file",
     "m  put it into another section   s  skip it",
     "u  undo your last decision       q  quit",
@@ -39,6 +39,7 @@ _WORDS = {
 }  # fmt: skip
 _END_WORDS = {"u": "undo", "q": "quit"}
 _CONTINUE = "continue"
+_TEXT_KEPT = "Your text is kept. Type e to open it again."
 _ROW_PREFIXES = {"-": "remove: ", "+": "add:    ", "@": "...", " ": "        "}
 
 
@@ -62,9 +63,15 @@ class PlainReview:
         while True:
             if not self._go_through(seen) or (not ids and self._tabs.go_through_learnings() is False):
                 return
-            self._say("No more open proposals." if seen else self._session.none_open)
+            self._say(self._ending() if seen else self._session.none_open)
             if not self._ask_at_end(seen):
                 return
+
+    def _ending(self) -> str:
+        """Return what to say once all were asked about: how many are open, skipped or not named by the person."""
+        left = sum(one.state is State.OPEN for one in self._session.proposals())
+        still = f"{pluralize(left, 'proposal is', 'proposals are')} still open"
+        return f"That was the last one. {still}: skilld review" if left else "No more open proposals."
 
     def _go_through(self, seen: set[str]) -> bool:
         """Ask about one proposal after the other; return False if the person quits."""
@@ -198,6 +205,11 @@ class PlainReview:
         if text == base:
             self._say("You made no changes.")
             return _CONTINUE
+        self._print_rows(self._session.edited_rows(view.before, text))
+        if not self._talk.ask_yes_no("Accept it like this?"):
+            self._drafts[proposal.id] = base, text
+            self._say(_TEXT_KEPT)
+            return _CONTINUE
         return self._accept_text(proposal, base, text)
 
     def _move_and_accept(self, proposal: Proposal, view: ProposalView) -> str:
@@ -219,7 +231,7 @@ class PlainReview:
             self._print_report(self._session.accept_edited(proposal.id, text, base))
         except SkilldError as error:
             self._talk.show_error(error)
-            self._say("Your text is kept. Type e to open it again.")
+            self._say(_TEXT_KEPT)
             return _CONTINUE
         del self._drafts[proposal.id]
         return "done"

@@ -121,14 +121,29 @@ def test_the_other_tabs_are_available(world: TaughtProject) -> None:
 
 
 def test_a_proposal_is_edited_with_the_persons_editor(world: TaughtProject) -> None:
-    output = _answer(world, "e", "e", EDITOR="sed -i s/pull/merge/")
+    output = _answer(world, "e", "y", "e", EDITOR="sed -i s/pull/merge/")
+    assert "  add:    - Link every entry to its merge request.\nAccept it like this? [y/N] " in output
     assert f"{world.one} accepted: Link every entry to its merge request." in output
     assert "You made no changes." in output
     assert "- Link every entry to its merge request." in world.skill
 
 
+def test_an_edited_text_is_only_accepted_once_it_was_shown(world: TaughtProject) -> None:
+    output = _answer(world, "e", "n", "s", "q", EDITOR="sed -i s/pull/merge/")
+    assert "Your text is kept. Type e to open it again." in output
+    assert world.states() == {world.one: "open", world.two: "open"}
+
+
+def test_the_end_says_how_many_are_open(world: TaughtProject) -> None:
+    output = world.program.run_dialog(["review", world.two], "a", "q")
+    assert f"{world.two} accepted" in output
+    assert "That was the last one. 1 proposal is still open: skilld review\n" in output
+    assert "No more open proposals." not in output
+    assert "That was the last one. 1 proposal is still open: skilld review\n" in _answer(world, "s", "q")
+
+
 def test_a_line_of_their_own_is_not_said_to_be_a_quote(world: TaughtProject) -> None:
-    _answer(world, "e", EDITOR="sed -i '$ a - Call Kim before lunch.'")
+    _answer(world, "e", "y", EDITOR="sed -i '$ a - Call Kim before lunch.'")
     lines = world.skill.splitlines()
     own = world.program.run("why", f"{world.project.skill_path}:{lines.index('- Call Kim before lunch.') + 1}").stdout
     assert "  you added this line yourself when you edited the proposal\n" in own
@@ -142,14 +157,14 @@ SECRET = "Tr0ub4dor&3"
 
 def test_a_secret_typed_in_the_editor_is_refused_and_the_text_kept(world: TaughtProject) -> None:
     add = f"sed -i '$ a - The staging password is {SECRET}.'"
-    output = _answer(world, "e", "q", EDITOR=add)
+    output = _answer(world, "e", "y", "q", EDITOR=add)
     assert f"Error: {world.one} was not accepted: it contains a secret, which skilld never stores: " in output
     assert "Your text is kept. Type e to open it again." in output
     assert SECRET not in output
     assert world.states() == {world.one: "open", world.two: "open"}
     kept = [file for file in world.home.rglob("*") if file.is_file() and SECRET.encode() in file.read_bytes()]
     assert kept == []
-    assert f"{world.one} accepted" in _answer(world, "e", EDITOR="sed -i s/pull/merge/")
+    assert f"{world.one} accepted" in _answer(world, "e", "y", EDITOR="sed -i s/pull/merge/")
 
 
 def test_a_reverted_proposal_keeps_the_reason(world: TaughtProject) -> None:

@@ -178,14 +178,16 @@ def test_the_persons_own_text_is_accepted(person: Person, store: Store, made: Pr
     with pytest.raises(SkilldError, match="its name can contain only"):
         accept_edited(store, made, NEW_TEXT.replace("name: deploy", "name: De ploy"))
     assert person.git("show", f"{STAGING}:{NEW_SKILL}") + "\n" == NEW_TEXT
-    accept_edited(store, made, OTHER_TEXT)
-    assert (person.root / NEW_SKILL).read_text() == OTHER_TEXT
+    own = OTHER_TEXT.replace("to staging", "to production")
+    report = accept_edited(store, made, own)
+    assert report.lines[0] == "n1 accepted: new skill: How we deploy to production."
+    assert (person.root / NEW_SKILL).read_text() == own
     kept = store.proposals.get("n1")
     assert kept is not None
     assert (kept.state, kept.note, kept.operations) == (
         State.ACCEPTED,
         "edited by you",
-        (Operation(Op.CREATE, "", OTHER_TEXT),),
+        (Operation(Op.CREATE, "", own),),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.review.controller import ProposalView
+from skilld.review.diff import DiffRow, diff_rows
 from skilld.review.plain import PlainReview
 from skilld.review.plain_tabs import Conversation, PlainTabs
 from skilld.store.learnings import Learning
@@ -72,6 +73,9 @@ class FakeSession:
     def accept_all(self, those: list[Any]) -> DecisionReport:
         return DecisionReport(tuple(f"{one.id} was left open" for one in those))
 
+    def edited_rows(self, before: str, text: str) -> tuple[DiffRow, ...]:
+        return tuple(diff_rows(before.encode(), text.encode()))
+
     def accept_edited(self, proposal_id: str, text: str, opened: str) -> DecisionReport:
         assert opened == TEXT
         if "refused" in text:
@@ -110,17 +114,17 @@ def _answer(*answers: str, typed: Sequence[str] = ("- Mine.\n",)) -> tuple[FakeS
 
 
 def test_the_editor_gets_a_file_named_after_the_target() -> None:
-    review_session, said, names = _answer("e", "q")
+    review_session, said, names = _answer("e", "y", "q")
     assert names == ["CLAUDE.md"]
     assert review_session.done == [TEXT + "- Mine.\n"]
     assert any(line.startswith("0123abcd, CLAUDE.md, ") for line in said), "it is no skill"
 
 
 def test_a_ruined_text_can_be_given_up_for_the_proposed_one() -> None:
-    review_session, said, _ = _answer("e", "e", "y", "q", typed=("refused\n", "- Mine.\n"))
+    review_session, said, _ = _answer("e", "y", "e", "y", "y", "q", typed=("refused\n", "- Mine.\n"))
     assert review_session.done == [TEXT + "- Mine.\n"]
     assert sum("Go back to the text as proposed?" in line for line in said) == 1
-    assert _answer("e", "e", "n", "q", typed=("refused\n", "- Mine.\n"))[0].done == []
+    assert _answer("e", "y", "e", "n", "y", "q", typed=("refused\n", "- Mine.\n"))[0].done == []
 
 
 def test_the_section_can_be_chosen() -> None:
@@ -172,7 +176,7 @@ def test_what_is_left_open_can_still_be_decided() -> None:
 
 @for_each("word", ["edit", "E", " Edit "])
 def test_the_word_does_as_its_letter(word: str) -> None:
-    assert _answer(word, "q")[0].done == [TEXT + "- Mine.\n"]
+    assert _answer(word, "y", "q")[0].done == [TEXT + "- Mine.\n"]
 
 
 @for_each(
