@@ -13,7 +13,10 @@ from skilld.text import safe_text
 _ESCAPE_PATTERN = re.compile(r"\x1b\[[\d;]*m")
 _LABEL_PATTERN = re.compile(r" *(?:[\w-]+(?: [\w-]+)? {2,})?")
 _WORD_PATTERN = re.compile(r" *[^ ]+")
-_COMMAND_PATTERN = re.compile(r"(?<=[:>]) skilld [^:]*$")  # a command to copy, at the end of a line
+# A command to copy, at the end of a line.
+_COMMAND_PATTERN = re.compile(
+    r"(?<=[:>]) (?:skilld(?! (?:has|waits|will)\b)|git|mv|rm|mkdir|cp|export|ln|loginctl) (?:[^: ]|:(?! )| )+$"
+)
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
@@ -32,7 +35,7 @@ def say(text: str, hang: int | None = None, *, style: str = "") -> None:
     """Print lines, wrapped between words to the width of a terminal; piped output is not wrapped.
 
     Further lines are indented by `hang` columns, by default to the start of the text after a label. A command at the
-    end is not broken if it fits on a line.
+    end is never broken, so that it can be pasted.
     """
     if hang is None:
         named = _LABEL_PATTERN.match(_ESCAPE_PATTERN.sub("", text))
@@ -53,7 +56,7 @@ def wrapped(text: str, columns: int, hang: int) -> list[str]:
     if not columns:
         return [text]
     start = _COMMAND_PATTERN.search(text)
-    at = start.start() if start and len(_ESCAPE_PATTERN.sub("", text[start.start() :])) + hang <= columns else len(text)
+    at = start.start() if start else len(text)
     words = [*_WORD_PATTERN.findall(text[:at]), *([text[at:]] if text[at:] else [])]
     lines: list[list[str]] = [[]]
     taken, said = 0, False

@@ -67,7 +67,19 @@ def way_back(folder: Path, archive: Path, trash: Path) -> str:
     if archived is not None:
         return restore_command(archived, archive)
     deleted = max(_in_trash(folder, trash), default=None)
-    return f"mv {shell_quoted(deleted)} {shell_quoted(folder)}" if deleted else ""
+    return command_out_of_trash(deleted, folder) if deleted else ""
+
+
+def command_out_of_trash(place: Path, folder: Path) -> str:
+    """Return the command that moves a skill at `place` in the trash back to its folder, and removes its note."""
+    note = _trash_note(place)
+    cleared = f" && rm {shell_quoted(note)}" if note.is_file() else ""
+    return f"mv {shell_quoted(place)} {shell_quoted(folder)}{cleared}"
+
+
+def _trash_note(place: Path) -> Path:
+    """Return the path of the note that desktops need to restore what is at `place`; macOS has none."""
+    return place.parents[1] / "info" / f"{place.name}.trashinfo"
 
 
 def _in_trash(folder: Path, trash: Path) -> Iterator[Path]:
@@ -76,7 +88,7 @@ def _in_trash(folder: Path, trash: Path) -> Iterator[Path]:
     for place in files.glob(f"{folder.name}-*/SKILL.md"):
         if not _STAMP_PATTERN.fullmatch(place.parent.name[len(folder.name) :]):
             continue
-        if files == trash or _origin(trash / "info" / f"{place.parent.name}.trashinfo") == str(folder):
+        if files == trash or _origin(_trash_note(place.parent)) == str(folder):
             yield place.parent
 
 

@@ -266,8 +266,9 @@ def test_deleting_asks_and_moves_to_the_trash(library: TaughtProject) -> None:
     result = library.program.run("skills", "delete", "greet", "--yes")
     assert (result.returncode, folder.exists()) == (0, False)
     back = result.stdout.splitlines()[-1].removeprefix("To get it back: ")
-    subprocess.run(shlex.split(back), check=True)
+    subprocess.run(back, shell=True, check=True)  # noqa: S602 - as the person pastes it
     assert (folder / "SKILL.md").read_text() == TEMPLATE
+    assert [*(library.home / ".local/share/Trash").rglob("*.trashinfo")] == []
 
 
 def test_deleting_uncommitted_files_is_refused(library: TaughtProject) -> None:

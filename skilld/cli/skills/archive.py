@@ -13,12 +13,11 @@ from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.clock import parse_time, time_ago
 from skilld.errors import Exit, SkilldError, UsageError
-from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
 from skilld.library.archive import archive_skill, move_to_trash, remove_leftovers, restore_skill
 from skilld.library.rows import LibraryRow
 from skilld.paths import private_dir
-from skilld.skills.set_aside import ArchivedSkill, archived_skills, restore_command, trash_folder
+from skilld.skills.set_aside import ArchivedSkill, archived_skills, command_out_of_trash, restore_command, trash_folder
 from skilld.store import Store
 from skilld.text import join_words, pluralize
 
@@ -142,6 +141,6 @@ def run_delete(arguments: argparse.Namespace) -> int:
         return Exit.FAILURE
     place = move_to_trash(row.skill, trash_folder(common.home(), common.places().data.parent, sys.platform))
     console.say(f"Moved to {console.message(str(place))}.")
-    console.say(f"To get it back: mv {console.plain(' '.join(map(shell_quoted, (place, folder))))}")
+    console.say(f"To get it back: {console.plain(command_out_of_trash(place, folder))}")
     _print_waiting(store, row)
     return Exit.OK
