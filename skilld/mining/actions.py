@@ -397,6 +397,7 @@ PRIVILEGE_PATTERN = re.compile(
     r"|--privileged\b|--no-sandbox\b|--allow-root\b|--cap-add\b|\bacls?\b|\bgrant\b",
     re.IGNORECASE,
 )
+_OWN_SCRIPT_PATTERN = re.compile(r"\A(?:\./)?\w[\w.-]*/[\w./-]+")  # whatever a project calls it: `bin/grant`
 _AUTO_ANSWER_PATTERN = re.compile(r"(?:^|[\s;&|])(?:y|yes)\s*\|")
 # It is told from the log and runs in its own project; the person sees these flags at the proposal.
 _IGNORED_RULES = ("foreign-", "joined-command", "runs-script", "deletes", "money", "contested-topic", "no-instruction")
@@ -424,7 +425,7 @@ def unfit_reason(text: str) -> str | None:
     """Return why no skill may repeat a command or path from the log, None if one may."""
     if "\n" in text or "`" in text:
         return "it is not a single line of plain text"
-    if PRIVILEGE_PATTERN.search(text) or _AUTO_ANSWER_PATTERN.search(text):
+    if PRIVILEGE_PATTERN.search(_OWN_SCRIPT_PATTERN.sub("", text)) or _AUTO_ANSWER_PATTERN.search(text):
         return "it changes permissions, stops processes or answers prompts for you"
     if _MACHINE_PATH_PATTERN.search(text):
         return "it contains a path specific to this machine"

@@ -231,7 +231,8 @@ def title_of(request: str) -> str:
     """Return a request as a title, its variables as words; nobody typed a path with such a word in it."""
     request = _OPEN_PATH_PATTERN.sub(lambda path: "{{" + (path[1] or path[2]) + "}}", request)
     asked = _without_end_punctuation(shorten(without_politeness(request), _MAX_DESCRIBED_LENGTH))
-    return re.sub(r"\{\{(\w+)\}\}", lambda hole: hole[1].rstrip("0123456789").upper(), asked)
+    several = {"name", "name2"} <= set(holes(asked))
+    return re.sub(r"\{\{(\w+)\}\}", lambda hole: (hole[1] if several else hole[1].rstrip("0123456789")).upper(), asked)
 
 
 def _task_text(

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import PurePosixPath
 
 from skilld.library.patterns import CHECK_PATTERN
-from skilld.mining.actions import Action, is_generic, is_mcp_call, tokens, unfit_reason
+from skilld.mining.actions import is_generic, is_mcp_call, tokens, unfit_reason
 from skilld.mining.kinds import MIN_SESSIONS, Column, common_path, is_look, shared_kinds
 from skilld.mining.similarity import (
-    TEXT_NAMES,
     ActionRun,
-    Gap,
     common_words,
     differs_in_numbers,
     differs_in_variables,
@@ -26,25 +24,14 @@ from skilld.mining.similarity import (
     without_texts,
 )
 from skilld.mining.values import Recurrence
+from skilld.mining.variables import Episode, Variables
 from skilld.values import value_class
 
-_MIN_VALUE_LENGTH = 3  # characters of a value that is unlikely to match by accident
 _MIN_SHARE, _MIN_GENERIC_SHARE = 0.5, 0.66  # of the sessions
 _CUT_END = ' \u2026"'  # the end of a text that was cut after its first line
 _MAX_CAUSES = 3  # steps that a pitfall names; more explain nothing
 FILE_HOLE = "{{file}}"  # in a request, for a file that only some of the sessions were about
 _PATH_WITH_ENDING = re.compile(r"[\w@~.-]*(?:/[\w@.-]+)*/[\w@-][\w@.-]*\.[A-Za-z]\w{0,7}")
-
-
-@value_class
-class Episode:
-    """One session's work on a task: `actions`, each with the turn it followed; `asked` is all that was typed."""
-
-    session: str
-    turn: str
-    request: str
-    asked: str
-    actions: tuple[tuple[Action, str], ...]
 
 
 @value_class
@@ -99,7 +86,7 @@ def find_procedure(episodes: Sequence[Episode], named: int = 0, *, reviewed: boo
     else:  # of what was done again, the last time counts: a check is at the end
         last = {session: [*dict.fromkeys(reversed(runs))][::-1] for session, runs in done.items()}
         columns = [one for one in shared_kinds(last) if len(one) >= len(done) * _min_share(one)]
-    names = _Variables(episodes)
+    names = Variables(episodes)
     refused = [
         next(filter(None, (unfit_reason(without_texts(one)) for one in column.values())), None) for column in columns
     ]
@@ -156,7 +143,7 @@ def _runs(episode: Episode, *, reviewed: bool) -> Iterator[ActionRun]:
             )
 
 
-def _column_steps(columns: Sequence[Column], names: _Variables, *, reviewed: bool) -> Iterator[Step]:
+def _column_steps(columns: Sequence[Column], names: Variables, *, reviewed: bool) -> Iterator[Step]:
     for column in columns:
         step = _column_step(column, names) or (_common_step(column) if reviewed else None)
         if step is not None:
@@ -194,85 +181,7 @@ def _min_share(column: Column) -> float:
     return _MIN_GENERIC_SHARE if all(is_generic(one.text) for one in column.values()) else _MIN_SHARE
 
 
-# Variables: differences with the same values are one variable.
-
-
-def _spellings(value: str) -> tuple[str, ...]:
-    """Return the spellings of a value, the longest first: "release 1.4" means 1.4.0."""
-    is_version = value.endswith(".0") and value.count(".") > 1 and value.replace(".", "").isdigit()
-    return (value, value.removesuffix(".0")) if is_version else (value,)
-
-
-@dataclass
-class _Variables:
-    """The variables of a procedure by name, each with its value in each session."""
-
-    episodes: Sequence[Episode]
-    values: dict[str, dict[str, str]] = field(default_factory=dict)
-
-    def of(self, wanted: str, vector: Mapping[str, str]) -> str:
-        """Return the variable with these values by session, a new one if there is none."""
-        for name, known in self.values.items():
-            shared = known.keys() & vector.keys()
-            many = MIN_SESSIONS if name != wanted or min(map(len, vector.values())) < _MIN_VALUE_LENGTH else 1
-            if len(shared) >= many and all(known[one] == vector[one] for one in shared):
-                known.update(vector)
-                return name
-        name, number = wanted, 2
-        while name in self.values:
-            name, number = f"{wanted}{number}", number + 1
-        self.values[name] = dict(vector)
-        return name
-
-    def requested(self) -> set[str]:
-        """Return the variables that several requests name: one that occurs only in flags was not asked for."""
-        requests = {one.session: one.request.casefold() for one in self.episodes}
-        return {
-            name
-            for name, known in self.values.items()
-            if sum(
-                any(form in requests[session] for form in _spellings(value.casefold()))
-                for session, value in known.items()
-            )
-            >= MIN_SESSIONS
-        }
-
-    def put(self, text: str, session: str, wanted: Collection[str] | None = None) -> str:
-        """Replace the values of (`wanted`) variables in a text of a session; only whole words.
-
-        "test_cart" contains the word "cart".
-        """
-        for name, known in sorted(self.values.items(), key=lambda one: -len(one[1].get(session, ""))):
-            value = known.get(session, "")
-            if value and name.rstrip("0123456789") not in TEXT_NAMES and (wanted is None or name in wanted):
-                before = r"(?<![^\W_])(?<!\{)" if len(value) >= MIN_SESSIONS else "(?<=[/#])"
-                forms = "|".join(map(re.escape, _spellings(value)))
-                pattern = rf"{before}(?:{forms})(?![^\W_]|\}}|\.\d)"
-                text = re.sub(pattern, lambda _, name=name: "{{" + name + "}}", text, flags=re.IGNORECASE)  # type: ignore[misc]
-        return text
-
-    def examples(self) -> dict[str, tuple[str, ...]]:
-        """Return the values of each variable, the newest first."""
-        order = [episode.session for episode in self.episodes]
-        return {
-            name: tuple(dict.fromkeys(known[one] for one in order if one in known))
-            for name, known in self.values.items()
-        }
-
-    def are_asked(self, seen: Sequence[ActionRun], words: Sequence[str]) -> bool:
-        """Whether each session's request contains the whole word, even if the words begin or end alike."""
-        asked = {episode.session: episode.asked for episode in self.episodes}
-        return all(
-            re.fullmatch(r"[\w-]+", word) and re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", asked[one.session])
-            for one, word in zip(seen, words, strict=True)
-        )
-
-    def is_named(self, gap: Gap, vector: Mapping[str, str]) -> bool:
-        """Whether a whole word, or one in a changed file's path, is a variable: exact, or named in the requests."""
-        if not gap.is_name:
-            return True
-        asked = {episode.session: episode.asked.casefold() for episode in self.episodes}
-        return all(value.casefold() in asked[session] for session, value in vector.items())
+# Steps.
 
 
 _OUTSIDE_EFFECT_PATTERN = re.compile(
@@ -283,7 +192,7 @@ _OUTSIDE_EFFECT_PATTERN = re.compile(
 )
 
 
-def _column_step(column: Column, names: _Variables) -> Step | None:
+def _column_step(column: Column, names: Variables) -> Step | None:
     """Return a column as a step, None if its sessions differ in more than variables."""
     seen = list(column.values())
     text = _common_text(seen, names)
@@ -315,7 +224,7 @@ def _common_step(column: Column) -> Step | None:
     return Step(text, tuple(seen), checks=bool(CHECK_PATTERN.search(text))) if shared else None
 
 
-def _common_text(seen: Sequence[ActionRun], names: _Variables) -> str | None:
+def _common_text(seen: Sequence[ActionRun], names: Variables) -> str | None:
     """Return one command with variables for all of these, None if they are different commands."""
     words = [one.words for one in seen]
     if len({len(one) for one in words}) > 1:
@@ -331,7 +240,7 @@ def _common_text(seen: Sequence[ActionRun], names: _Variables) -> str | None:
     return text
 
 
-def _common_word(seen: Sequence[ActionRun], column: Sequence[str], previous: str, names: _Variables) -> str | None:
+def _common_word(seen: Sequence[ActionRun], column: Sequence[str], previous: str, names: Variables) -> str | None:
     """Return a word with a variable where the commands differ, None if that is not possible."""
     # Texts with the same first line differ in what was cut off.
     other = next((word for word in column if word != column[0]), column[0] if column[0].endswith(_CUT_END) else None)
@@ -390,7 +299,7 @@ _NOUN_VERB_PROGRAMS = {(name,) for name in ("gh", "glab", "az", "aws", "gcloud",
 _VERB_PLACE = 3  # words up to the verb
 
 
-def _find_traps(episodes: Sequence[Episode], steps: Sequence[Step], names: _Variables) -> Iterator[Trap]:
+def _find_traps(episodes: Sequence[Episode], steps: Sequence[Step], names: Variables) -> Iterator[Trap]:
     by_seen = {one: step for step in steps for one in step.seen if not step.edits}
     texts = {step.text for step in steps}
     found: dict[tuple[str, str, bool], tuple[list[ActionRun], tuple[str, ...]]] = {}

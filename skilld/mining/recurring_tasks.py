@@ -20,7 +20,7 @@ from skilld.mining.evidence import Known, ask_part, feedback_mention, session_pi
 from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.new_skill import part_problem, task_name
 from skilld.mining.outline import outline
-from skilld.mining.procedure import FILE_HOLE, Episode, Procedure, Trap, find_procedure
+from skilld.mining.procedure import FILE_HOLE, Procedure, Trap, find_procedure
 from skilld.mining.requests import (
     Request,
     clearest_request,
@@ -34,6 +34,7 @@ from skilld.mining.said import Sentence, said_parts, sentences_of_turns, with_st
 from skilld.mining.session_summary import Feedback, Row
 from skilld.mining.similarity import VARIABLE, ActionRun, step_similarity
 from skilld.mining.values import Candidate, Grouping, Part, PartKind, Place, Proof, Savings
+from skilld.mining.variables import Episode
 from skilld.skills.draft import SkillKind
 from skilld.text import fold, pluralize
 from skilld.types import Kind

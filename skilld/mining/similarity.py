@@ -113,6 +113,10 @@ _TEXT_FLAGS = {
     "-m": "message", "-am": "message", "--message": "message", "--title": "title", "--subject": "subject",
     "--body": "body", "--notes": "notes", "-t": "title", "-b": "body",
 }  # fmt: skip
+_BUNDLED_TEXT_FLAG = re.compile(r"-[aeinopqsv]{1,5}m")  # of git: -qam
+_TEXT_IN_WORD = re.compile(
+    r"""(--(?:message|title|subject|body|notes)=|-[aeinopqsv]{0,5}m)(["']).*\2""", re.DOTALL
+)  # -m'Release 1.2', --body="Closes #3"
 _FIELD_FLAGS = frozenset({"-f", "-F", "--field", "--raw-field"})
 _QUOTED_PATTERN = re.compile(r"""(?:(\w{1,20})=)?(["']).*\2""", re.DOTALL)
 TEXT_NAMES = frozenset(_TEXT_FLAGS.values())
@@ -152,7 +156,10 @@ class Gap:
 
 
 def differs_in_variables(one: ActionRun, other: ActionRun) -> bool:
-    """Whether two actions differ only in what can be a variable, and share at least half of their words."""
+    """Whether two actions differ only in what can be a variable, and share at least half of their words.
+
+    Words that were typed in each session count as shared: "bin/grant orders billing", "bin/grant refunds payments".
+    """
     mine, theirs = one.words, other.words
     if len(mine) != len(theirs) or not mine or (not one.edits and mine[0] != theirs[0]):
         return False
@@ -164,8 +171,9 @@ def differs_in_variables(one: ActionRun, other: ActionRun) -> bool:
             if gap is None and not differs_in_numbers(mine[number], theirs[number]):
                 return False
             if gap and gap.is_bare:
-                whole += not gap.said
-                if gap.is_name and (is_generic(one.text) or not _is_asked_in_both(number, one, other)):
+                typed = has_word(one.asked, mine[number]) and has_word(other.asked, theirs[number])
+                whole += not (gap.said or typed)
+                if gap.is_name and (is_generic(one.text) or not _is_asked(mine[number], theirs[number], one, other)):
                     return False  # "make build" and "make test"
     return (len(mine) - whole) / len(mine) >= _MIN_FIXED_SHARE
 
@@ -177,9 +185,15 @@ def differs_in_target(one: ActionRun, other: ActionRun) -> bool:
     return any(gap and gap.is_bare and gap.is_name for gap in gaps)
 
 
-def _is_asked_in_both(number: int, one: ActionRun, other: ActionRun) -> bool:
-    """Whether both sessions' requests contain the word of their command."""
-    return all(seen.words[number].casefold() in seen.asked.casefold() for seen in (one, other))
+def _is_asked(mine: str, theirs: str, one: ActionRun, other: ActionRun) -> bool:
+    """Whether each session's requests contain the word of its command, and not both those of both, as verbs are."""
+    both = has_word(one.asked, theirs) and has_word(other.asked, mine)
+    return not both and mine.casefold() in one.asked.casefold() and theirs.casefold() in other.asked.casefold()
+
+
+def has_word(text: str, word: str) -> bool:
+    """Whether a text contains a whole word; "audit" is no word of "audit-log"."""
+    return bool(re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-]|\.\w)", text, re.IGNORECASE))
 
 
 def differs_in_numbers(one: str, other: str) -> bool:
@@ -198,7 +212,7 @@ def text_argument_name(previous: str, word: str) -> str:
         return quoted[1] or "" if quoted else ""
     if previous in _TEXT_FLAGS and (quoted or len(previous) > len("-m")):
         return _TEXT_FLAGS[previous]
-    return "message" if previous == "-m" else ""
+    return "message" if previous == "-m" or _BUNDLED_TEXT_FLAG.fullmatch(previous) else ""
 
 
 def find_gap(one: str, other: str, previous: str, *, branches: bool = False) -> Gap | None:
@@ -206,9 +220,8 @@ def find_gap(one: str, other: str, previous: str, *, branches: bool = False) -> 
 
     Whole names of `branches` may differ.
     """
-    argument = text_argument_name(previous, one)
-    if argument and argument == text_argument_name(previous, other):
-        return Gap(f"{argument}=" if previous in _FIELD_FLAGS else "", "", argument, said=True)
+    if text := _text_gap(one, other, previous):
+        return text
     if (one[0] in "\"'") != (other[0] in "\"'"):
         return None
     if branches and previous in _BEFORE_BRANCH and all(_BRANCH_PATTERN.fullmatch(word) for word in (one, other)):
@@ -230,6 +243,18 @@ def find_gap(one: str, other: str, previous: str, *, branches: bool = False) -> 
         return None
     of_flag = previous.startswith("--")
     return Gap(before, behind, _flag_name(previous) if of_flag else "name", of_flag=of_flag)
+
+
+def _text_gap(one: str, other: str, previous: str) -> Gap | None:
+    """Return the gap between two texts for people, None if these words are none."""
+    argument = text_argument_name(previous, one)
+    if argument and argument == text_argument_name(previous, other):
+        return Gap(f"{argument}=" if previous in _FIELD_FLAGS else "", "", argument, said=True)
+    within = [_TEXT_IN_WORD.fullmatch(word) for word in (one, other)]
+    if within[0] is None or within[1] is None or within[0][1] != within[1][1]:
+        return None
+    name = within[0][1].strip("-=")
+    return Gap(within[0][1], "", name if name in TEXT_NAMES else "message", said=True)
 
 
 def _flag_name(flag: str, other: str = "name") -> str:
@@ -263,5 +288,5 @@ def _is_edge(word: str, at: int) -> bool:
 
 def without_texts(one: ActionRun) -> str:
     """Return a command without its texts for people, which are variables of the step or checked with it."""
-    words = one.words
+    words = [_TEXT_IN_WORD.sub(r"\1...", word) for word in one.words]
     return " ".join("..." if n and text_argument_name(words[n - 1], word) else word for n, word in enumerate(words))

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.mining.actions import Action, ActionLog, commands, is_generic, is_read_only, unfit_reason
-from skilld.mining.procedure import Episode, find_procedure
+from skilld.mining.procedure import find_procedure
 from skilld.mining.similarity import ActionRun, step_similarity
+from skilld.mining.variables import Episode
 from skilld.types import Span, ToolCall, ToolOutcome, ToolResult
 from support.rows import for_each
 

@@ -1,0 +1,101 @@
+"""Variables of mined skills: several in one command, in texts of a commit, and what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skilld.mining.new_skill import build_skill
+from skilld.mining.selection import judge
+from skilld.mining.values import Candidate, PartKind
+from support.rows import for_each
+from support.session_rows import NOW, lines_of, session_row
+
+
+def _mined(request: str, commands: Sequence[str], *values: Sequence[str]) -> Candidate:
+    """Return the skill for a task that was done once with each of these values."""
+    rows = [
+        session_row(number, (request.format(*one), [command.format(*one) for command in commands]))
+        for number, one in enumerate(values, 1)
+    ]
+    (found,) = judge(rows, [], {}, now=NOW).candidates
+    return found
+
+
+def _title(candidate: Candidate) -> str:
+    return build_skill(candidate, day="2026-01-06", with_sessions=False).body.splitlines()[0]
+
+
+@for_each(
+    ("request", "command", "step", "title"),
+    [
+        (
+            "Add a service {0} to the platform repo, owned by team {1}.",
+            "scripts/add-owner.sh {0} {1}",
+            "scripts/add-owner.sh {{name}} {{team}}",
+            "# Add a service NAME to the platform repo, owned by team TEAM",
+        ),
+        (
+            "Create the queue {0} for the {1} group",
+            "bin/grant {0} {1}",
+            "bin/grant {{name}} {{group}}",
+            "# Create the queue NAME for the GROUP group",
+        ),
+        (
+            "Set up the topic {0} in {1}",
+            "bin/acl {0} {1}",
+            "bin/acl {{name}} {{name2}}",
+            "# Set up the topic NAME in NAME2",
+        ),
+    ],
+)
+def test_words_of_the_request_are_variables_of_a_command_that_has_only_them(
+    request: str, command: str, step: str, title: str
+) -> None:
+    commands = "bin/new {0}", "!bin/render {0}", command, "bin/render {0}"
+    values = ("payments-api", "checkout"), ("audit-log", "security"), ("worker", "billing")
+    candidate = _mined(request, commands, *values)
+    assert lines_of(candidate, PartKind.COMMAND) == ["bin/new {{name}}", step, "bin/render {{name}}"]
+    assert lines_of(candidate, PartKind.TRAP) == [f"`bin/render {{{{name}}}}` failed until `{step}` had run."]
+    assert _title(candidate) == title
+
+
+def test_what_every_request_says_is_no_variable() -> None:
+    """Which of the two verbs came first does not make them one."""
+    request = "build and push the image {0}"
+    first = session_row(1, (request.format("shop"), ["bin/ctl build shop", "bin/ctl push shop", "bin/smoke"]))
+    other = session_row(2, (request.format("cart"), ["bin/ctl push cart", "bin/ctl build cart", "bin/smoke"]))
+    third = session_row(3, (request.format("tax"), ["bin/ctl build tax", "bin/ctl push tax", "bin/smoke"]))
+    (candidate,) = judge([first, other, third], [], {}, now=NOW).candidates
+    assert {"bin/ctl build {{name}}", "bin/ctl push {{name}}"} <= {*lines_of(candidate, PartKind.COMMAND)}
+
+
+@for_each(
+    ("commit", "step"),
+    [
+        ("git commit -qam 'Release {0}'", "git commit -qam 'Release {{version}}'"),
+        ("git commit -sqm 'Release {0}'", "git commit -sqm 'Release {{version}}'"),
+        ("git commit -am'Release {0}'", "git commit -am'Release {{version}}'"),
+        ('git commit -a --message="Release {0}"', 'git commit -a --message="Release {{version}}"'),
+        ("git commit -qam v{0}", "git commit -qam v{{version}}"),
+    ],
+)
+def test_a_commit_stays_however_its_message_is_given(commit: str, step: str) -> None:
+    candidate = _mined("Cut release {0}", ["scripts/bump.sh {0}", commit, "git tag -a v{0} -m v{0}"], *_VERSIONS)
+    assert lines_of(candidate, PartKind.COMMAND) == [
+        "scripts/bump.sh {{version}}",
+        step,
+        "git tag -a v{{version}} -m v{{version}}",
+    ]
+    assert candidate.recurrence is not None
+    assert candidate.recurrence.examples == {"version": ("1.6.0", "1.5.0", "1.4.1")}
+
+
+_VERSIONS = ("1.4.1",), ("1.5.0",), ("1.6.0",)
+
+
+def test_messages_in_other_words_are_one_variable() -> None:
+    texts = ("1.4.1", "Fix the tokens"), ("1.5.0", "New login"), ("1.6.0", "Faster start")
+    candidate = _mined(
+        "Cut release {0}", ["scripts/bump.sh {0}", "git commit -qam'{1}'", "bin/tell {0}", "bin/end"], *texts
+    )
+    assert 'git commit -qam"{{message}}"' in lines_of(candidate, PartKind.COMMAND)
