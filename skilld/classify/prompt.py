@@ -13,7 +13,7 @@ import re
 import secrets
 from collections.abc import Sequence
 from importlib import resources
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from skilld.classify.offline.likely import weighed_clauses
 from skilld.classify.offline.provenance import own_words
@@ -31,7 +31,6 @@ MESSAGE_LIMIT = 500  # characters sent of each message
 EXCERPT_LIMIT = 4000  # characters sent of a file other than a skill
 INSTRUCTIONS_LIMIT = 1500  # characters sent of other loaded files; the checks after the model see all of them
 _GAP = " … "
-_GAPS = re.compile(rf"\s*(?:{_GAP})+\s*")
 _LINE_BREAK = re.compile(r"\n+")
 _MIN_LIKELY = 0.2  # of a sentence that comes before those at the ends
 _HEADING = re.compile(r"^(?=#{1,6} )", re.MULTILINE)
@@ -174,8 +173,8 @@ def _best_sentences(text: str, quote: str, limit: int) -> str:
             left -= end - start + len(_GAP)
     if not kept:
         return truncate(text, limit)
-    shown = "".join(text[slice(*span)] if place in kept else _GAP for place, span in enumerate(spans))
-    return _GAPS.sub(_GAP, shown)
+    runs = groupby(range(len(spans)), key=kept.__contains__)
+    return "".join("".join(text[slice(*spans[place])] for place in run) if stays else _GAP for stays, run in runs)
 
 
 def _cut_agent_text(text: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from skilld.classify.backends.offline import Offline
 from skilld.classify.offline.detector import find_lasting, find_practices, find_retractions
-from skilld.classify.offline.grammar import Cue, languages
+from skilld.classify.offline.grammar import KEPT_STRENGTH, Cue, languages
 from skilld.classify.offline.product import likely_languages
 from skilld.classify.offline.retraction import taking_back
 from skilld.types import Kind, Message, Update
@@ -270,6 +270,44 @@ def test_the_language_is_detected_by_script_and_function_words(text: str, codes:
 def test_a_retraction_is_heard_as_one(text: str) -> None:
     assert find_retractions(text)
     assert find_lasting(text) == []
+
+
+@for_each(
+    "text",
+    [
+        "lass das erstmal so",
+        "lass es so, passt",
+        "déjalo así por ahora",
+        "laisse comme ça",
+        "laat maar zo",
+        "zostaw tak jak jest",
+        "оставь как есть",
+        "öyle kalsın",
+        "leave it like that",
+    ],
+)
+def test_what_is_left_as_it_is_takes_no_rule_back(text: str) -> None:
+    assert find_retractions(text) == []
+
+
+def test_a_ban_of_rolling_back_is_no_retraction() -> None:
+    assert [one.quote for one in find_lasting("never roll back without telling me why")] != []
+    assert find_retractions("ok, roll that back please") != []
+
+
+@for_each(
+    "text",
+    [
+        "der rollout bleibt immer bei 80% hängen",
+        "der worker stirbt immer bei großen dateien",
+        "le build plante toujours sur la CI",
+        "el deploy siempre se cuelga en el último paso",
+        "il job si blocca sempre di notte",
+        "o build trava sempre no CI",
+    ],
+)
+def test_what_always_fails_is_no_rule(text: str) -> None:
+    assert [one.quote for one in find_lasting(text) if one.strength > KEPT_STRENGTH] == []
 
 
 def test_every_language_has_openers_and_retractions() -> None:
