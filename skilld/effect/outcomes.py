@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 
+from skilld.classify.offline.retraction import taking_back
 from skilld.clock import parse_time
+from skilld.context.values import within
 from skilld.effect.cross_agent import offers
 from skilld.effect.remedies import has_recent_proposal, proposals_for
 from skilld.effect.remedy_edits import RemedyContext, RemedyPlan, plan_remedy
-from skilld.effect.rule_lines import added_at, text_of
+from skilld.effect.rule_lines import added_at, rules_in, text_of
 from skilld.effect.rules import Effect, Rule, effects, rules, with_noted_repeats
 from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
 from skilld.ingest.discover import Host
 from skilld.past import PastSession
 from skilld.proposals.amend import stage_and_store
+from skilld.proposals.let_go import LetGo, load_let_go
 from skilld.proposals.model import ACROSS_PREFIX, REMEDY_PREFIX
 from skilld.proposals.past_decisions import past_decisions
 from skilld.store import Store
 from skilld.store.proposals import UNWANTED_STATES
-from skilld.text import Redact
-from skilld.types import Proposal, State, TargetKind
+from skilld.text import Redact, fold_case
+from skilld.types import Kind, Op, Proposal, State, TargetKind, Update
 from skilld.values import value_class
 
 
@@ -72,10 +75,12 @@ class RuleRemedies:
         remedies = [one for one in around.proposals.values() if one.batch_id.startswith(REMEDY_PREFIX)]
         found = [one for one in collect(self._store, sessions) if chosen(one.rule)]
         made = {one.rule: sorted(proposals_for(one.rule, remedies), key=lambda by: by.created_at) for one in found}
+        let_go = load_let_go(self._store, self._now)
         waiting = [
             one
             for one in sorted(found, key=_last_repeated_at, reverse=True)
             if not has_recent_proposal(made[one.rule], self._now)
+            and not (is_let_go(one, let_go) or is_leaving(one.rule, around.proposals.values()))
         ]
         called_for = {one.rule: plan_remedy(one, made[one.rule], around) for one in waiting[:max_plans]}
         return [RuleOutcome(one, called_for.get(one.rule, RemedyPlan()), tuple(made[one.rule])) for one in found]
@@ -120,3 +125,25 @@ class RuleRemedies:
 
 def _last_repeated_at(effect: Effect) -> float:
     return max((heard.at for heard in (*effect.evidence, *effect.missed)), default=0.0)
+
+
+def is_let_go(effect: Effect, let_go: Iterable[LetGo]) -> bool:
+    """Whether the person took a rule back after they last said it."""
+    rule, last = effect.rule, max(_last_repeated_at(effect), effect.rule.since)
+    said = Update(None, "", rule.text, "", Kind.PREFERENCE, 1, rule.text)
+    return any(
+        (parse_time(one.said_at) or 0.0) > last
+        and (within(one.project, rule.folder) or within(rule.folder, one.project))
+        and taking_back(one.quote, said)
+        for one in let_go
+    )
+
+
+def is_leaving(rule: Rule, proposals: Iterable[Proposal]) -> bool:
+    """Whether an open proposal would remove or replace the line of a rule, so that the person decides on that first."""
+    words = fold_case(rule.text)
+    edits = (edit for one in proposals if one.state is State.OPEN and one.path == rule.path for edit in one.operations)
+    return any(
+        edit.op in {Op.DELETE, Op.REPLACE} and words in {fold_case(text) for _, text in rules_in(edit.anchor)}
+        for edit in edits
+    )

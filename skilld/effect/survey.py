@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
@@ -16,7 +16,9 @@ from skilld.agents import ADAPTERS
 from skilld.agents.base import short
 from skilld.agents.tools import command_of, record_reader, tools_of, touched_files
 from skilld.classify.backends import OFFLINE, make_backend
+from skilld.classify.offline.detector import find_retractions
 from skilld.classify.offline.provenance import own_words
+from skilld.classify.offline.retraction import without_retracted
 from skilld.classify.rule_repeats import corrections, repeats_rule
 from skilld.clock import parse_time
 from skilld.context import Scope, context_of
@@ -34,7 +36,21 @@ from skilld.pipeline.documents import is_own_file, session_opt_out
 from skilld.protocol import SurveyRequest, SurveyResult, SurveysResult, SurveyTranscripts
 from skilld.skills import find
 from skilld.text import Redact
-from skilld.types import Event, Outcome, RawLine, Reply, SkillRef, SkillUse, ToolCall, ToolOutcome, ToolResult, Turn
+from skilld.types import (
+    Event,
+    Kind,
+    Message,
+    Outcome,
+    RawLine,
+    Reply,
+    SkillRef,
+    SkillUse,
+    ToolCall,
+    ToolOutcome,
+    ToolResult,
+    Turn,
+    Update,
+)
 from skilld.words import content_stems
 
 _MAX_SECONDS, _MAX_SESSIONS = 0.5, 20  # of a job of several: a batch may be waiting, and the result is one line
@@ -193,9 +209,8 @@ def _past_session(job: SurveyRequest, name: str, read: _SessionState, redact: Re
     shift = _clock_offset(job, read.newest)
     said = [
         Correction(turn.key, (parse_time(turn.at) or -shift) + shift, redact(quote))
-        for turn in turns
-        for quote in corrections(turn.text, read.before[turn.key])
-    ][:_MAX_SAID]
+        for turn, quote in _standing_corrections(turns, read.before)
+    ]
     files = _loaded_files(job, cwd, read) if job.home else []
     asks = [turn.text[:_MAX_ASK] for turn in turns]
     work = work_of([redact("\n".join((*asks, *read.commands))[:_MAX_WORK])], [redact(one) for one in read.files])
@@ -211,6 +226,18 @@ def _past_session(job: SurveyRequest, name: str, read: _SessionState, redact: Re
         repeats=tuple(find_repeats(said, files, redact)),
         done=read.done(redact),
     )
+
+
+def _standing_corrections(turns: Sequence[Turn], before: Mapping[str, tuple[str, ...]]) -> list[tuple[Turn, str]]:
+    """Return the first corrections of a session, with their turns, without those that the person took back in it."""
+    found = [(turn, quote) for turn in turns for quote in corrections(turn.text, before[turn.key])][:_MAX_SAID]
+    if not found or not any(find_retractions(turn.text) for turn in turns):
+        return found
+    numbers = {turn.key: number for number, turn in enumerate(turns, 1)}
+    said = [Update(None, "", quote, "", Kind.CORRECTION, numbers[turn.key], quote, 1.0) for turn, quote in found]
+    messages = [Message(turn.text, number, turn.key) for number, turn in enumerate(turns, 1)]
+    standing = {id(one) for one in without_retracted(said, messages)}
+    return [pair for pair, one in zip(found, said, strict=True) if id(one) in standing]
 
 
 def _session_excerpt(read: _SessionState) -> model_questions.SessionExcerpt:

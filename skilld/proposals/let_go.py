@@ -43,7 +43,7 @@ def remember_let_go(store: Store, batch: StoredBatch, result: BatchResult, now: 
     at = rfc3339(now)
     new = [
         LetGo(one.turn, one.quote, batch.job.cwd or "", store.transcripts.said_at(one.turn) or at, at)
-        for one in result.let_go
+        for one in dict.fromkeys(result.let_go)
         if (one.turn, one.quote) not in seen
     ]
     _save(store, [*reversed(new), *known][:_MAX_KEPT])

@@ -8,6 +8,8 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from e2e.test_targets import Talk, make_project, teach
 from support.live_project import Project
 from support.program import Program
@@ -155,3 +157,33 @@ def test_a_rule_broken_after_acceptance_is_proposed_in_clearer_words(
     assert (project.root / "CLAUDE.md").read_text() == sharper
     assert program.run("revert", one["id"]).returncode == 0
     assert (project.root / "CLAUDE.md").read_text() == accepted
+
+
+@pytest.mark.parametrize("later", ["forget that", "Forget the pnpm rule.", ""])
+def test_a_rule_that_was_taken_back_is_not_said_more_clearly(
+    home: Path, tmp_path: Path, program: Program, later: str
+) -> None:
+    """Neither if the person lets go of it in the session in which they repeated it, nor while its removal is open."""
+    project = make_project(home, tmp_path, **{"CLAUDE.md": "# Probe\n\n- Keep functions short.\n"})
+    program.run("run", "--once")
+    (brought,) = teach(home, project, program, "From now on, always use pnpm, never npm, in this repository.")
+    _wait_a_second()
+    program.run("accept", brought["id"])
+    teach(
+        home,
+        project,
+        program,
+        "You ran npm again. Use pnpm for the scripts as well, never npm!",
+        *filter(None, [later]),
+    )
+    if not later:
+        _wait_a_second()
+        Talk(home, project.root).type("Forget the pnpm rule.", *CHATTER[:4])
+        program.run("run", "--once")
+    (rule,) = program.json("effect")["rules"]
+    assert rule["remedy"] is None
+    assert "State the rule" not in program.run("effect").stdout
+    program.run("run", "--once")
+    assert [one["summary"] for one in program.json("proposals")] == (
+        [] if later else ["Remove the rule: Always use pnpm, never npm, in this repository."]
+    )
