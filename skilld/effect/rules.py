@@ -6,6 +6,7 @@ counts from the time it was added; nothing said before that is a repeat.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -23,10 +24,11 @@ from skilld.past import Correction, PastSession, Repeat
 from skilld.proposals.model import MINE_PREFIX
 from skilld.skills.find import FILE
 from skilld.text import fold_case
-from skilld.types import Proposal, TargetKind
+from skilld.types import OBSERVED_TURN, Proposal, TargetKind
 from skilld.values import value_class
 
 _MAX_EVIDENCE = 20  # quotes shown of one rule, the newest
+_NUMBERED = re.compile(r"\s*\d+[.)]\s")
 ReadText = Callable[[str], str]
 AddedAt = Callable[[str, int], float | None]
 
@@ -102,13 +104,17 @@ class Effect:
 
 
 def rules(accepted: Sequence[tuple[Proposal, float]], sessions: Sequence[PastSession], text_of: ReadText) -> list[Rule]:
-    """Return the present rules, by path and line. `accepted` has each proposal with the time it was accepted."""
+    """Return the present rules, by path and line. `accepted` has each proposal with the time it was accepted.
+
+    A step that nobody said is no rule about how to work; it is one once it had to be repeated.
+    """
     added = {
         (proposal.path, fold_case(text)): (at, proposal)
         for proposal, at in accepted
         if proposal.target is not TargetKind.EVALS
         for operation in proposal.operations
-        for _, text in rules_in(operation.text)
+        for line, text in rules_in(operation.text)
+        if not _is_step(proposal, operation.text.splitlines()[line - 1], text)
     }
     said: dict[tuple[str, str], float] = {}
     for one in (repeat for session in sessions for repeat in session.repeats):
@@ -126,6 +132,14 @@ def rules(accepted: Sequence[tuple[Proposal, float]], sessions: Sequence[PastSes
             elif key in said:
                 found.append(Rule(path, line, text, Origin.PERSON, said[key]))
     return found
+
+
+def _is_step(by: Proposal, line: str, text: str) -> bool:
+    """Whether a line that a proposal added is a step which was seen in sessions, or came with an imported skill."""
+    updates = [one for one in by.updates if one.change and fold_case(one.change) in fold_case(text)]
+    if updates:
+        return all(one.turn == OBSERVED_TURN for one in updates)
+    return bool(_NUMBERED.match(line)) and (by.creates or not by.evidence)
 
 
 def _taught_in(rule: str, by: Proposal, by_turn: Mapping[str, str]) -> frozenset[str]:

@@ -75,7 +75,7 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
     recent = sorted((one for one in instructions if weeks.index_of(one.at) is not None), key=lambda one: -one.at)
     counted = [one for one in recent for _ in range(one.count)]
     sessions_in_period = {key: cwd for key, (cwd, at) in places.items() if weeks.index_of(at) is not None}
-    taught = [(one, places.get((one.agent, one.session), ("", 0.0))[0]) for one in counted]
+    taught = [(one, places.get((one.agent, one.session), ("", 0.0))[0] or _top_around(one.path)) for one in counted]
     said = [(of.session, one.rule.since) for one in effects for of in one.occasions if of.was_said]
     again = [one for one, since in said if one.at >= since and weeks.index_of(one.at) is not None]
     inside = [one for one in past if weeks.index_of(one.at) is not None]
@@ -278,6 +278,11 @@ def project_of(cwd: str) -> str:
         return str(Path(main_path(str(top / ".git"))).parent)
     except OSError:  # its `.git` cannot be read
         return str(top)
+
+
+def _top_around(path: str) -> str:
+    """Return the top of the repository around a file, empty if there is none: mining may be all that read a session."""
+    return str(find_top(Path(path).parent) or "") if path.startswith("/") else ""
 
 
 def _share(counts: Iterable[tuple[int, int]]) -> Share:

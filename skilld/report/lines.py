@@ -22,7 +22,8 @@ _MIN_PATH = 12  # characters
 
 def report_lines(report: Report, home: str, width: int = WIDTH) -> Iterator[str]:
     """Yield the report's lines; paths below `home` begin with a tilde. Text from outside is not made safe."""
-    yield f"{wording.period(report)}: {pluralize(report.sessions, 'session')}"
+    counted = f": {pluralize(report.sessions, 'session')}" if report.sessions or not report.has_news else ""
+    yield f"{wording.period(report)}{counted}"
     if not report.has_news:
         yield from wrap(wording.nothing_to_show(report, ""), width)
         return
@@ -81,8 +82,9 @@ def _repeat_lines(report: Report, short: Callable[[str], str]) -> Iterator[str]:
 
 def _group_line(group: Group, short: Callable[[str], str]) -> str:
     name = short(group.name) or "unknown"
+    sessions = f"{pluralize(group.sessions, 'session')}, " if group.sessions else ""
     again = f", {group.repeats} repeated" if group.repeats else ""
-    return f"{name}: {pluralize(group.sessions, 'session')}, {group.taught} taught{again}"
+    return f"{name}: {sessions}{group.taught} taught{again}"
 
 
 def _blocks(report: Report, values: Sequence[float]) -> str:

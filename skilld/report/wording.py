@@ -84,7 +84,8 @@ def taught(report: Report) -> str:
         yet = " yet" if unjudged else ""
         found = f"skilld has found no lasting instructions in {sessions}{yet}.{more}" if report.sessions else NO_SESSION
         return nothing_to_show(report, found)
-    return f"skilld found {pluralize(report.taught.total, 'lasting instruction')} in {sessions}.{more}"
+    where = sessions if report.sessions else "past sessions"
+    return f"skilld found {pluralize(report.taught.total, 'lasting instruction')} in {where}.{more}"
 
 
 def decided(report: Report) -> str:

@@ -23,7 +23,7 @@ from skilld.protocol import Result, SurveyResult, SurveysResult
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
-from skilld.types import Evidence, Kind, Op, Operation, Outcome, State, Update
+from skilld.types import OBSERVED_TURN, Evidence, Kind, Op, Operation, Outcome, Proposal, State, Update
 from support.new_store import new_store
 from support.proposals import make_proposal
 from support.rows import for_each
@@ -164,6 +164,27 @@ def test_rules_are_proposal_lines_and_repeated_rules() -> None:
     found = rules([(brought, 5.0)], [tied], {GUIDE: text}.__getitem__)
     assert [(one.line, one.origin, one.since) for one in found] == [(3, Origin.PERSON, 4.0), (5, Origin.PROPOSAL, 5.0)]
     assert rules([(brought, 5.0)], [tied], lambda _: "") == []  # they stand there no more
+
+
+def test_steps_that_nobody_said_are_no_rules() -> None:
+    skill = "/home/ada/a/.claude/skills/add-service/SKILL.md"
+    rows = "## Rules\n\n- Always set limits.\n\n## Steps\n\n1. Run `git add -A`.\n2. Run `make lint` twice.\n"
+    text = f"---\nname: add-service\ndescription: Adds one.\n---\n\n# Add a service\n\n{rows}"
+    updates = (
+        Update(1, "", "Always set limits.", "", Kind.PREFERENCE, 1, "always set limits"),
+        Update(1, "", "Run `git add -A`.", "observed in 3 sessions", Kind.PREFERENCE, OBSERVED_TURN, "git add -A"),
+        Update(1, "", "Run `make lint` twice.", "", Kind.PREFERENCE, 1, "lint twice"),
+    )
+    mined = make_proposal(batch_id="mine-1", path=skill, updates=updates)
+    mined = replace(mined, operations=(Operation(Op.CREATE, "", text),))
+
+    def texts(proposal: Proposal, *sessions: PastSession) -> list[str]:
+        return [one.text for one in rules([(proposal, 5.0)], sessions, lambda _: text)]
+
+    assert texts(mined) == ["Always set limits.", "Run `make lint` twice."]
+    assert texts(replace(mined, updates=(), evidence=())) == ["Always set limits."], "imported"
+    repeated = session(9, AGAIN, repeats=(Repeat("t9-0", AGAIN, skill, 14, "Run `git add -A`.", 4.0),))
+    assert texts(mined, repeated) == ["Always set limits.", "Run `git add -A`.", "Run `make lint` twice."]
 
 
 def test_a_rule_the_judge_found_already_written_is_a_repeat() -> None:

@@ -415,6 +415,19 @@ def test_an_import_alone_is_something_to_report(tmp_path: Path) -> None:
     assert "Of the proposals you decided on, 100% were accepted" in told
 
 
+def test_what_was_mined_before_anything_was_judged_counts_for_its_project(tmp_path: Path) -> None:
+    project = tmp_path / "shop"
+    (project / ".git").mkdir(parents=True)
+    (project / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    store = new_store(tmp_path / "skilld.db")
+    skill = str(project / ".claude/skills/deploy/SKILL.md")
+    store.proposals.add(make_proposal(path=skill, batch_id="mine-1", created_at="2026-10-01T09:00:00Z"))
+    told = " ".join(" ".join(report_lines(gather(store, NOW), str(tmp_path))).split())
+    assert "skilld found 1 lasting instruction in past sessions." in told
+    assert "projects ~/shop: 1 taught" in told
+    assert "0 sessions" not in told
+
+
 def _store_with_turns(folder: Path, **days: str) -> Store:
     """Return a store with one session in which these turns were said, each on its day."""
     store, path = new_store(folder / "skilld.db"), folder / "s1.jsonl"
