@@ -167,8 +167,8 @@ VERBS = {
         argument(
             "--state STATE",
             "open (default), accepted, rejected, reverted, dropped (taken off the staging branch, rejected after a "
-            "day), stale (no longer fits the file), superseded (another one says the same), said (already in a "
-            "file), or all; separate several with commas",
+            "day), stale (no longer fits the file), superseded (another one or a line of yours says the same), said "
+            "(already in a file), or all; separate several with commas",
             default="open",
         ),
     ),

@@ -19,7 +19,15 @@ from skilld.evals.results import outcomes_of, result_lines
 from skilld.evals.results import result_lines as evaluated
 from skilld.files import shell_quoted
 from skilld.git.staging_branch import STAGING_BRANCH
-from skilld.proposals.model import EVALS_PREFIX, IMPORT_PREFIX, MOVED_PREFIX, REVIEWS_PREFIX, TRIM_PREFIX, heard_by
+from skilld.proposals.model import (
+    EVALS_PREFIX,
+    IMPORT_PREFIX,
+    MOVED_PREFIX,
+    REVIEWS_PREFIX,
+    TRIM_PREFIX,
+    heard_by,
+    is_by_hand,
+)
 from skilld.proposals.poll import refresh
 from skilld.proposals.remarks import (
     base_warning,
@@ -368,6 +376,7 @@ def _commands_after_decision(proposal: Proposal) -> Iterator[tuple[str, str]]:
         "said": {"restore": "propose it, if that line does not say it"},
         "stale": {"restore": f"{back}, made again for the present text", "accept": after_all},
         "reverted": {"accept": after_all},
+        "superseded": {"restore": "propose it, if that line does not say it"} if is_by_hand(proposal) else {},
     }
     for verb, does in ways.get(proposal.state.value, {}).items():
         yield f"skilld {verb} {proposal.id}", does

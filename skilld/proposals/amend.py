@@ -27,7 +27,7 @@ from skilld.paths import places
 from skilld.proposals import narrow
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rebuild_branch, require_repo
 from skilld.proposals.explain import apply_only, parts, read_versions
-from skilld.proposals.model import EDITED_NOTE, at_path, without_remark
+from skilld.proposals.model import EDITED_NOTE, at_path, is_by_hand, without_remark
 from skilld.proposals.person_text import require_own_text, with_text
 from skilld.proposals.remake import remake_proposal
 from skilld.proposals.remarks import UNDONE, refusal_and_remedy
@@ -175,7 +175,7 @@ def restore(store: Store, proposal: Proposal) -> DecisionReport:
     if proposal.summary == FORGOTTEN:
         raise SkilldError(title, "its words were forgotten, as you asked", "Say it again in a session.")
     by_hand = f"To see its text and add it by hand: skilld show {proposal.id}"
-    if proposal.state not in {State.REJECTED, State.DROPPED, State.STALE}:
+    if proposal.state not in {State.REJECTED, State.DROPPED, State.STALE} and not is_by_hand(proposal):
         cause, remedy = refusal_and_remedy(store, proposal, "restore", (State.REJECTED, State.DROPPED))
         if proposal.state is State.REVERTED:
             remedy = f"To accept it after all: skilld accept {proposal.id}"
@@ -213,7 +213,7 @@ def record_open(
 
 def _stage_again(store: Store, proposal: Proposal) -> tuple[Proposal, StagingResult]:
     """Put a dropped or stale proposal on the branch, for the present path of its file, if need be with a new edit."""
-    note = "" if proposal.state is State.STALE else without_remark(proposal).note
+    note = "" if proposal.state in {State.STALE, State.SUPERSEDED} else without_remark(proposal).note
     proposal = replace(proposal, state=State.OPEN, note=note)
     if not os.path.lexists(proposal.path):
         repo = repo_at(proposal.repo)

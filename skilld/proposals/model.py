@@ -248,6 +248,7 @@ class GitStatus(StrEnum):
     DISCARDED = "discarded"  # written to the file, and removed from it before it was committed
     DROPPED = "dropped"  # off the staging branch, and on no remote-tracking one
     ENDED = "ended"  # skilld removed it from the staging branch, since its edit no longer fits
+    SAID = "said"  # open, but the person wrote into the file what it says
     BUSY = "busy"  # unknown while the person works on the staging branch
     GONE = "gone"  # the repository, or the proposal's commit in it, is missing
 
@@ -282,6 +283,7 @@ UNDONE_NOTE = "accepted, but its commit was later removed from its branch"
 ELSEWHERE_NOTE = "committed"  # before PUT_AWAY, if there was no note
 _COMMITTED_NOTE = "you committed it"
 FOUND_NOTES = ("the file now says this", "you made this change yourself")  # by a rebuild, and by staging
+BY_HAND_NOTE = ", which you wrote since, says this"  # after the file and the line
 REPO_BACK_NOTE = "its repository is back"
 REPO_GONE_NOTE = "its repository is gone"  # it may be on an unmounted disk: the proposal then comes back with it
 
@@ -308,8 +310,9 @@ def next_state(proposal: Proposal, seen: Observation, missing_since: float | Non
             return ObservedState(State.ACCEPTED, seen.commit, note)
         case GitStatus.REVERTED if proposal.state in {State.ACCEPTED, State.OPEN, State.DROPPED}:
             return ObservedState(State.REVERTED, seen.commit, seen.note)
-        case GitStatus.GONE | GitStatus.ENDED if proposal.state is State.OPEN and proposal.commit:
-            return ObservedState(State.STALE, "", seen.note or REPO_GONE_NOTE)
+        case GitStatus.GONE | GitStatus.ENDED | GitStatus.SAID if proposal.state is State.OPEN and proposal.commit:
+            after = State.SUPERSEDED if seen.seen is GitStatus.SAID else State.STALE
+            return ObservedState(after, "", seen.note or REPO_GONE_NOTE)
         case GitStatus.NOTHING | GitStatus.DROPPED if is_repo_gone(proposal):
             found = State.OPEN if seen.seen is GitStatus.NOTHING else State.DROPPED
             return ObservedState(found, note=REPO_BACK_NOTE, missing_since=now if found is State.DROPPED else None)
@@ -330,6 +333,11 @@ def is_undecided(proposal: Proposal) -> bool:
 def is_only_written(proposal: Proposal) -> bool:
     """Whether an accepted proposal is only in its file and not committed, as far as known."""
     return proposal.state is State.ACCEPTED and proposal.note.startswith(WRITTEN_NOTE)
+
+
+def is_by_hand(proposal: Proposal) -> bool:
+    """Whether a proposal was closed because the person wrote into the file what it says."""
+    return proposal.state is State.SUPERSEDED and proposal.note.endswith(BY_HAND_NOTE)
 
 
 def is_edited(proposal: Proposal) -> bool:

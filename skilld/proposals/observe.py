@@ -6,7 +6,7 @@ branches checked out in a work tree count. Writes nothing, except that skilld's 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +25,7 @@ from skilld.proposals.file_history import (
     renamed_since,
 )
 from skilld.proposals.model import (
+    BY_HAND_NOTE,
     CHANGED_NOTE,
     EDITED_NOTE,
     MOVED_TO,
@@ -36,7 +37,7 @@ from skilld.proposals.model import (
     put_away_note,
 )
 from skilld.proposals.repositories import repo_at
-from skilld.proposals.rewritten import find_moved, find_section, rewritten_note
+from skilld.proposals.rewritten import find_by_hand, find_moved, find_section, rewritten_note
 from skilld.proposals.whereabouts import (
     NO_CHANGE,
     Change,
@@ -232,8 +233,21 @@ def observe(address: Path, proposals: Sequence[Proposal]) -> list[Observation]:
         ]
         found = _with_time(repo, proposal, _observe_proposal(repo, proposal, change, views, since))
         there = {view.branch.tip: view.file for view in views if view.branch.default or view.branch.ref == repo.branch}
+        found = _with_words_by_hand(proposal, change, found, there.values())
         seen.append(_with_place(repo, proposal, change, found, there))
     return locate_undecided(repo, proposals, changes, seen, since)
+
+
+def _with_words_by_hand(
+    proposal: Proposal, change: Change, found: Observation, there: Iterable[FileOnBranch]
+) -> Observation:
+    """Return that the person wrote into the file what an open proposal says, if they did."""
+    if found.seen is not GitStatus.NOTHING or proposal.state is not State.OPEN:
+        return found
+    for file in there:
+        if line := find_by_hand(proposal, change, file):
+            return replace(found, seen=GitStatus.SAID, note=f"{file.relpath}:{line}{BY_HAND_NOTE}")
+    return found
 
 
 def _with_place(

@@ -294,6 +294,8 @@ def describe_remainder(store: Store, proposal: Proposal) -> str:
 
 def refusal_and_remedy(store: Store, proposal: Proposal, verb: str, states: Container[State]) -> tuple[str, str]:
     """Return why a verb for some `states` cannot decide on a proposal, and what to type instead."""
+    from skilld.proposals.model import is_by_hand  # as in hours_left
+
     new = successor(store, proposal)
     went = f"moved to {new.skill}, as {new.id}, which is {new.state.value}" if new else ""
     cause = "; ".join(filter(None, (f"it is {proposal.state.value}", went, describe_remainder(store, proposal))))
@@ -309,6 +311,8 @@ def refusal_and_remedy(store: Store, proposal: Proposal, verb: str, states: Cont
         return cause, f"To undo it: skilld revert {now.id}"
     if now.state is State.SAID and verb != "restore":
         return f"{cause} already: {now.note}", f"If that line does not say it, propose it: skilld restore {now.id}"
+    if is_by_hand(now):
+        return f"{cause}: {now.note}", f"To propose it nevertheless: skilld restore {now.id}"
     if now.state is State.OPEN and verb == "revert":
         return cause, f"To discard it: skilld reject {now.id}"
     return cause, f"skilld {verb if new.state in states else 'show'} {new.id}" if new else ""

@@ -1,6 +1,6 @@
 """Finds what became of lines that are no longer in their file: reworded there, or moved to another file.
 
-They are those of a proposal, or those around its place.
+They are those of a proposal, or those around its place. Also finds what the person wrote in place of a proposal.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from skilld.errors import SkilldError
 from skilld.git import line_diff, objects, tree
 from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo
-from skilld.proposals.file_history import SkillCommit, may_follow, path_in, read_file_on_branch
-from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE
+from skilld.proposals.file_history import FileOnBranch, SkillCommit, may_follow, path_in, read_file_on_branch
+from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE, REMEDY_PREFIX, said_updates
 from skilld.proposals.refit import Edit, fit_edit
 from skilld.proposals.repositories import repo_at
 from skilld.proposals.whereabouts import Change, read_change
 from skilld.text import compare_lines
-from skilld.types import Proposal, State
+from skilld.types import Kind, Op, Proposal, State
 from skilld.words import content_stems
 
 _MAX_FILES = 50  # of a commit, in which moved lines are looked for
@@ -63,6 +63,34 @@ def is_rewritten_here(proposal: Proposal) -> bool:
     change = read_change(repo, proposal)
     found = read_file_on_branch(repo, repo.head, proposal.relpath, None)
     return change.is_known and found.text is not None and bool(rewritten_note(change, found.commits, found.text))
+
+
+_ADDING = {Op.INSERT_AFTER, Op.CREATE}
+_NO_RULE_OF_ITS_OWN = {Kind.CHANGE_STEP, Kind.REMOVE_STEP}
+
+
+def find_by_hand(proposal: Proposal, change: Change, file: FileOnBranch) -> int:
+    """Return the number of a line in the file that a recent commit without a proposal wrote, and that says it; else 0.
+
+    All that the proposal adds must be said so. One that the person has decided on and wants open is left alone, as is
+    one that changes other lines.
+    """
+    adds = all(one.op in _ADDING for one in proposal.operations) and not proposal.also
+    rules = [] if proposal.batch_id.startswith(REMEDY_PREFIX) or proposal.decided_at else said_updates(proposal)
+    if not adds or not proposal.updates or not rules or any(one.kind in _NO_RULE_OF_ITS_OWN for one in rules):
+        return 0
+    # What was there before the proposal was compared with it when it was made.
+    commits = [one for one in file.commits if not (one.proposals or one.undoes)]
+    new = {line for one in commits for line in one.signature[1]} - change.others
+    lines = (file.text or b"").decode("utf-8", "replace").splitlines() if new else []
+    if new.isdisjoint(map(str.strip, lines)):
+        return 0
+    from skilld.classify.said_already import find_line  # rarely needed
+
+    text = "\n".join(line for line in lines if line.strip() in new or line.startswith("#"))
+    found = [find_line(update, text) for update in rules]
+    first = (found[0] or "").strip().split("\n")[0]
+    return next((at for at, line in enumerate(lines, 1) if all(found) and first in line), 0)
 
 
 def _words_of(lines: Iterable[str]) -> list[str]:

@@ -1,0 +1,69 @@
+"""A rule that the person writes into the file themselves closes the open proposal that says the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from e2e.test_contradictions import propose_rule
+from e2e.test_targets import GUIDE, make_project
+from support.in_process_daemon import InProcessDaemon
+from support.in_process_program import InProcessProgram
+
+RULE = "From now on, always sort the imports by name."
+
+
+@pytest.mark.parametrize("line", ["Sort imports by name.", "Always sort the imports by name, also in tests."])
+@pytest.mark.parametrize("file", ["CLAUDE.md"])
+def test_it_is_closed_and_comes_back_if_the_person_wants_it(
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, line: str, file: str
+) -> None:
+    project = make_project(home, tmp_path, **{file: GUIDE})
+    (one,) = propose_rule(home, project, daemon, RULE)
+    project.commit("Sort imports", {file: f"{GUIDE}* {line}\n"})
+    skilld = InProcessProgram(home)
+    assert skilld.run("proposals").stdout.startswith("No open proposals.")
+    refused = skilld.run("accept", one.id)
+    assert refused.returncode == 1
+    assert f"it is superseded: {file}:9, which you wrote since, says this" in refused.stderr
+    assert f"To propose it nevertheless: skilld restore {one.id}" in refused.stderr
+    assert f"skilld restore {one.id}" in skilld.run("show", one.id).stdout
+    assert project.git("for-each-ref", "refs/heads/skilld/staging") == ""
+    assert skilld.run("restore", one.id).returncode == 0
+    for _ in range(2):
+        assert [shown["id"] for shown in skilld.json("proposals")] == [one.id], "the person said that it is not said"
+    assert skilld.run("accept", one.id).returncode == 0
+    assert (project.root / file).read_text().count("imports") == 2
+
+
+@pytest.mark.parametrize(
+    "line", ["Sort the tests by name.", "Never sort the imports by name.", "Imports of three packages are in `lib`."]
+)
+def test_another_rule_leaves_it_open(home: Path, tmp_path: Path, daemon: InProcessDaemon, line: str) -> None:
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    (one,) = propose_rule(home, project, daemon, RULE)
+    project.commit("Say more", {"CLAUDE.md": f"{GUIDE}* {line}\n"})
+    assert [shown["id"] for shown in InProcessProgram(home).json("proposals")] == [one.id]
+
+
+def test_another_accepted_proposal_closes_none(home: Path, tmp_path: Path, daemon: InProcessDaemon) -> None:
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    propose_rule(home, project, daemon, RULE)
+    propose_rule(home, project, daemon, "From now on, always write the date as 2026-01-05.")
+    skilld = InProcessProgram(home)
+    first, second = (shown["id"] for shown in skilld.json("proposals"))
+    assert skilld.run("accept", second).returncode == 0
+    assert [shown["id"] for shown in skilld.json("proposals")] == [first]
+
+
+def test_it_is_closed_although_the_branch_was_rebuilt_meanwhile(
+    home: Path, tmp_path: Path, daemon: InProcessDaemon
+) -> None:
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    (one,) = propose_rule(home, project, daemon, RULE)
+    project.commit("Sort imports", {"CLAUDE.md": f"{GUIDE}* Sort imports by name.\n"})
+    both = propose_rule(home, project, daemon, "From now on, always write the date as 2026-01-05.")
+    assert len(both) == 2, "the daemon has not read git yet"
+    left = [shown["id"] for shown in InProcessProgram(home).json("proposals")]
+    assert left == [two.id for two in both if two.id != one.id]
