@@ -37,11 +37,11 @@ from skilld.classify.content import (
 )
 from skilld.classify.contradiction import PLAIN_VERBS
 from skilld.classify.offline.choices import is_reversed_choice, loses_order
-from skilld.classify.offline.detector import clauses_of, typed_part
 from skilld.classify.offline.phrasing import begins_with_order
 from skilld.classify.offline.product import likely_languages
 from skilld.classify.offline.retraction import cancelled_topic
 from skilld.classify.offline.sections import BlockKind, sections
+from skilld.classify.offline.typed import clauses_of, typed_part
 from skilld.classify.opposition import is_ban, opposes
 from skilld.meanings import Term, Words, field_of, terms
 from skilld.text import fold, split_sentences, truncate

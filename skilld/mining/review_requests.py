@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from skilld.batching.gate import needs_classification
 from skilld.classify.contradiction import chooses_differently
 from skilld.classify.offline.choices import is_reversed_choice, refused_part
-from skilld.classify.offline.detector import Match, clauses_of, find_lasting, find_practices, typed_part
+from skilld.classify.offline.detector import Match, find_lasting, find_practices
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.phrasing import phrase
 from skilld.classify.offline.product import likely_languages
 from skilld.classify.offline.provenance import FILLER
+from skilld.classify.offline.typed import clauses_of, typed_part
 from skilld.classify.said_already import is_same_change, says_already
 from skilld.clock import parse_time
 from skilld.library.clusters import Mention, Piece, group_asks

@@ -5,9 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.classify.offline.detector import find_lasting, typed_part
+from skilld.classify.offline.detector import find_lasting
 from skilld.classify.offline.product import likely_languages
 from skilld.classify.offline.reported import without_reported
+from skilld.classify.offline.typed import typed_part
 from support.rows import for_each
 
 

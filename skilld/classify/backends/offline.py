@@ -258,7 +258,7 @@ def _may_be_of_product(match: Match, change: str, *, of_product: bool) -> bool:
     In talk `of_product`, words that say how long an order holds do not say to whom it is given.
     """
     expressly = match.marked or announces_rule(match.quote, match.language) or PROJECT_SCOPE.search(match.quote)
-    if match.cue not in _PRODUCT_CUES or expressly:
+    if match.cue not in _PRODUCT_CUES or expressly or match.of_code:
         return False
     if match.cue is not Cue.ADVERB and not of_product:
         return False

@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TypeVar
 
+from skilld.classify.offline.code_rules import strength_for_code
 from skilld.classify.offline.grammar import KEPT_STRENGTH, STRENGTH, Cue, Language, languages
 from skilld.classify.offline.instead import says_instead
 from skilld.classify.offline.marked import marked_rules
@@ -25,15 +26,15 @@ from skilld.classify.offline.product import (
     opener_end,
     turn_is_about_product,
 )
-from skilld.classify.offline.provenance import copied_from, own_words, tagged_text, without_quotations
-from skilld.classify.offline.reported import tells_of_others, without_reported
+from skilld.classify.offline.provenance import tagged_text
+from skilld.classify.offline.reported import tells_of_others
 from skilld.classify.offline.sentences import Clause, clauses, parts, without_task
 from skilld.classify.offline.stories import begins_negated, without_stories
+from skilld.classify.offline.typed import MAX_LENGTH, clauses_of, copied_before, typed_part
 from skilld.text import fold
 from skilld.values import value_class
 from skilld.words import count_words, has_negation
 
-_MAX_LENGTH = 500  # characters of one clause: longer ones are pasted or dictated
 _MAX_CLAUSES = 300  # of a turn: of more only the first and last, since people put wishes at the ends
 _MAX_MATCHES = 40  # of a turn
 _MAX_COMMAND = 120  # characters of a plain command
@@ -64,8 +65,6 @@ _CONSEQUENCE = re.compile(
 )
 _RULE_WORD = re.compile(r"\b(?:rules?|regeln?|reglas?|regras?|règles?|regol[ae])\b", re.IGNORECASE)
 _NON_WORDS = re.compile(r"\W*+")
-_GAP = re.compile(r"(?<![ \t])[ \t]{200,}+")
-_APOSTROPHES = str.maketrans("’ʼ`´", "''`'")
 _T = TypeVar("_T")
 
 
@@ -90,6 +89,7 @@ class Match:
     before: tuple[tuple[int, str], ...] = ()
     narrower: tuple[tuple[int, str, str], ...] = ()
     marked: bool = False  # words beside it make it a rule, too
+    of_code: bool = False  # says what all code of a kind must have, which no product does
     likelihood: float = 0.0  # that it says something lasting, once it is weighed
 
 
@@ -114,7 +114,7 @@ class _Turn:
 
 def find_lasting(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
     """Return the lasting things that `text`, one turn, says; `agent_texts` are the agent's messages before it."""
-    return list(_find_lasting(text, _copied_from(text, agent_texts)))
+    return list(_find_lasting(text, copied_before(text, agent_texts)))
 
 
 @lru_cache(maxsize=16)  # a turn's are looked for by what hears, takes back and passes over
@@ -138,13 +138,13 @@ def _find_lasting(text: str, agent_texts: tuple[str, ...]) -> tuple[Match, ...]:
 
 def is_document(text: str, agent_texts: Sequence[str] = ()) -> bool:
     """Whether `text`, a turn, is so long or has such a list that what it says is kept, and not proposed."""
-    turn = _read_turn(text, _copied_from(text, agent_texts))
+    turn = _read_turn(text, copied_before(text, agent_texts))
     return turn.long or turn.listed
 
 
 def find_practices(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
     """Return what `text` says about a whole kind of things, and its commands; lasting only if a skill is about them."""
-    turn = _read_turn(text, _copied_from(text, agent_texts))
+    turn = _read_turn(text, copied_before(text, agent_texts))
     if turn.long or turn.listed:
         return []
     heard = [one for clause in turn.clauses if (one := _match_practice(clause, turn)) and not _is_spec(one, turn)]
@@ -158,7 +158,7 @@ def find_statements(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
 
     Only if the turn says something else too: a single statement is as often about the present task.
     """
-    turn = _read_turn(text, _copied_from(text, agent_texts))
+    turn = _read_turn(text, copied_before(text, agent_texts))
     is_other_kind = turn.listed or turn.ordered or turn.of_product or turn.specified
     if is_other_kind or len(turn.clauses) == 1 or len(text) > _SHORT_TURN:
         return []
@@ -220,7 +220,7 @@ def _context_parts(clause: Clause | None, turn: _Turn) -> Iterator[tuple[int, st
 def _read_turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
     typed = typed_part(text, agent_texts)
     found = likely_languages(typed)
-    listened = [one for one in _both_ends(clauses_of(typed, found), _MAX_CLAUSES) if len(one.text) <= _MAX_LENGTH]
+    listened = [one for one in _both_ends(clauses_of(typed, found), _MAX_CLAUSES) if len(one.text) <= MAX_LENGTH]
     said = [without_task(one) for one in without_stories(listened, found) if not _has_vetoed_lead(one, found)]
     folded = fold(typed)
     return _Turn(
@@ -343,7 +343,7 @@ def find_retractions(text: str) -> list[str]:
         found = list(languages().values())  # a word such as "scherzavo" identifies no language
     return [
         text[clause.start : clause.start + len(clause.text)]
-        for clause in _both_ends([one for one in clauses(typed) if len(one.text) <= _MAX_LENGTH], _MAX_CLAUSES)
+        for clause in _both_ends([one for one in clauses(typed) if len(one.text) <= MAX_LENGTH], _MAX_CLAUSES)
         if any(language.retracts.search(clause.text) for language in found)
     ]
 
@@ -370,6 +370,7 @@ def _match_clause(clause: Clause, turn: _Turn) -> Match | None:
                 continue
             best = make_match(clause, turn.text, language, cue, strength)
             break
+    best = _of_code(clause, bare, best, turn)
     best = _below_header(clause, bare, best, turn) if clause.header else best
     if best is None or any(one.retracts.search(bare) for one in turn.languages):
         return None
@@ -377,6 +378,14 @@ def _match_clause(clause: Clause, turn: _Turn) -> Match | None:
     if is_vetoed(_without_reasons(bare, best) if best.cue in _OUTRIGHT_CUES else bare, turn.languages):
         return None
     return best
+
+
+def _of_code(clause: Clause, bare: str, best: Match | None, turn: _Turn) -> Match | None:
+    """Return the match of a clause that says what all code of a kind must have, or else the one that it has."""
+    sure = 0.0 if clause.question else strength_for_code(bare, turn.languages)
+    if sure <= (KEPT_STRENGTH if best else 0.0):
+        return best
+    return replace(make_match(clause, turn.text, turn.main, Cue.ADVERB, sure), of_code=sure > KEPT_STRENGTH)
 
 
 def _below_announcement(bare: str, language: Language) -> str:
@@ -455,44 +464,10 @@ def _has_vetoed_lead(clause: Clause, languages: Sequence[Language]) -> bool:
 def _begins_as_order(typed: str, languages: Sequence[Language]) -> bool:
     """Whether the turn begins as one long order."""
     begin = _NON_WORDS.match(typed)
-    head = typed[begin.end() if begin else 0 :][:_MAX_LENGTH]
+    head = typed[begin.end() if begin else 0 :][:MAX_LENGTH]
     return any(language.orders.match(head) for language in languages)
 
 
 def _both_ends(found: list[_T], limit: int) -> list[_T]:
     """Return at most `limit` items, from the beginning and the end."""
     return found if len(found) <= limit else found[: limit // 2] + found[-(limit // 2) :]
-
-
-def clauses_of(typed: str, spoken_in: Sequence[Language]) -> list[Clause]:
-    """Return the clauses of `typed`, with questions that have no question mark marked as such."""
-    return [
-        clause
-        if clause.question
-        or len(clause.text) > _MAX_LENGTH
-        or not any(language.unmarked.search(clause.text) for language in spoken_in)
-        else replace(clause, question=True)
-        for clause in clauses(typed)
-    ]
-
-
-def typed_part(text: str, agent_texts: Sequence[str]) -> str:
-    """Return `text` with foreign and reported words blanked and apostrophes unified; positions stay the same.
-
-    A gap that nobody types ends a line, so that no expression has to match a megabyte of blanks.
-    """
-    return _said_in(own_words(_without_gaps(text), agent_texts))
-
-
-def _copied_from(text: str, agent_texts: Sequence[str]) -> tuple[str, ...]:
-    return copied_from(_without_gaps(text), tuple(agent_texts))
-
-
-def _without_gaps(text: str) -> str:
-    return _GAP.sub(lambda gap: "\n" * len(gap[0]), text)
-
-
-@lru_cache(maxsize=16)  # the turns of one batch are looked at by each check
-def _said_in(own: str) -> str:
-    codes = frozenset(language.code for language in likely_languages(own))
-    return without_quotations(without_reported(own, codes)).translate(_APOSTROPHES)

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from skilld.classify.offline.detector import Match, clauses_of, find_lasting, is_document, typed_part
+from skilld.classify.offline.detector import Match, find_lasting, is_document
 from skilld.classify.offline.grammar import KEPT_STRENGTH, Cue
 from skilld.classify.offline.likelihood import features, likelihood
 from skilld.classify.offline.product import is_specification, is_vetoed, likely_languages, opener_end
 from skilld.classify.offline.sentences import Clause
+from skilld.classify.offline.typed import MAX_LENGTH, clauses_of, typed_part
 from skilld.text import fold
 from skilld.words import content_stems
 
@@ -25,7 +26,6 @@ _UNLIKELY = 0.15  # what the grammar heard is then kept, and not proposed
 _ABOUT_A_LINE = frozenset({Cue.CORRECTION, Cue.TAKEN_UP})  # the line of the skill shows what is meant
 _UNSURE = 0.5  # at most, of a clause in a long description or a specification
 _STRENGTH = 0.7  # of what is likely
-_MAX_LENGTH = 500  # characters of a clause: longer ones are pasted or dictated
 _MAX_CLAUSES = 150  # of a turn, at each end
 
 
@@ -41,7 +41,7 @@ def clause_features(text: str, agent_texts: Sequence[str] = ()) -> Iterator[tupl
     found, heard = likely_languages(typed), find_lasting(text, agent_texts)
     said = clauses_of(typed, found)
     for clause in said if len(said) <= 2 * _MAX_CLAUSES else (*said[:_MAX_CLAUSES], *said[-_MAX_CLAUSES:]):
-        if len(clause.text) <= _MAX_LENGTH:
+        if len(clause.text) <= MAX_LENGTH:
             strongest = max(_overlapping(heard, clause), key=lambda one: one.strength, default=None)
             yield clause, features(clause, (strongest.cue, strongest.strength) if strongest else None, found)
 
@@ -87,7 +87,7 @@ def _weighed(match: Match, likely: Sequence[float]) -> Match:
     highest = max(likely, default=_UNLIKELY)
     strength = max(match.strength, _STRENGTH) if highest >= LIKELY_ALONE else match.strength
     marked = match.cue is Cue.PRACTICE and match.language.frames.search(match.quote)  # "bref, désormais ..."
-    if highest < _UNLIKELY and not (match.question or marked or match.cue in _ABOUT_A_LINE):
+    if highest < _UNLIKELY and not (match.question or marked or match.of_code or match.cue in _ABOUT_A_LINE):
         strength = min(strength, KEPT_STRENGTH)
     return replace(match, strength=strength, likelihood=highest)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from skilld.classify.offline.detector import MODEST_STRENGTH, Match, clauses_of, find_lasting
+from skilld.classify.offline.detector import MODEST_STRENGTH, Match, find_lasting
 from skilld.classify.offline.grammar import Cue, Language
 from skilld.classify.offline.phrasing import phrase
 from skilld.classify.offline.product import (
@@ -16,6 +16,7 @@ from skilld.classify.offline.product import (
 )
 from skilld.classify.offline.provenance import own_words, without_quotations
 from skilld.classify.offline.reported import reporting, without_reported
+from skilld.classify.offline.typed import clauses_of
 from skilld.text import fold
 
 _MAX_LENGTH = 200  # characters of a clause
