@@ -302,7 +302,7 @@ VERBS = {
         *_over("report on all transcripts in these folders or object stores (s3://...)"),
         argument("--since DAYS", "days to look back, or 36h, 2w (default: 14; --reviews: 90)", type=parse_days),
         argument("--project FOLDER", "only sessions in this project", type=Path),
-        argument("--from ID+", "only sessions with these IDs or prefixes; - reads them", dest="ids"),
+        argument("--from ID+", "only sessions with these IDs or prefixes; - reads them", action="extend", dest="ids"),
         argument("--limit N", "read at most N sessions (default: 100)", type=parse_count, default=100),
         argument("--min-turns N", "only sessions with at least N messages from you", type=parse_count, default=1),
         argument("--min-cost USD", "only sessions known to have cost at least this many US dollars", type=parse_number),

@@ -53,8 +53,9 @@ def test_the_report_quotes_requests_made_again_and_again(home: Path, project: Pr
     assert program.run("mine", "--from", "-", typed="[1").returncode == 2
     told = program.run("mine", "--from", "nosuch", "--dry-run").stdout
     assert "  not found, or left out by another option: nosuch (to look further back: --since DAYS)\n" in told
-    told = program.run("mine", "--from", used.path.stem[:8], "nosuch", "--dry-run").stdout
-    assert told.startswith("1 session read.\n  not found, or left out by another option: nosuch (")
+    for more in ([], ["--from"]):
+        told = program.run("mine", "--from", used.path.stem[:8], *more, "nosuch", "--dry-run").stdout
+        assert told.startswith("1 session read.\n  not found, or left out by another option: nosuch (")
     assert program.json("mine", str(used.path))["sessions"] == 1
     assert program.run("mine", "/no/such/folder").returncode == 1
     result = program.run("mine", "--project", "/no/such/folder", "--dry-run")
