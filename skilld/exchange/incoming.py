@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from skilld.classify.backends import OFFLINE
 from skilld.edit.lint import Finding, Severity, lint
+from skilld.edit.tokens import FILE_ENDING
 from skilld.errors import RefusedError, SkilldError, UsageError
 from skilld.exchange import document
 from skilld.exchange.document import from_document
@@ -29,6 +30,7 @@ from skilld.git.remote import clone
 from skilld.git.run import Git
 from skilld.git.tree import FILE_MODES
 from skilld.library.consolidate import best_match, describe_skill
+from skilld.markdown.structure import code_spans
 from skilld.proposals.model import IMPORT_PREFIX
 from skilld.redact import Finding as Secret
 from skilld.skills import Places, Skill
@@ -467,6 +469,17 @@ def find_place(
             f"Decide on it first: skilld review {proposed.id}",
         )
     return path
+
+
+_SCRIPT_PATTERN = re.compile(r"(?:\./)?((?:[\w-][\w.-]*/)+[\w-][\w.-]*)(?=\s|$)")  # at the beginning of a command
+
+
+def missing_script_flags(text: str, project: Path) -> tuple[str, ...]:
+    """Return a flag if the commands of a skill begin with scripts that its new project does not have."""
+    code = (span.content.strip() for line in text.splitlines() for span in code_spans(line))
+    calls = (match for one in code if (match := _SCRIPT_PATTERN.match(one)) and (" " in one or FILE_ENDING.search(one)))
+    missing = [name for name in dict.fromkeys(match[1] for match in calls) if not (project / name).exists()]
+    return (f"It runs scripts that {project} does not have: {', '.join(missing[:_MAX_SHOWN])}",) if missing else ()
 
 
 _VERY_SIMILAR = 0.5  # of the scale of `Match.score`; skills from 0.27 on may be for the same task

@@ -312,6 +312,21 @@ def test_a_skill_is_imported_as_a_flagged_proposal_and_active_once_accepted(worl
     assert _states(world)["tidy-branches"] == "accepted"
 
 
+def test_scripts_that_the_project_does_not_have_are_named(world: World, tmp_path: Path) -> None:
+    steps = "1. Run `bin/new {{name}}`.\n2. Run `./scripts/lint.sh`.\n3. Read `docs/api`.\n4. Run `make test`.\n"
+    source = tmp_path / "add-service/SKILL.md"
+    source.parent.mkdir()
+    source.write_text(f"---\nname: add-service\ndescription: Adds a service.\n---\n\n{steps}")
+    project = world.project.root
+    (project / "scripts").mkdir()
+    (project / "scripts/lint.sh").touch()
+    (row,) = world.program.json("skills", "import", str(source), "--project", str(project))
+    assert f"It runs scripts that {project} does not have: bin/new" in row["flags"]
+    world.program.run("reject", row["proposal"])
+    (row,) = world.program.json("skills", "import", str(source))
+    assert not any("does not have" in one for one in row["flags"]), "the person's own skills are for any project"
+
+
 def test_valid_skills_of_a_folder_are_imported_and_the_others_reported(world: World, their_skill: Path) -> None:
     result = world.program.run("skills", "import", str(their_skill))
     assert result.returncode == 5

@@ -22,6 +22,7 @@ from skilld.exchange.incoming import (
     import_proposal,
     import_skill,
     is_address,
+    missing_script_flags,
     similarity_flags,
 )
 from skilld.files import shell_quoted
@@ -133,7 +134,8 @@ def _import_skill(store: Store, found: SourceSkill, arguments: argparse.Namespac
             home=common.home(),
         )
         texts = {skill.name: inventory.skill_text(skill) for skill in skills}
-        imported = replace(imported, flags=(*imported.flags, *similarity_flags(imported, texts)))
+        flags = missing_script_flags(imported.text, arguments.project) if arguments.project else ()
+        imported = replace(imported, flags=(*imported.flags, *flags, *similarity_flags(imported, texts)))
         tries = sum(one.path == str(path) for one in store.proposals.all())
         proposed = import_proposal(imported, path, rfc3339(time.time()), tries)
         return _ImportResult(found.where, imported, stage_and_store(store, proposed))
