@@ -27,6 +27,7 @@ from skilld.effect.outcomes import collect, sessions_with_repeats
 from skilld.errors import SkilldError, cause_of
 from skilld.files import read_whole
 from skilld.git.environment import scrub_environment
+from skilld.git.top import find_top
 from skilld.proposals.amend import stage_and_store
 from skilld.proposals.poll import refresh
 from skilld.protocol import RedundancyResult
@@ -84,11 +85,9 @@ def run(arguments: argparse.Namespace) -> int:
 def find_cuts(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -> tuple[list[FileCuts], str]:
     """Return what was found in each file, and the model that was asked."""
     project, settings = common.resolve_folder(arguments.project), common.settings()
-    loaded = contexts(project, common.home(), os.environ)
-    root = Path(next((one.root for one in loaded), project))
-    files = instruction_files(loaded, common.home(), settings.targets)
-    files += skill_files(inventory.all_skills([project]), settings.targets)
-    files = [one for one in files if _is_wanted(one, arguments.path)]
+    root, files = _files_in(project, arguments.path)
+    if not files and (around := _project_around(arguments.path)) is not None:
+        root, files = _files_in(around, arguments.path)
     if arguments.path is not None and not files:
         _check_folder(arguments.path)
     parsed_files: dict[str, ParsedFile] = {}
@@ -117,6 +116,21 @@ def find_cuts(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -
             others = {Path(path).name: parsed_files[path] for path in one.loaded_with if path in parsed_files}
             file_cuts.append(finder.find_in(one, parsed_files[one.ref.path], others))
     return file_cuts, model.model if model else ""
+
+
+def _files_in(project: Path, path: str | None) -> tuple[Path, list[TrimmableFile]]:
+    """Return the root of a project and the wanted files that agents load there."""
+    loaded, targets = contexts(project, common.home(), os.environ), common.settings().targets
+    files = instruction_files(loaded, common.home(), targets)
+    files += skill_files(inventory.all_skills([project]), targets)
+    root = Path(next((one.root for one in loaded), project))
+    return root, [one for one in files if _is_wanted(one, path)]
+
+
+def _project_around(path: str | None) -> Path | None:
+    """Return the top of the repository around an existing path, which may be another than the current one's."""
+    found = common.resolve_path(path) if path else None
+    return find_top(found if found.is_dir() else found.parent) if found is not None and found.exists() else None
 
 
 def _check_folder(given: str) -> None:

@@ -22,6 +22,7 @@ from skilld.types import Operation
 from skilld.values import value_class
 from skilld.words import content_stems
 
+NOTHING = "nothing"  # what is lost with a cut of what is said elsewhere
 MAX_SHOWN = 120  # characters shown of removed text
 
 
@@ -233,7 +234,7 @@ def make_cut(parsed: ParsedFile, first: int, stop: int, reason: Reason, count: C
     except SkilldError:
         return None
     lost = (
-        "nothing"
+        NOTHING
         if why in {CutReason.TWICE, CutReason.EMPTY, CutReason.CONTENTS, CutReason.BADGE}
         else truncate(fold(text), MAX_SHOWN)
     )

@@ -16,7 +16,7 @@ from skilld.proposals.model import TRIM_PREFIX
 from skilld.skills import Skill, Source, opt_out
 from skilld.targets.find import WorkingSession, file_refusal, project_refusal
 from skilld.text import pluralize
-from skilld.trim.cuts import MODEL_REASONS, Cut, CutReason
+from skilld.trim.cuts import MODEL_REASONS, NOTHING, Cut, CutReason
 from skilld.types import Kind, Op, Operation, Proposal, SkillRef, State, TargetKind
 from skilld.values import value_class
 
@@ -156,6 +156,7 @@ def proposal(planned: PlannedCut, model: str, tokenizer: str, at: str) -> Propos
     where = f" ({cut.where})" if cut.where else ""
     shorter, saved = cut.why is CutReason.SHORTER, pluralize(cut.tokens, "token")
     changed = sum(map(_count_removed, cut.operations))
+    lost = () if cut.lost == NOTHING else (f"lost with this change: {cut.lost}",)
     return Proposal(
         id=hashlib.sha256(planned.batch.encode()).hexdigest()[:8],
         batch_id=planned.batch,
@@ -169,7 +170,7 @@ def proposal(planned: PlannedCut, model: str, tokenizer: str, at: str) -> Propos
         confidence=_MODEL_CONFIDENCE if cut.why in MODEL_REASONS else _CODE_CONFIDENCE,
         model=model,
         created_at=at,
-        flags=("you did not ask for this change in any session", f"lost with this change: {cut.lost}"),
+        flags=("you did not ask for this change in any session", *lost),
         target=ref.kind,
         agents=ref.agents,
     )

@@ -58,7 +58,8 @@ def test_each_cut_is_a_separate_proposal(world: World) -> None:
     assert (world.root / "CLAUDE.md").read_text() == CLAUDE
     assert world.person.git("show", "skilld/staging:CLAUDE.md").count(LONG) == 1
     rows = {row["id"]: row for row in world.program.json("proposals")}
-    assert "lost with this change: nothing" in rows[twice["proposal"]]["flags"]
+    assert rows[twice["proposal"]]["flags"] == ["you did not ask for this change in any session"]
+    assert any(one.startswith("lost with this change: ") for one in rows[dead["proposal"]]["flags"])
     assert world.program.run("accept", twice["proposal"]).returncode == 0
     assert (world.root / "CLAUDE.md").read_text() == CLAUDE.replace(f"- {LONG}\n- Run", "- Run")
     assert world.program.run("reject", dead["proposal"]).returncode == 0
@@ -107,13 +108,17 @@ def test_for_each_cut_the_reason_savings_and_losses_are_shown(world: World) -> N
     assert "already proposed" in world.program.run("trim", "--project", str(world.root)).stdout
 
 
-def test_only_the_named_file_is_trimmed(world: World) -> None:
+def test_only_the_named_file_is_trimmed(world: World, tmp_path: Path) -> None:
     guide = world.root / "CLAUDE.md"
     named = world.program.json("trim", str(guide), "--dry-run", "--project", str(world.root))
     assert [file["path"] for file in named["files"]] == [str(guide)]
     assert len(named["cuts"]) == 2
     elsewhere = str(world.root / "docs")
     assert world.program.json("trim", elsewhere, "--dry-run", "--project", str(world.root))["files"] == []
+    there = tmp_path / "other"
+    there.mkdir()
+    away = world.program.json("trim", str(guide), "--dry-run", "--project", str(there))
+    assert [file["path"] for file in away["files"]] == [str(guide)], "it is in another repository than the current one"
     assert "No such file, folder or skill: nosuch" in world.program.run("trim", "nosuch").stderr
 
 
