@@ -253,6 +253,10 @@ def test_a_template_is_filled_in_and_printed_verbatim(library: TaughtProject) ->
     tidy.write_text(tidy.read_text() + "- Tag {{version}}.\n")
     assert library.program.run("skills", "use", "tidy").stdout == "- Say it.\n- Tag {{version}}.\n"
     assert library.program.run("skills", "use", "tidy", "--var", "version=2").stdout == "- Say it.\n- Tag 2.\n"
+    tidy.write_text(tidy.read_text() + "- Tell {{team}}.\n")
+    result = library.program.run("skills", "use", "tidy", "--var", "version=2")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "A variable is missing: team" in result.stderr
 
 
 def test_deleting_asks_and_moves_to_the_trash(library: TaughtProject) -> None:

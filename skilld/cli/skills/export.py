@@ -68,8 +68,8 @@ def _target_paths(rows: list[LibraryRow], out: Path | None, arguments: argparse.
         cause = f"{out.name} would be an archive, and skills are written as text"
         raise UsageError(_NOT_EXPORTED, cause, f"Name a YAML file: -o {shell_quoted(out.with_suffix('.yaml'))}")
     if len(rows) > 1 and not is_folder:
-        cause, remedy = f"writing {len(rows)} skills requires a folder", "Name an existing folder: -o FOLDER"
-        raise UsageError("Where should the skills go?", cause, remedy)
+        cause, remedy = f"{len(rows)} skills do not go into one file", "Name an existing folder: -o FOLDER"
+        raise UsageError(_NOT_EXPORTED, cause, remedy)
     if out is None or not is_folder:
         if out is not None and arguments.out.endswith("/"):
             raise UsageError(_NOT_EXPORTED, f"{out} is not a folder", f"Create it: mkdir -p {shell_quoted(out)}")

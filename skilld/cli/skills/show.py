@@ -133,8 +133,8 @@ def run_use(arguments: argparse.Namespace) -> int:
     row = inventory.find_skill(common.store_or_empty(), arguments.name)
     text = body_of(inventory.skill_text(row.skill)).lstrip("\r\n")
     known = holes(text)
-    required = known if row.kind in {"prompt-template", "mcp-tool"} else ()
     values = _parse_variables(arguments.var)
+    required = known if values or row.kind in {"prompt-template", "mcp-tool"} else ()
     if unknown := sorted(values.keys() - set(known)):
         there = ", ".join(known) or "none"
         raise UsageError(f"{row.name} has no such variable", f"{unknown[0]}; available: {there}")
