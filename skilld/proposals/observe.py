@@ -145,8 +145,7 @@ def _judge_commits(subject: Change, view: BranchView) -> Observation:
         if how:
             landings.add(sighting.oid)
             alone = subject.is_known and how == "named" and sighting.proposals == (subject.id,)
-            # What skilld committed itself may have another number or heading there than on the staging branch.
-            edited = alone and sighting.oid != subject.landed and sighting.signature != subject.signature
+            edited = alone and sighting.signature != subject.signature and not subject.is_said_by(sighting)
             verdict = Observation(subject.id, GitStatus.LANDED, sighting.oid, how, EDITED_NOTE if edited else "")
         elif sighting.reverts & landings or (verdict.seen is GitStatus.LANDED and subject.id in sighting.undoes):
             takings.add(sighting.oid)

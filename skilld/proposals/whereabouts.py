@@ -17,7 +17,7 @@ from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.proposals.branch import range_above
-from skilld.proposals.file_history import Signature, commits_of, commits_touching, path_in
+from skilld.proposals.file_history import Signature, SkillCommit, commits_of, commits_touching, path_in
 from skilld.proposals.model import (
     DISCARDED_NOTE,
     FOUND_NOTES,
@@ -40,6 +40,7 @@ _MAX_STASHES = "--max-count=100"
 _MAX_COMMITS = "--max-count=300"
 _MAX_STAGED = "--max-count=1000"
 _STEP_NUMBER = re.compile(rb"(?m)^([ \t]*)\d{1,9}[.)](?=[ \t])")
+_HEADING = re.compile(rb"(?m)^#.*$")
 NO_CHANGE: Signature = ((), ())
 
 
@@ -84,6 +85,17 @@ class Change:
         """Whether a text contains all of the change if the numbers of steps do not count."""
         texts = (_STEP_NUMBER.sub(rb"\1-", one) for one in (text, self.before or b"", self.after or b""))
         return line_diff.contains_change(*texts)
+
+    def is_said_by(self, commit: SkillCommit) -> bool:
+        """Whether a commit changes the same, if neither headings nor numbers of steps count.
+
+        On the staging branch a proposal stands on those before it, which may bring them.
+        """
+        mine, its = (
+            line_diff.signature(*(_HEADING.sub(b"", _STEP_NUMBER.sub(rb"\1-", one or b"")) for one in pair))
+            for pair in ((self.before, self.after), (commit.before, commit.text))
+        )
+        return mine == its
 
     def is_made_in(self, text: bytes | None) -> bool:
         """Whether a text contains all of the change, and is not another text altogether."""
