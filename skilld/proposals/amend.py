@@ -23,6 +23,7 @@ from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff
 from skilld.git.managed_repos import track
 from skilld.git.session import shared_git
+from skilld.git.state import staging_holder
 from skilld.paths import places
 from skilld.proposals import narrow
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rebuild_branch, require_repo
@@ -306,7 +307,9 @@ def _replace(store: Store, proposal: Proposal, changed: Proposal) -> None:
     with store.transaction():
         record_changes(store, staged.changes(), time.time())
     if held:
-        raise RefusedError(_TITLE, held)
+        remedy = f"Switch to another branch there, then try again; to accept all of it: skilld accept {proposal.id}"
+        busy = staging_holder(repo_at(proposal.repo).common_dir)
+        raise RefusedError(_TITLE, held, remedy if busy else f"To accept all of it: skilld accept {proposal.id}")
     try:
         _restore(store, changed)
     except SkilldError:

@@ -23,9 +23,11 @@ from skilld.git.repo import Repo, TrackedFile, find_for_new, find_tracked
 from skilld.git.session import shared_git
 from skilld.git.staging_branch import STAGING_REF
 from skilld.paths import places
+from skilld.proposals.current_work_tree import in_current_work_tree
 from skilld.proposals.file_history import path_in, read_history
 from skilld.proposals.refit import Edit, fit_edit, step_texts
 from skilld.proposals.repositories import find_file, is_private, repo_at
+from skilld.proposals.worktree import NEEDS_BRANCH, find_obstacle
 from skilld.skills.set_aside import trash_folder, way_back
 from skilld.text import compare_lines, pluralize
 from skilld.types import Operation, Proposal, State
@@ -205,6 +207,12 @@ class ProposalReader:
             return Applicability(
                 obstacle=f"accepting it would fail: an object of its commit {proposal.commit[:10]} is missing; {remedy}"
             )
+        here = self._open(in_current_work_tree(proposal).repo) or repo
+        cause, first = find_obstacle(here)
+        if cause:  # on a detached HEAD git itself can commit; `describe_standing` says where the staging branch is
+            by_hand = first == NEEDS_BRANCH and merges_cleanly(repo.git, before, current, after)
+            why = "" if here.branch == STAGING_REF else f": {cause}"
+            return Applicability(by_hand, obstacle=f"to accept it, {first[:1].lower()}{first[1:]} first{why}")
         picks = all(merges_cleanly(repo.git, then, here, made) for then, here, made, _, _ in texts)
         whole = all(merges_cleanly(repo.git, rested, here, top) for _, here, _, rested, top in texts)
         back = find_way_back(proposal)

@@ -153,7 +153,7 @@ def _retry_command(proposal: Proposal, command: tuple[str, ...]) -> str:
     return f"skilld {'accept' if command[0] == 'cherry-pick' else command[0]} {proposal.id}"
 
 
-_NEEDS_BRANCH = "Check out a branch"
+NEEDS_BRANCH = "Check out a branch"
 
 
 def find_obstacle(repo: Repo) -> tuple[str, str]:
@@ -161,7 +161,7 @@ def find_obstacle(repo: Repo) -> tuple[str, str]:
     if busy := state.in_progress(repo.git_dir):
         return f"{busy} is in progress in {repo.toplevel}", "Finish or abort it"
     if repo.branch is None:
-        return f"no branch is checked out in {repo.toplevel}", _NEEDS_BRANCH
+        return f"no branch is checked out in {repo.toplevel}", NEEDS_BRANCH
     if repo.branch == STAGING_REF:
         return f"{STAGING_BRANCH} itself is checked out in {repo.toplevel}", "Switch to another branch"
     return "", ""
@@ -171,7 +171,7 @@ def _check_ready(work_tree: Worktree) -> Worktree:
     tracked, (cause, first) = work_tree.tracked, find_obstacle(work_tree.repo)
     if cause:
         refusal = work_tree.refused(cause, first)
-        if first == _NEEDS_BRANCH and (hand := work_tree.remedy()) != work_tree.retry_command:
+        if first == NEEDS_BRANCH and (hand := work_tree.remedy()) != work_tree.retry_command:
             refusal.remedy += f"; or by hand: {hand}"
         raise refusal
     _require_room(work_tree)

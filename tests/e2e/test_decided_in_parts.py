@@ -54,3 +54,26 @@ def test_when_all_of_it_was_rejected_its_id_is_that_of_the_part(world: TaughtPro
     does(world, "reject", rest_of(world))
     assert does(world, "accept", world.two).startswith(f"You had rejected {world.two}; accepting it now.\n")
     assert (FIRST in world.skill, SECOND in world.skill) == (True, False)
+
+
+def test_where_accepting_is_refused_show_offers_what_works(world: TaughtProject) -> None:
+    pick = f"git cherry-pick {world.show(world.two)['commit'][:10]}"
+    world.project.git("switch", "--quiet", "skilld/staging")
+    shown = world.program.run("show", world.two).stdout
+    assert "note: to accept it, switch to another branch first\n" in shown
+    assert (pick in shown, f"  skilld accept {world.two}  " in shown) == (False, False)
+    assert f"  skilld reject {world.two}  " in shown
+    assert "git merge" not in world.program.run("proposals").stdout
+    refused = world.program.run("accept", world.two, "--part", "1")
+    assert refused.returncode == 5
+    assert f"\n  Switch to another branch there, then try again; to accept all of it: skilld accept {world.two}\n" in (
+        refused.stderr
+    )
+    world.project.git("switch", "--quiet", "--detach", "main")
+    shown = world.program.run("show", world.two).stdout
+    assert "note: to accept it, check out a branch first: no branch is checked out in " in shown
+    assert (pick in shown, f"  skilld accept {world.two}  " in shown) == (True, False)
+    world.project.git("switch", "--quiet", "main")
+    world.project.git("worktree", "add", "--quiet", str(world.project.root / "../linked"), "skilld/staging")
+    shown = world.program.run("show", world.two).stdout
+    assert (pick in shown, f"  skilld accept {world.two}  " in shown) == (True, True)
