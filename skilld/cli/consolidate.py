@@ -13,6 +13,7 @@ from skilld import console
 from skilld.cli import common, inventory
 from skilld.clock import rfc3339
 from skilld.errors import SkilldError, UsageError
+from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
 from skilld.library.consolidate import (
     OTHER_PROJECT,
@@ -213,9 +214,10 @@ def _print_offer(found: MergeOffer, *, dry_run: bool) -> None:
     archive = f"skilld skills archive {console.plain(found.typed)}"
     said = {
         PairStatus.OPEN: f"proposed, waiting for your decision: {', '.join(one.id for one in found.proposals)}",
-        PairStatus.REJECTED: f"you rejected this merge; it will not be proposed again. {_undo_advice(found.refused)}",
+        PairStatus.REJECTED: f"you {_refusal(found)} this merge; it will not be proposed again. "
+        + _undo_advice(found.refused),
         PairStatus.WAITS: f"waiting {pair.why}",
-        PairStatus.APART: f"not merged: {console.plain(pair.why)}",
+        PairStatus.APART: f"not merged: {console.plain(pair.why)}{_advice_on_apart(pair)}",
     }
     if pair.status in said:
         console.say(f"  {said[pair.status]}")
@@ -223,6 +225,19 @@ def _print_offer(found: MergeOffer, *, dry_run: bool) -> None:
         _print_merge(found, found.merge, archive, dry_run=dry_run)
     if found.trouble:
         console.say(f"  not proposed: {console.message(found.trouble)}", style="yellow")
+
+
+def _refusal(found: MergeOffer) -> str:
+    return "reverted" if any(one.state is State.REVERTED for one in found.refused) else "rejected"
+
+
+def _advice_on_apart(pair: Pair) -> str:
+    """Return how to go on with two skills of different projects: without one of them, the person's own if one is."""
+    if pair.why != OTHER_PROJECT:
+        return ""
+    spare = pair.keep if not pair.keep.place else pair.away
+    folder = console.message(shell_quoted(Path(spare.key).parent))
+    return f". To do with one of them, archive the other: skilld skills archive {folder}"
 
 
 def _print_apart(apart: Sequence[MergeOffer]) -> None:
@@ -234,6 +249,7 @@ def _print_apart(apart: Sequence[MergeOffer]) -> None:
         console.say(f"  - {away} and {keep}", 4)
     if more := apart[_MAX_APART:]:
         console.say(f"  - {pluralize(len(more), 'more pair')}, less similar")
+    console.say("  To do with one of two, archive the other: skilld skills archive FOLDER")
 
 
 def _undo_advice(refused: Sequence[Proposal]) -> str:

@@ -151,7 +151,8 @@ class _Merger:
         findings = lint(self.data, after, self.source)
         if refused := next((found for found in findings if found.severity is Severity.REFUSE), None):
             raise SkilldError("Not carried over", refused.sentence)
-        flags = dict.fromkeys((*self.made.flags, *(found.sentence for found in findings)))
+        doubts = [spot.doubt] if spot and spot.doubt else []
+        flags = dict.fromkeys((*self.made.flags, *doubts, *(found.sentence for found in findings)))
         carried = (*self.made.carried, (spot and spot.added) or passage.text)
         self.data, self.made = after, Merge(operations, carried, tuple(flags))
 

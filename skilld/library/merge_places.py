@@ -23,7 +23,7 @@ from skilld.library.passages import Passage, find_passages, heading_paths, plain
 from skilld.markdown import structure
 from skilld.markdown.skill_file import Line, parse
 from skilld.markdown.structure import Role, list_item, managed_blocks, roles
-from skilld.text import fold, match_full_stop
+from skilld.text import fold, match_full_stop, pluralize
 from skilld.types import Operation
 from skilld.values import value_class
 from skilld.words import stems
@@ -59,7 +59,7 @@ class Wanted:
 class Spot:
     """Lines [start, end) of the body that become `lines`.
 
-    With the text that a fuller one replaces, and what is added if not the whole passage.
+    With the text that a fuller one replaces, what is added if not the whole passage, and what a person should check.
     """
 
     start: int
@@ -67,6 +67,7 @@ class Spot:
     lines: list[str]
     replaced: str = ""
     added: str = ""
+    doubt: str = ""
 
 
 class Ground:
@@ -203,8 +204,19 @@ def _among_steps(wanted: Wanted, ground: Ground) -> Spot | None:
         for other in row:
             same = ground.find(other.text, one, last=after)
             if other.passage.group == one.group and same is not None:
-                return _beside_step(one, same, ground, after=after)
+                spot = _beside_step(one, same, ground, after=after)
+                return replace(spot, doubt=_order_doubt(wanted, same, ground)) if after else spot
     return None
+
+
+def _order_doubt(wanted: Wanted, step: Passage, ground: Ground) -> str:
+    """Return what to check about a last step of the other skill that is put behind `step`, which is not the last."""
+    one, later = wanted.passage, ground.passages[ground.passages.index(step) + 1 :]
+    follow = sum(other.group == step.group for other in later)
+    if not follow or any(other.passage.group == one.group for other in wanted.behind):
+        return ""
+    count = pluralize(follow, "step follows", "steps follow")
+    return f"check the order: the other skill ends with this step, and {count} it here: {one.text}"
 
 
 def _beside_step(one: Passage, step: Passage, ground: Ground, *, after: bool) -> Spot:

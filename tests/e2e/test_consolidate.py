@@ -125,6 +125,8 @@ def test_user_and_project_skills_are_not_mixed(world: World) -> None:
     theirs = world.person.root / ".claude/skills/problem-details"
     (row,) = world.consolidate("--dry-run", str(mine), str(theirs)).values()
     assert (row["what"], row["why"]) == ("apart", "they do not belong to the same project")
+    told = world.program.run("consolidate", "--dry-run", str(mine), str(theirs)).stdout
+    assert "To do with one of them, archive the other: skilld skills archive ~/.claude/skills/api-errors\n" in told
 
 
 def test_the_skill_that_sessions_used_is_kept_though_nothing_has_read_them(world: World) -> None:
@@ -215,6 +217,10 @@ def test_a_rejected_merge_can_be_brought_back_as_the_message_says(world: World) 
     assert (advice := f"skilld restore {' '.join(row['proposals'])}") in output
     assert world.program.run(*advice.split()[1:]).returncode == 0
     assert {row["what"] for row in world.consolidate(*names).values()} == {"open"}
+    assert world.program.run("accept", *row["proposals"]).returncode == 0
+    assert world.program.run("revert", *row["proposals"]).returncode == 0
+    told = world.program.run("consolidate", *names).stdout
+    assert "you reverted this merge; it will not be proposed again." in told
 
 
 def test_an_unreviewably_large_merge_is_not_proposed(world: World) -> None:

@@ -53,6 +53,20 @@ def carried_lines(found: Merge) -> list[str]:
     return list(found.carried)
 
 
+def test_a_last_step_that_is_put_before_others_is_to_be_checked() -> None:
+    keep = HEAD.replace("other", "add-service") + "# Add\n\n1. Render it.\n2. Run the linter.\n3. Commit.\n"
+    found = merge("# Add\n\n1. Render it.\n2. Announce it in #platform.\n", keep=keep)
+    assert merged_text(found, keep).endswith(
+        "1. Render it.\n2. Announce it in #platform.\n3. Run the linter.\n4. Commit.\n"
+    )
+    order = (
+        "check the order: the other skill ends with this step, and 2 steps follow it here: Announce it in #platform."
+    )
+    assert order in found.flags
+    for steps in ("1. Commit.\n2. Push.\n", "1. Render it.\n2. Test it.\n3. Commit.\n"):
+        assert not any("check the order" in flag for flag in merge(f"# Add\n\n{steps}", keep=keep).flags)
+
+
 def test_missing_lines_are_added_verbatim_to_the_section_of_their_name() -> None:
     found = merge("# Other\n\n- Run `pytest -q`.\n\n## Names\n\n- Never call a test `test_1`.\n")
     assert carried_lines(found) == ["Never call a test `test_1`."]
