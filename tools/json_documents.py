@@ -250,7 +250,8 @@ DOCUMENTS = (
     Document(("record --stats",), "What the recorded tasks have in common. Shares are 0 to 1.", of_fields(Patterns)),
     Document(
         ("mine",),
-        "`missed` says why a candidate was not used; `observed` is what the agent did, and nobody said. "
+        "`missed` says why a candidate was not used; `observed` is what the agent did, and nobody said, "
+        "`left_out` what every session ran and no step has. "
         "Of each session in `rows`, `env_feedback` are calls that failed, and `user_feedback` your lasting words.",
         "{sessions: integer, rows: {agent: string, session_id: string, path: string, main_dir: string, "
         "datetime: string, n_user_turns: integer, topics: string[], tasks: string[], skills_used: string[], "
@@ -258,7 +259,8 @@ DOCUMENTS = (
         "candidates: {name: string, action: string, target: string, "
         "path: string, kind: string | null, dimensions: string[], changes: string[], "
         f"evidence: {_QUOTES}, observed: {_QUOTES}, "
-        "proposal: string | null, why_not: string, text: string}[], rejected: {topic: string, missed: string}[], "
+        "left_out: {command: string, why: string}[], proposal: string | null, why_not: string, text: string}[], "
+        "rejected: {topic: string, missed: string}[], "
         f"docs: {{project: string, text: string, evidence: {_QUOTES}}}[], gathered: {of_fields(DomainResult)}[], "
         "model: string, calls: integer, tokens: integer, usd: number, stopped: string, unread: integer, "
         "unreadable: integer, unknown_cost: integer, unknown_status: integer, left_alone: integer}",

@@ -13,7 +13,7 @@ from skilld.mining.domains import DomainResult
 from skilld.mining.proposing import CandidateResult
 from skilld.mining.session_summary import MAX_TEXT_LENGTH, Row
 from skilld.mining.sessions import SessionSet
-from skilld.mining.values import REPEATABLE, Candidate, Proof
+from skilld.mining.values import REPEATABLE, Candidate, Proof, proof_lines
 from skilld.text import format_usd, pluralize, truncate
 
 _NO_SESSIONS_HINT = "Look further back with --since DAYS, or name transcripts or folders: skilld mine PATH"
@@ -111,10 +111,12 @@ def _print_candidate(one: CandidateResult, reading: SessionSet) -> None:
     console.say(f"  {console.plain(reason(candidate))}")
     for part in candidate.parts:
         console.say(f"  - {console.plain(part.text)}")
-        for proof in part.proofs:
-            where = f"{console.plain(proof.session)}{_BY_HAND_NOTE if reading.is_by_hand(proof.session) else ''}"
-            who = "the agent" if proof.observed else "you"
-            console.say(f"    {who}, in {where}: \u201c{console.plain(proof.quote)}\u201d")
+        for line in proof_lines(part, lambda session: _BY_HAND_NOTE if reading.is_by_hand(session) else ""):
+            console.say(f"    {console.plain(line)}")
+    for left in candidate.left_out:
+        console.say(
+            f"  left out: {console.plain(left.command)}" + console.paint(f"  \u2013 {console.message(left.why)}", "dim")
+        )
     _print_outcome(one)
 
 
@@ -166,6 +168,7 @@ def _candidate_json(one: CandidateResult) -> dict[str, Any]:
         **pick(candidate, "name", "action", "target", "kind", "dimensions", "changes"),
         "evidence": _proofs_json(candidate.evidence),
         "observed": _proofs_json(candidate.observed),
+        "left_out": [pick(left, "command", "why") for left in candidate.left_out],
         **pick(one, "path", "why_not", "text"),
         "proposal": one.proposal or None,
     }

@@ -297,10 +297,8 @@ def _observed_sections(parts: Sequence[Part], task: Recurrence, sessions: str) -
     told = "" if all(part.observed for part in shown) else ", with what you said there"
     numbered = [f"{number}. {_step_text(part)}." for number, part in enumerate(shown, 1)]
     lines = section("Steps", [f"Observed in {sessions}{told}:", "", *numbered] if shown else [])
-    if task.left_out:
-        one = len(task.left_out) == 1
-        what, it = ("A command from these sessions was", "it") if one else ("Commands from these sessions were", "them")
-        lines += ["", f"{what} left out, because a skill must not run {it}."]
+    if number := sum(one.refused for one in task.left_out):
+        lines += ["", f"Left out: {pluralize(number, 'command')} that these sessions ran."]
     if check:
         how = "the last step" if ends else "a step"
         last = next((part for part in steps if part.text == check), None)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import PurePosixPath
 
 from skilld.library.patterns import CHECK_PATTERN
 from skilld.mining.actions import is_generic, is_mcp_call, tokens, unfit_reason
 from skilld.mining.kinds import MIN_SESSIONS, Column, common_path, is_look, shared_kinds
+from skilld.mining.left_out import is_host, refusal, refused, run_problem, unexplained
 from skilld.mining.similarity import (
     ActionRun,
     common_words,
@@ -30,7 +31,6 @@ from skilld.values import value_class
 _MIN_SHARE, _MIN_GENERIC_SHARE = 0.5, 0.66  # of the sessions
 _CUT_END = ' \u2026"'  # the end of a text that was cut after its first line
 _MAX_CAUSES = 3  # steps that a pitfall names; more explain nothing
-FILE_HOLE = "{{file}}"  # in a request, for a file that only some of the sessions were about
 _PATH_WITH_ENDING = re.compile(r"[\w@~.-]*(?:/[\w@.-]+)*/[\w@-][\w@.-]*\.[A-Za-z]\w{0,7}")
 
 
@@ -87,34 +87,48 @@ def find_procedure(episodes: Sequence[Episode], named: int = 0, *, reviewed: boo
         last = {session: [*dict.fromkeys(reversed(runs))][::-1] for session, runs in done.items()}
         columns = [one for one in shared_kinds(last) if len(one) >= len(done) * _min_share(one)]
     names = Variables(episodes)
-    refused = [
-        next(filter(None, (unfit_reason(without_texts(one)) for one in column.values())), None) for column in columns
-    ]
-    fit = [column for column, why in zip(columns, refused, strict=True) if why is None]
+    refusals = [refusal(column) for column in columns]
+    fit = [column for column, why in zip(columns, refusals, strict=True) if why is None]
     found = [*_column_steps(fit, names, reviewed=reviewed)]
-    left_out = tuple(dict.fromkeys(filter(None, (*refused, *(unfit_reason(step.text) for step in found)))))
+    left_out = [one for one in refusals if one]
+    left_out += [refused(step.text, why) for step in found if (why := unfit_reason(step.text))]
     found = [step for step in found if not unfit_reason(step.text)]
     steps = _with_final_check(_without_duplicates(found), {last for one in episodes for last in _last_actions(one)})
-    traps = _find_traps(episodes, steps, names)
+    traps = [*_find_traps(episodes, steps, names)]
+    used = chain(*(one.seen for one in steps), *(one.seen for one in traps))
+    if not reviewed:
+        left_out += unexplained(episodes, [*(one.text for one in used), *(one.command for one in left_out)])
     asked = names.requested()
-    wordings = _without_single_files([names.put(one.request, one.session, asked) for one in episodes], episodes)
-    task = Recurrence(wordings[named], names.examples(), left_out=left_out, wordings=wordings)
+    wordings = _without_single_places([names.put(one.request, one.session, asked) for one in episodes], episodes)
+    task = Recurrence(wordings[named], names.examples(), left_out=tuple(dict.fromkeys(left_out)), wordings=wordings)
     return Procedure(task, tuple(steps), tuple(traps))
 
 
-def _without_single_files(requests: Sequence[str], episodes: Sequence[Episode]) -> tuple[str, ...]:
-    """Replace the files that only some of the requests name: the next time it is another one."""
+def _without_single_places(requests: Sequence[str], episodes: Sequence[Episode]) -> tuple[str, ...]:
+    """Replace the files and hosts that only some of the requests name: the next time it is another one."""
     named = [
-        {word for word in map(_trimmed, request.split()) if _is_file(word, one)}
+        {word: hole for word in map(_trimmed, request.split()) if (hole := _hole_for(word, one))}
         for request, one in zip(requests, episodes, strict=True)
     ]
-    single = {word for words in named for word in words if sum(word in other for other in named) <= len(named) / 2}
+    single = {
+        word: hole
+        for words in named
+        for word, hole in words.items()
+        if sum(word in other for other in named) <= len(named) / 2
+    }
     if not single:
         return tuple(requests)
     return tuple(
-        " ".join(word.replace(_trimmed(word), FILE_HOLE) if _trimmed(word) in single else word for word in one.split())
+        " ".join(word.replace(own, single.get(own, own)) for word in one.split() for own in [_trimmed(word)])
         for one in requests
     )
+
+
+def _hole_for(word: str, episode: Episode) -> str:
+    """Return the variable for a word that is a file or a host, "" for any other."""
+    if _is_file(word, episode):
+        return "{{file}}"
+    return "{{host}}" if is_host(word) else ""
 
 
 def _trimmed(word: str) -> str:
@@ -305,11 +319,12 @@ def _find_traps(episodes: Sequence[Episode], steps: Sequence[Step], names: Varia
     found: dict[tuple[str, str, bool], tuple[list[ActionRun], tuple[str, ...]]] = {}
     for episode in episodes:
         for number, (action, turn) in enumerate(episode.actions):
-            if not action.failed or not action.alone or action.read_only or action.edits or unfit_reason(action.text):
+            run = ActionRun(episode.session, turn, action.text, asked=episode.asked)
+            if not action.failed or not action.alone or action.read_only or action.edits or run_problem(run):
                 continue
             after = _what_worked(episode, number, by_seen)
             failed = names.put(action.text, episode.session)
-            if after is None or (failed in texts) is not after[1] or (failed,) == after[0]:
+            if unfit_reason(failed) or after is None or (failed in texts) is not after[1] or (failed,) == after[0]:
                 continue
             worked, until = after
             if not until and _is_instance(worked[0], action.text):
@@ -317,7 +332,7 @@ def _find_traps(episodes: Sequence[Episode], steps: Sequence[Step], names: Varia
             key = failed, "" if until else worked[0], until
             seen, known = found.get(key, ([], worked))
             if shared := tuple(one for one in known if one in worked):
-                found[key] = [*seen, ActionRun(episode.session, turn, action.text)], shared
+                found[key] = [*seen, run], shared
     return (
         Trap(failed, "` and `".join(worked), until, tuple(seen))
         for (failed, _, until), (seen, worked) in found.items()

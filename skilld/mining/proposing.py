@@ -220,8 +220,8 @@ def _observed_flags(candidate: Candidate) -> list[str]:
     """Return what the person should know: how many lines were observed, and what was left out."""
     number = sum(part.observed for part in candidate.parts)
     flags = [f"{pluralize(number, 'line')} from past sessions, not from what you said"]
-    left_out = candidate.recurrence.left_out if candidate.recurrence else ()
-    return [*(flags if number else []), *(f"a command was left out: {why}" for why in left_out[:_MAX_NAMED_COMMANDS])]
+    left_out = (f"left out: `{one.command}`: {one.why}" for one in candidate.left_out[:_MAX_NAMED_COMMANDS])
+    return [*(flags if number else []), *left_out]
 
 
 def extension_proposal(candidate: Candidate, run: MiningRun) -> Proposal:

@@ -20,7 +20,7 @@ from skilld.mining.evidence import Known, ask_part, feedback_mention, session_pi
 from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.new_skill import part_problem, task_name
 from skilld.mining.outline import outline
-from skilld.mining.procedure import FILE_HOLE, Procedure, Trap, find_procedure
+from skilld.mining.procedure import Procedure, Trap, find_procedure
 from skilld.mining.requests import (
     Request,
     clearest_request,
@@ -46,6 +46,8 @@ MIN_STEPS = 2
 _MIN_EFFORTLESS_STEPS = 6
 _MAX_REQUESTS = 400  # the newest ones are compared; the time is quadratic
 _MAX_CORRECTIONS = 12
+_MAX_NAMED = 3  # commands
+_SINGLE_PLACE = re.compile(r"\{\{(?:file|host)\}\}")  # in a request
 
 _PROHIBITION_PATTERN = re.compile(
     r"\b(?:do not|don['\u2019]?t|never|stop) (?:run|running|use|using|call|calling|execute|executing)"
@@ -240,6 +242,7 @@ def _build_task(group: _Group, others: frozenset[Place], begin: Sequence[ActionR
     saved = _savings(rows, episodes, telling if gate.reviewed else [*telling, *said], did)
     did = replace(did, task=replace(did.task, done=outline(rows, rounds) if gate.reviewed else ()))
     if missed := _missing_reason(saved, did, [*telling, *said], gate):
+        missed += "".join(f"; left out: `{one.command}`: {one.why}" for one in did.task.left_out[:_MAX_NAMED])
         return RecurringTask(ask, rows, None, missed, own)
     return RecurringTask(ask, rows, _candidate(ask, rows, did, [*corrections, *said], saved), "", own, tuple(once))
 
@@ -439,7 +442,7 @@ def _candidate(ask: Ask, rows: Sequence[Row], did: Procedure, said: Sequence[Par
     parts += [_observed_part(PartKind.TRAP, _trap_text(trap), trap.seen) for trap in did.traps]
     task = replace(did.task, check=did.check.text if did.check else "")
     return Candidate(
-        task_name(task.request.replace(FILE_HOLE, " "), task.examples, rows[0].project, task.wordings),
+        task_name(_SINGLE_PLACE.sub(" ", task.request), task.examples, rows[0].project, task.wordings),
         "create",
         rows[0].project,
         SkillKind.WORKFLOW,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -20,6 +20,8 @@ from skilld.types import Kind
 from skilld.values import value_class
 
 REPEATABLE, ROOM, REPEATED = "repeatable", "room for improvement", "repeated request"
+
+_UUID_HYPHENS = 4
 
 Place = tuple[str, str]
 """Where something was said: the ID of the session and the key of the turn."""
@@ -75,23 +77,54 @@ class Part:
         return self.sort in OBSERVED or all(proof.observed for proof in self.proofs)
 
 
+_MAX_SHOWN = 3  # sessions of a quote, and quotes of a part
+
+
+def proof_lines(part: Part, where: Callable[[str], str] = lambda _: "") -> Iterator[str]:
+    """Yield for a person who said or did a part, and in which sessions; of what was observed, as the newest one ran it.
+
+    `where` says what is to be known about a session.
+    """
+    quotes: dict[tuple[bool, str], list[str]] = {}
+    for one in part.proofs:
+        quotes.setdefault((one.observed, "" if one.observed else one.quote), []).append(one.session)
+    for (observed, quote), named in [*quotes.items()][:_MAX_SHOWN]:
+        sessions = [*dict.fromkeys(named)]
+        shown = [one[:8] if one.count("-") == _UUID_HYPHENS else one for one in sessions[:_MAX_SHOWN]]
+        shown += [f"{len(sessions) - _MAX_SHOWN} more"] if len(sessions) > _MAX_SHOWN else []
+        told = quote or next(one.quote for one in part.proofs if one.observed)
+        notes = "".join(dict.fromkeys(map(where, sessions)))
+        yield f"{'the agent' if observed else 'you'}, in {join_words(shown)}{notes}: \u201c{told}\u201d"
+    if len(quotes) > _MAX_SHOWN:
+        yield f"and {len(quotes) - _MAX_SHOWN} more"
+
+
 def count_sessions(parts: Iterable[Part]) -> int:
     """Return in how many sessions these parts were said or observed."""
     return len({proof.session for part in parts for proof in part.proofs})
 
 
 @value_class
+class LeftOut:
+    """A command that is in no step of a draft, and why; `refused` if no skill may have it."""
+
+    command: str
+    why: str
+    refused: bool = False
+
+
+@value_class
 class Recurrence:
     """A recurring task: `request` with `{{variables}}`, examples of each, the check at the end.
 
-    `left_out` has the reasons why some actions are not in any step; `wordings` has the request of each session. `done`
-    is what single sessions did, in order: a model may word steps after it.
+    `wordings` has the request of each session. `done` is what single sessions did, in order: a model may word steps
+    after it.
     """
 
     request: str
     examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     check: str = ""
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
     wordings: tuple[str, ...] = ()
     done: tuple[Part, ...] = ()
 
@@ -170,6 +203,11 @@ class Candidate:
     def observed(self) -> tuple[Proof, ...]:
         """What the log shows for it, without duplicates."""
         return tuple(dict.fromkeys(proof for part in self.parts for proof in part.proofs if proof.observed))
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """The commands of its sessions that it does not have."""
+        return self.recurrence.left_out if self.recurrence else ()
 
     @property
     def creates(self) -> bool:

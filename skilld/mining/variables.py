@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from skilld.mining.actions import Action
 from skilld.mining.kinds import MIN_SESSIONS
-from skilld.mining.similarity import TEXT_NAMES, ActionRun, Gap
+from skilld.mining.similarity import TEXT_NAMES, ActionRun, Gap, has_word
 from skilld.values import value_class
 from skilld.words import content_stems
 
@@ -114,7 +114,7 @@ class Variables:
         """Whether each session's request contains the whole word, even if the words begin or end alike."""
         asked = {episode.session: episode.asked for episode in self.episodes}
         return all(
-            re.fullmatch(r"[\w-]+", word) and re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", asked[one.session])
+            re.fullmatch(r"[\w.-]+", word) and has_word(asked[one.session], word)
             for one, word in zip(seen, words, strict=True)
         )
 

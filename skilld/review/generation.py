@@ -29,7 +29,7 @@ from skilld.mining.proposing import CandidateResult, propose_candidate
 from skilld.mining.questions import Estimate
 from skilld.mining.session_summary import Row
 from skilld.mining.sessions import Session, SessionSet, read_sessions
-from skilld.mining.values import Candidate, Hooks, Judgement, MiningContext, Options, Progress
+from skilld.mining.values import Candidate, Hooks, Judgement, MiningContext, Options, Progress, proof_lines
 from skilld.skills.spec import NAME_PATTERN, read_front
 from skilld.store import Store
 from skilld.text import fold, safe_text, truncate
@@ -172,8 +172,7 @@ def name_problem(name: str, others: Collection[str]) -> str | None:
 def quoted_parts(candidate: Candidate) -> Iterator[tuple[str, list[str]]]:
     """Yield each text that a candidate would add to a skill, with its quotes; safe for a terminal."""
     for part in candidate.parts:
-        said = [f"{'the agent' if one.observed else 'you'}, in {one.session}: {one.quote}" for one in part.proofs]
-        yield safe_text(part.text), [safe_text(one) for one in said]
+        yield safe_text(part.text), [*map(safe_text, proof_lines(part))]
 
 
 def _session_choice(session: Session) -> SessionChoice:

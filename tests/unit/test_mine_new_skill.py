@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skilld.mining.new_skill import build_skill, join_name, part_problem, shorten, topic_words, with_edits
-from skilld.mining.values import Candidate, Part, PartKind, Proof, Recurrence
+from skilld.mining.values import Candidate, LeftOut, Part, PartKind, Proof, Recurrence
 from skilld.skills import draft
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import NAME_PATTERN, find_faults, read_front
@@ -84,8 +84,11 @@ _TASK = (
 )
 
 
+_LEFT_OUT = LeftOut("sudo make install", "it changes permissions", refused=True)
+
+
 def _task(kind: SkillKind = SkillKind.WORKFLOW) -> Candidate:
-    again = Recurrence("please add an endpoint for {{name}}", {"name": ("orders", "users")}, "make check", ("no",))
+    again = Recurrence("please add an endpoint for {{name}}", {"name": ("orders", "users")}, "make check", (_LEFT_OUT,))
     return replace(_candidate(kind, *_TASK, name="add-endpoint"), recurrence=again)
 
 
@@ -109,7 +112,7 @@ Observed in 2 sessions:
 1. Run `make gen NAME={{name}}`.
 2. Change `src/{{name}}.py`.
 
-A command from these sessions was left out, because a skill must not run it.
+Left out: 1 command that these sessions ran.
 
 ## Check
 

@@ -271,6 +271,7 @@ def test_m2_a_failed_call_is_never_described_as_successful() -> None:
     (missed,) = [candidate.missed for candidate in _judge(*rows).rejected]
     assert missed == (
         "it went well without a skill: a skill could not have prevented the failures, and skilld found no corrections"
+        "; left out: `scp /tmp/x db:`: it contains a path specific to this machine"
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from skilld.mining.new_skill import build_skill
 from skilld.mining.selection import judge
-from skilld.mining.values import Candidate, PartKind
+from skilld.mining.values import Candidate, LeftOut, Part, PartKind, Proof, proof_lines
 from support.rows import for_each
 from support.session_rows import NOW, lines_of, session_row
 
@@ -99,3 +99,86 @@ def test_messages_in_other_words_are_one_variable() -> None:
         "Cut release {0}", ["scripts/bump.sh {0}", "git commit -qam'{1}'", "bin/tell {0}", "bin/end"], *texts
     )
     assert 'git commit -qam"{{message}}"' in lines_of(candidate, PartKind.COMMAND)
+
+
+@for_each(
+    ("request", "command", "step", "title"),
+    [
+        (
+            "rotate the certificate of {0}",
+            "scripts/request.sh {0}",
+            "scripts/request.sh {{name}}",
+            "# Rotate the certificate of NAME",
+        ),
+        (
+            "Move {0} to the new balancer",
+            "bin/zone --of={0} add",
+            "bin/zone --of={{name}} add",
+            "# Move NAME to the new balancer",
+        ),
+        ("Drain the node {0}", "nodectl drain {0}", "nodectl drain {{name}}", "# Drain the node NAME"),
+    ],
+)
+def test_a_host_that_was_asked_for_is_a_variable_of_a_local_command(
+    request: str, command: str, step: str, title: str
+) -> None:
+    commands = "bin/new {0}", "!bin/check {0}", command, "bin/check {0}"
+    candidate = _mined(request, commands, ("api.example.org",), ("mail.example.com",), ("203.0.113.7",))
+    assert step in lines_of(candidate, PartKind.COMMAND)
+    assert [one.partition(" failed until")[1] for one in lines_of(candidate, PartKind.TRAP)] == [" failed until"]
+    assert (candidate.left_out, _title(candidate)) == ((), title)
+
+
+_ADDRESS = "it contains a network address"
+_DIFFERENT = "it was not the same command in enough sessions, even with variables"
+
+
+@for_each(
+    ("command", "left"),
+    [
+        (
+            "curl {0}/status",
+            LeftOut("curl a.example.org/status", "it contains a network address: a.example.org", refused=True),
+        ),
+        ("ssh {0}", LeftOut("ssh a.example.org", "it contains a network address: a.example.org", refused=True)),
+        (
+            "bin/tell b.example.net",
+            LeftOut("bin/tell b.example.net", f"{_ADDRESS}: b.example.net", refused=True),
+        ),
+        ("!bin/tell {0}", LeftOut("bin/tell a.example.org", "it failed each time")),
+        ("git commit -m one --amend --{1}", LeftOut("git commit -m one --amend --z", _DIFFERENT)),
+    ],
+)
+def test_what_every_session_ran_and_no_step_has_is_named_with_the_reason(command: str, left: LeftOut) -> None:
+    commands = "bin/new", "bin/check", "bin/end", command
+    candidate = _mined("Renew {0}", commands, ("c.example.org", "x"), ("b.example.org", "y"), ("a.example.org", "z"))
+    assert candidate.left_out == (left,)
+    assert _title(candidate) == "# Renew HOST"
+
+
+def test_a_task_of_too_few_steps_says_which_commands_it_left_out() -> None:
+    commands = "bin/new {0}", "ssh {0}.example.org"
+    rows = [session_row(n, (f"Renew {name}", [one.format(name) for one in commands])) for n, name in _NODES]
+    (missed,) = judge(rows, [], {}, now=NOW).rejected
+    assert missed.missed == (
+        "these sessions share too few steps for a skill; "
+        "left out: `ssh dione.example.org`: it contains a network address: dione.example.org"
+    )
+
+
+_NODES = (1, "rhea"), (2, "mimas"), (3, "dione")
+
+
+def test_a_report_names_sessions_briefly_and_each_quote_once() -> None:
+    ids = [f"{n}{n}ce914a-f9d5-43df-8264-97a51a8ce6d9" for n in range(1, 6)]
+    ran = [Proof(one, "t", f"bin/new {n}", observed=True) for n, one in enumerate(ids)]
+    said = [Proof(one, "t", "Never push.") for one in (ids[0], ids[0], "ses_1")] + [Proof("ses_2", "t", "Do not push")]
+    assert [*proof_lines(Part(PartKind.COMMAND, "bin/new {{number}}", tuple(ran)))] == [
+        "the agent, in 11ce914a, 22ce914a, 33ce914a and 2 more: \u201cbin/new 0\u201d"
+    ]
+    assert [*proof_lines(Part(PartKind.RULE, "Never push.", tuple(said)), lambda one: "!" * (one == "ses_2"))] == [
+        "you, in 11ce914a and ses_1: \u201cNever push.\u201d",
+        "you, in ses_2!: \u201cDo not push\u201d",
+    ]
+    often = [Proof("ses_1", "t", f"push {n}") for n in range(5)]
+    assert [*proof_lines(Part(PartKind.RULE, "Push.", tuple(often)))][3:] == ["and 2 more"]
