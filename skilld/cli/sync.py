@@ -77,7 +77,9 @@ def sync(arguments: argparse.Namespace) -> int:
     disputed = {Path(one.skill) for found in against.values() for one in found}
     # A rule that contradicts the file is not written into it: the person decides which of them holds.
     whole = build_skill_list([replace(one, rules=()) if one.skill.path in disputed else one for one in skills], project)
-    plan = [_plan_change(path, partial(_replace_list, whole.body, fronts[path])) for path in paths]
+    plan = [
+        _plan_change(path, partial(_replace_list, _body_for(path, whole.body, paths), fronts[path])) for path in paths
+    ]
     if not arguments.dry_run and any(one.before != one.after for one in plan):
         _remember_project(project)
     if not (whole.body or whole.left_out or whole.odd or arguments.json):
@@ -108,6 +110,26 @@ def _files_with_block(fronts: dict[Path, str]) -> list[Path]:
         remedy = "Name one: skilld sync --agent AGENT. For all agents: skilld sync --all"
         raise UsageError("No agent given", "no file in this project has a skilld block yet", remedy)
     return paths
+
+
+def _body_for(path: Path, body: str, paths: list[Path]) -> str:
+    """Return what a file's block says; in a CLAUDE.md of its own, first the AGENTS.md that Claude Code then ignores."""
+    own, name = INSTRUCTION_FILES["claude-code"].path, INSTRUCTION_FILES["codex"].path
+    shared = path.with_name(name)
+    if not body or path.name != own or _has_text(path) or not _has_text(shared):
+        return body
+    return f"@{name}\n" if shared in paths else f"@{name}\n\n{body}"
+
+
+def _has_text(path: Path) -> bool:
+    """Whether a file says more than its block does."""
+    try:
+        data = _read_bytes(path)
+        return bool(data and (managed_block.remove_block(data) or b"").strip())
+    except SkilldError:  # the block was edited
+        return True
+    except (OSError, ValueError):
+        return False
 
 
 def _replace_list(body: str, front: str, data: bytes | None) -> bytes | None:

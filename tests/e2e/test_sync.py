@@ -55,6 +55,24 @@ def test_syncing_all_agents_can_be_undone(program: Program, folder: Path) -> Non
     assert folder_contents(folder) == before
 
 
+def test_a_new_claude_md_imports_the_agents_md_that_it_would_hide(program: Program, folder: Path) -> None:
+    (folder / "AGENTS.md").unlink()
+    (folder / "CLAUDE.md").rename(folder / "AGENTS.md")
+    before = folder_contents(folder)
+    program.run("sync", "--agent", "claude-code", "--project", str(folder))
+    first, second, *_ = (folder / "CLAUDE.md").read_text().splitlines()
+    assert (first.startswith("<!-- skilld:skills:start"), second) == (True, "@AGENTS.md")
+    loaded = program.json("context", "--project", str(folder), "--agent", "claude-code")
+    files = [Path(one["path"]).name for one in loaded["agents"]["claude-code"]["files"]]
+    assert files[:2] == ["CLAUDE.md", "AGENTS.md"]
+    assert program.run("sync", "--project", str(folder)).stdout == "Nothing to change.\n"
+    program.run("sync", "--agent", "claude-code", "--agent", "codex", "--project", str(folder))
+    assert "Builds it." not in (folder / "CLAUDE.md").read_text(), "AGENTS.md has the list now"
+    assert "Builds it." in (folder / "AGENTS.md").read_text()
+    program.run("unsync", "--project", str(folder))
+    assert folder_contents(folder) == before
+
+
 def test_an_edited_file_stops_it_before_any_is_changed(program: Program, folder: Path) -> None:
     program.run("sync", "--agent", "claude-code", "--agent", "gemini-cli", "--project", str(folder))
     edited = (folder / "GEMINI.md").read_text().replace("Builds it.", "Builds it all.")
