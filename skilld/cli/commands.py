@@ -40,7 +40,7 @@ _FILES_TO_SYNC = (
     argument("--dry-run", "show what would change without changing it"),
 )
 SHELLS = ("bash", "zsh", "fish")
-SAMPLE_NOTE = "Telling whether a rule is followed takes at least 40 sessions after it was added in which it applied."
+SAMPLE_NOTE = "To tell whether a rule is followed, skilld needs 40 sessions since it was added in which it applied."
 _EVAL_KINDS = ("turns", "batches", "decisions", "repeats", "matters", "finding", "secrets", "injection")
 
 

@@ -46,8 +46,8 @@ _ADVICE = {
     "sharpen": "State the rule more clearly",
 }
 _APPLIES_NOTE = (
-    "A rule applied in a session that loaded its file and did the kind of work the rule is about; "
-    "a rule about how the agent answers applies to all work."
+    "A rule applies in a session that loads its file and does the kind of work it is about; "
+    "a rule about how the agent answers applies in all."
 )
 _MAX_QUIET_RULES = 3  # without a repeat and too new to tell: more of them are only counted
 _COLOURS = {"holds": "green", "repeated": "yellow", "unused": "dim", "unknown": "dim"}
@@ -272,7 +272,7 @@ def summary(effect: Effect) -> str:
     if after.sessions >= MIN_SESSIONS:
         low, high = after.interval
         text += f"; the true rate is between {low:.0%} and {high:.0%} (95% confidence)"
-    return text + (f". Before, you said it in {_repeat_share(before)}" if before.sessions else "")
+    return text + (f"; said in {before.repeats} of {before.sessions} before" if before.sessions else "")
 
 
 def _repeat_share(count: Count) -> str:

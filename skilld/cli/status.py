@@ -355,9 +355,9 @@ def _print_proposals(shown: dict[str, Any]) -> None:
 def _print_agents(agents: dict[str, Any], now: float) -> None:
     """Print what was read of each agent, and in one line how many others there are."""
     read = {name: facts for name, facts in agents.items() if facts["files"]}
-    last = {name: f"last {time_ago(parse_time(facts['last_event_at']), now)}" for name, facts in read.items()}
+    last = {name: f"last active {time_ago(parse_time(facts['last_event_at']), now)}" for name, facts in read.items()}
     rows = [
-        (name, pluralize(facts["files"], "file"), pluralize(facts["turns"], "turn"), last[name])
+        (name, pluralize(facts["files"], "session file"), pluralize(facts["turns"], "turn"), last[name])
         for name, facts in read.items()
     ]
     console.table([(label, *row) for label, row in zip(("agents  ", *[""] * len(rows)), rows, strict=False)])

@@ -314,7 +314,7 @@ def blocked(found: Sequence[BlockedWork]) -> list[Check]:
     for cause, (name, names) in _CAUSE_NAMES.items():
         mine = [one for one in found if one.cause == cause]
         if not mine:
-            none = "none unusable" if cause is Cause.ANSWER else "none blocked"
+            none = "all usable" if cause is Cause.ANSWER else "none blocked"
             checks.append(Check(names, Verdict.OK, none))
         for number, one in enumerate(mine, 1):
             title = names if len(mine) == 1 else f"{name} {number}"

@@ -188,7 +188,7 @@ class JobPlaces:
         if is_loaded or NATIVE_NAMES.get(context.agent) != ref.name or not shared.is_file():
             return why
         title = ADAPTERS[context.agent].INFO.title
-        return f"{why}; {title} does not load {SHARED_NAME}: for that, create {ref.name} with the line @{SHARED_NAME}"
+        return f"{why}; {title} loads {SHARED_NAME} here only from a {ref.name} with the line @{SHARED_NAME}"
 
     def _name_of(self, file: LoadedFile) -> str:
         """Return a file's path for people: below the project, or with ~ for the home."""

@@ -39,13 +39,13 @@ def report_lines(report: Report, home: str, width: int = WIDTH) -> Iterator[str]
     ]
     yield from _labelled(width, "tokens", wording.weight(report), *_first(files))
     yield from _labelled(width, "cost", wording.cost(report), _blocks(report, report.cost.per_week))
-    for name, groups in (("agents", report.agents), ("projects", report.projects)):
-        yield from _labelled(width, name, *_first([_group_line(group, short) for group in groups]))
+    for noun, groups in (("agent", report.agents), ("project", report.projects)):
+        yield from _labelled(width, f"{noun}s", *_first([_group_line(group, short) for group in groups], noun))
 
 
-def _first(rows: Sequence[str]) -> Iterator[str]:
+def _first(rows: Sequence[str], noun: str = "file") -> Iterator[str]:
     """Yield the first rows of a list, and with the last of them how many are not shown."""
-    more = f" ({len(rows) - _MAX_ROWS} more not shown)" if len(rows) > _MAX_ROWS else ""
+    more = f" (and {pluralize(len(rows) - _MAX_ROWS, f'more {noun}')})" if len(rows) > _MAX_ROWS else ""
     for place, row in enumerate(rows[:_MAX_ROWS], 1):
         yield f"{row}{more}" if place == _MAX_ROWS else row
 
@@ -77,7 +77,7 @@ def _repeat_lines(report: Report, short: Callable[[str], str]) -> Iterator[str]:
     yield "rules: " + ", ".join(f"{count} {wording.RULES[state]}" for state, count in again.states.items() if count)
     repeated = [one for one in again.rules if one.state == "repeated"]
     shares = (f"{one.line}: repeated in {wording.sessions(one.after)}" for one in repeated)
-    yield from _first([f"{short(o.path)}:{s}" for o, s in zip(repeated, shares, strict=True)])
+    yield from _first([f"{short(o.path)}:{s}" for o, s in zip(repeated, shares, strict=True)], "rule")
 
 
 def _group_line(group: Group, short: Callable[[str], str]) -> str:

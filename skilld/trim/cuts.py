@@ -38,7 +38,7 @@ class CutReason(StrEnum):
         "it says when to choose the skill, but is only read once the skill has been chosen; move it to "
         "the description instead"
     )
-    UNUSED = "it never applied in any session that loaded it"
+    UNUSED = "it applied in no session that loaded it"
     SAID = "according to a model, the file already says this elsewhere"
     SHORTER = "a model found a shorter way to say it"
 

@@ -26,7 +26,7 @@ def test_what_sounded_lasting_does_not_vanish_silently(home: Path, project: Proj
     program.run("run", "--once")
     assert program.json("proposals", "--state", "all") == []
     [missed] = program.json("learnings")
-    assert (missed["taken"], missed["why_not"]) == (False, "it seems to say what a product does")
+    assert (missed["taken"], missed["why_not"]) == (False, "it seems to describe what a product does")
     told = program.run("learnings").stdout
     assert "There are no learnings." in told
     assert "“never store user data like" in told
@@ -101,7 +101,7 @@ def test_doctor_names_it_also_right_after_a_proposal(home: Path, project: Projec
     program.run("run", "--once")
     [token, _raw] = program.json("learnings")
     program.run("learnings", "propose", token["id"])
-    unknown = "its wording is not one that the offline judge knows"
+    unknown = "the offline judge does not know this wording"
     why = f"but not taken for a rule: “never show the raw id again”: {unknown}"
     assert program.json("doctor")["why_nothing"] == [f"said in {project.root}, {why}"]
     told = " ".join(program.run("doctor").stdout.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -131,7 +132,7 @@ def test_each_skill_is_listed_once_with_its_counts(library: TaughtProject) -> No
         ["user", "greet"],
         ["user", "tidy"],
     ]
-    assert "used in 2 sessions, last" in output
+    assert "used in 2 sessions, most recently" in output
     assert "went well 0 of 2 times  2 edits proposed from what you said" in output
 
 
@@ -159,6 +160,8 @@ def test_a_skill_is_shown_with_the_quotes_behind_it(library: TaughtProject) -> N
     assert document["text"] == library.skill
     printed = library.program.run("skills", "show", "release-notes").stdout
     assert LINKS in printed
+    assert re.search(r"^  last used +(?:just now|\d+ minutes? ago)$", printed, re.MULTILINE)
+    assert "  path         ~/.claude/skills/greet/SKILL.md\n" in library.program.run("skills", "show", "greet").stdout
     assert printed.endswith(library.skill)
 
 

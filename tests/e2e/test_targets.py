@@ -121,16 +121,16 @@ def test_agents_md_is_the_target_if_the_client_reads_only_that(home: Path, tmp_p
     assert (learning["place"]["path"], learning["sessions"]) == (str(project.root / "CLAUDE.md"), 1)
     assert learning["why_not"] == (
         "you have said it in only one session, and there is no CLAUDE.md yet; "
-        "Claude Code does not load AGENTS.md: for that, create CLAUDE.md with the line @AGENTS.md"
+        "Claude Code loads AGENTS.md here only from a CLAUDE.md with the line @AGENTS.md"
     )
     said = program.run("learnings").stdout
     assert "not proposed: you have said it in only one session, and there is no CLAUDE.md yet; Claude" in said
     assert teach(home, project, program, "From now on, always answer in British English here.", version="2.1.197") == []
     said = program.run("learnings").stdout
-    assert (said.count("not proposed: see [1]\n"), said.count("does not load")) == (2, 1)
+    assert (said.count("not proposed: see [1]\n"), said.count("loads AGENTS.md")) == (2, 1)
     assert (
-        "\n[1] you have said it in only one session, and there is no CLAUDE.md yet; Claude Code does not load "
-        "AGENTS.md: for that, create CLAUDE.md with the line @AGENTS.md\nA learning for a file that does not"
+        "\n[1] you have said it in only one session, and there is no CLAUDE.md yet; Claude Code loads AGENTS.md "
+        "here only from a CLAUDE.md with the line @AGENTS.md\nA learning for a file that does not"
     ) in said
     (project.root / "CLAUDE.md").write_text("@AGENTS.md\n")
     _, learning = program.json("learnings")

@@ -15,8 +15,8 @@ from skilld.types import Evidence, Kind, Message, Proposal, Update
 from support.proposals import make_proposal
 from support.rows import for_each
 
-PRODUCT, REPORTED = "it seems to say what a product does", "somebody else seems to say it"
-UNKNOWN = "its wording is not one that the offline judge knows"
+PRODUCT, REPORTED = "it seems to describe what a product does", "it seems to be somebody else's words"
+UNKNOWN = "the offline judge does not know this wording"
 
 
 @pytest.mark.parametrize(

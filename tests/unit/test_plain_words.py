@@ -31,7 +31,6 @@ from support.rows import for_each
 RULE = Rule("/p/CLAUDE.md", 3, "Use pnpm.", Origin.PROPOSAL, 1.0, proposal="3f2a")
 
 
-ONCE = "1 of 1 session where it applied"
 NONE = "no session that started after it was added has been about it"
 FEW = "since it was added"
 MANY = (
@@ -43,10 +42,10 @@ MANY = (
 @for_each(
     ("before", "after", "told"),
     [
-        ((1, 1), (0, 0), f"{NONE}. Before, you said it in {ONCE}"),
-        ((0, 0), (1, 1), f"repeated in {ONCE} {FEW}"),
+        ((1, 1), (0, 0), f"{NONE}; said in 1 of 1 before"),
+        ((0, 0), (1, 1), f"repeated in 1 of 1 session where it applied {FEW}"),
         ((0, 0), (3, 0), f"repeated in 0 of 3 sessions where it applied {FEW}"),
-        ((4, 2), (40, 4), f"{MANY}. Before, you said it in 2 of 4 sessions where it applied"),
+        ((4, 2), (40, 4), f"{MANY}; said in 2 of 4 before"),
     ],
 )
 def test_effect_states_frequencies_in_words(before: tuple[int, int], after: tuple[int, int], told: str) -> None:

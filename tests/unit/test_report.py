@@ -464,7 +464,7 @@ def test_the_text_says_how_much_of_a_list_it_leaves_out() -> None:
     told = list(report_lines(replace(REPORT, projects=groups, taught=replace(REPORT.taught, files=files)), HOME))
     assert told[-2:] == [
         "projects  ~/a: 1 session, 1 taught, 1 repeated",
-        "          ~/b: 1 session, 1 taught (2 more not shown)",
+        "          ~/b: 1 session, 1 taught (and 2 more projects)",
     ]
     assert "          ~/b: 3 taught, 2 accepted" in told
 

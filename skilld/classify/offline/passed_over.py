@@ -21,11 +21,11 @@ from skilld.text import fold
 
 _MAX_LENGTH = 200  # characters of a clause
 _MAX_TURN = 2000  # characters: a longer turn is a description or a paste
-_REPORTED = "somebody else seems to say it"
-_ONCE = "it seems to hold only this once, or to be in doubt"
-PRODUCT = "it seems to say what a product does"
-_TELLS = "it seems to tell only what is or will be"
-_UNKNOWN = "its wording is not one that the offline judge knows"
+_REPORTED = "it seems to be somebody else's words"
+_ONCE = "it seems to be meant only for now, or not to be certain"
+PRODUCT = "it seems to describe what a product does"
+_TELLS = "it seems only to state what is or will be"
+_UNKNOWN = "the offline judge does not know this wording"
 
 
 def passed_over(text: str, agent_texts: Sequence[str] = ()) -> Iterator[tuple[str, str]]:

@@ -111,7 +111,7 @@ def _matching_rows(rows: Sequence[LibraryRow], arguments: argparse.Namespace) ->
 def _cells(row: LibraryRow) -> tuple[str, ...]:
     uses = row.uses
     last = time_ago(uses.last or None, time.time())
-    used = f"used in {pluralize(uses.number, 'session')}, last {last}" if uses.number else "no session seen"
+    used = f"used in {pluralize(uses.number, 'session')}, most recently {last}" if uses.number else "no session seen"
     also = ", with tasks and feedback" if uses.judged > uses.number else ""
     kept = f"went well {uses.kept} of {pluralize(uses.judged, 'time')}{also}" if uses.judged else ""
     corrected = f"{pluralize(row.corrections, 'edit')} proposed from what you said" if row.corrections else ""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.cli.proposals import describe_quotes
-from skilld.clock import local_day, rfc3339
+from skilld.clock import local_day, rfc3339, time_ago
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
 from skilld.git.errors import NotTrackedError
@@ -63,7 +64,8 @@ def _print_facts(row: LibraryRow) -> None:
     lines = [(name, shown[name]) for name in ("path", "source", "kind", "marks", "agents", "uses")]
     kept = f"{row.uses.kept} of {row.uses.judged}" if row.uses.judged else ""
     lines += [("corrections", shown["corrections"]), ("uses without correction", kept)]
-    lines += [(name, shown[name]) for name in ("last_used_at", "edited_at")]
+    times = (("last used", row.uses.last), ("edited", row.edited_at))
+    lines += [(name, time_ago(at, time.time()) if at else "") for name, at in times]
     lines += list(metadata.items())
     rows = [(name.replace("_", " "), _format_value(value)) for name, value in lines if value not in (None, "", [], 0)]
     console.table(rows, indent="  ")
@@ -72,7 +74,7 @@ def _print_facts(row: LibraryRow) -> None:
 
 
 def _format_value(value: object) -> str:
-    return console.plain(", ".join(map(str, value)) if isinstance(value, list) else str(value))
+    return console.message(", ".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
 def _learnings(store: Store, row: LibraryRow) -> list[Learning]:
