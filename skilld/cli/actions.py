@@ -159,7 +159,7 @@ SKILLS = {
     ),
     "share": Verb(
         "skills.share.run",
-        "preview skills, then push them to a branch that others can use, without personal data",
+        "preview skills, then push them to a branch that others can use, without sessions and secrets",
         argument("names NAME+", "a skill's name or path"),
         argument("--to REMOTE", "a remote of the skill's repository, or a URL", required=True),
         argument("--branch NAME", "the branch (default: skilld/share/NAME)", default=""),

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 from skilld.edit.operations import mark_front_matter
@@ -21,9 +22,11 @@ from skilld.git.repo import Repo
 from skilld.git.staging_branch import SHARE_REFS, STAGING_REF
 from skilld.git.state import repo_lock
 from skilld.markdown.skill_file import SkillFile, join_lines, parse
+from skilld.markdown.structure import code_spans
 from skilld.redact import Finding as Secret
 from skilld.skills.draft import EXAMPLE_PREFIX, SCHEMA, VARIABLES, Body, Item, join_body, split_body, trim_body
 from skilld.skills.spec import read_front
+from skilld.skills.write import VARIABLE_NOTE, holes
 from skilld.text import fold
 from skilld.types import Op, Operation
 from skilld.values import value_class
@@ -96,6 +99,25 @@ def leak_reason(text: str, said: SessionWords) -> str | None:
 def names_session(text: str, said: SessionWords) -> bool:
     """Whether a text contains the id of a session."""
     return any(len(one) >= _MIN_ID_LENGTH and one in text for one in said.sessions)
+
+
+def own_words(text: str, said: SessionWords) -> list[str]:
+    """Return what a text has of a person's own words: three or more in a row, and examples of variables; each once."""
+    spoken = [_tokens(quote) for quote in said.quotes]
+    runs = {run for tokens in spoken for run in _word_runs(tokens)}
+    found: list[str] = []
+    for line in text.splitlines():
+        words = [match[0] for match in _TOKEN_PATTERN.finditer(line) if _tokens(match[0])]
+        tokens = [fold(word).casefold().strip(_EDGE_CHARACTERS) for word in words]
+        starts = [at for at, run in enumerate(_word_runs(tokens)) if run in runs]
+        covered = {place for at in starts for place in range(at, at + _RUN_WORDS)}
+        for at in (one for one in sorted(covered) if one - 1 not in covered):
+            end = next(place for place in count(at) if place not in covered)
+            found.append(" ".join(words[at:end]).strip(_EDGE_CHARACTERS))
+        if VARIABLE_NOTE in line:
+            examples = (span.content for span in code_spans(line) if not holes(span.content))
+            found += [one for one in examples if any(one.casefold() in quote.casefold() for quote in said.quotes)]
+    return [one for one in dict.fromkeys(found) if not any(one in other for other in found if other != one)]
 
 
 def _without_examples(value: Any, *, is_mined: bool) -> Any:  # noqa: ANN401 - whatever JSON holds

@@ -100,7 +100,7 @@ stats:
     (row,) = [one for one in world.program.json("skills", "list") if one["name"] == "port-finder"]
     assert (row["uses"], row["success_rate"]) == (0, 1.0)
     output = world.program.run("skills", "export", "port-finder").stdout
-    assert "  times_used: 0\n  success_rate: null\n" in output, "no rate without a use"
+    assert "  times_used: 0\n  success_rate: null\n" in output, "statistics are not shared"
     output = world.program.run("skills", "export", "port-finder", "--with-evidence").stdout
     assert "- 11111111-2222-3333-4444-555555555555\n" in output
     assert "author: Pat Person\n" in output

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import RefusedError
-from skilld.exchange.outgoing import LeakCheck, SessionWords, SharedBranch, put_on_branch, redact_skill, restore_branch
+from skilld.exchange.outgoing import (
+    LeakCheck,
+    SessionWords,
+    SharedBranch,
+    own_words,
+    put_on_branch,
+    redact_skill,
+    restore_branch,
+)
 from skilld.git.errors import GitFailedError
 from skilld.git.managed_repos import track_in_managed
 from skilld.git.remote import find_remote_base, push, push_addresses
@@ -55,6 +63,19 @@ def person(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def _share(person: Person, remote: str, text: str = SHARED, branch: str = BRANCH) -> SharedBranch:
     repo = open_repo(person.root)
     return put_on_branch(repo, remote, branch, {SKILL: text}, message="Share\n", seconds=1_700_000_000, check=CHECK)
+
+
+def test_the_words_of_the_person_in_a_skill_are_listed() -> None:
+    text = (
+        '---\nname: add-service\ndescription: "Add a service NAME, owned by team billing: 6 steps. Use when asked for'
+        ' \u201cAdd a service NAME, owned by team billing\u201d."\n---\n\n'
+        "- `{{name}}`: differs each time (for example `audit-log`, `spare`).\n\n- Always set the limits.\n"
+        "1. Run `make lint`.\n"
+    )
+    quotes = "Please add a service audit-log, owned by team billing", "always set the limits!", "then make lint"
+    words = ["Add a service", "owned by team billing", "audit-log", "Always set the limits"]
+    assert own_words(text, SessionWords(frozenset(), quotes)) == words
+    assert own_words(text, SessionWords()) == []
 
 
 def _work_tree(person: Person) -> dict[str, str]:

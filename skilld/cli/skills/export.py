@@ -20,7 +20,7 @@ from skilld.errors import RefusedError, SkilldError, UsageError, cause_of
 from skilld.exchange import document as yaml_text
 from skilld.exchange.document import UsageStats, to_document
 from skilld.exchange.incoming import ARCHIVE_SUFFIXES
-from skilld.exchange.outgoing import without_sessions
+from skilld.exchange.outgoing import SessionWords, own_words, without_sessions
 from skilld.files import read_regular, shell_quoted, write_atomically
 from skilld.git.environment import scrub_environment
 from skilld.library.rows import LibraryRow
@@ -50,6 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     files = []
     for row, path, (text, is_masked) in zip(rows, paths, texts, strict=True):
         _warn_of_losses(row, arguments, is_masked=is_masked)
+        if not arguments.with_evidence:
+            _name_own_words(row, text, inventory.session_words(store, [row]))
         if path is None:
             console.write_part(text)
         else:
@@ -143,6 +145,13 @@ def _warn_of_losses(row: LibraryRow, arguments: argparse.Namespace, *, is_masked
     warn_of_other_files(row)
 
 
+def _name_own_words(row: LibraryRow, text: str, said: SessionWords) -> None:
+    """Name the words of the person's that an export contains: it says what they taught."""
+    if words := own_words(text, said):
+        shown = ", ".join(f"\u201c{console.plain(word)}\u201d" for word in words)
+        sys.stderr.write(f"skilld: {console.plain(row.name)}: words of yours in it: {shown}\n")
+
+
 def warn_of_other_files(row: LibraryRow) -> None:
     """Warn of other files in a skill's folder, which are not included although its text may refer to them."""
     folder = row.path.parent
@@ -168,8 +177,8 @@ def _export_text(
     draft = read_draft(said, row.name)
     if evidence is not None:
         draft = replace(draft, sessions=evidence.sessions, author=evidence.author, date=evidence.date)
-    # What the person said of a skill, without a known use of it, is no rate.
-    stats = UsageStats(row.uses.number, row.uses.success if row.uses.number else None)
+    # How often a skill is used is nobody else's business, and a rate of none or few uses says nothing.
+    stats = UsageStats(row.uses.number, row.uses.success or None) if evidence is not None else UsageStats()
     document = to_document(draft, stats, evidence.quotes if evidence is not None else ())
     # Each text separately first: YAML folds long lines, and a secret split over two would not be found.
     masked = _mask(document, redact)

@@ -13,7 +13,7 @@ from skilld.cli import common, inventory, terminal
 from skilld.cli.skills.export import warn_of_other_files
 from skilld.errors import Exit, RefusedError, RetryError, UsageError
 from skilld.exchange.incoming import is_address
-from skilld.exchange.outgoing import BRANCH_PREFIX, LeakCheck, put_on_branch, redact_skill, restore_branch
+from skilld.exchange.outgoing import BRANCH_PREFIX, LeakCheck, own_words, put_on_branch, redact_skill, restore_branch
 from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
 from skilld.git.errors import NotTrackedError
@@ -24,7 +24,7 @@ from skilld.git.state import git_dir_of
 from skilld.library.rows import LibraryRow
 from skilld.proposals.repositories import find_file
 from skilld.store.meta import SHARED_COMMITS
-from skilld.text import count_times, join_words, pluralize, without_login
+from skilld.text import join_words, pluralize, without_login
 
 _NOT_SHARED = "Nothing was shared"
 _NAME_URL = "Name the URL or folder of a repository: --to URL"
@@ -151,10 +151,9 @@ def _find_repo(path: Path) -> Repo | None:
 
 
 def _provenance(row: LibraryRow) -> str:
-    """Describe where a skill came from, in numbers: no words and no sessions."""
-    parts = [f"Learned from {pluralize(row.origins, 'session')}."] if row.origins else []
-    parts += [f"Used {count_times(row.uses.number)}."] if row.uses.number else []
-    return " ".join([*parts, "Shared with skilld."])
+    """Describe where a skill came from: no words, no sessions, and not how often it was used."""
+    learned = f"Learned from {pluralize(row.origins, 'session')}. " if row.origins else ""
+    return f"{learned}Shared with skilld."
 
 
 def _print_plan(plan: _SharePlan) -> None:
@@ -164,6 +163,10 @@ def _print_plan(plan: _SharePlan) -> None:
         console.say(f"+++ {console.plain(path)}", style="bold")
         for line in text.splitlines():
             console.say(f"+{console.plain(line)}", style="green")
+    words = [word for text in plan.files.values() for word in own_words(text, plan.check.said)]
+    console.say("Words of yours in it:" if words else "Nothing you said in a session is in it.")
+    for word in dict.fromkeys(words):
+        console.say(f"  \u201c{console.plain(word)}\u201d")
     console.say("Its commit message:")
     for line in plan.message.splitlines():
         console.say(f"  {console.plain(line)}")
