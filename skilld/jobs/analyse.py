@@ -27,6 +27,7 @@ from skilld.jobs.placing import (
 )
 from skilld.jobs.taken_back import (
     earlier_evidence,
+    find_confirmed,
     find_forgotten,
     find_let_go,
     find_refused_again,
@@ -487,7 +488,7 @@ class Analysis:
             learnings=tuple(self._learnings),
             if_given_up=tuple(self._if_given_up),
             cause=self._cause,
-            supported=tuple(self._supported),
+            supported=(*self._supported, *find_confirmed(self._job, self._messages)),
             taken_back=tuple(find_taken_back(self._job, self._messages)),
             forgotten=tuple(find_forgotten(self._job, self._messages)),
             let_go=tuple(find_let_go(self._job, self._messages)),

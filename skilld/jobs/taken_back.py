@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from skilld.classify.offline.provenance import own_words
-from skilld.classify.offline.retraction import only_takes_back, releases, taking_back
+from skilld.classify.offline.retraction import confirming, only_takes_back, releases, taking_back
 from skilld.classify.said_already import is_same_change
 from skilld.classify.verify import Verdict
 from skilld.git.state import is_same_file
@@ -17,7 +17,7 @@ from skilld.text import fold, split_sentences, truncate
 from skilld.types import Evidence, Kind, Message, Proposal, Update
 
 _MAX_QUOTE = 200  # characters
-_TAKES_BACK = "it only takes back what an open proposal or a learning asks for, or you took it back later"
+_TAKES_BACK = "it only takes back what an open proposal or a learning is about, or you took it back later"
 
 
 def find_taken_back(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[TakenBack]:
@@ -27,6 +27,20 @@ def find_taken_back(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[
         for one in near:
             if quote := next(filter(None, (taking_back(said, rule) for rule in _rules(one))), ""):
                 yield TakenBack(one.id, truncate(fold(quote), _MAX_QUOTE))
+
+
+def find_confirmed(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[FurtherEvidence]:
+    """Yield the words that let go, once more, of a rule whose removal is proposed."""
+    near = _near_proposals(job)
+    own = [one for one in messages if one.by_person]
+    for message, said in zip(own, _own_words(messages), strict=True) if near else ():
+        if (turn := message.turn_key) and turn in job.batch.turns:
+            found = ((one.id, confirming(said, rule)) for one in near for rule in _rules(one))
+            yield from (
+                FurtherEvidence(name, Evidence(turn, truncate(fold(quote), _MAX_QUOTE)))
+                for name, quote in found
+                if quote
+            )
 
 
 def find_forgotten(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[str]:
@@ -89,13 +103,17 @@ def _waiting_rules(job: AnalyseBatch) -> dict[str, Update]:
 def without_taking_back(verdict: Verdict, job: AnalyseBatch) -> Verdict:
     """Return a verdict without the updates that only say that the rule of a proposal or learning holds no longer.
 
-    Nor those that the person took back in a session that was read before: of past sessions, the newest are.
+    Nor those that the person took back in a session that was read before: of past sessions, the newest are. Nor those
+    that ask once more for a proposed removal.
     """
     rules = [*_waiting_rules(job).values(), *(rule for one in _near_proposals(job) for rule in _rules(one))]
 
     def takes_back(update: Update) -> bool:
         later = any(taking_back(said, update) for said in job.let_go)
-        return later or any(only_takes_back(update, rule) for rule in rules)
+        removes = update.kind is Kind.REMOVE_STEP
+        return later or any(
+            only_takes_back(update, one) or (removes and confirming(update.quote, one)) for one in rules
+        )
 
     proposed = tuple(item for item in verdict.proposed if not takes_back(item.update))
     learned = tuple(pair for pair in verdict.learned if not takes_back(pair[0]))

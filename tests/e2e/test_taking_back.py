@@ -69,6 +69,35 @@ def test_an_accepted_line_is_proposed_for_removal(
     assert LINE in (project.root / "CLAUDE.md").read_text()
 
 
+@pytest.mark.parametrize(
+    ("said", "marks"),
+    [
+        ("forget the prettier rule", []),
+        ("das mit prettier vor jedem Commit vergiss bitte wieder", []),
+        (
+            "keep the prettier rule after all",
+            ["you may have taken this back since: “keep the prettier rule after all”"],
+        ),
+    ],
+)
+def test_words_that_take_the_rule_back_again_confirm_its_removal(
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, said: str, marks: list[str]
+) -> None:
+    project = make_project(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}* {LINE}\n"})
+    (gone,) = propose_rule(home, project, daemon, "you don't have to run prettier before every commit any more")
+    assert gone.kind is Kind.REMOVE_STEP
+    again = propose_rule(home, project, daemon, said)
+    assert [(one.id, one.flags) for one in again] == [(gone.id, (*gone.flags, *marks))]
+    assert len(again[0].evidence) == (1 if marks else 2)
+
+
+def test_a_line_that_is_to_stay_is_not_proposed_for_removal(
+    home: Path, tmp_path: Path, daemon: InProcessDaemon
+) -> None:
+    project = make_project(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}* {LINE}\n"})
+    assert propose_rule(home, project, daemon, "keep the prettier rule after all") == []
+
+
 def test_a_line_that_plain_git_took_out_is_not_laid_to_a_proposal(
     home: Path, tmp_path: Path, daemon: InProcessDaemon
 ) -> None:

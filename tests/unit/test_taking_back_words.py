@@ -116,5 +116,5 @@ def test_words_that_only_take_back_an_open_proposal_are_no_learning() -> None:
     verdict = without_taking_back(Verdict(learned=((back, "no file"), (other, "no file"))), job)
     assert verdict.learned == ((other, "no file"),)
     assert verdict.dropped == (
-        "it only takes back what an open proposal or a learning asks for, or you took it back later",
+        "it only takes back what an open proposal or a learning is about, or you took it back later",
     )

@@ -72,6 +72,7 @@ def _released(clause: Release, text: str) -> tuple[str, ProseBlock] | None:
         for block in section.blocks
         if block.kind is not BlockKind.OTHER
         and clause.is_subject_of(block.text)
+        and not clause.keeps(block.text)
         and (not clause.of_order or _asks_for_it(clause, block.text))
     ]
     most = max((count for count, _, _ in named), default=0)

@@ -9,14 +9,14 @@ from functools import lru_cache
 from pathlib import Path
 
 from skilld.classify.contradiction import contradicts
-from skilld.classify.offline.choices import TOPICS
+from skilld.classify.offline.choices import TOPICS, WORD
 from skilld.classify.offline.detector import MODEST_STRENGTH, find_lasting, find_retractions
 from skilld.classify.offline.grammar import languages
 from skilld.classify.offline.phrasing import begins_with_order
 from skilld.classify.offline.product import likely_languages
 from skilld.classify.offline.sentences import CHANGE_OF_MIND
 from skilld.text import split_sentences
-from skilld.types import Message, Update
+from skilld.types import Kind, Message, Update
 from skilld.values import value_class
 from skilld.words import content_stems, has_negation, has_unspaced, is_other_language, matching_words, stem, stems
 
@@ -215,9 +215,9 @@ _OF_RULE = re.compile(
 
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _MIND = re.compile(CHANGE_OF_MIND, re.IGNORECASE)
-_EARLIER_WORDS, _CANCELLED = (
+_EARLIER_WORDS, _CANCELLED, _KEPT = (
     re.compile(rf"\b(?:{'|'.join(_DATA[name])})\b|{'|'.join(_DATA[f'{name}_unspaced'])}", re.IGNORECASE)
-    for name in ("earlier", "cancelled")
+    for name in ("earlier", "cancelled", "kept")
 )
 _JOINED = re.compile(r"\A\W*(?:(?:and|also|please|then|so|now|just|always)\b\W*)+", re.IGNORECASE)
 _FORGET_ABOUT = re.compile(_DATA["forget_about"], re.IGNORECASE)
@@ -269,6 +269,12 @@ class Release:
             return False
         least = min(_MIN_NAMED, len(self.topic)) if self.of_order else 1
         return self.named(rule) >= max(least, self.share * len(self.topic))
+
+    def keeps(self, rule: str) -> bool:
+        """Whether it says that a rule stays, or names its removal: "keep the tag rule after all"."""
+        parts = (one for one in _STRETCH_END.split(self.clause) if not _OTHERS.match(one))
+        said = {word.casefold() for one in parts for word in _KEPT.findall(one)}
+        return not said <= {*WORD.findall(rule.casefold())}
 
     def named(self, rule: str) -> int:
         """Return how many of its words a rule has."""
@@ -347,8 +353,16 @@ def taking_back(said: str, rule: Update) -> str:
     Unlike in one batch, "scratch that" means something else.
     """
     known = f"{rule.quote} {rule.change}"
+    if rule.kind is Kind.REMOVE_STEP:  # words that take back the rule confirm its removal
+        return next((one.clause for one in releases(said) if one.fits(known) and one.keeps(known)), "")
     denies = has_negation(rule.change) and not condition_of(rule.change)
     return next((one.clause for one in releases(said) if one.fits(known) and not (one.of_order and denies)), "")
+
+
+def confirming(said: str, removal: Update) -> str:
+    """Return the clause of a person's words that lets go of a rule whose removal is proposed; empty if none does."""
+    known = f"{removal.quote} {removal.change}" if removal.kind is Kind.REMOVE_STEP else ""
+    return next((one.clause for one in releases(said) if one.fits(known) and not one.keeps(known)), "")
 
 
 def only_takes_back(update: Update, rule: Update) -> bool:
