@@ -231,11 +231,12 @@ def _past_session(job: SurveyRequest, name: str, read: _SessionState, redact: Re
 def _standing_corrections(turns: Sequence[Turn], before: Mapping[str, tuple[str, ...]]) -> list[tuple[Turn, str]]:
     """Return the first corrections of a session, with their turns, without those that the person took back in it."""
     found = [(turn, quote) for turn in turns for quote in corrections(turn.text, before[turn.key])][:_MAX_SAID]
-    if not found or not any(find_retractions(turn.text) for turn in turns):
+    since = turns[turns.index(found[0][0]) :] if found else ()
+    if not any(find_retractions(turn.text) for turn in since):
         return found
-    numbers = {turn.key: number for number, turn in enumerate(turns, 1)}
+    numbers = {turn.key: number for number, turn in enumerate(since, 1)}
     said = [Update(None, "", quote, "", Kind.CORRECTION, numbers[turn.key], quote, 1.0) for turn, quote in found]
-    messages = [Message(turn.text, number, turn.key) for number, turn in enumerate(turns, 1)]
+    messages = [Message(turn.text, number, turn.key) for number, turn in enumerate(since, 1)]
     standing = {id(one) for one in without_retracted(said, messages)}
     return [pair for pair, one in zip(found, said, strict=True) if id(one) in standing]
 

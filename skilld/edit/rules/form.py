@@ -85,7 +85,7 @@ _ASSURANCE = re.compile(
     r"|(?:audit|review)(?:s|ed|ing|ers?)?"
     r"(?! (?:card|column|count|form|list|page|score|section|star|tab|table|widget)s?\b)"
     r"|sign(?:s|ed|ing)? (?:all|and|commits|each|every|it|off|our|releases|tags|the|your)"
-    rf"|(?:let|show|tell|wait for) (?:me|us)|tests?{NOT_FOR_TESTS}|tested|testing)\b"
+    rf"|(?:let|show|tell|wait for) (?:me|us)|tests?{NOT_FOR_TESTS}|test(?:ed|en|er|et|ez|ing))\b"
     r"|\b(?:commits?|releases?|tags?) [^.\n]{0,20}\bsigned\b",
     re.IGNORECASE,
 )
