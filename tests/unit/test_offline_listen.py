@@ -275,6 +275,20 @@ def test_a_retraction_is_heard_as_one(text: str) -> None:
 @for_each(
     "text",
     [
+        "ah massa, não sabia.",
+        "legal, não lembrava disso",
+        "vale, no sabía",
+        "bello, non lo sapevo",
+        "schön, nicht gewusst",
+    ],
+)
+def test_what_the_person_did_not_know_is_no_practice(text: str) -> None:
+    assert [one.cue for one in find_practices(text) if one.cue is Cue.PRACTICE] == []
+
+
+@for_each(
+    "text",
+    [
         "lass das erstmal so",
         "lass es so, passt",
         "déjalo así por ahora",
