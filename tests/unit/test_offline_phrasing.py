@@ -273,3 +273,24 @@ def test_a_refusal_stays_a_refusal(said: str) -> None:
 )
 def test_what_was_told_before_is_kept_without_the_telling(said: str, change: str) -> None:
     assert phrase(find_lasting(said)[0]).text == change
+
+
+@for_each(
+    ("said", "rule"),
+    [
+        ("from now on use feat: and fix:", "Use `feat:` and `fix:`."),
+        ("always prefix commits with feat: or fix:", "Always prefix commits with `feat:` or `fix:`."),
+        ("in future write TODO: and not FIXME:", "Write `TODO:` and not `FIXME:`."),
+        ("from now on, feat: and fix:, no other prefixes", "feat: and fix:, no other prefixes."),
+        ("ab jetzt bei commits immer feat: oder fix: davor", "Bei commits immer feat: oder fix: davor."),
+        ("from now on: here is how I want the docs:", "Here is how I want the docs."),
+        ("from now on, glas02 is only for backups", "glas02 is only for backups."),
+        ("ab jetzt db-1 nie neu starten, ohne zu fragen", "db-1 nie neu starten, ohne zu fragen."),
+        ("from now on npm ci instead of npm install", "npm ci instead of npm install."),
+        ("git push only when I say so, always", "git push only when I say so."),
+        ("Force-push never, from now on", "Force-push never."),
+        ("never use npm. pnpm only", "Never use npm, pnpm only."),
+    ],
+)
+def test_names_in_code_keep_their_colon_and_their_case(said: str, rule: str) -> None:
+    assert [one.change for one in Offline().detect([Message(said, turn=1)], ())] == [rule]

@@ -13,6 +13,7 @@ from skilld.classify.offline.code_rules import strength_for_code
 from skilld.classify.offline.grammar import KEPT_STRENGTH, STRENGTH, Cue, Language, languages
 from skilld.classify.offline.instead import says_instead
 from skilld.classify.offline.marked import marked_rules
+from skilld.classify.offline.names import capitalized
 from skilld.classify.offline.product import (
     after_opener,
     describes_product,
@@ -300,7 +301,7 @@ def _with_alternative(match: Match, turn: _Turn) -> Match:
     if then is None or then.question or turn.text[end : then.start].strip() or not says_instead(match.said, then.text):
         return match
     behind = turn.text[then.start : then.start + len(then.text)]
-    said = f"{match.said.rstrip('.! ')}. {behind[0].upper()}{behind[1:]}"
+    said = f"{match.said.rstrip('.! ')}. {capitalized(behind)}"
     return replace(match, quote=turn.text[match.start : then.start] + behind, said=said)
 
 

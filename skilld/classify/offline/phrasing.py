@@ -16,6 +16,7 @@ from skilld.agents.chips import CUT_OFF
 from skilld.classify.caseless import Caseless
 from skilld.classify.offline.detector import Match
 from skilld.classify.offline.grammar import Cue, compiled
+from skilld.classify.offline.names import capitalized, ends_in_prefix, with_marked_prefixes
 from skilld.text import fold
 from skilld.values import value_class
 from skilld.words import content_stems, has_negation, stems
@@ -137,8 +138,6 @@ _LONE = compiled(
 )
 _UNSPACED_CHARACTER = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 _LATIN_WORD = re.compile(r"[A-Za-z]+")
-# Begins with a path or a name in code.
-_NAME = re.compile(r"\S*[\w)][./_:]\S*\w|\S*\w/(?=\s)")
 
 
 @value_class
@@ -272,7 +271,8 @@ def _without_frame(text: str, match: Match) -> str:
     cut = match.language.frames.sub(partial(_cut_frame, text), text).replace(" ,", ",")
     cut = cut if text.endswith(" .") else cut.removesuffix(" .")
     cut = cut if " . " in text else cut.replace(" . ", ". ")
-    without = _COLON_COMMA.sub(":", cut).strip(" ,:–—-，、：")
+    without = (cut if _COLON_COMMA.search(text) else _COLON_COMMA.sub(":", cut)).strip(" ,–—-，、")
+    without = without if ends_in_prefix(without, 0, len(without)) else without.strip(" ,:–—-，、：")
     opener = match.language.openers.match(without)
     without = _NOTE_THAT.sub("", without[opener.end() if opener else 0 :])
     inverted = match.language.code in {"de", "nl"} and _INVERTED.match(without)
@@ -332,13 +332,14 @@ def as_sentence(text: str) -> str:
     """Return `text` with a capital letter and a full stop, except for names and paths."""
     text = _COMMA_CAPITAL.sub(lambda found: found[0].lower(), _SCOPE.sub(", ", _without_lone(text.strip())))
     if _ENDS_IN_PATH.search(text):
-        return text[0].upper() + text[1:]
+        return capitalized(text)
     if text.count("(") > text.count(")"):  # the clause ends within the brackets
         text = text[: text.rindex("(")]
-    text = text.rstrip(".!,;:，；： ")
+    end = text.rstrip(".!,; ")
+    text = with_marked_prefixes(end) if ends_in_prefix(end, 0, len(end)) else text.rstrip(".!,;:，；： ")
     if not text:
         return text
     unspaced = len(_UNSPACED_CHARACTER.findall(text)) > 1.5 * len(_LATIN_WORD.findall(text))  # not one word in English
     korean = "\uac00" <= text[-1] <= "\ud7af"
     stop = "" if text[-1] in "。！？?…" else "。" if unspaced and not korean else "."
-    return (text if unspaced or _NAME.match(text) else text[0].upper() + text[1:]) + stop
+    return (text if unspaced else capitalized(text)) + stop

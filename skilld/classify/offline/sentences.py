@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 
+from skilld.classify.offline.names import ends_in_prefix
 from skilld.values import value_class
 from skilld.words import has_unspaced
 
@@ -350,6 +351,6 @@ def _trim(line: str, first: int, last: int) -> tuple[int, int]:
     close = line.find(")", first, last)
     if close >= 0 and "(" not in line[first:close]:
         last = close
-    while last > first and line[last - 1] in " \t\r,;:，；：":
+    while last > first and line[last - 1] in " \t\r,;:，；：" and not ends_in_prefix(line, first, last):
         last -= 1
     return first, last

@@ -1,0 +1,43 @@
+"""Names in code-like form within a person's words: they keep their case and their colon. Pure."""
+
+from __future__ import annotations
+
+import re
+
+# Begins with a path, a name in code, a machine ("glas02", "db-1") or a tool whose name is written small.
+_NAME = re.compile(
+    r"\S*[\w)][./_:]\S*\w|\S*\w/(?=\s)|[a-z][a-z-]*\d[\w.-]*(?![^\s,;:.])|[a-z]+[A-Z]\w*"
+    r"|(?:npm|npx|pnpm|yarn|pip|pipx|uv|uvx|conda|pytest|vitest|eslint|biome|ruff|mypy|pylint|rg|ripgrep|grep|sed|awk|jq|git|gh|glab"
+    r"|kubectl|helm|terraform|nginx|rsync|ssh|scp|curl|wget|systemd|systemctl|docker|podman|psql|sqlite3?|cargo|rustc|rustfmt|gofmt"
+    r"|golangci-lint|tsc|vite|webpack|esbuild|prettier|stylelint|zsh|bash|tmux|vim|nvim|tar|cron|crontab|ffmpeg|pandoc)(?![\w'’])"
+)
+# The prefix of a line or a name, with its colon: "feat:" but not "here is the fix:".
+_PREFIX = (
+    r"(?:\w{1,30}::|(?:feat|fix|docs?|chore|refactor|perf|tests?|build|ci|style|revert|wip|todo|fixme|hack|closes|fixes|refs?"
+    r"|signed-off-by|co-authored-by|https?|file|node|npm)(?:\([\w*-]{1,30}\))?!?:)"
+)
+# Behind a word that takes it as a name: "here is the fix:" and "for tests:" announce something.
+_ENDS_IN_PREFIX = re.compile(
+    r"\b(?:use|using|with|or|and|as|by|of|write|prefix|say|put|not|never|than|und|oder|mit|nutze|verwende|schreib\w*|y|o|con|usa"
+    rf"|usar|et|ou|avec|utilise\w*|e|com|usi|en|met|gebruik)\s+{_PREFIX}\Z",
+    re.IGNORECASE,
+)
+_BESIDE = re.compile(rf"(?<![\w`:/.-]){_PREFIX}(?=\s(?:and|or|und|oder|y|o|et|ou|e|en|of)\s|\s*[,)]|\Z)", re.IGNORECASE)
+_MAX_PREFIX = 80  # characters
+
+
+def capitalized(text: str) -> str:
+    """Return `text` with a capital letter at its start, unless it begins with a name that has none."""
+    return text if _NAME.match(text) or _BESIDE.match(text) else text[:1].upper() + text[1:]
+
+
+def ends_in_prefix(text: str, first: int, last: int) -> bool:
+    """Whether a stretch of `text` ends in a prefix whose colon belongs to it: "use feat: or fix:"."""
+    if last <= first or text[last - 1] != ":":
+        return False
+    return _ENDS_IN_PREFIX.search(text[max(first, last - _MAX_PREFIX) : last]) is not None
+
+
+def with_marked_prefixes(text: str) -> str:
+    """Return `text`, which ends in a prefix, with its prefixes in code quotes, so that the last one does not end it."""
+    return _BESIDE.sub(lambda found: f"`{found[0]}`", text)
