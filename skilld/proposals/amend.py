@@ -41,7 +41,7 @@ from skilld.skills.find import FILE
 from skilld.skills.spec import NAME_PATTERN, read_front
 from skilld.store import Store
 from skilld.store.proposals import FORGOTTEN
-from skilld.types import Op, Operation, Proposal, State, TargetKind
+from skilld.types import Op, Operation, Proposal, SideEdit, State, TargetKind
 
 
 @shared_git()
@@ -128,9 +128,11 @@ def decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], deci
     require_own_text(proposal, before, after)
     selected = _select(proposal, before, chosen)
     name = hashlib.sha256(f"{proposal.id}\nwithout {sorted(chosen)}".encode()).hexdigest()[:8]
-    rest = replace(_select(proposal, before, numbers - set(chosen)), id=name, commit="", note="", also=())
+    rest = replace(_select(proposal, before, numbers - set(chosen)), id=name, commit="", note="")
     # By then the accepted parts are in the file, and the rest goes next to them, where it was shown.
     there = set(chosen) if decision.after is State.ACCEPTED else set[int]()
+    if there:
+        rest = replace(rest, also=_without_made(rest.also, selected.also))
     rest = replace(rest, operations=_separate_operations(before, proposal.operations, there, numbers - set(chosen)))
     report = _decide_on_changed(store, proposal, selected, decision)
     try:
@@ -148,6 +150,13 @@ def decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], deci
             report.lines, (*report.warnings, f"the other parts are on hold as {rest.id}: {error.cause}")
         )
     return DecisionReport((*report.lines, f"{made.id} is open: {made.summary}"), report.warnings)
+
+
+def _without_made(also: Sequence[SideEdit], made: Sequence[SideEdit]) -> tuple[SideEdit, ...]:
+    """Return changes to other files without those that were made."""
+    done = {(one.path, step) for one in made for step in one.operations}
+    edits = ((one, tuple(step for step in one.operations if (one.path, step) not in done)) for one in also)
+    return tuple(replace(one, operations=left) for one, left in edits if left)
 
 
 @shared_git()

@@ -1,4 +1,4 @@
-"""Narrows a proposal's quotes, updates and flags to the lines of it that are kept. Pure.
+"""Narrows a proposal's quotes, updates, flags and changes to other files to the lines of it that are kept. Pure.
 
 Nothing records which operation an update became, since a model answers several updates with one edit. They are matched
 by their words; in case of doubt they are kept, so that no part lacks a quote that belongs to it.
@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from skilld.classify.contradiction import contradicts_clearly
 from skilld.classify.said_already import says_already
 from skilld.git import line_diff
 from skilld.proposals.explain import Part
@@ -126,10 +127,26 @@ def _narrow(proposal: Proposal, groups: Sequence[_LineGroup]) -> Proposal:
     quotes = tuple(one for one in proposal.evidence if _is_quote_kept(one, proposal.updates, updates, groups))
     flags = tuple(flag for flag in proposal.flags if _is_kept(_groups_shown(flag, groups)))
     narrowed = replace(proposal, evidence=quotes or proposal.evidence, updates=updates, flags=flags)
+    narrowed = _without_others_answers(narrowed, [update for update in proposal.updates if update not in updates])
     if not updates or updates == proposal.updates:
         return narrowed
     reason = join_sentences([update.reason for update in updates]) or proposal.reason
     return replace(narrowed, reason=reason, kind=updates[0].kind)
+
+
+def _without_others_answers(proposal: Proposal, left_out: Sequence[Update]) -> Proposal:
+    """Return the proposal without the contradictions, and the changes to other files, of updates that are left out."""
+
+    def is_kept(line: str) -> bool:
+        rule = line.strip().lstrip("-*+ ")
+        gone, mine = (
+            any(contradicts_clearly(one.change, rule) for one in updates) for updates in (left_out, proposal.updates)
+        )
+        return mine or not gone
+
+    edits = ((one, tuple(step for step in one.operations if is_kept(step.anchor))) for one in proposal.also)
+    also = tuple(replace(one, operations=left) for one, left in edits if left)
+    return replace(proposal, also=also, conflicts=tuple(one for one in proposal.conflicts if is_kept(one.text)))
 
 
 def _is_kept(groups: Sequence[_LineGroup]) -> bool:

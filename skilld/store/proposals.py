@@ -202,8 +202,8 @@ class Proposals(Table):
         self._set(proposal, "flags", "model", "also", "skill", "path")
 
     def set_evidence(self, proposal: Proposal) -> None:
-        """Save evidence, reason and kind of a proposal that was reduced to a part, or restored."""
-        self._set(proposal, "evidence", "reason", "kind")
+        """Save evidence, reason, kind and contradictions of a proposal that was reduced to a part, or restored."""
+        self._set(proposal, "evidence", "reason", "kind", "conflicts")
 
     def _set(self, proposal: Proposal, *names: str) -> None:
         settings = ", ".join(f'"{name}" = ?' for name in names)

@@ -7,6 +7,7 @@ import itertools
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ from skilld.proposals.staging import stage
 from skilld.proposals.staging_result import StagingResult
 from skilld.proposals.undo_accept import undo_accept
 from skilld.store import Store
-from skilld.types import ContradictingLine, Evidence, Kind, Op, Operation, Proposal, State, Update
+from skilld.types import ContradictingLine, Evidence, Kind, Op, Operation, Proposal, SideEdit, State, Update
 from support.proposals import get_proposal, make_proposal
 from support.repos import AT, SKILL, TEXT, Person
 
@@ -482,6 +483,40 @@ def test_a_batch_takes_no_part_that_belongs_to_another(store: Store, made: Propo
     line = ContradictingLine("/p/CLAUDE.md", 3, "Push on Fridays.")
     assert parts_for_batch(store, replace(harm, conflicts=(line,))) == set()
     assert parts_for_batch(store, replace(harm, flags=("It skips hooks, checks or signatures",))) == set()
+
+
+RULES = "# Rules\n\n- Run the linter after tagging.\n- Always push on a Friday.\n"
+
+
+@pytest.mark.parametrize(
+    ("decision", "part", "never"),
+    [
+        (accepting(), 0, (False, True)),
+        (accepting(), 2, (True, True)),
+        (rejecting(), 0, (False, True)),
+        (rejecting(), 2, (False, False)),
+    ],
+    ids=["accept another", "accept its own", "reject another", "reject its own"],
+)
+def test_the_answer_to_a_contradicting_line_goes_with_its_part(
+    store: Store, made: Proposal, decision: Decision, part: int, never: tuple[bool, bool]
+) -> None:
+    person = Person(Path(made.repo))
+    person.commit("rules", {"docs/rules.md": RULES})
+    line, path = "- Always push on a Friday.", str(person.root / "docs/rules.md")
+    also = SideEdit(path, (Operation(Op.REPLACE, line, "- Never push on a Friday."),), "docs/rules.md")
+    conflict = ContradictingLine(path, 4, line)
+    decide(store, made, rejecting())
+    whole = replace(made, id="0a1b2c3d", batch_id="c", commit="", also=(also,), conflicts=(conflict,))
+    whole = stage_and_store(store, whole)
+    decide_parts(store, whole, {part}, decision)
+    (rest,) = store.proposals.in_states([State.OPEN])
+    its = get_proposal(store, whole.id).conflicts, rest.conflicts
+    assert its == (((conflict,), ()) if part == 2 else ((), (conflict,)))
+    found = [person.show("docs/rules.md")]
+    decide(store, rest, accepting())
+    found.append(person.show("docs/rules.md"))
+    assert found == [RULES.replace("Always push", "Never push").strip() if one else RULES.strip() for one in never]
 
 
 def test_each_part_has_its_own_reason(made: Proposal) -> None:
