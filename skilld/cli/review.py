@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from skilld import console
@@ -27,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     scrub_environment()
     where = common.places()
     store = common.store()
-    ids = [_find_reviewable(store, given) for given in arguments.ids]
+    ids = _find_reviewable(store, arguments.ids)
     first_step = common.first_step_hint(store)
     store.close()
     context = ReviewContext(
@@ -56,14 +57,23 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.BUG if app.return_code else Exit.OK
 
 
-def _find_reviewable(store: Store, given: str) -> str:
-    """Return the ID of the proposal that a person names. Raises SkilldError if all of it is decided."""
+def _find_reviewable(store: Store, given: Sequence[str]) -> list[str]:
+    """Return the IDs of the named proposals that are undecided, and say which others are left out.
+
+    Raises SkilldError if all of them are decided.
+    """
     from skilld.proposals.remarks import find_descendants
 
-    proposal = common.find_proposal(store, given)
-    if find_descendants(store, [proposal.id], store.proposals.in_states([State.OPEN, State.DROPPED])):
-        return proposal.id
-    raise SkilldError("Nothing to review", f"{proposal.id} is {proposal.state.value}", f"skilld show {proposal.id}")
+    named = [common.find_proposal(store, one) for one in given]
+    undecided = store.proposals.in_states([State.OPEN, State.DROPPED]) if named else []
+    chosen = [one.id for one in named if find_descendants(store, [one.id], undecided)]
+    decided = [one for one in named if one.id not in chosen]
+    told = [f"{one.id} is {one.state.value}" for one in decided]
+    if decided and not chosen:
+        raise SkilldError("Nothing to review", ", ".join(told), f"skilld show {decided[0].id}")
+    for one, why in zip(decided, told, strict=True):
+        console.warn(f"skilld: {why}, so it is left out. To see it: skilld show {one.id}")
+    return chosen
 
 
 def _start_generation() -> Generation:

@@ -242,3 +242,19 @@ def test_paths_below_home_are_shown_with_a_tilde(home: Path, program: Program) -
     output = program.run_dialog(["review", "--plain"], "a", "q")
     assert re.search(r"Commit \w+ on \S+ in ~/work\. ", output)
     assert str(home) not in output
+
+
+def test_a_decided_one_among_those_named_is_left_out_and_told(world: TaughtProject) -> None:
+    assert world.program.run("accept", world.two).returncode == 0
+    result = world.program.run("review", "--plain", world.two, world.one, typed="q\n")
+    assert result.returncode == 0
+    told = f"skilld: {world.two} is accepted, so it is left out. To see it: skilld show {world.two}\n"
+    assert result.stderr == told
+    assert f"{world.one}, skill release-notes" in result.stdout
+    assert f"{world.two}, skill release-notes" not in result.stdout
+    assert world.program.run("reject", world.one).returncode == 0
+    none = world.program.run("review", "--plain", world.two, world.one)
+    assert none.returncode == 1
+    assert none.stderr == (
+        f"skilld: Nothing to review: {world.two} is accepted, {world.one} is rejected\n  skilld show {world.two}\n"
+    )
