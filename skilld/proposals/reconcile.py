@@ -239,6 +239,8 @@ def _retry_staging(
     elif not is_staged:
         found.decide(waiting, State.ACCEPTED, note=FOUND_NOTES[1])
     committed = [proposal for proposal in made if proposal.commit]
+    if not (was_discarded or committed) and made and made[0].note != waiting.note:
+        found.decide(waiting, State.OPEN, note=made[0].note)  # it waits for something else now
     found.committed += made if was_discarded else committed
     found.staged.add_outcome(staged)
     return committed
