@@ -263,8 +263,8 @@ class Verdict:
 def is_temporary(quote: str, typed: str, change: str = "") -> bool:
     """Whether a quote, or a clause that contains it, says that it only holds for now.
 
-    "Two outsiders sent patches this time, they get a thank-you, same whenever that happens": words for now that stand
-    with nothing of the change do not count if the clause also says that it lasts.
+    "Two outsiders sent patches this time, they get a thank-you, same whenever that happens": a quote of the last part
+    says that it lasts. So does a clause, if its words for now stand with nothing of the change.
     """
     at = typed.find(quote)
     around = [
@@ -274,14 +274,19 @@ def is_temporary(quote: str, typed: str, change: str = "") -> bool:
     ]
     # In every language: a short message does not reveal its own, and these words have no other meaning elsewhere.
     known = [language for language in languages().values() for text in (quote, *around) if language.holds_for_now(text)]
-    return bool(known) and not any(_lasts_beside(text, change, known) for text in around)
-
-
-def _lasts_beside(clause: str, change: str, known: Sequence[Language]) -> bool:
-    """Whether a clause says that it lasts, and has its words for now, of some language, where the change has none."""
-    lasting = [forms for language in known for cue, _, forms in language.cue_forms if cue is Cue.LASTING]
-    if not any(forms.found_in(fold(clause)) for forms in lasting):
+    if not known or (_lasts(quote, known) and not any(language.holds_for_now(quote) for language in known)):
         return False
+    return not any(_lasts(text, known) and _is_beside(text, change, known) for text in around)
+
+
+def _lasts(text: str, known: Sequence[Language]) -> bool:
+    """Whether a text, or a part of it, says outright that it lasts."""
+    lasting = [forms for language in known for cue, _, forms in language.cue_forms if cue is Cue.LASTING]
+    return any(forms.found_in(fold(part).strip()) for part in (text, *_PARTS.split(text)) for forms in lasting)
+
+
+def _is_beside(clause: str, change: str, known: Sequence[Language]) -> bool:
+    """Whether the words for now of a clause stand in parts that have nothing of the change."""
     passing = [part for part in _PARTS.split(clause) if any(language.holds_for_now(part) for language in known)]
     wanted = content_stems(change)
     own = [content_stems(part) for part in passing]

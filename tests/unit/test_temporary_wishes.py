@@ -98,6 +98,9 @@ def test_words_for_now_about_something_else_do_not_count_beside_lasting_ones() -
     change = "Write a thank-you line in the notes."
     assert _judged(said, said, change) == ([change], [])
     assert _judged(said.replace(", same whenever there are some", ""), "they get a thank-you line", change)[0] == []
+    quote, alike = said.partition(", ")[2], "Write a thank-you line for outsiders who sent patches in the notes."
+    assert _judged(said, quote, alike) == ([alike], [])
+    assert _judged(said, said, alike)[0] == []
 
 
 def test_every_language_has_words_for_it() -> None:
