@@ -15,7 +15,8 @@ _LABEL_PATTERN = re.compile(r" *(?:[\w-]+(?: [\w-]+)? {2,})?")
 _WORD_PATTERN = re.compile(r" *[^ ]+")
 # A command to copy, at the end of a line.
 _COMMAND_PATTERN = re.compile(
-    r"(?<=[:>]) (?:skilld(?! (?:has|waits|will)\b)|git|mv|rm|mkdir|cp|export|ln|loginctl) (?:[^: ]|:(?! )| )+$"
+    r"(?<=[:>]) (?:skilld(?! (?:can(?:not)?|creates|does|has|keeps|proposes|waits|will)\b)"
+    r"|git|mv|rm|mkdir|cp|export|ln|loginctl) (?:[^: ]|:(?! )| )+$"
 )
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 

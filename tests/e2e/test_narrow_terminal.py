@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 from contextlib import suppress
 
 from support.taught_project import TaughtProject
@@ -55,4 +56,5 @@ def _lines(world: TaughtProject, *arguments: str) -> list[str]:
 
 
 def _breaks_word(line: str) -> bool:
-    return len(line) > WIDTH and " " in line[:WIDTH].strip()
+    """Whether a line that could end before its last word goes on; a command to copy is never broken."""
+    return len(line) > WIDTH and " " in line[:WIDTH].strip() and not re.match(r" *skilld feedback ", line)

@@ -19,6 +19,7 @@ TEXT = "Nothing was judged yet. Start it whenever you like: skilld service insta
         (TEXT, 200, 0, [TEXT]),
         (TEXT, 60, 2, ["Nothing was judged yet. Start it whenever you like:", "  skilld service install"]),
         (TEXT, 20, 0, ["Nothing was judged", "yet. Start it", "whenever you like:", "skilld service install"]),
+        ("No folder: skilld keeps two of them", 20, 2, ["No folder: skilld", "  keeps two of them"]),
         ("  undo: git -C /a/b push git@host:c --delete skilld/d", 24, 2,
          ["  undo:", "  git -C /a/b push git@host:c --delete skilld/d"]),
         ("To get it back: mv /trash/a /b/a && rm /trash/a.info", 20, 0,
