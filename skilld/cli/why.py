@@ -26,12 +26,15 @@ from skilld.proposals.explain import Origin, find_origin, uncommitted_origin
 from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE, top_folder
 from skilld.proposals.remarks import describe_age, describe_doubt
 from skilld.skills.find import FILE
+from skilld.skills.write import VARIABLE_NOTE
 from skilld.store import Store
 from skilld.text import truncate
 from skilld.types import OBSERVED_TURN, Proposal, Update
-from skilld.words import content_stems, stems
+from skilld.words import content_stems, matching_share, stems
 
 _MAX_OTHER_CHARS = 200  # of the other changes in a proposal
+_MIN_QUOTED = 0.5  # of the words of a line, in a quote that is behind it
+_FRAME_PATTERN = re.compile(r"#|---$|(?:  )?[a-z][\w-]*:|Observed\b.*:$")
 _PLACE_PATTERN = re.compile(r".*:\d+|\S*/\S*|\S*\.\w{1,5}", re.ASCII)  # a file, existing or not, rather than words
 
 _Line = tuple[Path, int, str]
@@ -212,16 +215,31 @@ def _was_edited(proposal: Proposal) -> bool:
 
 
 def _quotes_about(proposal: Proposal, line: str) -> list[str]:
-    """Return the quotes of a proposal; of one that the person edited, only those that share a word with the line."""
+    """Return the quotes of a proposal; of one that the person edited, only those that say most of the line."""
     quotes = [evidence.quote for evidence in proposal.evidence]
-    return [one for one in quotes if not _was_edited(proposal) or content_stems(one) & content_stems(line)]
+    if not line.strip():
+        return []
+    if not _was_edited(proposal):
+        return quotes
+    if _is_frame(line) or (proposal.creates and proposal.updates):
+        return []  # each line that was said has its update
+    return [one for one in quotes if matching_share(content_stems(line), content_stems(one)) >= _MIN_QUOTED]
+
+
+def _is_frame(line: str) -> bool:
+    """Whether a line is a heading, front matter, or another line that skilld writes around what was said."""
+    return bool(_FRAME_PATTERN.match(line)) or VARIABLE_NOTE in line
 
 
 def _describe_unsaid(store: Store, proposal: Proposal, line: str) -> str:
     """Return where a line comes from that none of the person's words is behind."""
+    if not line.strip():
+        return "a blank line, which came with the lines around it"
     name, number = _merged_line(store, proposal, line)
     if number:
         return f"from line {number} of the skill {name}, which was merged into this one; not said by you"
+    if proposal.creates and _was_edited(proposal) and (_is_frame(line) or not proposal.updates):
+        return "you edited this proposal; nothing you said in a session is behind this line"
     if _was_edited(proposal):
         return "you added this line yourself when you edited the proposal"
     if name:
@@ -269,7 +287,9 @@ def _print_why(store: Store, proposal: Proposal, line: str) -> None:
             console.say(f"  {quote}")
     else:
         console.say(f"  {console.plain(_describe_unsaid(store, proposal, line))}")
-    if others := [one.change for one in proposal.updates if update and one.change and one is not update]:
+    there = "\n".join(operation.text for operation in proposal.operations)
+    rest = [one.change for one in proposal.updates if update and one.change and one is not update]
+    if others := [one for one in rest if not _was_edited(proposal) or one in there]:
         shown = truncate(" ".join(others), _MAX_OTHER_CHARS)
         console.say(f"  in the same proposal: {console.plain(shown)}", style="dim")
     who = f"{describe_origin(proposal)}, {when}, {describe_judge(proposal)}"

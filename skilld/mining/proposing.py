@@ -31,7 +31,8 @@ from skilld.mining.new_skill import (
 from skilld.mining.questions import Terms
 from skilld.mining.values import Candidate, Edit, Part, PartKind
 from skilld.proposals.amend import stage_and_store
-from skilld.proposals.model import BY_HAND_FLAG
+from skilld.proposals.model import BY_HAND_FLAG, EDITED_NOTE
+from skilld.proposals.narrow import narrow_to_text
 from skilld.protocol import ExtendSkill, ExtensionResult, Job, Result
 from skilld.skills.draft import Draft, SkillKind, write_draft
 from skilld.skills.spec import read_front
@@ -145,7 +146,11 @@ def _propose_new(candidate: Candidate, run: MiningRun, edit: Edit, *, dry_run: b
         passed = check_skill(candidate, edited, run, own=seen)
         if not read_front(seen).description:
             passed = replace(passed, flags=(*passed.flags, KEPT_DESCRIPTION))
-    made = stage_and_store(run.store, creation_proposal(passed, where.path, run))
+    proposed = creation_proposal(passed, where.path, run)
+    if seen != written:
+        narrowed = narrow_to_text(proposed, b"", written.encode(), passed.text.encode())
+        proposed = replace(narrowed, note=EDITED_NOTE)
+    made = stage_and_store(run.store, proposed)
     note = KEPT_DESCRIPTION if KEPT_DESCRIPTION in passed.flags else ""
     return CandidateResult(candidate, made.id, text=passed.text, path=made.path, note=note)
 

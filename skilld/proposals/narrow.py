@@ -67,7 +67,7 @@ def narrow_to_text(proposal: Proposal, before: bytes, after: bytes, text: bytes)
     """Return the proposal with what justifies those of its lines that are in the person's own `text` of the file.
 
     A line that they moved or reworded keeps its quotes. If they added lines of their own, which no update says, all
-    updates are removed.
+    updates are removed, since the edit may be remade from them; that of a new file never is.
     """
     removed, added = line_diff.signature(before, after)
     changes = [(_text_lines(hunk.removed), _text_lines(hunk.added)) for hunk in line_diff.hunks(after, text)]
@@ -84,6 +84,8 @@ def narrow_to_text(proposal: Proposal, before: bytes, after: bytes, text: bytes)
         groups.append(_LineGroup((line,), kept=gone[line] <= 0))
         gone[line] -= 1
     narrowed = _narrow(proposal, groups)
+    if proposal.creates:
+        return replace(narrowed, reason=proposal.reason, kind=proposal.kind)
     return narrowed if own <= Counter(removed) else replace(narrowed, updates=())
 
 

@@ -92,6 +92,42 @@ def test_why_names_the_sources_of_each_line(home: Path, project: Project) -> Non
     ) == ([], [])
 
 
+@pytest.mark.parametrize("way", ["review", "mine"])
+def test_why_tells_what_the_person_added_in_the_editor(home: Path, project: Project, way: str) -> None:
+    Session(home, project).work("rebase onto main and squash the fixup commits", *SQUASHING)
+    second = Session(home, project)
+    second.work("please rebase onto main, then squash the fixup commits", *SQUASHING)
+    second.type("Always keep the first commit's message.", "thanks", "From now on, never squash a merge commit.")
+    editor = home / "editor.sh"
+    editor.write_text(
+        "#!/bin/sh\n"
+        "sed -i -e '/never squash a merge commit/Id' -e '$ a 9. Squash the fixup commits with `git fixup`.' \"$1\"\n"
+    )
+    editor.chmod(0o755)
+    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program.environment["EDITOR"] = str(editor)
+    (made,) = program.json("mine", *(["--edit"] if way == "mine" else []))["candidates"]
+    if way == "mine":
+        assert program.run("accept", made["proposal"]).returncode == 0
+    else:
+        assert "Accept it like this?" in program.run_dialog(["review", made["proposal"]], "e", "y")
+    lines = Path(made["path"]).read_text(encoding="utf-8").splitlines()
+
+    def run_why(text: str) -> str:
+        return program.run("why", f"{made['path']}:{next(n for n, line in enumerate(lines, 1) if text in line)}").stdout
+
+    assert "never squash" not in "\n".join(lines).lower()
+    own, step, rule = run_why("9. Squash"), run_why("Run `make squash"), run_why("first commit's message")
+    assert "  you added this line yourself when you edited the proposal\n" in own
+    assert "you: " not in own
+    assert "the agent ran: make squash ONTO=main\n" in step
+    assert "you: \u201cAlways keep the first commit's message.\u201d" in rule
+    assert "never squash" not in (own + step + rule).lower()
+    blank = program.run("why", f"{made['path']}:{lines.index('', 3) + 1}").stdout
+    assert "  a blank line, which came with the lines around it\n" in blank
+    assert "observed in" not in program.json("show", made["proposal"])["reason"]
+
+
 def test_a_new_skill_repeats_nothing_that_the_projects_instructions_say(home: Path, project: Project) -> None:
     (project.root / "CLAUDE.md").write_text("# Shop\n\n- Keep the first commit's message, always.\n", encoding="utf-8")
     program, _, candidate = _propose_squashing(home, project)
