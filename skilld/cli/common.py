@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -196,6 +197,21 @@ def passed_over() -> list[Learning]:
         if choose_back_end(settings(), os.environ, in_job=False).spec.model == OFFLINE:
             return [one for one in load_passed_over(store_or_empty(), time.time()) if not session_opt_out(one.project)]
     return []
+
+
+def is_of_project(learning: Learning, folder: Path) -> bool:
+    """Whether a learning was said in the project of this folder, in any of its work trees."""
+    return _main_work_tree(Path(learning.project or "/")) == _main_work_tree(folder)
+
+
+@cache
+def _main_work_tree(folder: Path) -> Path:
+    """Return the main work tree of a folder's repository, which its other work trees share."""
+    from skilld.jobs.other_projects import project_root
+
+    with suppress(OSError, ValueError):
+        return project_root(folder)
+    return folder
 
 
 def daemon_pid() -> str:

@@ -10,7 +10,6 @@ from dataclasses import asdict
 
 from skilld import console
 from skilld.cli import common, inventory
-from skilld.cli.learnings import is_of_project
 from skilld.cli.service import service_manager
 from skilld.context.installed import contexts
 from skilld.errors import Exit, SkilldError
@@ -90,7 +89,7 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
 def _passed_over() -> list[str]:
     """Describe what was said lately and not taken for a rule: first what was said in the project here."""
     here = common.current_folder()
-    found = sorted(common.passed_over(), key=lambda one: not is_of_project(one, here))[:_MAX_PASSED_OVER]
+    found = sorted(common.passed_over(), key=lambda one: not common.is_of_project(one, here))[:_MAX_PASSED_OVER]
     places = (f" in {one.project}" if one.project else "" for one in found)
     return [
         f"said{place}, but not taken for a rule: “{one.quote}”: {one.why_kept}"

@@ -6,9 +6,7 @@ import argparse
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -257,22 +255,7 @@ def _is_about(learning: Learning, text: str) -> bool:
 
 def _is_wanted(learning: Learning, arguments: argparse.Namespace) -> bool:
     """Whether a learning is of the project that was asked for, if any was."""
-    return not arguments.project or is_of_project(learning, common.resolve_path(arguments.project))
-
-
-def is_of_project(learning: Learning, folder: Path) -> bool:
-    """Whether a learning was said in the project of this folder, in any of its work trees."""
-    return _root(Path(learning.project or "/")) == _root(folder)
-
-
-@cache
-def _root(folder: Path) -> Path:
-    """Return the main work tree of a folder's repository, which its other work trees share."""
-    from skilld.jobs.other_projects import project_root
-
-    with suppress(OSError, ValueError):
-        return project_root(folder)
-    return folder
+    return not arguments.project or common.is_of_project(learning, common.resolve_path(arguments.project))
 
 
 def _confidences(store: Store) -> dict[str, float]:
