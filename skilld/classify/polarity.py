@@ -21,6 +21,13 @@ EXCEPTION = re.compile(
     r"|(?:之前|前に|전에)",
     re.IGNORECASE,
 )
+# A reason may have a negation of its own: "put them there since I can't find them otherwise".
+_REASON = re.compile(
+    r"\b(?:because|'?cause|cuz|since|as\s+(?:i|we|it|they|the|my|our)|weil|da\s+(?:ich|wir|es|man|der|die|das)|denn|puisqu\w*|"
+    r"parce\s+qu\w*|car|vu\s+que|porque|ya\s+que|perch[eé]|siccome|poich[eé]|omdat|потому\s+что|так\s+как|protože|ponieważ|bo|"
+    r"çünkü|vì)\b[^,.;:!?\n]*",
+    re.IGNORECASE,
+)
 _ON_CONDITION = re.compile(
     r"\b(?:ask\w*|align\w*|agree\w*|confirm\w*|approv\w*|permission|consult\w*|only|wait|check\s+with|tell\s+me|let\s+me\s+know|"
     r"pregunt\w+|consult\w+|solo|s[oó]lo|pergunt\w+|somente|demand\w+|seulement|frag\w*|nur|erst|chied\w+|solo|спроси\w*|"
@@ -158,10 +165,17 @@ def seems_reversed(change: str, quote: str, *, complaint: bool = True) -> bool:
     asks = [kind for kind in (EXCEPTION, _FORGETTING) if not kind.search(change)]
     shuns = bool(_AVOIDANCE.search(change))
     return bool(about) and all(
-        has_negation(EXCEPTION.sub(" ", clause))
+        has_negation(EXCEPTION.sub(" ", _without_reasons(clause, wanted)))
         and not any(kind.search(clause) for kind in asks)
         and shuns <= bool(_AVOIDANCE.search(clause))
         for clause in about
+    )
+
+
+def _without_reasons(clause: str, wanted: frozenset[str]) -> str:
+    """Return a clause without its reasons, unless what is `wanted` stands in one of them."""
+    return _REASON.sub(
+        lambda found: found[0] if matching_share(wanted, content_stems(found[0])) >= MIN_SHARED else " ", clause
     )
 
 
@@ -184,7 +198,7 @@ def is_clearly_reversed(change: str, quote: str) -> bool:
     for clause in CLAUSE.split(quote):
         if wanted and matching_share(wanted, content_stems(clause)) == 1:
             said = (
-                has_negation(clause)
+                has_negation(_without_reasons(clause, wanted))
                 if not has_negation(change)
                 else bool(_WANTED.search(quote)) and not has_negation(quote)
             )

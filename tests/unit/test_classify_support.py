@@ -178,6 +178,9 @@ def test_latin_words_in_unspaced_script_are_words() -> None:
     ("change", "quote"),
     [
         ("Always push to main.", "never push to main"),
+        ("Deploy by hand.", "don't deploy by hand because it breaks"),
+        ("Deploy by hand.", "because it breaks never deploy by hand"),
+        ("Deploy by hand.", "what we never do since March: deploy by hand"),
         ("Use tabs.", "please don't use tabs"),
         ("Never run the tests.", "always run the tests before you commit"),
         ("Don't run the tests before a commit.", "make sure to run the tests before you commit"),
@@ -204,6 +207,10 @@ def test_a_reversed_change_is_recognized(change: str, quote: str) -> None:
     ("change", "quote"),
     [
         ("Never push to main.", "never push to main"),
+        ("Put tests in tests/unit.", "put tests in tests/unit since I can't find them otherwise"),
+        ("Stage migrations first.", "new rule since I clearly can't be trusted: stage migrations first"),
+        ("Tests kommen nach tests/unit.", "tests kommen nach tests/unit weil ich sie sonst nicht finde"),
+        ("Range les tests dans tests/unit.", "range les tests dans tests/unit parce que sinon je ne les vois pas"),
         ("Run the tests before you commit.", "always run the tests before you commit"),
         ("Do not edit main.", "you are editing main"),  # a complaint
         ("Use the session repository.", "no, use the session repository"),
