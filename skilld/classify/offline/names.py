@@ -6,7 +6,7 @@ import re
 
 # Begins with a path, a name in code, a machine ("glas02", "db-1") or a tool whose name is written small.
 _NAME = re.compile(
-    r"\S*[\w)][./_:]\S*\w|\S*\w/(?=\s)|[a-z][a-z-]*\d[\w.-]*(?![^\s,;:.])|[a-z]+[A-Z]\w*"
+    r"\S{0,60}[\w)][./_:]\S{0,60}\w|\S{0,60}\w/(?=\s)|[a-z][a-z-]{0,30}\d[\w.-]{0,30}(?![^\s,;:.])|[a-z]{1,30}[A-Z]\w"
     r"|(?:npm|npx|pnpm|yarn|pip|pipx|uv|uvx|conda|pytest|vitest|eslint|biome|ruff|mypy|pylint|rg|ripgrep|grep|sed|awk|jq|git|gh|glab"
     r"|kubectl|helm|terraform|nginx|rsync|ssh|scp|curl|wget|systemd|systemctl|docker|podman|psql|sqlite3?|cargo|rustc|rustfmt|gofmt"
     r"|golangci-lint|tsc|vite|webpack|esbuild|prettier|stylelint|zsh|bash|tmux|vim|nvim|tar|cron|crontab|ffmpeg|pandoc)(?![\w'’])"
