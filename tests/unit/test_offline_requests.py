@@ -208,3 +208,25 @@ def test_want_is_because_only_in_dutch() -> None:
     said = 'when I use the tool I don’t want the "progress spinner"'
     (found,) = find_lasting(said)
     assert phrase(found).text == 'When I use the tool I don’t want the "progress spinner".'
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        ("I want the commits smaller from now on.", "Make the commits smaller."),
+        ("from now on I'd like the commit messages more detailed", "Make the commit messages more detailed."),
+        ("please, commits smaller from now on", "Make commits smaller."),
+        ("from now on I want a dry run before every rollout", "Do a dry run before every rollout."),
+        ("I always want a dry run before every rollout", "Always do a dry run before every rollout."),
+        ("from now on we want a review before each merge", "Do a review before each merge."),
+        ("I want a test for each bug fix, always", "Add a test for each bug fix."),
+        ("from now on I want the diff before each commit", "Give me the diff before each commit."),
+        ("from now on I expect a screenshot with every UI change", "Give me a screenshot with every UI change."),
+        ("from now on I want every PR with a changelog entry", "I want every PR with a changelog entry."),
+        ("from now on I want one commit per change", "I want one commit per change."),
+        ("from now on keep the fixtures small", "Keep the fixtures small."),
+        ("answers short please, from now on", "Answers short."),
+    ],
+)
+def test_a_wish_without_a_verb_gets_a_certain_one_or_stays_as_it_was_said(said: str, rule: str) -> None:
+    assert proposed(said) == [rule]

@@ -17,6 +17,7 @@ from skilld.classify.caseless import Caseless
 from skilld.classify.offline.detector import Match
 from skilld.classify.offline.grammar import Cue, compiled
 from skilld.classify.offline.names import capitalized, ends_in_prefix, with_marked_prefixes
+from skilld.classify.offline.verbless import with_verb
 from skilld.text import fold
 from skilld.values import value_class
 from skilld.words import content_stems, has_negation, stems
@@ -166,7 +167,9 @@ def phrase(match: Match) -> Phrase:
         return Phrase(as_sentence(said), clear=False)
     text = _without_frame(carried or said, match)
     text = _YOU_DO_NOT.sub("do not ", text) if match.cue is Cue.LASTING else text
-    text = _as_command(_carried_rule(text) or text)
+    text = _carried_rule(text) or text
+    order = _as_command(text)
+    text = order if match.language.code != "en" or begins_with_order(order) else with_verb(text, order)
     order = _ASIDE.sub(r"\1 ", text)
     text = order if _says_enough(order) else text
     for own_sake in () if match.cue is Cue.TAKEN_UP else _OWN_SAKES:  # the reason may be the only rejection
