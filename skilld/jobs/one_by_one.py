@@ -27,7 +27,7 @@ _OTHERS_WORDS = {
     REVIEWS_PREFIX: "reviewers asked for it, not you",
 }
 _REMOVES = re.compile(r"It removes an instruction(?:: (?P<line>.*))?", re.DOTALL)
-_MAY_REPEAT = re.compile(r".+ may already say this")
+_MAY_REPEAT = re.compile(r".+ may already say this|the accepted proposal \w+ asks for the same in .+")
 _MIN_NAMED_SHARE = 0.5  # of a removed line's stems: the person's words must have more
 
 

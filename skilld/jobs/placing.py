@@ -24,6 +24,7 @@ from skilld.pipeline.documents import TargetDocument, check_configs, is_own_file
 from skilld.protocol import AnalyseBatch, BatchJob
 from skilld.skills import Unusable, find, read
 from skilld.skills.find import FILE
+from skilld.store.proposals import twin_flag
 from skilld.targets.find import SHARED_NAME, TargetFiles, WorkingSession, find_targets, project_refusal
 from skilld.targets.route import choose_target, ordered_files
 from skilld.targets.scopes import find_scopes
@@ -116,7 +117,7 @@ class JobPlaces:
         ]
         asked = [update.change for update in made.updates]
         found = (
-            f"the open proposal {one.id} asks for the same in {one.skill}{self._other_repository(one)}"
+            twin_flag(one.id, f"{one.skill}{self._other_repository(one)}")
             for one in near
             if any(is_same_change(change, update.change) for change in asked for update in one.updates)
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import time
 from collections.abc import Collection, Sequence
@@ -28,6 +29,7 @@ from skilld.types import (
 
 TAKEN_BACK_PREFIX = "you may have taken this back since: "  # of a flag; the words follow
 SAID_ELSEWHERE_PREFIX = "you said it to "  # of a flag; the agents follow, and the one that the proposal is to tell
+_TWIN_PATTERN = re.compile(r"the \w+ proposal (?P<id>\w+) asks for the same in (?P<where>.*?)(?:, which has it now)?")
 
 UNWANTED_STATES = (State.REJECTED, State.REVERTED, State.DROPPED)
 MAYBE_AGENTS_PREFIX = "git, maybe "  # followed by the agents that were at work there when plain git decided
@@ -40,6 +42,12 @@ OTHER_MACHINE = "another machine"  # decided there: no file was changed here
 
 
 FORGOTTEN = "(its words were forgotten)"
+
+
+def twin_flag(proposal_id: str, where: str, state: State = State.OPEN, *, here: bool = True) -> str:
+    """Return the flag of a proposal that another one, decided on `here` if at all, asks for the same elsewhere."""
+    now = ", which has it now" if state is State.ACCEPTED and here else ""
+    return f"the {state.value} proposal {proposal_id} asks for the same in {where}{now}"
 
 
 class Proposals(Table):
@@ -139,6 +147,22 @@ class Proposals(Table):
             'INSERT INTO decisions (proposal_id, before, after, who, why, "commit", at) VALUES (?, ?, ?, ?, ?, ?, ?)',
             (proposal.id, proposal.state.value, after.value, who, why, commit, at),
         )
+        self._tell_twins(proposal.id, after, here=who != OTHER_MACHINE)
+
+    def _tell_twins(self, decided: str, after: State, *, here: bool) -> None:
+        """Bring the flags of the undecided proposals that name a decided one to its present state."""
+        rows = self._db.execute(
+            "SELECT id, flags FROM proposals WHERE state IN ('open', 'dropped') AND instr(flags, ?)",
+            (f" proposal {decided} asks for the same in ",),
+        ).fetchall()
+        for row in rows:
+            flags = json.loads(row["flags"])
+            told = [(flag, _TWIN_PATTERN.fullmatch(flag)) for flag in flags]
+            now = [
+                twin_flag(decided, at["where"], after, here=here) if at and at["id"] == decided else flag
+                for flag, at in told
+            ]
+            self._db.execute("UPDATE proposals SET flags = ? WHERE id = ?", (json.dumps(now), row["id"]))
 
     def set_commit(self, proposal_id: str, *, commit: str, base: str) -> None:
         """Record the proposal's new commit after the staging branch was rebuilt."""

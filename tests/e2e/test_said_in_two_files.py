@@ -53,6 +53,26 @@ def test_the_second_names_the_first_and_is_a_proposal_all_the_same(
     assert {one.state for one in daemon.store.proposals.all()} == {State.OPEN}
 
 
+def test_the_second_says_what_became_of_the_first(daemon: InProcessDaemon, home: Path, guided: Project) -> None:
+    first = say(daemon, home, guided, RULE, used=False)
+    second = say(daemon, home, guided, REWORDED, used=True)
+    skilld = InProcessProgram(home)
+
+    def flags() -> tuple[str, ...]:
+        return next(one.flags for one in daemon.store.proposals.open() if one.id == second.id)
+
+    assert skilld.run("accept", first.id).returncode == 0
+    accepted = f"the accepted proposal {first.id} asks for the same in CLAUDE.md, which has it now"
+    assert flags() == (accepted,)
+    assert accepted in " ".join(skilld.run("accept", "--all-repositories", "--yes").stdout.split()), (
+        "it is for the person to decide"
+    )
+    assert skilld.run("revert", first.id).returncode == 0
+    assert flags() == (f"the reverted proposal {first.id} asks for the same in CLAUDE.md",)
+    assert skilld.run("accept", first.id).returncode == 0
+    assert flags() == (accepted,)
+
+
 def test_another_rule_or_a_rejected_one_is_not_named(daemon: InProcessDaemon, home: Path, guided: Project) -> None:
     first = say(daemon, home, guided, RULE, used=False)
     assert say(daemon, home, guided, OTHER, used=True).flags == ()
