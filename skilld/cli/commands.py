@@ -216,7 +216,7 @@ VERBS = {
         JSON,
         argument(
             "which NAME|PATH|ID?",
-            "only the rules in this skill or file, or the rule with this ID or from this proposal",
+            "only the rules in this skill, file or line (FILE:LINE), or the rule with this ID or from this proposal",
         ),
         *_over("check the rules in one file against all transcripts in these folders or object stores (s3://...)"),
         argument("--mend"),  # started by the daemon

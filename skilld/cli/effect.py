@@ -108,21 +108,31 @@ def _run_over(arguments: argparse.Namespace) -> int:
 
 def _find_outcomes(store: Store, which: str) -> list[RuleOutcome]:
     """Return the rules of the skill, file, folder or proposal `which`, or the rule with this ID; all if it is empty."""
-    path = common.path_or_none(which)
+    place, line = _split_place(which)
+    path = common.path_or_none(place)
 
     def has_name(rule: Rule) -> bool:
         return which in {Path(rule.path).parent.name if rule.is_in_skill else "", rule_id(rule), rule.proposal}
 
     def chosen(rule: Rule) -> bool:
-        return not which or has_name(rule) or (path is not None and Path(rule.path).is_relative_to(path))
+        if not which or has_name(rule):
+            return True
+        return path is not None and Path(rule.path).is_relative_to(path) and line in {0, rule.line}
 
     found = _remedies(store).outcomes(chosen, _MAX_ADVISED_RULES)
     return [one for one in found if which and has_name(one.effect.rule)] or found
 
 
+def _split_place(which: str) -> tuple[str, int]:
+    """Return a path and a line number of it, 0 without one: rules are listed as FILE:LINE."""
+    file, _, number = which.rpartition(":")
+    has_line = bool(file) and number.isascii() and number.isdigit() and not common.expand_path(which).exists()
+    return (file, int(number)) if has_line else (which, 0)
+
+
 def _check_known(which: str) -> None:
     """Raise SkilldError if there is no file, folder or skill `which`, so that it cannot merely be without rules."""
-    if not which or not common.expand_path(which).exists():
+    if not which or not common.expand_path(_split_place(which)[0]).exists():
         named = {one.name for one in inventory.all_skills([common.current_folder()])}
         if which not in named:
             raise SkilldError("No such rule, skill or file", which, "List them: skilld effect")
