@@ -196,7 +196,12 @@ def _plan_removals(project: Path, paths: list[Path]) -> list[FileChange]:
 
 def _chosen_files(arguments: argparse.Namespace, project: Path) -> list[Path]:
     names = INSTRUCTION_FILES if arguments.all else arguments.agent
-    return list(dict.fromkeys(_resolve_file(project, INSTRUCTION_FILES[name].path) for name in names))
+    paths = {name: INSTRUCTION_FILES[name].path for name in names}
+    own, shared = INSTRUCTION_FILES["claude-code"].path, INSTRUCTION_FILES["codex"].path
+    if "codex" not in paths and (project / own).is_file() and not os.path.lexists(project / shared):
+        # These load CLAUDE.md only where there is no AGENTS.md, so that a new one would hide it from them.
+        paths |= dict.fromkeys({"opencode", "pi"} & paths.keys(), own)
+    return list(dict.fromkeys(_resolve_file(project, path) for path in paths.values()))
 
 
 def _resolve_file(project: Path, relative: str) -> Path:

@@ -73,6 +73,17 @@ def test_a_new_claude_md_imports_the_agents_md_that_it_would_hide(program: Progr
     assert folder_contents(folder) == before
 
 
+@pytest.mark.parametrize("agent", ["opencode", "pi"])
+def test_no_agents_md_is_made_that_would_hide_claude_md(program: Program, folder: Path, agent: str) -> None:
+    (folder / "AGENTS.md").unlink()
+    before = folder_contents(folder)
+    program.run("sync", "--agent", agent, "--project", str(folder))
+    assert not (folder / "AGENTS.md").exists()
+    assert b"- **notes**" in (folder / "CLAUDE.md").read_bytes()
+    program.run("unsync", "--agent", agent, "--project", str(folder))
+    assert folder_contents(folder) == before
+
+
 def test_an_edited_file_stops_it_before_any_is_changed(program: Program, folder: Path) -> None:
     program.run("sync", "--agent", "claude-code", "--agent", "gemini-cli", "--project", str(folder))
     edited = (folder / "GEMINI.md").read_text().replace("Builds it.", "Builds it all.")
