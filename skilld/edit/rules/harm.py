@@ -478,7 +478,7 @@ _PROTECTION_PHRASES = (
 
 _PROCEDURE = re.compile(
     r"\b(?:follow|see|look at|refer to|apply|perform|do|execute|use|steps? (?:in"
-    r"|of))\b[^.\n]{0,40}?((?:[\w-]+\s+){1,3}?)(?:procedures?|section|protocol|add-?on|workflow|routine|appendix)\b",
+    r"|of))\b[^.,;\n]{0,40}?((?:[\w-]+\s+){1,3}?)(?:procedures?|section|protocol|add-?on|workflow|routine|appendix)\b",
     re.IGNORECASE,
 )
 _FILLERS = word_set("the this our your a an same following usual each every that standard steps in of")

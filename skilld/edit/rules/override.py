@@ -149,9 +149,11 @@ _CONTENT_PHRASES = (
             r"|positive|negative)",
             80,
         ),
-        verbs(
-            "promote downplay discredit disparage advertise endorse glorify favour criticise criticize belittle deny"
-        ),
+        verbs("downplay discredit disparage advertise endorse glorify favour criticise criticize belittle"),
+        # Not "promote a build to production" nor "deny requests without a token".
+        rf"(?:{verbs('promote deny')})(?!`|\s+(?:(?:the|an?|this|each|every|all|any)\s+)?"
+        r"(?:builds?|releases?|images?|artifacts?|canar\w+|deployments?|tags?|snapshots?|replicas?|requests?|access|traffic"
+        r"|connections?|users?|to|by|unless|is|without)\b)",
         # Not "por favor", "a favor de" and the like, which are Spanish and Portuguese.
         rf"(?<!\bpor )(?!(?:(?<=\ba )|(?<=\be[nm] ))favor d(?:el?|[ao]s?)\b)(?:{verbs('favor')})",
         near(
@@ -188,9 +190,11 @@ _CONTENT_PHRASES = (
         "falsifies",
         "It changes facts or figures",
         verbs(
-            "inflate exaggerate fabricate falsify fake manipulate tamper misreport understate overstate skew backdate"
+            "inflate exaggerate fabricate falsify manipulate tamper misreport understate overstate skew backdate"
             " distort"
         ),
+        # Not "use fake names in tests", nor the fakes beside the mocks.
+        r"\bfak(?:ed|ing|es?\s+(?:the|an?|our|your|their|its|these|those|any|all|some|it|them))\b(?!\s+(?:servers?|clients?)\b)",
         near(
             verbs("change adjust alter modify increase decrease reduce multiply round raise lower swap"),
             nouns(
