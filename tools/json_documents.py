@@ -149,11 +149,13 @@ DOCUMENTS = (
     Document(
         ("why",),
         "`commit` is empty for a line that is not committed; `observed` is null for one that you said, `merged_from` "
-        "for one that no merge carried over. Of a file, or of words that several lines have: those lines.",
+        "for one that no merge carried over; `accepted_as` is empty for one that was not changed since. Of a file, or "
+        "of words that several lines have: those lines.",
         "{file: string, line: integer, text: string}[] | "
         "{file: string, line: integer, text: string, commit: string, proposals: {id: string, state: string, "
         "skill: string, summary: string, reason: string, evidence: {turn: string, quote: string}[], "
         "observed: {where: string, ran: string} | null, merged_from: {skill: string, line: integer | null} | null, "
+        "accepted_as: string, "
         "agent: string, session_id: string, model: string, "
         "created_at: string, decided_at: string, accepted_at: string | null, "
         "landed: string, decided_by: string}[]}",

@@ -7,6 +7,7 @@ import os
 import re
 import time
 from collections.abc import Iterable
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,8 @@ from skilld.words import content_stems, matching_share, stems
 _MAX_OTHER_CHARS = 200  # of the other changes in a proposal
 _MIN_QUOTED = 0.5  # of the words of a line, in a quote that is behind it
 _FRAME_PATTERN = re.compile(r"#|---$|(?:  )?[a-z][\w-]*:|Observed\b.*:$")
+_LEAST_ALIKE = 0.8  # of two wordings of a line: a typo was mended
+_LEAST_OF_CHANGED = 0.6  # if git shows that the line has other words now
 _PLACE_PATTERN = re.compile(r".*:\d+|\S*/\S*|\S*\.\w{1,5}", re.ASCII)  # a file, existing or not, rather than words
 
 _Line = tuple[Path, int, str]
@@ -69,12 +72,14 @@ def run(arguments: argparse.Namespace) -> int:
     found = _proposals_behind(store, path, line_origin)
     if arguments.json:
         shown = {"file": str(path), "line": line, "text": line_origin.text, "commit": line_origin.commit}
-        return common.write_json(shown | {"proposals": [_why_json(store, one, line_origin.text) for one in found]})
+        return common.write_json(
+            shown | {"proposals": [_why_json(store, path, one, line_origin.text) for one in found]}
+        )
     console.say(f"  {console.plain(line_origin.text)}")
     kept = "" if not line_origin.commit or _is_tracked(path) else " in the repository that skilld keeps for this folder"
     console.say(f"  commit {line_origin.commit[:10]}{kept}" if line_origin.commit else "  not committed", style="dim")
     for proposal in found:
-        _print_why(store, proposal, line_origin.text)
+        _print_why(store, path, proposal, line_origin.text)
     if not found:
         names = ", ".join(line_origin.proposals)
         elsewhere = f"The commit names the proposal {names}, accepted on another machine or by somebody else."
@@ -182,7 +187,19 @@ def _proposals_behind(store: Store, path: Path, origin: Origin) -> list[Proposal
     candidates = named or _accepted_for(store, path)
     text = origin.text.strip()
     with_line = [proposal for proposal in candidates if text and text in _lines_added_by(proposal)]
-    return with_line or named or (_moved_here(store, path, text) if text else [])
+    changed = (one for one in _accepted_for(store, path) if text and _accepted_as(path, one, text))
+    return with_line or named or (_moved_here(store, path, text) if text else []) or [*changed]
+
+
+def _accepted_as(path: Path, proposal: Proposal, line: str) -> str:
+    """Return what a proposal added in place of a line that the person has changed since; empty if it is not of it."""
+    from skilld.effect.rule_lines import text_of
+
+    present = {*map(str.strip, text_of(str(path)).splitlines())}
+    gone = _lines_added_by(proposal) - present if line not in _lines_added_by(proposal) else ()
+    alike = {one: SequenceMatcher(None, one, line, autojunk=False).ratio() for one in gone if one}
+    nearest = max(alike, key=alike.__getitem__, default="")
+    return nearest if alike.get(nearest, 0.0) >= (_LEAST_OF_CHANGED if _was_edited(proposal) else _LEAST_ALIKE) else ""
 
 
 def _moved_here(store: Store, path: Path, line: str) -> list[Proposal]:
@@ -257,7 +274,7 @@ def _merged_line(store: Store, proposal: Proposal, line: str) -> tuple[str, int]
     return name, next((number for number, other in lines if plain_text(other) == plain_text(line)), 0)
 
 
-def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
+def _why_json(store: Store, path: Path, proposal: Proposal, line: str) -> dict[str, Any]:
     update = _update_behind(proposal, line)
     name, number = _merged_line(store, proposal, line)
     return {
@@ -265,13 +282,14 @@ def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
         "evidence": [common.pick(evidence, "turn", "quote") for evidence in proposal.evidence],
         "observed": {"where": update.reason, "ran": update.quote} if update and update.turn == OBSERVED_TURN else None,
         "merged_from": {"skill": name, "line": number or None} if name else None,
+        "accepted_as": _accepted_as(path, proposal, line.strip()),
         **common.pick(proposal, "agent", "session_id", "model", "created_at", "decided_at", "landed"),
         "accepted_at": store.proposals.accepted_at(proposal.id),
         "decided_by": store.proposals.decided_by(proposal.id),
     }
 
 
-def _print_why(store: Store, proposal: Proposal, line: str) -> None:
+def _print_why(store: Store, path: Path, proposal: Proposal, line: str) -> None:
     update = _update_behind(proposal, line)
     accepted = store.proposals.accepted_at(proposal.id)
     now = time.time()
@@ -279,6 +297,9 @@ def _print_why(store: Store, proposal: Proposal, line: str) -> None:
     when = accepted_ago if accepted else f"proposed {describe_age(store, proposal, now)}"
     console.say(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
     console.say(f"  {console.plain(update.change if update else proposal.summary)}")
+    if was := _accepted_as(path, proposal, line.strip()):
+        how = "proposed as, and edited" if proposal.note == EDITED_NOTE else "accepted as, and changed since"
+        console.say(f"  {how}: {console.plain(was)}")
     if update is not None and update.turn == OBSERVED_TURN:
         console.say(f"  {console.plain(update.reason)}; not said by you")
         console.say(f"  the agent ran: {console.plain(update.quote)}")

@@ -67,3 +67,30 @@ def test_it_is_closed_although_the_branch_was_rebuilt_meanwhile(
     assert len(both) == 2, "the daemon has not read git yet"
     left = [shown["id"] for shown in InProcessProgram(home).json("proposals")]
     assert left == [two.id for two in both if two.id != one.id]
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_why_knows_an_accepted_line_with_a_typo_mended(
+    home: Path, tmp_path: Path, daemon: InProcessDaemon, *, committed: bool
+) -> None:
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    (one,) = propose_rule(home, project, daemon, "From now on, always hide the adress of a customer.")
+    skilld = InProcessProgram(home)
+    assert skilld.run("accept", one.id).returncode == 0
+    file = project.root / "CLAUDE.md"
+    right = f"{file.read_text().replace('adress', 'address')}* Use tabs.\n"
+    if committed:
+        project.commit("Mend a typo", {"CLAUDE.md": right})
+    else:
+        file.write_text(right)
+    lines = right.splitlines()
+    at = next(number for number, line in enumerate(lines, 1) if "address" in line)
+    told = skilld.run("why", f"{file}:{at}").stdout
+    assert "\n  accepted as, and changed since: * Always hide the adress of a customer.\n" in told
+    assert f"\n{one.id}  CLAUDE.md  accepted\n" in told
+    assert told.startswith("  * Always hide the address of a customer.\n")
+    assert [row["accepted_as"] for row in skilld.json("why", f"{file}:{at}")["proposals"]] == [
+        "* Always hide the adress of a customer."
+    ]
+    for other in ("* Use tabs.", "* Write tests first."):
+        assert "No proposal added this line." in skilld.run("why", f"{file}:{lines.index(other) + 1}").stdout

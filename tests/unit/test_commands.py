@@ -239,7 +239,7 @@ def test_a_line_is_traced_to_its_own_quote_in_a_larger_proposal(capsys: pytest.C
     rules = {"Run the linter.": "always lint", "Use named exports.": "never default exports"}
     updates = [Update(1, "", change, "", Kind.PREFERENCE, 1, quote) for change, quote in rules.items()]
     several = make_proposal(updates=tuple(updates), evidence=tuple(Evidence("t", quote) for quote in rules.values()))
-    why._print_why(store(), several, "- Use named exports.")
+    why._print_why(store(), Path("CLAUDE.md"), several, "- Use named exports.")
     output = capsys.readouterr().out
     assert "  Use named exports.\n  you: “never default exports”\n  in the same proposal: Run the linter.\n" in output
     assert "always lint" not in output
