@@ -64,11 +64,30 @@ def _reason_now(learning: Learning, standing: Sequence[Proposal]) -> str:
     return f"you have said it in only one session, when there was no {name}"
 
 
+_STANDING = (State.OPEN, State.ACCEPTED, State.SAID)
+
+
+def without_proposed(store: Store, found: Iterable[Learning]) -> list[Learning]:
+    """Return what was passed over, without what a proposal quotes, and what one that stands there asks for as well."""
+    proposals = store.proposals.all()
+    quotes: dict[str, list[str]] = {}
+    for said in (said for one in proposals for said in one.evidence):
+        quotes.setdefault(said.turn, []).append(said.quote)
+    standing = [one for one in proposals if one.state in _STANDING]
+    return [
+        one
+        for one in found
+        if not any(one.quote in quote or quote in one.quote for quote in quotes.get(one.turn_key, ()))
+        and not any(_is_near(other, one) and _asks_for(other, one.change) for other in standing)
+    ]
+
+
 def _is_near(proposal: Proposal, learning: Learning) -> bool:
     """Whether a proposal holds in the project of a learning."""
     if proposal.target is TargetKind.PERSONAL or proposal.path == learning.place:
         return True
-    return bool(proposal.repo and learning.project) and Path(learning.project or "").is_relative_to(proposal.repo)
+    folder = proposal.repo or str(Path(proposal.path).parent)  # what is said already is in no repository of skilld's
+    return bool(learning.project) and Path(learning.project or "").is_relative_to(folder)
 
 
 def _asks_for(proposal: Proposal, change: str) -> bool:

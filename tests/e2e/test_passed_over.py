@@ -176,3 +176,17 @@ def test_show_knows_what_was_passed_over(home: Path, project: Project, program: 
         assert f"To see it: skilld show {missed['id']}" in refused.stderr
     made = program.json("learnings", "propose", missed["id"])
     assert made["id"] in program.run("learnings", "propose", missed["id"]).stderr, "it is a proposal now"
+
+
+def test_what_was_accepted_is_not_named(home: Path, project: Project, program: Program) -> None:
+    program.run("run", "--once")
+    Session(home, project).type("never show the raw id again", "never display tokens again", *CHATTER[:4])
+    program.run("run", "--once")
+    name = next(one["id"] for one in program.json("learnings") if "raw id" in one["quote"])
+    (project.root / "CLAUDE.md").write_text("# Guide\n\n- Be brief.\n")
+    project.git("add", "CLAUDE.md")
+    project.git("commit", "--quiet", "--message", "Guide")
+    assert program.run("learnings", "propose", name, "--to", str(project.root / "CLAUDE.md")).returncode == 0
+    Session(home, project).type("never show the raw id again", *CHATTER[:4])
+    program.run("run", "--once")
+    assert [one["quote"] for one in program.json("learnings")] == ["never display tokens again"]

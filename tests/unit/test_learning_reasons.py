@@ -73,6 +73,32 @@ def test_an_open_proposal_that_asks_for_the_same_is_named(
     assert (reason(store, learning(root)) == why) is is_named
 
 
+@pytest.mark.parametrize(
+    ("turn", "said", "state", "project", "stays"),
+    [
+        ("codex:t0", "ok: Always use pnpm in this repository. Thanks", State.REJECTED, "elsewhere", False),
+        ("codex:t0", "Never log a token.", State.ACCEPTED, "project", True),
+        ("codex:t1", CHANGE, State.OPEN, "project", False),
+        ("codex:t1", "Use pnpm in this repository.", State.ACCEPTED, "project", False),
+        ("codex:t1", CHANGE, State.SAID, "project", False),
+        ("codex:t1", CHANGE, State.REJECTED, "project", True),
+        ("codex:t1", CHANGE, State.ACCEPTED, "elsewhere", True),
+        ("codex:t1", "Never use pnpm in this repository.", State.ACCEPTED, "project", True),
+    ],
+)
+def test_what_a_proposal_quotes_or_says_was_not_passed_over(
+    store: Store, tmp_path: Path, *, turn: str, said: str, state: State, project: str, stays: bool
+) -> None:
+    folder = tmp_path / project
+    made = make_proposal(state=state, evidence=(Evidence(turn, said),), path=str(folder / "AGENTS.md"))
+    update = Update(1, "", said, "", Kind.PREFERENCE, 1, said)
+    repo = "" if state is State.SAID else str(folder)
+    store.proposals.add(replace(made, updates=(update,), repo=repo))
+    one = learning(tmp_path / "project", why="its wording is not one that the offline judge knows")
+    one = replace(one, place="", place_kind="")
+    assert asks.without_proposed(store, [one]) == ([one] if stays else [])
+
+
 def test_rewordings_are_grouped_as_by_comparing_all_pairs_with_few_comparisons(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
