@@ -43,18 +43,29 @@ def decision_against(update: Update, path: str, session: str, decided: Sequence[
     """Return the newest decision that keeps an update for the skill at `path` from being proposed again, if any.
 
     A rejected or reverted learning is proposed again only if the person repeats it in a later session and in other
-    words; one that was accepted and waits elsewhere, never.
+    words: punctuation is none, nor is an "and" before them. One that was accepted and waits elsewhere, never.
     """
     for decision in reversed(decided):
         if is_same_file(decision.path, path) and _any_says(update.change, decision.changes):
             is_repeated = (
                 decision.state is not State.ACCEPTED
                 and decision.session != session
-                and fold_case(update.quote) not in decision.quotes
+                and not any(_is_same_wording(update.quote, quote) for quote in decision.quotes)
             )
             if not is_repeated:
                 return decision
     return None
+
+
+def _is_same_wording(one: str, other: str) -> bool:
+    """Whether two quotes have the same words in order, but for punctuation and one more word at either end."""
+    short, long = sorted((_spoken_words(one), _spoken_words(other)), key=len)
+    return bool(short) and len(long) - len(short) <= 1 and short in (long[: len(short)], long[len(long) - len(short) :])
+
+
+def _spoken_words(quote: str) -> list[str]:
+    words = ("".join(filter(str.isalnum, word)) for word in fold_case(quote).split())
+    return [word for word in words if word]
 
 
 def find_refused_sentence(sentence: str, decided: Sequence[PastDecision]) -> PastDecision | None:

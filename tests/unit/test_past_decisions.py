@@ -35,6 +35,9 @@ def test_an_open_proposal_for_another_skill_does_not_matter() -> None:
     [
         ("s1", "put ticket numbers first from now on", "it was rejected earlier"),  # the same session
         ("s2", "always  the ticket\nnumber first!", "it was rejected earlier"),  # the same words
+        ("s2", "And always the ticket number first.", "it was rejected earlier"),
+        ("s2", "The ticket number first", "it was rejected earlier"),
+        ("s2", "From now on, always the ticket number first!", None),
         ("s2", "put ticket numbers first from now on", None),  # said anew
     ],
 )
