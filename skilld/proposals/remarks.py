@@ -308,7 +308,8 @@ def refusal_and_remedy(store: Store, proposal: Proposal, verb: str, states: Cont
     if now.state is State.STALE and verb not in {"restore", "reject"}:
         return cause, f"To bring it back: skilld restore {now.id}"
     if now.state is State.ACCEPTED and verb != "revert" and (new or verb == "reject"):
-        return cause, f"To undo it: skilld revert {now.id}"
+        rest = "" if new else open_remainder_id(store, proposal)
+        return cause, f"To reject the rest: skilld reject {rest}" if rest else f"To undo it: skilld revert {now.id}"
     if now.state is State.SAID and verb != "restore":
         return f"{cause} already: {now.note}", f"If that line does not say it, propose it: skilld restore {now.id}"
     if is_by_hand(now):

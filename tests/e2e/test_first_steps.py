@@ -48,7 +48,8 @@ def test_show_numbers_the_parts_and_one_can_be_accepted(program: Program, projec
     assert again.returncode == 1
     open_as = f"the rest of it is still open as {rest['id']}"
     assert f"it is accepted; {open_as}\n  skilld show {rest['id']}\n" in again.stderr
-    assert f"it is accepted; {open_as}\n" in program.run("reject", two_parts).stderr
+    to_reject = f"\n  To reject the rest: skilld reject {rest['id']}\n"
+    assert f"it is accepted; {open_as}{to_reject}" in program.run("reject", two_parts).stderr
     assert f"note: {open_as}\n" in program.run("show", two_parts).stdout
     assert f"{rest['id']}, skill release-notes" in program.run("review", "--plain", two_parts).stdout
     assert program.run("accept", rest["id"], "--part", "1").returncode == 0
