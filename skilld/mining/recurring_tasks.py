@@ -14,6 +14,7 @@ from itertools import chain
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import refused_part
+from skilld.classify.rule_repeats import complains
 from skilld.library.clusters import Ask, Mention, group_asks
 from skilld.mining.actions import Action, is_generic
 from skilld.mining.evidence import Known, ask_part, feedback_mention, session_piece
@@ -30,11 +31,12 @@ from skilld.mining.requests import (
     requests_with_actions,
     turns_between,
 )
-from skilld.mining.said import Sentence, said_parts, sentences_of_turns, with_stop, without_told
+from skilld.mining.said import Sentence, said_parts, sentences_of_turns, with_evidence, with_stop
 from skilld.mining.session_summary import Feedback, Row
 from skilld.mining.similarity import VARIABLE, ActionRun, step_similarity
-from skilld.mining.values import Candidate, Grouping, Part, PartKind, Place, Proof, Savings
+from skilld.mining.values import Candidate, Grouping, Part, PartKind, Place, Proof, Savings, count_sessions
 from skilld.mining.variables import Episode
+from skilld.mining.wanted import is_complaint, misses_something
 from skilld.skills.draft import SkillKind
 from skilld.text import fold, pluralize
 from skilld.types import Kind
@@ -234,11 +236,11 @@ def _build_task(group: _Group, others: frozenset[Place], begin: Sequence[ActionR
         did = _without_repairs(did, group.continued)
     did = _without_rejected_steps(did, [part.text for part in corrections])
     corrections = [*_without_standing(corrections, feedback, gate.known)]
+    own = tuple(step.seen[0] for step in did.steps if step.is_own)
+    corrections, said, once = _said_on_task(group, rows, corrections, gate)
     telling = [
         part for part in corrections if not part_problem(part, rows[0].project, in_task=True)
     ]  # the others are left out
-    own = tuple(step.seen[0] for step in did.steps if step.is_own)
-    said, once = _said_on_task(group, rows, corrections, gate)
     saved = _savings(rows, episodes, telling if gate.reviewed else [*telling, *said], did)
     did = replace(did, task=replace(did.task, done=outline(rows, rounds) if gate.reviewed else ()))
     if missed := _missing_reason(saved, did, [*telling, *said], gate):
@@ -248,11 +250,12 @@ def _build_task(group: _Group, others: frozenset[Place], begin: Sequence[ActionR
 
 
 def _said_on_task(
-    group: _Group, rows: Sequence[Row], corrections: Sequence[Part], gate: _Gate
-) -> tuple[list[Part], list[Part]]:
-    """Return what the person said about how to do the task.
+    group: _Group, rows: Sequence[Row], corrections: list[Part], gate: _Gate
+) -> tuple[list[Part], list[Part], list[Part]]:
+    """Return the corrections, and what else the person said about how to do the task.
 
-    If no model will review it, what they repeated, and apart from that what they said once.
+    If no model will review it, corrections have all of their evidence, what was said apart from them was said in
+    several sessions, and the last list has what makes no rule: it was said once, or only complains.
     """
     asked = group.places | group.continued
 
@@ -260,7 +263,7 @@ def _said_on_task(
         return gate.known.is_denied(row, said) or gate.known.stands(row, said)
 
     found: list[Sentence] = []
-    known = [part.text for part in corrections]
+    known = [part.text for part in corrections] if gate.reviewed else []
     for row in rows:
         typed = {one.turn: one for one in row.tasks}
         begun = [n for n, turn in enumerate(row.turns) if (row.session_id, turn) in group.places]
@@ -273,14 +276,21 @@ def _said_on_task(
     titles = [one.task.text for one in group.requests]
 
     def is_fit(part: Part) -> bool:
-        is_denied = _is_taken_back(part, rows) or any(contradicts(one.text, part.text) for one in corrections)
-        return not is_denied and not part_problem(part, rows[0].project)
+        against = any(contradicts(one.text, part.text) for one in corrections) and not misses_something(part.text)
+        return not (against or _is_taken_back(part, rows)) and not part_problem(part, rows[0].project)
 
     if gate.reviewed:
-        return [*filter(is_fit, said_parts(found, known, titles))], []
-    often = [*filter(is_fit, said_parts(found, known, titles, least=MIN_SESSIONS))]
-    once = [*filter(is_fit, without_told(said_parts(found, known, titles), often))]
-    return [replace(part, text=with_stop(part.text)) for part in often], once
+        return corrections, [*filter(is_fit, said_parts(found, known, titles))], []
+    corrections, others = with_evidence(corrections, filter(is_fit, said_parts(found, known, titles, loose=True)))
+    rules = [part for part in others if not all(complains(proof.quote) for proof in part.proofs)]
+    rules, others = with_evidence(rules, [part for part in others if part not in rules])
+    others = [*rules, *others]
+    often = [part for part in others if count_sessions([part]) >= MIN_SESSIONS and not complains(part.text)]
+    return (
+        corrections,
+        [replace(part, text=with_stop(part.text)) for part in often],
+        [part for part in others if part not in often],
+    )
 
 
 def _as_feedback(said: Sentence) -> Feedback:
@@ -300,7 +310,9 @@ def _is_taken_back(part: Part, rows: Sequence[Row]) -> bool:
     places = {(row.session_id, turn): (row.datetime, at) for row in rows for at, turn in enumerate(row.turns)}
     said = max((places[key] for one in part.proofs if (key := (one.session, one.turn)) in places), default=None)
     tasks = ((places.get((row.session_id, one.turn)), one.text) for row in rows for one in row.tasks)
-    return said is not None and any(at and at > said and contradicts(text, part.text) for at, text in tasks)
+    return said is not None and any(
+        at and at > said and contradicts(text, part.text) and not misses_something(text) for at, text in tasks
+    )
 
 
 def _ask_of(group: Sequence[Request]) -> Ask:
@@ -337,7 +349,9 @@ def _turns_on_task(row: Row, turns: Sequence[str], asked: Collection[Place]) -> 
     corrected = {one.turn for one in row.user_feedback}
     worked = {turn for action, turn in row.actions if not action.read_only}
     others = {
-        one.turn for one in row.tasks if one.turn in worked - corrected and (row.session_id, one.turn) not in asked
+        one.turn
+        for one in row.tasks
+        if one.turn in worked - corrected and (row.session_id, one.turn) not in asked and not is_complaint(one.text)
     }
     found, here = set(), True
     for number, turn in enumerate(turns):

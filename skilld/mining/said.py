@@ -9,24 +9,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
-from skilld.classify.contradiction import contradicts
+from skilld.classify.offline.product import likely_languages
 from skilld.classify.rule_repeats import complains
 from skilld.classify.said_already import agrees
-from skilld.classify.support import exact_tokens
 from skilld.mining.actions import PRIVILEGE_PATTERN, has_machine_path, line_findings
 from skilld.mining.courtesy import is_courtesy, without_politeness
 from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.session_summary import Task
 from skilld.mining.values import Part, PartKind, Proof
+from skilld.mining.wanted import asks_to_leave, is_alike, wanted_line
 from skilld.text import fold
 from skilld.values import value_class
-from skilld.words import MIN_SAME_SHARE, content_stems, count_words, is_same_ask
+from skilld.words import content_stems, count_words, is_same_ask
 
-_MIN_SENTENCE_STEMS, _MIN_ALIKE_STEMS = 2, 3  # that two sentences in other words share
 MAX_SENTENCES = 24  # of one task
 _MIN_WORDS, _MAX_WORDS = 2, 40
+_MAX_FRAME = 40  # characters of "from now on"
 _SENTENCE_END_PATTERN = re.compile(r"(?<=[.!?;])\s+(?=\S)|(?<=[\u3002\uff01\uff1f])|(?<!\s)\s+(?=\d{1,2}[.)] )|\n+")
 _NUMBERED_PATTERN = re.compile(r"\A(?:\d{1,2}[.)]|[-*\u2022])\s+")
 _CONNECTIVE_PATTERN = re.compile(
@@ -101,7 +102,13 @@ def _has_loose_end(text: str) -> bool:
 
 
 def _plain(quote: str) -> str:
-    return without_politeness(_CONNECTIVE_PATTERN.sub("", quote))
+    plain = _CONNECTIVE_PATTERN.sub("", quote)
+    if complains(plain):  # "no header again"
+        return plain.rstrip(" .!;,")
+    plain = without_politeness(plain)
+    head, comma, rest = plain.partition(",")
+    lasts = bool(comma) and len(head) <= _MAX_FRAME and any(one.announces(head) for one in likely_languages(plain))
+    return rest.strip() if lasts else plain  # "From now on, ..."
 
 
 @lru_cache(maxsize=4096)
@@ -114,26 +121,20 @@ def is_unfit(text: str) -> bool:
     return bool(line_findings(text, text))
 
 
-def said_parts(said: Iterable[Sentence], known: Sequence[str], titles: Iterable[str], *, least: int = 1) -> list[Part]:
+def said_parts(
+    said: Iterable[Sentence], known: Sequence[str], titles: Iterable[str], *, loose: bool = False
+) -> list[Part]:
     """Return the sentences as parts, the most frequent first; each thing once, and none of what is `known`.
 
-    Requests as a whole (`titles`) are left out, and those of fewer than `least` sessions, or two if they are `pasted`.
-    With `least` of two or more, what was said in other words counts as well.
+    Requests as a whole (`titles`) are left out, and what only one session said if it is `pasted`. In a `loose` search
+    what was said in other words counts as well, and a part says what is wanted, unless all of it only complains.
     """
-    loose = least >= MIN_SESSIONS
     groups: list[list[Sentence]] = []
     whole = {_plain(fold(title)).casefold() for title in titles}
     for one in said:
         if one.text.casefold() in whole:
             continue
-        stems = content_stems(one.text)
-        same = (
-            group
-            for group in groups
-            if _is_same(one.text, group[0].text, stems, content_stems(group[0].text))
-            or (loose and _is_alike(one.text, group[0].text))
-        )
-        group = next(same, None)
+        group = next((group for group in groups if _belongs(one, group, loose=loose)), None)
         if group is None:
             groups.append([one])
         else:
@@ -142,25 +143,48 @@ def said_parts(said: Iterable[Sentence], known: Sequence[str], titles: Iterable[
     chosen = [
         group
         for sessions, group in sorted(found, key=lambda one: -one[0])
-        if sessions >= (max(least, MIN_SESSIONS) if all(one.pasted for one in group) else least)
+        if sessions >= MIN_SESSIONS or not all(one.pasted for one in group)
     ]
-    said_before = [(one, content_stems(one)) for one in known]
-    fresh = (
-        group
-        for group in chosen
-        if not any(_is_same(group[0].text, one, content_stems(group[0].text), stems) for one, stems in said_before)
-    )
-    return [_part(group) for group in [*fresh][:MAX_SENTENCES]]
+    fresh = (group for group in chosen if not any(_is_same(group[0].text, one) for one in known))
+    return [_part(group, loose=loose) for group in [*fresh][:MAX_SENTENCES]]
 
 
-def without_told(parts: Iterable[Part], told: Iterable[Part]) -> list[Part]:
-    """Return the parts without those of which something is in others that are `told`."""
-    proofs = {proof for part in told for proof in part.proofs}
-    return [part for part in parts if proofs.isdisjoint(part.proofs)]
+def _belongs(one: Sentence, group: Sequence[Sentence], *, loose: bool) -> bool:
+    return _is_same(one.text, group[0].text) or (loose and any(is_alike(one.text, other.text) for other in group))
 
 
-def _is_same(one: str, other: str, stems: frozenset[str], known: frozenset[str]) -> bool:
-    return fold(one).casefold() == fold(other).casefold() or (is_same_ask(stems, known) and agrees(one, other))
+def with_evidence(rules: Sequence[Part], parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
+    """Return the rules with the evidence of the parts that say the same, and the other parts.
+
+    A complaint belongs to the rule that was given with it: "again no swap. Always set the swap and the firewall."
+    """
+    told, others = list(rules), list[Part]()
+    for part in parts:
+        at = next((n for n, rule in enumerate(told) if _supports(part, rule)), None)
+        if at is None:
+            others.append(part)
+        else:
+            told[at] = replace(told[at], proofs=tuple(dict.fromkeys((*told[at].proofs, *part.proofs))))
+    return told, others
+
+
+def _supports(part: Part, rule: Part) -> bool:
+    given = {(one.session, one.turn): one.quote for one in rule.proofs}
+    about = content_stems(rule.text)
+    for proof in part.proofs:
+        quote, beside = _plain(proof.quote), given.get((proof.session, proof.turn))
+        if beside and (fold(proof.quote) in fold(beside) or fold(beside) in fold(proof.quote)):
+            return True
+        if _is_same(quote, rule.text) or asks_to_leave(quote, rule.text):
+            return True
+        if complains(quote) and (is_alike(quote, rule.text) or (beside and content_stems(quote) & about)):
+            return True
+    return _is_same(part.text, rule.text)
+
+
+def _is_same(one: str, other: str) -> bool:
+    same_words = fold(one).casefold() == fold(other).casefold()
+    return same_words or (is_same_ask(content_stems(one), content_stems(other)) and agrees(one, other))
 
 
 def with_stop(text: str) -> str:
@@ -168,21 +192,12 @@ def with_stop(text: str) -> str:
     return f"{text}." if text[-1:].isalnum() or text.endswith(("`", ")")) else text
 
 
-def _is_alike(one: str, other: str) -> bool:
-    """Whether two sentences probably ask for the same, such as "wrap each handler in withX" and "you forgot withX"."""
-    stems, known = content_stems(one), content_stems(other)
-    shared, fewer = len(stems & known), min(len(stems), len(known))
-    # Two words in common are enough if one sentence has no others, or if they share a name of code.
-    least = _MIN_SENTENCE_STEMS if shared == fewer or exact_tokens(one) & exact_tokens(other) else _MIN_ALIKE_STEMS
-    return shared >= least and shared / fewer >= MIN_SAME_SHARE and not contradicts(one, other)
-
-
-def _part(group: Sequence[Sentence]) -> Part:
+def _part(group: Sequence[Sentence], *, loose: bool) -> Part:
     proofs = tuple(dict.fromkeys(Proof(one.session, one.turn, one.quote) for one in group))
-    texts = {one.text for one in group}
-    return Part(
-        PartKind.SAID, min(texts, key=lambda text: (len(texts) > 1 and complains(text), len(text), text)), proofs
-    )
+    texts = [one.text for one in group]
+    shortest = min(texts, key=lambda text: (len(set(texts)) > 1 and complains(text), len(text), text))
+    several = loose and len({one.session for one in group}) >= MIN_SESSIONS
+    return Part(PartKind.SAID, (several and wanted_line(texts)) or shortest, proofs)
 
 
 def sentences_of_turns(session: str, typed: Mapping[str, Task], turns: Iterable[str]) -> Iterator[Sentence]:

@@ -75,6 +75,7 @@ def _similar_skill(one: Candidate, skills: Sequence[Skill], texts: Mapping[Path,
 
 
 _ONCE_REASON = "you said it in only one session of this task"
+_COMPLAINT_REASON = "it complains, and does not say what is wanted instead"
 
 
 def _task_candidates(
@@ -101,7 +102,10 @@ def _task_candidates(
             missed.append(RejectedCandidate(one.ask.text, why))
         elif one.candidate is not None:
             made.append(_without_refuted(one.candidate, known))
-            missed += [RejectedCandidate(part.text, _ONCE_REASON) for part in one.once]
+            missed += [
+                RejectedCandidate(part.text, _ONCE_REASON if count_sessions([part]) == 1 else _COMPLAINT_REASON)
+                for part in one.once
+            ]
     return [one for one in made if one.parts], missed
 
 
@@ -164,7 +168,7 @@ def _without_told(task: Candidate, found: Sequence[Lead]) -> Candidate:
     """Leave out what goes to a skill that was in use: no two proposals of a run say the same."""
     told = {(one.id, one.quote) for lead in found if lead.is_in_use for one in lead.ask.said}
     parts = (
-        one for one in task.parts if not one.kind or not {(proof.turn, proof.quote) for proof in one.proofs} <= told
+        one for one in task.parts if not one.kind or told.isdisjoint((proof.turn, proof.quote) for proof in one.proofs)
     )
     return replace(task, parts=tuple(parts))
 

@@ -59,7 +59,9 @@ def test_what_more_sessions_said_comes_first_each_thing_once_without_what_is_kno
         ("s1", "t1", "Tell me when it is merged."),
         ("s2", "t2", "Tell me when it is merged."),
     ]
-    assert [part.text for part in said_parts(said, [], [], least=2)] == ["Tell me when it is merged"]
+    assert [part.text for part in said_parts(said, [], [], loose=True) if len(part.proofs) > 1] == [
+        "Tell me when it is merged"
+    ]
 
 
 def test_sentences_in_other_words_are_one_line_in_the_shorter_wording() -> None:
