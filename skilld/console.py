@@ -13,10 +13,10 @@ from skilld.text import safe_text
 _ESCAPE_PATTERN = re.compile(r"\x1b\[[\d;]*m")
 _LABEL_PATTERN = re.compile(r" *(?:[\w-]+(?: [\w-]+)? {2,})?")
 _WORD_PATTERN = re.compile(r" *[^ ]+")
-# A command to copy, at the end of a line.
+# A command to copy, at the end of a line or sentence.
 _COMMAND_PATTERN = re.compile(
     r"(?<=[:>]) (?:skilld(?! (?:can(?:not)?|creates|does|has|keeps|proposes|waits|will)\b)"
-    r"|git|mv|rm|mkdir|cp|export|ln|loginctl) (?:[^: ]|:(?! )| )+$"
+    r"|git|mv|rm|mkdir|cp|export|ln|loginctl) (?:[^:. ]|[:.](?! )| )++\.?(?= |$)"
 )
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -56,9 +56,11 @@ def wrapped(text: str, columns: int, hang: int) -> list[str]:
     """Wrap a text, which may contain colours, to so many columns; 0 columns leave it unchanged. Pure."""
     if not columns:
         return [text]
-    start = _COMMAND_PATTERN.search(text)
-    at = start.start() if start else len(text)
-    words = [*_WORD_PATTERN.findall(text[:at]), *([text[at:]] if text[at:] else [])]
+    words, done = list[str](), 0
+    for found in _COMMAND_PATTERN.finditer(text):
+        words += [*_WORD_PATTERN.findall(text[done : found.start()]), found[0]]
+        done = found.end()
+    words += _WORD_PATTERN.findall(text[done:])
     lines: list[list[str]] = [[]]
     taken, said = 0, False
     for word in words:

@@ -24,6 +24,8 @@ TEXT = "Nothing was judged yet. Start it whenever you like: skilld service insta
          ["  undo:", "  git -C /a/b push git@host:c --delete skilld/d"]),
         ("To get it back: mv /trash/a /b/a && rm /trash/a.info", 20, 0,
          ["To get it back:", "mv /trash/a /b/a && rm /trash/a.info"]),
+        ("Run it: skilld review --plain 12. Or add its name to the file", 24, 2,
+         ["Run it:", "  skilld review --plain 12.", "  Or add its name to the", "  file"]),
         ("cost   a few cents a day", 17, 7, ["cost   a few", "       cents a", "       day"]),
         ("  \x1b[2mone two\x1b[0m three", 11, 2, ["  \x1b[2mone two\x1b[0m", "  three"]),
         ("/a/path/that/is/longer/than/the/screen is shown whole", 12, 0,
