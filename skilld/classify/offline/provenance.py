@@ -62,7 +62,8 @@ _LOG_LINE = re.compile(
       | \^[-~^]{1,99}\s | ::(?:error|warning|notice|debug|group)\b
       | [CEFIRW]:\s?\d{1,6},\s?\d{1,6}: | \d{1,6}\ (?:errors?|warnings?|problems?)\b\s?[:(] | \d{1,6}\s{3,9}\S
       | \[(?:eslint|stylelint|ruff|mypy|tsc|vite|webpack|jest|vitest|pytest|prettier|rubocop|clippy)\b[^\]]{0,40}\]
-      | \[?\d{1,2}:\d\d(?:\ ?[AP]M)?\]?\s
+      # A chat or a log, but not "03:10 is too late for that".
+      | \[?\d{1,2}:\d\d(?:\ ?[AP]M\]?|\])\s | \d{1,2}:\d\d\s(?=[A-Z]{3,9}\b|[^.?!\n]{0,40}[:<>\[\]])
       | (?:echo|printf)\ \S | (?:--|;{1,3})\ \S
       | (?:\$|❯|➜|%|PS\ [A-Z]:.*>|[^\s@]++@[^\s:~]++[:~].*[$\#])\ \S
       | (?:@@\ |\+\+\+\ |---\ [ab/]|diff\ --git|index\ [0-9a-f]{6,})
