@@ -259,7 +259,7 @@ def test_a_template_is_filled_in_and_printed_verbatim(library: TaughtProject) ->
     tidy.write_text(tidy.read_text() + "- Tell {{team}}.\n")
     result = library.program.run("skills", "use", "tidy", "--var", "version=2")
     assert (result.returncode, result.stdout) == (2, "")
-    assert "A variable is missing: team" in result.stderr
+    assert "A variable is missing: team\n  skilld skills use tidy --var version=2 --var team=...\n" in result.stderr
 
 
 def test_deleting_asks_and_moves_to_the_trash(library: TaughtProject) -> None:

@@ -141,7 +141,9 @@ def run_use(arguments: argparse.Namespace) -> int:
         there = ", ".join(known) or "none"
         raise UsageError(f"{row.name} has no such variable", f"{unknown[0]}; available: {there}")
     if missing := [name for name in required if name not in values]:
-        wanted = " ".join(f"--var {name}=..." for name in missing)
+        wanted = " ".join(
+            f"--var {one}" for one in (*map(shlex.quote, arguments.var), *(f"{one}=..." for one in missing))
+        )
         remedy = f"skilld skills use {shlex.quote(arguments.name)} {wanted}"
         raise UsageError("A variable is missing", ", ".join(missing), remedy)
     said = fill_holes(text, values)
