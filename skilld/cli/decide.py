@@ -43,9 +43,19 @@ def _without_rejected_part(store: Store, proposal: Proposal) -> tuple[list[Propo
     """Return what to accept of a proposal by its ID: not the part that was rejected under it, and a line about that."""
     rest = rest_of_rejected(store, proposal)
     if not rest:
-        return [proposal], ""
+        return [proposal], _note_beside(store, proposal)
     left = f"What you rejected of {proposal.id} stays rejected; to bring it back: skilld restore {proposal.id}"
     return rest, left
+
+
+def _note_beside(store: Store, proposal: Proposal) -> str:
+    """Return a sentence on an AGENTS.md that an agent does not load beside the file that is made; empty if none."""
+    if not proposal.creates:
+        return ""
+    from skilld.jobs.relocation import unloaded_beside  # rarely needed
+
+    note = unloaded_beside(store, proposal, common.host())
+    return f"Note: {note}." if note else ""
 
 
 def check_accept(arguments: argparse.Namespace) -> str:
@@ -80,7 +90,10 @@ def _accept_all(arguments: argparse.Namespace) -> int:
     def carry_out(one: Proposal) -> DecisionReport:
         if some := batch.parts.get(one.id):
             return accept_parts_of_batch(store, one, some)
-        return DecisionReport((why,)) if (why := batch.left_open.get(one.id)) else decide(store, one, decision)
+        if why := batch.left_open.get(one.id):
+            return DecisionReport((why,))
+        note, report = _note_beside(store, one), decide(store, one, decision)
+        return replace(report, lines=(*filter(None, [note]), *report.lines))
 
     code = _decide_each(store, batch.proposals, carry_out, as_json=arguments.json)
     for remark in () if arguments.json else batch.remarks(store):

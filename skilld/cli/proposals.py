@@ -173,7 +173,7 @@ def run_show(arguments: argparse.Namespace) -> int:
 
 
 def _show(store: Store, proposal: Proposal, arguments: argparse.Namespace) -> int:
-    from skilld.jobs.relocation import agents_loading, personal_file_name
+    from skilld.jobs.relocation import agents_loading, personal_file_name, unloaded_beside
     from skilld.proposals.explain import Applicability, ProposalReader, describe_destination, diff, list_parts
 
     lines = list(diff(proposal))
@@ -195,6 +195,7 @@ def _show(store: Store, proposal: Proposal, arguments: argparse.Namespace) -> in
         remark,
         applicability.obstacle,
         describe_destination(proposal),
+        unloaded_beside(store, proposal, common.host()),
         *describe_borrowed_lines(store, proposal, [line[1:] for line in lines if line.startswith(" ")]),
         *list_contradictions(store, proposal),
         *unsure_origins(proposal),

@@ -16,6 +16,8 @@ from skilld.classify.backends import OFFLINE, Spec, make_backend
 from skilld.classify.offline.placement import section_for
 from skilld.classify.verify import VerifiedUpdate
 from skilld.clock import rfc3339
+from skilld.context import NATIVE_NAMES
+from skilld.context.installed import installed_version
 from skilld.errors import SkilldError
 from skilld.git.session import shared_git
 from skilld.ingest.discover import Host, skill_places
@@ -31,13 +33,15 @@ from skilld.proposals.decide import Decision, DecisionReport, decide, decide_in_
 from skilld.proposals.model import ACROSS_PREFIX, MOVED_PREFIX, agent_told, is_edited
 from skilld.proposals.passed_over import forget_ask
 from skilld.proposals.past_decisions import match_open_proposal
+from skilld.protocol import Source
 from skilld.skills.find import FILE, find
 from skilld.store import Store
 from skilld.store.learnings import Learning
-from skilld.targets.find import TargetFiles, WorkingSession, file_refusal, find_targets
+from skilld.targets.find import SHARED_NAME, TargetFiles, WorkingSession, file_refusal, find_targets
 from skilld.targets.route import choose_target, ordered_files
 from skilld.targets.scopes import find_scopes
-from skilld.text import Redact, pluralize
+from skilld.targets.session_work import SessionWork, session_work
+from skilld.text import Redact, join_words, pluralize
 from skilld.types import Evidence, Kind, Message, Proposal, SkillRef, State, TargetKind, Update
 
 _TITLE = "Not proposed"
@@ -130,8 +134,7 @@ def accept_elsewhere(
     quotes = {said.turn: said.quote for said in taken.evidence}
     project = store.transcripts.cwd(taken.agent, taken.session_id)
     with _not_accepted(title):
-        told = agent_told(taken)
-        session, found = _find_session_places(store, told, project, host, allowed=set(TargetKind), quotes=quotes)
+        session, found = _find_session_places(store, taken, project, host, allowed=set(TargetKind), quotes=quotes)
         _check_told(taken, to, found.refs, session)
         ref = _named_file(to, found.refs, session)
         if ref.path == proposal.path:
@@ -195,7 +198,7 @@ def personal_file_name(store: Store, proposal: Proposal, host: Host) -> str:
     )
     if not project or not movable or proposal.target not in {TargetKind.INSTRUCTIONS, TargetKind.RULES}:
         return ""
-    _, found = _find_session_places(store, agent_told(proposal), project, host, allowed={TargetKind.PERSONAL})
+    _, found = _find_session_places(store, proposal, project, host, allowed={TargetKind.PERSONAL})
     return next((ref.name for ref in found.refs), "")
 
 
@@ -204,7 +207,40 @@ def agents_loading(store: Store, proposal: Proposal, host: Host) -> tuple[str, .
     project = store.transcripts.cwd(proposal.agent, proposal.session_id)
     if not project or not proposal.agents:
         return proposal.agents
-    return _session(store, agent_told(proposal), project, host).readers(Path(proposal.path)) or proposal.agents
+    return _session_of(store, proposal, project, host).readers(Path(proposal.path)) or proposal.agents
+
+
+def unloaded_beside(store: Store, proposal: Proposal, host: Host) -> str:
+    """Return that an agent does not load the AGENTS.md beside the file that a proposal creates; empty if none is so."""
+    path, project = Path(proposal.path), store.transcripts.cwd(proposal.agent, proposal.session_id)
+    shared = path.with_name(SHARED_NAME)
+    undecided = proposal.state in {State.OPEN, State.DROPPED} and proposal.target is TargetKind.INSTRUCTIONS
+    if not (undecided and proposal.creates and project and path != shared and shared.is_file()):
+        return ""
+    session = _session_of(store, proposal, project, host)
+    agents = [one for one in dict.fromkeys((session.agent, *session.others)) if NATIVE_NAMES.get(one) == path.name]
+    titles = [ADAPTERS[one].INFO.title for one in agents if not session.loads_beside(one, shared, path)]
+    if not titles:
+        return ""
+    if any(line.strip() == f"@{SHARED_NAME}" for one in proposal.operations for line in one.text.splitlines()):
+        return f"it imports {SHARED_NAME}, which {join_words(titles)} would not load beside {path.name} otherwise"
+    verb = "does" if len(titles) == 1 else "do"
+    told = f"{join_words(titles)} {verb} not load {SHARED_NAME} beside {path.name}"
+    return f"{told}, unless {path.name} has the line @{SHARED_NAME}"
+
+
+_FIRST_BYTES = 1 << 16  # of a transcript, which names the client's version
+
+
+def _session_of(store: Store, proposal: Proposal, project: str, host: Host) -> WorkingSession:
+    """Return the session in which a proposal's words were said, with the version of its client."""
+    agent = agent_told(proposal)
+    version = installed_version(ADAPTERS[agent].INFO, host.environment) if agent in ADAPTERS else ""
+    found = (store.transcripts.path_of(said.turn) for said in proposal.evidence if not version)
+    path = next((place[1] for place in found if place and place[0] == agent == proposal.agent), "")
+    if path:
+        version = session_work(agent, proposal.session_id, [Source(path, 0, _FIRST_BYTES)]).version
+    return replace(_session(store, agent, project, host), worked=SessionWork(version))
 
 
 def _session(store: Store, agent: str, project: str, host: Host) -> WorkingSession:
@@ -214,17 +250,23 @@ def _session(store: Store, agent: str, project: str, host: Host) -> WorkingSessi
 
 def _find_session_places(
     store: Store,
-    agent: str,
+    said: Proposal | str,
     project: str | None,
     host: Host,
     *,
     allowed: Collection[TargetKind],
     quotes: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[WorkingSession, TargetFiles]:
-    """Return the session in which something was said, as far as known, and the places for it."""
+    """Return the session in which something was said, as far as known, and the places for it.
+
+    `said` is the proposal with the words, or the agent that they were said to.
+    """
     if not project:
         raise SkilldError(_TITLE, "skilld does not know which project you said it in")
-    session = _session(store, agent, project, host)
+    if isinstance(said, Proposal):
+        session = _session_of(store, said, project, host)
+    else:
+        session = _session(store, said, project, host)
     named = [name for quote in quotes.values() for name in ordered_files(quote)]
     scopes = [scope for quote in quotes.values() for scope in find_scopes(quote)]
     return session, find_targets(session, allowed, scopes, named)

@@ -73,6 +73,14 @@ class WorkingSession:
         agents = dict.fromkeys((self.agent, *self.others))
         return tuple(one for one in agents if any(loaded.real == str(file) for loaded in beside.context(one).files))
 
+    def loads_beside(self, agent: str, file: Path, made: Path) -> bool:
+        """Whether one of these agents loads a file once there is another one, `made`."""
+        version = self.worked.version if agent == self.agent else ""
+        after = context_of(
+            agent, version, self.cwd, self.home, environment=self.environment, files=_DiskWithFile(str(made))
+        )
+        return any(one.real == os.path.realpath(file) for one in after.files)
+
 
 @value_class
 class TargetFiles:
