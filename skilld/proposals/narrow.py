@@ -14,6 +14,7 @@ from skilld.classify.contradiction import contradicts_clearly
 from skilld.classify.said_already import says_already
 from skilld.git import line_diff
 from skilld.proposals.explain import Part
+from skilld.proposals.person_text import without_marker
 from skilld.text import fold_case, join_sentences
 from skilld.types import Evidence, Proposal, Update
 from skilld.values import value_class
@@ -140,7 +141,7 @@ def _without_others_answers(proposal: Proposal, left_out: Sequence[Update]) -> P
     """Return the proposal without the contradictions, and the changes to other files, of updates that are left out."""
 
     def is_kept(line: str) -> bool:
-        rule = line.strip().lstrip("-*+ ")
+        rule = without_marker(line)
         gone, mine = (
             any(contradicts_clearly(one.change, rule) for one in updates) for updates in (left_out, proposal.updates)
         )

@@ -44,8 +44,15 @@ def with_text(proposal: Proposal, before: bytes, text: str) -> Proposal:
         return replace(proposal, operations=tuple(operations))
     _, added = line_diff.signature(before, apply(before, operations))
     rules = [line for line in added if not line.startswith("#")] or added
-    summary = truncate(fold(join_sentences([line.strip().lstrip("-*+ ") for line in rules])), _MAX_SUMMARY)
+    summary = truncate(fold(join_sentences([without_marker(line) for line in rules])), _MAX_SUMMARY)
     return replace(proposal, operations=tuple(operations), summary=summary or proposal.summary)
+
+
+def without_marker(line: str) -> str:
+    """Return a line without the marker of its list item: a bullet, or the number of a step."""
+    text = line.strip()
+    item = list_item(text)
+    return text[len(f"{item.marker}{item.gap}{item.box}") :] if item else text
 
 
 def adopt_amended(repo: Repo, proposal: Proposal, commit: str) -> Proposal | None:
@@ -96,7 +103,7 @@ def _with_text_of(repo: Repo, proposal: Proposal, made: Commit) -> Proposal:
         changed = None
     if changed is None or any(line.startswith(_CONFLICT_MARKERS) for line in added):
         return replace(proposal, flags=(*proposal.flags, _NOT_TAKEN_OVER))
-    rules = [line.lstrip("-*+ ") for line in added if not line.startswith("#")]
+    rules = [without_marker(line) for line in added if not line.startswith("#")]
     operations = tuple(part for one in changed.operations for part in _items(one))
     if split_lines(apply(before, operations, limited=False)) != split_lines(after):
         operations = changed.operations

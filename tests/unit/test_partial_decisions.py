@@ -273,6 +273,16 @@ def test_the_rest_can_be_split_further(store: Store, made: Proposal, decision: D
     assert _quotes(last) == [SAID[left[1]][0]]
 
 
+def test_a_part_that_is_a_step_is_named_without_its_number(person: Person, store: Store) -> None:
+    person.commit("mine", {SKILL: STEPS})
+    texts = "4. **Never** push on a Friday.", "5. Call Kim."
+    steps = Operation(Op.INSERT_AFTER, "3. Push the tag.", texts[0]), Operation(Op.INSERT_AFTER, *texts)
+    whole = stage_and_store(store, make_proposal(path=str(person.skill), operations=steps, created_at=AT))
+    decide_parts(store, whole, {0}, accepting())
+    (rest,) = store.proposals.in_states([State.OPEN])
+    assert (get_proposal(store, whole.id).summary, rest.summary) == ("**Never** push on a Friday.", "Call Kim.")
+
+
 STEPS = TEXT.replace("- Run", "1. Run").replace("- Tag", "2. Tag").replace("- Push", "3. Push")
 
 
