@@ -20,7 +20,7 @@ from skilld.git.errors import GitFailedError, NotTrackedError, RepoRefusedError,
 from skilld.git.run import Git
 from skilld.git.session import cached
 from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
-from skilld.git.state import is_temporary, require_absent, require_unborn
+from skilld.git.state import PRIVATE_NAME, is_temporary, require_absent, require_unborn
 from skilld.git.top import find_top
 from skilld.text import fold, word_set
 from skilld.values import value_class
@@ -380,8 +380,8 @@ def find_for_new(path: Path) -> TrackedFile:
     """Return the repository that would track a new skill at `path`, and where in it.
 
     `path` must be real as far as it exists. If HEAD has a file there, that is its entry. Raises NotTrackedError if
-    there is no repository around it, or the file would be ignored or filtered; RepoRefusedError if an untracked file is
-    there, a name differs from it only in case, it is in a submodule, or as `open_repo`.
+    there is no repository around it, or the file is private or would be ignored or filtered; RepoRefusedError if an
+    untracked file is there, a name differs from it only in case, it is in a submodule, or as `open_repo`.
     """
     found = find_in_repo(existing_parent(path), path)
     repo, relpath = found.repo, found.relpath
@@ -391,6 +391,8 @@ def find_for_new(path: Path) -> TrackedFile:
         return found
     require_vacant(path)
     _check_names(repo, relpath)
+    if path.name == PRIVATE_NAME:
+        raise NotTrackedError("ignored", f"{relpath} is for you alone, so it is not committed to {repo.toplevel}")
     # Checked by name only, without the index: nothing is tracked there.
     result = repo.git.call("check-ignore", "--quiet", "--no-index", "--", f"./{relpath}")
     if result.status not in (0, 1):  # 1: not ignored

@@ -27,6 +27,7 @@ _GIT_FILES = ("HEAD", "config")
 _GIT_FOLDERS = ("objects", "refs")
 _RETRY_ERRORS = (errno.EACCES, errno.EPERM, errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.EHOSTDOWN)
 _MAX_PACKED_REFS_BYTES = 16 << 20
+PRIVATE_NAME = "CLAUDE.local.md"  # Claude Code's file in a project for the person alone: never made in its repository
 
 
 # What git reads to the end of, and waits for, apart from refs: a pipe would stop it for ever, a device fill the memory

@@ -21,7 +21,7 @@ from skilld.context.patterns import matches
 from skilld.context.values import within
 from skilld.errors import SkilldError
 from skilld.git.attributes import storage_refusal
-from skilld.git.state import is_own_project
+from skilld.git.state import PRIVATE_NAME, is_own_project
 from skilld.git.top import is_top
 from skilld.markdown.skill_file import parse
 from skilld.markdown.structure import is_generated, manual_lines
@@ -32,7 +32,6 @@ from skilld.targets.session_work import SessionWork
 from skilld.types import SkillRef, TargetKind
 from skilld.values import value_class
 
-_LOCAL_NAME = "CLAUDE.local.md"  # Claude Code's file in the project for the person alone
 SHARED_NAME = "AGENTS.md"  # read by most agents
 INSTRUCTION_NAMES = frozenset({*NATIVE_NAMES.values(), SHARED_NAME})  # of instruction files
 NEVER_COMMITTED_REASON = "the project is a clone that you have never committed to"
@@ -182,11 +181,11 @@ def _named_targets(
             kind = TargetKind.RULES if one.scope is FileScope.RULE else TargetKind.INSTRUCTIONS
             kind, top = (kind, root) if inside else (TargetKind.PERSONAL, session.home)
             refs += _editable_refs([one], kind, top, session.agent, others)
-    if not refs and own and name == _LOCAL_NAME and session.agent == "claude-code":
-        path = root / _LOCAL_NAME
+    if not refs and own and name == PRIVATE_NAME and session.agent == "claude-code":
+        path = root / PRIVATE_NAME
         front = _imports(_hidden_by(session, path), root)
         kind = TargetKind.INSTRUCTIONS
-        made = SkillRef(_LOCAL_NAME, str(path), kind=kind, agents=(session.agent,), absent=True, front=front)
+        made = SkillRef(PRIVATE_NAME, str(path), kind=kind, agents=(session.agent,), absent=True, front=front)
         refs += [] if os.path.lexists(path) else [made]
     return [replace(ref, on_order=True) for ref in refs]
 

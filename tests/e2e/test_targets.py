@@ -154,6 +154,21 @@ def test_a_new_claude_md_imports_agents_md(home: Path, tmp_path: Path, program: 
     assert [Path(one["path"]).name for one in loaded["agents"]["claude-code"]["files"]] == ["CLAUDE.md", "AGENTS.md"]
 
 
+def test_a_new_claude_local_md_is_not_committed_for_the_whole_team(
+    home: Path, tmp_path: Path, program: Program
+) -> None:
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    program.run("run", "--once")
+    (made,) = teach(home, project, program, "Put this into CLAUDE.local.md: always use port 4000.")
+    head = project.git("rev-parse", "HEAD")
+    assert program.run("accept", made["id"]).returncode == 0
+    assert (project.root / "CLAUDE.local.md").read_text() == "# Preferences\n\n- Always use port 4000.\n"
+    assert project.git("rev-parse", "HEAD") == head
+    assert project.git("status", "--short") == "?? CLAUDE.local.md"
+    assert program.run("revert", made["id"]).returncode == 0
+    assert not (project.root / "CLAUDE.local.md").exists()
+
+
 def test_a_file_is_created_for_a_rule_said_in_two_sessions(home: Path, tmp_path: Path, program: Program) -> None:
     """(c): said once it waits; said in a second session it is proposed with both quotes, and the file is made."""
     project = make_project(home, tmp_path)
