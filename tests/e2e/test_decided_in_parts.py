@@ -77,3 +77,22 @@ def test_where_accepting_is_refused_show_offers_what_works(world: TaughtProject)
     world.project.git("worktree", "add", "--quiet", str(world.project.root / "../linked"), "skilld/staging")
     shown = world.program.run("show", world.two).stdout
     assert (pick in shown, f"  skilld accept {world.two}  " in shown) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("verbs", "state", "then"),
+    [
+        (["accept"], "accepted", "To take it out: skilld revert {}"),
+        (["accept", "revert"], "reverted", "To accept all of it again: skilld accept {}"),
+        (["reject"], "rejected", "To open it again: skilld restore {}"),
+    ],
+)
+def test_a_part_of_what_is_decided_is_refused_with_a_next_step(
+    world: TaughtProject, verbs: list[str], state: str, then: str
+) -> None:
+    for verb in verbs:
+        does(world, verb, world.two)
+    refused = world.program.run("accept", world.two, "--part", "1")
+    assert refused.returncode == 1
+    cause = f"skilld: Cannot accept part of {world.two}: it is {state}\n"
+    assert refused.stderr == f"{cause}  {then.format(world.two)}\n"
