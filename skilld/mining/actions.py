@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from skilld.agents.tools import READ_TOOLS, SEARCH_TOOLS, SHELL_TOOLS, command_of, named_files, patched_files
 from skilld.edit.lint import Finding, lint
+from skilld.library.patterns import CHECK_PATTERN
 from skilld.mining.written_parts import written_parts
 from skilld.types import ToolCall, ToolEvent, ToolOutcome
 from skilld.values import value_class
@@ -376,6 +377,14 @@ def is_generic(text: str) -> bool:
     """Whether a command belongs to nearly all work in a repository, so it does not identify a task."""
     run = text.rpartition("&& ")[2]
     return any(map(_GENERIC_PATTERN.match, (run, run.partition(" ")[2])))  # the first word may be a wrapper
+
+
+_WRITERS = {(name,) for name in ("echo", "printf", "cat", "sed", "tee", "cp", "mv", "touch", "mkdir")}
+
+
+def is_test(text: str) -> bool:
+    """Whether a command is a test by its words, and not by what it writes: `echo build=7 >> settings`."""
+    return bool(CHECK_PATTERN.search(text)) and tokens(text)[:1] not in _WRITERS
 
 
 def _relative_to(text: str, folder: str) -> str:

@@ -15,7 +15,7 @@ from skilld.errors import SkilldError
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import open_repo
 from skilld.ingest.discover import Host, skill_places
-from skilld.mining.actions import has_machine_path, is_mcp_call
+from skilld.mining.actions import has_machine_path, is_mcp_call, is_test
 from skilld.mining.courtesy import without_politeness
 from skilld.mining.evidence import Transcripts
 from skilld.mining.sessions import project_of
@@ -304,7 +304,8 @@ def _observed_sections(parts: Sequence[Part], task: Recurrence, sessions: str) -
         last = next((part for part in steps if part.text == check), None)
         worded = last is not None and last.sort is PartKind.WORDED
         by_whom = f"Observed as {how} of these sessions:" if last is None or last.observed else _check_note(last)
-        lines += section("Check", [by_whom, "", f"- {check}." if worded else f"- Run `{check}`. It must pass."])
+        passes = " It must pass." if is_test(check) else ""
+        lines += section("Check", [by_whom, "", f"- {check}." if worded else f"- Run `{check}`.{passes}"])
     traps = [f"- {part.text}" for part in parts if part.sort is PartKind.TRAP]
     return [*lines, *section("Pitfalls", ["Observed:", "", *traps] if traps else [])]
 

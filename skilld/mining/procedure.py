@@ -13,7 +13,7 @@ from itertools import chain, takewhile
 from pathlib import PurePosixPath
 
 from skilld.library.patterns import CHECK_PATTERN
-from skilld.mining.actions import is_generic, is_mcp_call, tokens, unfit_reason
+from skilld.mining.actions import is_generic, is_mcp_call, is_test, tokens, unfit_reason
 from skilld.mining.kinds import MIN_SESSIONS, Column, common_path, is_look, shared_kinds
 from skilld.mining.left_out import is_host, refusal, refused, run_problem, unexplained
 from skilld.mining.similarity import (
@@ -93,7 +93,7 @@ def find_procedure(episodes: Sequence[Episode], named: int = 0, *, reviewed: boo
     left_out = [one for one in refusals if one]
     left_out += [refused(step.text, why) for step in found if (why := unfit_reason(step.text))]
     found = [step for step in found if not unfit_reason(step.text)]
-    steps = _with_final_check(_without_duplicates(found), {last for one in episodes for last in _last_actions(one)})
+    steps = _with_final_check(_without_duplicates(found), {*filter(None, map(_last_action, episodes))})
     traps = [*_find_traps(episodes, steps, names)]
     used = chain(*(one.seen for one in steps), *(one.seen for one in traps))
     if not reviewed:
@@ -164,18 +164,19 @@ def _column_steps(columns: Sequence[Column], names: Variables, *, reviewed: bool
             yield step
 
 
-def _last_actions(episode: Episode) -> Collection[ActionRun]:
-    """Return the last action of a session after each turn, except generic ones."""
+def _last_action(episode: Episode) -> ActionRun | None:
+    """Return the last action for the request itself, except generic ones: what came later was asked for separately."""
     done = [
-        ActionRun(episode.session, turn, one.text, edits=one.edits)
+        one
         for one, turn in episode.actions
+        if turn == episode.turn
         if one.ran and not one.read_only and (not is_generic(one.text) or CHECK_PATTERN.search(one.text))
     ]
-    return {one.turn: one for one in done}.values()
+    return ActionRun(episode.session, episode.turn, done[-1].text, edits=done[-1].edits) if done else None
 
 
 def _with_final_check(steps: list[Step], ends: Collection[ActionRun]) -> list[Step]:
-    """Make the last step the check if several sessions stopped there, unless it has an outside effect."""
+    """Make the last step the check if several sessions stopped there, unless it has an effect, as `drain` has."""
     ends_at = (n for n in reversed(range(len(steps))) if steps[n].checks or not is_generic(steps[n].text))
     last = next((n for n in ends_at if not steps[n].reads), None)
     if last and not (steps[last].edits or _has_outside_effect(steps[last])):  # a single step is the task itself
@@ -185,9 +186,9 @@ def _with_final_check(steps: list[Step], ends: Collection[ActionRun]) -> list[St
 
 
 def _has_outside_effect(step: Step) -> bool:
-    """Whether a step sends a message or publishes something: such a step is not a check, even at the end."""
+    """Whether a step tells, publishes or changes something: such a step is not a check, even at the end."""
     tells = is_mcp_call(step.text) or without_texts(step.seen[0]) != " ".join(step.seen[0].words)
-    return tells or bool(_OUTSIDE_EFFECT_PATTERN.search(step.text))
+    return tells or ">" in step.text or bool(_OUTSIDE_EFFECT_PATTERN.search(step.text))
 
 
 def _min_share(column: Column) -> float:
@@ -200,7 +201,8 @@ def _min_share(column: Column) -> float:
 
 _OUTSIDE_EFFECT_PATTERN = re.compile(
     r"(?:^|[\s/:_-])(?:deploy|publish|push|release|upload|apply|send|install|start|up|tag|create|add|open|submit|merge|rm|mv|cp"
-    r"|mkdir|view|list)"
+    r"|mkdir|view|list|drain|delete|remove|stop|restart|reload|restore|grant|label|register|backup|migrate|update"
+    r"|sync|move|rename|enable|disable)"
     r"(?:$|[\s/:._-])",
     re.IGNORECASE,
 )
@@ -222,7 +224,8 @@ def _column_step(column: Column, names: Variables) -> Step | None:
     if text is None:
         return None
     is_file = seen[0].edits or seen[0].reads
-    return Step(text, tuple(seen), seen[0].edits, bool(CHECK_PATTERN.search(text)) and not is_file, seen[0].reads)
+    tests = not is_file and is_test(text)
+    return Step(text, tuple(seen), seen[0].edits, tests, seen[0].reads)
 
 
 def _common_step(column: Column) -> Step | None:
@@ -235,7 +238,7 @@ def _common_step(column: Column) -> Step | None:
     for one in seen[1:]:
         shared = common_words(shared, one.words)
     text = " ".join(shared)
-    return Step(text, tuple(seen), checks=bool(CHECK_PATTERN.search(text))) if shared else None
+    return Step(text, tuple(seen), checks=is_test(text)) if shared else None
 
 
 def _common_text(seen: Sequence[ActionRun], names: Variables) -> str | None:

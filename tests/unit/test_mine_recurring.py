@@ -739,3 +739,42 @@ def test_a_request_that_was_only_answered_may_be_part_of_a_task_and_ends_none() 
     assert "go on" in asked
     assert len([*requests_with_actions(rows)]) == 6
     assert _reviewed(rows, "q") == ()  # nothing was done for it in any session
+
+
+@for_each(
+    ("ends", "check"),
+    [
+        (("bin/drain {0}",), ""),
+        (("echo keep=7d >> log",), ""),
+        (("echo build=7 >> log",), ""),
+        (("bin/settle {0}",), "bin/settle {{name}}"),
+        (("bin/drain {0}", "bin/smoke {0}"), "bin/smoke {{name}}"),
+    ],
+)
+def test_what_acts_on_something_is_no_check_although_all_sessions_stopped_there(
+    ends: Sequence[str], check: str
+) -> None:
+    names = "alpha", "beta", "gamma"
+    steps = "bin/new {0}", "bin/label {0}", "bin/mark {0}", *ends
+    rows = [
+        _row(number, f"register the node {name}", *(one.format(name) for one in steps))
+        for number, name in enumerate(names, 1)
+    ]
+    (candidate,) = _judge(*rows).candidates
+    assert candidate.recurrence is not None
+    assert candidate.recurrence.check == check
+
+
+def test_what_was_asked_for_later_is_no_check() -> None:
+    rows = [
+        session_row(
+            number,
+            (f"register the node {name}", [f"bin/new {name}", f"bin/label {name}"]),
+            ("you forgot the backup", ["bin/backup"]),
+        )
+        for number, name in enumerate(("alpha", "beta", "gamma"), 1)
+    ]
+    (candidate,) = _judge(*rows).candidates
+    assert lines_of(candidate, PartKind.COMMAND) == ["bin/new {{name}}", "bin/label {{name}}", "bin/backup"]
+    assert candidate.recurrence is not None
+    assert candidate.recurrence.check == ""
