@@ -28,7 +28,7 @@ _DUE = re.compile(
 )
 _ALWAYS_PUT = re.compile(r"(?P<always>always )put ", re.IGNORECASE)
 _EACH = re.compile(
-    r"(?:each|every|all) (?!.*\b(?:is|are|be|must|should|goes?|has|have|stays?|comes?)\b)", re.IGNORECASE
+    r"(?:each|every|all) (?!.*\b(?:to|is|are|be|must|should|goes?|has|have|stays?|comes?)\b)", re.IGNORECASE
 )
 
 
