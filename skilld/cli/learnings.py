@@ -254,8 +254,11 @@ def _is_about(learning: Learning, text: str) -> bool:
 
 
 def _is_wanted(learning: Learning, arguments: argparse.Namespace) -> bool:
-    """Whether a learning is of the project that was asked for, if any was."""
-    return not arguments.project or common.is_of_project(learning, common.resolve_path(arguments.project))
+    """Whether a learning is of the project that was asked for, which may be gone, if any was."""
+    wanted = arguments.project and common.resolve_path(arguments.project)
+    if wanted and not wanted.is_dir():
+        return Path(learning.project or "/").is_relative_to(wanted)
+    return not wanted or common.is_of_project(learning, wanted)
 
 
 def _confidences(store: Store) -> dict[str, float]:

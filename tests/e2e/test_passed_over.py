@@ -57,6 +57,8 @@ def test_search_and_project_cover_it(home: Path, project: Project, program: Prog
     assert here.startswith("There are no learnings in this project.\nSaid lately")
     assert quote in here
     assert program.run("learnings", "--project", str(home)).stdout == "No learnings match.\n"
+    mistyped = program.run("learnings", "--project", str(project.root / "scr"))
+    assert (mistyped.returncode, mistyped.stdout, "No such folder" in mistyped.stderr) == (1, "", True)
 
 
 def test_the_newest_twenty_are_shown_and_the_rest_on_request(home: Path, program: Program) -> None:
