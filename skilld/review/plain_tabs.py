@@ -11,6 +11,7 @@ from skilld.errors import SkilldError
 from skilld.library.rows import LibraryRow, matches_search
 from skilld.report.lines import report_lines
 from skilld.review.controller import ReviewSession, forget_question, no_skills_text, switched_text
+from skilld.skills.set_aside import command_out_of_trash
 from skilld.text import pluralize, safe_text
 from skilld.values import value_class
 
@@ -181,7 +182,9 @@ class PlainTabs:
                     folder = self._session.short_path(skill.path.parent)
                     self._say(f"Move {folder} to the trash? Nothing will be committed.")
                     if self._talk.ask_line(f"type {skill.name} to confirm: ") == skill.name:
-                        self._say(f"Moved to {self._session.short_path(self._session.delete_skill(skill))}.")
+                        place = self._session.delete_skill(skill)
+                        self._say(f"Moved to {self._session.short_path(place)}.")
+                        self._say(f"To get it back: {command_out_of_trash(place, skill.path.parent)}")
                     else:
                         self._say("Nothing was moved.")
         except SkilldError as error:

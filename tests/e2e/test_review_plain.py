@@ -113,6 +113,7 @@ def test_the_other_tabs_are_available(world: TaughtProject) -> None:
     assert "Nothing was moved." in output
     (kept,) = (world.home / ".local/share/Trash/files").glob("my-own-*/SKILL.md")
     assert "Show it." in kept.read_text()
+    assert f"To get it back: mv {kept.parent} {mine.parent} && rm " in output
     assert "Step 1 of 3: choose the sessions" in output
     assert "1. release-notes, evolving, 2 uses, 2 edits proposed from what you said, went well 0% of the time" in output
     assert "claude-code, 5 turns, all judged" in output
