@@ -13,6 +13,7 @@ from skilld.text import pluralize
 OLDEST_GIT = (2, 36)
 _VERSION_PATTERN = re.compile(r"(?<!\d)(\d++)\.(\d+)")
 MIN_FREE = 100 << 20  # bytes
+_GIGABYTES_FROM = 10 << 30  # bytes: below, it matters how many megabytes are left
 MIN_FREE_REMEDY = "Free some space there. Nothing is lost: skilld will try again."
 _RELEASE_TIME = parse_time("2026-11-01T00:00:00Z") or 0.0  # when this line was written: a correct clock is later
 _SKEW_SECONDS = 120.0
@@ -73,7 +74,8 @@ def _check_disk(disks: Sequence[Disk]) -> Check:
     if not disks:
         return Check("disk", Verdict.SKIP, "free space unknown")
     least = min(disks, key=lambda disk: disk.free)
-    detail = f"{least.free >> 20:,} MB free at {least.folder}, where skilld writes {least.what}"
+    size = f"{least.free >> 30:,} GB" if least.free >= _GIGABYTES_FROM else f"{least.free >> 20:,} MB"
+    detail = f"{size} free at {least.folder}, where skilld writes {least.what}"
     if least.free < MIN_FREE:
         return Check("disk", Verdict.FAIL, detail, MIN_FREE_REMEDY)
     return Check("disk", Verdict.OK, detail)
