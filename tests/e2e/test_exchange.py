@@ -126,6 +126,23 @@ def test_evidence_contains_the_quotes_of_accepted_proposals(world: World) -> Non
     assert "s-second" not in plain
 
 
+def test_the_words_of_the_person_are_named_before_a_skill_leaves(world: World, tmp_path: Path) -> None:
+    file = world.project.skill_path
+    file.write_text(file.read_text() + "\n- Always say who reviewed it.\n")
+    world.project.git("commit", "--quiet", "--all", "--message", "Say who")
+    share = ("skills", "share", world.notes, "--to", str(tmp_path), "--dry-run")
+    assert "Nothing you said in a session is in it.\n" in world.program.run(*share).stdout
+    world.program.run("resume")  # makes the store
+    store = Store.open(world.home / ".local/state/skilld/skilld.db")
+    said = (Evidence("t1", "always say who reviewed it, please"),)
+    store.proposals.add(make_proposal(state=State.ACCEPTED, path=str(file), evidence=said))
+    store.close()
+    words = "\u201cAlways say who reviewed it\u201d\n"
+    assert f"Words of yours in it:\n  {words}" in world.program.run(*share).stdout
+    assert f"release-notes: words of yours in it: {words}" in world.program.run("skills", "export", world.notes).stderr
+    assert "words of yours" not in world.program.run("skills", "export", world.notes, "--with-evidence").stderr
+
+
 ASKED = "review https://x.org/pr/10 with me before Ada is back"
 SESSION = "11111111-2222-3333-4444-555555555555"
 MINED = f"""\
