@@ -144,7 +144,14 @@ def checked_text(draft: Draft, typed: str, redact: Redact) -> tuple[str, tuple[s
     refused = next((one.sentence for one in findings if one.severity is Severity.REFUSE), "")
     if why := "it would contain a secret" if redact(text) != text else refused:
         raise SkilldError("Could not write the new skill", why)
-    return text, tuple(_told_once([one.sentence for one in findings]))
+    asked = draft.description.partition(_ASKED)[2]
+    own = {one.sentence for one in findings if one.rule == "quotation" and _quoted(one.sentence) in asked}
+    return text, tuple(_told_once([one.sentence for one in findings if one.sentence not in own]))
+
+
+def _quoted(sentence: str) -> str:
+    """Return what a finding quotes."""
+    return sentence.partition(": ")[2].strip("\u201c\u201d\u2026")
 
 
 def _told_once(flags: Sequence[str]) -> Iterator[str]:
@@ -155,6 +162,7 @@ def _told_once(flags: Sequence[str]) -> Iterator[str]:
             yield flag
 
 
+_ASKED = "Use when asked for something like"
 _MAX_DESCRIBED_PARTS = 3  # agents read the description of every skill in every session
 _MAX_DESCRIBED_LENGTH = 120  # characters of one part in a description
 _MAX_TITLE_LENGTH = 80
@@ -267,10 +275,11 @@ def when_to_use(requests: Sequence[str]) -> str:
     for one in filter(None, map(title_of, requests)):
         stems = content_stems(one)
         known = [content_stems(other) for other in shown]
-        if not shown or (stems & known[0] and all(stems - other for other in known)):
+        longer = any(one.casefold().startswith(other.casefold()) for other in shown)
+        if not shown or (stems & known[0] and not longer and all(stems - other for other in known)):
             shown.append(f"{one[:1].upper()}{one[1:]}")
     named = " or ".join(f"\u201c{one}\u201d" for one in shown[:_MAX_SHOWN_REQUESTS])
-    return f"Use when asked for something like {named}" if named else "Use when asked to do this"
+    return f"{_ASKED} {named}" if named else "Use when asked to do this"
 
 
 def _variable_line(name: str, examples: Sequence[str]) -> str:

@@ -99,7 +99,8 @@ def find_procedure(episodes: Sequence[Episode], named: int = 0, *, reviewed: boo
     if not reviewed:
         left_out += unexplained(episodes, [*(one.text for one in used), *(one.command for one in left_out)])
     asked = names.requested()
-    wordings = _without_single_places([names.put(one.request, one.session, asked) for one in episodes], episodes)
+    worded = names.open_words([names.put(one.request, one.session, asked) for one in episodes])
+    wordings = _without_single_places(worded, episodes)
     task = Recurrence(wordings[named], names.examples(), left_out=tuple(dict.fromkeys(left_out)), wordings=wordings)
     return Procedure(task, tuple(steps), tuple(traps))
 

@@ -49,7 +49,7 @@ _MIN_EFFORTLESS_STEPS = 6
 _MAX_REQUESTS = 400  # the newest ones are compared; the time is quadratic
 _MAX_CORRECTIONS = 12
 _MAX_NAMED = 3  # commands
-_SINGLE_PLACE = re.compile(r"\{\{(?:file|host)\}\}")  # in a request
+_HOLE = re.compile(r"\{\{\w+\}\}")
 
 _PROHIBITION_PATTERN = re.compile(
     r"\b(?:do not|don['\u2019]?t|never|stop) (?:run|running|use|using|call|calling|execute|executing)"
@@ -456,7 +456,7 @@ def _candidate(ask: Ask, rows: Sequence[Row], did: Procedure, said: Sequence[Par
     parts += [_observed_part(PartKind.TRAP, _trap_text(trap), trap.seen) for trap in did.traps]
     task = replace(did.task, check=did.check.text if did.check else "")
     return Candidate(
-        task_name(_SINGLE_PLACE.sub(" ", task.request), task.examples, rows[0].project, task.wordings),
+        task_name(_HOLE.sub(" ", task.request), task.examples, rows[0].project, task.wordings),
         "create",
         rows[0].project,
         SkillKind.WORKFLOW,

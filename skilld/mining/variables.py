@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from skilld.mining.actions import Action
@@ -12,6 +12,8 @@ from skilld.mining.similarity import TEXT_NAMES, ActionRun, Gap, has_word
 from skilld.values import value_class
 from skilld.words import content_stems
 
+_MIN_SAME_WORDS = 0.7  # of a request, which is of the same form as another
+_VALUE = re.compile(r"\w[\w.-]*")
 _MIN_VALUE_LENGTH = 3  # characters of a value that is unlikely to match by accident
 
 
@@ -43,6 +45,18 @@ def _nouns(request: str, value: str) -> frozenset[str]:
     return frozenset(name.lower() for pair in found for name in pair if content_stems(name))
 
 
+def _bare(word: str) -> str:
+    return word.strip(".,;:!?\"'`()")
+
+
+def _differs_in_few(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether two requests have the same words but for a few; a request does so with itself."""
+    if len(one) != len(other):
+        return False
+    same = sum(_bare(mine).casefold() == _bare(theirs).casefold() for mine, theirs in zip(one, other, strict=True))
+    return same >= len(one) * _MIN_SAME_WORDS
+
+
 @dataclass
 class Variables:
     """The variables of a procedure by name, each with its value in each session."""
@@ -65,6 +79,23 @@ class Variables:
             name, number = f"{wanted}{number}", number + 1
         self.values[name] = dict(vector)
         return name
+
+    def open_words(self, requests: Sequence[str]) -> list[str]:
+        """Return requests with a variable for a word in which they differ from others of the same form.
+
+        It must have a name: "owned by team billing" and "owned by team finance" make "team {{team}}".
+        """
+        found = [one.split(" ") for one in requests]
+        return [" ".join(self._opened(number, found)) for number in range(len(found))]
+
+    def _opened(self, number: int, requests: Sequence[Sequence[str]]) -> Iterator[str]:
+        own = requests[number]
+        alike = [n for n, other in enumerate(requests) if _differs_in_few(own, other)]
+        for at, word in enumerate(own):
+            values = {self.episodes[n].session: _bare(requests[n][at]) for n in alike}
+            several = len(set(map(str.casefold, values.values()))) > 1 and all(map(_VALUE.fullmatch, values.values()))
+            noun = self._noun(values) if several else ""
+            yield word.replace(_bare(word), "{{" + noun + "}}") if noun else word
 
     def _noun(self, vector: Mapping[str, str]) -> str:
         """Return what the requests call these values: "team" in "owned by team billing" or "for the billing team"."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from skilld.mining.new_skill import build_skill
+from skilld.mining.new_skill import build_skill, checked_text
 from skilld.mining.selection import judge
 from skilld.mining.values import Candidate, LeftOut, Part, PartKind, Proof, proof_lines
 from support.rows import for_each
@@ -182,3 +183,46 @@ def test_a_report_names_sessions_briefly_and_each_quote_once() -> None:
     ]
     often = [Proof("ses_1", "t", f"push {n}") for n in range(5)]
     assert [*proof_lines(Part(PartKind.RULE, "Push.", tuple(often)))][3:] == ["and 2 more"]
+
+
+@for_each(
+    ("request", "title", "name"),
+    [
+        (
+            "Add a service {0} to the platform, owned by team {1}.",
+            "# Add a service NAME to the platform, owned by team TEAM",
+            "add-service-platform-owned",
+        ),
+        ("Create a topic {0} for the {1} group", "# Create a topic NAME for the GROUP group", "create-topic-group"),
+        ("Add the report {0} for {1}", "# Add the report NAME for ops", "add-report"),  # it has no name
+    ],
+)
+def test_a_title_has_no_value_of_one_session_although_no_command_has_it(request: str, title: str, name: str) -> None:
+    commands = "bin/new {0}", "bin/mark {0}", "bin/smoke"
+    candidate = _mined(request, commands, ("alpha", "billing"), ("beta", "finance"), ("gamma", "ops"))
+    assert (_title(candidate), candidate.name) == (title, name)
+
+
+def test_what_a_description_quotes_of_the_requests_is_no_long_quotation() -> None:
+    request = "Add a service {0} to the platform repository, owned by the team of {1}"
+    commands = "bin/new {0}", "bin/mark {0} {1}", "bin/smoke"
+    candidate = _mined(request, commands, ("alpha", "billing"), ("beta", "finance"), ("gamma", "ops"))
+    made = build_skill(candidate, day="2026-01-06", with_sessions=True)
+    ran = "\n".join(lines_of(candidate, *PartKind))
+    assert len(made.description.partition("\u201c")[2]) > 60
+    assert not [flag for flag in checked_text(made, ran, str)[1] if "quotation" in flag]
+    other = replace(
+        made, description=f"Renew it. Use when the report says \u201c{'all of the tokens expire ' * 4}\u201d."
+    )
+    assert len([flag for flag in checked_text(other, ran, str)[1] if "quotation" in flag]) == 1
+
+
+def test_a_description_names_no_request_that_only_adds_to_its_title() -> None:
+    requests = "Cut release {0}, there is a fix", "Cut release {0}", "cut release {0}"
+    rows = [
+        session_row(number, (request.format(f"1.{number}.0"), [f"bin/bump 1.{number}.0", "bin/a", "bin/b"]))
+        for number, request in enumerate(requests, 1)
+    ]
+    (candidate,) = judge(rows, [], {}, now=NOW).candidates
+    made = build_skill(candidate, day="2026-01-06", with_sessions=True)
+    assert made.description.endswith("Use when asked for something like \u201cCut release VERSION\u201d.")
