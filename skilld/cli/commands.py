@@ -167,7 +167,7 @@ VERBS = {
         argument(
             "--state STATE",
             "open (default), accepted, rejected, reverted, dropped (taken off the staging branch, rejected after a "
-            "day), stale (no longer fits the file), superseded (another one or a line of yours says the same), said "
+            "day), stale (no longer fits the file), superseded (another one or a newer line says the same), said "
             "(already in a file), or all; separate several with commas",
             default="open",
         ),

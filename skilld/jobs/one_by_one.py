@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
 from skilld.errors import SkilldError
+from skilld.files import read_whole
 from skilld.git.session import shared_git
 from skilld.pipeline.edits import COLLATERAL_FLAG
 from skilld.proposals.amend import decide_parts, select_parts
 from skilld.proposals.decide import DecisionReport, accepting
 from skilld.proposals.explain import list_parts
-from skilld.proposals.model import BY_HAND_FLAG, IMPORT_PREFIX, REMEDY_PREFIX, REVIEWS_PREFIX
+from skilld.proposals.model import BY_HAND_FLAG, IMPORT_PREFIX, REMEDY_PREFIX, REVIEWS_PREFIX, is_partly_by_hand
 from skilld.proposals.narrow import part_updates
 from skilld.proposals.remarks import open_remainder_id, why_left_open
 from skilld.store import Store
@@ -49,16 +50,29 @@ def parts_for_batch(store: Store, proposal: Proposal) -> set[int]:
     """Return the parts (numbers from 0) that a batch accepts of a proposal which it leaves to the person; often none.
 
     They must be separate things that the person said: what one update changes in two places belongs together, and so do
-    changes to other files, or an answer to a line that says the opposite, which may be about any part.
+    changes to other files, or an answer to a line that says the opposite, which may be about any part. What somebody
+    has written into the file since is left out.
     """
     if proposal.creates or proposal.also or proposal.linked or proposal.conflicts:
         return set()
     with suppress(SkilldError):
         pieces = list_parts(proposal)
         if len(pieces) > 1 and part_updates(proposal, pieces):
-            numbers = range(len(pieces))
-            return {one for one in numbers if not why_one_by_one(store, select_parts(proposal, {one}))}
+            parts = {one: select_parts(proposal, {one}) for one in range(len(pieces))}
+            said = _said_by_hand(proposal, parts) if is_partly_by_hand(proposal) else set()
+            return {one for one, part in parts.items() if one not in said and not why_one_by_one(store, part)}
     return set()
+
+
+def _said_by_hand(proposal: Proposal, parts: Mapping[int, Proposal]) -> set[int]:
+    """Return the parts of which the file says something by now."""
+    from skilld.classify.said_already import find_line  # rarely needed
+
+    try:
+        text = read_whole(proposal.path).decode("utf-8-sig", "replace")
+    except OSError:
+        return {*parts}
+    return {one for one, part in parts.items() if any(find_line(rule, text) for rule in part.updates)}
 
 
 def accept_parts_of_batch(store: Store, proposal: Proposal, parts: Collection[int]) -> DecisionReport:
@@ -71,6 +85,8 @@ def accept_parts_of_batch(store: Store, proposal: Proposal, parts: Collection[in
 
 
 def _doubts(proposal: Proposal) -> Iterator[str]:
+    if is_partly_by_hand(proposal):
+        yield proposal.note
     if proposal.batch_id.startswith(_CUT_PREFIX):
         yield "you did not ask for this cut"
     if why := next((why for prefix, why in _OTHERS_WORDS.items() if proposal.batch_id.startswith(prefix)), ""):

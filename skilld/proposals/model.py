@@ -248,7 +248,7 @@ class GitStatus(StrEnum):
     DISCARDED = "discarded"  # written to the file, and removed from it before it was committed
     DROPPED = "dropped"  # off the staging branch, and on no remote-tracking one
     ENDED = "ended"  # skilld removed it from the staging branch, since its edit no longer fits
-    SAID = "said"  # open, but the person wrote into the file what it says
+    SAID = "said"  # open, but somebody wrote into the file what it says
     BUSY = "busy"  # unknown while the person works on the staging branch
     GONE = "gone"  # the repository, or the proposal's commit in it, is missing
 
@@ -283,7 +283,8 @@ UNDONE_NOTE = "accepted, but its commit was later removed from its branch"
 ELSEWHERE_NOTE = "committed"  # before PUT_AWAY, if there was no note
 _COMMITTED_NOTE = "you committed it"
 FOUND_NOTES = ("the file now says this", "you made this change yourself")  # by a rebuild, and by staging
-BY_HAND_NOTE = ", which you wrote since, says this"  # after the file and the line
+BY_HAND_NOTE = ", added since without skilld, says this"  # after the file and the line
+PARTLY_BY_HAND_NOTE = ", added since without skilld, says a part of this"  # likewise
 REPO_BACK_NOTE = "its repository is back"
 REPO_GONE_NOTE = "its repository is gone"  # it may be on an unmounted disk: the proposal then comes back with it
 
@@ -336,8 +337,13 @@ def is_only_written(proposal: Proposal) -> bool:
 
 
 def is_by_hand(proposal: Proposal) -> bool:
-    """Whether a proposal was closed because the person wrote into the file what it says."""
+    """Whether a proposal was closed because somebody wrote into the file what it says."""
     return proposal.state is State.SUPERSEDED and proposal.note.endswith(BY_HAND_NOTE)
+
+
+def is_partly_by_hand(proposal: Proposal) -> bool:
+    """Whether somebody wrote into the file a part of what an open proposal says."""
+    return proposal.state is State.OPEN and proposal.note.endswith(PARTLY_BY_HAND_NOTE)
 
 
 def is_edited(proposal: Proposal) -> bool:
@@ -369,7 +375,7 @@ def without_remark(proposal: Proposal) -> Proposal:
     """Return the proposal without a note about its file, which a new decision makes obsolete."""
     note = _without_place(proposal.note)
     obsolete = {WRITTEN_NOTE, DISCARDED_NOTE, UNDONE_NOTE, _COMMITTED_NOTE}
-    return replace(proposal, note="" if note in obsolete else note)
+    return replace(proposal, note="" if note in obsolete or is_partly_by_hand(proposal) else note)
 
 
 def is_repo_gone(proposal: Proposal) -> bool:

@@ -29,9 +29,11 @@ from skilld.proposals.model import (
     CHANGED_NOTE,
     EDITED_NOTE,
     MOVED_TO,
+    PARTLY_BY_HAND_NOTE,
     GitStatus,
     Observation,
     is_only_written,
+    is_partly_by_hand,
     is_repo_gone,
     is_undecided,
     put_away_note,
@@ -240,12 +242,15 @@ def observe(address: Path, proposals: Sequence[Proposal]) -> list[Observation]:
 def _with_words_by_hand(
     proposal: Proposal, change: Change, found: Observation, there: Iterable[FileOnBranch]
 ) -> Observation:
-    """Return that the person wrote into the file what an open proposal says, if they did."""
+    """Return that somebody wrote into the file what an open proposal says, or some of it, if they did."""
     if found.seen is not GitStatus.NOTHING or proposal.state is not State.OPEN:
         return found
     for file in there:
-        if line := find_by_hand(proposal, change, file):
+        line, whole = find_by_hand(proposal, change, file)
+        if line and whole:
             return replace(found, seen=GitStatus.SAID, note=f"{file.relpath}:{line}{BY_HAND_NOTE}")
+        if line and (not proposal.note or is_partly_by_hand(proposal)):
+            return replace(found, note=f"{file.relpath}:{line}{PARTLY_BY_HAND_NOTE}")
     return found
 
 

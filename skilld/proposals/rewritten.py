@@ -69,28 +69,28 @@ _ADDING = {Op.INSERT_AFTER, Op.CREATE}
 _NO_RULE_OF_ITS_OWN = {Kind.CHANGE_STEP, Kind.REMOVE_STEP}
 
 
-def find_by_hand(proposal: Proposal, change: Change, file: FileOnBranch) -> int:
+def find_by_hand(proposal: Proposal, change: Change, file: FileOnBranch) -> tuple[int, bool]:
     """Return the number of a line in the file that a recent commit without a proposal wrote, and that says it; else 0.
 
-    All that the proposal adds must be said so. One that the person has decided on and wants open is left alone, as is
-    one that changes other lines.
+    Also whether such lines say all that the proposal adds, rather than some of several rules. One that the person has
+    decided on and wants open is left alone, as is one that changes other lines.
     """
     adds = all(one.op in _ADDING for one in proposal.operations) and not proposal.also
     rules = [] if proposal.batch_id.startswith(REMEDY_PREFIX) or proposal.decided_at else said_updates(proposal)
-    if not adds or not proposal.updates or not rules or any(one.kind in _NO_RULE_OF_ITS_OWN for one in rules):
-        return 0
+    if not adds or not proposal.updates or any(one.kind in _NO_RULE_OF_ITS_OWN for one in rules):
+        return 0, False
     # What was there before the proposal was compared with it when it was made.
-    commits = [one for one in file.commits if not (one.proposals or one.undoes)]
+    commits = [one for one in file.commits if not (one.proposals or one.undoes)] if rules else []
     new = {line for one in commits for line in one.signature[1]} - change.others
     lines = (file.text or b"").decode("utf-8", "replace").splitlines() if new else []
     if new.isdisjoint(map(str.strip, lines)):
-        return 0
+        return 0, False
     from skilld.classify.said_already import find_line  # rarely needed
 
     text = "\n".join(line for line in lines if line.strip() in new or line.startswith("#"))
-    found = [find_line(update, text) for update in rules]
-    first = (found[0] or "").strip().split("\n")[0]
-    return next((at for at, line in enumerate(lines, 1) if all(found) and first in line), 0)
+    found = [line.strip().split("\n")[0] for update in rules if (line := find_line(update, text))]
+    at = (number for number, line in enumerate(lines, 1) if found and found[0] in line and line.strip() in new)
+    return next(at, 0), len(found) == len(rules)
 
 
 def _words_of(lines: Iterable[str]) -> list[str]:

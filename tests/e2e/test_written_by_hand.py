@@ -26,7 +26,7 @@ def test_it_is_closed_and_comes_back_if_the_person_wants_it(
     assert skilld.run("proposals").stdout.startswith("No open proposals.")
     refused = skilld.run("accept", one.id)
     assert refused.returncode == 1
-    assert f"it is superseded: {file}:9, which you wrote since, says this" in refused.stderr
+    assert f"it is superseded: {file}:9, added since without skilld, says this" in refused.stderr
     assert f"To propose it nevertheless: skilld restore {one.id}" in refused.stderr
     assert f"skilld restore {one.id}" in skilld.run("show", one.id).stdout
     assert project.git("for-each-ref", "refs/heads/skilld/staging") == ""
@@ -67,6 +67,36 @@ def test_it_is_closed_although_the_branch_was_rebuilt_meanwhile(
     assert len(both) == 2, "the daemon has not read git yet"
     left = [shown["id"] for shown in InProcessProgram(home).json("proposals")]
     assert left == [two.id for two in both if two.id != one.id]
+
+
+def test_a_part_of_it_is_named_and_left_to_the_person(home: Path, tmp_path: Path, daemon: InProcessDaemon) -> None:
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    (one,) = propose_rule(home, project, daemon, "From now on, always hide the address of a customer.", RULE)
+    assert len(one.updates) == 2
+    project.commit("Sort imports", {"CLAUDE.md": f"{GUIDE}* Sort imports by name.\n"})
+    skilld = InProcessProgram(home)
+    note = "CLAUDE.md:9, added since without skilld, says a part of this"
+    assert note in skilld.run("show", one.id).stdout
+    assert f"{one.id} accepted: Always hide the address" in skilld.run("accept", "--all-repositories", "--yes").stdout
+    (accepted,) = skilld.json("proposals", "--state", "accepted")
+    assert (accepted["id"], accepted["note"]) == (one.id, "")
+    assert skilld.json("proposals") == [], "what is left of it is in the file"
+    text = (project.root / "CLAUDE.md").read_text()
+    assert (text.count("address"), text.count("imports")) == (1, 1)
+
+
+def test_of_the_persons_own_file_in_no_repository(home: Path, tmp_path: Path, daemon: InProcessDaemon) -> None:
+    own = home / ".claude/CLAUDE.md"
+    own.parent.mkdir(exist_ok=True)
+    own.write_text("# Me\n\n- Be brief.\n")
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    (one,) = propose_rule(home, project, daemon, "in all my projects: always sort the imports by name")
+    assert one.path == str(own)
+    own.write_text("# Me\n\n- Be brief.\n- Sort imports by name.\n")
+    skilld = InProcessProgram(home)
+    assert skilld.json("proposals") == []
+    (closed,) = skilld.json("proposals", "--state", "superseded")
+    assert closed["note"] == "CLAUDE.md:4, added since without skilld, says this"
 
 
 @pytest.mark.parametrize("committed", [True, False])
