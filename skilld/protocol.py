@@ -355,7 +355,7 @@ class BatchResult(Result):
     """The result of a batch, or its plan. `if_given_up` are the learnings if staging finally fails.
 
     `notes` are proposals not made because a file that the agent loads already says the same. `passed_over` sounded
-    lasting, but was not taken for a rule. `forgotten` are the IDs of learnings that were taken back, `let_go` all words
+    lasting, but was no rule. `forgotten` are the IDs of learnings that were taken back, `let_go` all words
     that take a rule back, which may have been said in a session that is read later.
     """
 

@@ -187,7 +187,7 @@ DOCUMENTS = (
     Document(
         ("learnings",),
         "Lasting things you said that are not in a file yet, each once; `said` has an ID for every time. "
-        "If `taken` is false, it only sounded lasting: `why_not` says why it was not taken for a rule.",
+        "If `taken` is false, it only sounded lasting: `why_not` says why it was not treated as a rule.",
         of_fields(
             Learning,
             text="string",

@@ -191,13 +191,13 @@ VERBS = {
     ),
     "revert": Verb(
         "decide.revert",
-        "take accepted proposals out again with a new commit",
+        "undo accepted proposals with a new commit",
         JSON,
         _IDS,
         _WHY,
         check="common.check_ids",
-        description=f"Take accepted proposals out again with a new commit. Each is {REPROPOSAL_CONDITION}. "
-        "To have one open again instead, as if you had not accepted it: u in skilld review.",
+        description=f"Undo accepted proposals with a new commit. Each is {REPROPOSAL_CONDITION}. "
+        "To reopen one instead, as if you had never accepted it: u in skilld review.",
     ),
     "restore": Verb(
         "decide.restore", "bring back rejected, dropped or stale proposals", JSON, _IDS, check="common.check_ids"

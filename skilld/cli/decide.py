@@ -44,7 +44,7 @@ def _without_rejected_part(store: Store, proposal: Proposal) -> tuple[list[Propo
     rest = rest_of_rejected(store, proposal)
     if not rest:
         return [proposal], _note_beside(store, proposal)
-    left = f"What you rejected of {proposal.id} stays rejected; to bring it back: skilld restore {proposal.id}"
+    left = f"The part of {proposal.id} that you rejected stays rejected; to bring it back: skilld restore {proposal.id}"
     return rest, left
 
 

@@ -87,12 +87,12 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
 
 
 def _passed_over() -> list[str]:
-    """Describe what was said lately and not taken for a rule: first what was said in the project here."""
+    """Describe what was said recently and not treated as a rule: first what was said in the project here."""
     here = common.current_folder()
     found = sorted(common.passed_over(), key=lambda one: not common.is_of_project(one, here))[:_MAX_PASSED_OVER]
     places = (f" in {one.project}" if one.project else "" for one in found)
     return [
-        f"said{place}, but not taken for a rule: “{one.quote}”: {one.why_kept}"
+        f"said{place}, but not treated as a rule: “{one.quote}”: {one.why_kept}"
         for one, place in zip(found, places, strict=True)
     ]
 

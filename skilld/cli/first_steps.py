@@ -58,7 +58,7 @@ def print_findings() -> None:
         console.say(f"  {'':12}  and {len(rows) - _MAX_FILES} more: skilld context")
     if not rows:
         none = "no CLAUDE.md, AGENTS.md or similar file is loaded in this folder"
-        unknown = "no agent is known here yet; to see what one loads: skilld context --agent NAME"
+        unknown = "no agent has been used here yet; to see what one loads: skilld context --agent NAME"
         console.say(f"  instructions  {none if used or idle else unknown}")
 
 
@@ -140,7 +140,7 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
     with closing(common.store_or_empty()) as store:
         new = [one for one in found if not store.transcripts.is_read(str(one.path), since)]
         waiting = store.batches.count_due(time.time())  # more than none if an earlier look-back was interrupted
-    rest = pluralize(waiting, "batch of messages waits", "batches of messages wait")
+    rest = pluralize(waiting, "batch of messages is waiting", "batches of messages are waiting")
     if not new and (process or not waiting):  # a service judges what waits
         done = f"read; {rest} to be judged" if waiting else "judged; to search them again: skilld mine"
         console.say(f"The last {last}: {files}, already {done}.")

@@ -139,14 +139,12 @@ def _describe_none(arguments: argparse.Namespace, *, nothing: bool) -> str:
 
 def _print_passed_over(missed: Sequence[Learning], limit: int) -> None:
     if missed:
-        console.say("Said lately, but not taken for a rule (to propose one: skilld learnings propose ID):")
+        console.say("Said recently, but not treated as a rule (to propose one: skilld learnings propose ID):")
     for one in missed[:limit]:
         said = f"\u201c{one.quote}\u201d{_place(one)}: {one.why_kept}"
         console.say(f"{console.paint(one.id, 'bold')}  {console.message(said)}")
     if len(missed) > limit:
-        console.say(
-            f"Of these {len(missed)}, the newest {limit} are shown. To see more: --project FOLDER, --search TEXT"
-        )
+        console.say(f"Showing the newest {limit} of {len(missed)}. To see others: --project FOLDER, --search TEXT")
 
 
 def _prune_command(repo: str) -> str:
@@ -239,7 +237,7 @@ def _matching_learnings(store: Store, arguments: argparse.Namespace) -> list[Lea
 
 
 def _matching_passed_over(arguments: argparse.Namespace) -> list[Learning]:
-    """Return what was said lately and not taken for a rule, as far as it was asked for."""
+    """Return what was said recently and not treated as a rule, as far as it was asked for."""
     found = [one for one in common.passed_over() if _is_wanted(one, arguments)]
     if arguments.search is None:
         return found

@@ -250,7 +250,7 @@ def print_proposal(
         console.line()
         _print_commands(commands)
     if commands and applicability.can_merge and not applicability.can_cherry_pick:
-        console.say("  git cherry-pick would conflict with other changes to the file; skilld accept does not", 2)
+        console.say("  git cherry-pick would conflict with other changes to the file; skilld accept will not", 2)
 
 
 def describe_quotes(quotes: Iterable[str]) -> Iterator[str]:
@@ -374,10 +374,10 @@ def _commands_after_decision(proposal: Proposal) -> Iterator[tuple[str, str]]:
         "accepted": {"revert": "undo it with a new commit"},
         "dropped": {"restore": back, "accept": "commit it to the branch you have checked out", "reject": discard},
         "rejected": {"restore": back, "accept": after_all},
-        "said": {"restore": "propose it, if that line does not say it"},
-        "stale": {"restore": f"{back}, made again for the present text", "accept": after_all},
+        "said": {"restore": "propose it anyway, if that line does not cover it"},
+        "stale": {"restore": f"{back}, regenerated for the current text", "accept": after_all},
         "reverted": {"accept": after_all},
-        "superseded": {"restore": "propose it, if that line does not say it"} if is_by_hand(proposal) else {},
+        "superseded": {"restore": "propose it anyway, if that line does not cover it"} if is_by_hand(proposal) else {},
     }
     for verb, does in ways.get(proposal.state.value, {}).items():
         yield f"skilld {verb} {proposal.id}", does

@@ -102,7 +102,7 @@ def _follow(engine: Engine, places: Places, arguments: argparse.Namespace, *, ne
         with Worker(engine.host.environment) as worker:
             code = _run_once(engine, worker, brief=brief, known=known if quiet else -1)
             if arguments.backfill and not brief and _count_turns(engine) == known > 0:
-                console.say("What was judged before is not judged again; to search it: skilld mine")
+                console.say("Sessions already judged are not judged again; to search them: skilld mine")
             return code
     loop.run()
     if loop.stopped_by != signal.SIGINT:
@@ -203,13 +203,13 @@ def _print_totals(engine: Engine, done: int, failed: int) -> None:
     waiting = engine.store.batches.counts()["pending"]
     why = spent_limit(engine.store.usage.on(local_day(time.time())), engine.settings.budget)
     if waiting and why:
-        batches = pluralize(waiting, "batch waits", "batches wait")
-        console.say(f"Today's budget is spent ({why}), so {batches} until tomorrow. To see it: skilld cost")
+        must = f"{pluralize(waiting, 'batch', 'batches')} must wait until tomorrow"
+        console.say(f"Today's budget is spent ({why}), so {must}. To see what was spent: skilld cost")
     if unfinished := engine.store.transcripts.turn_outcomes()["waiting"]:
         batch = engine.settings.batch
         most, idle = pluralize(batch.turns, "message"), pluralize(batch.idle_minutes, "minute")
-        wait = pluralize(unfinished, "message that may be lasting waits", "messages that may be lasting wait")
-        console.say(f"{wait}: a session is judged once it has {most}, ends, or is idle for {idle}.")
+        held = pluralize(unfinished, "possible instruction is waiting", "possible instructions are waiting")
+        console.say(f"{held}: a session is judged once it has {most}, ends, or is idle for {idle}.")
     if count:
         console.say("To review: skilld review")
     if learnings:
@@ -311,9 +311,12 @@ def _describe_news(proposal: Proposal) -> tuple[str, str]:
 
     state, name = proposal.state, console.plain(proposal.skill)
     if state in UNWANTED_STATES:
-        return f"Said again for {name} after you {state.value} it", f"To bring it back: skilld {UNDO_VERBS[state]}"
+        return (
+            f"You said this again for {name} after you {state.value} it",
+            f"To bring it back: skilld {UNDO_VERBS[state]}",
+        )
     if any(flag.startswith(TAKEN_BACK_PREFIX) for flag in proposal.flags):
-        return f"Perhaps taken back for {name}", "To decide on it: skilld review"
+        return f"You may have taken this back for {name}", "To decide on it: skilld review"
     if proposal.landed:
         return f"Applied to {name}", "To undo it: skilld revert"
     removes = bool(proposal.operations) and all(one.op is Op.DELETE for one in proposal.operations)
@@ -406,7 +409,7 @@ def _print_agents(engine: Engine) -> None:
 def _print_backfill_hint(model: str, *, follows: bool) -> None:
     offline = "" if model == "offline" else "SKILLD_MODEL=offline "
     console.line()
-    console.say("From now on, skilld learns from what you say; what you said before, also in an open session, is not.")
+    console.say("skilld learns only from what you say from now on, even in sessions that are already open.")
     console.say("To see what it would have learned from the last 7 days, without a model:")
     first = "   (stop this process first with Ctrl-C)" if follows else ""
     console.say(f"  {offline}{common.command_name()} run --once --backfill 7{first}")

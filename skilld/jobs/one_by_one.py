@@ -41,7 +41,7 @@ def why_one_by_one(store: Store, proposal: Proposal) -> str:
     if why := why_left_open(store, proposal):
         return why
     doubt = next(_doubts(proposal), "")
-    end = f"To accept it nevertheless: skilld accept {proposal.id}"
+    end = f"To accept it anyway: skilld accept {proposal.id}"
     return f"{proposal.id} was left open: {join_sentences([doubt, end]).removesuffix('.')}" if doubt else ""
 
 

@@ -90,7 +90,7 @@ def accept_edited(store: Store, proposal: Proposal, text: str, opened: str = "")
     if text == after.decode("utf-8", "replace"):
         return decide(store, proposal, accepting())
     if line_diff.signature(before, text.encode("utf-8", "replace")) == ((), ()):
-        raise SkilldError(f"{proposal.id} was not accepted", "nothing of it is left in your text; it stays open")
+        raise SkilldError(f"{proposal.id} was not accepted", "your text contains nothing from it; it stays open")
     narrowed = narrow.narrow_to_text(proposal, before, after, text.encode("utf-8", "replace"))
     changed = _renamed(store, replace(with_text(narrowed, before, text), note=EDITED_NOTE), text)
     refuse_secrets(f"{proposal.id} was not accepted", changed.operations, proposal.path)

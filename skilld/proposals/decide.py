@@ -240,7 +240,7 @@ def _describe_outcome(proposal: Proposal, after: State, landed: DecisionCommit |
         return f"Written to {proposal.path}, not committed. {back}"
     if landed is None:
         left = f", but still {proposal.note.partition(PUT_AWAY)[2]}" if is_put_away(proposal) else ""
-        return f"Not in {proposal.path} any more{left}. {back}"
+        return f"No longer in {proposal.path}{left}. {back}"
     if landed.method is CommitMethod.NOTHING:
         says = "already says" if after is State.ACCEPTED else "no longer says"
         return f"No commit was needed: {proposal.relpath} {says} this. {back}"
@@ -266,7 +266,7 @@ def _describe_superproject(repo: Repo) -> str:
         return ""
     part = repo.toplevel.relative_to(above).as_posix()
     command = shell_command(["git", "-C", str(above), "commit", "-m", f"Update {part}", "--", part])
-    return f"\nThe repository around this submodule has it once you record that: {command}"
+    return f"\nTo record it in the repository that contains this submodule: {command}"
 
 
 def _describe_place(proposal: Proposal) -> str:
@@ -281,7 +281,7 @@ def _describe_place(proposal: Proposal) -> str:
 def _describe_private(proposal: Proposal, after: State, landed: DecisionCommit) -> str:
     """Return what was done to a file that git does not track for the person, and where its history is."""
     top, path = top_folder(proposal), Path(proposal.path)
-    done = "Written to" if after is State.ACCEPTED else "Taken out of" if path.exists() else "Removed the new file"
+    done = "Written to" if after is State.ACCEPTED else "Removed from" if path.exists() else "Removed the new file"
     commit = f"commit {landed.commit[:10]} in the repository that skilld keeps for {top}"
     return f"{done} {path} ({commit}; to see it: skilld git --root {shell_quoted(top)} log)"
 

@@ -1,4 +1,4 @@
-"""Remembers for two weeks what sounded lasting and was not taken for a rule: redacted quotes, as of learnings."""
+"""Remembers for two weeks what sounded lasting and was not treated as a rule: redacted quotes, as of learnings."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def passed_over_id(turn: str, quote: str) -> str:
 
 def explained(found: Sequence[Learning]) -> list[Learning]:
     """Return what was passed over, each with the reason why it is not proposed."""
-    return [replace(one, why_kept=f"it was not taken for a rule ({one.why_kept})") for one in found]
+    return [replace(one, why_kept=f"it was not treated as a rule ({one.why_kept})") for one in found]
 
 
 def first_few(found: Sequence[Learning]) -> tuple[list[Learning], str]:
     """Return the newest of what was passed over, explained, and a sentence on the others; most of it is no rule."""
     more = len(found[_MAX_SHOWN:])
-    others = f"Not shown: {more} more that were not taken for a rule. List them: skilld learnings" if more else ""
+    others = f"Not shown: {more} more that were not treated as rules. List them: skilld learnings" if more else ""
     return explained(found[:_MAX_SHOWN]), others
 
 

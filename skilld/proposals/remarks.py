@@ -62,7 +62,7 @@ def staging_use(store: Store, repo: str) -> str:
     common = store.meta.get(COMMON_GIT_DIRS, {}).get(repo) or (git if git.is_dir() else repo)
     with suppress(SkilldError, OSError):
         if repo and (held := staging_holder(Path(common))):
-            return f"{STAGING_BRANCH} is {held}; what you change there counts once you switch to another branch"
+            return f"{STAGING_BRANCH} is {held}; changes you make there take effect once you switch to another branch"
     return ""
 
 
@@ -175,7 +175,7 @@ def why_left_open(store: Store, proposal: Proposal) -> str:
     if not harms:
         return ""
     more = f" ({len(harms) - 1} more: skilld show {proposal.id})" if harms[1:] else ""
-    flag, end = f"{harms[0][0].lower()}{harms[0][1:]}{more}", f"To accept it nevertheless: skilld accept {proposal.id}"
+    flag, end = f"{harms[0][0].lower()}{harms[0][1:]}{more}", f"To accept it anyway: skilld accept {proposal.id}"
     return f"{proposal.id} was left open: {join_sentences([flag, end]).removesuffix('.')}"
 
 
@@ -311,9 +311,12 @@ def refusal_and_remedy(store: Store, proposal: Proposal, verb: str, states: Cont
         rest = "" if new else open_remainder_id(store, proposal)
         return cause, f"To reject the rest: skilld reject {rest}" if rest else f"To undo it: skilld revert {now.id}"
     if now.state is State.SAID and verb != "restore":
-        return f"{cause} already: {now.note}", f"If that line does not say it, propose it: skilld restore {now.id}"
+        return (
+            f"{cause} already: {now.note}",
+            f"If that line does not cover it, propose it anyway: skilld restore {now.id}",
+        )
     if is_by_hand(now):
-        return f"{cause}: {now.note}", f"To propose it nevertheless: skilld restore {now.id}"
+        return f"{cause}: {now.note}", f"To propose it anyway: skilld restore {now.id}"
     if now.state is State.OPEN and verb == "revert":
         return cause, f"To discard it: skilld reject {now.id}"
     return cause, f"skilld {verb if new.state in states else 'show'} {new.id}" if new else ""
@@ -429,7 +432,7 @@ def describe_decision_time(proposal: Proposal, now: float) -> str:
 def describe_removal(store: Store, proposal: Proposal) -> str:
     """Return which proposal that the person accepted took a reverted one out; empty if none did."""
     remover = store.proposals.removed_by(proposal.id) if proposal.state is State.REVERTED else ""
-    return f"you accepted {remover}, which took it out; to undo that: skilld revert {remover}" if remover else ""
+    return f"you accepted {remover}, which removed it; to undo that: skilld revert {remover}" if remover else ""
 
 
 def describe_doubt(store: Store, proposal: Proposal) -> str:

@@ -77,7 +77,7 @@ class ReviewContext:
     redaction_key: Path
     targets: Collection[TargetKind] = tuple(TargetKind)
     first_step: str = ""  # how to begin, if skilld has never run
-    passed_over: Callable[[], Sequence[Learning]] = list  # reads what was said lately and not taken for a rule
+    passed_over: Callable[[], Sequence[Learning]] = list  # reads what was said recently and not treated as a rule
 
 
 @value_class
@@ -335,7 +335,7 @@ class ReviewSession:
                 return report
 
     def waiting_learnings(self) -> list[list[Learning]]:
-        """Return the learnings by ask, the newest first; then a few things said lately and not taken for a rule."""
+        """Return the learnings by ask, the newest first; then a few things said recently and not treated as a rule."""
         with self._store() as store:
             asks = current_asks(store, store.learnings.said())
         missed, self.not_shown = first_few(self._context.passed_over())

@@ -184,7 +184,7 @@ def test_what_may_do_harm_is_accepted_one_by_one(
     for name in harmful:
         shown = program.run("show", name).stdout
         assert f"  ! {harmful[name]['flags'][0]}\n" in shown
-        assert f"To accept it nevertheless: skilld accept {name}\n" in output
+        assert f"To accept it anyway: skilld accept {name}\n" in output
         assert inside.run("accept", name).returncode == 0
     assert "no-verify" in (project.root / "CLAUDE.md").read_text()
 
@@ -217,7 +217,7 @@ def test_of_a_proposal_only_the_parts_that_may_do_harm_stay_open(
     assert said.startswith(f"{whole.id} accepted: Never push on a Friday. Always sign the tags with the release key.\n")
     (rest,) = program.json("proposals")
     assert f"\n{rest['id']} is open: Always commit with --no-verify.\n{rest['id']} was left open: it skips" in said
-    assert said.endswith(f": --no-verify. To accept it nevertheless: skilld accept {rest['id']}\n")
+    assert said.endswith(f": --no-verify. To accept it anyway: skilld accept {rest['id']}\n")
     text = (project.root / "CLAUDE.md").read_text()
     assert ("Friday" in text, "sign the tags" in text, "no-verify" in text) == (True, True, False)
     assert f"\n{rest['id']} " not in inside.run("accept", "--all").stdout

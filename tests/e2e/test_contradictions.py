@@ -324,7 +324,7 @@ def test_words_taken_back_later_mark_the_open_proposal(home: Path, project: Proj
     assert say(LASTING) == []
     assert say("Don't forget the ticket number!", "forget it", "drop the ticket table") == []
     (flag,) = say("Forget what I said about the ticket number.", used=False)
-    assert "Perhaps taken back for release-notes (" in heard[-1]
+    assert "You may have taken this back for release-notes (" in heard[-1]
     assert flag == "you may have taken this back since: \u201cForget what I said about the ticket number.\u201d"
     (one,) = program.json("proposals")
     assert f"  ! {flag}\n" in program.run("show", one["id"]).stdout

@@ -29,7 +29,7 @@ def test_what_was_rejected_of_a_proposal_is_not_accepted_by_its_id(world: Taught
     assert f"skilld restore {world.two}" in shown
     assert f"skilld accept {world.two}" not in shown
     told = does(world, "accept", world.two)
-    stays = f"What you rejected of {world.two} stays rejected; to bring it back: skilld restore {world.two}\n"
+    stays = f"The part of {world.two} that you rejected stays rejected; to bring it back: skilld restore {world.two}\n"
     assert told.startswith(f"{stays}{rest} accepted: ")
     assert (FIRST in world.skill, SECOND in world.skill) == (False, True)
     assert does(world, "accept", world.two) == f"{stays}{rest} was already accepted.\n"

@@ -198,7 +198,7 @@ def test_a_spent_budget_stops_the_calls_until_raised(home: Path, project: Projec
         program.run("run", "--once")
         _session(home, project)
         said = " ".join(program.run("run", "--once").stdout.split())
-        assert "Today's budget is spent (1 of 1 model calls used), so 1 batch waits until tomorrow." in said
+        assert "Today's budget is spent (1 of 1 model calls used), so 1 batch must wait until tomorrow." in said
         assert len(model.bodies) == 1
         report = " ".join(program.run("report").stdout.split())
         assert "5 messages are not judged yet (why: skilld doctor)." in report

@@ -120,7 +120,7 @@ def test_undo_in_the_review_opens_it_for_its_own_file(daemon: InProcessDaemon, h
 
 
 @pytest.mark.parametrize(
-    ("before", "done"), [("", "Removed the new file"), ("# Mine\n\n- Be brief.\n", "Taken out of")]
+    ("before", "done"), [("", "Removed the new file"), ("# Mine\n\n- Be brief.\n", "Removed from")]
 )
 def test_revert_by_either_id_says_which_file_was_changed_back(
     daemon: InProcessDaemon, home: Path, tmp_path: Path, before: str, done: str

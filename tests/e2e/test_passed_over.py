@@ -1,4 +1,4 @@
-"""`learnings` and `doctor` name what sounded lasting and was not taken for a rule."""
+"""`learnings` and `doctor` name what sounded lasting and was not treated as a rule."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def test_search_and_project_cover_it(home: Path, project: Project, program: Prog
     program.run("run", "--once")
     quote = "“never display tokens again”"
     found = program.run("learnings", "--search", "token").stdout
-    assert found.startswith("There are no learnings about this.\nSaid lately, but not taken for a rule")
+    assert found.startswith("There are no learnings about this.\nSaid recently, but not treated as a rule")
     assert (quote in found, "raw id" in found) == (True, False)
     assert [one["quote"] for one in program.json("learnings", "--search", "token")] == ["never display tokens again"]
     assert len(program.json("learnings", "--search", "NEVER")) == 2, "a function word, which no index has"
     assert program.run("learnings", "--search", "nosuch").stdout == "No learnings match.\n"
     here = program.run("learnings", "--project", str(project.root)).stdout
-    assert here.startswith("There are no learnings in this project.\nSaid lately")
+    assert here.startswith("There are no learnings in this project.\nSaid recently")
     assert quote in here
     assert program.run("learnings", "--project", str(home)).stdout == "No learnings match.\n"
     mistyped = program.run("learnings", "--project", str(project.root / "scr"))
@@ -72,7 +72,7 @@ def test_the_newest_twenty_are_shown_and_the_rest_on_request(home: Path, program
         store.meta.set(PASSED_OVER, [asdict(kept) for kept in (*others, one)])
     shown = program.run("learnings").stdout
     assert (shown.count("unsure"), "never push it" in shown) == (20, False)
-    assert "Of these 21, the newest 20 are shown. To see more: --project FOLDER, --search TEXT" in shown
+    assert "Showing the newest 20 of 21. To see others: --project FOLDER, --search TEXT" in shown
     assert len(program.json("learnings")) == 21
     for narrowed in (("--project", "/shop"), ("--search", "push")):
         shown = program.run("learnings", *narrowed).stdout
@@ -104,7 +104,7 @@ def test_doctor_names_it_also_right_after_a_proposal(home: Path, project: Projec
     [token, _raw] = program.json("learnings")
     program.run("learnings", "propose", token["id"])
     unknown = "the offline judge does not know this wording"
-    why = f"but not taken for a rule: “never show the raw id again”: {unknown}"
+    why = f"but not treated as a rule: “never show the raw id again”: {unknown}"
     assert program.json("doctor")["why_nothing"] == [f"said in {project.root}, {why}"]
     told = " ".join(program.run("doctor").stdout.split())
     assert f"Why nothing more was proposed said in {project.root}, {why}" in told
@@ -122,10 +122,10 @@ def test_doctor_begins_with_what_was_said_in_the_project_here(home: Path, projec
     with closing(Store.open(home / ".local/state/skilld/skilld.db")) as store:
         store.meta.set(PASSED_OVER, [asdict(one) for one in (newest, *others, here)])
     told = run_in_process(["doctor"], project.root, program.environment).stdout
-    first, second, third = [line.strip() for line in told.splitlines() if "not taken for a rule" in line]
-    assert first == f"said in {project.root}/src, but not taken for a rule: “never do d0”: unsure"
-    assert second == "said in ~/c, but not taken for a rule: “never do c0”: unsure"
-    assert third == "said in ~/a, but not taken for a rule: “never do a0”: unsure"
+    first, second, third = [line.strip() for line in told.splitlines() if "not treated as a rule" in line]
+    assert first == f"said in {project.root}/src, but not treated as a rule: “never do d0”: unsure"
+    assert second == "said in ~/c, but not treated as a rule: “never do c0”: unsure"
+    assert third == "said in ~/a, but not treated as a rule: “never do a0”: unsure"
     assert "“never do c0” in ~/c: unsure" in program.run("learnings").stdout
 
 
@@ -134,7 +134,7 @@ def test_review_lists_it_below_the_learnings(home: Path, project: Project, progr
     Session(home, project).type("never show the raw id again", "never display the token again", *CHATTER[:3])
     program.run("run", "--once")
     said = program.run("review", "--plain", typed="4\nf\ny\np\nq\n").stdout
-    assert "learning: Never display the token.\n  not proposed: it was not taken for a rule (it seems to" in said
+    assert "learning: Never display the token.\n  not proposed: it was not treated as a rule (it seems to" in said
     assert "Forgotten." in said
     assert "Never show the raw id." in said
     assert program.json("learnings") == []
@@ -152,7 +152,7 @@ def test_review_lists_a_few_and_says_where_the_rest_are(home: Path, program: Pro
     ]
     with closing(Store.open(home / ".local/state/skilld/skilld.db")) as store:
         store.meta.set(PASSED_OVER, [asdict(one) for one in kept])
-    rest = "Not shown: 4 more that were not taken for a rule. List them: skilld learnings"
+    rest = "Not shown: 4 more that were not treated as rules. List them: skilld learnings"
     said = program.run("review", "--plain", typed="4\n" + "s\n" * 5 + "q\n").stdout
     assert (said.count("learning: Never do"), rest in said) == (5, True)
     with closing(Store.open(home / ".local/state/skilld/skilld.db")) as store:
@@ -167,7 +167,7 @@ def test_show_knows_what_was_passed_over(home: Path, project: Project, program: 
     [missed] = program.json("learnings")
     shown = program.run("show", missed["id"]).stdout
     assert "you: “never show the raw id again”" in shown
-    assert "not proposed: it was not taken for a rule (" in shown
+    assert "not proposed: it was not treated as a rule (" in shown
     assert shown.endswith(
         f"To propose it: skilld learnings propose {missed['id']} [--to PATH]\n"
         f"To delete it: skilld learnings --forget {missed['id']}\n"

@@ -63,7 +63,7 @@ def test_an_accepted_line_is_proposed_for_removal(
     assert skilld.run("accept", gone.id).returncode == 0
     assert (project.root / "CLAUDE.md").read_text() == GUIDE
     shown = skilld.run("show", one.id).stdout
-    assert f"note: you accepted {gone.id}, which took it out; to undo that: skilld revert {gone.id}\n" in shown
+    assert f"note: you accepted {gone.id}, which removed it; to undo that: skilld revert {gone.id}\n" in shown
     assert "plain git" not in shown + skilld.run("review", "--plain", typed="q\n").stdout
     assert skilld.run("revert", gone.id).returncode == 0
     assert LINE in (project.root / "CLAUDE.md").read_text()

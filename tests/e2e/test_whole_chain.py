@@ -68,7 +68,7 @@ def test_statements_before_the_first_start_wait_for_a_backfill(home: Path, proje
     assert "Judged 0 batches" in program.run("run", "--once").stdout
     assert program.json("status")["agents"]["claude-code"]["turns"] == 0
     assert "1 open proposal" in (first := program.run("run", "--once", "--backfill", "7").stdout)
-    hint = "What was judged before is not judged again; to search it: skilld mine"
+    hint = "Sessions already judged are not judged again; to search them: skilld mine"
     assert hint not in first
     assert hint in program.run("run", "--once", "--backfill", "7").stdout
     assert len(_open_proposals(program)) == 1
@@ -82,7 +82,7 @@ def test_run_once_from_cron_prints_only_what_is_new(home: Path, project: Project
     session.type("Write the release notes for 2.4.0", LASTING)
     said = program.run("run", "--once").stdout
     assert "Judged 0 batches." in said
-    waits = "1 message that may be lasting waits: a session is judged once it has 5 messages, ends, or is idle for 10"
+    waits = "1 possible instruction is waiting: a session is judged once it has 5 messages, ends, or is idle for 10"
     assert waits in said
     assert "Judge        offline" not in said
     assert program.run("run", "--once").stdout == "", "still waiting"

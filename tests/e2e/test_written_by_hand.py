@@ -27,7 +27,7 @@ def test_it_is_closed_and_comes_back_if_the_person_wants_it(
     refused = skilld.run("accept", one.id)
     assert refused.returncode == 1
     assert f"it is superseded: {file}:9, added since without skilld, says this" in refused.stderr
-    assert f"To propose it nevertheless: skilld restore {one.id}" in refused.stderr
+    assert f"To propose it anyway: skilld restore {one.id}" in refused.stderr
     assert f"skilld restore {one.id}" in skilld.run("show", one.id).stdout
     assert project.git("for-each-ref", "refs/heads/skilld/staging") == ""
     assert skilld.run("restore", one.id).returncode == 0

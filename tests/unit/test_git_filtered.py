@@ -160,7 +160,7 @@ def test_a_commit_in_a_submodule_comes_with_how_to_record_it(tmp_path: Path, fol
     assert repo.superproject == person.root
     said = _describe_superproject(repo)
     command = f"git -C {person.root} commit -m 'Update libs/part' -- libs/part"
-    assert said == f"\nThe repository around this submodule has it once you record that: {command}"
+    assert said == f"\nTo record it in the repository that contains this submodule: {command}"
     inside = replace(person, root=person.root / "libs/part")
     inside.commit("more", {"a": "b"})
     subprocess.run(shlex.split(command), check=True, capture_output=True)

@@ -52,7 +52,7 @@ def test_a_batch_leaves_what_nobody_named(store: Store, fields: dict[str, Any], 
     if why:
         assert told.startswith(f"{one.id} was left open: {why}")
         assert "\u2026." not in told
-        assert told.endswith(f" To accept it nevertheless: skilld accept {one.id}")
+        assert told.endswith(f" To accept it anyway: skilld accept {one.id}")
 
 
 @pytest.mark.parametrize(

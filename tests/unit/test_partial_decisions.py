@@ -103,7 +103,7 @@ def test_an_edit_that_leaves_nothing_to_accept_keeps_it_open(store: Store, made:
     nothing = "\n".join(line for line in _proposal_text(made).splitlines() if line not in {*LINES, "## Preferences"})
     with pytest.raises(SkilldError) as error:
         accept_edited(store, made, nothing + "\n")
-    assert str(error.value) == f"{made.id} was not accepted: nothing of it is left in your text; it stays open"
+    assert str(error.value) == f"{made.id} was not accepted: your text contains nothing from it; it stays open"
     assert read_versions(get_proposal(store, made.id)) == read_versions(made)
     assert get_proposal(store, made.id).state is State.OPEN
 

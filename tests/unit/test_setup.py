@@ -201,13 +201,16 @@ def test_a_look_back_that_was_interrupted_continues(
         store.batches.postpone("b3", 4e9, "the judge is away")
     assert _setup(monkeypatch, given="offline --service no --look-back 7") == Exit.OK
     output = " ".join(capsys.readouterr().out.split())
-    assert "The last 7 days: 1 session file; 1,197 batches of messages wait to be judged. Judging them now" in output
+    assert (
+        "The last 7 days: 1 session file; 1,197 batches of messages are waiting to be judged. Judging them now"
+        in output
+    )
     assert manager.requests == ["go on"], "nothing has to be read again"
     manager.running = True
     monkeypatch.setattr(common, "daemon_pid", lambda: "7")
     assert _setup(monkeypatch, given="offline --service no --look-back 7") == Exit.OK
     output = " ".join(capsys.readouterr().out.split())
-    assert "1 session file, already read; 1,197 batches of messages wait to be judged." in output
+    assert "1 session file, already read; 1,197 batches of messages are waiting to be judged." in output
     assert manager.requests == ["go on"], "the service judges them"
 
 
@@ -308,7 +311,7 @@ def test_setup_says_that_no_agent_is_known(
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("PATH", str(tmp_path))
     print_findings()
-    assert "instructions  no agent is known here yet" in capsys.readouterr().out
+    assert "instructions  no agent has been used here yet" in capsys.readouterr().out
 
 
 def test_only_who_may_answer_beforehand_is_told_to(

@@ -238,7 +238,7 @@ def test_the_same_is_not_proposed_again_while_it_is_committed_on_another_branch(
 
 def test_a_written_proposal_is_taken_out_of_the_file_again(written: ProposalLife) -> None:
     written.person.write(SKILL, written.person.skill.read_text() + "My own.\n")
-    assert written.revert().lines[1] == f"Not in {written.person.skill} any more. To undo it: skilld accept p1"
+    assert written.revert().lines[1] == f"No longer in {written.person.skill}. To undo it: skilld accept p1"
     assert written.person.skill.read_text() == f"{TEXT}My own.\n"
     assert written.observe() == ("reverted", "")
     written.person.git("checkout", SKILL)
@@ -274,7 +274,7 @@ def test_undo_takes_a_written_proposal_out_of_the_file_and_opens_it(written: Pro
 def test_taking_out_what_is_in_a_stash_says_so(written: ProposalLife) -> None:
     stash(written.person)
     written.observe()
-    assert written.revert().lines[1].startswith(f"Not in {written.person.skill} any more, but still in a stash.")
+    assert written.revert().lines[1].startswith(f"No longer in {written.person.skill}, but still in a stash.")
     assert written.observe() == ("reverted", "")
     written.person.git("stash", "pop")
     written.person.commit("after all")
