@@ -256,7 +256,7 @@ def test_the_person_can_edit_the_cases_before_accepting(person: Person) -> None:
     program = InProcessProgram(person.home, {"EDITOR": f"{sys.executable} {editor}"})
     for number in (1, 2):
         (made,) = [proposal for proposal in program.json("proposals") if proposal["target"]["kind"] == "evals"]
-        result = program.run("review", made["id"], "--plain", typed="e\n")
+        result = program.run("review", made["id"], "--plain", typed="e\ny\n")
         assert (result.returncode, result.stderr) == (0, "")
         prompts = [one["prompt"] for one in json.loads(person.beside.read_text())["evals"]]
         assert prompts == ["Write the release notes for 9"] * number
