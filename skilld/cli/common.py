@@ -189,7 +189,6 @@ def past_transcripts(since: float) -> list[Transcript]:
 def passed_over() -> list[Learning]:
     """Return what sounded lasting lately and the offline judge took for no rule; nothing if a model judges."""
     from skilld.classify.backends import OFFLINE
-    from skilld.jobs.asks import without_proposed
     from skilld.pipeline.documents import session_opt_out
     from skilld.proposals.passed_over import load_passed_over
     from skilld.settings import choose_back_end
@@ -197,8 +196,11 @@ def passed_over() -> list[Learning]:
     with suppress(SkilldError, OSError):  # other checks tell of it
         if choose_back_end(settings(), os.environ, in_job=False).spec.model == OFFLINE:
             store = store_or_empty()
-            found = without_proposed(store, load_passed_over(store, time.time()))
-            return [one for one in found if not session_opt_out(one.project)]
+            found = [one for one in load_passed_over(store, time.time()) if not session_opt_out(one.project)]
+            if found:
+                from skilld.jobs.asks import without_proposed  # loads the tables of the classifier
+
+                return without_proposed(store, found)
     return []
 
 
