@@ -14,7 +14,7 @@ from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, is_gone, rejecting, reverting
 from skilld.proposals.poll import refresh
-from skilld.proposals.remarks import UNDO_VERBS, open_remainder_id, refusal_and_remedy, rest_of_rejected, successor
+from skilld.proposals.remarks import open_remainder_id, refusal_and_remedy, rest_of_rejected, successor
 from skilld.store import Store
 from skilld.text import pluralize
 from skilld.types import Proposal, State
@@ -139,7 +139,7 @@ def _find_parts(store: Store, arguments: argparse.Namespace, flag: str) -> tuple
     if proposal.state is not State.OPEN:
         name = open_remainder_id(store, proposal)
         cause, remedy = refusal_and_remedy(store, proposal, arguments.command, (State.OPEN,))
-        raise SkilldError(title, cause, f"skilld show {name}" if name else remedy or _way_back(proposal))
+        raise SkilldError(title, cause, f"skilld show {name}" if name else remedy)
     number = len(list_parts(proposal))
     if arguments.part and (not number or number == 1 < len(proposal.updates)):
         remedy = f"To {arguments.command} all of it: skilld {arguments.command} {proposal.id}"
@@ -147,19 +147,6 @@ def _find_parts(store: Store, arguments: argparse.Namespace, flag: str) -> tuple
     if max(arguments.part, default=0) > number:
         raise UsageError("No such part", f"{proposal.id} has {pluralize(number, 'part')}", f"skilld show {proposal.id}")
     return proposal, {part - 1 for part in arguments.part}
-
-
-def _way_back(proposal: Proposal) -> str:
-    """Return how to take back the decision on a proposal; empty if that is impossible."""
-    does = {
-        State.ACCEPTED: "To take it out",
-        State.REVERTED: "To accept all of it again",
-        State.REJECTED: "To open it again",
-        State.DROPPED: "To open it again",
-    }
-    return (
-        f"{does[proposal.state]}: skilld {UNDO_VERBS[proposal.state]} {proposal.id}" if proposal.state in does else ""
-    )
 
 
 def reject(arguments: argparse.Namespace) -> int:

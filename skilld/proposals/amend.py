@@ -186,10 +186,7 @@ def restore(store: Store, proposal: Proposal) -> DecisionReport:
         raise SkilldError(title, "its words were forgotten, as you asked", "Say it again in a session.")
     by_hand = f"To see its text and add it by hand: skilld show {proposal.id}"
     if proposal.state not in {State.REJECTED, State.DROPPED, State.STALE} and not is_by_hand(proposal):
-        cause, remedy = refusal_and_remedy(store, proposal, "restore", (State.REJECTED, State.DROPPED))
-        if proposal.state is State.REVERTED:
-            remedy = f"To accept it after all: skilld accept {proposal.id}"
-        raise SkilldError(title, cause, remedy)
+        raise SkilldError(title, *refusal_and_remedy(store, proposal, "restore", (State.REJECTED, State.DROPPED)))
     require_repo(proposal, State.OPEN)
     try:
         if proposal.state is State.REJECTED:

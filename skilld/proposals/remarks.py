@@ -292,6 +292,20 @@ def describe_remainder(store: Store, proposal: Proposal) -> str:
     return f"the rest of it is still open as {name}" if name else ""
 
 
+# What to type instead of a verb that cannot decide on a proposal in a state.
+_BRING_BACK = "To bring it back: skilld restore"
+_WAYS_ON = {
+    (State.OPEN, "revert"): "To discard it: skilld reject",
+    (State.DROPPED, "revert"): "To reject it now: skilld reject",
+    (State.STALE, "revert"): _BRING_BACK,
+    (State.ACCEPTED, "accept"): "To take it out: skilld revert",
+    (State.REVERTED, "accept"): "To accept it after all: skilld accept",
+    (State.REVERTED, "restore"): "To accept it after all: skilld accept",
+    **{(state, "accept"): _BRING_BACK for state in (State.DROPPED, State.STALE, State.REJECTED)},
+    **{(state, "reject"): _BRING_BACK for state in (State.DROPPED, State.STALE, State.REJECTED)},
+}
+
+
 def refusal_and_remedy(store: Store, proposal: Proposal, verb: str, states: Container[State]) -> tuple[str, str]:
     """Return why a verb for some `states` cannot decide on a proposal, and what to type instead."""
     from skilld.proposals.model import is_by_hand  # as in hours_left
@@ -305,8 +319,6 @@ def refusal_and_remedy(store: Store, proposal: Proposal, verb: str, states: Cont
     old = predecessor(store, proposal) if verb == "accept" and proposal.state in UNWANTED_STATES else None
     if old is not None:
         return cause, f"To accept it for {old.skill}: skilld accept {old.id}"
-    if now.state is State.STALE and verb not in {"restore", "reject"}:
-        return cause, f"To bring it back: skilld restore {now.id}"
     if now.state is State.ACCEPTED and verb != "revert" and (new or verb == "reject"):
         rest = "" if new else open_remainder_id(store, proposal)
         return cause, f"To reject the rest: skilld reject {rest}" if rest else f"To undo it: skilld revert {now.id}"
@@ -317,8 +329,8 @@ def refusal_and_remedy(store: Store, proposal: Proposal, verb: str, states: Cont
         )
     if is_by_hand(now):
         return f"{cause}: {now.note}", f"To propose it anyway: skilld restore {now.id}"
-    if now.state is State.OPEN and verb == "revert":
-        return cause, f"To discard it: skilld reject {now.id}"
+    if way := _WAYS_ON.get((now.state, verb)):
+        return cause, f"{way} {now.id}"
     return cause, f"skilld {verb if new.state in states else 'show'} {new.id}" if new else ""
 
 

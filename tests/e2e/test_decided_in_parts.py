@@ -83,8 +83,8 @@ def test_where_accepting_is_refused_show_offers_what_works(world: TaughtProject)
     ("verbs", "state", "then"),
     [
         (["accept"], "accepted", "To take it out: skilld revert {}"),
-        (["accept", "revert"], "reverted", "To accept all of it again: skilld accept {}"),
-        (["reject"], "rejected", "To open it again: skilld restore {}"),
+        (["accept", "revert"], "reverted", "To accept it after all: skilld accept {}"),
+        (["reject"], "rejected", "To bring it back: skilld restore {}"),
     ],
 )
 def test_a_part_of_what_is_decided_is_refused_with_a_next_step(
@@ -96,3 +96,13 @@ def test_a_part_of_what_is_decided_is_refused_with_a_next_step(
     assert refused.returncode == 1
     cause = f"skilld: Cannot accept part of {world.two}: it is {state}\n"
     assert refused.stderr == f"{cause}  {then.format(world.two)}\n"
+
+
+def test_a_part_of_what_was_dropped_is_refused_with_a_next_step(world: TaughtProject) -> None:
+    world.project.git("branch", "--delete", "--force", "skilld/staging")
+    for given, then in (
+        (("accept", world.two, "--part", "1"), "To bring it back: skilld restore"),
+        (("reject", world.two, "--part", "1"), "To bring it back: skilld restore"),
+        (("revert", world.two), "To reject it now: skilld reject"),
+    ):
+        assert world.program.run(*given).stderr.endswith(f"it is dropped\n  {then} {world.two}\n")
