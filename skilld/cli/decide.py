@@ -14,7 +14,8 @@ from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, is_gone, rejecting, reverting
 from skilld.proposals.poll import refresh
-from skilld.proposals.remarks import open_remainder_id, refusal_and_remedy, rest_of_rejected, successor
+from skilld.proposals.remainder import open_remainder_id, rest_of_rejected
+from skilld.proposals.remarks import refusal_and_remedy, successor
 from skilld.store import Store
 from skilld.text import pluralize
 from skilld.types import Proposal, State

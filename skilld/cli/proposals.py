@@ -29,6 +29,7 @@ from skilld.proposals.model import (
     is_by_hand,
 )
 from skilld.proposals.poll import refresh
+from skilld.proposals.remainder import rest_of_rejected
 from skilld.proposals.remarks import (
     base_warning,
     current_conflicts,
@@ -38,7 +39,6 @@ from skilld.proposals.remarks import (
     describe_standing,
     is_on_staging,
     list_contradictions,
-    rest_of_rejected,
     unwanted_said_again,
 )
 from skilld.store import Store

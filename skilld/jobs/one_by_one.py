@@ -16,7 +16,8 @@ from skilld.proposals.decide import DecisionReport, accepting
 from skilld.proposals.explain import list_parts
 from skilld.proposals.model import BY_HAND_FLAG, IMPORT_PREFIX, REMEDY_PREFIX, REVIEWS_PREFIX, is_partly_by_hand
 from skilld.proposals.narrow import part_updates
-from skilld.proposals.remarks import open_remainder_id, why_left_open
+from skilld.proposals.remainder import open_remainder_id
+from skilld.proposals.remarks import why_left_open
 from skilld.store import Store
 from skilld.text import join_sentences
 from skilld.types import BY_HEADING_FLAG, Kind, Proposal

@@ -34,9 +34,9 @@ from skilld.proposals.model import (
 )
 from skilld.proposals.person_text import ALSO_CHANGES
 from skilld.proposals.refit import Edit
+from skilld.proposals.remainder import describe_remainder
 from skilld.proposals.remarks import (
     UNDO_VERBS,
-    describe_remainder,
     is_back,
     open_linked,
     predecessor,

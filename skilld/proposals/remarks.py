@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
-from itertools import chain, dropwhile
+from itertools import chain
 from pathlib import Path
 
 from skilld.clock import local_day, parse_time, time_ago
@@ -15,6 +15,7 @@ from skilld.errors import SkilldError
 from skilld.files import read_regular
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.git.state import staging_holder
+from skilld.proposals.remainder import describe_remainder, open_remainder_id
 from skilld.store import Store
 from skilld.store.batches import REMAKE_PREFIX
 from skilld.store.meta import COMMON_GIT_DIRS, GIT_POLLED_AT, MERGE_WARNINGS
@@ -226,34 +227,6 @@ def open_linked(store: Store, proposal: Proposal) -> list[Proposal]:
     return [other for other in others if other is not None and other.state is State.OPEN]
 
 
-def open_remainder_id(store: Store, proposal: Proposal) -> str:
-    """Return the ID of the proposal with the undecided parts of a decided one; empty if there are none.
-
-    A batch makes one proposal for a file, whose ID stays with the parts that are decided on first. The others are
-    stored after it.
-    """
-    if proposal.state is State.OPEN:
-        return ""
-    return next((one.id for one in _split_off(store, proposal) if one.state is State.OPEN), "")
-
-
-def _split_off(store: Store, proposal: Proposal) -> list[Proposal]:
-    """Return the proposals with the parts of one that it left, in the order in which they were stored."""
-    same = proposal.batch_id, proposal.path
-    found = [one for one in store.proposals.in_states([*State], proposal.repo) if (one.batch_id, one.path) == same]
-    return [*dropwhile(lambda one: one.id != proposal.id, found)][1:]
-
-
-def rest_of_rejected(store: Store, proposal: Proposal) -> list[Proposal]:
-    """Return what is left of a proposal of which a part was rejected under its ID: what is undecided, else the others.
-
-    None if nothing was split off it, or if all of that was rejected, too.
-    """
-    parts = _split_off(store, proposal) if proposal.state is State.REJECTED else []
-    wanted = [one for one in parts if one.state is not State.REJECTED]
-    return [one for one in wanted if one.state in {State.OPEN, State.DROPPED, State.STALE}] or wanted
-
-
 # The note of a proposal that was accepted in another file: `accept_elsewhere` in jobs/relocation.py writes it.
 _MOVED_PATTERN = re.compile(r"moved to .+, as ([0-9a-f]{8})", re.DOTALL)
 
@@ -284,12 +257,6 @@ def find_descendants(store: Store, ids: Iterable[str], found: Iterable[Proposal]
         if (old.batch_id, old.path) in own and (new := successor(store, old)):
             own.add((new.batch_id, new.path))
     return [one for one in found if (one.batch_id, one.path) in own]
-
-
-def describe_remainder(store: Store, proposal: Proposal) -> str:
-    """Return a sentence if parts of a decided proposal are still open under another ID; empty if none are."""
-    name = open_remainder_id(store, proposal)
-    return f"the rest of it is still open as {name}" if name else ""
 
 
 # What to type instead of a verb that cannot decide on a proposal in a state.

@@ -22,7 +22,8 @@ from skilld.proposals.decide import Decision, accepting, decide, rejecting, reve
 from skilld.proposals.explain import diff, list_parts, read_versions
 from skilld.proposals.narrow import part_flags, part_reasons
 from skilld.proposals.poll import prepare_observation, record_observation, refresh
-from skilld.proposals.remarks import describe_borrowed_lines, describe_remainder
+from skilld.proposals.remainder import describe_remainder
+from skilld.proposals.remarks import describe_borrowed_lines
 from skilld.proposals.staging import stage
 from skilld.proposals.staging_result import StagingResult
 from skilld.proposals.undo_accept import undo_accept
