@@ -32,6 +32,7 @@ from skilld.jobs.taken_back import (
     find_let_go,
     find_refused_again,
     find_taken_back,
+    find_unclear,
     without_taking_back,
 )
 from skilld.pipeline import messages as conversation
@@ -194,7 +195,7 @@ class Analysis:
             raise BadReplyError(judge.unusable[0])
         self.refused += judge.unusable
         self.refused += [f"An instruction was not used: {why}" for why in verdict.faults]
-        self._dropped += verdict.dropped
+        self._dropped += [*verdict.dropped, *find_unclear(self._job, self._messages)]
         self._lost = [one for one in verdict.lost if one[0] not in dict(verdict.already_said)]
         for update, line in verdict.already_said:
             self._note_already_said(update, line)

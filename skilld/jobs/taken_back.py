@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from skilld.classify.offline.provenance import own_words
-from skilld.classify.offline.retraction import confirming, only_takes_back, releases, taking_back
+from skilld.classify.offline.retraction import confirming, only_takes_back, releases, taken_back, unclear_releases
 from skilld.classify.said_already import is_same_change
 from skilld.classify.verify import Verdict
 from skilld.git.state import is_same_file
@@ -19,14 +19,16 @@ from skilld.types import Evidence, Kind, Message, Proposal, Update
 _MAX_QUOTE = 200  # characters
 _TAKES_BACK = "it only takes back what an open proposal or a learning is about, or you took it back later"
 
+_UNCLEAR = '"{}" fits several rules, so none of them was taken back'
+
 
 def find_taken_back(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[TakenBack]:
     """Yield the open proposals that the person's own words in these messages take back by naming their rule."""
     near = _near_proposals(job)
-    for said in _own_words(messages) if near else ():
-        for one in near:
-            if quote := next(filter(None, (taking_back(said, rule) for rule in _rules(one))), ""):
-                yield TakenBack(one.id, truncate(fold(quote), _MAX_QUOTE))
+    meant = _taken_back(job, messages)
+    for one in near:
+        if quote := next((clause for rule, clause in meant if rule in _rules(one)), ""):
+            yield TakenBack(one.id, truncate(fold(quote), _MAX_QUOTE))
 
 
 def find_confirmed(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[FurtherEvidence]:
@@ -45,11 +47,26 @@ def find_confirmed(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[F
 
 def find_forgotten(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[str]:
     """Yield the IDs of the learnings that the person's own words in these messages take back by naming them."""
-    waiting = _waiting_rules(job)
-    said = [*_own_words(messages)] if waiting else []
-    for name, rule in waiting.items():
-        if any(taking_back(words, rule) for words in said):
-            yield name
+    meant = [rule for rule, _ in _taken_back(job, messages)]
+    yield from (name for name, rule in _waiting_rules(job).items() if rule in meant)
+
+
+def find_unclear(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[str]:
+    """Yield why nothing was taken back by words that fit several rules alike."""
+    known = _known_rules(job)
+    for said in _own_words(messages) if known else ():
+        for clause in unclear_releases(said, known):
+            yield _UNCLEAR.format(truncate(fold(clause), _MAX_QUOTE))
+
+
+def _taken_back(job: AnalyseBatch, messages: Sequence[Message]) -> list[tuple[Update, str]]:
+    known = _known_rules(job)
+    return [one for said in _own_words(messages) for one in taken_back(said, known)] if known else []
+
+
+def _known_rules(job: AnalyseBatch) -> list[Update]:
+    """Return the rules of learnings and of open proposals that words in the batch's folder can mean."""
+    return [*_waiting_rules(job).values(), *(rule for one in _near_proposals(job) for rule in _rules(one))]
 
 
 def find_let_go(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[Evidence]:
@@ -106,12 +123,13 @@ def without_taking_back(verdict: Verdict, job: AnalyseBatch) -> Verdict:
     Nor those that the person took back in a session that was read before: of past sessions, the newest are. Nor those
     that ask once more for a proposed removal.
     """
-    rules = [*_waiting_rules(job).values(), *(rule for one in _near_proposals(job) for rule in _rules(one))]
+    rules = _known_rules(job)
+    heard = [*(item.update for item in verdict.proposed), *(update for update, _ in verdict.learned)]
+    later = [rule for said in job.let_go for rule, _ in taken_back(said, heard)]
 
     def takes_back(update: Update) -> bool:
-        later = any(taking_back(said, update) for said in job.let_go)
         removes = update.kind is Kind.REMOVE_STEP
-        return later or any(
+        return update in later or any(
             only_takes_back(update, one) or (removes and confirming(update.quote, one)) for one in rules
         )
 

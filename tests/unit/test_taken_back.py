@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from skilld.classify.backends import OFFLINE, Spec
+from skilld.classify.backends.offline import Offline
 from skilld.classify.offline.retraction import taking_back
 from skilld.classify.rule_repeats import repeats_rule
-from skilld.jobs.taken_back import find_taken_back
+from skilld.jobs.taken_back import find_taken_back, find_unclear
 from skilld.protocol import AnalyseBatch, BatchJob, TakenBack
 from skilld.types import Evidence, Kind, Message, Proposal, SkillRef, Update
 from support.proposals import make_proposal
@@ -67,3 +68,61 @@ def test_only_the_persons_own_words_take_back() -> None:
     assert taken_back(PROJECT, JOB, Message(f"Bob wrote: {SAID}", turn=1)) == []
     assert taken_back(PROJECT, JOB, Message("Bob wrote: the ticket number is no longer needed", turn=1)) == []
     assert taken_back(PROJECT, JOB, Message(SAID), Message(f"> {SAID}\nwhy?", turn=1)) == []
+
+
+FORCE = replace(PROJECT, id="force", evidence=(Evidence("t2", "never force-push to a shared branch"),))
+ASK = replace(PROJECT, id="ask", evidence=(Evidence("t3", "never push to main without asking me"),))
+TESTS = replace(PROJECT, id="tests", evidence=(Evidence("t4", "always run the tests before you merge"),))
+REVIEW = replace(PROJECT, id="review", evidence=(Evidence("t5", "never merge without a review"),))
+
+
+@for_each(
+    ("said", "rules", "marked", "unclear"),
+    [
+        ("forget the force-push rule", (ASK, FORCE), ["force"], False),
+        ("forget the force-push rule", (ASK,), [], False),
+        ("forget the push rule", (ASK, FORCE), [], True),
+        ("forget all the push rules", (ASK, FORCE), ["ask", "force"], False),
+        ("forget the merge rule", (TESTS, REVIEW), [], True),
+        ("forget the merge rule", (TESTS,), ["tests"], False),
+        ("forget what I said about the review before a merge", (TESTS, REVIEW), ["review"], False),
+        ("olvida la regla de merge", (TESTS, REVIEW), [], True),
+        ("vergiss die Regel mit dem force-push", (ASK, FORCE), ["force"], False),
+    ],
+)
+def test_words_that_fit_several_rules_take_none_of_them_back(
+    said: str, rules: tuple[Proposal, ...], marked: list[str], *, unclear: bool
+) -> None:
+    job = AnalyseBatch(
+        batch=JOB,
+        closed_at="",
+        backend=Spec(OFFLINE),
+        open=tuple(replace(one, summary=one.evidence[0].quote) for one in rules),
+    )
+    messages = [Message(said, turn=1)]
+    assert [one.proposal for one in find_taken_back(job, messages)] == marked
+    why = [f'"{said}" fits several rules, so none of them was taken back']
+    assert [*find_unclear(job, messages)] == why * unclear
+
+
+@for_each(
+    ("turns", "left"),
+    [
+        (
+            (
+                "Never force-push to shared branches.",
+                "Never push to main without asking.",
+                "forget the force-push rule",
+            ),
+            ["Never push to main without asking."],
+        ),
+        (
+            ("Always run the tests before you merge.", "Never merge without a review.", "forget the merge rule"),
+            ["Always run the tests before you merge.", "Never merge without a review."],
+        ),
+        (("Always run the tests before you merge.", "forget the merge rule"), []),
+    ],
+)
+def test_within_a_batch_only_the_rule_that_is_named_goes(turns: tuple[str, ...], left: list[str]) -> None:
+    messages = [Message(text, turn=number) for number, text in enumerate(turns, 1)]
+    assert [one.change for one in Offline().detect(messages, ())] == left

@@ -12,9 +12,11 @@ from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import TOPICS, WORD
 from skilld.classify.offline.detector import MODEST_STRENGTH, find_lasting, find_retractions
 from skilld.classify.offline.grammar import languages
+from skilld.classify.offline.own_answers import answers_no
 from skilld.classify.offline.phrasing import begins_with_order
 from skilld.classify.offline.product import likely_languages
 from skilld.classify.offline.sentences import CHANGE_OF_MIND
+from skilld.classify.said_already import is_same_change
 from skilld.text import split_sentences
 from skilld.types import Kind, Message, Update
 from skilld.values import value_class
@@ -117,34 +119,20 @@ def without_retracted(updates: Sequence[Update], messages: Sequence[Message]) ->
         if not _is_reversed(update, messages, {one.turn for one in updates if one.confidence > MODEST_STRENGTH})
     ]
     back = {
-        id(update): one
-        for update in updates
+        id(rule): clause
         for message in messages
-        if message.turn and message.turn > update.turn and (one := taking_back(message.text, update))
+        for rule, clause in taken_back(
+            message.text, [one for one in updates if message.turn and message.turn > one.turn]
+        )
     }
     return [
         update
         for update in standing
         if not any(later.turn > update.turn and contradicts(later.change, update.change) for later in standing)
         and id(update) not in back
-        and not any(one.turn == update.turn and _answers_no(one.text, update.quote) for one in messages)
+        and not any(one.turn == update.turn and answers_no(one.text, update.quote) for one in messages)
         and not any(id(one) in back and one.turn < update.turn and only_takes_back(update, one) for one in updates)
     ]
-
-
-# "Shall we use tabs? No, leave that": who answers their own question with no has not asked for it.
-_NO = re.compile(
-    r"[\s?\uff1f\"'\u201d\u00bb)]*[?\uff1f][\s\"'\u201d\u00bb)]*"
-    r"(?:(?:no+|nope|nah|nein|nö|non|nee|não|nao|nie|ne|нет|nej|hayır|不|いや|いいえ|아니(?:요|야)?)(?=\s*[,.!;:\u2013\u2014\uff0c\u3002\u3001\uff01-]|\s*\Z)"
-    r"|(?:better not|rather not|lieber nicht|doch nicht|mejor no|melhor não|meglio di no|liever niet|算了|やめ))",
-    re.IGNORECASE,
-)
-
-
-def _answers_no(text: str, quote: str) -> bool:
-    at = text.find(quote)
-    end = at + len(quote.rstrip("?\uff1f "))
-    return at >= 0 and _NO.match(text, end) is not None
 
 
 # That something no longer holds, in many languages.
@@ -213,6 +201,12 @@ _OF_RULE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 
+_COMPOUND = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,30}(?:-[^\W\d_]{1,30}){1,4}")
+_SEVERAL = re.compile(
+    r"\b(?:all|both|everything|anything|rules|alle[ns]?|beide|regeln|tou(?:t|te|tes|s)|règles|tod[oa]s?|reglas|regras|tutt[aeio]"
+    r"|regole|regels|wszystk\w+|zasady|všechn\w+|pravidla)\b|вс[её]\b|правила|全部|所有|全て|すべて|모두|모든",
+    re.IGNORECASE,
+)
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _MIND = re.compile(CHANGE_OF_MIND, re.IGNORECASE)
 _EARLIER_WORDS, _CANCELLED, _KEPT = (
@@ -277,8 +271,8 @@ class Release:
         return not said <= {*WORD.findall(rule.casefold())}
 
     def named(self, rule: str) -> int:
-        """Return how many of its words a rule has."""
-        return len(matching_words(self.topic, content_stems(rule) - _TALK_STEMS))
+        """Return how many of its words a rule has; of "force-push" all or none."""
+        return len(_without_halves(self.clause, matching_words(self.topic, content_stems(rule) - _TALK_STEMS)))
 
     def _asks_for(self, rule: str) -> bool:
         """Whether it is an order to follow this rule: "tag every release, we need that to roll back".
@@ -347,16 +341,56 @@ def condition_of(rule: str) -> str:
     return rule[found.end() :] if found else ""
 
 
+def _without_halves(clause: str, shared: frozenset[str]) -> frozenset[str]:
+    """Return shared words without those of a compound of which another is missing: "push" of "the force-push rule"."""
+    for compound in map(stems, _COMPOUND.findall(clause)):
+        shared = shared if compound <= shared else shared - compound
+    return shared
+
+
 def taking_back(said: str, rule: Update) -> str:
     """Return the clause of a person's later words that takes a rule back by naming it; empty if none does.
 
     Unlike in one batch, "scratch that" means something else.
     """
+    return next((one.clause for one in releases(said) if _takes_back(one, rule)), "")
+
+
+def _takes_back(released: Release, rule: Update) -> bool:
     known = f"{rule.quote} {rule.change}"
     if rule.kind is Kind.REMOVE_STEP:  # words that take back the rule confirm its removal
-        return next((one.clause for one in releases(said) if one.fits(known) and one.keeps(known)), "")
+        return released.fits(known) and released.keeps(known)
     denies = has_negation(rule.change) and not condition_of(rule.change)
-    return next((one.clause for one in releases(said) if one.fits(known) and not (one.of_order and denies)), "")
+    return released.fits(known) and not (released.of_order and denies)
+
+
+def taken_back(said: str, rules: Sequence[Update]) -> list[tuple[Update, str]]:
+    """Return those of several rules that a person's later words take back, each with the clause: those named best.
+
+    None if a clause fits several different rules alike, unless it is about all of them.
+    """
+    found = ((one.clause, _meant_by(one, rules)) for one in releases(said))
+    return [(rule, clause) for clause, meant in found if _is_one(clause, meant) for rule in meant]
+
+
+def unclear_releases(said: str, rules: Sequence[Update]) -> list[str]:
+    """Return the clauses of a person's later words that take back one of several rules, and do not say which."""
+    clear = {clause for _, clause in taken_back(said, rules)}
+    found = [one.clause for one in releases(said) if not _is_one(one.clause, _meant_by(one, rules))]
+    return [one for one in dict.fromkeys(found) if not any(one in other or other in one for other in clear)]
+
+
+def _meant_by(released: Release, rules: Sequence[Update]) -> list[Update]:
+    fitting = [(released.named(f"{one.quote} {one.change}"), one) for one in rules if _takes_back(released, one)]
+    if _SEVERAL.search(released.clause):
+        return [rule for _, rule in fitting]
+    most = max((count for count, _ in fitting), default=0)
+    return [rule for count, rule in fitting if count == most]
+
+
+def _is_one(clause: str, meant: Sequence[Update]) -> bool:
+    """Whether rules that a clause fits alike are one rule, or the clause is about several."""
+    return bool(_SEVERAL.search(clause)) or all(is_same_change(one.change, meant[0].change) for one in meant[1:])
 
 
 def confirming(said: str, removal: Update) -> str:
@@ -393,6 +427,8 @@ def _remove_retracted(
         or (one.turn == turn and not instead and 0 <= message.text.find(one.quote) <= begins - len(one.quote))
     ]
     named = _named(clause, earlier)
+    if named and not _is_one(clause, named):
+        return updates  # it does not say which
     if not named and not instead and _is_bare(clause, begins):
         last = [update for update in earlier if turn - update.turn <= _MAX_TURNS_BACK][-1:]
         named = [one for one in last if not _says_something_since(one, messages, turn)]
@@ -413,8 +449,11 @@ def _is_bare(clause: str, begins: int) -> bool:
 
 
 def _named(clause: str, earlier: Sequence[Update]) -> list[Update]:
+    """Return the earlier updates that have most of the words of a clause; all with any if it is about several."""
     topic = stems(clause) - _TALK_STEMS
-    return [update for update in earlier if topic & stems(update.quote)]
+    shared = [len(_without_halves(clause, topic & stems(update.quote))) for update in earlier]
+    least = 1 if _SEVERAL.search(clause) else max(1, *shared, 1)
+    return [update for update, count in zip(earlier, shared, strict=True) if count >= least]
 
 
 def _is_reversed(update: Update, messages: Sequence[Message], rules_in: Collection[int]) -> bool:
@@ -426,7 +465,11 @@ def _is_reversed(update: Update, messages: Sequence[Message], rules_in: Collecti
             continue
         answer = messages[index + 1].text if index + 1 < len(messages) else ""
         undone = turn - update.turn <= _MAX_TURNS_UNTIL_UNDONE and _UNDO_REPORT.match(answer)
-        outright = any(one["outright"] for one in _REVERSAL.finditer(said))
+        # Which rule "the force-push rule" means was compared before.
+        named = [one.clause for one in releases(said) if _OF_RULE.search(one.clause)]
+        outright = any(
+            one["outright"] and not any(one[0] in clause for clause in named) for one in _REVERSAL.finditer(said)
+        )
         if undone or (outright and not _is_for_now(said) and _names_quote(said, update.quote)):
             return True
     return any(one.turn and one.turn > update.turn and _refuses(one.text[:_MAX_LENGTH], update) for one in messages)
