@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
+from skilld.classify.answer_wishes import answer_wishes, has_answer_wish, same_answer_wish
 from skilld.classify.bans import adds_nothing, ban_text, is_same_ban, is_same_code_ban, same_exception
 from skilld.classify.content import (
     CHOICE_STEMS,
@@ -127,13 +128,19 @@ def find_line(update: Update, text: str) -> str | None:
         find_same_words(update.change, text)
         or find_same_ban(update.change, text)
         or find_same_meaning(update.change, text)
+        or _find_answer_wish(update.change, text)
     )
+
+
+def _find_answer_wish(change: str, text: str) -> str | None:
+    lines = (line for _, line in _rule_texts(text)) if answer_wishes(change) else ()
+    return next((line for line in lines if has_answer_wish(change, line)), None)
 
 
 def is_same_change(one: str, other: str) -> bool:
     """Whether two changes are the same ask."""
     alike = is_same_ask(content_stems(one), content_stems(other)) and agrees(one, other)
-    return alike or is_same_ban(one, other)
+    return alike or is_same_ban(one, other) or same_answer_wish(one, other)
 
 
 def agrees(one: str, other: str) -> bool:
@@ -152,7 +159,7 @@ def says_same_rule(change: str, text: str) -> bool:
 
     Not by meaning: without its file, a rule was taken for another about the same thing in 2 of 10,446 labelled pairs.
     """
-    return says_already(change, text) or find_same_ban(change, text) is not None
+    return says_already(change, text) or find_same_ban(change, text) is not None or same_answer_wish(change, text)
 
 
 def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, in_full: bool = False) -> str | None:
