@@ -40,7 +40,7 @@ _FILES_TO_SYNC = (
     argument("--dry-run", "show what would change without changing it"),
 )
 SHELLS = ("bash", "zsh", "fish")
-SAMPLE_NOTE = "To tell whether a rule is followed, skilld needs 40 sessions since it was added in which it applied."
+SAMPLE_NOTE = "skilld can tell whether a rule is followed once it has applied in 40 sessions since it was added."
 _EVAL_KINDS = ("turns", "batches", "decisions", "repeats", "matters", "finding", "secrets", "injection")
 
 

@@ -237,7 +237,7 @@ def _advice_on_apart(pair: Pair) -> str:
         return ""
     spare = pair.keep if not pair.keep.place else pair.away
     folder = console.message(shell_quoted(Path(spare.key).parent))
-    return f". To do with one of them, archive the other: skilld skills archive {folder}"
+    return f". To keep just one of them, archive the other: skilld skills archive {folder}"
 
 
 def _print_apart(apart: Sequence[MergeOffer]) -> None:
@@ -249,7 +249,7 @@ def _print_apart(apart: Sequence[MergeOffer]) -> None:
         console.say(f"  - {away} and {keep}", 4)
     if more := apart[_MAX_APART:]:
         console.say(f"  - {pluralize(len(more), 'more pair')}, less similar")
-    console.say("  To do with one of two, archive the other: skilld skills archive FOLDER")
+    console.say("  To keep just one of a pair, archive the other: skilld skills archive FOLDER")
 
 
 def _undo_advice(refused: Sequence[Proposal]) -> str:

@@ -46,8 +46,8 @@ _ADVICE = {
     "sharpen": "State the rule more clearly",
 }
 _APPLIES_NOTE = (
-    "A rule applies in a session that loads its file and does the kind of work it is about; "
-    "a rule about how the agent answers applies in all."
+    "A rule applies in a session that loads its file and involves the kind of work it is about; "
+    "a rule about how the agent answers applies in every session."
 )
 _MAX_QUIET_RULES = 3  # without a repeat and too new to tell: more of them are only counted
 _COLOURS = {"holds": "green", "repeated": "yellow", "unused": "dim", "unknown": "dim"}
@@ -238,7 +238,7 @@ def _print_outcomes(found: Sequence[RuleOutcome], which: str) -> None:
             _print_outcome(one, complete=bool(which) and which in named)
     if hidden:
         more = pluralize(len(hidden), "rule" if len(hidden) == len(found) else "more rule")
-        console.say(f"{more} without a result yet. To list those of a file: skilld effect PATH")
+        console.say(f"{more} without a result yet. To list those in a file: skilld effect PATH")
     if any(one.effect.state == "unknown" for one in found):
         console.say(SAMPLE_NOTE, style="dim")
 
@@ -276,7 +276,7 @@ def summary(effect: Effect) -> str:
     before, after = effect.before, effect.after
     if not after.sessions:
         newer = " that started after it was added" if since else ""
-        text = f"no session{newer} has been about it"
+        text = f"it has not applied in any session{newer}"
     else:
         text = f"repeated in {_repeat_share(after)}{since}"
     if after.sessions >= MIN_SESSIONS:

@@ -126,7 +126,7 @@ def test_user_and_project_skills_are_not_mixed(world: World) -> None:
     (row,) = world.consolidate("--dry-run", str(mine), str(theirs)).values()
     assert (row["what"], row["why"]) == ("apart", "they do not belong to the same project")
     told = world.program.run("consolidate", "--dry-run", str(mine), str(theirs)).stdout
-    assert "To do with one of them, archive the other: skilld skills archive ~/.claude/skills/api-errors\n" in told
+    assert "To keep just one of them, archive the other: skilld skills archive ~/.claude/skills/api-errors\n" in told
 
 
 def test_the_skill_that_sessions_used_is_kept_though_nothing_has_read_them(world: World) -> None:

@@ -31,7 +31,7 @@ from support.rows import for_each
 RULE = Rule("/p/CLAUDE.md", 3, "Use pnpm.", Origin.PROPOSAL, 1.0, proposal="3f2a")
 
 
-NONE = "no session that started after it was added has been about it"
+NONE = "it has not applied in any session that started after it was added"
 FEW = "since it was added"
 MANY = (
     "repeated in 4 of 40 sessions where it applied since it was added; "
