@@ -86,7 +86,7 @@ class BudgetedModel:
         if not self.model.startswith(PREFIX):  # otherwise its own plan or credits pay
             rates = model_rates([self.model], common.terms(self.spec, self._settings))[self.model]
             most.append(f"about {format_usd(rates.of(sum(sizes), 0))}" if rates else "price unknown")
-        again = "; an answer that cannot be used is asked for once more"
+        again = "; skilld asks once more if an answer cannot be used"
         announce(self._store, self._settings, self.spec, f": {', '.join(most)}{again}")
 
     def ask(self, work: MatchSkills | FindRedundancy) -> tuple[Result | None, str]:

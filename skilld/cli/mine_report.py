@@ -81,7 +81,7 @@ def print_report(report: Report, named: Collection[str] = (), *, hints: bool = T
         console.say(f"\n{console.paint(what, 'bold')} {console.message(str(made.project))}")
         _print_outcome(made)
     judged = report.judgement
-    better = "Better in the project's own instructions than in a skill:"
+    better = "These belong in the project's instructions rather than in a skill:"
     _print_list(better, ((doc.text, doc.project) for doc in judged.docs))
     _print_list("Not used:", ((one.topic, _MISSED_REASONS.get(one.missed, one.missed)) for one in judged.rejected))
     if report.proposed:

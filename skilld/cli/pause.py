@@ -70,5 +70,5 @@ def retry(arguments: argparse.Namespace) -> int:
     console.say(f"{pluralize(number, 'batch', 'batches')} will be retried {when}")
     if away:
         console.say(f"{console.plain(', '.join(away))} will be asked again from the next batch on.")
-        console.say("What was judged without it is not judged again; to have it read past sessions: skilld mine")
+        console.say("Messages judged without it are not judged again; to have it read past sessions: skilld mine")
     return 0

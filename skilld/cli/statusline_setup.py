@@ -94,7 +94,7 @@ def install_status_line(name: str) -> None:
     try:
         after = host.add_to(before)
     except SkilldError as error:
-        raise SkilldError(error.title, f"{path}: {error.cause}", f"To do it by hand: {host.manual_step}.") from error
+        raise SkilldError(error.title, f"{path}: {error.cause}", f"To do it yourself: {host.manual_step}.") from error
     meta = common.store().meta
     # Stored before writing, so that nothing is forgotten; `created`, so that a new file is removed again.
     meta.set(STATUSLINES, {**meta.get(STATUSLINES, {}), str(path): {"place": name, "created": before is None}})

@@ -141,7 +141,7 @@ def _print_built(built: BranchResult) -> None:
         for line in one.added.splitlines():
             console.say(f"+{console.plain(line)}", style="green")
         if one.removed:
-            console.say("  It takes the place of a line that says the opposite.")
+            console.say("  It replaces a line that says the opposite.")
         for line in one.against:
             console.say(f"  It contradicts {console.plain(line)}")
     for candidate, why in built.left_out:

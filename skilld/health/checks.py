@@ -59,7 +59,7 @@ def _check_running(facts: Daemon, service: ServiceState, now: float) -> Check:
     if unwatched := status.get("unwatched"):
         polled = f"polling {pluralize(unwatched, 'folder')} every 30 s"
         detail = f"running, but the kernel's watch limit is reached: {polled}"
-        return Check("daemon", Verdict.WARN, detail, "See the check called watches.")
+        return Check("daemon", Verdict.WARN, detail, "See the watches check.")
     if facts.lacking and not service.running:
         detail = f"started without {', '.join(facts.lacking)}, which this shell sets"
         return Check("daemon", Verdict.WARN, detail, give_key_remedy(as_service=False))
@@ -71,7 +71,7 @@ def _check_absent(facts: Daemon, service: ServiceState, now: float) -> Check:
         return Check("daemon", Verdict.FAIL, "not running", _start_remedy(service))
     if facts.ran_once_at is not None and now - facts.ran_once_at < _ONCE_SECONDS:
         ran = f"`skilld run --once` last ran {time_ago(facts.ran_once_at, now)}"
-        detail = f"not running; {ran}: what you say waits for the next run, and no notice is shown"
+        detail = f"not running; {ran}: until the next run, nothing is judged and no notifications are shown"
         return Check("daemon", Verdict.WARN, detail)
     if not facts.is_set_up:
         return Check("daemon", Verdict.SKIP, "not set up yet: skilld has not run here", "skilld setup")

@@ -88,7 +88,7 @@ def _check_watches(facts: Machine) -> Check:
     folders, setting = pluralize(facts.folders, "folder"), facts.watch_setting
     detail = folders if facts.watch_limit is None else f"{folders}; the kernel allows {facts.watch_limit:,}"
     if facts.unwatched and facts.no_watches:
-        what = f"none of {folders} is watched: the kernel's limit of watching programs is reached; they {_POLLED}"
+        what = f"none of {folders} is watched: the kernel's limit on watching programs is reached; they {_POLLED}"
         return Check("watches", Verdict.WARN, what, "sudo sysctl fs.inotify.max_user_instances=1024")
     if facts.unwatched or facts.folders > (facts.watch_limit or facts.folders):
         more = max(524288, 2 * facts.folders, 2 * (facts.watch_limit or 0))

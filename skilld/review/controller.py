@@ -206,8 +206,8 @@ class ReviewSession:
         found = [text for name, text in doubts.items() if name not in shown]
         if len(found) > 1:
             names = ", ".join(name for name in doubts if name not in shown)
-            count = f"{len(found)} decisions of this week"
-            found = [f"{count} came with plain git, from you or an agent: {names} (skilld show ID)"]
+            count = f"{len(found)} decisions this week"
+            found = [f"{count} were made with plain git, by you or an agent: {names} (skilld show ID)"]
         return [*found, *again]
 
     def view(self, proposal: Proposal) -> ProposalView:

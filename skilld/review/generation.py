@@ -84,7 +84,7 @@ class Preview:
     def nothing_found(self) -> str:
         """Why there are no previews: what was found is turned down already, or is too little."""
         if any(is_declined(one.missed) for one in self.considered.report.judgement.rejected):
-            return "Nothing new: you turned down before what these sessions show."
+            return "Nothing new: you have already turned down what these sessions show."
         return "There is not enough in these sessions to make a skill."
 
 

@@ -206,7 +206,7 @@ class PlainReview:
             self._say("You made no changes.")
             return _CONTINUE
         self._print_rows(self._session.edited_rows(view.before, text))
-        if not self._talk.ask_yes_no("Accept it like this?"):
+        if not self._talk.ask_yes_no("Accept this text?"):
             self._drafts[proposal.id] = base, text
             self._say(_TEXT_KEPT)
             return _CONTINUE

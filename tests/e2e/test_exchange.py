@@ -131,15 +131,17 @@ def test_the_words_of_the_person_are_named_before_a_skill_leaves(world: World, t
     file.write_text(file.read_text() + "\n- Always say who reviewed it.\n")
     world.project.git("commit", "--quiet", "--all", "--message", "Say who")
     share = ("skills", "share", world.notes, "--to", str(tmp_path), "--dry-run")
-    assert "Nothing you said in a session is in it.\n" in world.program.run(*share).stdout
+    assert "It contains nothing that you said in a session.\n" in world.program.run(*share).stdout
     world.program.run("resume")  # makes the store
     store = Store.open(world.home / ".local/state/skilld/skilld.db")
     said = (Evidence("t1", "always say who reviewed it, please"),)
     store.proposals.add(make_proposal(state=State.ACCEPTED, path=str(file), evidence=said))
     store.close()
     words = "\u201cAlways say who reviewed it\u201d\n"
-    assert f"Words of yours in it:\n  {words}" in world.program.run(*share).stdout
-    assert f"release-notes: words of yours in it: {words}" in world.program.run("skills", "export", world.notes).stderr
+    assert f"It contains these words of yours:\n  {words}" in world.program.run(*share).stdout
+    assert (
+        f"release-notes: contains words of yours: {words}" in world.program.run("skills", "export", world.notes).stderr
+    )
     assert "words of yours" not in world.program.run("skills", "export", world.notes, "--with-evidence").stderr
 
 

@@ -129,7 +129,7 @@ def test_skills_that_are_there_already_are_one_line(program: InProcessProgram, t
     assert program.run("skills", "export", "first", "second", "-o", str(out)).returncode == 0
     result = program.run("skills", "import", str(out))
     assert result.returncode != 0
-    assert result.stderr.splitlines()[0].endswith("of these names: first, second")
+    assert result.stderr.splitlines()[0].endswith("with these names: first, second")
     assert len(result.stderr.splitlines()) == 2
     alone = program.run("skills", "import", str(out), "--only", "first")
     assert "you already have a skill called first" in alone.stderr
@@ -280,7 +280,7 @@ def test_skills_of_one_name_are_told_apart_by_their_paths(program: InProcessProg
         file.write_text(f"---\nname: x\ndescription: About x.\n---\n\nDo {number}.\n")
     result = program.run("skills", "import", "in")
     assert "  check: imported from " + str(program.home / "in") in result.stdout.splitlines()
-    assert result.stderr.splitlines()[0].endswith("of these names: dup2/x/SKILL.md, dup3/x/SKILL.md")
+    assert result.stderr.splitlines()[0].endswith("with these names: dup2/x/SKILL.md, dup3/x/SKILL.md")
     named = program.run("skills", "import", "in", "--only", "x", "--name", "y")
     assert "  Choose one: --only dup1/x/SKILL.md\n" in named.stderr
 

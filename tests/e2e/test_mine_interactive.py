@@ -299,7 +299,9 @@ def test_it_works_by_questions_and_answers(program: InProcessProgram, project: P
     again = _answer(program, "/rebase", "all", "y")
     assert f"  “{SQUASH[1]}”: the open proposal {proposal['id']} already says this\n" in again
     assert program.run("reject", proposal["id"]).returncode == 0
-    assert "Nothing new: you turned down before what these sessions show." in _answer(program, "/rebase", "all", "y")
+    assert "Nothing new: you have already turned down what these sessions show." in _answer(
+        program, "/rebase", "all", "y"
+    )
 
 
 def test_a_name_that_was_given_in_the_text_stays_unless_another_one_is_asked_for(program: InProcessProgram) -> None:

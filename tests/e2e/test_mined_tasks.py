@@ -110,7 +110,7 @@ def test_why_tells_what_the_person_added_in_the_editor(home: Path, project: Proj
     if way == "mine":
         assert program.run("accept", made["proposal"]).returncode == 0
     else:
-        assert "Accept it like this?" in program.run_dialog(["review", made["proposal"]], "e", "y")
+        assert "Accept this text?" in program.run_dialog(["review", made["proposal"]], "e", "y")
     lines = Path(made["path"]).read_text(encoding="utf-8").splitlines()
 
     def run_why(text: str) -> str:

@@ -123,7 +123,7 @@ def test_the_other_tabs_are_available(world: TaughtProject) -> None:
 
 def test_a_proposal_is_edited_with_the_persons_editor(world: TaughtProject) -> None:
     output = _answer(world, "e", "y", "e", EDITOR="sed -i s/pull/merge/")
-    assert "  add:    - Link every entry to its merge request.\nAccept it like this? [y/N] " in output
+    assert "  add:    - Link every entry to its merge request.\nAccept this text? [y/N] " in output
     assert f"{world.one} accepted: Link every entry to its merge request." in output
     assert "You made no changes." in output
     assert "- Link every entry to its merge request." in world.skill

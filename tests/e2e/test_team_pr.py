@@ -120,9 +120,7 @@ def test_a_rule_takes_the_place_of_its_opposite(case: Case) -> None:
     """Also without a program of the host, the person sees what it replaces."""
     case.team.edit(f"{TEXT}- Use npm to install packages.\n")
     shown = case.ada.run_team("pr", "--dry-run")
-    assert (
-        f"-- Use npm to install packages.\n+- {SHORT}.\n  It takes the place of a line that says the opposite" in shown
-    )
+    assert f"-- Use npm to install packages.\n+- {SHORT}.\n  It replaces a line that says the opposite" in shown
     case.ada.run_team("pr")
     assert case.team.hub.git("show", f"{BRANCH}:{FILE}") + "\n" == f"{TEXT}- {SHORT}.\n"
     case.ada.run_team("sync")

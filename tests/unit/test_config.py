@@ -402,7 +402,7 @@ def test_u3_a_model_name_without_a_provider_is_refused(
     has_no_api = name != "text-embedding-3-small"  # which litellm knows as one of OpenAI's
     assert main(["config", "set", "model", name, "--no-check"]) == (2 if has_no_api else 0)
     if has_no_api:
-        assert f"If your server answers as OpenAI's does, and most do: openai/{name}\n" in capsys.readouterr().err
+        assert f"If your server is OpenAI-compatible, as most are: openai/{name}\n" in capsys.readouterr().err
     assert main(["config", "set", "model", f"openai/{name}", "--no-check"]) == 0
 
 

@@ -26,7 +26,7 @@ def test_several_doubtful_decisions_are_one_line(home: Path) -> None:
                 (single,) = review_session(home).doubts()
     assert single.startswith("0a1b2c3d: accepted with plain git, by you or an agent (claude-code had an active session")
     (line,) = review_session(home).doubts()
-    assert line.startswith("2 decisions of this week came with plain git, from you or an agent: ")
+    assert line.startswith("2 decisions this week were made with plain git, by you or an agent: ")
     assert line.endswith(" (skilld show ID)")
     assert all(name in line for name in names[1:])
     assert review_session(home).doubts() == [], "each is said once; skilld show has it for a week"

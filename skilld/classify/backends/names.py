@@ -40,7 +40,7 @@ def find_problem(model: str, *, own_server: bool = False) -> NameProblem | None:
     provider, slash, name = model.partition("/")
     if own_server:
         known = provider in providers if slash else model in modes
-        remedy = f"If your server answers as OpenAI's does, and most do: openai/{model}"
+        remedy = f"If your server is OpenAI-compatible, as most are: openai/{model}"
         return None if known else NameProblem(f"{model!r} does not name the API that your server speaks", remedy)
     if slash and provider not in providers:
         near = _suggestion(provider, providers)

@@ -149,7 +149,7 @@ def _name_own_words(row: LibraryRow, text: str, said: SessionWords) -> None:
     """Name the words of the person's that an export contains: it says what they taught."""
     if words := own_words(text, said):
         shown = ", ".join(f"\u201c{console.plain(word)}\u201d" for word in words)
-        sys.stderr.write(f"skilld: {console.plain(row.name)}: words of yours in it: {shown}\n")
+        sys.stderr.write(f"skilld: {console.plain(row.name)}: contains words of yours: {shown}\n")
 
 
 def warn_of_other_files(row: LibraryRow) -> None:

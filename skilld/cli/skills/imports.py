@@ -78,7 +78,9 @@ def _print_taken(taken: list[_ImportResult], outcomes: list[_ImportResult]) -> N
     every = [one.imported.draft.name for one in outcomes if one.imported]
     called = [(one.imported.draft.name, one.where) for one in taken if one.imported]
     names = ", ".join(console.plain(where if every.count(name) > 1 else name) for name, where in called)
-    sys.stderr.write(f"skilld: not imported, since you have skills or open proposals of these names: {names}\n")
+    sys.stderr.write(
+        f"skilld: not imported, because you already have skills or open proposals with these names: {names}\n"
+    )
     sys.stderr.write("  To import one of them under another name: --only NAME --name OTHER\n")
 
 

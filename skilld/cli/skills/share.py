@@ -164,7 +164,7 @@ def _print_plan(plan: _SharePlan) -> None:
         for line in text.splitlines():
             console.say(f"+{console.plain(line)}", style="green")
     words = [word for text in plan.files.values() for word in own_words(text, plan.check.said)]
-    console.say("Words of yours in it:" if words else "Nothing you said in a session is in it.")
+    console.say("It contains these words of yours:" if words else "It contains nothing that you said in a session.")
     for word in dict.fromkeys(words):
         console.say(f"  \u201c{console.plain(word)}\u201d")
     console.say("Its commit message:")
