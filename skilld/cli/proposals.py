@@ -363,7 +363,11 @@ def _commands(proposal: Proposal, applicability: Applicability) -> Iterator[tupl
     if applicability.can_cherry_pick:
         yield f"{git} cherry-pick {proposal.commit[:10]}", "the same as accept, with plain git"
     if applicability.can_merge:
-        yield f"{git} merge {proposal.branch.removeprefix('refs/heads/')}", "accept every proposal on the branch"
+        with_commit = ", with a merge commit" if applicability.makes_merge else ""  # the branch starts at an older one
+        yield (
+            f"{git} merge {proposal.branch.removeprefix('refs/heads/')}",
+            f"accept every proposal on the branch{with_commit}",
+        )
 
 
 def _commands_after_decision(proposal: Proposal) -> Iterator[tuple[str, str]]:

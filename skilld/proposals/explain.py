@@ -13,7 +13,7 @@ from pathlib import Path
 
 from skilld.errors import SkilldError, UsageError
 from skilld.files import read_whole
-from skilld.git import line_diff, objects
+from skilld.git import line_diff, objects, refs
 from skilld.git.environment import scrub_environment
 from skilld.git.errors import NotTrackedError
 from skilld.git.line_diff import undo
@@ -174,13 +174,14 @@ def find_way_back(proposal: Proposal) -> str:
 
 @value_class
 class Applicability:
-    """Whether `git cherry-pick` of a proposal and `git merge` of its branch succeed.
+    """Whether `git cherry-pick` of a proposal and `git merge` of its branch succeed, the latter by a commit of its own.
 
     `obstacle` says why accepting fails; `personal_file` is the name of the person's own file, where it may go instead.
     """
 
     can_cherry_pick: bool = False
     can_merge: bool = False
+    makes_merge: bool = False
     obstacle: str = ""
     personal_file: str = ""
 
@@ -220,13 +221,13 @@ class ProposalReader:
             missing = f"accepting it would fail: {proposal.path} does not exist"
             return Applicability(obstacle=f"{missing}; to bring it back: {back}" if back else missing)
         if picks or proposal.creates or before is None or after is None or current is None:
-            return Applicability(picks, whole)
+            return Applicability(picks, whole, whole and not refs.is_reachable(repo.git, repo.head, proposal.base))
         try:
             fit_edit(Edit(proposal).refit_exactly, before, after, current, lambda: base)
         except SkilldError as error:
             cause = error.cause or error.title
-            return Applicability(picks, whole, f"accepting it on this branch would fail: {cause}")
-        return Applicability(picks, whole)
+            return Applicability(picks, whole, obstacle=f"accepting it on this branch would fail: {cause}")
+        return Applicability(picks, whole, whole and not refs.is_reachable(repo.git, repo.head, proposal.base))
 
     def _open(self, address: str) -> Repo | None:
         if address not in self._repos:

@@ -106,3 +106,15 @@ def test_a_part_of_what_was_dropped_is_refused_with_a_next_step(world: TaughtPro
         (("revert", world.two), "To reject it now: skilld reject"),
     ):
         assert world.program.run(*given).stderr.endswith(f"it is dropped\n  {then} {world.two}\n")
+
+
+def test_show_says_whether_a_merge_of_the_branch_makes_a_commit(world: TaughtProject) -> None:
+    world.project.git("reset", "--quiet", "--hard", "skilld/staging~2")
+    merge = "git merge skilld/staging    accept every proposal on the branch"
+    assert f"  {merge}\n" in world.program.run("show", world.two).stdout
+    (world.project.root / "README.md").write_text("more\n")
+    world.project.git("commit", "--quiet", "--all", "--message", "meanwhile")
+    assert f"  {merge}, with a merge commit\n" in world.program.run("show", world.two).stdout
+    before = world.project.git("rev-parse", "HEAD")
+    world.project.git("merge", "--quiet", "--no-edit", "skilld/staging")
+    assert world.project.git("rev-parse", "HEAD^1") == before
