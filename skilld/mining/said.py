@@ -20,13 +20,14 @@ from skilld.mining.courtesy import is_courtesy, without_politeness
 from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.session_summary import Task
 from skilld.mining.values import Part, PartKind, Proof
-from skilld.mining.wanted import asks_to_leave, is_alike, wanted_line
+from skilld.mining.wanted import asks_to_leave, is_alike, stems_of, wanted_line
 from skilld.text import fold
 from skilld.values import value_class
 from skilld.words import content_stems, count_words, is_same_ask
 
 MAX_SENTENCES = 24  # of one task
 _MIN_WORDS, _MAX_WORDS = 2, 40
+_MAX_COMPARED = 4  # sentences of a group
 _MAX_FRAME = 40  # characters of "from now on"
 _SENTENCE_END_PATTERN = re.compile(r"(?<=[.!?;])\s+(?=\S)|(?<=[\u3002\uff01\uff1f])|(?<!\s)\s+(?=\d{1,2}[.)] )|\n+")
 _NUMBERED_PATTERN = re.compile(r"\A(?:\d{1,2}[.)]|[-*\u2022])\s+")
@@ -150,7 +151,9 @@ def said_parts(
 
 
 def _belongs(one: Sentence, group: Sequence[Sentence], *, loose: bool) -> bool:
-    return _is_same(one.text, group[0].text) or (loose and any(is_alike(one.text, other.text) for other in group))
+    return _is_same(one.text, group[0].text) or (
+        loose and any(is_alike(one.text, other.text) for other in group[:_MAX_COMPARED])
+    )
 
 
 def with_evidence(rules: Sequence[Part], parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
@@ -184,7 +187,7 @@ def _supports(part: Part, rule: Part) -> bool:
 
 def _is_same(one: str, other: str) -> bool:
     same_words = fold(one).casefold() == fold(other).casefold()
-    return same_words or (is_same_ask(content_stems(one), content_stems(other)) and agrees(one, other))
+    return same_words or (is_same_ask(stems_of(one), stems_of(other)) and agrees(one, other))
 
 
 def with_stop(text: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.rule_repeats import complains, demand_clauses
@@ -32,6 +33,15 @@ _POINTER = re.compile(r"\A(?:it|that|this|these|those|them|one|what|how|why|whic
 _LEFT_TO_PERSON = re.compile(r"\A(?:no[,.]? |please )*leave (?:the )?([^,.;:!?()\n]{3,60}) to me\b", re.IGNORECASE)
 
 
+@lru_cache(maxsize=4096)  # each sentence is compared with many
+def stems_of(text: str) -> frozenset[str]:
+    """Return the stems of a sentence's content words."""
+    return content_stems(text)
+
+
+_names = lru_cache(maxsize=4096)(exact_tokens)
+
+
 def wanted_line(texts: Sequence[str]) -> str:
     """Return the line for what these texts of several sessions say alike, "" if they only complain."""
     own = [one for one in dict.fromkeys(texts) if not complains(one)]
@@ -47,6 +57,7 @@ def is_complaint(text: str) -> bool:
     return complains(text) and bool(missing_thing(text) or demand_clauses(text))
 
 
+@lru_cache(maxsize=4096)
 def misses_something(text: str) -> bool:
     """Whether a turn complains that something was not done, which takes nothing back: "you forgot it"."""
     return complains(text) and bool(_WITHOUT.search(text) or has_negation(text))
@@ -57,7 +68,7 @@ def missing_thing(text: str) -> str:
     found = _MISSING.search(fold(text))
     thing = _ONCE_MORE.sub("", next(filter(None, found.groups()), "")).strip() if found else ""
     thing = _ARTICLE.sub("the ", thing)
-    return thing if content_stems(thing) and not _POINTER.match(thing) else ""
+    return thing if stems_of(thing) and not _POINTER.match(thing) else ""
 
 
 def is_alike(one: str, other: str) -> bool:
@@ -65,51 +76,54 @@ def is_alike(one: str, other: str) -> bool:
 
     A clause of each is enough: "the owner is a team slug, never a name" and "I told you: the owner is a team slug".
     """
-    if contradicts(one, other) and not (misses_something(one) or misses_something(other)):
-        return False
-    lacks = [content_stems(_lack(text)) for text in (one, other)]
-    return (
+    lacks = [stems_of(_lack(text)) for text in (one, other)]
+    alike = (
         _shares(one, other)
         or bool(lacks[0] and lacks[0] == lacks[1])
         or any(_share_all(part, piece) for part in _clauses(one) for piece in _clauses(other))
     )
+    return alike and (misses_something(one) or misses_something(other) or not contradicts(one, other))
 
 
 def asks_to_leave(text: str, ban: str) -> bool:
     """Whether a sentence leaves to the person what a ban forbids: "leave the reload to me", "never reload nginx"."""
     found = _LEFT_TO_PERSON.match(fold(text))
-    stems = content_stems(found[1]) if found else frozenset[str]()
-    return bool(stems) and stems <= content_stems(ban)
+    stems = stems_of(found[1]) if found else frozenset[str]()
+    return bool(stems) and stems <= stems_of(ban)
 
 
 def _shares(one: str, other: str) -> bool:
-    stems, known = content_stems(one), content_stems(other)
+    stems, known = stems_of(one), stems_of(other)
     shared, fewer = len(stems & known), min(len(stems), len(known))
+    if shared < _MIN_SHARED:
+        return False
     # Two words in common are enough if one sentence has no others, or if they share a name of code.
-    least = _MIN_SHARED if shared == fewer or exact_tokens(one) & exact_tokens(other) else _MIN_ALIKE
+    least = _MIN_SHARED if shared == fewer or _names(one) & _names(other) else _MIN_ALIKE
     return shared >= least and shared / fewer >= MIN_SAME_SHARE
 
 
 def _is_mostly_in(one: str, other: str) -> bool:
-    stems = content_stems(one)
-    return _shares(one, other) and len(stems & content_stems(other)) >= MIN_SAME_SHARE * len(stems)
+    stems = stems_of(one)
+    return _shares(one, other) and len(stems & stems_of(other)) >= MIN_SAME_SHARE * len(stems)
 
 
 def _share_all(one: str, other: str) -> bool:
     """Whether two clauses share enough words, or have the same few."""
-    stems, known = content_stems(one), content_stems(other)
+    stems, known = stems_of(one), stems_of(other)
     return stems == known or (min(len(stems), len(known)) >= _MIN_ALIKE and _shares(one, other))
 
 
+@lru_cache(maxsize=4096)
 def _lack(text: str) -> str:
     """Return what a complaint misses, also "again no header", which without others may as well ban headers."""
     found = None if missing_thing(text) or not complains(text) else _LACK.match(fold(text))
     return missing_thing(text) or (_ONCE_MORE.sub("", next(filter(None, found.groups()), "")) if found else "")
 
 
-def _clauses(text: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def _clauses(text: str) -> tuple[str, ...]:
     """Return the clauses of a sentence that have enough words to be compared."""
-    return [one.strip() for one in _CLAUSE_END.split(text) if len(content_stems(one)) >= _MIN_SHARED]
+    return tuple(one.strip() for one in _CLAUSE_END.split(text) if len(stems_of(one)) >= _MIN_SHARED)
 
 
 def _shared_clauses(texts: Sequence[str]) -> Iterator[str]:
@@ -117,5 +131,5 @@ def _shared_clauses(texts: Sequence[str]) -> Iterator[str]:
     for text in texts:
         others = [piece for other in texts if other != text for piece in _clauses(other)]
         for part in {*demand_clauses(text), *(one for one in _clauses(text) if not complains(one))}:
-            if len(content_stems(part)) >= _MIN_SHARED and any(_share_all(part, piece) for piece in others):
+            if len(stems_of(part)) >= _MIN_SHARED and any(_share_all(part, piece) for piece in others):
                 yield part
