@@ -48,7 +48,7 @@ def current_asks(store: Store, found: Iterable[Learning]) -> list[list[Learning]
 def _reason_now(learning: Learning, standing: Sequence[Proposal]) -> str:
     """Return why a learning is not proposed; in the past tense if that has changed since it was said."""
     if made := next((one for one in standing if _is_near(one, learning) and _asks_for(one, learning.change)), None):
-        return f"the open proposal {made.id} for {made.skill} asks for it"
+        return f"the open proposal {made.id} for {made.skill} already says this"
     why = learning.why_kept
     if why == NEVER_COMMITTED_REASON:
         here = Path(learning.project or "/")
@@ -60,7 +60,7 @@ def _reason_now(learning: Learning, standing: Sequence[Proposal]) -> str:
     if text is None:
         return why
     if says_same_rule(learning.change, text):
-        return f"{name} says it now"
+        return f"{name} now says this"
     return f"you have said it in only one session, when there was no {name}"
 
 

@@ -65,7 +65,7 @@ def _other_project(said: str, job: AnalyseBatch) -> tuple[str, SkillRef | None] 
         how = "`learnings propose` puts it there" if file else "`learnings propose --to FILE` puts it there"
         return f"it is for {name}, not for this project: {how}", file
     if name := unknown_project(said, present):
-        return f"it is for another repository ({name}), in which skilld has read no session", None
+        return f"it is for another repository ({name}), where skilld has not read any sessions", None
     return None
 
 

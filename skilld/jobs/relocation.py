@@ -103,7 +103,7 @@ def propose_learning(
 def _check_not_open(store: Store, update: Update, ref: SkillRef) -> None:
     same, _ = match_open_proposal(update, ref.path, store.proposals.in_states([State.OPEN]))
     if same is not None:
-        why = f"the open proposal {same.id} for {ref.name} asks for it"
+        why = f"the open proposal {same.id} for {ref.name} already says this"
         raise SkilldError(_TITLE, why, f"Decide on it: skilld show {same.id}")
 
 

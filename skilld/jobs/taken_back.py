@@ -17,7 +17,7 @@ from skilld.text import fold, split_sentences, truncate
 from skilld.types import Evidence, Kind, Message, Proposal, Update
 
 _MAX_QUOTE = 200  # characters
-_TAKES_BACK = "it only takes back what an open proposal or a learning is about, or you took it back later"
+_TAKES_BACK = "it only takes back a rule that was waiting, or you took it back later"
 
 _UNCLEAR = '"{}" fits several rules, so none of them was taken back'
 

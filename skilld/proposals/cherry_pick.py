@@ -155,7 +155,7 @@ def _apply_commit(work_tree: Worktree, proposal: Proposal, edit: Edit) -> Decisi
         remedy = f"Edit {proposal.relpath} yourself; to see the change: skilld show {proposal.id}"
         work_tree = replace(work_tree, remedy=lambda: remedy)
     if more:  # lines are committed for the proposal's own files
-        cause = f"its commit, which also changes {name_files(more)}, does not apply as it is"
+        cause = f"its commit, which also changes {name_files(more)}, does not apply cleanly"
         raise RefusedError(_TITLE, cause, manual_command(work_tree.repo, "cherry-pick", commit.oid))
 
     def common() -> bytes | None:  # at the merge base of the checked-out branch and the one below the proposal
@@ -358,7 +358,7 @@ def _revert_message(work_tree: Worktree, proposal: Proposal, landing: Commit | N
     if landing is None and not refs.is_reachable(git, source.oid, head):
         squashed = [one.oid for one in commits_of(work_tree.repo, proposal.id, head, "--", work_tree.tracked.relpath)]
         bringer = squashed[0] if squashed else _find_bringer(work_tree, proposal)
-        part = f"It takes out what commit {bringer} brought in for it.\n\n" if bringer else ""
+        part = f"It removes what commit {bringer} added for this proposal.\n\n" if bringer else ""
         what = f"{part}{REVERTS_TRAILER}: {proposal.id}"
     return f'Revert "{source.subject}"\n\n{what}\n'.encode()
 

@@ -98,7 +98,7 @@ def _obstacle_reason(work_tree: Worktree, proposal: Proposal, commit: Commit | N
         return "it changes other files too"
     own = read_own_commit(repo, proposal.id, proposal.commit)
     if own is not None and lines_of_others(read_versions(work_tree, own), read_versions(work_tree, commit)):
-        return "it has lines of yours"
+        return "it contains lines of yours"
     if work_tree.person.run("status", "--porcelain=v1", "-z", "--untracked-files=no"):
         return "the work tree has uncommitted changes"
     if other := _other_holder(repo, commit.oid):

@@ -54,7 +54,7 @@ def test_one_for_an_unknown_repository_waits_for_the_file_that_the_person_names(
     assert propose_rule(home, project, daemon, "in the flurb repo always squash before merging") == []
     skilld = InProcessProgram(home)
     (kept,) = skilld.json("learnings")
-    assert kept["why_not"] == "it is for another repository (flurb), in which skilld has read no session"
+    assert kept["why_not"] == "it is for another repository (flurb), where skilld has not read any sessions"
     strange = tmp_path / "strange"
     strange.mkdir()
     subprocess.run(["git", "init", "--quiet", strange], check=True)

@@ -37,7 +37,7 @@ def reason(store: Store, one: Learning) -> str:
         (None, NO_FILE),
         ("", "you have said it in only one session, when there was no AGENTS.md"),
         ("# Guide\n\n- Be brief.\n", "you have said it in only one session, when there was no AGENTS.md"),
-        ("# Guide\n\n- Always use pnpm in this repository.\n", "AGENTS.md says it now"),
+        ("# Guide\n\n- Always use pnpm in this repository.\n", "AGENTS.md now says this"),
         ("# Guide\n\n- Never use pnpm in this repository.\n", "you have said it in only one session, when there was"),
     ],
 )
@@ -69,7 +69,7 @@ def test_an_open_proposal_that_asks_for_the_same_is_named(
     update = Update(1, "", said, "", Kind.PREFERENCE, 1, said)
     made = make_proposal(state=state, skill="notes", evidence=(Evidence("t1", said),), updates=(update,))
     store.proposals.add(replace(made, **real))  # type: ignore[arg-type]
-    why = f"the open proposal {made.id} for notes asks for it"
+    why = f"the open proposal {made.id} for notes already says this"
     assert (reason(store, learning(root)) == why) is is_named
 
 

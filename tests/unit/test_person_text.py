@@ -190,7 +190,7 @@ def test_they_are_not_left_out_where_the_commit_does_not_apply(life: ProposalLif
     life.person.commit("mine", {"run.sh": "make other\n"})
     with pytest.raises(RefusedError) as error:
         life.accept()
-    assert error.value.cause == "its commit, which also changes run.sh, does not apply as it is"
+    assert error.value.cause == "its commit, which also changes run.sh, does not apply cleanly"
     assert error.value.remedy == f"git -C {life.person.root} cherry-pick {life.get().commit}"
     assert (life.observe()[0], MINE in life.person.show()) == ("open", False)
 

@@ -217,7 +217,7 @@ def test_a_squashed_section_is_taken_out_and_stays_out(life: ProposalLife) -> No
     life.revert()
     assert life.person.skill.read_text() == f"{END}\n## Testing\n\n- Mine.\n"
     message = life.person.git("log", "-1", "--format=%b")
-    assert message == f"It takes out what commit {squashed} brought in for it.\n\nSkilld-Reverts: p1"
+    assert message == f"It removes what commit {squashed} added for this proposal.\n\nSkilld-Reverts: p1"
     assert life.observe()[0] == "reverted"
 
 
@@ -228,7 +228,7 @@ def test_a_squash_that_names_nothing_is_found_by_its_lines(life: ProposalLife) -
     squashed = life.person.git("rev-parse", "HEAD")
     life.observe()
     life.revert()
-    assert f"It takes out what commit {squashed} brought in for it." in life.person.git("log", "-1", "--format=%b")
+    assert f"It removes what commit {squashed} added for this proposal." in life.person.git("log", "-1", "--format=%b")
 
 
 def test_of_a_squash_of_two_only_one_is_reverted(life: ProposalLife) -> None:
@@ -463,7 +463,7 @@ def test_undo_leaves_what_the_person_picked_with_it(life: ProposalLife) -> None:
     assert life.observe()[0] == "accepted"
     assert life.get().landed == life.person.tip()
     told = life.undo().lines
-    assert told[1] == "Its commit was reverted, not removed, because it has lines of yours."
+    assert told[1] == "Its commit was reverted, not removed, because it contains lines of yours."
     assert life.person.skill.read_text() == f"{TEXT}- And this.\n"
     assert life.observe()[0] == "open"
 

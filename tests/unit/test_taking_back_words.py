@@ -115,6 +115,4 @@ def test_words_that_only_take_back_an_open_proposal_are_no_learning() -> None:
     other = Update(None, "", "Sign the tag.", "", Kind.PREFERENCE, 2, "always sign the tag")
     verdict = without_taking_back(Verdict(learned=((back, "no file"), (other, "no file"))), job)
     assert verdict.learned == ((other, "no file"),)
-    assert verdict.dropped == (
-        "it only takes back what an open proposal or a learning is about, or you took it back later",
-    )
+    assert verdict.dropped == ("it only takes back a rule that was waiting, or you took it back later",)

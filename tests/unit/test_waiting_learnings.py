@@ -210,11 +210,11 @@ def test_what_an_open_proposal_asks_for_is_not_proposed_again(daemon: InProcessD
     for number, text in ((2, SAID[0]), (3, SAID[1])):
         daemon.store.learnings.add(learning(root, number, text))
     waiting = {one["text"]: one for one in skilld.json("learnings")}
-    assert waiting[SAID[0]]["why_not"] == f"the open proposal {made['id']} for CLAUDE.md asks for it"
+    assert waiting[SAID[0]]["why_not"] == f"the open proposal {made['id']} for CLAUDE.md already says this"
     result = skilld.run("learnings", "propose", waiting[SAID[0]]["id"])
     assert result.returncode == 1
     assert result.stderr == (
-        f"skilld: Not proposed: the open proposal {made['id']} for CLAUDE.md asks for it\n"
+        f"skilld: Not proposed: the open proposal {made['id']} for CLAUDE.md already says this\n"
         f"  Decide on it: skilld show {made['id']}\n"
     )
     assert skilld.run("learnings", "propose", waiting[SAID[1]]["id"]).returncode == 0
