@@ -11,7 +11,7 @@ from skilld.mining.session_summary import Feedback
 from skilld.mining.values import Candidate, Judgement, PartKind, RejectedCandidate
 from skilld.mining.wanted import is_alike, wanted_line
 from support.rows import for_each
-from support.session_rows import NOW, lines_of, session_row
+from support.session_rows import NOW, Turn, lines_of, session_row
 
 
 @for_each(
@@ -100,7 +100,7 @@ def _sessions(candidate: Candidate, text: str) -> list[str]:
         ("you forgot the swap file, every machine needs one", "again no swap file.", "Always set the swap."),
         ("the swap is missing", "no swap again.", "Always set the swap."),
         ("you did not show me the notes before the tag", "no.", "Show me the notes before the tag."),
-        ("you tagged without showing me the notes", "no.", "Show me the notes before you tag."),
+        ("you tagged without showing me the release notes", "no.", "Show me the release notes before you tag."),
         ("no, leave the reload to me", "no.", "Never reload nginx yourself."),
         ("don't reload nginx yourself, I do it at night", "no.", "Never reload nginx yourself."),
     ],
@@ -113,6 +113,7 @@ def test_a_complaint_is_evidence_of_the_rule_that_says_what_is_wanted(first: str
     earlier = _judged([f"{second} {rule}"], [first], [], lasting=[(1, rule, rule)])  # the complaint came later
     assert _rules(earlier) == [rule]
     assert {"s1", "s2"} == {*_sessions(earlier.candidates[0], rule)}
+    assert lines_of(earlier.candidates[0], PartKind.RULE) == [rule]  # it was not taken back
 
 
 def test_a_rule_comes_once_however_it_was_heard() -> None:
@@ -138,13 +139,10 @@ def test_what_only_complains_stays_listed_and_is_no_rule() -> None:
 
 
 def test_a_correction_that_was_acted_on_still_belongs_to_the_task() -> None:
-    said = "the owner must be a slug with a dash, team-{0}, I told you already"
+    first: Turn = "the owner is a slug with a dash: team-beta, never the bare name", []
+    again: Turn = "the owner must be a slug with a dash, team-gamma, I told you already", ["~owners/gamma"]
     rows = [
-        session_row(
-            number,
-            (f"Provision {name}", [one.format(name) for one in _DONE]),
-            (said.format(name), [f"~owners/{name}"] if number > 1 else []),
-        )
-        for number, name in enumerate(_NAMES, 1)
+        session_row(number, (f"Provision {name}", [one.format(name) for one in _DONE]), *turns)
+        for number, (name, turns) in enumerate(zip(_NAMES, ((), (first,), (again,)), strict=True), 1)
     ]
-    assert _rules(judge(rows, [], {}, now=NOW)) == ["The owner must be a slug with a dash."]
+    assert _rules(judge(rows, [], {}, now=NOW)) == ["The owner is a slug with a dash."]
