@@ -97,6 +97,7 @@ def test_a_ban_on_all_of_it_is_a_contradiction() -> None:
         ("Write commit messages in the imperative.", "Write commit messages in the past tense.", "same"),
         ("Write commit messages in the past tense.", "Write commit messages in the imperative mood.", "same"),
         ("Sort the list descending.", "Sort the list in ascending order.", "same"),
+        ("Never indent with tabs, use spaces.", "Indent with tabs, never with spaces.", "same"),
         ("Write SQL keywords in lowercase.", "Write SQL keywords in uppercase letters.", "same"),
         ("Name tables in the plural.", "Name tables with singular nouns.", "same"),
         ("Write the summary in the passive.", "Write the summary in the active voice.", "same"),

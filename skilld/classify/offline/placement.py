@@ -267,7 +267,8 @@ def replacement(change: str, text: str) -> Operation | None:
         others = (line for at, line in enumerate(lines) if not old.first <= at <= old.last)
         if amended and amended != block and any(changed_choice(change, line) for line in others):
             return None  # "use pnpm, not npm" is about all lines with npm, so it is added as a rule
-        if amended and amended != block:
+        twice = amended and stems(amended) < stems(block)  # the line has both choices: "with tabs, never with spaces"
+        if amended and amended != block and not twice:
             return Operation(Op.REPLACE, block, amended)
     if _says_more_beside(change, old.text):
         return _replaced_sentence(change, block, f"{old.indent}{old.marker}{old.gap}")
