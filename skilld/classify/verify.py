@@ -322,7 +322,7 @@ def verify(
         kept = [item.update for item in one.proposed if skill is None or item.update.confidence < least]
         doubt = f"skilld is not sure enough (confidence {update.confidence:.2f}; {least:.2f} needed)"
         if skill is not None and update.skill not in general and _is_unrelated(update, skill):
-            doubt += f"; it names nothing that {skill.name} is about"
+            doubt += f"; it has no words in common with {skill.name}"
         why = doubt if skill else NO_FILE_FITS if skills else "no skill was in use"
         found += replace(one, proposed=(), learned=tuple((update, why) for update in kept)) if kept else one
     return found

@@ -130,7 +130,7 @@ VERBS = {
     ),
     "reject": Verb(
         "decide.reject",
-        "discard proposals; each returns only if you say it in other words",
+        "discard proposals; each comes back only if you say it again in other words",
         JSON,
         _IDS,
         _part("reject"),
@@ -185,7 +185,7 @@ VERBS = {
         JSON,
         argument(
             "place FILE[:LINE]|TEXT",
-            "a file and a line number, such as CLAUDE.md:12; a file alone: list its added lines; or words of a line "
+            "a file and line number, such as CLAUDE.md:12; a file alone, to list its added lines; or words from a line "
             "that a proposal added",
         ),
     ),
@@ -245,7 +245,7 @@ VERBS = {
     ),
     "learnings": Verb(
         "learnings.run",
-        "list what you said that is in no file yet, or propose it",
+        "list what you said that is not in any file yet, or propose it",
         JSON,
         argument("action", "propose: turn a learning into a proposal", nargs="?", choices=("propose",)),
         argument("id ID?", "ID of the learning to propose; a prefix is enough"),
@@ -446,7 +446,7 @@ VERBS = {
             default="1h",
         ),
     ),
-    "retry": Verb("pause.retry", "try again now to judge what failed or was delayed"),
+    "retry": Verb("pause.retry", "retry failed and delayed batches now"),
     "uninstall": Verb(
         "uninstall.run",
         "remove everything that skilld set up, except your settings",

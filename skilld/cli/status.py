@@ -222,7 +222,7 @@ def _print_status(shown: dict[str, Any], begin: str) -> None:
     console.say(f"batches   {batches['pending']:,} waiting to be judged, {counted}, {failed:,} failed")
     _print_delays(shown, now)
     if unusable:
-        _print_more(f"failed, with an answer that could not be used: {unusable:,}; to ask again: skilld retry", "")
+        _print_more(f"failed because the answer could not be used: {unusable:,}; to ask again: skilld retry", "")
     for parked in shown["parked"]:
         detail = parked["detail"] or ""
         then = _failure_remedy(detail, shown["daemon"]) or "try again: skilld retry"
@@ -313,7 +313,7 @@ def _print_turns(turns: dict[str, int], judge: str) -> None:
         "judged": f"judged: {turns['taught']:,} with a lasting instruction, {missed:,} without",
         "chatter": "skipped (no lasting instructions)",
         "opted_out": "skipped because their project opted out",
-        "pending": "in batches that wait to be judged",
+        "pending": "in batches waiting to be judged",
         "waiting": "waiting for the session to continue or end",
     }
     lines = [f"{turns[fate]:,} {text}" for fate, text in fates.items() if turns[fate]]

@@ -94,7 +94,7 @@ def _check_batches(facts: Daemon, service: ServiceState, now: float) -> Check:
         detail = "; ".join(one.describe(now, goes_on=goes_on) for one in facts.delayed[:_MAX_REASONS])
         return Check("batches", Verdict.WARN, detail, "To try again now: skilld retry")
     last = f"; last error: {facts.last_error}" if facts.last_error else ""
-    failed = f"{facts.unusable} failed, with an answer that could not be used" if facts.unusable else "none failed"
+    failed = f"{facts.unusable} failed because the answer could not be used" if facts.unusable else "none failed"
     return Check("batches", Verdict.OK, f"{failed}{last}")
 
 

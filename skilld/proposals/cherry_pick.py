@@ -343,9 +343,11 @@ def _require_nowhere(
 ) -> None:
     """Raise RefusedError if a proposal that is not in HEAD's file is there in other words, or on another branch."""
     if is_rewritten_here(proposal):
-        raise RefusedError(_REVERT_TITLE, "its lines were reworded since", _by_hand(proposal))
+        raise RefusedError(_REVERT_TITLE, "its lines have been reworded since", _by_hand(proposal))
     if proposal.note.startswith(MOVED_TO) and not proposal.note.endswith(proposal.relpath):
-        raise RefusedError(_REVERT_TITLE, f"its lines were reworded and {proposal.note}", "Edit that file yourself")
+        raise RefusedError(
+            _REVERT_TITLE, f"its lines have been reworded and {proposal.note}", "Edit that file yourself"
+        )
     if landing is None:
         change = replace(read_change(work_tree.repo, proposal), before=texts[0], after=texts[1])
         _require_on_no_other_branch(work_tree.repo, proposal, change)

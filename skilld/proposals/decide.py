@@ -257,7 +257,7 @@ def _describe_outcome(proposal: Proposal, after: State, landed: DecisionCommit |
 def _describe_further(proposal: Proposal) -> str:
     """Return which other files a proposal's commit changes, since the person amended it; empty if none."""
     found = (one.removeprefix(ALSO_CHANGES) for one in proposal.flags if one.startswith(ALSO_CHANGES))
-    return next((f", with its changes to {names}, which a revert would leave" for names in found), "")
+    return next((f", including its changes to {names}, which a revert would not undo" for names in found), "")
 
 
 def _describe_superproject(repo: Repo) -> str:

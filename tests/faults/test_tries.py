@@ -95,9 +95,9 @@ def test_r7_turns_with_an_unusable_answer_are_kept_and_judged_by_retry(
             assert learned_rules(program) == [LASTING]
             told = program.run("status").stdout
             assert "0 waiting to be judged, 0 judged, 1 failed" in told
-            assert "failed, with an answer that could not be used: 1; to ask again: skilld retry" in told
+            assert "failed because the answer could not be used: 1; to ask again: skilld retry" in told
             checks = {one["name"]: one["detail"] for one in program.json("doctor")["checks"]}
-            assert checks["batches"].startswith("1 failed, with an answer that could not be used")
+            assert checks["batches"].startswith("1 failed because the answer could not be used")
             assert "; 1 batch failed; " in checks["model answers"]
         assert asked <= 2
         model.bodies.clear()

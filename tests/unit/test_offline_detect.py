@@ -375,7 +375,7 @@ def test_a_learning_says_that_its_rule_is_not_about_the_skill() -> None:
     messages = [Message("Done."), Message("Always use early returns.", 1)]
     found = verify(Offline().detect(messages, [DEPLOY]), messages, [DEPLOY])
     (why,) = (why for _, why in found.learned)
-    assert why == "skilld is not sure enough (confidence 0.45; 0.50 needed); it names nothing that deploy is about"
+    assert why == "skilld is not sure enough (confidence 0.45; 0.50 needed); it has no words in common with deploy"
 
 
 @for_each(

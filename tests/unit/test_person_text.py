@@ -177,7 +177,7 @@ def _amend_with_script(life: ProposalLife, line: str) -> None:
 def test_further_files_of_an_amended_commit_are_accepted_with_it(life: ProposalLife) -> None:
     _amend_with_script(life, "make notes")
     told = life.accept().lines
-    assert ", with its changes to run.sh, which a revert would leave. To undo it:" in told[1]
+    assert ", including its changes to run.sh, which a revert would not undo. To undo it:" in told[1]
     assert life.person.show("run.sh") == "echo ok\nmake notes"
     assert MINE in life.person.show()
     life.revert()

@@ -372,7 +372,7 @@ def test_lines_that_were_reworded_and_then_moved_stay_accepted(life: ProposalLif
     text = life.person.show()
     life.person.commit("split", {SKILL: text.replace(f"{mine}\n", ""), "more.md": f"# More\n\n{mine}\n- And this.\n"})
     assert life.observe() == ("accepted", "moved to more.md")
-    with pytest.raises(RefusedError, match="its lines were reworded and moved to more"):
+    with pytest.raises(RefusedError, match="its lines have been reworded and moved to more"):
         life.revert()
     life.person.commit("drop it", {"more.md": "# More\n\n- And this.\n"})
     assert life.observe()[0] == "reverted"

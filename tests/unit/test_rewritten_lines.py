@@ -49,7 +49,7 @@ def test_a_later_commit_with_other_words_in_its_place_changes_it(life: ProposalL
     life.person.commit("better words")
     assert life.observe() == ("accepted", CHANGED_NOTE)
     assert "already accepted" in life.accept().lines[0]
-    with pytest.raises(RefusedError, match="its lines were reworded since"):
+    with pytest.raises(RefusedError, match="its lines have been reworded since"):
         life.revert()
 
 
