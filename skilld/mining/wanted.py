@@ -17,6 +17,7 @@ from skilld.text import fold
 from skilld.words import MIN_SAME_SHARE, content_stems, has_negation
 
 _MIN_SHARED, _MIN_ALIKE = 2, 3  # stems of two sentences in other words
+_MAX_TEXTS = 60  # each is compared with every other
 _CLAUSE_END = re.compile(r"[,:;]\s|\s[-\u2013\u2014]\s")
 _THING = r"([^,.;:!?()\n]{3,80})"
 _MISSING = re.compile(
@@ -44,7 +45,8 @@ _names = lru_cache(maxsize=4096)(exact_tokens)
 
 def wanted_line(texts: Sequence[str]) -> str:
     """Return the line for what these texts of several sessions say alike, "" if they only complain."""
-    own = [one for one in dict.fromkeys(texts) if not complains(one)]
+    texts = [*dict.fromkeys(texts)][:_MAX_TEXTS]
+    own = [one for one in texts if not complains(one)]
     shared = [one for one in own if any(_is_mostly_in(one, other) for other in texts if other != one)]
     missing = filter(None, map(missing_thing, texts))
     lines = shared or [*_shared_clauses(texts)] or own or [f"Do not forget {thing}" for thing in missing]

@@ -34,7 +34,7 @@ def test_repeating_a_rule_counts_for_the_line_that_has_it(home: Path, tmp_path: 
     assert program.json("effect", f"{project.root}/CLAUDE.md:4")["rules"] == []
     output = program.run("effect", str(project.root)).stdout
     assert f"{rule['id']}  repeated in 1 of 1 session where it applied" in output
-    assert "A rule applies in a session that loads its file and does the kind of work it is about" in output
+    assert "A rule applies in a session that loads its file and involves the kind of work it is about" in output
     for which in ("none", "no/such/file.md", "no.md:3", ""):
         for form in ([], ["--json"]):
             unknown = program.run("effect", which, *form)

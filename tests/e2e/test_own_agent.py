@@ -136,7 +136,7 @@ def test_without_a_login_the_session_is_judged_offline_with_a_message(
         clients.install("claude")
         retried = program.run("retry")
         assert retried.returncode == 0
-        assert "cli:claude will be asked again from the next batch on.\nWhat was judged without it" in retried.stdout
+        assert "cli:claude will be asked again from the next batch on.\nMessages judged without it" in retried.stdout
         assert program.json("status")["backend"]["agents"] == []
 
 

@@ -203,8 +203,8 @@ def test_a_model_answers_with_numbers_and_is_billed(world: World, home: Path) ->
         echo, short = json.loads(result.stdout)["cuts"]
     left = "Today's budget leaves 60 calls, 400,000 tokens, $1.00."
     told = re.fullmatch(
-        r"Asking openai/stub: 1 call, about ([\d,]+) tokens, price unknown; an answer that cannot be used is asked for"
-        rf" once more\. {re.escape(left)}\n",
+        r"Asking openai/stub: 1 call, about ([\d,]+) tokens, price unknown; skilld asks once more if an answer cannot"
+        rf" be used\. {re.escape(left)}\n",
         result.stderr,
     )
     assert told is not None, result.stderr
