@@ -36,7 +36,7 @@ _QUOTATION = re.compile(
     rf"\"[^\"\n]{{{_LONG_QUOTE},}}\"|“[^”\n]{{{_LONG_QUOTE},}}”|«[^»\n]{{{_LONG_QUOTE},}}»|「[^」\n]{{30,}}」"
     rf"|„[^“”\n]{{{_LONG_QUOTE},}}[“”]|(?<!\w)'[^\n]{{{_LONG_QUOTE},2000}}'(?!\w)"
 )
-_MARKER = re.compile(r"[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?")
+_MARKER = re.compile(r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
 
 
 def check_form(change: Change) -> Iterator[Finding]:
