@@ -130,7 +130,7 @@ VERBS = {
     ),
     "reject": Verb(
         "decide.reject",
-        "discard proposals; each comes back only if you say it again in other words",
+        "discard proposals until you say the same in other words",
         JSON,
         _IDS,
         _part("reject"),
