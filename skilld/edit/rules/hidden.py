@@ -97,7 +97,7 @@ def _check_tag(change: Change, match: re.Match[str]) -> Iterator[Finding]:
 def _line_text_start(text: str, at: int) -> int:
     """Return where the text of the line around `at` starts, after blanks and a list marker."""
     start = text.rfind("\n", 0, at) + 1
-    marker = re.compile(r"[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?").match(text, start)
+    marker = re.compile(r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?").match(text, start)
     return marker.end() if marker else start
 
 
