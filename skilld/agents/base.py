@@ -89,7 +89,9 @@ class AgentInfo:
     If a session is not a file of lines (a document that is rewritten, a file for each event), `gather` yields its
     records from the start, and `owner` returns the transcript that a file of a session belongs to. With `gathered`,
     only transcripts with that ending are such. An agent whose prompts cannot be distinguished from those of a script
-    is `asked_for`: only roots named in the settings are followed.
+    is `asked_for`: only roots named in the settings are followed. An agent that keeps its sessions in the project
+    has the names of those files in `project_files`: if git tracks one of them, anybody may have written it, and the
+    transcript is not read.
     `queries` are given if transcripts are SQLite databases, one for each generation; the parser is then fed each
     record as a line with a JSON object. `file_variables` name one transcript itself. `call_mark` is in every line with
     a tool call; empty if any line may have one.
@@ -129,6 +131,7 @@ class AgentInfo:
     gathered: str = ""
     owner: Callable[[PurePath], PurePath] | None = None
     asked_for: bool = False
+    project_files: tuple[str, ...] = ()
     queries: tuple[Query, ...] = ()
     file_variables: tuple[str, ...] = ()
     call_mark: bytes = b""

@@ -26,7 +26,7 @@ from skilld.effect.rules import Effect, Rule
 from skilld.effect.survey import survey
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
-from skilld.ingest.discover import Root, find_transcripts
+from skilld.ingest.discover import Root, find_transcripts, is_anybodys
 from skilld.jobs.limits import ProcessorTimeError, processor_time
 from skilld.protocol import PROCESSOR_SECONDS, SurveyRequest
 from skilld.report.wording import RULES
@@ -183,7 +183,7 @@ def _unread_transcripts(store: Store, places: Sequence[Root]) -> list[tuple[str,
         (root.agent, str(path), (facts.st_size, facts.st_mtime))
         for root in places
         for path, facts in find_transcripts(root)
-        if known.get(str(path)) != (facts.st_size, facts.st_mtime)
+        if known.get(str(path)) != (facts.st_size, facts.st_mtime) and is_anybodys(root.agent, path) is False
     ]
     return sorted(found, key=lambda one: -one[2][1])
 

@@ -15,6 +15,7 @@ from stat import S_ISREG
 from skilld.agents import ADAPTERS
 from skilld.agents.base import AgentInfo, agent_homes, resolve_skill_folder
 from skilld.files import FileFacts
+from skilld.git.tracked import is_tracked
 from skilld.ingest.source import source_of
 from skilld.skills import Places
 from skilld.store import Store
@@ -321,6 +322,15 @@ class FolderScanner:
                 yield path
         if len(newest) > _MAX_NEWEST:
             self.newest[root] = dict(sorted(newest.items(), key=lambda item: item[1])[-_MAX_NEWEST:])
+
+
+def is_anybodys(agent: str, path: Path) -> bool | None:
+    """Whether somebody else may have written a transcript: git tracks it, so it may have come with a pull.
+
+    None if git cannot tell now.
+    """
+    names = ADAPTERS[agent].INFO.project_files
+    return is_tracked(path.with_name(name) for name in names) if names else False
 
 
 def is_utf8(path: Path) -> bool:

@@ -13,7 +13,7 @@ from skilld.agents.chunk import Chunk
 from skilld.clock import parse_time, rfc3339
 from skilld.files import FileFacts
 from skilld.ingest import side_files
-from skilld.ingest.discover import FileStates, FolderScanner, Root, find_transcripts, is_utf8
+from skilld.ingest.discover import FileStates, FolderScanner, Root, find_transcripts, is_anybodys, is_utf8
 from skilld.ingest.source import Cursor, Source, TranscriptRead, source_of
 from skilld.ingest.turn_writer import FileReading, OpenFile, OpenFiles, ParsingError, TurnWriter
 from skilld.logs import get_logger
@@ -29,6 +29,7 @@ log = get_logger()
 # the transcript alone, so syncing the turns would save nothing.
 _TRANSACTION_SECONDS = 0.1  # of reading for one transaction
 _NOT_UTF8 = "its name is not UTF-8"
+_ANYBODYS = "git tracks it or its list of what was typed, so others may have written it"
 
 
 class Follower:
@@ -151,6 +152,9 @@ class Follower:
         name = str(path)
         self._uncommitted.add(name)
         try:
+            if (foreign := is_anybodys(agent, path)) is not False:
+                self._pass_over(agent, path, foreign=bool(foreign))
+                return False
             followed = self._open_file(agent, path)
             with _source(agent, path).read_new(path, followed.cursor) as look:
                 self._store_read(followed, path, look)
@@ -169,6 +173,17 @@ class Follower:
         else:
             return look.more
         return False
+
+    def _pass_over(self, agent: str, path: Path, *, foreign: bool) -> None:
+        """Never count what a file of anybody's says now; try again later if only nobody knows whose it is."""
+        self._retries[str(path)] = agent
+        if foreign:
+            facts = _source(agent, path).facts(path)
+            file = self._rows.file(str(path)) or self._rows.add_file(agent, str(path), facts, baseline=0)
+            self._rows.start_behind(file.id, _source(agent, path).end(path, facts))
+            self._forget(str(path))
+            self._seen.record(str(path), facts.st_size, facts.st_mtime)
+            self._set_note(str(path), _ANYBODYS)
 
     def _set_note(self, name: str, note: str) -> None:
         """Record what could not be read of a file, for `status`; an empty note means that nothing was left out."""

@@ -20,7 +20,7 @@ from skilld.classify.backends.completion import Rates
 from skilld.errors import SkilldError
 from skilld.git.top import folders_to_top, is_top
 from skilld.ingest import side_files
-from skilld.ingest.discover import Host, Root, find_roots, find_transcripts
+from skilld.ingest.discover import Host, Root, find_roots, find_transcripts, is_anybodys
 from skilld.ingest.inspect import FolderCounter, guess_agent
 from skilld.ingest.source import source_of
 from skilld.jobs.limits import ProcessorTimeError, processor_time
@@ -242,7 +242,11 @@ def recent_transcripts(host: Host, since: float) -> list[Transcript]:
     keep copies.
     """
     return transcripts_in_roots(find_roots(host.home, host.environment, host.roots), since) or [
-        one for agent, bases in host.roots.items() for base in bases for one in transcripts_below(base, since, agent)
+        one
+        for agent, bases in host.roots.items()
+        for base in bases
+        for one in transcripts_below(base, since, agent)
+        if is_anybodys(agent, one.path) is False
     ]
 
 
@@ -252,7 +256,7 @@ def transcripts_in_roots(places: Iterable[Root], since: float) -> list[Transcrip
         Transcript(root.agent, path, facts.st_mtime)
         for root in places
         for path, facts in find_transcripts(root)
-        if facts.st_mtime >= since
+        if facts.st_mtime >= since and is_anybodys(root.agent, path) is False
     ]
     return sorted(found, key=lambda one: -one.changed)
 

@@ -132,6 +132,12 @@ class Files(Table):
         """Return how many files are still to be read again from their start."""
         return int(self._first("SELECT count(*) FROM files WHERE size < 0"))
 
+    def start_behind(self, file_id: int, end: int) -> None:
+        """Make a file count only from this position on, whatever was read of it."""
+        self._db.execute(
+            "UPDATE files SET cursor = NULL, parser = NULL, baseline = ?, since = NULL WHERE id = ?", (end, file_id)
+        )
+
     def drop_baseline(self, file_id: int, *, since: str | None) -> None:
         """Record that a file was replaced since skilld was installed: what is said in it at `since` or later counts."""
         self._db.execute("UPDATE files SET baseline = 0, since = ? WHERE id = ?", (since, file_id))

@@ -171,6 +171,7 @@ INFO = AgentInfo(
     flat=True,
     owner=lambda path: path.with_name(_HISTORY) if path.name == _TYPED_LIST else path,
     asked_for=True,
+    project_files=(_HISTORY, _TYPED_LIST),
     project_skills=(".agents/skills",),
     skill_homes=(),
     wrappers=("answer of the model", "headless prompt"),
