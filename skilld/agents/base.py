@@ -83,9 +83,9 @@ class AgentInfo:
     `typed_list` are possible places of the client's list of what a person typed, of which the first that exists is
     used: relative to the transcript's folder, or starting with `~/` or `$VARIABLE/`; `typed_place` returns one that
     depends on another file. Its parser has `set_typed_list`.
-    If a client logs a prompt template as if it were typed, `templates` are the folders of such files, given as for
-    `typed_list`, `project_templates` those in a project, and `template_settings` files in a project whose list
-    `prompts` names more. Its parser has `set_templates`.
+    If a client logs a prompt template as if it were typed, `templates` are the folders of such files, and the settings
+    that name more, given as for `typed_list`; `project_templates` are those in a project. Its parser has
+    `set_templates`.
     If a session is not a file of lines (a document that is rewritten, a file for each event), `gather` yields its
     records from the start, and `owner` returns the transcript that a file of a session belongs to. With `gathered`,
     only transcripts with that ending are such. An agent whose prompts cannot be distinguished from those of a script
@@ -125,7 +125,6 @@ class AgentInfo:
     typed_list: tuple[str, ...] = ()
     templates: tuple[str, ...] = ()
     project_templates: tuple[str, ...] = ()
-    template_settings: tuple[str, ...] = ()
     typed_place: Callable[[PurePath, ReadFile], str] | None = None
     gather: Gather | None = None
     gathered: str = ""

@@ -153,14 +153,17 @@ def typed_answer(answer: str, picks: Container[str], *, several: bool) -> str:
 
 # What of a prompt a person typed if a client replaced a `/name` by its template, without any mark.
 # Placeholders seen: Pi 0.73.1 (`$1`, `$@`, `${@:2}`, `$ARGUMENTS`) and 1.6.0 (also `${1:-text}`, where the text is used
-# without an argument), opencode 1.18.33 (also a command's output), Codex up to 0.16x (also `$NAME`).
+# without an argument), opencode 1.18.33 (also a command's output, and arguments
+# behind a template without placeholders), Codex up to 0.16x (also `$NAME`).
 
-TemplateLookup = Callable[[str | None], Sequence[str]]  # a session's folder -> the texts of the templates it can use
+# A session's folder -> the texts of the templates it can use; None if they are too many.
+TemplateLookup = Callable[[str | None], Sequence[str] | None]
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _PLACEHOLDER = re.compile(
     r"(\$\{@:\d+(?::\d+)?\}|\$\{(?:\d+|@|ARGUMENTS):-[^}$]*\}|\$(?:\d+|@|[A-Z][A-Z0-9_]*)|!`[^`\n]*`)"
 )
 _WORD = re.compile(r"\w")
+_MIN_BLANKS = 3  # of a template behind which a client may append arguments; a shorter one begins many prompts
 
 
 def no_templates(folder: str | None) -> Sequence[str]:
@@ -169,11 +172,13 @@ def no_templates(folder: str | None) -> Sequence[str]:
     return ()
 
 
-def typed_arguments(text: str, templates: Iterable[str]) -> str | None:
+def typed_arguments(text: str, templates: Iterable[str] | None) -> str | None:
     """Return the typed arguments of the template that a text was expanded from, "" if they are unclear.
 
-    None if it is none of the templates.
+    None if it is none of the templates. Of a text that may be of any template, with None, everything is unclear.
     """
+    if templates is None:
+        return ""
     words = fold(text)
     found = [arguments for each in templates if (arguments := _match_template(words, each)) is not None]
     return min(found, key=len, default=None)
@@ -183,7 +188,8 @@ def _match_template(words: str, template: str) -> str | None:
     parts = _PLACEHOLDER.split(_FRONT_MATTER.sub("", template, count=1))
     literals = [fold(part) for part in parts[::2]]
     if len(literals) == 1:
-        return "" if words == literals[0] else None
+        is_long = literals[0].count(" ") >= _MIN_BLANKS and words.startswith(f"{literals[0]} ")
+        return words.removeprefix(literals[0]).lstrip() if is_long or words == literals[0] else None
     if not any(map(_WORD.search, literals)):  # it would match anything
         return None
     at, end = len(literals[0]), len(words) - len(literals[-1])

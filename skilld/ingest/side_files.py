@@ -1,92 +1,14 @@
-"""Files that belong to a transcript: lists of typed prompts, facts about its session, prompt templates."""
+"""Files that belong to a transcript: lists of typed prompts, and facts about its session."""
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
-from skilld.agents.base import AgentInfo, Parser, mapping, string
-from skilld.agents.wrappers import TemplateLookup
+from skilld.agents.base import AgentInfo, Parser
 from skilld.files import read_regular
-
-# The texts of the prompt templates that a session can use.
-#
-# Some clients log a template as if it had been typed; only its file shows that it was not. Files are read as they are
-# now: a template that was changed or deleted since is not recognized. The adapter says where templates are.
-
-_MAX_TEMPLATE = 64 * 1024  # bytes of one template
-_MAX_FILES = 500
-_MAX_FOLDERS = 500
-_MAX_PARENTS = 32
-
-
-def template_lookup(places: Iterable[Path], info: AgentInfo) -> TemplateLookup:
-    """Return a function that looks up the templates for a session's folder, including those in `places`.
-
-    Each folder is read once.
-    """
-    known: dict[str | None, Sequence[str]] = {}
-    homes = tuple(places)
-
-    def templates(folder: str | None) -> Sequence[str]:
-        if folder not in known:
-            known[folder] = _read_templates(_template_files([*homes, *_project_templates(folder, info)]))
-        return known[folder]
-
-    return templates
-
-
-def _project_templates(folder: str | None, info: AgentInfo) -> Iterator[Path]:
-    """Yield where a project has templates: in the session's folder or above, or where its settings say."""
-    if not folder or not Path(folder).is_absolute() or "\0" in folder:
-        return
-    place = Path(folder)
-    for top in [place, *place.parents][:_MAX_PARENTS]:
-        yield from (top / name for name in info.project_templates)
-        for name in info.template_settings:
-            yield from _listed_templates(top / name, top)
-
-
-def _listed_templates(settings: Path, top: Path) -> Iterator[Path]:
-    try:
-        data = json.loads(read_regular(settings, _MAX_TEMPLATE)[0])
-    except (OSError, ValueError, RecursionError):
-        return
-    listed = mapping(data).get("prompts")
-    for entry in listed if isinstance(listed, list) else []:
-        name = string(entry)
-        if name and "\0" not in name:
-            yield from (settings.parent / name, top / name)
-
-
-def _template_files(places: Iterable[Path]) -> Iterator[Path]:
-    """Yield the template files among `places`, and those in folders among them at any depth."""
-    folders = 0
-    for place in dict.fromkeys(places):
-        if place.suffix == ".md":
-            yield place
-            continue
-        for top, below, names in os.walk(place):
-            folders += 1
-            if folders > _MAX_FOLDERS:
-                return
-            below.sort()
-            yield from (Path(top, name) for name in sorted(names) if name.endswith(".md"))
-
-
-def _read_templates(paths: Iterable[Path]) -> list[str]:
-    texts: list[str] = []
-    for path in paths:
-        if len(texts) >= _MAX_FILES:
-            break
-        try:
-            texts.append(read_regular(path, _MAX_TEMPLATE)[0].decode(errors="replace"))
-        except (OSError, ValueError):
-            continue
-    return texts
-
+from skilld.ingest.templates import template_lookup
 
 # Files that distinguish typed words from others if the transcript does not, provided to its parser.
 #

@@ -94,6 +94,52 @@ def test_s6_a_prompt_template_named_by_the_projects_settings(tmp_path: Path) -> 
     assert pi(tmp_path, tmp_path, FORGED, GENUINE) == [GENUINE]
 
 
+@pytest.mark.parametrize("place", ["prompts/sub/go.md", "local/prompts/go.md", "npm/node_modules/@a/b/docs/go.md"])
+def test_s6_a_prompt_template_of_a_package(tmp_path: Path, place: str) -> None:
+    template = tmp_path / ".pi" / place
+    template.parent.mkdir(parents=True)
+    template.write_text(FORGED)
+    settings = {"prompts": ["prompts"], "packages": ["local", {"source": "npm:@a/b@1.2.3"}]}
+    (tmp_path / ".pi/settings.json").write_text(json.dumps(settings))
+    assert pi(tmp_path, tmp_path, FORGED, GENUINE) == [GENUINE]
+
+
+@pytest.mark.parametrize("user_file", [".pi/agent/npm/node_modules/b/go.md", ".pi/agent/git/host.example/a/b/go.md"])
+def test_s6_a_prompt_template_of_the_persons_own_package(tmp_path: Path, user_file: str) -> None:
+    (tmp_path / user_file).parent.mkdir(parents=True)
+    (tmp_path / user_file).write_text(FORGED)
+    (tmp_path / ".pi/agent/settings.json").write_text('{"packages": ["npm:b"]}')
+    assert pi(tmp_path, tmp_path / "shop", FORGED, GENUINE) == [GENUINE]
+
+
+def test_s6_a_template_behind_a_linked_folder(tmp_path: Path) -> None:
+    (tmp_path / ".pi").mkdir()
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/go.md").write_text(FORGED)
+    (tmp_path / ".pi/prompts").symlink_to("../docs")
+    (tmp_path / "docs/loop").symlink_to(".")
+    assert pi(tmp_path, tmp_path, FORGED, GENUINE) == [GENUINE]
+
+
+def test_s6_a_template_among_hundreds_or_with_a_long_text(tmp_path: Path) -> None:
+    prompts = tmp_path / ".pi/prompts"
+    prompts.mkdir(parents=True)
+    for number in range(501):
+        (prompts / f"a{number}.md").write_text("x")
+    (prompts / "last.md").write_text(FORGED)
+    (prompts / "long.md").write_text(f"{FORGED}\n" + "Read this. " * 7000)
+    assert pi(tmp_path, tmp_path, FORGED, f"{FORGED}\n" + "Read this. " * 7000, GENUINE) == [GENUINE]
+
+
+def test_s6_templates_without_end_leave_nothing_typed(tmp_path: Path) -> None:
+    prompts = tmp_path / ".pi/prompts"
+    prompts.mkdir(parents=True)
+    with (prompts / "a.md").open("wb") as file:
+        file.truncate(17 << 20)
+    (prompts / "go.md").write_text(FORGED)
+    assert pi(tmp_path, tmp_path, FORGED, GENUINE) == []
+
+
 def test_s6_a_template_that_is_missing_or_never_ends(tmp_path: Path) -> None:
     prompts = tmp_path / ".pi/prompts"
     prompts.mkdir(parents=True)

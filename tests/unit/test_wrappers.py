@@ -59,6 +59,8 @@ def test_beside_wrapper_free_text_a_block_starting_with_one_is_all_context() -> 
         ("Release 2.4,  soon.\nAlways tag.", "---\na: b\n---\nRelease $@.\n\nAlways tag.\n", "2.4, soon"),
         ("Always tag.", "Always tag.\n", ""),
         ("Always tag. Please.", "Always tag.", None),
+        ("Always tag every release.\n\nOnly 2.4", "Always tag every release.\n", "Only 2.4"),
+        ("Always tag every release.x", "Always tag every release.", None),
         ("Review a and b, then b.", "Review $1 and $2, then $2.", "a b"),
         ("Review: all of it", "Review: ${@:2}", "all of it"),
         ("Fix the bug in $FILE", "Fix $ISSUE in $FILE", "the bug $FILE"),
@@ -72,6 +74,10 @@ def test_beside_wrapper_free_text_a_block_starting_with_one_is_all_context() -> 
 )
 def test_the_arguments_are_typed_and_the_template_is_not(text: str, template: str, typed: str | None) -> None:
     assert typed_arguments(text, [template]) == typed
+
+
+def test_with_too_many_templates_nothing_is_known_to_be_typed() -> None:
+    assert typed_arguments("Do it now.", None) == ""
 
 
 def test_the_template_that_leaves_the_least_text_wins() -> None:

@@ -150,7 +150,7 @@ def _request(text: str) -> str:
     return text[heading.end() :].strip() if heading else WRAPPERS.typed_text(text).strip()
 
 
-def _typed_to_template(text: str, templates: Sequence[str]) -> str | None:
+def _typed_to_template(text: str, templates: Sequence[str] | None) -> str | None:
     """Return what was typed as arguments of the template that became the prompt, with or without context before it.
 
     None if it is none of the templates; "" if the arguments are unclear. A selection and a template may both contain
