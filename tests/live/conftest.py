@@ -56,7 +56,7 @@ def make_bench(tmp_path: Path, home: Path, stub: StubAgents) -> MakeBench:
         missing = missing_programs()
         if missing:
             pytest.skip(f"{' and '.join(missing)} not found on PATH")
-        if not client.path.exists():
+        if not client.is_there:
             pytest.skip(f"{client.package} {client.version} is not installed: run tools/live_clients.py")
         project = project or Project(tmp_path / "project", home, agent.project_skills)
         server = own or stub

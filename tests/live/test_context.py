@@ -376,7 +376,7 @@ class Stage:
         kind, pinned, self.tool, self.argument = CLIENTS[client]
         if missing := missing_programs():
             pytest.skip(f"{' and '.join(missing)} not found on PATH")
-        if not pinned.path.exists():
+        if not pinned.is_there:
             pytest.skip(f"{pinned.package} {pinned.version} is not installed: run tools/live_clients.py")
         self.client, self.case, self.home, self.stub, self.version = client, case, home, stub, pinned.version
         self.words: dict[str, str] = {}

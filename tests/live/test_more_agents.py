@@ -11,7 +11,6 @@ from support.live_declared import DECLARED, Declared, DeclaredAgent
 from support.live_stories import ContinuedStories, LeanStories
 from support.session import LASTING
 from support.stub_agents import Step
-from tools.live_clients import NODE
 
 pytestmark = pytest.mark.live
 CONTINUED = [row for row in DECLARED if row.resumes]
@@ -19,8 +18,6 @@ CONTINUED = [row for row in DECLARED if row.resumes]
 
 @pytest.fixture
 def bench(row: Declared, make_bench: Callable[..., Bench]) -> Bench:
-    if row.client.newer_node and not NODE.path.exists():
-        pytest.skip(f"{NODE.package} is not installed: run tools/live_clients.py node")
     return make_bench(DeclaredAgent.of(row), row.client)
 
 

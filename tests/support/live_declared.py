@@ -1,13 +1,12 @@
 """Clients that need no code of their own to be driven: their settings, screens and files as one table.
 
 All of them speak Chat Completions to the stand-in. In every text of a row `ORIGIN` stands for where that answers,
-`PROJECT` and `HOME` for the folders, `NODE` for the one of a newer Node.
+`PROJECT` and `HOME` for the folders.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,8 +27,6 @@ from tools.live_clients import (
     KIMI_CODE,
     LETTA_CODE,
     MISTRAL_VIBE,
-    NODE,
-    RIPGREP,
     Client,
 )
 
@@ -321,8 +318,7 @@ class DeclaredAgent(LiveAgent):
 
     def variables(self) -> Mapping[str, str]:
         named = {name: self._said(text) for name, text in self.row.variables.items()}
-        beside = [RIPGREP.path.parent, *([NODE.path.parent] if self.row.client.newer_node else [])]
-        return {**named, "PATH": os.pathsep.join([*map(str, beside), os.environ["PATH"]])}
+        return {**named, "PATH": self.row.client.search_path}
 
     def arguments(self) -> list[str]:
         return [self._said(text) for text in (*self.row.always, *self.row.arguments, *self.more)]

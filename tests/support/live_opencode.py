@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from support.live_agent import LiveAgent
-from tools.live_clients import clients_folder
+from tools.live_clients import OPENCODE
 
 
 class OpenCode(LiveAgent):
@@ -35,9 +34,7 @@ class OpenCode(LiveAgent):
 
     def variables(self) -> Mapping[str, str]:
         switches = {f"OPENCODE_DISABLE_{name}": "1" for name in ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD")}
-        # Its skill tool lists the skill's files with ripgrep, which it would download.
-        ripgrep = [str(path.parent) for path in clients_folder().glob("codex-*/**/codex-path/rg")][:1]
-        return {**switches, "PATH": os.pathsep.join([*ripgrep, os.environ["PATH"]])}
+        return {**switches, "PATH": OPENCODE.search_path}
 
     def headless_arguments(self, prompt: str, *more: str) -> list[str]:
         return ["run", *more, prompt]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
 from support.live_agent import LiveAgent
 from support.waiting import pause
-from tools.live_clients import NODE
+from tools.live_clients import PI_NEWER
 
 _MODEL = {
     "id": "stub",
@@ -38,8 +37,7 @@ class Pi(LiveAgent):
         (folder / "trust.json").write_text(json.dumps({str(self.project): True}))  # else newer ones ask
 
     def variables(self) -> Mapping[str, str]:
-        path = os.pathsep.join([str(NODE.path.parent), os.environ["PATH"]])  # for those that Node 20 is too old for
-        return {"PI_OFFLINE": "1", "PATH": path}
+        return {"PI_OFFLINE": "1", "PATH": PI_NEWER.search_path}
 
     def __enter__(self) -> Self:
         super().__enter__()
