@@ -15,7 +15,7 @@ from skilld.git.repo import Repo
 from skilld.git.session import cached
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.proposals.file_history import path_in, read_file_on_branch
-from skilld.proposals.model import Apply, Base, StagingState
+from skilld.proposals.model import Apply, Base, StagingState, without_words
 from skilld.proposals.refit import Edit, fit_edit
 from skilld.values import value_class
 
@@ -266,27 +266,30 @@ def replay_commits(
 ) -> StagingState:
     """Rebuild `commits` on a base without the `dropped` proposals; commits that are already in place are kept.
 
-    Raises RebuildBlockedError if a person's commit no longer fits.
+    If the repository has a remote, and had none when a commit was made, the person's words leave its message. Raises
+    RebuildBlockedError if a person's commit no longer fits.
     """
     staging = StagingState(None, rest)
     for commit in commits:
         if commit.proposals and all(name in dropped for name in commit.proposals):
             continue
         mine = [open_edits[name] for name in commit.proposals if name in open_edits]
-        if commit.parents == (staging.top,):
+        message = without_words(commit.message) if repo.remote else commit.message
+        in_place = commit.parents == (staging.top,)
+        if in_place and message == commit.message:
             staging.tip = commit.oid
             for edit in mine:
                 staging.moved |= edit.new_commit(commit.oid)
-        elif (
-            root := _replay_tree(repo, commit, mine[0] if len(commit.proposals) == len(mine) == 1 else None, staging)
-        ) is None:
-            continue
         else:
+            alone = mine[0] if len(commit.proposals) == len(mine) == 1 else None
+            root = commit.tree if in_place else _replay_tree(repo, commit, alone, staging)
+            if root is None:
+                continue
             staging.tip = objects.write_commit(
                 repo.git,
                 tree=root,
                 parents=[staging.top],
-                message=commit.message,
+                message=message,
                 author=commit.author,
                 committer=commit.committer,
             )

@@ -196,6 +196,21 @@ def compose(
     return ("\n\n".join([*paragraphs, "\n".join(rows)]) + "\n").encode("utf-8", "backslashreplace")
 
 
+def without_words(message: bytes) -> bytes:
+    """Return the message of a proposal's commit as `compose` makes it without quotes and session."""
+    subject, *paragraphs = message.decode("utf-8", "surrogateescape").split("\n\n")
+    if not paragraphs or "Skilld-Proposal: " not in paragraphs[-1]:
+        return message
+    rows = [row for row in paragraphs.pop().split("\n") if not row.startswith("Skilld-Session: ")]
+    kept = [text for text in paragraphs if not _is_quote(text)]
+    return "\n\n".join([subject, *kept, "\n".join(rows)]).encode("utf-8", "surrogateescape")
+
+
+def _is_quote(paragraph: str) -> bool:
+    text = "\n".join(line.removeprefix("| ") for line in paragraph.split("\n"))
+    return text.startswith('"') and text.rstrip().endswith('"')
+
+
 def _subject(skill: str, summary: str) -> str:
     head = f"skilld({truncate(one_line(skill) or 'skill', _MAX_SKILL_NAME)}): "
     return head + _shorten(one_line(summary) or "update", MAX_SUBJECT - len(head))

@@ -31,7 +31,16 @@ _FOLLOW_SECONDS = 60.0  # how often to look for folders that were moved
 _FOLLOW_SHARE = 1 / 2000
 _MAX_GAP_SECONDS = 3600.0  # observe this often even if no file seems to have changed
 _STAGING_FILES = str(PurePosixPath(STAGING_REF).parent), STAGING_REF
-_WATCHED_FILES = ("HEAD", "packed-refs", "logs/HEAD", "logs/refs/stash", "FETCH_HEAD", "refs/heads", *_STAGING_FILES)
+_WATCHED_FILES = (
+    "HEAD",
+    "config",
+    "packed-refs",
+    "logs/HEAD",
+    "logs/refs/stash",
+    "FETCH_HEAD",
+    "refs/heads",
+    *_STAGING_FILES,
+)
 
 Stamp = tuple[int, ...]
 

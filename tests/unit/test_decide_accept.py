@@ -57,6 +57,20 @@ def test_accepting_cherry_picks_in_the_persons_name(person: Person, harness: Har
     assert person.git("status", "--porcelain") == ""
 
 
+@pytest.mark.parametrize("by_lines", [False, True])
+def test_an_accepted_commit_has_no_words_if_the_repository_got_a_remote(
+    person: Person, harness_with_p1: Harness, *, by_lines: bool
+) -> None:
+    person.git("remote", "add", "origin", "https://example.org/x.git")
+    if by_lines:
+        person.commit("meanwhile", {SKILL: TEXT.replace("- Tag", "- Tag now:\n- Tag")})
+    landed = harness_with_p1.accept("p1")
+    body = person.git("log", "-1", "--format=%B")
+    assert landed.method is (CommitMethod.ANCHORS if by_lines else CommitMethod.GIT)
+    assert ("always p1" in body, "Skilld-Session" in body, "Skilld-Proposal: p1" in body) == (False, False, True)
+    assert "- Do a dry run." in person.skill.read_text()
+
+
 def test_a_revert_commit_names_what_it_reverts_whatever_the_git_settings(harness_with_p1: Harness) -> None:
     person, harness = harness_with_p1.person, harness_with_p1
     landed = harness.accept("p1")

@@ -18,7 +18,7 @@ from skilld.store.journal import journal_of
 from skilld.store.meta import PAUSED_UNTIL
 from skilld.types import Changes, CommitChange, Op, Operation, Outcome, State, StateChange
 from support.proposals import COMMIT_FIELDS, make_proposal
-from support.repos import new_repo
+from support.repos import Person, new_repo
 
 NOW = 1772442000.0
 AT = "2026-03-02T09:00:00Z"
@@ -84,6 +84,15 @@ def test_known_states_are_shown_if_nothing_can_be_written(
     captured = capsys.readouterr()
     assert (captured.out, captured.err.split(": ")[0]) == ("", "Could not use the database")
     assert _state(store) is State.OPEN
+
+
+def test_a_remote_that_is_added_is_noticed(store: Store, person: Person) -> None:
+    store.proposals.add(replace(PROPOSAL, repo=str(person.root), path=str(person.skill)))
+    schedule = PollSchedule(store)
+    assert schedule.job(NOW) is not None
+    assert schedule.job(NOW + 1) is None
+    person.git("remote", "add", "origin", "https://example.org/x.git")
+    assert schedule.job(NOW + 2) is not None
 
 
 def test_nothing_is_checked_while_paused(store: Store) -> None:

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from skilld.git.objects import Commit, Ident
-from skilld.proposals.model import compose
+from skilld.proposals.model import compose, without_words
 from support.rows import for_each
 from support.waiting import LIMIT
 
@@ -54,6 +54,25 @@ def message(text: str, trailers: dict[str, str] | None = None) -> bytes:
 def git(*args: str, stdin: bytes) -> str:
     result = subprocess.run(["git", *args], input=stdin, capture_output=True, check=True, timeout=LIMIT)
     return result.stdout.decode()
+
+
+@given(st.text(), st.lists(st.text(max_size=300), max_size=3))
+@example("fine", HOSTILE)
+@example("", ['a\n\n"b', 'say "x" always'])
+def test_words_leave_a_message_as_if_it_had_been_written_without_them(text: str, quotes: list[str]) -> None:
+    def written(quotes: list[str], session: str) -> bytes:
+        trailers = TRAILERS | {"Session": session}
+        return compose(
+            skill=text, summary=text, reason=f"Said: {text}", quotes=quotes, remark="Put back.", trailers=trailers
+        )
+
+    assert without_words(written(quotes, "s1")) == written([], "")
+    assert without_words(written([], "")) == written([], "")
+
+
+def test_a_message_of_the_persons_own_keeps_its_quotes() -> None:
+    own = b'docs: say so\n\n"always p1"\n\nSigned-off-by: A <a@example.org>\n'
+    assert without_words(own) == own
 
 
 def test_subject_reason_quote_and_trailers_are_in_this_order() -> None:

@@ -217,6 +217,17 @@ def test_with_a_remote_the_message_has_no_quote_and_session(person: Person, harn
     assert "Skilld-Session" not in body
 
 
+def test_words_leave_the_branch_once_the_repository_has_a_remote(person: Person, harness: Harness) -> None:
+    harness.stage("p1", DRY)
+    text = person.git("rev-parse", f"{STAGING}^{{tree}}")
+    person.git("remote", "add", "origin", "https://example.org/x.git")
+    harness.follow(rebuild(person.root, harness.open_edits()))
+    body = person.git("log", "-1", "--format=%B", STAGING)
+    assert ("always p1" in body, "Skilld-Session" in body, "Skilld-Proposal: p1" in body) == (False, False, True)
+    assert person.git("rev-parse", f"{STAGING}^{{tree}}") == text
+    assert person.git("rev-parse", "refs/skilld/proposals/p1") == person.git("rev-parse", STAGING)
+
+
 def test_two_skills_share_one_branch(person: Person, harness: Harness) -> None:
     other = "deep/er/skills/review/SKILL.md"
     newest = person.commit("second skill", {other: "# Review\n\n- Read it all.\n"})
