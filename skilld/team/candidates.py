@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
+from heapq import nlargest
 
 from skilld.team.records import Record, RecordType
 from skilld.team.refs import Member
@@ -18,6 +19,7 @@ from skilld.words import MIN_SAME_SHARE, content_stems, has_negation, is_same_as
 
 _SKILL_FILE = "SKILL.md"
 _MIN_SHARED = 2  # stems that two rules about the same thing share, unless one of them has fewer
+_MAX_COMPARED = 8  # rules with the most words in common
 MIN_PEOPLE = 2  # people who must say a rule before it is proposed to the team unasked
 
 
@@ -169,25 +171,49 @@ def _likely_groups(stems: frozenset[str], by_stem: Mapping[str, Sequence[int]]) 
     return sorted({at for stem in rare for at in by_stem.get(stem, ())})
 
 
+class _Nearest:
+    """Finds, of many rules, the few that have the most words in common with another one.
+
+    Comparing two takes half a millisecond, and anybody may share hundreds: so only these are compared.
+    """
+
+    def __init__(self, rules: Iterable[str]) -> None:
+        self.rules = [*rules]
+        self.stems = [content_stems(rule) for rule in self.rules]
+        self._by_stem: dict[str, list[int]] = {}
+        for at, stems in enumerate(self.stems):
+            for stem in stems:
+                self._by_stem.setdefault(stem, []).append(at)
+
+    def find(self, rule: str) -> list[int]:
+        """Return their indexes: of a few, all; never those without a word in common of many."""
+        if len(self.rules) <= _MAX_COMPARED:
+            return [*range(len(self.rules))]
+        stems = content_stems(rule)
+        shared = Counter(at for stem in stems for at in self._by_stem.get(stem, ()))
+        return nlargest(_MAX_COMPARED, shared, key=lambda at: (shared[at] / len(stems | self.stems[at]), -at))
+
+    def same(self, one: Candidate) -> set[str]:
+        """Return those that say the same as a candidate."""
+        return {rule for at in self.find(one.rule) if (rule := self.rules[at]) and is_same_rule(one.rule, rule)}
+
+
 def disagreements(found: Sequence[Candidate]) -> dict[str, list[Candidate]]:
     """Return the candidates that say the opposite of another one, by its ID; rejected ones count for nothing."""
     from skilld.classify.contradiction import contradicts_clearly
 
     standing = [one for one in found if one.standing is not CandidateState.REJECTED]
-    stems = [content_stems(one.rule) for one in standing]
-    by_stem: dict[str, list[int]] = {}
+    nearest = _Nearest(one.rule for one in standing)
+    pairs = {(min(at, there), max(at, there)) for at, one in enumerate(standing) for there in nearest.find(one.rule)}
     clashing: dict[str, list[Candidate]] = {}
-    for at, one in enumerate(standing):
-        shared = Counter(there for stem in stems[at] for there in by_stem.get(stem, ()))
-        for there, count in sorted(shared.items()):
-            other = standing[there]
-            if count >= min(_MIN_SHARED, len(stems[at]), len(stems[there])) and (
-                contradicts_clearly(one.rule, other.rule) or contradicts_clearly(other.rule, one.rule)
-            ):
-                clashing.setdefault(one.id, []).append(other)
-                clashing.setdefault(other.id, []).append(one)
-        for stem in stems[at]:
-            by_stem.setdefault(stem, []).append(at)
+    for there, at in sorted(pairs, key=lambda pair: (pair[1], pair[0])):
+        one, other = standing[at], standing[there]
+        ours, theirs = nearest.stems[at], nearest.stems[there]
+        if at == there or len(ours & theirs) < max(1, min(_MIN_SHARED, len(ours), len(theirs))):
+            continue
+        if contradicts_clearly(one.rule, other.rule) or contradicts_clearly(other.rule, one.rule):
+            clashing.setdefault(one.id, []).append(other)
+            clashing.setdefault(other.id, []).append(one)
     return clashing
 
 
@@ -216,13 +242,26 @@ def with_states(found: Iterable[Candidate], members: Iterable[Member], seen: Rem
     """Return the candidates with their states, by what git shows and by members' records of rejections."""
     kinds = {RecordType.REJECTED, RecordType.PROPOSED}
     records = [(member.person, one) for member in members for one in member.records if one.what in kinds]
+    named = [dict.fromkeys(record.rule for _, record in records), seen.proposed.values(), seen.landed.values()]
+    told, proposed, landed = map(_Nearest, named)
+
+    def about(one: Candidate, keys: Mapping[str, str], nearest: _Nearest) -> dict[str, str]:
+        same = nearest.same(one)
+        return {key: rule for key, rule in keys.items() if rule in same or is_about(one, key, "")}
+
     return [
-        _with_state(one, [(who, record) for who, record in records if is_about(one, record.key, record.rule)], seen)
+        _with_state(
+            one,
+            [(who, record) for who, record in records if record.rule in same or is_about(one, record.key, "")],
+            replace(seen, proposed=about(one, seen.proposed, proposed), landed=about(one, seen.landed, landed)),
+        )
         for one in found
+        for same in [told.same(one)]
     ]
 
 
 def _with_state(one: Candidate, told: Sequence[tuple[str, Record]], seen: RemoteStatus) -> Candidate:
+    """Return a candidate with its state, by the records, commits and proposals that are about it."""
     if seen.says(one):
         return replace(one, standing=CandidateState.ACCEPTED)
     no = [(min(record.day, seen.today), who, record.note) for who, record in told if record.what is RecordType.REJECTED]
@@ -230,9 +269,9 @@ def _with_state(one: Candidate, told: Sequence[tuple[str, Record]], seen: Remote
     again = max((record.day for _, record in told if record.what is RecordType.PROPOSED), default="")
     if day and one.last <= day and again <= day:
         return replace(one, standing=CandidateState.REJECTED, why=f"{note or 'rejected'} (recorded by {who})")
-    if any(is_about(one, key, rule) for key, rule in seen.proposed.items()):
+    if seen.proposed:
         return replace(one, standing=CandidateState.PROPOSED)
-    if not no and one.last <= seen.day and any(is_about(one, key, rule) for key, rule in seen.landed.items()):
+    if not no and one.last <= seen.day and seen.landed:
         return replace(one, standing=CandidateState.REJECTED, why="removed from the default branch")
     return replace(one, standing=CandidateState.READY if one.people >= MIN_PEOPLE else CandidateState.WAITING)
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from skilld.team.candidates import CandidateState, RemoteStatus, disagreements, group_candidates, with_states
 from skilld.team.project import is_said
@@ -86,6 +89,34 @@ def test_two_who_disagree_are_named_unless_one_rule_was_rejected() -> None:
     ):
         found = with_states(group_candidates([ada, ben]), [ada, ben], status)
         assert len(disagreements(found)) == count
+
+
+def test_hundreds_of_rules_are_each_compared_with_the_nearest_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["make", "test", "commit", "branch", "release", "notes", "ticket", "deploy", "staging", "docker"]
+    rules = [f"Always {one} the {other} of the {last}" for one in words for other in words for last in words[:3]]
+    evil = member("evil", *(make_rule(rule=rule) for rule in rules))
+    carl = member("carl", *(no("2026-03-05", rule) for rule in rules), no("2026-03-05", "No mocks."))
+    ada = member("ada", make_rule(rule="No mocks."), make_rule(rule="Use mocks in tests."))
+    compared: list[str] = []
+
+    def compare(one: str, other: str) -> bool:
+        compared.append(one)
+        return one == other
+
+    monkeypatch.setattr("skilld.classify.contradiction.contradicts_clearly", compare)
+    monkeypatch.setattr("skilld.team.candidates.is_same_rule", compare)
+    status = RemoteStatus(lambda _: False, {}, {}, "2026-03-10", "2026-03-20")
+    mine = group_candidates([ada])
+    found = with_states(mine, [ada, evil, carl], status)
+    assert {one.rule: one.standing for one in found} == {
+        "No mocks.": CandidateState.REJECTED,
+        "Use mocks in tests.": CandidateState.WAITING,
+    }
+    assert len(compared) <= 16
+    compared.clear()
+    voice = mine[0].voices[0]
+    disagreements([replace(mine[0], voices=(replace(voice, record=one),)) for one in evil.records])
+    assert len(compared) <= 300 * 16
 
 
 def test_a_rejected_rule_returns_only_when_said_again() -> None:
