@@ -27,7 +27,7 @@ from skilld.markdown.skill_file import parse
 from skilld.markdown.structure import is_generated, manual_lines
 from skilld.skills.find import file_problem, is_kernel_path
 from skilld.targets.route import matches_name
-from skilld.targets.scopes import Scope, covers, rule_files
+from skilld.targets.scopes import Scope, fits, rule_files
 from skilld.targets.session_work import SessionWork
 from skilld.types import SkillRef, TargetKind
 from skilld.values import value_class
@@ -242,7 +242,7 @@ def _matching_rules(context: Context, touched: Sequence[str]) -> list[LoadedFile
 def _rules_for_scopes(context: Context, scoped: Sequence[Scope]) -> list[LoadedFile]:
     """Return the project's rules for the files that the words are about, touched or not."""
     found = [one for one in context.files if one.scope is FileScope.RULE and one.paths and not one.via]
-    return [one for one in found if context.is_inside(one) and any(covers(one.paths, scope) for scope in scoped)]
+    return [one for one in found if context.is_inside(one) and any(fits(one.paths, scope) for scope in scoped)]
 
 
 def _missing_rules(
@@ -255,7 +255,7 @@ def _missing_rules(
     made = []
     for scope in scoped:
         name = kind.path(scope)
-        if any(covers(ref.patterns, scope) for ref in known if ref.patterns) or os.path.lexists(root / name):
+        if any(fits(ref.patterns, scope) for ref in known if ref.patterns) or os.path.lexists(root / name):
             continue
         front, readers = kind.front(scope), tuple(sorted(agents))
         path, rules = str(root / name), TargetKind.RULES

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from pathlib import PurePosixPath
 from types import MappingProxyType
 
 from skilld.classify.backends import OfflineBackend
@@ -13,7 +14,7 @@ from skilld.classify.contradiction import OWN_PROJECTS
 from skilld.classify.conversation_style import ANY_PROJECT, PROJECT_SCOPE, is_about_conversation, is_about_project
 from skilld.classify.offline.placement import WEAK_STEMS, replacement, section_for
 from skilld.classify.offline.removals import with_removals
-from skilld.targets.scopes import covers, find_scopes
+from skilld.targets.scopes import covers, find_scopes, fits, kinds_of_files
 from skilld.types import Kind, Message, SkillDoc, SkillRef, TargetKind, Update
 from skilld.words import content_stems, is_about, likeness, stems
 
@@ -47,6 +48,12 @@ _PREFERENCE_PATTERN = re.compile(
         (?:antworten|erkl[äa]rungen|r[ée]ponses|explications|respuestas|explicaciones))\b""",
     re.IGNORECASE | re.VERBOSE,
 )
+# However little of a project was worked on.
+_OF_ALL_WORK = re.compile(
+    r"\b(?:commit|push|merge|rebase|branch|release|changelog|readme|pull[- ]request|dependenc)\w*"
+    r"|\b(?:PR|MR|CI|MSRV)s?\b|\bbefore you (?:say|call|tell)\b"
+)
+_NAME = re.compile(r"[^\W\d_]+")
 _NO_STEMS: frozenset[str] = frozenset()
 _TASK_STEMS = WEAK_STEMS | stems("test review update write fix run build")  # what is done in any work
 _MIN_SUBJECT_STEMS = 2
@@ -161,17 +168,27 @@ def choose_target(
         if skills:
             return max(skills, key=lambda ref: likeness(wanted, subjects[ref.path]))
     about = find_scopes(text)
-    ruling = [ref for ref in refs if ref.patterns and any(covers(ref.patterns, scope) for scope in about)]
+    ruling = [ref for ref in refs if ref.patterns and any(fits(ref.patterns, scope) for scope in about)]
     if ruling and not is_personal(text):
-        return ruling[0]
+        return next((ref for ref in ruling if any(covers(ref.patterns, scope) for scope in about)), ruling[0])
     # A file for some paths is not a target for words about others, and no rule is created for words about all files.
     narrow = [ref for ref in refs if ref.patterns and (about or ref.absent or ref.kind is TargetKind.INSTRUCTIONS)]
     refs = [ref for ref in refs if ref not in narrow and ref.kind is not TargetKind.SKILL]
     own = [ref for ref in refs if (ref.kind is TargetKind.PERSONAL) == is_personal(text)]
     if PROJECT_SCOPE.search(text):
         own.sort(key=lambda ref: ref.kind is TargetKind.RULES or ref.absent)
+    else:  # a rule for the paths that were worked on is not loaded in other work
+        own.sort(key=lambda ref: bool(ref.patterns) and not _is_about_paths(text, ref))
     there = [ref for ref in own if not ref.absent]
     return next(iter(there or own), None)
+
+
+def _is_about_paths(text: str, rule: SkillRef) -> bool:
+    """Whether words name what a rule file or its paths are called, and not how any work is committed or released."""
+    if _OF_ALL_WORK.search(text):
+        return False
+    names = _NAME.findall(" ".join([PurePosixPath(rule.name).stem, *rule.patterns, *kinds_of_files(rule.patterns)]))
+    return not stems(" ".join(names)).isdisjoint(content_stems(text))
 
 
 class RoutedBackend(OfflineBackend):

@@ -34,12 +34,14 @@ _FOR_PHRASE = (
     r"\b(?:for|in|on|inside|within|of|to|f\u00fcr|bei|pour|dans|para|en|em|per|для|в)\s+"
     r"(?:(?:all|every|any|each|the|our|my|new|alle[nr]?|tous|les|todos|los|tutti|i)\s+){0,2}"
 )
-# A folder, called so or written as a path; files with one ending, or of a named kind.
+# A folder, called so or written as a path or a glob; files with one ending, or of a named kind.
 _SCOPE_PATTERN = re.compile(
     rf"(?:\b(?:in|under|inside|within|below|for)\s+(?:the\s+|our\s+|my\s+)?{_QUOTE}{_FOLDER.format('named')}{_QUOTE}"
     rf"\s+(?:folder|directory|dir)\b)"
     rf"|(?:\b(?:in|under|inside|within|below|for|im|für|dans|pour|en|para|no|в|для)\s+(?:the\s+)?{_QUOTE}"
     rf"(?P<path>(?:\./)?[\w.-]+(?:/[\w.-]+)*/|(?:\./)?[\w.-]+(?:/[\w.-]+)+){_QUOTE}(?=[\s,:;!?)]|$))"
+    rf"|(?:\b(?:in|under|inside|within|below|for|im|für|dans|pour|en|para|no|в|для)\s+{_QUOTE}"
+    rf"(?P<glob>(?:\./)?[\w.-]+(?:/[\w.-]+)*/(?:\*\*/)?\*(?:\.[\w]+)?){_QUOTE}(?=[\s,:;!?)]|$))"
     rf"|(?:\b(?:im|in) (?:ordner|verzeichnis)\s+{_QUOTE}{_FOLDER.format('ordner')})"
     rf"|(?:{_FOR_PHRASE}{_QUOTE}{_ENDING}{_QUOTE}\s+{_FILES_WORD}\b)"
     rf"|(?:{_FOR_PHRASE}(?P<kind>{'|'.join(map(re.escape, _ENDINGS_BY_KIND))})\s+{_FILES_WORD}\b)",
@@ -48,6 +50,7 @@ _SCOPE_PATTERN = re.compile(
 _MAX_SCOPES = 2
 _MAX_EXAMPLES = 10  # more than any scope has patterns
 _MAX_LENGTH = 2000  # characters that are searched
+_WILD_PART = re.compile(r"(?:^|(?<=/))[^/]*[*?\[{]|(?<=/)[^/]*$|^[^/]*$")
 _DOT_SEGMENT = re.compile(r"(?:^|/)\.\.?(?:/|$)")
 
 
@@ -80,6 +83,8 @@ def _scope(match: re.Match[str]) -> Scope | None:
         return Scope(kind.replace("#", "sharp"), tuple(f"**/*.{ending}" for ending in _ENDINGS_BY_KIND[kind]))
     if ending := (match["ending"] or "").lower():
         return Scope(ending, (f"**/*.{ending}",))
+    if glob := (match["glob"] or "").removeprefix("./"):
+        return Scope(re.sub(r"[^\w-]+", "-", glob).strip("-").lower(), (glob,), fixed_folder(glob))
     said = match["named"] or match["path"] or match["ordner"]
     folder = (
         (said if said.endswith("..") else said.removesuffix(".")).removeprefix("./").strip("/")
@@ -104,9 +109,25 @@ def _names(scope: Scope) -> re.Pattern[str]:
     if scope.folder:
         return re.compile(rf"(?<![\w/-])(?i:{re.escape(scope.folder)})(?:/|\s+(?i:folder|directory)\b)")
     endings = {pattern.rpartition(".")[2] for pattern in scope.patterns}
-    names = endings.union(kind for kind, own in _ENDINGS_BY_KIND.items() if endings & set(own))
+    names = endings.union(kinds_of_files(scope.patterns))
     known = [re.escape(name.title()) if name in _ALSO_WORDS else f"(?i:{re.escape(name)})" for name in sorted(names)]
     return re.compile(rf"(?<!\w)(?:\*?\.(?i:{'|'.join(map(re.escape, endings))})|{'|'.join(known)})(?!\w)")
+
+
+def kinds_of_files(patterns: Sequence[str]) -> list[str]:
+    """Return what people call the files with the endings of patterns: "rust" for "tests/**/*.rs"."""
+    endings = {pattern.rpartition(".")[2] for pattern in patterns}
+    return [kind for kind, own in _ENDINGS_BY_KIND.items() if endings & {*own}]
+
+
+def fixed_folder(pattern: str) -> str:
+    """Return the folder that all paths of a pattern are in: "tests" for "tests/**/*.rs"; "" if there is none."""
+    return _WILD_PART.split(pattern.removeprefix("./"))[0].rstrip("/")
+
+
+def fits(patterns: Sequence[str], scope: Scope) -> bool:
+    """Whether a rule with these patterns is one for a scope: it covers it, or is for some files of just that folder."""
+    return covers(patterns, scope) or bool(scope.folder and {scope.folder} == {*map(fixed_folder, patterns)})
 
 
 def covers(patterns: Sequence[str], scope: Scope) -> bool:

@@ -96,6 +96,10 @@ def test_a_small_task_before_a_rule_is_no_part_of_it(said: str, rule: str) -> No
     [
         ("we'll do it this way henceforth: if a chart changes, attach both versions", "If a chart changes"),
         ("please adopt this for all pages you write: no exclamation marks", "No exclamation marks."),
+        ("retries must never be infinite, always remember that", "Retries must never be infinite."),
+        ("retries must never be infinite. Don't ever forget that!", "Retries must never be infinite."),
+        ("Beträge dürfen nie Floats sein, denk immer dran", "Beträge dürfen nie Floats sein."),
+        ("les commits sont toujours en anglais, ne l'oublie jamais", "Les commits sont toujours en anglais."),
         (
             "let's make that a standing thing: any query you write has a limit, never 1000",
             "Any query you write has a limit",

@@ -349,6 +349,31 @@ def test_the_target_is_chosen_by_what_the_words_are_about(text: str, chosen: Ski
     assert choose_target(text, [RULES, FILE, MINE]) is chosen
 
 
+OF_TESTS = replace(RULES, name=".claude/rules/checks.md", patterns=("tests/**/*.rs",))
+
+
+@for_each(
+    ("text", "chosen"),
+    [
+        ("In the tests folder, never use unwrap.", OF_TESTS),
+        ("In tests/*.rs, name the test after the bug.", OF_TESTS),
+        ("Always put a comment over each test that says which bug it is for.", OF_TESTS),
+        ("Always write Rust tests without unwrap.", OF_TESTS),
+        ("In the src folder, never use unwrap.", FILE),
+        ("In tests/fixtures/, never rename a file.", FILE),
+        ("Never use panic in library code.", FILE),
+        ("Always run the tests before you say you are done.", FILE),
+        ("Never merge without green tests.", FILE),
+    ],
+)
+def test_what_applies_to_all_work_is_not_put_into_a_rule_for_some_paths(text: str, chosen: SkillRef) -> None:
+    assert choose_target(text, [OF_TESTS, FILE, MINE]) is chosen
+
+
+def test_a_rule_for_some_paths_is_chosen_if_there_is_no_other_file() -> None:
+    assert choose_target("Never use panic in library code.", [OF_TESTS, ABSENT]) is OF_TESTS
+
+
 def test_an_existing_file_is_preferred_to_a_new_one_unless_named() -> None:
     assert choose_target("Always use tabs in this project.", [RULES, ABSENT]) is RULES
     assert choose_target("Write into CLAUDE.md that we use tabs.", [RULES, ABSENT]) is ABSENT
