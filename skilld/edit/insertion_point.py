@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from skilld.edit.list_style import separate_lines, write_like
 from skilld.edit.new_section import RULER, new_section, text_end, usual_bullet, writes_bullets
 from skilld.edit.operations import anchor_operation, apply
 from skilld.edit.tokens import FILE_ENDING
@@ -34,7 +35,7 @@ from skilld.markdown.structure import (
     roles,
     sections,
 )
-from skilld.text import compare_lines, fold, match_full_stop
+from skilld.text import compare_lines, fold
 from skilld.types import Op, Operation
 from skilld.values import value_class
 from skilld.words import content_stems, stems
@@ -313,9 +314,7 @@ def _only_items(lines: Sequence[str]) -> list[str]:
 
 def _instruction_lines(text: str) -> list[str]:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n").split("\n")
-    item = list_item(lines[0])
-    if item is not None:
-        lines[0] = lines[0][len(item.indent + item.marker + item.gap + item.box) :]
+    lines[0] = _item_text(lines[0])
     if not lines[0].strip():
         raise RefusedError("The edit was not made", "the instruction is blank")
     quoted = quote_mentions(lines)
@@ -354,10 +353,12 @@ def _place_in_section(
         best = max(reversed(found), key=lambda part: len(words & stems(texts[part])))
         best = _group_for(words, body, kinds, best) or best
         if len(said) == 1:
-            said = [match_full_stop(said[0], _item_endings(body, best))]
+            said = [write_like(said[0], _item_texts(body, best), _item_endings(body, best))]
         return best.end, best.next_item(said)
     at = text_end(body, kinds, section.start, section.own_end)
     as_item = at == section.start or procedures or writes_bullets(body, kinds)
+    if not as_item and len(said) == 1 and (beside := separate_lines(body, kinds, at)):
+        return at, [write_like(said[0], beside, beside)]
     marker = f"{usual_bullet(body, kinds)} " if as_item else ""
     lines = ["", marker + said[0], *(("  " if marker and line else "") + line for line in said[1:])]
     return at, [*lines, *([""] if at < len(body) and body[at].key else [])]
@@ -401,10 +402,34 @@ def _is_procedure(body: Sequence[Line], part: BulletList, title: str) -> bool:
     return part.items[0].marker[0].isdigit() and is_procedure(title, _item_texts(body, part))
 
 
+def write_items_alike(body: Sequence[Line], start: int, end: int) -> list[str]:
+    """Return lines [start, end) of a file, new in it, with each new item of one line written like the list's others."""
+    out = [line.text for line in body[start:end]]
+    for part in find_lists(body, roles(body), 0, len(body)):
+        if end <= part.start or part.end <= start:
+            continue
+        outermost = set(part.items)
+        firsts = [at for at in range(part.start, part.end) if list_item(body[at].text) in outermost]
+        items = list(pairwise([*firsts, part.end]))
+        others = [(at, below) for at, below in items if not start <= at < end]
+        texts = [_item_text(body[at].text) for at, _ in others]
+        endings = [next(line.text for line in reversed(body[at:below]) if line.key) for at, below in others]
+        for at, below in items:
+            text = _item_text(body[at].text)
+            if start <= at < end and text and not any(line.key for line in body[at + 1 : below]):
+                out[at - start] = f"{body[at].text.removesuffix(text)}{write_like(text, texts, endings)}"
+    return out
+
+
+def _item_text(line: str) -> str:
+    """Return a line without the list marker that it begins with."""
+    item = list_item(line)
+    return line[len(item.indent + item.marker + item.gap + item.box) :] if item else line
+
+
 def _item_texts(body: Sequence[Line], part: BulletList) -> list[str]:
     """Return the first line of each item of a list, without its marker."""
-    found = [(item, line.text) for line in body[part.start : part.end] if (item := list_item(line.text)) is not None]
-    return [text[len(item.indent + item.marker + item.gap + item.box) :] for item, text in found if item in part.items]
+    return [_item_text(line.text) for line in body[part.start : part.end] if list_item(line.text) in part.items]
 
 
 def _item_endings(body: Sequence[Line], part: BulletList) -> list[str]:

@@ -13,7 +13,8 @@ from skilld.classify.offline.placement import asks_for_step, is_step, new_title
 from skilld.classify.support import adds_nothing
 from skilld.classify.verify import VerifiedUpdate
 from skilld.edit.derive_operations import operations_from_text
-from skilld.edit.insertion_point import insert_bullet
+from skilld.edit.insertion_point import insert_bullet, write_items_alike
+from skilld.edit.list_style import is_plain, separate_lines, write_like
 from skilld.edit.operations import anchor_operation, apply, find_lines
 from skilld.edit.secrets import refuse_secrets
 from skilld.errors import RefusedError, RetryError, SkilldError
@@ -44,12 +45,14 @@ _NO_BLANK_BEFORE = ("|", " ", "\t", "```", "~~~", ">")  # a table row, a continu
 def add_blank_lines(data: bytes, operations: Sequence[Operation]) -> list[Operation]:
     """Return the operations with blank lines around inserted paragraphs and before a list below a heading.
 
-    An operation that does not fit the file, and all after it, are returned unchanged.
+    A new item of a list, or a line among lines that say a thing each, gets the capital and full stop of the others. An
+    operation that does not fit the file, and all after it, are returned unchanged.
     """
     done: list[Operation] = []
     for i, operation in enumerate(operations):
         try:
-            step = _space_operation(parse(data).body, operation)
+            body = parse(data).body
+            step = _write_alike(body, _space_operation(body, operation))
             data = apply(data, [step], limited=False)
         except SkilldError:
             return [*done, *operations[i:]]
@@ -78,11 +81,15 @@ def _space_operation(body: Sequence[Line], operation: Operation) -> Operation:
     if operation.op is not Op.INSERT_AFTER or len(found) != 1 or lines[0].startswith(_NO_BLANK_BEFORE):
         return operation
     end = found[0] + len(anchor)
-    if roles(body)[end - 1] is not Role.TEXT:
+    kinds = roles(body)
+    if kinds[end - 1] is not Role.TEXT:
         return operation
     is_item = list_item(lines[0]) is not None
     if end in {part.start for part in sections(body) if part.level} and end < len(body) and not body[end].key:
         anchor, end = [*anchor, ""], end + 1  # the blank line below a heading belongs to it
+    if all(map(is_plain, lines)) and (beside := separate_lines(body, kinds, end)):
+        lines = [write_like(line, beside, beside) for line in lines]
+        return replace(operation, anchor="\n".join(anchor), text="\n".join(lines))
     below = body[end].text if end < len(body) else ""
     above = body[end - 1].text
     if above.strip() and (not is_item or _starts_other_block(above, lines[0])):
@@ -91,6 +98,18 @@ def _space_operation(body: Sequence[Line], operation: Operation) -> Operation:
     if below.strip() and not same_list and not below.startswith(_NO_BLANK_BEFORE):
         lines = [*lines, ""]
     return replace(operation, anchor="\n".join(anchor), text="\n".join(lines))
+
+
+def _write_alike(body: Sequence[Line], operation: Operation) -> Operation:
+    """Return the operation with its new items of a list written like the others."""
+    anchor, lines = operation.anchor.split("\n"), operation.text.split("\n")
+    found = list(find_lines(body, anchor))
+    if operation.op not in {Op.INSERT_AFTER, Op.REPLACE} or len(found) != 1 or not any(map(list_item, lines)):
+        return operation
+    end = found[0] + len(anchor)
+    start = end if operation.op is Op.INSERT_AFTER else found[0]
+    new = [*body[:start], *(Line(line, "\n") for line in lines), *body[end:]]
+    return replace(operation, text="\n".join(write_items_alike(new, start, start + len(lines))))
 
 
 def _starts_other_block(above: str, item: str) -> bool:
