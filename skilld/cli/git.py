@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,9 +44,10 @@ def run(arguments: argparse.Namespace) -> int:
 def is_read_only(arguments: argparse.Namespace) -> bool:
     """Whether the given git command only reads, or none is given."""
     given = _git_arguments(arguments)
-    # Options can be abbreviated: --output writes a file, --open-files-in-pager starts a program.
+    # Options can be abbreviated: --output writes a file, --open-files-in-pager (-O, also as -nO) starts a program.
     writes = [word for word in given[1:] if word.startswith("--o") and word != "--oneline"]
-    return not given or (given[0] in _READ_COMMANDS and not writes)
+    opens = [word for word in given[1:] if given[0] == "grep" and re.match(r"-[^-]*O", word)]
+    return not given or (given[0] in _READ_COMMANDS and not writes and not opens)
 
 
 def _git_arguments(arguments: argparse.Namespace) -> list[str]:
