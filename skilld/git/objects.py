@@ -48,7 +48,10 @@ class Ident:
 
 @value_class
 class Commit:
-    """A parsed commit. `message` has its exact bytes, `text` the same decoded."""
+    """A parsed commit. `message` has its exact bytes, `text` the same decoded.
+
+    `renamed` says that the person replaced its message, and that `message` has a proposal's trailers all the same.
+    """
 
     oid: str
     tree: str
@@ -56,6 +59,7 @@ class Commit:
     author: Ident
     committer: Ident
     message: bytes
+    renamed: bool = False
 
     @property
     def text(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 from skilld.errors import SkilldError
@@ -17,6 +18,7 @@ from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.proposals.file_history import path_in, read_file_on_branch
 from skilld.proposals.model import Apply, Base, StagingState, without_words
 from skilld.proposals.refit import Edit, fit_edit
+from skilld.proposals.unnamed import with_names
 from skilld.values import value_class
 
 
@@ -38,6 +40,11 @@ class Branch:
         if not self.commits:
             return None if self.commits is None else self.tip
         return self.commits[0].parents[0]
+
+    @property
+    def renamed(self) -> dict[str, Commit]:
+        """The commits that only the refs of their proposals tell from others of the person's, by proposal."""
+        return {name: commit for commit in self.commits or () if commit.renamed for name in commit.proposals}
 
     def edited_files(self, open_edits: Mapping[str, Edit], dropped: Collection[str]) -> dict[str, bool]:
         """Return the paths that open proposals on the branch edit, each with whether one of them creates the file."""
@@ -218,7 +225,7 @@ def read_staged_commits(repo: Repo, tip: str, bases: Iterable[str]) -> list[Comm
     merged = next((commit for commit in commits if len(commit.parents) != 1), None)
     if merged is not None:
         raise RebuildBlockedError(f"{STAGING_BRANCH} contains a merge or root commit of yours: {merged.subject}")
-    return commits
+    return with_names(repo, commits)
 
 
 def range_above(repo: Repo, bases: Iterable[str]) -> list[str]:
@@ -276,7 +283,7 @@ def replay_commits(
         mine = [open_edits[name] for name in commit.proposals if name in open_edits]
         message = without_words(commit.message) if repo.remote else commit.message
         in_place = commit.parents == (staging.top,)
-        if in_place and message == commit.message:
+        if in_place and message == commit.message and not commit.renamed:
             staging.tip = commit.oid
             for edit in mine:
                 staging.moved |= edit.new_commit(commit.oid)
@@ -285,17 +292,22 @@ def replay_commits(
             root = commit.tree if in_place else _replay_tree(repo, commit, alone, staging)
             if root is None:
                 continue
-            staging.tip = objects.write_commit(
-                repo.git,
-                tree=root,
-                parents=[staging.top],
-                message=message,
-                author=commit.author,
-                committer=commit.committer,
-            )
+            staging.tip = write_again(repo, replace(commit, message=message), root, staging.top)
             staging.moved |= dict.fromkeys((edit.proposal.id for edit in mine), staging.top)
         staging.at |= dict.fromkeys((edit.proposal.id for edit in mine), staging.top)
     return staging
+
+
+def write_again(repo: Repo, commit: Commit, root: str = "", parent: str = "") -> str:
+    """Write a commit as it was read, perhaps with another tree on another parent, and return its id."""
+    return objects.write_commit(
+        repo.git,
+        tree=root or commit.tree,
+        parents=[parent] if parent else commit.parents,
+        message=commit.message,
+        author=commit.author,
+        committer=commit.committer,
+    )
 
 
 def _replay_tree(repo: Repo, commit: Commit, edit: Edit | None, staging: StagingState) -> str | None:
@@ -303,10 +315,13 @@ def _replay_tree(repo: Repo, commit: Commit, edit: Edit | None, staging: Staging
     if edit is not None and commit.committer.email == OWN_EMAIL:
         return _reapply_tree(repo, commit, edit, staging)
     try:
-        return merge_tree(repo, commit, staging.top)
+        root = merge_tree(repo, commit, staging.top)
     except line_diff.MergeConflictError as error:
         if edit is None:
             raise RebuildBlockedError(f"your commit on {STAGING_BRANCH} no longer applies: {commit.subject}") from error
+    else:
+        if edit is None or root is not None or not commit.renamed:
+            return root
     return _reapply_tree(repo, commit, edit, staging)
 
 

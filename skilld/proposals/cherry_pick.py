@@ -18,6 +18,7 @@ from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 from skilld.git.run import PersonGit, literal
 from skilld.proposals import whole_files, worktree
+from skilld.proposals.branch import write_again
 from skilld.proposals.file_history import REVERTS_TRAILER, commits_of, path_in, read_history, reverted_commits
 from skilld.proposals.model import MOVED_TO, Apply, CommitMethod, DecisionCommit, top_folder, without_words
 from skilld.proposals.person_text import further_files, name_files, refuse_amended_secrets
@@ -140,7 +141,7 @@ def _apply_commit(work_tree: Worktree, proposal: Proposal, edit: Edit) -> Decisi
         raise RefusedError(
             _TITLE, cause, f"To write the file without committing: skilld accept --worktree {proposal.id}"
         )
-    commit = _for_remote(work_tree.repo, commit)
+    commit = _to_commit(work_tree.repo, commit)
     before, after = read_versions(work_tree, commit)
     more = further_files(work_tree.repo, proposal, commit)
     for relpath in ("", *more):
@@ -172,20 +173,13 @@ def _apply_commit(work_tree: Worktree, proposal: Proposal, edit: Edit) -> Decisi
         return commit_by_lines(work_tree, change, commit.message, commit.author)
 
 
-def _for_remote(repo: Repo, commit: Commit) -> Commit:
-    """Return the commit without the person's words in its message, if the repository has got a remote since."""
+def _to_commit(repo: Repo, commit: Commit) -> Commit:
+    """Return the commit as it is brought in: with its trailers, and no words if the repository has got a remote."""
     message = without_words(commit.message) if repo.remote else commit.message
-    if message == commit.message:
+    if message == commit.message and not commit.renamed:
         return commit
-    oid = objects.write_commit(
-        repo.git,
-        tree=commit.tree,
-        parents=commit.parents,
-        message=message,
-        author=commit.author,
-        committer=commit.committer,
-    )
-    return replace(commit, oid=oid, message=message)
+    made = replace(commit, message=message, renamed=False)
+    return replace(made, oid=write_again(repo, made))
 
 
 def _earlier_landing(work_tree: Worktree, proposal: Proposal, edit: Edit) -> Commit | None:

@@ -38,6 +38,7 @@ from skilld.proposals.branch import (
     replay_commits,
     side_files,
     with_files,
+    write_again,
 )
 from skilld.proposals.file_history import commits_of
 from skilld.proposals.model import (
@@ -257,7 +258,8 @@ def _rebuild_locked(
         else:
             _move_refs(repo, branch, staging, dropped)
             return staging if staging.tip else replace(staging, base_info=None)
-    refs.move_refs(repo.git, repo.common_dir, branch.ref_changes(branch.tip, {}, dropped))
+    at = {name: write_again(repo, commit) for name, commit in branch.renamed.items() if name in open_edits}
+    refs.move_refs(repo.git, repo.common_dir, branch.ref_changes(branch.tip, at, {*dropped} - {*branch.renamed}))
     return StagingState(branch.tip, describe_base(repo, branch.base) if branch.base else None, held_reason=held)
 
 

@@ -148,7 +148,7 @@ def _observe_repo(repo: str, proposals: list[Proposal], found: _Findings) -> Non
 
 def _with_amended_text(proposal: Proposal, seen: Observation, found: _Findings) -> Proposal:
     """Return an open proposal with the text that the person gave it on the staging branch, if they did."""
-    if seen.seen is not GitStatus.NOTHING or not seen.commit:
+    if seen.seen not in {GitStatus.NOTHING, GitStatus.BUSY} or not seen.commit:
         return proposal
     from skilld.proposals.person_text import adopt_amended  # rarely needed
 

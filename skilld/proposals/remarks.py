@@ -63,7 +63,7 @@ def staging_use(store: Store, repo: str) -> str:
     common = store.meta.get(COMMON_GIT_DIRS, {}).get(repo) or (git if git.is_dir() else repo)
     with suppress(SkilldError, OSError):
         if repo and (held := staging_holder(Path(common))):
-            return f"{STAGING_BRANCH} is {held}; changes you make there take effect once you switch to another branch"
+            return f"{STAGING_BRANCH} is {held}; what you remove there counts once you switch to another branch"
     return ""
 
 

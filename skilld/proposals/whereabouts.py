@@ -31,6 +31,7 @@ from skilld.proposals.model import (
     put_away_note,
 )
 from skilld.proposals.refit import Edit
+from skilld.proposals.unnamed import with_names
 from skilld.proposals.worktree import read_own_commit
 from skilld.types import Op, Proposal, State
 from skilld.values import value_class
@@ -325,9 +326,13 @@ def locate_undecided(
     }
     if not waiting:
         return seen
+    mine = [change for name, change in changes.items() if name in waiting]
+    on_staging = {} if lost else _staged(repo, tip, mine, proposals)
     if busy:
-        return [replace(found, seen=GitStatus.BUSY) if found.id in waiting else found for found in seen]
-    on_staging = _staged(repo, tip, [change for name, change in changes.items() if name in waiting], proposals)
+        return [
+            replace(found, seen=GitStatus.BUSY, commit=on_staging.get(found.id, "")) if found.id in waiting else found
+            for found in seen
+        ]
     off = waiting.keys() - on_staging.keys()
     hung = refs.read_tips(repo.git, [PROPOSAL_REFS.rstrip("/")]) if off else {}
     on_remotes = commits_naming(repo, ["--remotes"], since) if off else {}
@@ -356,7 +361,9 @@ def _staged(repo: Repo, tip: str | None, changes: Sequence[Change], proposals: S
     if tip is None:
         return {}
     bases = [proposal.base for proposal in proposals if proposal.commit]
-    commits = objects.list_commits(repo.git, "--topo-order", _MAX_STAGED, tip, *range_above(repo, bases))
+    commits = with_names(
+        repo, objects.list_commits(repo.git, "--topo-order", _MAX_STAGED, tip, *range_above(repo, bases))
+    )
     named, known = {name for commit in commits for name in commit.proposals}, {one.commit for one in proposals}
     theirs = {
         name: commit.oid
@@ -381,7 +388,9 @@ def find_amended_commit(repo: Repo, proposal: Proposal) -> Commit | None:
         return None
     # What is on a branch of theirs is no such edit: the staging branch may be based on it.
     theirs = "--not", f"--exclude={STAGING_BRANCH}", "--branches"
-    found = commits_of(repo, proposal.id, "--no-merges", tip, *range_above(repo, [proposal.base]), *theirs)
+    where = "--no-merges", tip, *range_above(repo, [proposal.base]), *theirs
+    found = commits_of(repo, proposal.id, *where)
+    found = found or with_names(repo, objects.list_commits(repo.git, _MAX_STAGED, *where))
     alone = (commit for commit in found if commit.proposals == (proposal.id,))
     return next((commit for commit in alone if commit.committer.email != objects.OWN_EMAIL), None)
 

@@ -22,6 +22,7 @@ NOT_QUICK = frozenset(
         "agent_cli",
         "agent_cli_process",
         "all_agents",
+        "amended_subjects",
         "archive",
         "benchmarks",
         "client_presence",

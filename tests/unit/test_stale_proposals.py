@@ -68,7 +68,7 @@ def test_a_checked_out_staging_branch_is_named(life: ProposalLife, tmp_path: Pat
     assert staging_use(life.store, repo) == ""
     there = tmp_path / "there"
     life.person.git("worktree", "add", "--quiet", str(there), STAGING_BRANCH)
-    effect = "changes you make there take effect once you switch to another branch"
+    effect = "what you remove there counts once you switch to another branch"
     held = f"{STAGING_BRANCH} is checked out in {there}; {effect}"
     assert staging_use(life.store, repo) == held
     assert describe_standing(life.store, life.get(), time.time()) == held
