@@ -249,16 +249,23 @@ def foreign_parts(text: str, ground: str) -> list[str]:
     return [text[start:end].strip(" ,;.") for start, end in sorted(parts)]
 
 
-def without_foreign_clauses(text: str, ground: str) -> str:
+def without_foreign_clauses(text: str, ground: str, file: str = "") -> str:
     """Return `text` without the clauses that share no words with the ground, as far as the rest can stand alone.
 
     Only a clause that adds something is removed; one that narrows the rest, negates something, or ends a sentence whose
-    verb depends on it stays.
+    verb depends on it stays, and one that only names what the rest is about in words of the `file`.
     """
     while True:
         words = _words_to_judge(text, ground)
         clauses = _clauses(text)
-        place = next((i for i in range(len(clauses)) if _is_removable(text, clauses, i, words)), None)
+        place = next(
+            (
+                i
+                for i in range(len(clauses))
+                if _is_removable(text, clauses, i, words) and not _names_subject(text, clauses, i, file)
+            ),
+            None,
+        )
         if place is None:
             return text
         text = _remove_clause(text, clauses, place)
@@ -343,6 +350,13 @@ def _is_removable(text: str, clauses: Sequence[_Clause], place: int, words: Sequ
         return False
     rest = _remove_clause(text, clauses, place)
     return all(rest.count(mark) == rest.count(other) for mark, other in _PAIRS)
+
+
+def _names_subject(text: str, clauses: Sequence[_Clause], place: int, file: str) -> bool:
+    """Whether a clause in brackets, or before a colon, has only words of a file: "What is out (migrations) stays"."""
+    clause, behind = clauses[place], clauses[place + 1] if place + 1 < len(clauses) else None
+    heads = behind is not None and behind.join == ":" and (not place or clause.join in _SENTENCE_ENDS)
+    return (clause.join in {"(", "\uff08"} or heads) and has_only_own_words(text[clause.start : clause.end], file)
 
 
 def _remove_clause(text: str, clauses: Sequence[_Clause], place: int) -> str:

@@ -109,7 +109,7 @@ class _TurnJudge:
         """
         if update.kind in {Kind.REMOVE_STEP, Kind.CHANGE_STEP} and self._skill:
             ground = f"{ground}\n{self._known}"
-        less = replace(update, change=without_foreign_clauses(update.change, ground))
+        less = replace(update, change=without_foreign_clauses(update.change, ground, self._known))
         for one in (less, update):
             support = judge(one)
             if support.doubt:

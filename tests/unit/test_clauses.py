@@ -142,3 +142,29 @@ def test_dropping_clauses_is_idempotent_and_adds_no_text(text: str, ground: str)
     assert len(rest) <= len(text) + 1
     assert without_foreign_clauses(rest, ground) == rest
     foreign_parts(text, ground)
+
+
+SHIPPED = "what is shipped stays as it is, a new number instead"
+
+
+@for_each(
+    ("change", "rest"),
+    [
+        (
+            "What is shipped (database migrations) stays as it is.",
+            "What is shipped (database migrations) stays as it is.",
+        ),
+        (
+            "Database migrations: what is shipped stays as it is.",
+            "Database migrations: what is shipped stays as it is.",
+        ),
+        # Words that the file has not, or that ask for something more.
+        ("What is shipped (release branches) stays as it is.", "What is shipped stays as it is."),
+        ("Release branches: what is shipped stays as it is.", "What is shipped stays as it is."),
+        ("What is shipped stays as it is; run database migrations.", "What is shipped stays as it is."),
+        ("Run database migrations, and what is shipped stays as it is.", "What is shipped stays as it is."),
+    ],
+)
+def test_words_of_the_file_that_name_what_a_rule_is_about_stay(change: str, rest: str) -> None:
+    file = "# Billing\n\n- Run the tests first.\n- Migrations of the database are in db/migration.\n"
+    assert without_foreign_clauses(change, SHIPPED, file) == rest
