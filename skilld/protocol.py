@@ -133,8 +133,10 @@ class AnalyseBatch(TaggedUnion):
     batch: BatchJob
     closed_at: str
     backend: Spec
+    matcher: Spec = Spec(OFFLINE)  # compares what was said with what is known
     before: Cause | None = None  # why an earlier try failed
     words: tuple[StoredWords, ...] = ()
+    kept: Update | None = None  # a learning of a model that is judged again
     auto: AutoRules = field(default=AutoRules((), 1.0))
     open: tuple[Proposal, ...] = ()
     elsewhere: tuple[str, ...] = ()  # the ids of open ones that were made in sessions in other folders

@@ -101,6 +101,21 @@ def repeats(said: Sequence[str], rules: Sequence[str]) -> ClosedQuestion[list[tu
     return ClosedQuestion(request, array_schema("repeats", object_schema({"said": INTEGER, "rule": INTEGER})), read)
 
 
+def same_asks(new: Sequence[str], noted: Sequence[str]) -> ClosedQuestion[dict[int, int]]:
+    """Ask which new instructions a noted one says already: the numbers of these by those of the new ones."""
+
+    def read(reply: str) -> dict[int, int]:
+        return {
+            existing_number(one["new"], len(new), "new instruction"): existing_number(
+                one["noted"], len(noted), "noted instruction"
+            )
+            for one in find_entries(reply, "same", ("new", "noted"))
+        }
+
+    request = _request("same", _numbered("noted", noted), _numbered("new", new))
+    return ClosedQuestion(request, array_schema("same", object_schema({"new": INTEGER, "noted": INTEGER})), read)
+
+
 def relevance(work: Sequence[Mapping[str, str]], rules: Sequence[str]) -> ClosedQuestion[list[int]]:
     """Ask which rules could matter in a session in which this work was done."""
     request = _request("matter", _block("work", "\n".join(map(as_data, work))), _numbered("rules", rules))

@@ -133,7 +133,7 @@ def find_line(update: Update, text: str) -> str | None:
 
 
 def _find_answer_wish(change: str, text: str) -> str | None:
-    lines = (line for _, line in _rule_texts(text)) if answer_wishes(change) else ()
+    lines = (line for _, line in rule_texts(text)) if answer_wishes(change) else ()
     return next((line for line in lines if has_answer_wish(change, line)), None)
 
 
@@ -177,7 +177,7 @@ def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, in
         asked = change  # not every line about files says "one file instead of three"
     wanted = _stems(asked) - PLAIN_VERBS or _stems(asked)
     inflected = is_inflected(asked)
-    for heading, written in _rule_texts(text) if wanted else ():
+    for heading, written in rule_texts(text) if wanted else ():
         line = _as_consent(written)
         own = _stems(line) - PLAIN_VERBS
         own |= matching_words(wanted, own) if inflected else frozenset()
@@ -306,7 +306,7 @@ def find_same_ban(change: str, text: str) -> str | None:
         return None
     wanted, asked = ban_text(change), _stems(REACH.sub("", change)) - PLAIN_VERBS
     foreign = is_other_language(change, text)
-    for _, line in _rule_texts(text) if len(wanted.split()) > 1 else ():
+    for _, line in rule_texts(text) if len(wanted.split()) > 1 else ():
         for one in filter(has_negation, _SENTENCE.split(line)):
             own = _stems(REACH.sub("", one)) - PLAIN_VERBS
             if (
@@ -348,7 +348,7 @@ def find_same_meaning(change: str, text: str) -> str | None:
     if _ADDITION_WORD.search(asked):
         return None
     wanted, own, title = content_of(asked), _stems(asked), read_front(text).name.replace("-", " ")
-    for heading, written in _rule_texts(text):
+    for heading, written in rule_texts(text):
         line = _as_consent(written)
         if (
             not own.isdisjoint(_stems(line))
@@ -468,7 +468,7 @@ def describes(line: str) -> bool:
     return bool(_DESCRIPTION.match(line)) and not (_ORDER_WORD.search(line) or has_negation(line))
 
 
-def _rule_texts(text: str) -> Iterator[tuple[str, str]]:
+def rule_texts(text: str) -> Iterator[tuple[str, str]]:
     """Yield the blocks of a text after its front matter, each with its heading, then its single lines.
 
     Nothing below a heading such as "Don't", which means the opposite.

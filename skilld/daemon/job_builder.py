@@ -41,7 +41,7 @@ from skilld.store.batches import StoredBatch
 from skilld.store.learnings import Learning
 from skilld.store.proposals import UNWANTED_STATES
 from skilld.text import fold_case
-from skilld.types import Cause, ClosedBy, How, Proposal, SkillRef, State, TargetKind
+from skilld.types import Cause, ClosedBy, How, Kind, Proposal, SkillRef, State, TargetKind, Update
 
 # A batch without a usable skill may have had its worker killed later, so both causes look up the skills again.
 _SKILL_LOOKUP_CAUSES = (Cause.SKILL, Cause.PROCESS)
@@ -83,10 +83,12 @@ def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatc
     mixed = stale is not None and any(said.turn.partition(":")[0] != batch.agent for said in stale.evidence)
     backend = judges.choose_judge(store, settings, host.environment, "" if mixed else batch.agent, now).spec
     words = tuple(store.words.get(batch.job.turns))
+    matcher, again = backend, None
     if batch.job.kind == WAITING_KIND:
         backend = Spec(OFFLINE)
         kept = judged_again(store, batch)[:1]
         words = tuple(StoredWords(one.turn_key, How.TYPED, one.quote) for one in kept)
+        again = next((_kept_update(one) for one in kept if matcher.model != OFFLINE), None)
     limits = host.umask, settings.worker.memory_mb, settings.worker.processor_seconds
     most = settings.limits.tokens
     standing, closed = tuple(store.proposals.in_states([State.OPEN])), store.proposals.closed_ids()
@@ -100,8 +102,10 @@ def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatc
         batch=replace(job, sources=current_sources(store, batch)),
         closed_at=batch.created_at,
         backend=backend,
+        matcher=matcher,
         before=cause,
         words=words,
+        kept=again,
         auto=auto_rules(settings),
         open=standing,
         elsewhere=tuple(one.id for one in standing if _was_made_elsewhere(store, one, job.cwd or "/")),
@@ -118,6 +122,11 @@ def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatc
         most_tokens=most,
     )
     return Job(work, *limits)
+
+
+def _kept_update(one: Learning) -> Update:
+    """Return what a model once made of a learning's words, which the rules may not hear."""
+    return Update(None, "", one.change, "", Kind(one.kind), 1, one.quote, one.confidence)
 
 
 def _waiting_learnings(store: Store, batch: StoredBatch) -> Iterator[PastLearning]:

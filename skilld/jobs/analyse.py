@@ -9,7 +9,7 @@ from dataclasses import replace
 from skilld.classify.backends import OFFLINE, Backend, Spec, UnavailableError, make_backend
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.offline.provenance import own_words
-from skilld.classify.verify import NO_FILE_FITS, Verdict, VerifiedUpdate
+from skilld.classify.verify import Verdict, VerifiedUpdate
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
 from skilld.jobs.contradictions import find_contradictions
@@ -22,17 +22,19 @@ from skilld.jobs.placing import (
     find_places,
     is_personal_file,
     loaded_places,
+    redirect_all,
     waits_for_skill,
     why_not_in_skill,
 )
+from skilld.jobs.same_asks import SameAsks
 from skilld.jobs.taken_back import (
-    earlier_evidence,
     find_confirmed,
     find_forgotten,
     find_let_go,
     find_refused_again,
     find_taken_back,
     find_unclear,
+    near_proposals,
     without_taking_back,
 )
 from skilld.pipeline import messages as conversation
@@ -117,6 +119,7 @@ class Analysis:
         # Without a file to edit no model is asked; what the rules detect is kept for later.
         self._backend: Backend = make_backend(job.backend if self._skills else Spec(OFFLINE))
         self._standing = list(job.open)
+        self._same = SameAsks(job, lambda: near_proposals(job))
         self._messages: list[Message] = []
         self._staged = StagingResult(by_code=job.backend.model == OFFLINE, most_tokens=job.most_tokens)
         self._told = Usage()  # what the daemon has booked with the plan
@@ -177,22 +180,22 @@ class Analysis:
         self._messages = self._read_messages()
         if not self._skills and not waits_for_skill(self._batch):
             self._find_places()
-        instructions = self._redact(self._instructions())
         judge = Judge(
             self._backend,
             self._messages,
             self._skills,
-            instructions,
+            self._redact(self._instructions()),
             self._redact,
             own=self._file_of_kind,
-            said_before=lambda update: bool(earlier_evidence(self._job, [update])),
+            said_before=lambda update: bool(self._same.evidence([update])),
         )
-        verdict = judge.keep_own_words(self._redirect_overlaid(judge.verdict()))
+        verdict = judge.keep_own_words(redirect_all(judge.verdict(), self._places, self._messages))
         verdict = without_taking_back(verdict, self._job)
         verdict, theirs = without_other_projects(verdict, self._job, self._messages, self._target_of)
         self._learnings += [build_learning(self._evidence_of(one[0]), *one) for one in theirs]
         if judge.unusable and not (verdict.proposed or verdict.learned):
             raise BadReplyError(judge.unusable[0])
+        verdict = self._without_known(verdict)
         self.refused += judge.unusable
         self.refused += [f"An instruction was not used: {why}" for why in verdict.faults]
         self._dropped += [*verdict.dropped, *find_unclear(self._job, self._messages)]
@@ -220,8 +223,19 @@ class Analysis:
         proposals = [each for one in made for each in self._add_contradictions(*one, paths)]
         if proposals:
             self._keep_plan(replace(self.result(), proposals=tuple(proposals)))
-            self._told, self._learnings = self._backend.usage, []
+            self._told, self._learnings = self._backend.usage + self._same.usage, []
         return proposals
+
+    def _without_known(self, verdict: Verdict) -> Verdict:
+        verdict, known = self._same.split(verdict, self._skills, self._backend, self._redact)
+        for update, found in known:
+            if isinstance(found, Proposal):
+                self._supported.append(FurtherEvidence(found.id, self._evidence_of(update)))
+                place = self._target_of(update)
+                self._dropped.append(past_decisions.open_reason(found, place.path if place else ""))
+            else:
+                self._note_already_said(update, found)
+        return verdict
 
     def _keep_learned(self, verdict: Verdict) -> None:
         unusable = [(item.name, item.why, item.path) for item in self._batch.unusable]
@@ -373,7 +387,7 @@ class Analysis:
             summary=summarize(composed, loaded, self._redact),
             reason=join_sentences([*(update.reason for update in updates), *used]),
             kind=updates[0].kind,
-            evidence=(*map(self._evidence_of, updates), *earlier_evidence(self._job, updates)),
+            evidence=(*map(self._evidence_of, updates), *self._same.evidence(updates)),
             confidence=min(update.confidence for update in updates),
             agent=self._batch.agent,
             session_id=self._batch.session_id,
@@ -398,7 +412,7 @@ class Analysis:
         if self._backend.name == OFFLINE:
             overlaid = [one.doc for one in found.overlaid.values()]
             refs = {one.doc.number: one.ref for one in found.files}
-            self._backend = RoutedBackend(refs, overlaid, found.subjects)
+            self._backend = RoutedBackend(refs, overlaid, found.subjects, self._job.kept)
 
     def _file_of_kind(self, named: TargetDocument, kind: TargetKind) -> TargetDocument | None:
         """Return the file of a kind for words that were assigned to `named` by mistake, None if there is none.
@@ -422,19 +436,6 @@ class Analysis:
             return self._places.instructions
         return standing_instructions(self._batch.agent, self._batch.cwd, self._batch.home, self._batch.variables)
 
-    def _redirect_overlaid(self, verdict: Verdict) -> Verdict:
-        """Return the verdict with updates of skills that are never edited redirected to other files."""
-        if self._places is None:
-            return verdict
-        texts = {message.turn: message.text for message in self._messages}
-        moved = [self._places.redirect(item, texts[item.update.turn]) for item in verdict.proposed]
-        kept = [(item.update, NO_FILE_FITS) for item in moved if item.update.skill is None]
-        return replace(
-            verdict,
-            proposed=tuple(item for item in moved if item.update.skill is not None),
-            learned=(*verdict.learned, *kept),
-        )
-
     def _ready_updates(self, checked: Sequence[VerifiedUpdate], loaded: TargetDocument) -> list[VerifiedUpdate]:
         """Return what may be proposed now: a file is created for what was said in two sessions or ordered."""
         ruling = loaded.ref.kind is TargetKind.RULES and self._places is not None and self._places.has_project_file
@@ -443,7 +444,7 @@ class Analysis:
         texts = {message.turn: message.text for message in self._messages}
         ripe = []
         for item in checked:
-            if earlier_evidence(self._job, [item.update]) or ordered_file(texts[item.update.turn]):
+            if self._same.evidence([item.update]) or ordered_file(texts[item.update.turn]):
                 ripe.append(item)
             else:
                 self._keep(item.update, self._not_ready_reason(loaded.ref), loaded.ref)
@@ -483,7 +484,7 @@ class Analysis:
             outcome=outcome,
             detail="; ".join(dict.fromkeys(details)),
             model=self._backend.name,
-            usage=self._backend.usage - self._told,
+            usage=self._backend.usage + self._same.usage - self._told,
             proposals=tuple(self._staged.made),
             notes=tuple(self._notes),
             learnings=tuple(self._learnings),

@@ -13,7 +13,7 @@ from posixpath import basename, dirname
 from skilld.agents import ADAPTERS
 from skilld.classify.offline.placement import target_section
 from skilld.classify.said_already import is_same_change
-from skilld.classify.verify import VerifiedUpdate
+from skilld.classify.verify import NO_FILE_FITS, Verdict, VerifiedUpdate
 from skilld.context import NATIVE_NAMES, Context, Kind, LoadedFile, Scope
 from skilld.context.contradictions import rules
 from skilld.context.values import within
@@ -197,6 +197,20 @@ class JobPlaces:
         if within(file.path, root):
             return (file.real if within(file.real, root) else file.path)[len(root) + 1 :]
         return f"~/{file.path[len(self.home) + 1 :]}" if within(file.path, self.home) else file.path
+
+
+def redirect_all(verdict: Verdict, places: JobPlaces | None, messages: Sequence[Message]) -> Verdict:
+    """Return the verdict with the updates of skills that are never edited redirected to other files."""
+    if places is None:
+        return verdict
+    texts = {message.turn: message.text for message in messages}
+    moved = [places.redirect(item, texts[item.update.turn]) for item in verdict.proposed]
+    kept = [(item.update, NO_FILE_FITS) for item in moved if item.update.skill is None]
+    return replace(
+        verdict,
+        proposed=tuple(item for item in moved if item.update.skill is not None),
+        learned=(*verdict.learned, *kept),
+    )
 
 
 def _last_line(file: LoadedFile) -> int:

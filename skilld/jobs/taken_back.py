@@ -8,7 +8,6 @@ from pathlib import Path
 
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.offline.retraction import confirming, only_takes_back, releases, taken_back, unclear_releases
-from skilld.classify.said_already import is_same_change
 from skilld.classify.verify import Verdict
 from skilld.git.state import is_same_file
 from skilld.proposals.past_decisions import find_refused_sentence
@@ -24,7 +23,7 @@ _UNCLEAR = '"{}" fits several rules, so none of them was taken back'
 
 def find_taken_back(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[TakenBack]:
     """Yield the open proposals that the person's own words in these messages take back by naming their rule."""
-    near = _near_proposals(job)
+    near = near_proposals(job)
     meant = _taken_back(job, messages)
     for one in near:
         if quote := next((clause for rule, clause in meant if rule in _rules(one)), ""):
@@ -33,7 +32,7 @@ def find_taken_back(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[
 
 def find_confirmed(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[FurtherEvidence]:
     """Yield the words that let go, once more, of a rule whose removal is proposed."""
-    near = _near_proposals(job)
+    near = near_proposals(job)
     own = [one for one in messages if one.by_person]
     for message, said in zip(own, _own_words(messages), strict=True) if near else ():
         if (turn := message.turn_key) and turn in job.batch.turns:
@@ -66,7 +65,7 @@ def _taken_back(job: AnalyseBatch, messages: Sequence[Message]) -> list[tuple[Up
 
 def _known_rules(job: AnalyseBatch) -> list[Update]:
     """Return the rules of learnings and of open proposals that words in the batch's folder can mean."""
-    return [*_waiting_rules(job).values(), *(rule for one in _near_proposals(job) for rule in _rules(one))]
+    return [*_waiting_rules(job).values(), *(rule for one in near_proposals(job) for rule in _rules(one))]
 
 
 def find_let_go(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[Evidence]:
@@ -91,16 +90,6 @@ def find_refused_again(
             for said in (part for line in words.splitlines() for part in split_sentences(line)):
                 if (decision := find_refused_sentence(said, decided)) is not None:
                     yield FurtherEvidence(decision.id, Evidence(message.turn_key, fold(said)))
-
-
-def earlier_evidence(job: AnalyseBatch, updates: Sequence[Update]) -> list[Evidence]:
-    """Return the evidence of learnings from other sessions that say what these updates say."""
-    return [
-        Evidence(said.turn, said.quote)
-        for said in job.waiting
-        if said.session != job.batch.session_id
-        and any(is_same_change(update.change, said.change) for update in updates)
-    ]
 
 
 def _own_words(messages: Sequence[Message]) -> Iterator[str]:
@@ -140,7 +129,8 @@ def without_taking_back(verdict: Verdict, job: AnalyseBatch) -> Verdict:
     return replace(verdict, proposed=proposed, learned=learned, dropped=dropped)
 
 
-def _near_proposals(job: AnalyseBatch) -> list[Proposal]:
+def near_proposals(job: AnalyseBatch) -> list[Proposal]:
+    """Return the open proposals that words in the batch's folder can mean."""
     others = (one for one in job.open if one.batch_id != job.batch.batch and one.id not in job.newer)
     return [one for one in others if _is_near(one, job)]
 

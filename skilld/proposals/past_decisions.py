@@ -33,10 +33,15 @@ def known_reason(
     """Return why an update for the skill at `path` must not be proposed again; None if it may."""
     proposal, rest = match_open_proposal(update, path, open_proposals)
     if proposal is not None and not rest:
-        where = "" if proposal.path == path else f", for {proposal.path},"
-        return f"the open proposal {proposal.id}{where} already says this"
+        return open_reason(proposal, path)
     against = decision_against(update, path, session_id, decided)
     return f"it was {against.state} earlier" if against is not None else None
+
+
+def open_reason(proposal: Proposal, path: str) -> str:
+    """Return why an update for the skill at `path` is not proposed that an open proposal makes."""
+    where = "" if proposal.path == path else f", for {proposal.path},"
+    return f"the open proposal {proposal.id}{where} already says this"
 
 
 def decision_against(update: Update, path: str, session: str, decided: Sequence[PastDecision]) -> PastDecision | None:

@@ -32,7 +32,7 @@ def record_result(
     """
     known = judged_again(store, batch)
     for one in known:  # judged again: they now have a place, or we know which one they wait for
-        if result.proposals or result.notes:
+        if result.proposals or result.notes or result.supported:
             store.learnings.forget(one.id)
         for item in result.learnings[:1]:
             store.learnings.set_target(one.id, item.place_kind or "", item.place, item.why_kept)

@@ -194,14 +194,19 @@ def _is_about_paths(text: str, rule: SkillRef) -> bool:
 class RoutedBackend(OfflineBackend):
     """The offline back-end with targets: it detects instructions, and rules choose the target of each.
 
-    What is about one of the `overlaid` skills (in use, but never edited) gets that skill's number.
+    What is about one of the `overlaid` skills (in use, but never edited) gets that skill's number. If the rules detect
+    nothing, what a model made of the words earlier counts (`kept`).
     """
 
     def __init__(
-        self, refs: Mapping[int, SkillRef], overlaid: Sequence[SkillDoc], subjects: Mapping[str, frozenset[str]]
+        self,
+        refs: Mapping[int, SkillRef],
+        overlaid: Sequence[SkillDoc],
+        subjects: Mapping[str, frozenset[str]],
+        kept: Update | None = None,
     ) -> None:
         super().__init__()
-        self._refs, self._overlaid, self._subjects = refs, overlaid, subjects
+        self._refs, self._overlaid, self._subjects, self._kept = refs, overlaid, subjects, kept
 
     def detect(
         self, messages: Sequence[Message], skills: Sequence[SkillDoc], *, instructions: str = ""
@@ -209,6 +214,7 @@ class RoutedBackend(OfflineBackend):
         """Return the updates, each with its target. Whether the target says so already is checked later."""
         del instructions
         updates, left_out = self._detect(messages)
+        updates = updates or [one for one in (self._kept,) if one]
         texts = {message.turn: message.text for message in messages}
         of_skill = super().detect(messages, self._overlaid)[0] if self._overlaid else []
         about = {(one.turn, one.quote): one for one in of_skill if one.confidence >= self.min_confidence}

@@ -97,6 +97,7 @@ NOT_QUICK = frozenset(
         "report",
         "retry_failed_tests",
         "rewritten_lines",
+        "same_asks",
         "scoring_cli",
         "scoring_rules",
         "service",

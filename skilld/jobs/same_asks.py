@@ -1,0 +1,107 @@
+"""Matches what a batch says with what is known: what waits, what is proposed, and the lines of a file.
+
+Words decide first. What they do not match is asked of the model, if there is one, in a single closed question: people
+seldom say a thing twice in the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+
+from skilld.classify.backends import OFFLINE, Backend, make_backend
+from skilld.classify.said_already import is_same_change, rule_texts
+from skilld.classify.verify import Verdict
+from skilld.errors import SkilldError
+from skilld.pipeline.documents import TargetDocument
+from skilld.protocol import AnalyseBatch, PastLearning
+from skilld.text import Redact
+from skilld.types import Evidence, Kind, Proposal, Update, Usage
+
+_MAX_KNOWN, _MAX_NEW = 40, 8  # of one question
+
+Known = PastLearning | Proposal | str  # a string is a line of the file
+
+
+class SameAsks:
+    """What is known, and which of it says what the updates of one batch say."""
+
+    def __init__(self, job: AnalyseBatch, near: Callable[[], Sequence[Proposal]]) -> None:
+        self._job, self._near = job, near
+        self._meant: dict[str, Known] = {}  # what the model answered, by the new change
+        self._own: Backend | None = None
+
+    @property
+    def usage(self) -> Usage:
+        """The usage of its own back-end, besides that of the one it was given."""
+        return self._own.usage if self._own else Usage()
+
+    def split(
+        self, verdict: Verdict, files: Sequence[TargetDocument], backend: Backend, redact: Redact
+    ) -> tuple[Verdict, list[tuple[Update, Proposal | str]]]:
+        """Return the verdict without the updates that a model knows from an open proposal or a line, and these.
+
+        A model that has judged the batch has seen the files; what rules found in stored words is compared with their
+        lines. Without an answer all updates are new.
+        """
+        heard = [*(item.update for item in verdict.proposed), *(update for update, _ in verdict.learned)]
+        lines: list[str] = []
+        if heard and self._job.batch.kind == "waiting":
+            self._own = backend = make_backend(self._job.matcher)
+            numbers = {update.skill for update in heard}
+            texts = (rule_texts(one.doc.text) for one in files if one.doc.number in numbers)
+            lines = [line for found in texts for _, line in found if "\n" not in line and line[:1] != "#"]
+        self._ask(heard, lines, backend, redact)
+        known = {text: found for text, found in self._meant.items() if not isinstance(found, PastLearning)}
+        rest = replace(
+            verdict,
+            proposed=tuple(item for item in verdict.proposed if item.update.change not in known),
+            learned=tuple(pair for pair in verdict.learned if pair[0].change not in known),
+        )
+        return rest, [(update, known[update.change]) for update in heard if update.change in known]
+
+    def _ask(self, updates: Sequence[Update], lines: Iterable[str], backend: Backend, redact: Redact) -> None:
+        """Ask about the updates that words do not match."""
+        new = [one.change for one in updates if one.kind is not Kind.REMOVE_STEP and not self._is_matched(one)]
+        new = [*dict.fromkeys(new)][:_MAX_NEW]
+        known = [*islice(self._texts(lines), _MAX_KNOWN)] if new and backend.name != OFFLINE else []
+        if not known:
+            return
+        from skilld.classify.backends.model import Model  # takes time to load, and few batches need it
+        from skilld.classify.closed_questions import same_asks
+
+        if isinstance(backend, Model):
+            with suppress(SkilldError):
+                found = backend.answer(same_asks([*map(redact, new)], [redact(text) for text, _ in known]))
+                self._meant = {new[one - 1]: known[other - 1][1] for one, other in found.items()}
+
+    def evidence(self, updates: Sequence[Update]) -> list[Evidence]:
+        """Return the evidence of learnings from other sessions that say what these updates say."""
+        meant = [self._meant.get(update.change) for update in updates]
+        return [
+            Evidence(said.turn, said.quote)
+            for said in self._elsewhere()
+            if said in meant or any(is_same_change(update.change, said.change) for update in updates)
+        ]
+
+    def _is_matched(self, update: Update) -> bool:
+        return any(is_same_change(update.change, said.change) for said in self._elsewhere())
+
+    def _elsewhere(self) -> Iterator[PastLearning]:
+        return (said for said in self._job.waiting if said.session != self._job.batch.session_id)
+
+    def _texts(self, lines: Iterable[str]) -> Iterator[tuple[str, Known]]:
+        """Yield what the model may see, the newest first: an agent sees only what was said to it."""
+        for said in self._elsewhere():
+            if self._may_see([said.turn]):
+                yield said.change, said
+        for one in self._near():
+            if self._may_see([said.turn for said in one.evidence]):
+                yield from ((update.change, one) for update in one.updates if update.kind is not Kind.REMOVE_STEP)
+        yield from ((line, line) for line in dict.fromkeys(lines))
+
+    def _may_see(self, turns: Iterable[str]) -> bool:
+        of_agent = self._job.matcher.model.startswith("cli:")
+        return not of_agent or all(turn.partition(":")[0] == self._job.batch.agent for turn in turns)
