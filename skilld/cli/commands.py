@@ -195,7 +195,8 @@ VERBS = {
         JSON,
         _IDS,
         _WHY,
-        check="common.check_ids",
+        argument("--worktree", "change the file without committing"),
+        check="decide.check_revert",
         description=f"Undo accepted proposals with a new commit. Each is {REPROPOSAL_CONDITION}. "
         "To reopen one instead, as if you had never accepted it: u in skilld review.",
     ),

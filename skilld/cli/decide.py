@@ -63,15 +63,21 @@ def check_accept(arguments: argparse.Namespace) -> str:
     """Return the option that names many proposals, if one does. Raises an error if what was typed cannot be meant."""
     common.check_ids(arguments)
     batch = "--all" if arguments.all else "--all-repositories" if arguments.all_repositories else ""
-    whole = batch or ("--worktree" if arguments.worktree else "")
     for given, one, other in (
-        (arguments.part, "--part", whole),
-        (arguments.to, "--to", whole),
+        (arguments.part, "--part", batch),
+        (arguments.to, "--to", batch or ("--worktree" if arguments.worktree else "")),
         (arguments.ids, batch, "IDs"),
     ):
         if given and one and other:
             raise UsageError("Conflicting options", f"{one} cannot be combined with {other}")
     return batch
+
+
+def check_revert(arguments: argparse.Namespace) -> None:
+    """Raise an error if what was typed cannot be meant."""
+    common.check_ids(arguments)
+    if arguments.worktree and arguments.why:  # only a decision has a reason, and that is the person's commit
+        raise UsageError("Conflicting options", "--why cannot be combined with --worktree")
 
 
 def _accept_all(arguments: argparse.Namespace) -> int:
@@ -173,7 +179,8 @@ def restore(arguments: argparse.Namespace) -> int:
 
 def revert(arguments: argparse.Namespace) -> int:
     """Revert accepted proposals on the branch checked out in each skill's repository."""
-    return _decide(arguments, reverting(_reason(arguments)), _as_in_this_work_tree, _where_it_went)
+    decision = reverting(_reason(arguments), worktree=arguments.worktree)
+    return _decide(arguments, decision, _as_in_this_work_tree, _where_it_went)
 
 
 def _where_it_went(store: Store, proposal: Proposal) -> tuple[list[Proposal], str]:

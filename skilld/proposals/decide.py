@@ -21,7 +21,7 @@ from skilld.proposals.cherry_pick import accept as land
 from skilld.proposals.cherry_pick import accept_worktree, revert_worktree
 from skilld.proposals.cherry_pick import revert as take_out
 from skilld.proposals.current_work_tree import taken_here
-from skilld.proposals.explain import find_way_back, read_versions
+from skilld.proposals.explain import find_way_back, read_versions, with_landing_commit
 from skilld.proposals.model import (
     PUT_AWAY,
     WRITTEN_NOTE,
@@ -72,12 +72,16 @@ class DecisionReport:
 
 @value_class
 class Decision:
-    """A decision: the states that allow it, the state it leads to, how it is carried out, and the person's reason."""
+    """A decision: the states that allow it, the state it leads to, how it is carried out, and the person's reason.
+
+    `by_person` says that it only holds once the person has committed what it changes in the file.
+    """
 
     allowed: frozenset[State]
     after: State
     carry_out: Callable[[Proposal], DecisionCommit | None]
     why: str = ""
+    by_person: bool = False
 
 
 def accepting(*, worktree: bool = False) -> Decision:
@@ -105,8 +109,11 @@ def rejecting(why: str = "") -> Decision:
     return Decision(frozenset({State.OPEN, State.DROPPED, State.STALE}), State.REJECTED, lambda _: None, why)
 
 
-def reverting(why: str = "") -> Decision:
-    """Return the decision to take an accepted proposal out again, from its file alone if it was only written there."""
+def reverting(why: str = "", *, worktree: bool = False) -> Decision:
+    """Return the decision to take an accepted proposal out again, from its file alone if it was only written there.
+
+    With `worktree`, from the file alone in any case.
+    """
 
     def carry_out(proposal: Proposal) -> DecisionCommit | None:
         if is_only_written(proposal):
@@ -114,7 +121,7 @@ def reverting(why: str = "") -> Decision:
             return None
         return take_out(proposal)
 
-    return Decision(frozenset({State.ACCEPTED}), State.REVERTED, carry_out, why)
+    return Decision(frozenset({State.ACCEPTED}), State.REVERTED, carry_out, why, by_person=worktree)
 
 
 @shared_git()
@@ -124,6 +131,11 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionRepo
     It is accepted in the work tree of the current folder, if that is one of its repository. Raises SkilldError, and
     leaves the proposal and the person's work as they were, if that is impossible.
     """
+    if decision.by_person and _is_committed(proposal):
+        require_repo(proposal, decision.after)
+        revert_worktree(with_landing_commit(proposal))
+        done = f"{proposal.id} is no longer in {proposal.path}; it is reverted once you commit that"
+        return DecisionReport((f"{done}. To put it back: skilld accept --worktree {proposal.id}",))
     if decision.after is not State.ACCEPTED:
         return decide_in_place(store, proposal, decision)
     with taken_here(store, proposal) as here:
@@ -132,6 +144,12 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionRepo
         return report
     others = _report_and_rebuild(store, proposal)  # of the work tree that it came from
     return DecisionReport((*report.lines, *others.lines), (*report.warnings, *others.warnings))
+
+
+def _is_committed(proposal: Proposal) -> bool:
+    """Whether an accepted proposal is in a commit of a repository in which the person commits."""
+    accepted = proposal.state is State.ACCEPTED
+    return accepted and not is_only_written(proposal) and not is_private(proposal.repo)
 
 
 def decide_in_place(store: Store, proposal: Proposal, decision: Decision) -> DecisionReport:

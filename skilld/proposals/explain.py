@@ -133,7 +133,7 @@ def list_parts(proposal: Proposal) -> list[Part]:
 
 def diff(proposal: Proposal) -> Iterator[str]:
     """Yield the lines of a unified diff; if there is nothing to compare with, the lines to be added."""
-    found = shown_versions(_with_landing_commit(proposal))
+    found = shown_versions(with_landing_commit(proposal))
     if found is None:
         for operation in proposal.operations:
             yield from (f"+{line}" for line in operation.text.split("\n"))
@@ -149,7 +149,7 @@ def diff(proposal: Proposal) -> Iterator[str]:
 
 
 @shared_git()
-def _with_landing_commit(proposal: Proposal) -> Proposal:
+def with_landing_commit(proposal: Proposal) -> Proposal:
     """Return an accepted proposal with the commit that brought it in, if that contains nothing else."""
     if proposal.state is not State.ACCEPTED or not proposal.landed:
         return proposal

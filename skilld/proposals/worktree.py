@@ -342,6 +342,9 @@ def _commit_file(
     if hooks:
         cause = f"the {' or '.join(hooks)} hook refused the commit: {lines[-1]}"
         remedy = f"Fix that, then: {work_tree.retry_command}"
+        if "commit-msg" in hooks:  # the message is skilld's
+            verb, _, name = work_tree.retry_command.rpartition(" ")
+            remedy = f"To change the file and commit it under your own subject: {verb} --worktree {name}"
     elif "identity unknown" in result.err:
         remedy = "git config --global user.name NAME; git config --global user.email ADDRESS"
     raise RefusedError(work_tree.title, ". ".join([cause, *kept]), remedy or work_tree.remedy())

@@ -90,6 +90,7 @@ NOT_QUICK = frozenset(
         "propose_staging",
         "redact",
         "refit_proposals",
+        "refused_subjects",
         "release",
         "remake",
         "remedies",
