@@ -19,7 +19,7 @@ from skilld.clock import rfc3339
 from skilld.edit.derive_operations import operations_between
 from skilld.edit.operations import apply
 from skilld.edit.secrets import refuse_secrets
-from skilld.errors import RefusedError, SkilldError
+from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git import line_diff
 from skilld.git.managed_repos import track
 from skilld.git.session import shared_git
@@ -193,7 +193,8 @@ def restore(store: Store, proposal: Proposal) -> DecisionReport:
             return reopen(store, proposal)
         made, staged = _stage_again(store, proposal)
     except SkilldError as error:
-        raise type(error)(title, error.cause, error.remedy or by_hand) from error
+        kind = next(one for one in (RefusedError, RetryError, SkilldError) if isinstance(error, one))
+        raise kind(title, error.cause, error.remedy or by_hand) from error
     if not made.commit:
         raise RefusedError(title, made.note, f"Resolve that, then: skilld restore {proposal.id}")
     record_open(store, proposal, made, staged, "restored")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.errors import SkilldError
+from skilld.errors import RetryError, SkilldError
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.proposals.amend import restore
 from skilld.proposals.remarks import describe_standing, recently_stale, refusal_and_remedy, staging_use
@@ -48,6 +48,14 @@ def test_it_comes_back_once_its_line_is_back(stale: ProposalLife) -> None:
     assert "- Push the signed tag." in stale.person.show(ref=STAGING_BRANCH)
     stale.accept()
     assert "- Push the signed tag." in stale.person.show()
+
+
+def test_a_damaged_repository_is_named_and_is_no_error_of_ours(stale: ProposalLife) -> None:
+    head = stale.person.tip("HEAD")
+    (stale.person.root / ".git/objects" / head[:2] / head[2:]).unlink()
+    with pytest.raises(RetryError, match=r"p1 was not restored: .*the commit it points to cannot be read") as error:
+        restore(stale.store, stale.get())
+    assert error.value.remedy == "Check the repository's permissions and its disk."
 
 
 def test_it_comes_back_in_the_file_that_was_renamed_since(life: ProposalLife) -> None:
