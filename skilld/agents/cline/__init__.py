@@ -89,6 +89,6 @@ INFO = AgentInfo(
     project_skills=(".cline/skills", ".claude/skills", ".agents/skills"),
     wrappers=("user_input", "headless prompt", "option label", "tool result"),
     instructions=(".clinerules", "AGENTS.md"),
-    verified="3.0.65 on 2026-11-22",
+    verified="3.0.65 on 2026-11-30",
 )
 ADAPTER = DeclaredAdapter(INFO, FORMAT)

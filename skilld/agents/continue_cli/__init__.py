@@ -94,7 +94,7 @@ INFO = AgentInfo(
     project_skills=(".continue/skills", ".claude/skills"),
     wrappers=("skill request", "headless prompt", "option label", "tool result"),
     instructions=("AGENTS.md",),
-    verified="1.5.47 on 2026-11-22",
+    verified="1.5.47 on 2026-11-30",
 )
 ADAPTER = DeclaredAdapter(
     INFO, FORMAT, lambda path: path.parent.name == "sessions" and path.stem != path.parent.name, read_history

@@ -74,7 +74,7 @@ INFO = AgentInfo(
     user_skills=(".claude/skills", ".agents/skills"),
     wrappers=("transformedContent", "injected message", "headless prompt", "option label", "tool result"),
     instructions=(".github/copilot-instructions.md", "AGENTS.md"),
-    verified="1.0.102 on 2026-11-20",
+    verified="1.0.102 on 2026-11-30",
 )
 
 

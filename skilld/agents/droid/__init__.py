@@ -100,6 +100,6 @@ INFO = AgentInfo(
         "tool result",
     ),
     instructions=("AGENTS.md",),
-    verified="0.225.2 on 2026-11-22",
+    verified="0.225.2 on 2026-11-30",
 )
 ADAPTER = DeclaredAdapter(INFO, FORMAT, lambda path: path.suffix == ".jsonl")

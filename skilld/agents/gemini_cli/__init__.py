@@ -157,7 +157,7 @@ INFO = AgentInfo(
     user_skills=(".agents/skills",),
     wrappers=("files", "session_context", "headless prompt", "command", "option label", "tool result"),
     instructions=("GEMINI.md",),
-    verified="0.61.0 on 2026-11-20",
+    verified="0.61.0 on 2026-11-30",
 )
 
 _NAME = re.compile(r"session-.+\.jsonl?")

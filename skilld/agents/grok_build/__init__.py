@@ -129,6 +129,6 @@ INFO = AgentInfo(
     user_skills=(".claude/skills", ".cursor/skills", ".agents/skills"),
     wrappers=("shell", "headless prompt", "option label", "tool result"),
     instructions=("AGENTS.md", "CLAUDE.md"),
-    verified="1.0.41 on 2026-11-22",
+    verified="1.0.41 on 2026-11-30",
 )
 ADAPTER = DeclaredAdapter(INFO, FORMAT, reads=GrokParser)

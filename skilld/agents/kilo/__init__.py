@@ -32,7 +32,7 @@ INFO = replace(
     project_templates=(".kilo/command", ".kilo/commands"),
     project_skills=(".kilo/skills", ".claude/skills", ".agents/skills"),
     skill_folders=(),
-    verified="7.7.9 on 2026-11-22",
+    verified="7.7.9 on 2026-11-30",
 )
 _NAME = re.compile(r"kilo(-[\w.-]+)?\.db")
 __all__ = ["INFO", "is_transcript", "parser", "tool_events"]

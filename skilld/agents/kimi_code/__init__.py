@@ -104,6 +104,6 @@ INFO = AgentInfo(
     user_skills=(".agents/skills",),
     wrappers=("skill-loaded", "injected message", "headless prompt", "option label", "tool result"),
     instructions=("AGENTS.md",),
-    verified="2.1.0 on 2026-11-22",
+    verified="2.1.0 on 2026-11-30",
 )
 ADAPTER = DeclaredAdapter(INFO, FORMAT, entries=lambda data: read_entries(data, "content"), joins=True)

@@ -375,7 +375,7 @@ INFO = AgentInfo(
     ),
     wrappers=("synthetic part", "skill body", "command file", "headless prompt", "option label", "tool result"),
     instructions=("AGENTS.md", "CLAUDE.md"),
-    verified="1.18.33 on 2026-11-20; 2.x: public captures only",
+    verified="1.18.33 on 2026-11-30; 2.x: public captures only",
 )
 
 _NAME = re.compile(r"opencode(-[\w.-]+)?\.db")

@@ -51,7 +51,7 @@ INFO = AgentInfo(
     skill_folders=(Folder(".qwen/skills", (("QWEN_HOME", "skills"),)),),
     wrappers=("files", "command", "hook", "notification", "option label", "tool result"),
     instructions=("QWEN.md", "AGENTS.md"),
-    verified="0.15.10 on 2026-11-20, 0.24.4 on 2026-11-22",
+    verified="0.15.10 on 2026-11-20, 0.24.4 on 2026-11-30",
 )
 
 _TYPED_SUBTYPES = frozenset(("", "mid_turn_user_message"))  # others are of notifications, schedules, goals
