@@ -32,6 +32,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, cast
@@ -265,6 +266,8 @@ def run_program(request: dict[str, Any], streams: list[int], slave: int, lends: 
     sys.argv = [str(module.__file__), *words]
     if request.get("kept_out"):
         keep_out()
+    if "below" in request:
+        _show_below(request["below"])
     if kept >= 0:
         lend_workers(kept, kept_out=request.get("kept_out", False))
     return _code_of(cast("Callable[[], int | None]", module.main))
@@ -293,6 +296,19 @@ def _show(command: list[str], environment: Mapping[str, str]) -> None:
             text = b"".join(os.fsencode(word) + b"\0" for word in words)
             if len(text) <= end - start:
                 ctypes.memmove(start, text.ljust(end - start, b"\0"), end - start)
+
+
+def _show_below(daemon: int) -> None:
+    """Have skilld see the daemon that asked for this process above it: a verb may look for it, by the kernel's word."""
+    from skilld.caller import tree
+
+    read, own = tree._read_process, str(os.getpid())
+
+    def read_process(folder: Path, marks: frozenset[bytes]) -> tree.Process | None:
+        found = read(folder, marks)
+        return replace(found, parent=daemon) if found and folder.name == own else found
+
+    cast("Any", tree)._read_process = read_process
 
 
 def _fill_streams() -> None:
@@ -392,15 +408,15 @@ class Started:
 
 
 def is_child_of_daemon(command: Sequence[str]) -> bool:
-    """Whether a command is a worker, or a verb that is run as one and does not look for the daemon above it."""
+    """Whether a command is a worker, or a verb that is run as one and starts no processes of Python's own."""
     program = list(command[3:5])
     return list(command[:3]) == [sys.executable, "-P", "-m"] and (
-        program[:1] == ["skilld.worker"] or program in (["skilld", "team"], ["skilld", "machines"])
+        program[:1] == ["skilld.worker"] or program in (["skilld", verb] for verb in ("effect", "machines", "team"))
     )
 
 
 class LentWorker(Started):
-    """What the server forks for a `run` of it: a worker, or a verb that is run as one."""
+    """What the server forks for a `run` of it: a worker, or a verb that is run as one. It sees `below` above it."""
 
     def __init__(
         self,
@@ -410,12 +426,13 @@ class LentWorker(Started):
         *,
         asks: bool = False,
         kept_out: bool = False,
+        below: int = 0,
     ) -> None:
         program = list(command[3:])
         (stdin, ours_in), (ours_out, stdout) = os.pipe(), os.pipe()
         errors = os.open(os.devnull, os.O_WRONLY)
         request = {"command": program, "folder": "/", "environment": dict(environment), "for": _DAEMON, "asks": asks}
-        request |= {"lends": program[0] == "skilld", "kept_out": kept_out}
+        request |= {"lends": program[0] == "skilld", "kept_out": kept_out, "below": below or os.getpid()}
         super().__init__(control, request, [stdin, stdout, errors])
         for one in (stdin, stdout, errors):
             os.close(one)

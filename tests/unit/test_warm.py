@@ -9,10 +9,15 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from skilld.protocol import Job, Result
+from skilld.types import Outcome
+from skilld.verb_jobs import MendRules
+from skilld.worker.spawn import VerbWorker
 from support import warm, warm_server
 from support.fake_callers import in_terminal
 from support.processes import processes_of
@@ -178,6 +183,24 @@ def test_y9_a_long_running_fork_is_found_by_its_home_and_stopped(program: Progra
     process.terminate()
     assert (process.wait(LIMIT), process.poll()) == (-signal.SIGTERM, -signal.SIGTERM)
     assert processes_of(program.home) == {}
+
+
+def test_y9_a_verb_that_a_daemon_has_forked_sees_it_above(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, control = Program(home), warm._the_server(str(warm.REPOSITORY)).control
+    above = os.getpid()
+
+    def start(command: list[str], **options: Any) -> Any:
+        if not warm_server.is_child_of_daemon(command):
+            return subprocess.Popen(command, **options)
+        return warm_server.LentWorker(control, command, options["env"], below=above)
+
+    pipes = {"PIPE": subprocess.PIPE, "DEVNULL": subprocess.DEVNULL}
+    monkeypatch.setattr("skilld.worker.spawn.subprocess", SimpleNamespace(Popen=start, **pipes))
+    job = Job(MendRules(), 0o077)
+    with program.daemon() as daemon, VerbWorker(program.environment) as worker:
+        assert worker.do(job, LIMIT).exit == 5, "only a daemon may have it"
+        above = daemon.pid
+        assert worker.do(job, LIMIT) == Result(outcome=Outcome.NOTHING)
 
 
 def test_y9_an_uncaught_exception_is_shown(program: Program) -> None:
