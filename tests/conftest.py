@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 MEMORY = Path("/dev/shm")  # noqa: S108 - each test has a folder of its own in it
 MEMORY_ROOM = 1 << 30  # bytes; the tests have a fifth of it at a time
-MONTH = 30 * 24 * 3600
+DAY = 24 * 3600
+MONTH = 30 * DAY
 GIT_FOLDER = pytest.StashKey[Path]()
 _HOMES = itertools.count()
 KEPT = {
@@ -259,7 +260,7 @@ def home(
     monkeypatch.setattr("skilld.git.environment._taken", {})
     FENCE.reached.clear()
     # The proposals of unit tests are dated months ago and those of whole programs now; commits decide them afterwards.
-    ago, slack = (MONTH, 60) if "unit" in request.path.parts else (0, 0)
+    ago, slack = (MONTH, DAY) if "unit" in request.path.parts else (0, 0)
     git_clock.restart(request.config.stash[GIT_FOLDER], int(time.time()) - ago, slack)
     FENCE.quick = request.node.get_closest_marker("quick") is not None
     yield place

@@ -90,11 +90,8 @@ _started: dict[Path, int] = {}
 
 def restart(folder: Path, start: int, slack: int = 0) -> None:
     """Have the next commit be the first. `start` is a Unix time; one up to `slack` seconds older is as good."""
-    count = folder / _COUNT
-    if 0 <= start - _started.get(folder, 0) < slack and not count.exists():
-        return
-    if folder.is_dir():
-        count.unlink(missing_ok=True)
+    (folder / _COUNT).unlink(missing_ok=True)
+    if folder.is_dir() and not 0 <= start - _started.get(folder, 0) < slack:
         (folder / _START).write_text(f"{start}\n")
         _started[folder] = start
 
@@ -102,9 +99,18 @@ def restart(folder: Path, start: int, slack: int = 0) -> None:
 def repeat(commits: int) -> None:
     """Go on as after so many commits: what they made was copied."""
     if (folder := _folder()) is not None:
-        count = folder / _COUNT
-        made = int(count.read_text()) if count.exists() else 0
-        count.write_text(f"{made + commits}\n")
+        (folder / _COUNT).write_text(f"{_made(folder) + commits}\n")
+
+
+def start_of_first() -> int | None:
+    """Return from when the first commit would be counted, None if it is made already or dated by the system's clock."""
+    folder = _folder()
+    return None if folder is None or _made(folder) else int((folder / _START).read_text())
+
+
+def _made(folder: Path) -> int:
+    count = folder / _COUNT
+    return int(count.read_text()) if count.exists() else 0
 
 
 def day() -> int:

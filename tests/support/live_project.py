@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from support import git_clock
+from support.copied_repo import copy_repository
 from support.waiting import LIMIT
 
 SKILL = "release-notes"
@@ -74,8 +75,7 @@ class Project:
         key = skills_folder, config.read_bytes() if config.exists() else b"", git_clock.day()
         if key in _KEPT:
             kept, self.skill_commit = _KEPT[key]
-            shutil.copytree(kept, root, symlinks=True)
-            self.git("update-index", "-q", "--refresh")
+            copy_repository(kept, root)
             git_clock.repeat(3)
         else:
             self._make()

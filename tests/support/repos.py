@@ -36,6 +36,7 @@ from skilld.proposals.propose import Request, propose, rebuild
 from skilld.proposals.refit import Edit
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 from support import git_clock
+from support.copied_repo import copy_repository, know_files
 from support.proposals import make_proposal
 from support.waiting import LIMIT
 
@@ -138,19 +139,24 @@ class Person:
 def new_repo(root: Path, *options: str, text: str | bytes = TEXT) -> Person:
     """Create a repository with a skill and two other files in one commit on `main`."""
     config = Path.home() / ".gitconfig"
-    shutil.copytree(_uncommitted(options, text, config.read_bytes() if config.exists() else b""), root)
-    person = Person(root)
-    person.git("commit", "--quiet", "-m", "first")
-    return person
+    start = git_clock.start_of_first()
+    made = partial(_made, options, text, config.read_bytes() if config.exists() else b"", start)
+    if start is None or options:
+        shutil.copytree(made(commits=False), root)
+        Person(root).git("commit", "--quiet", "-m", "first")
+    else:
+        copy_repository(made(commits=True), root)
+        git_clock.repeat(1)
+    return Person(root)
 
 
 @cache
-def _uncommitted(options: tuple[str, ...], text: str | bytes, config: bytes) -> Path:
-    """Make what `new_repo` copies: a repository with everything added, for a person with this configuration of git.
+def _made(options: tuple[str, ...], text: str | bytes, config: bytes, start: int | None, *, commits: bool) -> Path:
+    """Make what `new_repo` copies, for a person with this configuration of git and a clock that starts then.
 
-    Only the commit is left to do, as it has the date of its test.
+    Where it is not the first that is made in a test, the commit is left to do, as it has a date of its own.
     """
-    del config  # it tells one from another: what is added may depend on it
+    del config, start  # they tell one from another: what is added may depend on the first, and the date on the other
     person = Person(git_clock.shelf())
     person.git("init", "--quiet", *options)
     for sample in (person.root / ".git/hooks").glob("*.sample"):
@@ -158,6 +164,9 @@ def _uncommitted(options: tuple[str, ...], text: str | bytes, config: bytes) -> 
     for relpath, content in {SKILL: text, "README.md": "read me\n", "src/app.py": "print(1)\n"}.items():
         person.write(relpath, content)
     person.git("add", "--all")
+    if commits:
+        person.git("commit", "--quiet", "-m", "first")
+        git_clock.repeat(-1)
     return person.root
 
 
@@ -327,9 +336,8 @@ def copy_repo(template: Path, to: Path) -> Person:
     shutil.copytree(template, to, symlinks=True, dirs_exist_ok=True)
     for config in to.glob("*/.git/config"):
         config.write_text(config.read_text().replace(str(template), str(to)))
-    person = Person(to / "work")
-    person.git("update-index", "-q", "--refresh")
-    return person
+    know_files(to / "work")
+    return Person(to / "work")
 
 
 _COMMITS: dict[Path, dict[str, ProposalCommit]] = {}  # in each template

@@ -29,6 +29,7 @@ NOT_QUICK = frozenset(
         "commands",
         "config",
         "console",
+        "copied_repo",
         "core_dumps",
         "cross_agent",
         "current_work_tree",
