@@ -22,6 +22,7 @@ _COMMENT_START = re.compile(r" {0,3}<!--")
 _COMMENT = re.compile(r"<!--.*?(?:-->|$)")
 _PUNCTUATION = ",.;:!?)]}'\""
 _FILE_NAME = re.compile(r"(?:~|\.{1,2})?/|.*\.[A-Za-z][A-Za-z0-9]{0,7}$")
+_MAX_IMPORTS = 5000  # looked up for one agent: whoever writes a project decides how many it has
 _LIST_ITEM = re.compile(r"\s*(?:[-+*]|\d+[.)])\s")
 
 
@@ -193,6 +194,11 @@ class ImportRules:
 def add_imports(found: Resolution, file: LoadedFile, rules: ImportRules) -> None:
     """Add what a file imports, recursively, and a surprise for each import that is not loaded."""
     for one in imports(_visible_lines(file), rules.syntax) if "@" in file.text else ():
+        found.imports += 1
+        if found.imports > _MAX_IMPORTS:
+            cut = f"imports after the first {_MAX_IMPORTS:,} are not followed here"
+            found.add_surprise(Kind.DEAD, file.path, cut, line=one.line)
+            return
         name = one.trimmed_name if rules.syntax.trims else one.name
         path = resolve_path(name, dirname(file.path), found.where.home)
         there = None if path.lower().endswith(rules.passes_over) else found.where.files.read(path)

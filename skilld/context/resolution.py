@@ -88,6 +88,7 @@ class Resolution:
     files: list[LoadedFile] = field(default_factory=list)
     surprises: list[Surprise] = field(default_factory=list)
     real_paths: set[str] = field(default_factory=set)
+    imports: int = 0  # how many were looked up
 
     def add(
         self,

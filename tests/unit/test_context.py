@@ -329,6 +329,14 @@ def test_pi_reads_an_override_and_in_a_worktree_no_second_copy(
     assert [name for name, _ in shown_files(found, Kind.HIDDEN)] == hidden
 
 
+def test_thousands_of_imports_are_not_followed(repo: Path) -> None:
+    every = "".join(f"@a{number}.md\n" for number in range(150))
+    write(repo, {"CLAUDE.md": every, **{f"a{number}.md": every for number in range(150)}})
+    told = [why for name, why in shown_files(context("claude-code", repo), Kind.DEAD)]
+    assert told.count("imports after the first 5,000 are not followed here") > 0
+    assert len(told) < 5050
+
+
 def test_copilot_follows_no_import_in_a_gemini_file(repo: Path) -> None:
     write(repo, {name: f"See @of{name}\n" for name in ("AGENTS.md", "CLAUDE.md", "GEMINI.md")})
     write(repo, {f"of{name}": "more" for name in ("AGENTS.md", "CLAUDE.md", "GEMINI.md")})
