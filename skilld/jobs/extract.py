@@ -17,6 +17,7 @@ from skilld.classify.question_jobs import LookUpPrices
 from skilld.classify.verify import Verdict, verify
 from skilld.errors import RetryError, SkilldError
 from skilld.jobs.limits import ProcessorTimeError, processor_time
+from skilld.jobs.same_asks import find_lines
 from skilld.pipeline.documents import TargetDocument, load_documents
 from skilld.pipeline.judge import Judge
 from skilld.protocol import PROCESSOR_SECONDS, ExtendSkill, ExtensionResult, ExtractUpdates, PriceResult, Result
@@ -88,8 +89,12 @@ def extend_skill(job: ExtendSkill, redact: Redact) -> ExtensionResult:
             return replace(result, detail="; ".join(why for _, why in unfit))
         verdict = verify(job.updates, messages, [loaded[0].doc], min_confidence=0.0)
         checked = [item for item in verdict.proposed if not item.by_assent]
+        said = find_lines([item.update for item in checked], loaded[0].doc.text, backend, redact)
+        checked = [item for item in checked if item.update.change not in said]
         if not checked:
-            return replace(result, detail="; ".join([*verdict.dropped, *verdict.faults]))
+            known = [f"{job.skill.name} already says this: {line}" for line in dict.fromkeys(said.values())]
+            why = "; ".join([*verdict.dropped, *verdict.faults, *known])
+            return replace(result, detail=why, usage=backend.usage)
         composed = Judge(backend, messages, loaded, "", redact).edit(loaded[0], checked)
     except SkilldError as error:
         outcome = Outcome.RETRY if isinstance(error, RetryError) else Outcome.REFUSED

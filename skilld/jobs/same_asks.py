@@ -7,7 +7,6 @@ seldom say a thing twice in the same words.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 
@@ -20,7 +19,7 @@ from skilld.protocol import AnalyseBatch, PastLearning
 from skilld.text import Redact
 from skilld.types import Evidence, Kind, Proposal, Update, Usage
 
-_MAX_KNOWN, _MAX_NEW = 40, 8  # of one question
+_MAX_KNOWN, _MAX_NEW = 60, 20  # of one question
 
 Known = PastLearning | Proposal | str  # a string is a line of the file
 
@@ -51,9 +50,8 @@ class SameAsks:
         if heard and self._job.batch.kind == "waiting":
             self._own = backend = make_backend(self._job.matcher)
             numbers = {update.skill for update in heard}
-            texts = (rule_texts(one.doc.text) for one in files if one.doc.number in numbers)
-            lines = [line for found in texts for _, line in found if "\n" not in line and line[:1] != "#"]
-        self._ask(heard, lines, backend, redact)
+            lines = [line for one in files if one.doc.number in numbers for line in _lines(one.doc.text)]
+        self._compare(heard, lines, backend, redact)
         known = {text: found for text, found in self._meant.items() if not isinstance(found, PastLearning)}
         rest = replace(
             verdict,
@@ -62,20 +60,13 @@ class SameAsks:
         )
         return rest, [(update, known[update.change]) for update in heard if update.change in known]
 
-    def _ask(self, updates: Sequence[Update], lines: Iterable[str], backend: Backend, redact: Redact) -> None:
+    def _compare(self, updates: Sequence[Update], lines: Iterable[str], backend: Backend, redact: Redact) -> None:
         """Ask about the updates that words do not match."""
         new = [one.change for one in updates if one.kind is not Kind.REMOVE_STEP and not self._is_matched(one)]
         new = [*dict.fromkeys(new)][:_MAX_NEW]
         known = [*islice(self._texts(lines), _MAX_KNOWN)] if new and backend.name != OFFLINE else []
-        if not known:
-            return
-        from skilld.classify.backends.model import Model  # takes time to load, and few batches need it
-        from skilld.classify.closed_questions import same_asks
-
-        if isinstance(backend, Model):
-            with suppress(SkilldError):
-                found = backend.answer(same_asks([*map(redact, new)], [redact(text) for text, _ in known]))
-                self._meant = {new[one - 1]: known[other - 1][1] for one, other in found.items()}
+        found = _ask(new, [text for text, _ in known], backend, redact)
+        self._meant = {new[one - 1]: known[other - 1][1] for one, other in found.items()}
 
     def evidence(self, updates: Sequence[Update]) -> list[Evidence]:
         """Return the evidence of learnings from other sessions that say what these updates say."""
@@ -105,3 +96,29 @@ class SameAsks:
     def _may_see(self, turns: Iterable[str]) -> bool:
         of_agent = self._job.matcher.model.startswith("cli:")
         return not of_agent or all(turn.partition(":")[0] == self._job.batch.agent for turn in turns)
+
+
+def find_lines(updates: Sequence[Update], text: str, backend: Backend, redact: Redact) -> dict[str, str]:
+    """Return the line of a text that says each update according to the model, by the update's change."""
+    new = list(dict.fromkeys(one.change for one in updates if one.kind is not Kind.REMOVE_STEP))[:_MAX_NEW]
+    lines = list(dict.fromkeys(_lines(text)))[:_MAX_KNOWN] if new and backend.name != OFFLINE else []
+    return {new[one - 1]: lines[other - 1] for one, other in _ask(new, lines, backend, redact).items()}
+
+
+def _lines(text: str) -> Iterator[str]:
+    return (line for _, line in rule_texts(text) if "\n" not in line and line[:1] != "#")
+
+
+def _ask(new: Sequence[str], known: Sequence[str], backend: Backend, redact: Redact) -> dict[int, int]:
+    """Return the numbers of the known texts that say new ones, by the numbers of these; none without an answer."""
+    if not (new and known):
+        return {}
+    from skilld.classify.backends.model import Model  # takes time to load, and few batches need it
+    from skilld.classify.closed_questions import same_asks
+
+    if not isinstance(backend, Model):
+        return {}
+    try:
+        return backend.answer(same_asks([*map(redact, new)], [*map(redact, known)]))
+    except SkilldError:
+        return {}

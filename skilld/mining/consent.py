@@ -25,6 +25,7 @@ from skilld.text import format_usd, pluralize
 from skilld.types import Usage
 
 _CALLS_PER_WINDOW = 2  # half of the windows need no second question about the answer, some need two
+_CALLS_PER_SKILL = 3  # that is extended: what it says already, the edit, and whether that says what was meant
 _SPARE_CALLS = 2  # for answers of the later questions that are asked for again
 _CHARACTERS_PER_TOKEN = 3  # a low estimate
 _LATER_TOKENS = 3_000  # of a question about requests, drafts or a skill
@@ -36,7 +37,7 @@ def run_estimate(sessions: Sequence[Session], new: Sequence[Window], *, proposes
     turns = sum(message.by_person for session in sessions for message in session.messages)
     drafts = min(MAX_DRAFTS, turns // MIN_SESSIONS) if len(sessions) >= MIN_SESSIONS else 0
     tasks = 1 + 2 * ceil(drafts / DRAFTS_ASKED) if drafts else 0
-    later = tasks + 1 + (min(MAX_SKILLS, turns) if proposes else 0) + _SPARE_CALLS
+    later = tasks + 1 + (_CALLS_PER_SKILL * min(MAX_SKILLS, turns) if proposes else 0) + _SPARE_CALLS
     asked = [prompt.detection(window.messages, [NO_SKILL]) for window in new]
     read = sum(len(one.system) + len(one.user) for one in asked) // _CHARACTERS_PER_TOKEN
     calls = _CALLS_PER_WINDOW * len(new) + later

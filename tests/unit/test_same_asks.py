@@ -14,12 +14,13 @@ from skilld.classify.backends.model import Model
 from skilld.classify.closed_questions import same_asks
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.verify import Verdict
+from skilld.jobs.extract import extend_skill
 from skilld.jobs.learnings import NO_FILE_REASON
 from skilld.jobs.same_asks import SameAsks
 from skilld.proposals.results import learning_id
-from skilld.protocol import AnalyseBatch, BatchJob, PastLearning
+from skilld.protocol import AnalyseBatch, BatchJob, ExtendSkill, PastLearning
 from skilld.store.learnings import Learning
-from skilld.types import Evidence, Kind, State, Update
+from skilld.types import Evidence, How, Kind, Message, Outcome, SkillRef, State, Update
 from support.in_process_daemon import InProcessDaemon
 from support.live_project import Project
 from support.proposals import make_proposal
@@ -175,6 +176,23 @@ def test_an_agent_sees_only_what_was_said_to_it(stub: StubModel, answers: _Answe
         job = AnalyseBatch(batch=batch, closed_at="", backend=Spec(name), matcher=Spec(name), waiting=said)
         SameAsks(job, lambda: [theirs]).split(Verdict(learned=((_made("New."), ""),)), [], model, str)
         assert [one in answers.asked[-1] for one in ("Codex heard", "Pi too", "Made of words")] == seen
+
+
+def test_what_a_skill_says_in_another_language_is_not_added_to_it(
+    stub: StubModel, answers: _Answers, bare: Project
+) -> None:
+    skill = bare.root / "SKILL.md"
+    skill.write_text("---\nname: release\ndescription: Releases.\n---\n# Release\n\n- Ask before you publish.\n")
+    said = "erst fragen, dann raus damit"
+    job = ExtendSkill(
+        backend=Spec("openai/stub", stub.base_url, "k"),
+        skill=SkillRef("release", str(skill)),
+        messages=(Message(f"{said}, bitte immer", 1, "t1", How.TYPED),),
+        updates=(Update(1, "", "Erst fragen, dann raus damit.", "", Kind.PREFERENCE, 1, said, 0.9),),
+    )
+    made = extend_skill(job, str)
+    assert (made.outcome, made.detail) == (Outcome.NOTHING, "release already says this: Ask before you publish.")
+    assert len(answers.asked) == 1
 
 
 @pytest.mark.parametrize("reply", ['[{"new": 3, "noted": 1}]', '[{"new": 1, "noted": 0}]', '[{"new": 1}]', "yes"])
