@@ -73,7 +73,7 @@ def _about_changes(block: str, question: str, updates: Sequence[Update], said: S
         }
         for update, typed in zip(updates, said, strict=True)
     ]
-    return Prompt(load_text("detect_system"), f"{_block(block, as_data(changes))}\n\n{load_text(question)}")
+    return Prompt(load_text("changes_system"), f"{_block(block, as_data(changes))}\n\n{load_text(question)}")
 
 
 def titles(texts: Sequence[str]) -> ClosedQuestion[dict[int, Title]]:
