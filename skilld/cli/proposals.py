@@ -249,7 +249,7 @@ def print_proposal(
     if commands:
         console.line()
         _print_commands(commands)
-    if commands and applicability.can_merge and not applicability.can_cherry_pick:
+    if commands and applicability.can_merge and not applicability.can_cherry_pick and not applicability.obstacle:
         console.say("  git cherry-pick would conflict with other changes to the file; skilld accept will not", 2)
 
 

@@ -263,7 +263,7 @@ def transplant(before: bytes, after: bytes, common: bytes, current: bytes) -> by
         at = _map_gap(hunk.start, pieces) if at is None else at
         known = max((min(j, hunk.start) for equal, i, j, _, _ in pieces if equal and i < hunk.start), default=0)
         if any(line.startswith("#") for line in old[known : hunk.start]):
-            raise ChangeNotFoundError("Cannot find the lines to edit", "their section does not exist yet")
+            raise ChangeNotFoundError("Cannot find the lines to edit", "the section for them does not exist yet")
         over = shared[at - 1] if at else ""
         if hunk.removed or not over.strip() or plain.count(over) != 1:
             line = over.strip()
@@ -303,7 +303,7 @@ def _map_gap(gap: int, pieces: Sequence[Piece]) -> int:
     for equal, i, j, k, m in pieces:
         if i <= gap <= j and (equal or gap in {i, j} or j - i == m - k):
             return m if gap == j else k + gap - i
-    raise ChangeNotFoundError("Cannot find the lines to edit", "the lines around them were rewritten")
+    raise ChangeNotFoundError("Cannot find the lines to edit", "the lines around their place were rewritten")
 
 
 def _plain_lines(text: list[bytes]) -> list[str]:

@@ -22,9 +22,10 @@ from skilld.proposals.branch import write_again
 from skilld.proposals.file_history import REVERTS_TRAILER, commits_of, path_in, read_history, reverted_commits
 from skilld.proposals.model import MOVED_TO, Apply, CommitMethod, DecisionCommit, top_folder, without_words
 from skilld.proposals.person_text import further_files, name_files, refuse_amended_secrets
-from skilld.proposals.refit import Edit, fit_edit
+from skilld.proposals.refit import Edit
 from skilld.proposals.repositories import repo_at
 from skilld.proposals.rewritten import is_rewritten_here
+from skilld.proposals.stands_on import needed_first, place_edit
 from skilld.proposals.taking_out import describe_rest, headings_in_use, lines_of_others, take_out
 from skilld.proposals.whereabouts import Change, find_amended_commit, find_branch, read_change, short_name
 from skilld.proposals.worktree import (
@@ -154,8 +155,7 @@ def _apply_commit(work_tree: Worktree, proposal: Proposal, edit: Edit) -> Decisi
             _write_sparse_file(work_tree, after)
             return done
     else:  # a cherry-pick by hand would conflict, or give a step the number that another one has
-        remedy = f"Edit {proposal.relpath} yourself; to see the change: skilld show {proposal.id}"
-        work_tree = replace(work_tree, remedy=lambda: remedy)
+        work_tree = replace(work_tree, remedy=lambda: _way_to_accept(work_tree.repo, proposal, change))
     if more:  # lines are committed for the proposal's own files
         cause = f"its commit, which also changes {name_files(more)}, does not apply cleanly"
         raise RefusedError(_TITLE, cause, manual_command(work_tree.repo, "cherry-pick", commit.oid))
@@ -165,12 +165,19 @@ def _apply_commit(work_tree: Worktree, proposal: Proposal, edit: Edit) -> Decisi
         return objects.read_common_version(git, head, commit.parents[0], work_tree.tracked.relpath)
 
     def change(current: bytes) -> bytes:
-        if edited is not None:
-            return undo(after, before, current)
-        return fit_edit(edit.refit_exactly, before, after, current, common)
+        return place_edit(edit, before, after, current, common, amended=edited is not None)
 
     with written_side_edits(work_tree, edit.also):
         return commit_by_lines(work_tree, change, commit.message, commit.author)
+
+
+def _way_to_accept(repo: Repo, proposal: Proposal, fit: Apply) -> str:
+    """Return what to do about a proposal that git cannot pick and whose edit has no place: accept others before it."""
+    current = objects.read_blob(repo.git, repo.head, proposal.relpath) or b""
+    if names := needed_first(repo, proposal, current, fit):
+        both = " ".join([*names, proposal.id])
+        return f"Its lines belong to those of {' and '.join(names)}; to accept them in order: skilld accept {both}"
+    return f"Edit {proposal.relpath} yourself; to see the change: skilld show {proposal.id}"
 
 
 def _to_commit(repo: Repo, commit: Commit) -> Commit:

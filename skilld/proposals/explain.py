@@ -27,6 +27,8 @@ from skilld.proposals.current_work_tree import in_current_work_tree
 from skilld.proposals.file_history import path_in, read_history
 from skilld.proposals.refit import Edit, fit_edit, step_texts
 from skilld.proposals.repositories import find_file, is_private, repo_at
+from skilld.proposals.stands_on import needed_first, place_edit
+from skilld.proposals.whereabouts import find_amended_commit
 from skilld.proposals.worktree import NEEDS_BRANCH, find_obstacle
 from skilld.skills.set_aside import trash_folder, way_back
 from skilld.text import compare_lines, pluralize
@@ -212,22 +214,31 @@ class ProposalReader:
         cause, first = find_obstacle(here)
         if cause:  # on a detached HEAD git itself can commit; `describe_standing` says where the staging branch is
             by_hand = first == NEEDS_BRANCH and merges_cleanly(repo.git, before, current, after)
-            why = "" if here.branch == STAGING_REF else f": {cause}"
-            return Applicability(by_hand, obstacle=f"to accept it, {first[:1].lower()}{first[1:]} first{why}")
+            why = "" if here.branch == STAGING_REF else f"{cause}; "
+            return Applicability(by_hand, obstacle=f"{why}{first[:1].lower()}{first[1:]} before you accept it")
         picks = all(merges_cleanly(repo.git, then, here, made) for then, here, made, _, _ in texts)
         whole = all(merges_cleanly(repo.git, rested, here, top) for _, here, _, rested, top in texts)
         back = find_way_back(proposal)
         if back or (current is None and not proposal.creates and repo.private):
             missing = f"accepting it would fail: {proposal.path} does not exist"
             return Applicability(obstacle=f"{missing}; to bring it back: {back}" if back else missing)
+        moved_on = not refs.is_reachable(repo.git, repo.head, proposal.base)
+        whole = whole and not (moved_on and repo.git.settings(r"^merge\.ff$").get("merge.ff") == "only")
         if picks or proposal.creates or before is None or after is None or current is None:
-            return Applicability(picks, whole, whole and not refs.is_reachable(repo.git, repo.head, proposal.base))
+            return Applicability(picks, whole, whole and moved_on)
+        amended = find_amended_commit(repo, proposal) is not None
+
+        def fit(text: bytes) -> bytes:
+            return place_edit(Edit(proposal), before, after, text, lambda: base, amended=amended)
+
         try:
-            fit_edit(Edit(proposal).refit_exactly, before, after, current, lambda: base)
+            fit(current)
         except SkilldError as error:
-            cause = error.cause or error.title
-            return Applicability(picks, whole, obstacle=f"accepting it on this branch would fail: {cause}")
-        return Applicability(picks, whole, whole and not refs.is_reachable(repo.git, repo.head, proposal.base))
+            why = f"accepting it on this branch would fail: {error.cause or error.title}"
+            if names := needed_first(repo, proposal, current, fit):
+                why = f"to accept it, accept {' and '.join(names)} first: its lines belong to those"
+            return Applicability(picks, whole, obstacle=why)
+        return Applicability(picks, whole, whole and moved_on)
 
     def _open(self, address: str) -> Repo | None:
         if address not in self._repos:

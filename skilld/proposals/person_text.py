@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from skilld.edit.derive_operations import operations_between
+from skilld.edit.insertion_point import adds_heading
 from skilld.edit.operations import apply, create_file
 from skilld.edit.secrets import refuse_secrets
 from skilld.errors import SkilldError
@@ -90,7 +92,7 @@ def _with_text_of(repo: Repo, proposal: Proposal, made: Commit) -> Proposal:
         return proposal
     known = objects.read_commit(repo.git, proposal.commit) if proposal.commit != made.oid else None
     then = _versions(repo, proposal, known) if known and known.parents else (None, None)
-    is_own = then[1] == after if then[0] == before else _has_own_lines(proposal, before, after)
+    is_own = then[1] == after if then[0] == before else has_own_lines(proposal, before, after)
     if is_own:
         return proposal
     if len(made.proposals) > 1:  # squashed: it has the text of all of them
@@ -104,9 +106,11 @@ def _with_text_of(repo: Repo, proposal: Proposal, made: Commit) -> Proposal:
     if changed is None or any(line.startswith(_CONFLICT_MARKERS) for line in added):
         return replace(proposal, flags=(*proposal.flags, _NOT_TAKEN_OVER))
     rules = [without_marker(line) for line in added if not line.startswith("#")]
-    operations = tuple(part for one in changed.operations for part in _items(one))
-    if split_lines(apply(before, operations, limited=False)) != split_lines(after):
-        operations = changed.operations
+    operations = _below_own_heading(proposal, before, after)
+    if not operations:
+        operations = tuple(part for one in changed.operations for part in _items(one))
+        if split_lines(apply(before, operations, limited=False)) != split_lines(after):
+            operations = changed.operations
     updates = _reworded(proposal.updates, rules)
     note = EDITED_NOTE if made.committer.email != objects.OWN_EMAIL else proposal.note
     kept = (one for one in proposal.flags if not one.startswith(("It ", "Its ")))  # not what was found in the old text
@@ -126,6 +130,24 @@ def _versions(repo: Repo, proposal: Proposal, commit: Commit) -> tuple[bytes | N
     path = path_in(repo, commit, proposal.relpath)
     before, after = (objects.read_blob(repo.git, oid, path) for oid in (commit.parents[0], commit.oid))
     return b"" if before is None and proposal.creates else before, after
+
+
+def _below_own_heading(proposal: Proposal, before: bytes, after: bytes) -> tuple[Operation, ...]:
+    """Return operations that add the person's lines below the heading that a proposal brings itself.
+
+    On the branch another open proposal may bring it, and without that one the lines would have no place. Nothing if
+    the person's text is not just that.
+    """
+    own = [one for one in proposal.operations if one.op is Op.INSERT_AFTER and adds_heading(one.text.split("\n"))]
+    removed, added = line_diff.signature(before, after)
+    if len(own) != 1 or removed or not added:
+        return ()
+    lines = own[0].text.split("\n")
+    start = next((at for at, line in enumerate(lines) if list_item(line)), len(lines))
+    head = replace(own[0], text="\n".join([*lines[:start], added[0]]))
+    below = (Operation(Op.INSERT_AFTER, anchor, text) for anchor, text in pairwise(added))
+    made = replace(proposal, operations=(head, *below))
+    return made.operations if has_own_lines(made, before, after) else ()
 
 
 def _items(operation: Operation) -> list[Operation]:
@@ -151,19 +173,19 @@ def _reworded(updates: tuple[Update, ...], rules: list[str]) -> tuple[Update, ..
 
 def refuse_amended_secrets(title: str, proposal: Proposal, before: bytes, after: bytes) -> None:
     """Raise RefusedError, with that title, if a proposal's commit adds a secret that its operations do not."""
-    if not _has_own_lines(proposal, before, after):
+    if not has_own_lines(proposal, before, after):
         added = "\n".join(line_diff.signature(before, after)[1])
         refuse_secrets(title, [Operation(Op.CREATE, "", added)], proposal.path)
 
 
 def require_own_text(proposal: Proposal, before: bytes, after: bytes) -> None:
     """Raise SkilldError if a proposal's commit has another text than its operations make: that has no parts."""
-    if not _has_own_lines(proposal, before, after):
+    if not has_own_lines(proposal, before, after):
         cause = "you changed its text on the staging branch in a way that has no parts"
         raise SkilldError(_TITLE, cause, f"To accept all of it: skilld accept {proposal.id}")
 
 
-def _has_own_lines(proposal: Proposal, before: bytes, after: bytes) -> bool:
+def has_own_lines(proposal: Proposal, before: bytes, after: bytes) -> bool:
     """Whether a proposal's operations make a text but for the order of its lines, which others may add to."""
     try:
         return sorted(split_lines(Edit(proposal)(before))) == sorted(split_lines(after))

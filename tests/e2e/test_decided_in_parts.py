@@ -60,7 +60,7 @@ def test_where_accepting_is_refused_show_offers_what_works(world: TaughtProject)
     pick = f"git cherry-pick {world.show(world.two)['commit'][:10]}"
     world.project.git("switch", "--quiet", "skilld/staging")
     shown = world.program.run("show", world.two).stdout
-    assert "note: to accept it, switch to another branch first\n" in shown
+    assert "note: switch to another branch before you accept it\n" in shown
     assert (pick in shown, f"  skilld accept {world.two}  " in shown) == (False, False)
     assert f"  skilld reject {world.two}  " in shown
     assert "git merge" not in world.program.run("proposals").stdout
@@ -71,7 +71,8 @@ def test_where_accepting_is_refused_show_offers_what_works(world: TaughtProject)
     )
     world.project.git("switch", "--quiet", "--detach", "main")
     shown = world.program.run("show", world.two).stdout
-    assert "note: to accept it, check out a branch first: no branch is checked out in " in shown
+    assert "note: no branch is checked out in " in shown
+    assert "; check out a branch before you accept it\n" in shown
     assert (pick in shown, f"  skilld accept {world.two}  " in shown) == (True, False)
     world.project.git("switch", "--quiet", "main")
     world.project.git("worktree", "add", "--quiet", str(world.project.root / "../linked"), "skilld/staging")

@@ -106,6 +106,7 @@ NOT_QUICK = frozenset(
         "settings_cache",
         "skill_age",
         "stale_proposals",
+        "stands_on",
         "statusline",
         "swapped_files",
         "team_membership",
