@@ -44,6 +44,7 @@ def instruction_files(contexts: Sequence[Context], home: Path, allowed: Collecti
         for file in context.files:
             if file.scope in _KINDS:
                 found.setdefault(file.real, (file, context, []))[2].append(context.agent)
+    at_start = [(one.agent, {file.real for file in one.files if file.loaded is LoadTime.START}) for one in contexts]
     made: list[TrimmableFile] = []
     for real, (file, context, agents) in found.items():
         inside, kind = context.is_inside(file), _KINDS[file.scope]
@@ -54,7 +55,8 @@ def instruction_files(contexts: Sequence[Context], home: Path, allowed: Collecti
         session = WorkingSession(context.agent, Path(context.root), home, {})
         why = _refusal(ref, allowed) or (project_refusal(session, context) if inside else None) or ""
         others = [one.ref.path for one in made if one.ref.kind is not TargetKind.PERSONAL] if inside else []
-        always = [path for path in others if all(_loads_at_start(path, one) for one in contexts if one.agent in agents)]
+        loaded = [paths for agent, paths in at_start if agent in agents]
+        always = [path for path in others if all(path in paths for paths in loaded)]
         made.append(TrimmableFile(ref, why, tuple(always)))
     return made
 
@@ -78,10 +80,6 @@ def _refusal(ref: SkillRef, allowed: Collection[TargetKind]) -> str | None:
         return opt_out(Path(ref.path), ref.name, ref.kind) or file_refusal(ref.path, Path(ref.path).name)
     except SkilldError as error:
         return str(error)
-
-
-def _loads_at_start(path: str, context: Context) -> bool:
-    return any(file.real == path and file.loaded is LoadTime.START for file in context.files)
 
 
 MAX_OPEN = 10  # open cuts at a time

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from skilld.classify.closed_questions import spare_parts
 from skilld.classify.json_answer import BadReplyError
+from skilld.context import Context, LoadedFile, LoadTime, Scope
 from skilld.context.ceilings import ceilings, excess_reason
 from skilld.context.tokenizer import ESTIMATE, tokenizer
 from skilld.edit.operations import apply
@@ -18,7 +21,7 @@ from skilld.trim.code_cuts import FileFacts, certain_cuts, doubtful_lines
 from skilld.trim.cuts import Cut, CutReason
 from skilld.trim.model_cuts import PieceAnswer, cuts_from_answers, numbered_texts, unit_cuts
 from skilld.trim.pieces import pieces
-from skilld.trim.propose import MAX_OPEN, CutStatus, plan, proposal
+from skilld.trim.propose import MAX_OPEN, CutStatus, instruction_files, plan, proposal
 from skilld.trim.units import ParsedFile, lead_followers, parse_units
 from skilld.types import SkillRef, State, TargetKind
 from support.proposals import make_proposal
@@ -578,3 +581,27 @@ def test_tokens_are_counted_without_network_and_litellm() -> None:
     found = tokenizer()
     assert found.name == "o200k_base"
     assert (found.count("hello world"), found.count("Überprüfung <|endoftext|>")) == (2, 9)
+
+
+class Counted(tuple[LoadedFile, ...]):  # noqa: SLOT001 - it counts on its class
+    """Files that count how often somebody goes through them."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[LoadedFile]:
+        Counted.times += 1
+        return super().__iter__()
+
+
+def test_hundreds_of_rule_files_are_gone_through_once(tmp_path: Path) -> None:
+    paths = [tmp_path / f".claude/rules/r{number}.md" for number in range(300)]
+    files = Counted(
+        LoadedFile(str(path), str(path), when, Scope.RULE, base=str(tmp_path))
+        for path in paths
+        for when in [LoadTime.ON_USE if path.name == "r1.md" else LoadTime.START]
+    )
+    Counted.times = 0
+    context = Context("claude-code", "2.1.332", "measured", str(tmp_path), files)
+    found = instruction_files([context], tmp_path, [TargetKind.RULES])
+    assert Counted.times < 1000
+    assert found[3].loaded_with == (str(paths[0]), str(paths[2]))
