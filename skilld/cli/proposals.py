@@ -173,13 +173,14 @@ def run_show(arguments: argparse.Namespace) -> int:
 
 
 def _show(store: Store, proposal: Proposal, arguments: argparse.Namespace) -> int:
-    from skilld.jobs.relocation import agents_loading, personal_file_name, unloaded_beside
+    from skilld.jobs.relocation import agents_loading, no_longer_loaded, personal_file_name, unloaded_beside
     from skilld.proposals.explain import Applicability, ProposalReader, describe_destination, diff, list_parts
 
     lines = list(diff(proposal))
     is_open = proposal.state.value == "open"
     parts = list_parts(proposal) if is_open else []
-    proposal = replace(proposal, agents=agents_loading(store, proposal, common.host()))
+    lost = no_longer_loaded(store, proposal, common.host())
+    proposal = replace(proposal, agents=() if lost else agents_loading(store, proposal, common.host()))
     if arguments.json:
         shown = {"diff": "\n".join(lines), "parts": [asdict(part) for part in parts]}
         return common.write_json(as_json(store, proposal) | shown)
@@ -196,6 +197,7 @@ def _show(store: Store, proposal: Proposal, arguments: argparse.Namespace) -> in
         applicability.obstacle,
         describe_destination(proposal),
         unloaded_beside(store, proposal, common.host()),
+        lost,
         *describe_borrowed_lines(store, proposal, [line[1:] for line in lines if line.startswith(" ")]),
         *list_contradictions(store, proposal),
         *unsure_origins(proposal),

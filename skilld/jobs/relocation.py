@@ -229,6 +229,20 @@ def unloaded_beside(store: Store, proposal: Proposal, host: Host) -> str:
     return f"{told}, unless {path.name} has the line @{SHARED_NAME}"
 
 
+def no_longer_loaded(store: Store, proposal: Proposal, host: Host) -> str:
+    """Return that no agent loads an undecided proposal's file under the name it has got since; empty if one does."""
+    path, project = Path(proposal.path), store.transcripts.cwd(proposal.agent, proposal.session_id)
+    undecided = proposal.state in {State.OPEN, State.DROPPED} and proposal.target is TargetKind.INSTRUCTIONS
+    renamed = proposal.agents and path.name not in {NATIVE_NAMES.get(one, SHARED_NAME) for one in proposal.agents}
+    if not (undecided and renamed and path.is_file() and project and Path(project).is_dir()):
+        return ""
+    if _session_of(store, proposal, project, host).readers(path.resolve()):
+        return ""
+    titles = [ADAPTERS[one].INFO.title if one in ADAPTERS else one for one in proposal.agents]
+    verb = "does" if len(titles) == 1 else "do"
+    return f"{join_words(titles)} {verb} not load {path.name}, as the file is called now"
+
+
 _FIRST_BYTES = 1 << 16  # of a transcript, which names the client's version
 
 

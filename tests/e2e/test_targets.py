@@ -287,6 +287,19 @@ def test_a_skill_on_the_subject_takes_precedence(home: Path, tmp_path: Path, pro
     assert "British" in found[".claude/skills/release-notes/SKILL.md"]["summary"]
 
 
+def test_a_file_renamed_to_what_the_agent_does_not_load(home: Path, tmp_path: Path, program: Program) -> None:
+    project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    program.run("run", "--once")
+    (one,) = teach(home, project, program, PNPM, version="2.1.100")
+    told = "note: Claude Code does not load AGENTS.md, as the file is called now\n"
+    shown = program.run("show", one["id"]).stdout
+    assert (told in shown, "; loaded by claude-code\n" in shown) == (False, True)
+    project.git("mv", "CLAUDE.md", "AGENTS.md")
+    project.git("commit", "--quiet", "-m", "rename")
+    shown = program.run("show", one["id"]).stdout
+    assert (told in shown, "loaded by" in shown) == (True, False)
+
+
 def test_a_learning_can_be_given_a_target_by_hand(home: Path, tmp_path: Path, program: Program) -> None:
     project = make_project(home, tmp_path, **{"docs/guide.md": GUIDE})
     program.run("run", "--once")

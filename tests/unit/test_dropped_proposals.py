@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from skilld.clock import parse_time
-from skilld.errors import RefusedError
+from skilld.errors import RefusedError, SkilldError
 from skilld.paths import places
 from skilld.proposals.amend import restore, stage_and_store
-from skilld.proposals.decide import accepting, decide, rejecting
+from skilld.proposals.decide import accepting, decide, rejecting, reverting
 from skilld.proposals.poll import PollSchedule
 from skilld.proposals.remarks import (
     describe_rejection,
@@ -290,6 +290,9 @@ def test_an_accepted_commit_removed_from_its_branch_is_dropped_until_it_returns(
     person.git("branch", "-D", "side")
     assert states(store) == {"p1": "dropped"}
     assert get_proposal(store, "p1").note == "accepted, but its commit was later removed from its branch"
+    with pytest.raises(SkilldError, match="it is dropped: its commit was removed from its branch already") as refused:
+        decide(store, get_proposal(store, "p1"), reverting())
+    assert refused.value.remedy == "To bring it back: skilld restore p1"
     restore(store, get_proposal(store, "p1"))
     assert states(store) == {"p1": "open"}
     assert get_proposal(store, "p1").note == ""
