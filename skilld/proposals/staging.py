@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -10,7 +11,7 @@ from pathlib import Path
 from skilld.context.ceilings import ceilings, excess_reason
 from skilld.edit.derive_operations import operations_between
 from skilld.edit.secrets import refuse_secrets
-from skilld.errors import RefusedError, SkilldError
+from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.files import read_whole
 from skilld.git import line_diff, objects, refs
 from skilld.git.errors import StagingBusyError
@@ -31,6 +32,7 @@ from skilld.proposals.model import (
     WaitsForPerson,
     at_path,
 )
+from skilld.proposals.overtaken import find_overtaken, find_rival
 from skilld.proposals.propose import TITLE, Request, propose, rebuild
 from skilld.proposals.refit import (
     GONE_NOTE,
@@ -46,7 +48,7 @@ from skilld.proposals.staging_result import StagingResult
 from skilld.skills import opt_out
 from skilld.skills.find import FILE
 from skilld.skills.spec import find_faults
-from skilld.types import Proposal, State, TargetKind
+from skilld.types import Proposal, State, StateChange, TargetKind
 
 # An edit that is on no branch may be anchored on lines that HEAD lacks. While the staging branch is checked out, a
 # session sees the lines of open proposals, and an edit may be anchored on one that is later rejected or not merged. And
@@ -147,7 +149,38 @@ def stage(
     `of_batch` is as in `Request`. A proposal that only fits the person's uncommitted SKILL.md is made without a commit
     and waits for theirs, as does one for a branch that the person is working on. Raises SkilldError with the reason if
     it cannot be staged.
+
+    An open one that only rewords what this one takes away ends, since the person has had the last word on that line.
     """
+    overtaken = [] if restored else [one.id for one in find_overtaken(proposal, open_proposals)]
+    rest = [one for one in open_proposals if one.id not in overtaken]
+    known = dropped if isinstance(dropped, Mapping) else dict.fromkeys(dropped, math.inf)
+    closed = {**known, **dict.fromkeys(overtaken, math.inf)}
+    try:
+        done = _stage(proposal, rest, staged, closed, alone=alone, restored=restored, of_batch=of_batch)
+    except (RefusedError, RetryError):
+        raise
+    except SkilldError as error:
+        if rival := find_rival(proposal, rest):
+            raise RefusedError(
+                TITLE, f"the open proposal {rival.id} changes the same line; decide on it first"
+            ) from error
+        raise
+    note = f"overtaken: {proposal.id} takes away what it rewords"
+    staged.decisions += [StateChange(name, State.OPEN, State.SUPERSEDED, note=note) for name in overtaken if done]
+    return done
+
+
+def _stage(
+    proposal: Proposal,
+    open_proposals: Sequence[Proposal],
+    staged: StagingResult,
+    dropped: Collection[str],
+    *,
+    alone: bool,
+    restored: bool,
+    of_batch: bool,
+) -> bool:
     open_proposals = _latest(open_proposals, staged)
     proposal = _check_proposal(proposal, (*open_proposals, *staged.made), restored=restored)
     tracked = track(Path(proposal.path), places().repositories, new=proposal.creates)

@@ -78,6 +78,7 @@ NOT_QUICK = frozenset(
         "nightly",
         "offline_listen",
         "opt_out_branches",
+        "overtaken",
         "partial_decisions",
         "plain_words",
         "person_text",

@@ -1,0 +1,59 @@
+"""An open proposal about a line that the person has had more to say about since."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from skilld.errors import RefusedError
+from skilld.types import Kind, Op, Operation, Update
+from support.proposal_life import ProposalLife
+from support.repos import SKILL, TEXT, Person
+
+LINE = "- Tag the commit."
+CLEARER = Operation(Op.REPLACE, LINE, "- **Tag the commit.**")
+GONE = Operation(Op.DELETE, LINE)
+STAGING = "refs/heads/skilld/staging"
+
+
+def said(kind: Kind) -> dict[str, Any]:
+    update = Update(1, "", "Tags are not needed any more.", "", kind, 1, "you don't have to tag any more", 0.9)
+    return {"kind": kind, "updates": (update,)}
+
+
+@pytest.mark.parametrize("batch", ["effect-sharpen-0123abcd", "batch-p1"])
+def test_a_removal_overtakes_what_only_rewords_its_line(person: Person, life: ProposalLife, batch: str) -> None:
+    life.propose("p1", CLEARER, batch_id=batch)
+    life.offer("p2")
+    life.propose("p3", GONE, **said(Kind.REMOVE_STEP))
+    without = TEXT.replace(f"{LINE}\n", "").replace("- Run the tests.\n", "- Run the tests.\n- Dry run first.\n")
+    assert person.show(ref=STAGING) == without.strip()
+    life.observe_all()
+    assert {name: life.get(name).state.value for name in ("p1", "p2", "p3")} == {
+        "p1": "superseded",
+        "p2": "open",
+        "p3": "open",
+    }
+    assert life.get("p1").note == "overtaken: p3 takes away what it rewords"
+    life.accept("p3")
+    assert LINE not in (person.root / SKILL).read_text()
+
+
+def test_a_change_overtakes_only_what_the_person_did_not_ask_for(person: Person, life: ProposalLife) -> None:
+    changed = Operation(Op.REPLACE, LINE, "- Tags are not needed any more.")
+    life.propose("p1", CLEARER)
+    with pytest.raises(RefusedError, match="the open proposal p1 changes the same line; decide on it first"):
+        life.propose("p2", changed, **said(Kind.CHANGE_STEP))
+    life.reject("p1")
+    life.propose("p3", CLEARER, batch_id="effect-sharpen-0123abcd")
+    life.propose("p4", changed, **said(Kind.CHANGE_STEP))
+    assert life.get("p3").state.value == "superseded"
+    assert "- Tags are not needed any more.\n- Push the tag." in person.show(ref=STAGING)
+
+
+def test_one_with_other_parts_is_named_and_stays(life: ProposalLife) -> None:
+    life.propose("p1", CLEARER, Operation(Op.INSERT_AFTER, "- Push the tag.", "- Tell the team."))
+    with pytest.raises(RefusedError, match="the open proposal p1 changes the same line; decide on it first"):
+        life.propose("p2", GONE, **said(Kind.REMOVE_STEP))
+    assert life.get("p1").state.value == "open"
