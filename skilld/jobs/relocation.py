@@ -14,6 +14,8 @@ from types import MappingProxyType
 from skilld.agents import ADAPTERS
 from skilld.classify.backends import OFFLINE, Spec, make_backend
 from skilld.classify.offline.placement import section_for
+from skilld.classify.offline.removals import removal
+from skilld.classify.offline.retraction import lets_go
 from skilld.classify.verify import VerifiedUpdate
 from skilld.clock import rfc3339
 from skilld.context import NATIVE_NAMES
@@ -25,7 +27,7 @@ from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.other_projects import project_root
 from skilld.jobs.placing import JobPlaces
 from skilld.pipeline.documents import TargetDocument, load_documents
-from skilld.pipeline.edits import CheckedEdit, compose
+from skilld.pipeline.edits import CheckedEdit, compose, summarize
 from skilld.pipeline.judge import Judge
 from skilld.proposals.amend import decide_parts, select_parts, stage_and_store
 from skilld.proposals.contradictions import split_edits
@@ -72,6 +74,7 @@ def propose_learning(
         remedy = f"Name a file: skilld learnings propose {newest.id} --to PATH"
         raise SkilldError(_TITLE, found.refusal or "no suitable file was found", remedy)
     _check_not_open(store, update, ref)
+    update = _as_removal(update, ref, newest.id)
     name = hashlib.sha256(f"{newest.id}\n{ref.path}".encode()).hexdigest()[:8]
     moved = Proposal(
         id=name,
@@ -98,6 +101,20 @@ def propose_learning(
     with store.transaction():
         forget_ask(store, ask)
     return made
+
+
+def _as_removal(update: Update, ref: SkillRef, learning: str) -> Update:
+    """Return what a learning says, as a removal if it takes a rule back: no line is to say that.
+
+    Raises SkilldError if no line of the file is clearly meant.
+    """
+    if update.kind is not Kind.REMOVE_STEP and not lets_go(update.change):
+        return update
+    files, _ = load_documents([ref])
+    if not any(removal(words, file.doc) for file in files for words in (update.quote, update.change)):
+        remedy = f"Take the line out of {ref.path}, then: skilld learnings --forget {learning}"
+        raise SkilldError(_TITLE, f"it takes a rule back, and no line of {ref.name} clearly is that rule", remedy)
+    return replace(update, kind=Kind.REMOVE_STEP)
 
 
 def _check_not_open(store: Store, update: Update, ref: SkillRef) -> None:
@@ -315,6 +332,8 @@ def _stage_edit(
     standing = [one for one in store.proposals.in_states([State.OPEN]) if one.id not in replaced]
     flags = tuple(filter(None, (_unread_note(ref), *composed.flags, *around.repeat_flags(said, standing))))
     edit = replace(said, operations=composed.operations, flags=flags, conflicts=against.conflicts)
+    if said.kind is Kind.REMOVE_STEP:
+        edit = replace(edit, summary=summarize(composed, files[0], redact))
     whole, linked = split_edits(edit, against.edits)
     made = stage_and_store(store, whole)
     for other in linked:

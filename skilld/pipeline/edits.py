@@ -360,7 +360,12 @@ def _edit_one_by_one(backend: Backend, updates: Sequence[Update], loaded: Target
     data = loaded.data
     for update in updates:
         suggestion = backend.edit([update], replace(loaded.doc, text=data.decode("utf-8-sig")))
-        steps = suggestion if isinstance(suggestion, list) and suggestion else place_updates([update], data)
+        steps = suggestion if isinstance(suggestion, list) else []
+        if update.kind is Kind.REMOVE_STEP and not steps:  # what takes a rule back never becomes one
+            raise SkilldError(
+                "The edit was not made", f"no line of {loaded.ref.name} clearly says what this takes back"
+            )
+        steps = steps or place_updates([update], data)
         data = apply(data, steps)
         operations += steps
     return operations

@@ -119,3 +119,55 @@ def test_one_kept_for_a_skill_goes_to_the_skill_while_that_can_be_edited(
         skill.unlink()
     made = InProcessProgram(home).json("learnings", "propose", kept.id)
     assert made["path"] == str(skill if usable else root / "CLAUDE.md")
+
+
+RULE = "- Add an entry to docs/api.md whenever you export something new."
+GUIDE = f"# Guide\n\n- Be brief.\n{RULE}\n"
+
+
+def _taking_back(daemon: InProcessDaemon, project: Project, text: str, kind: str) -> Learning:
+    (project.root / "CLAUDE.md").write_text(GUIDE)
+    project.git("add", "--all")
+    project.git("commit", "--quiet", "--message", "Write down how we work")
+    kept = replace(
+        _learning(project.root, text, "instructions", project.root / "CLAUDE.md", "claude-code"),
+        kind=kind,
+        created_at="2026-01-01T00:00:00Z",
+    )
+    daemon.store.learnings.add(kept)
+    return kept
+
+
+@pytest.mark.parametrize("kind", ["remove_step", "change_step"])
+def test_what_takes_a_rule_back_is_proposed_as_its_removal(
+    daemon: InProcessDaemon, home: Path, tmp_path: Path, kind: str
+) -> None:
+    project = Project(tmp_path / "bare", home, ".elsewhere")
+    kept = _taking_back(daemon, project, "You don't have to add an entry to docs/api.md any more.", kind)
+    made = InProcessProgram(home).json("learnings", "propose", kept.id)
+    assert (made["kind"], made["summary"]) == ("remove_step", f"Remove the rule: {RULE.removeprefix('- ')}")
+    assert InProcessProgram(home).run("accept", made["id"]).returncode == 0
+    assert (project.root / "CLAUDE.md").read_text() == "# Guide\n\n- Be brief.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Beträge müssen nicht mehr als String raus; die Regel vergessen.", "remove_step"),
+        ("You don't have to update the wiki any more; we generate it with typedoc now.", "change_step"),
+        ("Die Prüfung vor dem Release weglassen, das macht Renovate.", "remove_step"),
+    ],
+)
+def test_what_takes_a_rule_back_never_becomes_one(
+    daemon: InProcessDaemon, home: Path, tmp_path: Path, text: str, kind: str
+) -> None:
+    project = Project(tmp_path / "bare", home, ".elsewhere")
+    kept = _taking_back(daemon, project, text, kind)
+    skilld = InProcessProgram(home)
+    refused = skilld.run("learnings", "propose", kept.id)
+    assert refused.returncode == 1
+    assert refused.stderr == (
+        "skilld: Not proposed: it takes a rule back, and no line of CLAUDE.md clearly is that rule\n"
+        f"  Take the line out of {project.root}/CLAUDE.md, then: skilld learnings --forget {kept.id}\n"
+    )
+    assert (skilld.json("proposals"), len(skilld.json("learnings"))) == ([], 1)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.offline import Offline
 from skilld.classify.offline.removals import removal
-from skilld.classify.verify import Verdict
-from skilld.jobs.taken_back import without_taking_back
-from skilld.protocol import AnalyseBatch, BatchJob
+from skilld.classify.verify import Verdict, VerifiedUpdate
+from skilld.jobs.taken_back import find_forgotten, without_taking_back
+from skilld.protocol import AnalyseBatch, BatchJob, PastLearning
 from skilld.types import Evidence, Kind, Message, Op, SkillDoc, Update
 from support.proposals import make_proposal
 from support.rows import for_each
@@ -116,3 +118,17 @@ def test_words_that_only_take_back_an_open_proposal_are_no_learning() -> None:
     verdict = without_taking_back(Verdict(learned=((back, "no file"), (other, "no file"))), job)
     assert verdict.learned == ((other, "no file"),)
     assert verdict.dropped == ("it only takes back a rule that was waiting, or you took it back later",)
+
+
+@pytest.mark.parametrize(
+    "waits", ["You don't have to run prettier before every commit any more.", "Das mit prettier vergessen wir wieder."]
+)
+def test_words_that_take_a_rule_back_again_do_not_take_back_what_took_it_back(waits: str) -> None:
+    """The earlier words were no proposal, so the rule still stands: it is not the words that end."""
+    kept = PastLearning("t1", waits, waits, "s1", "l1")
+    batch = BatchJob(batch="b2", cwd="/p", home="/h", turns=("t2",))
+    job = AnalyseBatch(batch=batch, closed_at="", backend=Spec(OFFLINE), waiting=(kept,))
+    gone = Update(1, "", "Forget the prettier rule.", "", Kind.REMOVE_STEP, 1, "forget the rule about prettier")
+    verdict = Verdict(proposed=(VerifiedUpdate(gone),))
+    assert without_taking_back(verdict, job) == verdict
+    assert list(find_forgotten(job, [Message("forget the rule about prettier", 1, turn_key="t2")])) == []

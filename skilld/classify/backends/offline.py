@@ -146,8 +146,10 @@ class Offline:
 
         None if there is no such line.
         """
-        if update.kind is Kind.REMOVE_STEP and (gone := removal(update.quote, skill)):
-            return [gone]
+        if update.kind is Kind.REMOVE_STEP:
+            gone = (removal(words, skill) for words in (update.quote, update.change))
+            if found := next(filter(None, gone), None):
+                return [found]
         operation = replacement(update.change, skill.text)
         return [operation] if operation else []
 

@@ -324,6 +324,15 @@ def releases(said: str) -> tuple[Release, ...]:
     return tuple(one for one in found if one.topic and not _is_for_now(one.clause))
 
 
+def lets_go(change: str) -> bool:
+    """Whether a change begins by saying that a rule no longer holds, and orders nothing, so that no line is to say it.
+
+    "Amounts are numbers; the string rule no longer holds" says first what does hold.
+    """
+    found = (one for one in releases(change) if one.lasting and change.startswith(one.clause))
+    return any(not any(map(begins_with_order, (one.before, change.removeprefix(one.clause)))) for one in found)
+
+
 def _before_retraction(clause: str) -> str:
     found = (language.retracts.search(clause) for language in likely_languages(clause) or languages().values())
     return clause[: min((one.start() for one in found if one), default=0)]
@@ -358,10 +367,12 @@ def taking_back(said: str, rule: Update) -> str:
 
 def _takes_back(released: Release, rule: Update) -> bool:
     known = f"{rule.quote} {rule.change}"
-    if rule.kind is Kind.REMOVE_STEP:  # words that take back the rule confirm its removal
-        return released.fits(known) and released.keeps(known)
+    if not released.fits(known):
+        return False
+    if rule.kind is Kind.REMOVE_STEP or any(one.lasting for one in releases(rule.change)):
+        return released.keeps(known)  # words that take back the rule confirm that it ends
     denies = has_negation(rule.change) and not condition_of(rule.change)
-    return released.fits(known) and not (released.of_order and denies)
+    return not (released.of_order and denies)
 
 
 def taken_back(said: str, rules: Sequence[Update]) -> list[tuple[Update, str]]:
