@@ -64,6 +64,10 @@ VERBS = {
         "get started: choose a judge, start at login, read your last week",
         argument("model MODEL?", "agent, offline, auto, or the name of a model; skips the question"),
         argument(
+            "--base-url URL",
+            "the address of MODEL, if it is your own server or a company's: http://localhost:8000/v1 with openai/NAME",
+        ),
+        argument(
             "--service", "whether to run skilld whenever you are logged in; skips the question", choices=("yes", "no")
         ),
         argument(

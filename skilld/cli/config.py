@@ -120,8 +120,10 @@ def set_(arguments: argparse.Namespace) -> int:
     _check_key(arguments.key)
     write_setting(file, arguments.key, _read_value(arguments.key) if arguments.value == "-" else arguments.value)
     console.say(f"Set {arguments.key} in {console.message(str(file))}. {_when_effective(arguments.key)}")
-    if arguments.key == "model" and not arguments.no_check:
-        try_model()
+    if arguments.key in {"model", "model_base_url"} and not arguments.no_check:
+        named = "/" in common.settings().model  # no other judge is asked there
+        if arguments.key == "model" or named:
+            try_model()
     return 0
 
 

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.classify.backends import OFFLINE
+from skilld.classify.backends.agent_cli.base import host_of
 from skilld.classify.backends.agent_cli.clients import CLIENTS
 from skilld.classify.backends.choose import AGENT, PROVIDERS, local_ollama, model_address
+from skilld.classify.backends.names import check_name
 from skilld.cli import common, permissions, terminal
-from skilld.errors import Exit
+from skilld.errors import Exit, UsageError
 from skilld.files import find_program
 from skilld.store.meta import UNAVAILABLE_JUDGES
 from skilld.values import value_class
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 # For 100 human turns in 8 sessions, 5 of them with a skill, as counted by benchmarks/prompt.py.
 DAILY_USE = "about 30 calls and 140,000 tokens for 100 messages a day"
 _OFFLINE_LIMIT = 'recognizes only explicit wording, such as "from now on" or "never ... again"'
+OWN_SERVER = "skilld setup openai/NAME --base-url http://localhost:8000/v1"
 _SENT_TO_MODEL = "the skill in use, your instruction files and your last messages, with secrets removed"
 
 
@@ -60,7 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
     found = find_offers(os.environ)
     file = common.places().settings_file
     if arguments.model is not None:
-        _save_judge(file, common.as_text(arguments.model), quiet=arguments.json)
+        _save_judge(file, common.as_text(arguments.model), quiet=arguments.json, at=arguments.base_url)
+    elif arguments.base_url is not None:
+        raise UsageError("Missing word", "--base-url needs MODEL", f"For example: {OWN_SERVER}")
     settings = common.settings()
     if arguments.json:
         shown = {"model": settings.model, "answered": "model" in settings.model_fields_set}
@@ -180,10 +185,11 @@ def _print_offers(found: Sequence[Offer]) -> None:
         console.say(f"     {'sends' if to == one.sends else 'sent to'}: {to}", 5)
         console.say(f"     costs: {one.costs.removesuffix(f': {DAILY_USE}')}", 5)
     console.line()
+    console.say(f"Your own server, or your company's: {OWN_SERVER}", style="dim")
     if all(one.model != AGENT for one in found):
         why = f"none of these is on your PATH: {', '.join(CLIENTS)}"
         console.say(f"Not available: {AGENT} (each agent judges its own sessions), because {why}", style="dim")
-        console.line()
+    console.line()
 
 
 def _ask_for_judge(found: Sequence[Offer], file: Path, settings: Settings, kept: str = "") -> bool:
@@ -234,9 +240,12 @@ def _describe_default(settings: Settings, kept: str) -> str:
     return f"Until you choose, {judge}. To choose: skilld setup"
 
 
-def _save_judge(file: Path, model: str, *, quiet: bool = False) -> None:
+def _save_judge(file: Path, model: str, *, quiet: bool = False, at: str | None = None) -> None:
     from skilld.cli.config import write_setting
 
+    if at is not None:
+        check_name(model, own_server=True)  # before anything is saved
+        write_setting(file, "model_base_url", at)
     write_setting(file, "model", model)
     common.store_or_empty().meta.delete(UNAVAILABLE_JUDGES)  # a judge that could not be asked may be logged in now
     if not quiet:
@@ -244,6 +253,9 @@ def _save_judge(file: Path, model: str, *, quiet: bool = False) -> None:
 
 
 def _print_saved(file: Path, model: str, *, answers: bool = True) -> None:
-    console.say(f"Judge: {console.plain(model)}, saved in {console.message(str(file))}. To change it: skilld setup")
+    own = common.settings().model_base_url
+    at = f", at {host_of(own)}" if own and "/" in model else ""
+    saved = f"saved in {console.message(str(file))}. To change it: skilld setup"
+    console.say(f"Judge: {console.plain(f'{model}{at}')}, {saved}")
     if not answers:
         console.say("It cannot answer yet; skilld will try again. To test it: skilld doctor --ask")

@@ -114,7 +114,7 @@ def collect() -> dict[str, Any]:
         "running": running,
         "paused": store.meta.paused(now),
         "paused_until": until if until is None or until == meta.FOREVER else rfc3339(float(until)),
-        "backend": _judge(settings.model, environment)
+        "backend": _judge(settings, environment)
         | {"agents": [asdict(one) for one in judges.judge_problems(store, settings.model, environment, now)]},
         "agents": _agents(store, settings),
         "turns": store.transcripts.turn_outcomes(),
@@ -144,10 +144,10 @@ def _in_use(store: Store, *, running: bool) -> tuple[ShownSettings, Mapping[str,
     return daemon_settings(store) or settings, daemon_environment(store, os.environ)
 
 
-def _judge(model: str, environment: Mapping[str, str]) -> dict[str, Any]:
+def _judge(settings: ShownSettings, environment: Mapping[str, str]) -> dict[str, Any]:
     from skilld.classify.backends.choose import choose
 
-    choice = choose(model, None, None, 0, environment)  # only to name it
+    choice = choose(settings.model, settings.endpoint, None, 0, environment)  # only to name it
     return {"name": choice.name, "why": choice.why, "found": list(choice.found)}
 
 

@@ -38,20 +38,25 @@ class BudgetLimits:
 
 @value_class
 class ShownSettings:
-    """The settings that `status` shows."""
+    """The settings that `status` shows; of the model's endpoint no login, path or query."""
 
     model: str
     idle_minutes: float
     budget: BudgetLimits
     most_tokens: int = 0
     roots: Mapping[str, Sequence[str]] = field(default_factory=dict)  # folders of transcripts, by agent
+    endpoint: str = ""
 
 
 def shown_settings(settings: Settings) -> ShownSettings:
     """Return the shown part of the settings."""
     budget = BudgetLimits(**settings.budget.model_dump())
     roots = {agent: [str(one) for one in folders] for agent, folders in settings.roots.items()}
-    return ShownSettings(settings.model, settings.batch.idle_minutes, budget, settings.limits.tokens, roots)
+    from skilld.classify.backends.agent_cli.base import host_of  # not needed to read the cache
+
+    host = host_of(settings.model_base_url or "")
+    endpoint = f"https://{host}" if host else ""
+    return ShownSettings(settings.model, settings.batch.idle_minutes, budget, settings.limits.tokens, roots, endpoint)
 
 
 def settings_origin(file: Path, environment: Mapping[str, str]) -> str:

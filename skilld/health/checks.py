@@ -156,7 +156,8 @@ def back_end(model: Model | None) -> Check:
         return Check(name, Verdict.OK, shown, model.found[0] if model.found else "")
     if model.answer is None:
         hint = _ASK_ELSEWHERE_HINT if STARTED_WITH in model.why else _ASK_HINT
-        return Check(name, Verdict.OK, f"{shown}; not tested", hint)
+        known = f"it last answered on {model.answered_on}" if model.answered_on else "not tested"
+        return Check(name, Verdict.OK, f"{shown}; {known}", hint)
     answered = model.answer if model.name == AGENT else f"it answered a test question{model.answer}"
     return Check(name, Verdict.OK, f"{shown}; {answered}")
 

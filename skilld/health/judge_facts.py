@@ -84,7 +84,9 @@ def model_facts(settings: Settings, environment: Mapping[str, str], store: Store
     if choice.agent and not agents and all(spec.model == OFFLINE for spec in specs):
         why = f"judged without a model, because none of these is on PATH: {', '.join(CLIENTS)}"
         agents = (("Every session", Trouble(why, "Install one of them, or choose another judge: skilld setup")),)
-    return Model(choice.name, choice.why, choice.found, missing, answer, agents, unasked, (*troubles[1:], *also))
+    others: tuple[Trouble | str, ...] = (*troubles[1:], *also)
+    day = store.usage.last_answer(choice.spec.model)
+    return Model(choice.name, choice.why, choice.found, missing, answer, agents, unasked, others, day)
 
 
 @contextmanager
@@ -125,7 +127,9 @@ def _missing_requirement(name: str, environment: Mapping[str, str], *, has_key: 
     variables = [variable for variable, model in PROVIDERS.items() if model.partition("/")[0] == provider]
     if not variables or has_key or any(environment.get(variable) for variable in variables):
         return None
-    return Trouble(f"{variables[0]} is not set", f"export {variables[0]}=KEY, or: skilld config set model_api_key -")
+    own = f"; for another server: skilld setup {name} --base-url URL" if provider == "openai" else ""
+    remedy = f"export {variables[0]}=KEY, or: skilld config set model_api_key -{own}"
+    return Trouble(f"{variables[0]} is not set", remedy)
 
 
 def _ask_model(spec: Spec, settings: Settings, env: Mapping[str, str], account: Account) -> Trouble | str:

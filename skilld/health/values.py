@@ -159,7 +159,8 @@ class Model:
 
     `answer` is None if it was not asked, a Trouble if that failed, otherwise a remark on the answer, or who answered if
     several agents were asked; `others` has the results of the other agents then. `agents` are those that cannot judge
-    their own sessions now, each with the trouble; `unasked` are those that skilld can never ask.
+    their own sessions now, each with the trouble; `unasked` are those that skilld can never ask. `answered_on` is the
+    last day on which it answered anything, if there is one.
     """
 
     name: str
@@ -170,6 +171,7 @@ class Model:
     agents: tuple[tuple[str, Trouble], ...] = ()
     unasked: tuple[str, ...] = ()
     others: tuple[Trouble | str, ...] = ()
+    answered_on: str = ""
 
 
 @value_class

@@ -90,6 +90,11 @@ class UsageLog(Table):
         ).fetchone()
         return Usage(*row)
 
+    def last_answer(self, model: str) -> str:
+        """Return the newest day on which a model wrote anything; empty if there is none."""
+        query = "SELECT coalesce(max(day), '') FROM usage WHERE model = ? AND tokens_out > 0"
+        return str(self._db.execute(query, (model,)).fetchone()[0])
+
     def rows(self) -> list[dict[str, Any]]:
         """Return everything booked, newest day first."""
         return [dict(row) for row in self._db.execute("SELECT * FROM usage ORDER BY day DESC, model, skill")]

@@ -412,3 +412,29 @@ def test_18_3_invalid_settings_need_attention(setup: BrokenSetup) -> None:
     assert result.stdout.startswith("settings: unknown setting modle (did you mean model?) (line 1) -> Fix ")
     document = json.loads(done.stdout)
     assert (document["running"], [one["what"] for one in document["needs"]]) == (True, ["settings"])
+
+
+def test_an_own_server_is_set_up_in_one_command_and_named(setup: BrokenSetup) -> None:
+    skilld = setup.program
+    del skilld.environment["SKILLD_MODEL"]
+    lacking = skilld.run("setup", "openai/own").stdout
+    assert "OPENAI_API_KEY is not set" in lacking
+    assert "for another server: skilld setup openai/own --base-url URL" in lacking
+    with StubModel() as model:
+        model.queue("[]", "[]")
+        host = model.base_url.removeprefix("http://").partition("/")[0]
+        said = skilld.run("setup", "openai/own", "--base-url", model.base_url.replace("://", "://me:s3cr3t@")).stdout
+        assert "The model answered a test question (110 tokens)." in said
+        assert f"Judge: openai/own, at {host}, saved in " in said
+        assert (
+            "The model answered a test question" in skilld.run("config", "set", "model_base_url", model.base_url).stdout
+        )
+        assert len(model.bodies) == 2
+    assert skilld.json("status")["backend"]["why"] == f"you chose it, at {host}"
+    judge = setup.examine()["judge"]["detail"]
+    assert judge == f"openai/own: you chose it, at {host}; it last answered on {local_day(time.time())}"
+    assert "s3cr3t" not in said + skilld.run("status").stdout
+    refused = skilld.run("setup", "--base-url", model.base_url)
+    assert (refused.returncode, "--base-url needs MODEL" in refused.stderr) == (2, True)
+    assert skilld.run("setup", "own", "--base-url", "http://127.0.0.1:9").returncode == 2
+    assert skilld.run("config", "get", "model_base_url").stdout == f"{model.base_url}\n"

@@ -78,7 +78,8 @@ def choose(
     if model == OFFLINE:
         return Choice(Spec(OFFLINE), "you chose it")
     if model != "auto":
-        return Choice(Spec(model, base_url, api_key, seconds), "you chose it")
+        at = f", at {host_of(base_url)}" if base_url and not model.startswith(PREFIX) else ""
+        return Choice(Spec(model, base_url, api_key, seconds), f"you chose it{at}")
     found = _list_alternatives(environment)
     if local := local_ollama(seconds, environment):
         return Choice(local, "found Ollama running on this machine", found)

@@ -46,14 +46,16 @@ def find_problem(model: str, *, own_server: bool = False) -> NameProblem | None:
         near = _suggestion(provider, providers)
         return NameProblem(
             f"unknown provider {provider!r}{near}",
-            "For your own server, set model_base_url, then: openai/NAME",
+            "For your own server: skilld setup openai/NAME --base-url URL",
         )
     if model in modes:
         if modes[model] in _CHAT_MODES:
             return None
         return NameProblem(f"{model} is a model for {modes[model].replace('_', ' ')}; it cannot answer questions", "")
     if not slash:
-        remedy = "Prefix it with the provider, as in openai/NAME; for your own server, set model_base_url first."
+        remedy = (
+            "Prefix it with the provider, as in openai/NAME. Your own server: skilld setup openai/NAME --base-url URL"
+        )
         return NameProblem(f"unknown model {model!r}{_suggestion(model, modes)}", remedy)
     of_provider = [one.removeprefix(f"{provider}/") for one in modes if one.startswith(f"{provider}/")]
     if name in modes or not of_provider or provider in _CUSTOM_MODEL_PROVIDERS:
