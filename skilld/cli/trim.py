@@ -34,7 +34,7 @@ from skilld.protocol import RedundancyResult
 from skilld.store import Store
 from skilld.text import fold_case, pluralize
 from skilld.trim.code_cuts import DoubtfulLine, FileFacts, certain_cuts, doubtful_lines
-from skilld.trim.cuts import MODEL_REASONS, Cut
+from skilld.trim.cuts import MODEL_REASONS, Cut, CutReason
 from skilld.trim.model_cuts import PieceAnswer, cuts_from_answers, numbered_texts
 from skilld.trim.propose import CutStatus, PlannedCut, TrimmableFile, instruction_files, plan, proposal, skill_files
 from skilld.trim.units import ParsedFile, parse_units
@@ -270,6 +270,12 @@ def _print_cut(one: PlannedCut, name: str, trouble: str) -> None:
     console.say(f"{console.plain(place)}  {pluralize(cut.tokens, 'token')}", style="bold")
     where = f" ({cut.where})" if cut.where else ""
     console.say(f"  {console.plain(cut.why.value + where)}")
+    if cut.why is CutReason.SHORTER:
+        for step in cut.operations:
+            for sign, text in (("-", step.anchor), ("+", step.text)):
+                changed = set(step.anchor.split("\n")) ^ set(step.text.split("\n"))
+                for line in (one for one in text.split("\n") if one in changed):
+                    console.say(f"  {sign} {console.plain(common.redactor()(line))}", 4)
     console.say(f"  would be lost: {console.plain(common.redactor()(cut.lost))}")
     said = {
         CutStatus.OPEN: f"already proposed (skilld show {name})",

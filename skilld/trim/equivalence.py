@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from difflib import SequenceMatcher
 
 from skilld.classify.offline.choices import DISTINCTIVE_CHOICES, changed_choice, choices, is_reversed_choice
+from skilld.classify.offline.phrasing import begins_with_order
 from skilld.trim.units import announces
 from skilld.words import (
     content_stems,
@@ -55,6 +57,7 @@ _BINDING = re.compile(
     "|".join(rf"(?P<c{at}>(?<!\w)(?:{one})(?!\w)|(?<=\w)n't)" for at, one in enumerate(_BINDING_WORDS.values()))
 )
 _ENGLISH_WORDS = "the of and to in that is for with on are it this which"  # the table above is English only
+_SMALL_WORDS = frozenset(["a", "an", "the", "am", "is", "are", "was", "were", "be", "been"])
 _STRICT = {"never", "not", "must", "always", "forbid", "critical"}
 # Hedging words: a rewording has one if the text had one.
 _HEDGE = re.compile(r"\b(?:usually|often|typically|sometimes|may|might|could|generally|mostly|likely|ideally)\b")
@@ -115,7 +118,21 @@ def checked_rewording(text: str, new: str) -> str:
     if is_other_language(_ENGLISH_WORDS, bare) or not as_many:
         return ""
     same = _MARKER.findall(new) == heads and _VERBATIM.findall(bare) == _VERBATIM.findall(left)
-    return new if same and binding_words(bare) == binding_words(left) and _means_the_same(bare, left) else ""
+    same = same and binding_words(bare) == binding_words(left) and not _is_shorthand(bare, left)
+    return new if same and _means_the_same(bare, left) else ""
+
+
+def _is_shorthand(text: str, new: str) -> bool:
+    """Whether a rewording is a note where the text is a sentence: only small words, or the order at its start, is gone.
+
+    "Use constructor injection" is "constructor injection" in shorthand, and "money is always decimal" "money always
+    decimal".
+    """
+    if begins_with_order(text) and not begins_with_order(new):
+        return True
+    old, left = text.lower().split(), new.lower().split()
+    changes = SequenceMatcher(None, old, left, autojunk=False).get_opcodes()
+    return any(kind == "delete" and _SMALL_WORDS.issuperset(old[start:stop]) for kind, start, stop, *_ in changes)
 
 
 def _means_the_same(text: str, new: str) -> bool:

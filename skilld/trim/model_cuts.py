@@ -209,4 +209,14 @@ def _rewording_cut(
         count(old + "\n") - count(new + "\n"),
         f"{fold_case(title)} {sum(one[0] == title for one in runs[:at])}",
     )
-    return Cut(parsed.line(first), parsed.line(last), CutReason.SHORTER, what, saved, tuple(operations), name=name)
+    steps = _downwards(parsed, operations)
+    return Cut(parsed.line(first), parsed.line(last), CutReason.SHORTER, what, saved, steps, name=name)
+
+
+def _downwards(parsed: ParsedFile, operations: Sequence[Operation]) -> tuple[Operation, ...]:
+    """Return operations made upwards in the order of the file, in which a person numbers them, if they fit so, too."""
+    steps = tuple(reversed(operations))
+    try:
+        return steps if apply(parsed.file.data, steps) == apply(parsed.file.data, operations) else tuple(operations)
+    except SkilldError:
+        return tuple(operations)

@@ -199,9 +199,12 @@ def test_a_model_answers_with_numbers_and_is_billed(world: World, home: Path) ->
     with StubModel(decide) as model:
         world.program = program_with(home, model)
         assert world.trim()["cuts"] == [], "not asked without --ask"
+        dry = world.program.run("trim", "--ask", "--dry-run", "--project", str(world.root)).stdout
+        assert f"  - - {FRIDAYS}\n  + - Never push on Fridays.\n  would be lost: " in dry
+        seen.clear()
         result = world.program.run("trim", "--ask", "--json", "--project", str(world.root))
         echo, short = json.loads(result.stdout)["cuts"]
-    left = "Today's budget leaves 60 calls, 400,000 tokens, $1.00."
+    left = "Today's budget leaves 59 calls, 399,890 tokens, $1.00."
     told = re.fullmatch(
         r"Asking openai/stub: 1 call, about ([\d,]+) tokens, price unknown; skilld asks once more if an answer cannot"
         rf" be used\. {re.escape(left)}\n",
@@ -219,7 +222,7 @@ def test_a_model_answers_with_numbers_and_is_billed(world: World, home: Path) ->
     assert (world.root / "CLAUDE.md").read_text().endswith("always.\n- Never push on Fridays.\n")
     assert world.program.run("revert", short["proposal"]).returncode == 0
     assert (world.root / "CLAUDE.md").read_text() == text
-    assert [day["calls"] for day in world.program.json("cost")["days"]] == [1]
+    assert [day["calls"] for day in world.program.json("cost")["days"]] == [2]
 
 
 @pytest.mark.parametrize("reply", ["I would cut it all.", '<spare>[{"number": 99, "same": 0}]</spare>'])

@@ -500,6 +500,32 @@ def test_code_examples_questions_names_introductions_tables_lists_scope_and_othe
     assert reworded_cuts(old, new) == []
 
 
+@for_each(
+    ("old", "new"),
+    [
+        ("- Write KDoc for the public API of the module only.", "- Write KDoc for public API of module only."),
+        ("- Money is always `BigDecimal` with scale 2, in any service.", "- Money always `BigDecimal` with scale 2."),
+        ("- Use constructor injection; no service locators at all.", "- Constructor injection; no service locators."),
+        (
+            "- Return errors as results, since the domain never throws.",
+            "- Return errors as results; domain never throws.",
+        ),
+    ],
+)
+def test_a_sentence_does_not_become_shorthand(old: str, new: str) -> None:
+    assert reworded_cuts(old, new) == []
+
+
+def test_parts_of_a_rewording_are_in_the_order_of_the_file() -> None:
+    olds = [f"- {one} the notes that are in the file of the team there." for one in ("Read", "Translate")]
+    news = [one.replace("that are in the file of the team there", "there") for one in olds]
+    text = f"# A\n\n{olds[0]}\n- Be brief.\n{olds[1]}\n"
+    parsed = parse_units(text.encode())
+    answers = [PieceAnswer(0, text=news[0]), PieceAnswer(2, text=news[1])]
+    (cut,) = cuts_from_answers(parsed, FileFacts(), answers, str.__len__)
+    assert [(one.anchor, one.text) for one in cut.operations] == [*zip(olds, news, strict=True)]
+
+
 def test_the_persons_words_are_not_reworded() -> None:
     new = "- If you need to release, always run `make dist` before pushing the tag."
     assert reworded_cuts(RULE, new, FileFacts(own={RULE.removeprefix("- ").lower()})) == []
@@ -515,7 +541,7 @@ def test_a_section_is_shortened_at_once_and_asked_about_once() -> None:
     )
     assert (len(below_b.operations), len(below_d.operations)) == (2, 1)
     assert below_b.lost == "the word “wanted”"
-    other = [PieceAnswer(0, text="Keep answers in mail short.")]
+    other = [PieceAnswer(0, text="Keep answers in the mail short.")]
     (answer,) = cuts_from_answers(parse(text), FileFacts(), other, COUNT)
     assert (answer.key, answer.operations != below_b.operations) == (below_b.key, True)
     (made,) = plan([(REF, below_b)], [])
