@@ -73,8 +73,7 @@ def propose_learning(
     if ref is None:
         remedy = f"Name a file: skilld learnings propose {newest.id} --to PATH"
         raise SkilldError(_TITLE, found.refusal or "no suitable file was found", remedy)
-    _check_not_open(store, update, ref)
-    update = _as_removal(update, ref, newest.id)
+    _check_not_open(store, update := _as_removal(update, ref, newest.id), ref)
     name = hashlib.sha256(f"{newest.id}\n{ref.path}".encode()).hexdigest()[:8]
     moved = Proposal(
         id=name,
@@ -84,7 +83,7 @@ def propose_learning(
         path=ref.path,
         operations=(),
         summary=newest.change,
-        reason=f"Said in {pluralize(len({one.session_id for one in ask}), 'session')}.",
+        reason=f"Proposed at your request, from {pluralize(len({one.session_id for one in ask}), 'session')}.",
         kind=update.kind,
         evidence=tuple(Evidence(one.turn_key, one.quote) for one in ask),
         confidence=max(one.confidence for one in ask),
