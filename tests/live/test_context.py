@@ -63,12 +63,15 @@ NAMES = (
     *("AGENTS.local.md", "AGENT.md", "GEMINI.md", "QWEN.md", "CONTEXT.md", ".cursorrules", ".clinerules"),
     *(".github/copilot-instructions.md", ".github/instructions/all.instructions.md", ".claude/rules/all.md"),
     *(".opencode/AGENTS.md", ".gemini/GEMINI.md", ".codex/AGENTS.md", ".pi/AGENTS.md", ".cursor/rules/all.mdc"),
+    *(".qwen/QWEN.md", ".qwen/QWEN.local.md", "QWEN.local.md", ".qwen/rules/all.md", ".pi/APPEND_SYSTEM.md"),
 )
 AT_HOME = (
     *(".claude/CLAUDE.md", ".claude/rules/mine.md", ".claude/AGENTS.md", ".codex/AGENTS.md", ".codex/instructions.md"),
     *(".config/opencode/AGENTS.md", ".opencode/AGENTS.md", ".gemini/GEMINI.md", ".gemini/AGENTS.md", ".qwen/QWEN.md"),
     *(".qwen/AGENTS.md", ".copilot/copilot-instructions.md", ".copilot/instructions/mine.instructions.md"),
     *(".copilot/AGENTS.md", ".pi/agent/AGENTS.md", ".agents/AGENTS.md", "AGENTS.md", "CLAUDE.md"),
+    *(".qwen/QWEN.local.md", ".qwen/rules/mine.md", ".qwen/output-language.md", ".qwen/memories/MEMORY.md"),
+    ".pi/agent/APPEND_SYSTEM.md",
 )
 FOLDERS = (
     "",
@@ -284,21 +287,35 @@ CASES: Mapping[str, Case] = {
         {
             **{
                 f"repo/{place.format(name)}": RULE.format(front=front)
-                for place in (".claude/rules/{}.md", ".github/instructions/{}.instructions.md")
+                for place in (".claude/rules/{}.md", ".qwen/rules/{}.md", ".github/instructions/{}.instructions.md")
                 for name, front in RULES.items()
             },
-            **{f"home/.claude/rules/{name}.md": RULE.format(front=RULES[name]) for name in ("star", "any", "other")},
-            "repo/.claude/rules/late.md": "\n" + RULE.format(front="paths: docs/**"),
-            "repo/.claude/rules/deep/down/rule.md": "W",
-            "repo/.claude/rules/cursor.mdc": "W",
+            **{
+                f"home/{client}/rules/{name}.md": RULE.format(front=RULES[name])
+                for client in (".claude", ".qwen")
+                for name in ("star", "any", "other")
+            },
+            **{
+                f"repo/{client}/rules/{name}": text
+                for client in (".claude", ".qwen")
+                for name, text in {
+                    "late.md": "\n" + RULE.format(front="paths: docs/**"),
+                    "deep/down/rule.md": "<!-- W -->\nW",
+                    "cursor.mdc": "W",
+                }.items()
+            },
             "repo/src/source.py": "pass\n",
         },
-        links={"repo/.claude/rules/shared.md": "../../../shared.md", "repo/.claude/rules/inside.md": "../../inside.md"},
+        links={
+            f"repo/{client}/rules/{name}.md": target
+            for client in (".claude", ".qwen")
+            for name, target in {"shared": "../../../shared.md", "inside": "../../inside.md"}.items()
+        },
     ),
     "nested rules": Case(
         {
             f"{DEEP}/inner/{place.format(name)}": RULE.format(front=front)
-            for place in (".claude/rules/{}.md", ".github/instructions/{}.instructions.md")
+            for place in (".claude/rules/{}.md", ".qwen/rules/{}.md", ".github/instructions/{}.instructions.md")
             for name, front in {"mine": "x: y", "deep": "paths: deep/*.py", "other": "paths: docs/**"}.items()
         },
         DEEP,

@@ -245,6 +245,37 @@ def test_each_agent_has_its_own_file_names_and_search_path(repo: Path, agent: st
     assert sorted(start_texts(found, repo)) == sorted(FIRST[agent])
 
 
+def test_qwen_code_reads_a_private_file_and_rules(repo: Path) -> None:
+    rule = "---\npaths: {0}\n---\n<!-- why -->\nDo it.\n"
+    patterns = {
+        "list": "['src/**', docs/*.md]",
+        "name": "a.py",
+        "dotted": "./src/a.py",
+        "every": '"**"',
+        "folder": "src/",
+        "commas": "docs/**, src/*.py",
+        "open": '["src/**',
+    }
+    write(repo, {f".qwen/rules/deep/{name}.md": rule.format(paths) for name, paths in patterns.items()})
+    write(repo.parent, {"home/.qwen/rules/mine.md": "mine", "linked.md": "theirs", "home/.qwen/QWEN.local.md": "no"})
+    write(repo, {".qwen/rules/always.md": "ours", "in/.qwen/rules/no.md": "no", "in/.qwen/QWEN.local.md": "no"})
+    write(repo, {"QWEN.md": "team", ".qwen/QWEN.local.md": "own", "QWEN.local.md": "no", "src/a.py": ""})
+    (repo / ".qwen/rules/link.md").symlink_to("../../../linked.md")
+    found = context("qwen-code", repo, "../src/a.py", cwd="in")
+    rules = ["../home/.qwen/rules/mine.md", ".qwen/rules/always.md"]
+    assert start_texts(found, repo) == ["QWEN.md", ".qwen/QWEN.local.md", *rules]
+    assert start_texts(context("qwen-code", repo, cwd="in", version="0.15.10"), repo) == ["QWEN.md", *rules]
+    on_use = {Path(file.path).stem: file for file in found.files if file.loaded is LoadTime.ON_USE}
+    assert {name: file.entered for name, file in on_use.items()} == {
+        "list": True,
+        "dotted": True,
+        "every": True,
+        "name": False,
+    }
+    assert {file.text for file in on_use.values()} == {"Do it."}
+    assert sorted(name for name, _ in shown_files(found, Kind.NEVER)) == ["commas.md", "folder.md", "open.md"]
+
+
 def test_listed_and_unlisted_skills_are_told_apart(repo: Path) -> None:
     skill = "---\nname: {0}\ndescription: {1}\n---\n# Body\n"
     for number in range(9):
