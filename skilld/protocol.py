@@ -121,6 +121,7 @@ class PastLearning:
     change: str
     session: str
     id: str = ""
+    personal: bool = False  # for a file of the person's, in any project
 
 
 # Jobs.

@@ -133,9 +133,10 @@ def _waiting_learnings(store: Store, batch: StoredBatch) -> Iterator[PastLearnin
     """Yield the learnings of a batch's project, and personal ones of any project."""
     cwd = batch.job.cwd or ""
     for one in [one for one in store.learnings.said() if one.project][:_MAX_LEARNINGS]:
-        if one.place_kind == TargetKind.PERSONAL or _overlap(one.project or "", cwd):
+        personal = one.place_kind == TargetKind.PERSONAL
+        if personal or _overlap(one.project or "", cwd):
             name = one.id if _may_be_taken_back(store, one, batch) else ""
-            yield PastLearning(one.turn_key, one.quote, one.change, one.session_id, name)
+            yield PastLearning(one.turn_key, one.quote, one.change, one.session_id, name, personal)
 
 
 def _passed_over(store: Store, batch: StoredBatch) -> Iterator[PastLearning]:

@@ -6,7 +6,7 @@ seldom say a thing twice in the same words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -17,7 +17,7 @@ from skilld.errors import SkilldError
 from skilld.pipeline.documents import TargetDocument
 from skilld.protocol import AnalyseBatch, PastLearning
 from skilld.text import Redact
-from skilld.types import Evidence, Kind, Proposal, Update, Usage
+from skilld.types import Evidence, Kind, Proposal, TargetKind, Update, Usage
 
 _MAX_KNOWN, _MAX_NEW = 60, 20  # of one question
 
@@ -31,6 +31,7 @@ class SameAsks:
         self._job, self._near = job, near
         self._meant: dict[str, Known] = {}  # what the model answered, by the new change
         self._own: Backend | None = None
+        self._personal: Collection[int | None] = ()  # the numbers of the person's own files
 
     @property
     def usage(self) -> Usage:
@@ -46,6 +47,7 @@ class SameAsks:
         lines. Without an answer all updates are new.
         """
         heard = [*(item.update for item in verdict.proposed), *(update for update, _ in verdict.learned)]
+        self._personal = {one.doc.number for one in files if one.ref.kind is TargetKind.PERSONAL}
         lines: list[str] = []
         if heard and self._job.batch.kind == "waiting":
             self._own = backend = make_backend(self._job.matcher)
@@ -62,9 +64,10 @@ class SameAsks:
 
     def _compare(self, updates: Sequence[Update], lines: Iterable[str], backend: Backend, redact: Redact) -> None:
         """Ask about the updates that words do not match."""
-        new = [one.change for one in updates if one.kind is not Kind.REMOVE_STEP and not self._is_matched(one)]
-        new = [*dict.fromkeys(new)][:_MAX_NEW]
-        known = [*islice(self._texts(lines), _MAX_KNOWN)] if new and backend.name != OFFLINE else []
+        open_ones = [one for one in updates if one.kind is not Kind.REMOVE_STEP and not self._is_matched(one)]
+        kinds = {one.skill in self._personal for one in open_ones}
+        new = [*dict.fromkeys(one.change for one in open_ones)][:_MAX_NEW]
+        known = [*islice(self._texts(lines, kinds), _MAX_KNOWN)] if new and backend.name != OFFLINE else []
         found = _ask(new, [text for text, _ in known], backend, redact)
         self._meant = {new[one - 1]: known[other - 1][1] for one, other in found.items()}
 
@@ -83,13 +86,17 @@ class SameAsks:
     def _elsewhere(self) -> Iterator[PastLearning]:
         return (said for said in self._job.waiting if said.session != self._job.batch.session_id)
 
-    def _texts(self, lines: Iterable[str]) -> Iterator[tuple[str, Known]]:
-        """Yield what the model may see, the newest first: an agent sees only what was said to it."""
+    def _texts(self, lines: Iterable[str], personal: Collection[bool]) -> Iterator[tuple[str, Known]]:
+        """Yield what the model may see, the newest first: an agent sees only what was said to it.
+
+        What is for the person's own files is not compared with what is for the project's, or every batch would be asked
+        about it.
+        """
         for said in self._elsewhere():
-            if self._may_see([said.turn]):
+            if said.personal in personal and self._may_see([said.turn]):
                 yield said.change, said
         for one in self._near():
-            if self._may_see([said.turn for said in one.evidence]):
+            if (one.target is TargetKind.PERSONAL) in personal and self._may_see(said.turn for said in one.evidence):
                 yield from ((update.change, one) for update in one.updates if update.kind is not Kind.REMOVE_STEP)
         yield from ((line, line) for line in dict.fromkeys(lines))
 
