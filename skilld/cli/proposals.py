@@ -182,7 +182,7 @@ def _show(store: Store, proposal: Proposal, arguments: argparse.Namespace) -> in
     lost = no_longer_loaded(store, proposal, common.host())
     proposal = replace(proposal, agents=() if lost else agents_loading(store, proposal, common.host()))
     if arguments.json:
-        shown = {"diff": "\n".join(lines), "parts": [asdict(part) for part in parts]}
+        shown = {"diff": "\n".join(lines), "parts": [{"removed": part.removed, "added": part.added} for part in parts]}
         return common.write_json(as_json(store, proposal) | shown)
     remark = describe_standing(store, proposal, time.time())
     applicability = ProposalReader().applicability(proposal) if is_open else Applicability()

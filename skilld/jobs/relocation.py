@@ -32,6 +32,7 @@ from skilld.pipeline.judge import Judge
 from skilld.proposals.amend import decide_parts, select_parts, stage_and_store
 from skilld.proposals.contradictions import split_edits
 from skilld.proposals.decide import Decision, DecisionReport, decide, decide_in_place
+from skilld.proposals.explain import list_parts
 from skilld.proposals.model import ACROSS_PREFIX, MOVED_PREFIX, agent_told, is_edited
 from skilld.proposals.passed_over import forget_ask
 from skilld.proposals.past_decisions import match_open_proposal
@@ -141,7 +142,7 @@ def accept_elsewhere(
     title = f"{proposal.id} was not accepted"
     if proposal.state is not State.OPEN:
         raise SkilldError(title, f"it is {proposal.state.value}, not open")
-    whole = not parts or set(range(len(proposal.operations))) <= set(parts)
+    whole = not parts or set(range(len(list_parts(proposal)))) <= set(parts)
     taken = proposal if whole else select_parts(proposal, parts)
     if not taken.updates or not all(update.quote for update in taken.updates):
         raise SkilldError(

@@ -17,6 +17,7 @@ from skilld.edit.insertion_point import insert_bullet, write_items_alike
 from skilld.edit.list_style import is_plain, separate_lines, write_like
 from skilld.edit.operations import anchor_operation, apply, find_lines
 from skilld.edit.secrets import refuse_secrets
+from skilld.edit.separate import separate_items
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.line_diff import signature
 from skilld.markdown.skill_file import Line, parse
@@ -239,7 +240,8 @@ def check_edit(
         if finding.severity == "refuse":
             raise LintError("The edit was not made", finding.sentence)
         flags.append(finding.sentence)
-    return CheckedEdit(tuple(operations), after, tuple(dict.fromkeys(flags)), tuple(checked))
+    steps = separate_items(loaded.data, operations) if len(checked) > 1 else tuple(operations)
+    return CheckedEdit(steps, after, tuple(dict.fromkeys(flags)), tuple(checked))
 
 
 def compose_separately(

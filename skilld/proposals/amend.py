@@ -27,9 +27,9 @@ from skilld.git.state import staging_holder
 from skilld.paths import places
 from skilld.proposals import narrow
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rebuild_branch, require_repo
-from skilld.proposals.explain import apply_only, parts, read_versions
+from skilld.proposals.explain import Part, apply_only, list_parts, parts, read_versions
 from skilld.proposals.model import EDITED_NOTE, at_path, is_by_hand, without_remark
-from skilld.proposals.person_text import require_own_text, with_text
+from skilld.proposals.person_text import require_own_text, summarize_change, with_text
 from skilld.proposals.remake import remake_proposal
 from skilld.proposals.remarks import UNDONE, refusal_and_remedy
 from skilld.proposals.repositories import repo_at
@@ -117,12 +117,12 @@ def _renamed(store: Store, proposal: Proposal, text: str) -> Proposal:
 
 @shared_git()
 def decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], decision: Decision) -> DecisionReport:
-    """Decide on the operations of a proposal with these numbers (from 0); the others stay open as a new proposal.
+    """Decide on the parts of a proposal with these numbers (from 0); the others stay open as a new proposal.
 
     Raises SkilldError and leaves the proposal as it was if the parts cannot be told apart or the decision is refused.
     """
-    numbers = set(range(len(proposal.operations)))
-    if numbers <= set(chosen):
+    numbers = set(range(len(list_parts(proposal))))
+    if numbers and numbers <= set(chosen):
         return decide(store, proposal, decision)
     before, after = _versions(proposal)
     require_own_text(proposal, before, after)
@@ -130,10 +130,12 @@ def decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], deci
     name = hashlib.sha256(f"{proposal.id}\nwithout {sorted(chosen)}".encode()).hexdigest()[:8]
     rest = replace(_select(proposal, before, numbers - set(chosen)), id=name, commit="", note="")
     # By then the accepted parts are in the file, and the rest goes next to them, where it was shown.
-    there = set(chosen) if decision.after is State.ACCEPTED else set[int]()
+    steps = _steps_of(parts(before, proposal.operations, proposal.updates), chosen)
+    there = steps if decision.after is State.ACCEPTED else set[int]()
     if there:
         rest = replace(rest, also=_without_made(rest.also, selected.also))
-    rest = replace(rest, operations=_separate_operations(before, proposal.operations, there, numbers - set(chosen)))
+    left = set(range(len(proposal.operations))) - steps
+    rest = replace(rest, operations=_separate_operations(before, proposal.operations, there, left))
     report = _decide_on_changed(store, proposal, selected, decision)
     try:
         tracked = track(Path(rest.path), places().repositories)
@@ -265,7 +267,7 @@ def _versions(proposal: Proposal) -> tuple[bytes, bytes]:
 
 @shared_git()
 def select_parts(proposal: Proposal, chosen: Collection[int]) -> Proposal:
-    """Return the proposal with only the operations of these numbers (from 0) and what justifies them.
+    """Return the proposal with only the parts of these numbers (from 0) and what justifies them.
 
     Raises SkilldError if the parts cannot be told apart.
     """
@@ -277,17 +279,23 @@ def select_parts(proposal: Proposal, chosen: Collection[int]) -> Proposal:
 def _select(proposal: Proposal, before: bytes, chosen: Collection[int]) -> Proposal:
     if not chosen:
         raise SkilldError(_TITLE, "no part was selected")
-    if all(proposal.operations[number].op is Op.MARK for number in chosen):
+    pieces = parts(before, proposal.operations, proposal.updates)
+    steps = _steps_of(pieces, chosen)
+    if all(proposal.operations[number].op is Op.MARK for number in steps):
         cause = "this part only records where the other parts came from, so it cannot be accepted without them"
         raise SkilldError(_TITLE, cause, "Select it together with another part.")
-    text = apply_only(before, proposal.operations, chosen).decode("utf-8-sig", "replace")
-    narrowed = narrow.narrow_to_parts(proposal, parts(before, proposal.operations), set(chosen))
-    part = replace(with_text(narrowed, before, text), note="")
-    return (
-        part
-        if part.creates
-        else replace(part, operations=_separate_operations(before, proposal.operations, (), chosen))
-    )
+    text = apply_only(before, proposal.operations, steps).decode("utf-8-sig", "replace")
+    part = with_text(narrow.narrow_to_parts(proposal, pieces, chosen), before, text)
+    taken = [pieces[number] for number in sorted(chosen)]
+    if not all(one.added for one in taken):
+        part = replace(part, summary=summarize_change(*((one.removed, one.added) for one in taken)))
+    made = part.operations if part.creates else _separate_operations(before, proposal.operations, (), steps)
+    return replace(part, note="", operations=made)
+
+
+def _steps_of(pieces: Sequence[Part], chosen: Collection[int]) -> set[int]:
+    """Return the numbers of the operations of the chosen parts."""
+    return {step for number in chosen for step in pieces[number].numbers}
 
 
 def _separate_operations(

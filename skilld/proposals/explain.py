@@ -32,7 +32,7 @@ from skilld.proposals.whereabouts import find_amended_commit
 from skilld.proposals.worktree import NEEDS_BRANCH, find_obstacle
 from skilld.skills.set_aside import trash_folder, way_back
 from skilld.text import compare_lines, pluralize
-from skilld.types import Operation, Proposal, State
+from skilld.types import Operation, Proposal, State, Update
 from skilld.values import value_class
 
 _LIST_MARKER = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?")  # where a line of a list begins
@@ -40,10 +40,14 @@ _LIST_MARKER = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?")  # where a line 
 
 @value_class
 class Part:
-    """What one operation removes and adds, as lines without endings."""
+    """What one operation removes and adds, as lines without endings; or several, which are decided on together.
+
+    `numbers` are the numbers (from 0) of these operations.
+    """
 
     removed: tuple[str, ...]
     added: tuple[str, ...]
+    numbers: tuple[int, ...] = ()
 
     @property
     def line(self) -> str:
@@ -52,15 +56,24 @@ class Part:
         return "  ".join(f"{mark} {_LIST_MARKER.sub('', line)}" for mark, lines in changes for line in lines)
 
 
-def parts(before: bytes, operations: Sequence[Operation]) -> list[Part]:
-    """Return the parts in order, each compared with the text that the ones before it left. Raises as `apply` does."""
-    return [_build_part(old, new) for old, new in pairwise(step_texts(before, operations))]
+def parts(before: bytes, operations: Sequence[Operation], updates: Sequence[Update] = ()) -> list[Part]:
+    """Return the parts of an edit that says the updates, each compared with the text that the ones before it left.
+
+    Raises as `apply` does.
+    """
+    steps = pairwise(step_texts(before, operations))
+    pieces = [_build_part(old, new, number) for number, (old, new) in enumerate(steps)]
+    if len(pieces) == 1 or not updates:
+        return pieces
+    from skilld.proposals.narrow import join_parts  # it takes a while to load, and is rarely needed
+
+    return join_parts(pieces, updates)
 
 
-def _build_part(old: bytes, new: bytes) -> Part:
+def _build_part(old: bytes, new: bytes, number: int) -> Part:
     hunks = line_diff.hunks(old, new)
     removed = tuple(line for hunk in hunks for line in hunk.removed if line.strip())
-    return Part(removed, tuple(line for hunk in hunks for line in hunk.added if line.strip()))
+    return Part(removed, tuple(line for hunk in hunks for line in hunk.added if line.strip()), (number,))
 
 
 def apply_only(before: bytes, operations: Sequence[Operation], chosen: Collection[int]) -> bytes:
@@ -128,7 +141,7 @@ def list_parts(proposal: Proposal) -> list[Part]:
     """Return the parts of a proposal that can be accepted separately; none if they cannot be told apart."""
     found = read_versions(proposal)
     try:
-        return parts(found[0], proposal.operations) if found is not None else []
+        return parts(found[0], proposal.operations, proposal.updates) if found is not None else []
     except SkilldError:  # the person amended its commit: it is one piece
         return []
 

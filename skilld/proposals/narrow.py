@@ -6,9 +6,11 @@ by their words; in case of doubt they are kept, so that no part lacks a quote th
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from skilld.classify.contradiction import contradicts_clearly
 from skilld.classify.said_already import says_already
@@ -23,32 +25,88 @@ from skilld.words import content_stems, matching_share
 _MIN_SHARE = 0.4  # two texts that share fewer of their words are about different things
 _MIN_SAID = 0.6  # share of a line's words in another from which that one still says it
 _NEAR_BEST_SHARE = 0.8  # share of the best match from which another one counts as equal
+_REMOVAL_FLAG = re.compile(r"It removes an? |It (?:weakens|says the opposite of) a rule: |it removes ")
+_NO_STEMS = [frozenset[str]()]  # of a heading
+_REMOVED, _ADDED, _NUMBERS = (attrgetter(name) for name in ("removed", "added", "numbers"))
 
 
 @value_class
 class _LineGroup:
-    """Lines of a proposal that are kept or left out together."""
+    """Lines of a proposal that are kept or left out together; `number` tells those with the same text apart."""
 
-    texts: tuple[str, ...]
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
     kept: bool
+    number: int = 0
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All its lines."""
+        return (*self.removed, *self.added)
 
 
-def narrow_to_parts(proposal: Proposal, pieces: Sequence[Part], kept: set[int]) -> Proposal:
+def join_parts(pieces: Sequence[Part], updates: Sequence[Update]) -> list[Part]:
+    """Return the parts, of which a removal is one with the only addition that the same update made.
+
+    "Push the tag yourself" adds a line, and removes "do not push the tag" elsewhere: neither can be meant alone.
+    """
+    groups = _groups_of(pieces)
+    owner: dict[int, int] = {}  # of a removal: the addition
+    for saying in _assign(updates, groups):
+        added = [group.number for group in saying if group.added]
+        if len(added) == 1:
+            owner |= {group.number: added[0] for group in saying if not group.added and group.number not in owner}
+    joined: dict[int, list[Part]] = {}
+    for number, piece in enumerate(pieces):
+        joined.setdefault(owner.get(number, number), []).append(piece)
+    merged = [
+        Part(*(tuple(one for piece in some for one in lines(piece)) for lines in (_REMOVED, _ADDED, _NUMBERS)))
+        for some in joined.values()
+    ]
+    return sorted(merged, key=lambda part: part.numbers[0])
+
+
+def narrow_to_parts(proposal: Proposal, pieces: Sequence[Part], kept: Collection[int]) -> Proposal:
     """Return the proposal with what justifies the parts with these numbers."""
-    groups = [_LineGroup((*piece.removed, *piece.added), number in kept) for number, piece in enumerate(pieces)]
-    return _narrow(proposal, groups)
+    return _narrow(proposal, _groups_of(pieces, kept))
 
 
 def part_updates(proposal: Proposal, pieces: Sequence[Part]) -> list[list[Update]]:
     """Return the updates of each part; nothing unless each is said by one part alone, and each part says one."""
-    groups = [_LineGroup((*piece.removed, *piece.added), kept=True) for piece in pieces]
+    groups = _groups_of(pieces)
     found: list[list[Update]] = [[] for _ in groups]
-    for update in proposal.updates:
-        where = _groups_saying(update, groups) if groups else []
+    for update, where in zip(proposal.updates, _assign(proposal.updates, groups), strict=True):
         if len(where) != 1:
             return []
-        found[groups.index(where[0])].append(update)
+        found[where[0].number].append(update)
     return found if all(found) else []
+
+
+def _groups_of(pieces: Sequence[Part], kept: Collection[int] | None = None) -> list[_LineGroup]:
+    return [
+        _LineGroup(piece.removed, piece.added, kept is None or number in kept, number)
+        for number, piece in enumerate(pieces)
+    ]
+
+
+def _assign(updates: Sequence[Update], groups: Sequence[_LineGroup]) -> list[list[_LineGroup]]:
+    """Return the groups of each update: those that say it, and those that only remove what its words are about.
+
+    What is left over belongs to the one update of which nothing else was found. Nothing where that is unclear.
+    """
+    found = [_groups_saying(update, groups) if groups else [] for update in updates]
+    loose = [group for group in groups if _line_stems(group) != _NO_STEMS and not any(group in one for one in found)]
+    said = [content_stems(f"{update.change}\n{update.quote}") for update in updates]
+    for group in [one for one in loose if not one.added]:
+        gone = content_stems("\n".join(group.removed))
+        shares = [matching_share(gone, words) for words in said]
+        if shares and max(shares) >= _MIN_SHARE and shares.count(max(shares)) == 1:
+            found[shares.index(max(shares))].append(group)
+            loose.remove(group)
+    unclear = [saying for saying in found if not saying]
+    if len(unclear) == 1:
+        unclear[0] += loose
+    return found
 
 
 def part_reasons(proposal: Proposal, pieces: Sequence[Part]) -> list[str]:
@@ -59,7 +117,7 @@ def part_reasons(proposal: Proposal, pieces: Sequence[Part]) -> list[str]:
 
 def part_flags(proposal: Proposal, pieces: Sequence[Part]) -> list[list[str]]:
     """Return the flags of each part: those that show words of it alone. The others are about the whole proposal."""
-    groups = [_LineGroup((*piece.removed, *piece.added), kept=True) for piece in pieces]
+    groups = _groups_of(pieces)
     where = [(flag, _groups_shown(flag, groups)) for flag in proposal.flags]
     return [[flag for flag, shown in where if shown == [group]] for group in groups]
 
@@ -67,27 +125,59 @@ def part_flags(proposal: Proposal, pieces: Sequence[Part]) -> list[list[str]]:
 def narrow_to_text(proposal: Proposal, before: bytes, after: bytes, text: bytes) -> Proposal:
     """Return the proposal with what justifies those of its lines that are in the person's own `text` of the file.
 
-    A line that they moved or reworded keeps its quotes. If they added lines of their own, which no update says, all
-    updates are removed, since the edit may be remade from them; that of a new file never is.
+    A line that they moved or reworded keeps its quotes, and its update says it in their words. If they added lines of
+    their own, which no update says, all updates are removed, since the edit may be remade from them; that of a new file
+    never is.
     """
     removed, added = line_diff.signature(before, after)
     changes = [(_text_lines(hunk.removed), _text_lines(hunk.added)) for hunk in line_diff.hunks(after, text)]
     outs, news = (Counter(line for change in changes for line in change[side]) for side in (0, 1))
     left_out, left_new = outs & news, outs & news  # moved: neither removed nor the person's own
     gone, own = Counter[str](), Counter[str]()
+    reworded: dict[str, str] = {}
     for taken, put in changes:
         out, new = _take_away(taken, left_out), _take_away(put, left_new)
-        gone += Counter(_removed_lines(out, new))
+        dropped = _removed_lines(out, new)
+        gone += Counter(dropped)
         own += Counter(new)
+        reworded |= _reworded_lines([line for line in out if line not in dropped], new)
     gone = Counter({line: count for line, count in gone.items() if not _is_said_in(line, own)})
-    groups = [_LineGroup((line,), kept=not own[line]) for line in removed]
+    groups = [_LineGroup((line,), (), kept=not own[line]) for line in removed]
     for line in added:
-        groups.append(_LineGroup((line,), kept=gone[line] <= 0))
+        groups.append(_LineGroup((), (line,), kept=gone[line] <= 0))
         gone[line] -= 1
     narrowed = _narrow(proposal, groups)
+    in_own_words, found = _in_own_words(proposal, groups, reworded), narrowed.updates
+    narrowed = replace(narrowed, updates=tuple(in_own_words.get(one, one) for one in found))
     if proposal.creates:
         return replace(narrowed, reason=proposal.reason, kind=proposal.kind)
-    return narrowed if own <= Counter(removed) else replace(narrowed, updates=())
+    said = Counter(line for was, line in reworded.items() if in_own_words and was in added)
+    return narrowed if own <= Counter(removed) + said else replace(narrowed, updates=())
+
+
+def _reworded_lines(out: Sequence[str], new: Sequence[str]) -> dict[str, str]:
+    """Return the new line for each old one, of as many in their place; nothing if their words are in another order."""
+    stems = [content_stems(line) for line in out]
+    for at, line in enumerate(new if len(out) == len(new) else ()):
+        shares = [matching_share(content_stems(line), one) for one in stems]
+        if shares[at] < max(shares):
+            return {}
+    return dict(zip(out, new, strict=True)) if len(out) == len(new) else {}
+
+
+def _in_own_words(
+    proposal: Proposal, groups: Sequence[_LineGroup], reworded: Mapping[str, str]
+) -> dict[Update, Update]:
+    """Return the updates whose lines the person reworded, in their words; nothing if a reworded line has no update."""
+    found: dict[Update, Update] = {}
+    left = {line for group in groups for line in group.added if line in reworded}
+    for update, saying in zip(proposal.updates, _assign(proposal.updates, groups), strict=True):
+        lines = [line for group in saying if group.kept for line in group.added]
+        if any(line in reworded for line in lines):
+            change = join_sentences([without_marker(reworded.get(line, line)) for line in lines])
+            found[update] = replace(update, change=change)
+            left -= {*lines}
+    return {} if left else found
 
 
 def _text_lines(lines: Sequence[str]) -> list[str]:
@@ -126,9 +216,15 @@ def _removed_lines(out: Sequence[str], new: Sequence[str]) -> list[str]:
 def _narrow(proposal: Proposal, groups: Sequence[_LineGroup]) -> Proposal:
     if all(group.kept for group in groups):
         return proposal
-    updates = tuple(update for update in proposal.updates if _is_kept(_groups_saying(update, groups)))
+    where = _assign(proposal.updates, groups)
+    updates = tuple(one for one, saying in zip(proposal.updates, where, strict=True) if _is_kept(saying))
     quotes = tuple(one for one in proposal.evidence if _is_quote_kept(one, proposal.updates, updates, groups))
-    flags = tuple(flag for flag in proposal.flags if _is_kept(_groups_shown(flag, groups)))
+    removes = any(group.removed for group in groups if group.kept)
+    flags = tuple(
+        flag
+        for flag in proposal.flags
+        if _is_kept(_groups_shown(flag, groups)) and (removes or not _REMOVAL_FLAG.match(flag))
+    )
     narrowed = replace(proposal, evidence=quotes or proposal.evidence, updates=updates, flags=flags)
     narrowed = _without_others_answers(narrowed, [update for update in proposal.updates if update not in updates])
     if not updates or updates == proposal.updates:
@@ -185,7 +281,7 @@ def _groups_quoted(quote: str, groups: Sequence[_LineGroup]) -> list[_LineGroup]
 
 
 def _line_stems(group: _LineGroup) -> list[frozenset[str]]:
-    return [content_stems(line) for line in group.texts if not line.startswith("#")] or [frozenset()]
+    return [content_stems(line) for line in group.texts if not line.startswith("#")] or [*_NO_STEMS]
 
 
 def _best_groups(shares: Sequence[float], groups: Sequence[_LineGroup]) -> list[_LineGroup]:
@@ -195,6 +291,7 @@ def _best_groups(shares: Sequence[float], groups: Sequence[_LineGroup]) -> list[
 
 def _groups_shown(flag: str, groups: Sequence[_LineGroup]) -> list[_LineGroup]:
     """Return the groups with the words that a flag shows after its colon; nothing if it shows none."""
-    shown = [fold_case(flag[at + 2 :].removesuffix("…")) for at in range(len(flag)) if flag[at : at + 2] == ": "]
+    texts = (flag[at + 2 :].partition(" -> ")[0] for at in range(len(flag)) if flag[at : at + 2] == ": ")
+    shown = [fold_case(text.removesuffix("…")) for text in texts]
     lines = [(group, fold_case(" ".join(group.texts))) for group in groups]
     return [group for group, text in lines if any(one and one in text for one in shown)]

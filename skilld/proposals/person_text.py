@@ -10,12 +10,14 @@ from skilld.edit.derive_operations import operations_between
 from skilld.edit.insertion_point import adds_heading
 from skilld.edit.operations import apply, create_file
 from skilld.edit.secrets import refuse_secrets
+from skilld.edit.separate import separate_items
 from skilld.errors import SkilldError
 from skilld.git import line_diff, objects, tree
 from skilld.git.line_diff import split_lines
 from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 from skilld.markdown.structure import list_item
+from skilld.pipeline.edits import REMOVED_PREFIX
 from skilld.proposals.file_history import path_in
 from skilld.proposals.model import EDITED_NOTE
 from skilld.proposals.refit import Edit
@@ -45,9 +47,17 @@ def with_text(proposal: Proposal, before: bytes, text: str) -> Proposal:
     if proposal.target is TargetKind.EVALS:
         return replace(proposal, operations=tuple(operations))
     _, added = line_diff.signature(before, apply(before, operations))
-    rules = [line for line in added if not line.startswith("#")] or added
-    summary = truncate(fold(join_sentences([without_marker(line) for line in rules])), _MAX_SUMMARY)
-    return replace(proposal, operations=tuple(operations), summary=summary or proposal.summary)
+    summary = summarize_change(((), added)) if added else proposal.summary
+    return replace(proposal, operations=tuple(operations), summary=summary)
+
+
+def summarize_change(*changes: tuple[Sequence[str], Sequence[str]]) -> str:
+    """Return what changes say, each of which has the lines that it removes, and those that it adds."""
+    orders: list[str] = []
+    for removed, added in changes:
+        rules = [line for line in added if not line.startswith("#")] or added
+        orders += map(without_marker, rules) if added else [f"{REMOVED_PREFIX}{without_marker(one)}" for one in removed]
+    return truncate(fold(join_sentences(orders)), _MAX_SUMMARY)
 
 
 def without_marker(line: str) -> str:
@@ -106,11 +116,7 @@ def _with_text_of(repo: Repo, proposal: Proposal, made: Commit) -> Proposal:
     if changed is None or any(line.startswith(_CONFLICT_MARKERS) for line in added):
         return replace(proposal, flags=(*proposal.flags, _NOT_TAKEN_OVER))
     rules = [without_marker(line) for line in added if not line.startswith("#")]
-    operations = _below_own_heading(proposal, before, after)
-    if not operations:
-        operations = tuple(part for one in changed.operations for part in _items(one))
-        if split_lines(apply(before, operations, limited=False)) != split_lines(after):
-            operations = changed.operations
+    operations = _below_own_heading(proposal, before, after) or separate_items(before, changed.operations)
     updates = _reworded(proposal.updates, rules)
     note = EDITED_NOTE if made.committer.email != objects.OWN_EMAIL else proposal.note
     kept = (one for one in proposal.flags if not one.startswith(("It ", "Its ")))  # not what was found in the old text
@@ -148,15 +154,6 @@ def _below_own_heading(proposal: Proposal, before: bytes, after: bytes) -> tuple
     below = (Operation(Op.INSERT_AFTER, anchor, text) for anchor, text in pairwise(added))
     made = replace(proposal, operations=(head, *below))
     return made.operations if has_own_lines(made, before, after) else ()
-
-
-def _items(operation: Operation) -> list[Operation]:
-    """Return one operation for each item of a list that an operation inserts: a part that can be accepted alone."""
-    lines = operation.text.split("\n")
-    if operation.op is not Op.INSERT_AFTER or not all(map(list_item, lines)):
-        return [operation]
-    anchors = [operation.anchor, *lines[:-1]]
-    return [replace(operation, anchor=anchor, text=line) for anchor, line in zip(anchors, lines, strict=True)]
 
 
 def _reworded(updates: tuple[Update, ...], rules: list[str]) -> tuple[Update, ...]:

@@ -60,6 +60,17 @@ def test_an_edit_changes_only_what_it_says(skill: TargetDocument) -> None:
     assert _edited_text(skill, answer) == TEXT.replace("- Past tense.\n", f"- Past tense.\n{LINE}\n")
 
 
+def test_two_wishes_in_one_operation_can_be_decided_on_separately(skill: TargetDocument) -> None:
+    present = replace(UPDATE, change="Write in the present tense, not the past.", kind=Kind.CHANGE_STEP)
+    tense = replace(present, quote="write in the present tense, not the past")
+    model = ScriptedBackend([Operation(Op.REPLACE, "- Past tense.", f"- {tense.change}\n{LINE}")])
+    composed = compose(model, [VerifiedUpdate(tense), VerifiedUpdate(UPDATE)], skill, f"{TYPED}\n{tense.quote}", redact)
+    assert composed.operations == (
+        Operation(Op.REPLACE, "- Past tense.", f"- {tense.change}"),
+        Operation(Op.INSERT_AFTER, f"- {tense.change}", LINE),
+    )
+
+
 def test_a_secret_in_the_skill_is_hidden_from_the_model(skill: TargetDocument) -> None:
     model = ScriptedBackend([Operation(Op.INSERT_AFTER, "- Past tense.", LINE)])
     compose(model, [VerifiedUpdate(UPDATE)], skill, TYPED, redact)

@@ -551,3 +551,49 @@ def test_a_reason_of_the_whole_stays_where_no_line_has_one_of_its_own(made: Prop
 def test_an_edited_section_has_the_words_that_were_typed(made: Proposal, store: Store, person: Person) -> None:
     accept_edited(store, made, _proposal_text(made).replace("## Preferences", "## Never"))
     assert "## Never\n" in person.show()
+
+
+def test_a_removed_line_goes_with_the_words_behind_it(person: Person, store: Store) -> None:
+    """What is accepted without an addition has a title of its own, and the rest has no warning about a removal."""
+    check, tag = "- Show me the outdated dependencies.", "- Never push the tag."
+    text = f"{TEXT}\n## Do not\n\n{check}\n- Never release on a Friday.\n{tag}\n"
+    person.commit("rules", {SKILL: text})
+    said = (
+        Update(1, "", "Die Prüfung nicht mehr machen.", "", Kind.REMOVE_STEP, 1, "die Prüfung brauche ich nicht mehr"),
+        Update(1, "", "Den Tag künftig selbst pushen.", "", Kind.CHANGE_STEP, 2, "den Tag pushst du künftig selbst"),
+    )
+    made = make_proposal(
+        skill="release",
+        path=str(person.skill),
+        operations=(
+            Operation(Op.DELETE, check),
+            Operation(Op.INSERT_AFTER, "- Tag the commit.", "- Den Tag künftig selbst pushen."),
+            Operation(Op.DELETE, tag),
+        ),
+        summary="Remove the rule: Show me the outdated dependencies. Den Tag künftig selbst pushen.",
+        evidence=tuple(Evidence(f"claude-code:{one.turn}", one.quote) for one in said),
+        flags=(f"It removes an instruction: {check}", f"It removes a safeguard: {tag}"),
+        updates=said,
+        created_at=AT,
+    )
+    made = stage_and_store(store, made)
+    assert [one.removed for one in list_parts(made)] == [(check,), (tag,)]
+    decide_parts(store, made, {0}, accepting())
+    taken, (rest,) = get_proposal(store, made.id), store.proposals.in_states([State.OPEN])
+    assert (taken.summary, taken.flags) == ("Remove the rule: Show me the outdated dependencies.", made.flags[:1])
+    assert (_quotes(taken), _quotes(rest)) == ([said[0].quote], [said[1].quote])
+    assert (rest.summary, rest.flags) == ("Den Tag künftig selbst pushen.", made.flags[1:])
+    decide(store, rest, accepting())
+    assert person.show() == text.replace(f"{check}\n", "").replace(f"{tag}\n", "").replace(
+        "- Tag the commit.\n", "- Tag the commit.\n- Den Tag künftig selbst pushen.\n"
+    ).rstrip("\n")
+
+
+def test_what_removes_nothing_has_no_warning_about_a_removal(made: Proposal) -> None:
+    gone = (
+        "It removes an instruction: - A line that was taken out since.",
+        "it removes something that you did not mention",
+    )
+    weak = "It weakens a rule: - Never push. -> - Never … Friday."
+    moved = replace(made, flags=(*gone, weak, "It deletes something: never push"))
+    assert select_parts(moved, {2}).flags == ("It deletes something: never push",)
