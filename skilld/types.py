@@ -396,10 +396,10 @@ class Proposal:
     tree; `relpath`, the file below it with forward slashes; `base`, the commit the staging branch rested on (while it
     waits: on which it was made); `commit`, its own (it changes when the branch is rebuilt; `id` never does).
     `operations` are what an accept or a rebuild applies again by their anchors. `updates` are what they say, each with
-    the quote that justifies it: empty in one that was made by an older version, without a back-end, or reworded by the
-    person. Times are RFC 3339 in UTC. `note` is a short remark for the person, `landed` the commit by which an accepted
-    proposal came in, where that is known. `conflicts` are lines that say the opposite elsewhere: `also` changes those
-    of the same repository along with it, and the proposals with the ids in `linked` change others.
+    the quote that justifies it: empty in one that was made by an older version, without a back-end, or that has lines
+    of the person's own. Times are RFC 3339 in UTC. `note` is a short remark for the person, `landed` the commit by
+    which an accepted proposal came in, where that is known. `conflicts` are lines that say the opposite elsewhere:
+    `also` changes those of the same repository along with it, and the proposals with the ids in `linked` change others.
     """
 
     id: str

@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from skilld.clock import rfc3339
 from skilld.edit.derive_operations import operations_between
 from skilld.edit.operations import apply
+from skilld.edit.refit import refit
 from skilld.edit.secrets import refuse_secrets
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git import line_diff
@@ -81,12 +82,13 @@ _TITLE = "The proposal was not changed"
 def accept_edited(store: Store, proposal: Proposal, text: str, opened: str = "") -> DecisionReport:
     """Accept a proposal with the person's own text of the whole skill instead of the proposed one.
 
-    `opened` is the text that they edited: the lines around the proposal may have changed since. Raises SkilldError and
-    leaves the proposal as it was if no edit may result in that text, or accepting is refused.
+    `opened` is the text that they edited: without the lines of other open proposals, and the lines around this one may
+    have changed since. Raises SkilldError and leaves the proposal as it was if no edit may result in that text, or
+    accepting is refused.
     """
     before, after = _versions(proposal)
     if opened and opened != after.decode("utf-8", "replace"):
-        text = apply(after, operations_between(opened.encode("utf-8", "replace"), text)).decode("utf-8", "replace")
+        text = _edit_again(proposal, opened.encode("utf-8", "replace"), text, after)
     if text == after.decode("utf-8", "replace"):
         return decide(store, proposal, accepting())
     if line_diff.signature(before, text.encode("utf-8", "replace")) == ((), ()):
@@ -95,6 +97,18 @@ def accept_edited(store: Store, proposal: Proposal, text: str, opened: str = "")
     changed = _renamed(store, replace(with_text(narrowed, before, text), note=EDITED_NOTE), text)
     refuse_secrets(f"{proposal.id} was not accepted", changed.operations, proposal.path)
     return _decide_on_changed(store, proposal, changed, accepting())
+
+
+def _edit_again(proposal: Proposal, opened: bytes, text: str, after: bytes) -> str:
+    """Return `after` with what the person changed in the text that they opened. Raises SkilldError."""
+    try:
+        steps = operations_between(opened, text)
+        try:
+            return apply(after, steps).decode("utf-8", "replace")
+        except SkilldError:  # it is anchored on two lines that have another proposal's between them
+            return apply(after, refit(opened, apply(opened, steps), after)).decode("utf-8", "replace")
+    except SkilldError as error:
+        raise type(error)(f"{proposal.id} was not accepted", error.cause, error.remedy) from error
 
 
 def _renamed(store: Store, proposal: Proposal, text: str) -> Proposal:

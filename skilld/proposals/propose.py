@@ -374,10 +374,14 @@ def _check_edit(request: Request, tracked: TrackedFile) -> WaitsForPerson | NoCh
 
 
 def _quotes(proposal: Proposal) -> Iterable[str]:
-    """Return the quote behind each rule; if no rules are known, the first quote. A merge quotes nobody."""
+    """Return the quote behind each rule; if no rules are known, the first quote. A merge quotes nobody.
+
+    A text that the person edited may have rules of their own, and the words behind the others are not known from them.
+    """
     quotes = dict.fromkeys(one.quote for one in proposal.evidence)
     rules = {update.quote for update in proposal.updates}
-    return [quote for quote in quotes if quote in rules] or [*quotes][:1]
+    unknown = [*quotes] if proposal.note == model.EDITED_NOTE else [*quotes][:1]
+    return [quote for quote in quotes if quote in rules] or unknown
 
 
 def _message(request: Request, *, private: bool) -> bytes:

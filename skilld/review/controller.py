@@ -215,7 +215,7 @@ class ReviewSession:
         found = read_versions(proposal)
         compared = shown_versions(proposal) if found is not None else None
         shown = tuple(diff_rows(*compared)) if compared is not None else ()
-        before, text = (data.decode("utf-8", "replace") for data in found[:2]) if found else ("", "")
+        before, text = (data.decode("utf-8", "replace") for data in compared) if compared else ("", "")
         with self._store() as store:
             excerpts, gone = read_excerpts(store, proposal, self._context.redaction_key)
             others = tuple(borrowed_lines(store, proposal, text.splitlines()))
@@ -235,7 +235,7 @@ class ReviewSession:
         if found is None:
             return ProposalView((), (), excerpts, (*remarks, "its file can no longer be read"), notes, "")
         try:
-            pieces = tuple(parts(found[0], proposal.operations))
+            pieces = tuple(parts(found[0], proposal.operations, proposal.updates))
         except SkilldError:
             pieces = ()  # the person amended its commit, so it has no parts
         return ProposalView(shown, pieces, excerpts, tuple(remarks), notes, text, others, before)

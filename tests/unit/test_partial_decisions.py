@@ -19,7 +19,7 @@ from skilld.errors import RefusedError, SkilldError
 from skilld.jobs.one_by_one import parts_for_batch
 from skilld.proposals.amend import accept_edited, decide_parts, restore, select_parts, stage_and_store, stage_on_branch
 from skilld.proposals.decide import Decision, accepting, decide, rejecting, reverting
-from skilld.proposals.explain import diff, list_parts, read_versions
+from skilld.proposals.explain import diff, list_parts, read_versions, shown_versions
 from skilld.proposals.narrow import part_flags, part_reasons
 from skilld.proposals.poll import prepare_observation, record_observation, refresh
 from skilld.proposals.remainder import describe_remainder
@@ -90,14 +90,57 @@ def test_deleting_a_line_drops_its_quote(person: Person, store: Store, made: Pro
     assert (proposal.note, proposal.state) == ("edited by you", State.ACCEPTED)
 
 
-def test_a_reworded_line_keeps_its_quote_but_has_no_update(store: Store, made: Proposal) -> None:
+def test_a_reworded_line_keeps_its_quote_and_its_update_says_it_in_these_words(store: Store, made: Proposal) -> None:
     text = (
         _proposal_text(made).replace(f"{LINES[0]}\n", "").replace(LINES[1], "- Sign each tag with the key of the team.")
     )
     accept_edited(store, made, text)
     proposal = get_proposal(store, made.id)
-    assert _quotes(proposal) == [SAID[1][0], SAID[2][0]]
-    assert proposal.updates == ()
+    assert [one.quote for one in proposal.updates] == _quotes(proposal) == [SAID[1][0], SAID[2][0]]
+    assert [one.change for one in proposal.updates] == ["Sign each tag with the key of the team.", SAID[2][1]]
+
+
+def test_translated_lines_keep_the_words_behind_them(person: Person, store: Store, made: Proposal) -> None:
+    shown = _proposal_text(made)
+    lines = "- Vor dem Taggen prüfen.", "- Den Tag mit dem Schlüssel des Teams signieren."
+    accept_edited(store, made, shown.replace("\n".join(LINES[:2]), "\n".join(lines)), shown)
+    proposal = get_proposal(store, made.id)
+    message = person.git("log", "-1", "--format=%B")
+    assert all(f'"{quote}"' in message for quote, *_ in SAID)
+    assert [(one.change, one.quote) for one in proposal.updates] == [
+        ("Vor dem Taggen prüfen.", SAID[0][0]),
+        ("Den Tag mit dem Schlüssel des Teams signieren.", SAID[1][0]),
+        (SAID[2][1], SAID[2][0]),
+    ]
+
+
+def test_a_line_of_their_own_beside_a_reworded_one_leaves_all_quotes(
+    person: Person, store: Store, made: Proposal
+) -> None:
+    """Nothing said what they wrote, so it must not be made again from what they said."""
+    shown = _proposal_text(made)
+    accept_edited(store, made, shown.replace(LINES[1], "- Den Tag signieren.\n- Etwas ganz anderes."), shown)
+    assert get_proposal(store, made.id).updates == ()
+    message = person.git("log", "-1", "--format=%B")
+    assert all(f'"{quote}"' in message for quote, *_ in SAID)
+
+
+def test_an_edit_of_a_text_without_the_lines_of_other_open_proposals(
+    person: Person, store: Store, made: Proposal
+) -> None:
+    told = (Operation(Op.INSERT_AFTER, "- Tag the commit.", "- Tell the team."),)
+    near = replace(made, id="0a1b2c3d", batch_id="c", commit="", operations=told, updates=(), flags=())
+    near = stage_and_store(store, near)
+    shown = shown_versions(near)
+    assert shown is not None
+    opened = shown[1].decode()
+    assert not any(line in opened for line in LINES)
+    accept_edited(store, near, opened.replace("- Tell the team.", "- Dem Team Bescheid sagen."), opened)
+    assert (
+        person.show() == TEXT.replace("- Tag the commit.\n", "- Tag the commit.\n- Dem Team Bescheid sagen.\n").strip()
+    )
+    still = get_proposal(store, made.id)
+    assert (still.state, all(line in _proposal_text(still) for line in LINES)) == (State.OPEN, True)
 
 
 def test_an_edit_that_leaves_nothing_to_accept_keeps_it_open(store: Store, made: Proposal) -> None:
