@@ -25,6 +25,26 @@ from support.rows import for_each
         ("From now on, sort the imports, please remember.", "Sort the imports."),
         ("From now on sort the imports, great", "Sort the imports."),
         ("never use SELECT * in the reports", "Never use SELECT * in the reports."),
+        # Who does what is no reason.
+        ("from now on you open the PR, I merge it", "Open the PR, I merge it."),
+        (
+            "désormais les migrations tu les écris, c'est moi qui les lance",
+            "Les migrations tu les écris, c'est moi qui les lance.",
+        ),
+        ("de ahora en adelante tú escribes los scripts, eso lo corro yo", "Tú escribes los scripts, eso lo corro yo."),
+        ("never change the fixtures, I spent a week on them", "Never change the fixtures."),
+        ("lance toujours les tests, ça a planté deux fois hier", "Lance toujours les tests."),
+        # An order without an object has it before the comma.
+        (
+            "And the config in prj.conf, do not touch without asking me",
+            "The config in prj.conf, do not touch without asking me.",
+        ),
+        ("Thanks, looks good, don't push without asking me", "Do not push without asking me."),
+        # "Hier" is "here" in German.
+        (
+            "Commit-Messages immer auf Deutsch, hier schreiben alle so",
+            "Commit-Messages immer auf Deutsch, hier schreiben alle so.",
+        ),
     ],
 )
 def test_what_a_person_wants_becomes_an_order_if_its_form_is_certain(said: str, change: str) -> None:

@@ -29,7 +29,7 @@ from skilld.classify.offline.product import (
 )
 from skilld.classify.offline.provenance import tagged_text
 from skilld.classify.offline.reported import tells_of_others
-from skilld.classify.offline.sentences import Clause, clauses, parts, without_task
+from skilld.classify.offline.sentences import Clause, clauses, order_behind_object, parts, without_task
 from skilld.classify.offline.stories import begins_negated, without_stories
 from skilld.classify.offline.typed import MAX_LENGTH, clauses_of, copied_before, typed_part
 from skilld.text import fold
@@ -358,6 +358,7 @@ def _match_clause(clause: Clause, turn: _Turn) -> Match | None:
         frame = staged or language.frames.match(rest)  # "as a rule of thumb, is ...?"
         asks = bool(language.asks.match(rest[frame.end() :] if frame and (staged or "," in frame[0]) else rest))
         wonders = clause.question and not language.requests.search(bare)
+        heard = [rest, *filter(None, (rest[staged.end() :] if staged else "", order_behind_object(rest)))]
         for cue, strength, forms in language.cue_forms:
             if best is not None and strength <= best.strength:
                 break
@@ -365,7 +366,7 @@ def _match_clause(clause: Clause, turn: _Turn) -> Match | None:
                 continue
             if wonders and cue not in _QUESTION_CUES:
                 continue
-            if not (forms.found_in(rest) or (staged and forms.found_in(rest[staged.end() :]))):
+            if not any(map(forms.found_in, heard)):
                 continue
             if _is_report(cue, clause, rest, language, turn):
                 continue

@@ -135,6 +135,13 @@ _BAN = re.compile(r"\b(?:never|no|don'?t|do\s+not|nie|niemals|kein\w*)\b", re.IG
 _MAX_BAN = 60  # characters
 _ALTERNATIVE = re.compile(r"\s+(?:use|run|prefer|nimm|nutze|usa|utilise)\s", re.IGNORECASE)
 _NEXT_LINE = re.compile(r"(?<=[^\s:])\n(?=" + _CONTINUATION.pattern + ")", _CONTINUATION.flags)
+# An order without its object, which stands before it: "anything in the schema, don't touch without asking".
+_NO_OBJECT = re.compile(
+    r"(?:please\s++)?(?:do\s++not|don'?t|dont|never)\s++(?:ever\s++)?(?:touch|edit|change|modify|delete|remove|rename|update"
+    r"|overwrite|regenerate|reformat)\s++(?:without|unless|before|until)\b",
+    re.IGNORECASE,
+)
+_OBJECT_FIRST = re.compile(rf",\s++(?={_NO_OBJECT.pattern})", re.IGNORECASE)
 # Says that the rule after the comma was given before, and nothing else.
 _SAID_BEFORE = re.compile(
     r"\W*(?:and\s++)?(?:(?:i\s++)?(?:told\s++you|said)(?:\s++(?:this|that|it|so|already|before|twice|again))*|again|once\s++(?:more|again)"
@@ -224,6 +231,12 @@ def _minds(line: str, begin: int, end: int) -> list[tuple[int, int]]:
     first = _MIND_FIRST.match(line, begin, end)
     last = _MIND_LAST.search(line, begin, end)
     return [*([first.span("seam")] if first else []), *([last.span()] if last else [])]
+
+
+def order_behind_object(text: str) -> str:
+    """Return the order in a clause that names its object first, as in "the schema, don't touch without asking"."""
+    comma = _OBJECT_FIRST.search(text)
+    return text[comma.end() :] if comma else ""
 
 
 @lru_cache(maxsize=16)  # the turns of one batch are split by each check
@@ -326,7 +339,7 @@ def _pieces(line: str, first: int, last: int) -> Iterator[tuple[int, int]]:
 
 def _is_separate_rule(line: str, begin: int, rule: re.Match[str]) -> bool:
     """Whether words after a comma are a separate rule: not after "from now on", "when you write docs" or "titles:"."""
-    if _SAME_SUBJECT.match(line, rule.end()) or _ELLIPSIS.match(line, rule.end()):
+    if _NO_OBJECT.match(line, rule.end()) or _SAME_SUBJECT.match(line, rule.end()) or _ELLIPSIS.match(line, rule.end()):
         return False  # "we never hide errors, always show them", "never the latest tag, always a fixed version"
     if _NEVER_OTHER.match(line, rule.end()) and _HABIT_WORD.search(line, begin, rule.start()):
         return False  # "always use pnpm here, never npm", "we split by time, never at random"
