@@ -34,6 +34,15 @@ from support.rows import for_each
         ("de ahora en adelante tú escribes los scripts, eso lo corro yo", "Tú escribes los scripts, eso lo corro yo."),
         ("never change the fixtures, I spent a week on them", "Never change the fixtures."),
         ("lance toujours les tests, ça a planté deux fois hier", "Lance toujours les tests."),
+        # Why: what it is, what others do, what happened the last time.
+        ("no param search unless i call for it, thats overfitting", "No param search unless i call for it."),
+        ("never page anyone about the spot nodes, they die all the time", "Never page anyone about the spot nodes."),
+        ("no metas paquetes sin consultarme, la última vez se rompió todo", "No metas paquetes sin consultarme."),
+        ("bitte nie ohne Rückfrage pushen, letztes Mal war alles rot", "Nie ohne Rückfrage pushen."),
+        (
+            "always squash merges for users, they get one line each",
+            "Always squash merges for users, they get one line each.",
+        ),
         # An order without an object has it before the comma.
         (
             "And the config in prj.conf, do not touch without asking me",
