@@ -16,9 +16,10 @@ from skilld.git.repo import Repo
 from skilld.git.session import cached
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.proposals.file_history import path_in, read_file_on_branch
-from skilld.proposals.model import Apply, Base, StagingState, without_words
+from skilld.proposals.model import Apply, Base, StagingState, compose_subject, without_words
 from skilld.proposals.refit import Edit, fit_edit
 from skilld.proposals.unnamed import with_names
+from skilld.types import Proposal
 from skilld.values import value_class
 
 
@@ -281,14 +282,14 @@ def replay_commits(
         if commit.proposals and all(name in dropped for name in commit.proposals):
             continue
         mine = [open_edits[name] for name in commit.proposals if name in open_edits]
-        message = without_words(commit.message) if repo.remote else commit.message
+        alone = mine[0] if len(commit.proposals) == len(mine) == 1 else None
+        message = current_message(repo, commit, alone.proposal if alone else None)
         in_place = commit.parents == (staging.top,)
         if in_place and message == commit.message and not commit.renamed:
             staging.tip = commit.oid
             for edit in mine:
                 staging.moved |= edit.new_commit(commit.oid)
         else:
-            alone = mine[0] if len(commit.proposals) == len(mine) == 1 else None
             root = commit.tree if in_place else _replay_tree(repo, commit, alone, staging)
             if root is None:
                 continue
@@ -296,6 +297,22 @@ def replay_commits(
             staging.moved |= dict.fromkeys((edit.proposal.id for edit in mine), staging.top)
         staging.at |= dict.fromkeys((edit.proposal.id for edit in mine), staging.top)
     return staging
+
+
+def current_message(repo: Repo, commit: Commit, proposal: Proposal | None) -> bytes:
+    """Return the message with which a commit is made again; `proposal` is the only one that it is of, if any.
+
+    No words are in it if the repository has got a remote. Where the person amended the text and kept skilld's subject,
+    that follows the text.
+    """
+    message = without_words(commit.message) if repo.remote else commit.message
+    if proposal is None or commit.committer.email == OWN_EMAIL:
+        return message
+    known = objects.read_commit(repo.git, refs.proposal_ref(proposal.id))
+    if known is None or known.subject != commit.subject or not commit.subject.startswith("skilld("):
+        return message
+    subject = compose_subject(proposal.skill, proposal.summary).encode("utf-8", "backslashreplace")
+    return message.replace(commit.subject.encode("utf-8", "surrogateescape"), subject, 1)
 
 
 def write_again(repo: Repo, commit: Commit, root: str = "", parent: str = "") -> str:

@@ -18,9 +18,9 @@ from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 from skilld.git.run import PersonGit, literal
 from skilld.proposals import whole_files, worktree
-from skilld.proposals.branch import write_again
+from skilld.proposals.branch import current_message, write_again
 from skilld.proposals.file_history import REVERTS_TRAILER, commits_of, path_in, read_history, reverted_commits
-from skilld.proposals.model import MOVED_TO, Apply, CommitMethod, DecisionCommit, top_folder, without_words
+from skilld.proposals.model import MOVED_TO, Apply, CommitMethod, DecisionCommit, top_folder
 from skilld.proposals.person_text import further_files, name_files, refuse_amended_secrets
 from skilld.proposals.refit import Edit
 from skilld.proposals.repositories import repo_at
@@ -142,7 +142,7 @@ def _apply_commit(work_tree: Worktree, proposal: Proposal, edit: Edit) -> Decisi
         raise RefusedError(
             _TITLE, cause, f"To write the file without committing: skilld accept --worktree {proposal.id}"
         )
-    commit = _to_commit(work_tree.repo, commit)
+    commit = _to_commit(work_tree.repo, commit, proposal)
     before, after = read_versions(work_tree, commit)
     more = further_files(work_tree.repo, proposal, commit)
     for relpath in ("", *more):
@@ -180,9 +180,9 @@ def _way_to_accept(repo: Repo, proposal: Proposal, fit: Apply) -> str:
     return f"Edit {proposal.relpath} yourself; to see the change: skilld show {proposal.id}"
 
 
-def _to_commit(repo: Repo, commit: Commit) -> Commit:
-    """Return the commit as it is brought in: with its trailers, and no words if the repository has got a remote."""
-    message = without_words(commit.message) if repo.remote else commit.message
+def _to_commit(repo: Repo, commit: Commit, proposal: Proposal) -> Commit:
+    """Return the commit as it is brought in: with its trailers, and with a message that is up to date."""
+    message = current_message(repo, commit, proposal if commit.proposals == (proposal.id,) else None)
     if message == commit.message and not commit.renamed:
         return commit
     made = replace(commit, message=message, renamed=False)

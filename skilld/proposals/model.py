@@ -190,7 +190,7 @@ def compose(
     `trailers` are written in order as `Skilld-<key>: <value>`. Empty trailers, reasons, quotes and remarks are left
     out. At most 200 characters of each quote are kept.
     """
-    paragraphs = [_subject(skill, summary)]
+    paragraphs = [compose_subject(skill, summary)]
     paragraphs += [_paragraph(text) for text in (reason, *map(_quoted, quotes), remark) if text.strip()]
     rows = [f"Skilld-{key}: {one_line(value)}" for key, value in trailers.items() if value.strip()]
     return ("\n\n".join([*paragraphs, "\n".join(rows)]) + "\n").encode("utf-8", "backslashreplace")
@@ -211,7 +211,8 @@ def _is_quote(paragraph: str) -> bool:
     return text.startswith('"') and text.rstrip().endswith('"')
 
 
-def _subject(skill: str, summary: str) -> str:
+def compose_subject(skill: str, summary: str) -> str:
+    """Return the first line of that message."""
     head = f"skilld({truncate(one_line(skill) or 'skill', _MAX_SKILL_NAME)}): "
     return head + _shorten(one_line(summary) or "update", MAX_SUBJECT - len(head))
 

@@ -316,7 +316,7 @@ def test_a_skill_is_imported_as_a_flagged_proposal_and_active_once_accepted(worl
     assert row["path"] == str(live)
     assert row["left_out"] == ["license", "allowed-tools", "scripts/run.sh"]
     assert row["flags"][0] == f"imported from {source}"
-    assert "It adds code that you did not write: git branch --merged" in row["flags"]
+    assert "It adds code that is not in your messages: git branch --merged" in row["flags"]
     assert snapshot(world.project.root) == before
     shown = world.show(row["proposal"])
     assert (shown["state"], shown["evidence"], shown["flags"]) == ("open", [], row["flags"])

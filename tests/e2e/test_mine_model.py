@@ -309,7 +309,7 @@ def test_a_skill_that_the_last_check_refuses_is_asked_about_once_more(home: Path
         (made,) = program_with(home, model).json("mine", "--yes", "--dry-run")["candidates"]
         again = [text for body in model.bodies if "You gave before:" in (text := request_text(body))]
     assert len(again) == 1
-    assert "- the skill: It adds a command that you never mentioned: --autosquash" in again[0]
+    assert "- the skill: It adds a command that is not in your messages: --autosquash" in again[0]
     assert "description: Squash the fixup commits. Use when asked to squash.\n" in made["text"]
 
 

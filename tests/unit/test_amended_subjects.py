@@ -122,3 +122,34 @@ def test_a_secret_in_it_is_refused(life: ProposalLife) -> None:
     with pytest.raises(RefusedError):
         life.accept()
     assert secret not in life.person.show()
+
+
+def test_a_subject_of_skilld_follows_the_amended_text(life: ProposalLife) -> None:
+    life.offer()
+    life.offer("p2", "- Push the tag.", "- Write the news.")
+    person = life.person
+    person.git("switch", "--quiet", STAGING_BRANCH)
+    person.write(SKILL, person.show(ref=STAGING_BRANCH).replace("- Write the news.", "- Write down what is new."))
+    person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    person.git("switch", "--quiet", "main")
+    life.observe_all()
+    subject = "skilld(release): Write down what is new."
+    assert person.git("log", "-2", "--format=%s", STAGING_BRANCH).split("\n")[:2] == [
+        subject,
+        "skilld(release): say p1",
+    ]
+    life.accept("p2")
+    assert message(person, "main").splitlines()[0] == subject
+    assert life.observe("p2") == ("accepted", EDITED_NOTE)
+
+
+def test_it_follows_the_text_when_accepted_at_once(life: ProposalLife, tmp_path: Path) -> None:
+    life.offer()
+    person, there = life.person, tmp_path / "there"
+    person.git("worktree", "add", "--quiet", str(there), STAGING_BRANCH)
+    file = there / SKILL
+    file.write_text(file.read_text().replace(DRY, MINE))
+    person.git("-C", str(there), "commit", "--quiet", "--all", "--amend", "--no-edit")
+    life.observe_all()
+    life.accept()
+    assert message(person, "main").splitlines()[0] == "skilld(release): Do a trial run before anything else."

@@ -195,9 +195,9 @@ def test_text_nobody_typed_is_flagged_but_not_refused() -> None:
         replace(SKILL, body="Run `npm test` in src/app.py, then see https://example.org/docs."), SECRETS
     )
     assert {flag.split(":")[0] for flag in flags} >= {
-        "It adds a path that you never mentioned",
-        "It adds an address that you never mentioned",
-        "It adds code that you did not write",
+        "It adds a path that is not in your messages",
+        "It adds an address that is not in your messages",
+        "It adds code that is not in your messages",
     }
 
 
@@ -205,7 +205,7 @@ def test_many_flags_of_one_kind_become_one_line() -> None:
     body = "\n".join(f"- See https://example.org/{number}." for number in range(9))
     _, flags = judge_draft(replace(SKILL, body=body), SECRETS)
     lines = [flag for flag in flags if flag.startswith("It adds an address")]
-    assert lines == ["It adds an address that you never mentioned: https://example.org/0 (and others like it)"]
+    assert lines == ["It adds an address that is not in your messages: https://example.org/0 (and others like it)"]
 
 
 @for_each(

@@ -122,6 +122,13 @@ def test_what_is_amended_by_anybody_is_checked_as_any_proposal_is(life: Proposal
     assert "was left open: it" in why_left_open(life.store, life.get())
 
 
+def test_a_command_in_an_amended_text_is_not_said_to_be_somebody_elses(life: ProposalLife) -> None:
+    offer(life)
+    amend(life, DECIMAL, "- Run `cargo test --workspace` first.")
+    assert life.observe() == ("open", EDITED_NOTE)
+    assert life.get().flags == ("It adds code that is not in your messages: cargo test --workspace",)
+
+
 def test_what_was_found_in_an_amended_text_goes_with_it(life: ProposalLife) -> None:
     offer(life)
     amend(life, DECIMAL, HARMFUL["downloaded"])

@@ -171,10 +171,10 @@ def _is_one_typo_apart(name: str, known: str) -> bool:
 
 _IsKnown = Callable[[str], bool]
 _SENTENCES = {
-    "address": "It adds an address that you never mentioned",
-    "path": "It adds a path that you never mentioned",
-    "package": "It adds a package that you never mentioned",
-    "command": "It adds a command that you never mentioned",
+    "address": "It adds an address that is not in your messages",
+    "path": "It adds a path that is not in your messages",
+    "package": "It adds a package that is not in your messages",
+    "command": "It adds a command that is not in your messages",
 }
 
 
@@ -217,6 +217,6 @@ def _check_code(code: str, known: _IsKnown, seen: set[str]) -> Iterator[Finding]
     if not code or known(code):
         return
     if bare_words([code]) - seen:
-        yield refuse("foreign-command", "It adds code that you did not write", code)
+        yield refuse("foreign-command", "It adds code that is not in your messages", code)
     else:
         yield flag("joined-command", "Its code is pieced together from your words and the file", code)
