@@ -28,7 +28,7 @@ from skilld.jobs.other_projects import project_root
 from skilld.jobs.placing import JobPlaces
 from skilld.pipeline.documents import TargetDocument, load_documents
 from skilld.pipeline.edits import CheckedEdit, compose, summarize
-from skilld.pipeline.judge import Judge
+from skilld.pipeline.judge import UNCHECKED_FLAG, Judge, NotSaidError
 from skilld.proposals.amend import decide_parts, select_parts, stage_and_store
 from skilld.proposals.contradictions import split_edits
 from skilld.proposals.decide import Decision, DecisionReport, decide, decide_in_place
@@ -362,7 +362,11 @@ def _compose(
     typed = "\n".join([*quotes.values(), *(one.change for one in updates if is_edited(said))])
     if is_edited(said):  # in the person's words, and not what the question finds in what they said
         return compose(backend, checked, files[0], typed, redact), typed
-    return Judge(backend, messages, files, "", redact).edit(files[0], checked), typed
+    try:
+        return Judge(backend, messages, files, "", redact).edit(files[0], checked), typed
+    except NotSaidError:  # the person asked for these words, so they go in as they are
+        made = compose(backend, checked, files[0], typed, redact)
+        return replace(made, flags=(*made.flags, UNCHECKED_FLAG)), typed
 
 
 def _unread_note(ref: SkillRef) -> str:

@@ -34,10 +34,14 @@ FindFile = Callable[[TargetDocument, TargetKind], TargetDocument | None]
 # Content words of a change in the quote's own words: with fewer it is "ok, go on" or "do that".
 _MIN_CONTENT_STEMS = 3
 _CHANGES = frozenset((Kind.CHANGE_STEP, Kind.REMOVE_STEP))
-_NOT_SAID_REASON = "the edited skill still does not say this"
+_NOT_SAID_REASON = "asked again, the judge still finds that {} does not say this"
 NO_EDIT_REASON = "no edit could be made that says this the way you did"
 _SAID_BEFORE_REASON = "You said it in an earlier session too."
 UNCHECKED_FLAG = "could not verify that it says what you said"
+
+
+class NotSaidError(RefusedError):
+    """The same question about the edited file still finds all of the updates."""
 
 
 class Judge:
@@ -188,7 +192,8 @@ class Judge:
 
         If they cannot be made together, those that can be made alone are in `checked` of the result. If the question
         still finds some, the updates are placed word for word and it is asked once more; what it finds then is left
-        out. Raises SkilldError if no edit can be made, RefusedError if it is forbidden.
+        out. Raises SkilldError if no edit can be made, NotSaidError if that is because of the question, RefusedError
+        if it is forbidden.
         """
         typed = self._typed_text([item.update for item in checked])
         try:
@@ -204,7 +209,7 @@ class Judge:
         while asked:
             rest = [item for item in composed.checked if item not in asked or (only_adds(item) and not placed_yet)]
             if not rest:
-                raise RefusedError("Could not make the edit", _NOT_SAID_REASON)
+                raise NotSaidError("Could not make the edit", _NOT_SAID_REASON.format(loaded.ref.name))
             unsaid = (*composed.left_out, *(item for item in composed.checked if item not in rest))
             composed = compose_separately(self._backend, rest, loaded, typed, self._redact)
             composed = replace(composed, left_out=(*unsaid, *composed.left_out))

@@ -125,7 +125,7 @@ RULE = "- Add an entry to docs/api.md whenever you export something new."
 GUIDE = f"# Guide\n\n- Be brief.\n{RULE}\n"
 
 
-def _taking_back(daemon: InProcessDaemon, project: Project, text: str, kind: str) -> Learning:
+def _keep(daemon: InProcessDaemon, project: Project, text: str, kind: str) -> Learning:
     (project.root / "CLAUDE.md").write_text(GUIDE)
     project.git("add", "--all")
     project.git("commit", "--quiet", "--message", "Write down how we work")
@@ -143,7 +143,7 @@ def test_what_takes_a_rule_back_is_proposed_as_its_removal(
     daemon: InProcessDaemon, home: Path, tmp_path: Path, kind: str
 ) -> None:
     project = Project(tmp_path / "bare", home, ".elsewhere")
-    kept = _taking_back(daemon, project, "You don't have to add an entry to docs/api.md any more.", kind)
+    kept = _keep(daemon, project, "You don't have to add an entry to docs/api.md any more.", kind)
     made = InProcessProgram(home).json("learnings", "propose", kept.id)
     assert (made["kind"], made["summary"]) == ("remove_step", f"Remove the rule: {RULE.removeprefix('- ')}")
     assert InProcessProgram(home).run("accept", made["id"]).returncode == 0
@@ -162,7 +162,7 @@ def test_what_takes_a_rule_back_never_becomes_one(
     daemon: InProcessDaemon, home: Path, tmp_path: Path, text: str, kind: str
 ) -> None:
     project = Project(tmp_path / "bare", home, ".elsewhere")
-    kept = _taking_back(daemon, project, text, kind)
+    kept = _keep(daemon, project, text, kind)
     skilld = InProcessProgram(home)
     refused = skilld.run("learnings", "propose", kept.id)
     assert refused.returncode == 1
@@ -171,3 +171,18 @@ def test_what_takes_a_rule_back_never_becomes_one(
         f"  Take the line out of {project.root}/CLAUDE.md, then: skilld learnings --forget {kept.id}\n"
     )
     assert (skilld.json("proposals"), len(skilld.json("learnings"))) == ([], 1)
+
+
+@pytest.mark.parametrize("to", [False, True])
+def test_a_models_wording_is_proposed_on_request_even_if_the_rules_would_hear_it_otherwise(
+    daemon: InProcessDaemon, home: Path, tmp_path: Path, *, to: bool
+) -> None:
+    project = Project(tmp_path / "bare", home, ".elsewhere")
+    kept = _keep(daemon, project, "never push without asking me again", "preference")
+    other = replace(kept, id="reworded", turn_key="claude-code:2", change="Get approval before a push.")
+    daemon.store.learnings.add(other)
+    file = project.root / "CLAUDE.md"
+    made = InProcessProgram(home).json("learnings", "propose", "reworded", *(["--to", str(file)] if to else []))
+    assert (made["path"], made["flags"]) == (str(file), ["could not verify that it says what you said"])
+    assert InProcessProgram(home).run("accept", made["id"]).returncode == 0
+    assert "- Get approval before a push.\n" in file.read_text()

@@ -44,7 +44,7 @@ def test_an_edit_that_says_the_change_is_accepted() -> None:
 
 def test_an_edit_that_does_not_say_it_is_replaced_by_the_persons_words() -> None:
     assert _edited_text(ScriptedBackend(VAGUE, [STILL], [])) == f"{TEXT}- {CHANGE}\n"
-    with pytest.raises(RefusedError, match="still does not say this"):
+    with pytest.raises(RefusedError, match="the judge still finds that notes does not say this"):
         _edited_text(ScriptedBackend(VAGUE, [STILL], [STILL]))
 
 
