@@ -8,13 +8,14 @@ from typing import Any
 
 from skilld import console
 from skilld.cli.common import pick
+from skilld.cli.status import format_price
 from skilld.mining.candidates import Report
 from skilld.mining.domains import DomainResult
 from skilld.mining.proposing import CandidateResult
 from skilld.mining.session_summary import MAX_TEXT_LENGTH, Row
 from skilld.mining.sessions import SessionSet
 from skilld.mining.values import REPEATABLE, Candidate, Proof, proof_lines
-from skilld.text import format_usd, pluralize, truncate
+from skilld.text import pluralize, truncate
 
 _NO_SESSIONS_HINT = "Look further back with --since DAYS, or name transcripts or folders: skilld mine PATH"
 _BY_HAND_NOTE = ", from a file you specified"
@@ -70,7 +71,8 @@ def print_report(report: Report, named: Collection[str] = (), *, hints: bool = T
     if report.usage.calls:
         used = report.usage
         calls, tokens = pluralize(used.calls, "call"), pluralize(used.tokens_in + used.tokens_out, "token")
-        console.say(f"  {calls} to {console.plain(report.model)}, {tokens}, {format_usd(used.usd)}")
+        price = format_price(report.model, used.tokens_in + used.tokens_out, used.usd)
+        console.say(f"  {calls} to {console.plain(report.model)}, {tokens}, {price}")
     if report.asked.stopped:
         why = console.message(report.asked.stopped)
         console.say(f"  no further questions were asked, because {why}", style="yellow")

@@ -339,6 +339,8 @@ def _describe_cost(model: str, settings: Settings) -> str:
         what = "uses your plan or credits for each agent"
     elif model.startswith(PREFIX):
         what = f"uses your plan or credits for {model.split(':')[1]}"
+    elif settings.model_base_url:
+        what = "at the price of that server"
     most = settings.budget.calls
     calls = f"at most {pluralize(most, 'model call')} a day" if most else "no limit on model calls"
     return f"{DAILY_USE}: {what}; {calls} (budget.calls)"

@@ -401,7 +401,7 @@ def run_cost(arguments: argparse.Namespace) -> int:
     rows = [
         (row["day"], row["model"], row["skill"] or "(no skill)", pluralize(row["calls"], "call"), used, price)
         for row in shown["days"]
-        for used, price in [(pluralize(row["tokens"], "token"), _format_price(**row))]
+        for used, price in [(pluralize(row["tokens"], "token"), format_price(**row))]
     ]
     console.table([tuple(console.plain(cell) for cell in row) for row in rows])
     if not rows:
@@ -446,6 +446,6 @@ def collect_cost() -> dict[str, Any]:
     }
 
 
-def _format_price(model: str, tokens: int, usd: float, **_: object) -> str:
-    """Format what a model's tokens cost: $0 means that the price is unknown, unless the model runs on this machine."""
+def format_price(model: str, tokens: int, usd: float, **_: object) -> str:
+    """Return what a model's tokens cost: $0 means that the price is unknown, unless the model runs on this machine."""
     return "price unknown" if tokens and not usd and not model.startswith("ollama") else format_usd(usd)

@@ -46,11 +46,12 @@ def run_estimate(sessions: Sequence[Session], new: Sequence[Window], *, proposes
 
 
 def budget_left(today: Usage, limits: Limits) -> str:
-    """Describe what today's budget leaves; empty if it has no limit."""
+    """Describe what today's budget leaves; empty if it has no limit. The one in dollars needs a known price."""
     tokens = limits.tokens - today.tokens_in - today.tokens_out
     left = [pluralize(max(0, limits.calls - today.calls), "call")] if limits.calls else []
     left += [pluralize(max(0, tokens), "token")] if limits.tokens else []
-    left += [format_usd(max(0.0, limits.usd - today.usd))] if limits.usd else []
+    priced = today.usd or not today.tokens_in
+    left += [format_usd(max(0.0, limits.usd - today.usd))] if limits.usd and priced else []
     return ", ".join(left)
 
 

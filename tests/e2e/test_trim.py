@@ -204,7 +204,7 @@ def test_a_model_answers_with_numbers_and_is_billed(world: World, home: Path) ->
         seen.clear()
         result = world.program.run("trim", "--ask", "--json", "--project", str(world.root))
         echo, short = json.loads(result.stdout)["cuts"]
-    left = "Today's budget leaves 59 calls, 399,890 tokens, $1.00."
+    left = "Today's budget leaves 59 calls, 399,890 tokens."
     told = re.fullmatch(
         r"Asking openai/stub: 1 call, about ([\d,]+) tokens, price unknown; skilld asks once more if an answer cannot"
         rf" be used\. {re.escape(left)}\n",

@@ -11,9 +11,10 @@ import pytest
 
 from skilld.cli import common, status
 from skilld.cli.run import _describe_cost
-from skilld.cli.status import _describe_today, _format_price
+from skilld.cli.status import _describe_today, format_price
 from skilld.clock import local_day
 from skilld.health import checks
+from skilld.mining.consent import budget_left
 from skilld.settings import Settings
 from skilld.store.budget import spent_limit
 from skilld.types import Usage
@@ -58,8 +59,20 @@ def test_test_questions_are_listed_apart_and_no_price_is_invented() -> None:
     assert _describe_today(3, 30, 0.0001, 3) == "3 model calls (all of them to test the judge), 30 tokens, $0.0001"
     assert _describe_today(9, 3000, 0.0, 1) == "9 model calls (1 of them to test the judge), 3,000 tokens"
     assert _describe_today(0, 0, 0.0, 0) == "0 model calls, 0 tokens, $0.00"
-    assert _format_price("openai/own", 30, 0.0) == "price unknown"
-    assert (_format_price("ollama_chat/a", 30, 0.0), _format_price("openai/gpt-5-mini", 30, 0.2)) == (
+    assert format_price("openai/own", 30, 0.0) == "price unknown"
+    assert (format_price("ollama_chat/a", 30, 0.0), format_price("openai/gpt-5-mini", 30, 0.2)) == (
         "$0.00",
         "$0.20",
     )
+
+
+def test_a_limit_in_dollars_is_only_named_where_calls_have_a_price() -> None:
+    limits = Settings().budget
+    assert budget_left(Usage(), limits) == "60 calls, 400,000 tokens, $1.00"
+    assert budget_left(Usage(1, 100, 10, 0.25), limits) == "59 calls, 399,890 tokens, $0.75"
+    assert budget_left(Usage(1, 100, 10), limits) == "59 calls, 399,890 tokens"
+
+
+def test_an_own_server_has_its_own_price() -> None:
+    told = _describe_cost("openai/own", Settings(model_base_url="http://127.0.0.1:9"))
+    assert "at the price of that server; at most 60 model calls a day (budget.calls)" in told
