@@ -15,7 +15,7 @@ from pathlib import Path
 from skilld import console
 from skilld.cli import common, terminal
 from skilld.errors import Exit, NotRunningError, SkilldError
-from skilld.files import shell_quoted
+from skilld.files import shell_command, shell_quoted
 from skilld.git.environment import scrub_environment
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import locate
@@ -124,6 +124,9 @@ def _repository_removals(store: Store) -> tuple[list[Removal], list[str]]:
             troubles.append(f"{repo}: {error}")
             continue
         troubles += [f"{repo}: {ref.removeprefix('refs/heads/')}, because {why}" for ref, why in planned.kept.items()]
+        for remote, branch in planned.pushed:
+            delete = shell_command(["git", "-C", str(repo), "push", remote, "--delete", branch])
+            troubles.append(f"{remote}: {branch}, which was pushed there from {repo} (to delete it: {delete})")
         empty = f"{planned.folder} (an empty folder)" if planned.folder else ""
         if left := ", ".join(filter(None, (*planned.refs, empty))):
             parts.append(Removal("refs", f"{repo}: {left}", partial(remove_refs, repo, made)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,15 +17,20 @@ from skilld.values import value_class
 
 _OWN_REFS = PROPOSAL_REFS.removesuffix("proposals/").rstrip("/")
 _SHARE_REFS = SHARE_REFS.rstrip("/")
+_HEADS, _REMOTES = "refs/heads/", "refs/remotes/"
 
 
 @value_class
 class RefRemoval:
-    """The names of the refs to delete, or of their empty folder. `kept` gives the reason for each branch that stays."""
+    """The names of the refs to delete, or of their empty folder. `kept` gives the reason for each branch that stays.
+
+    `pushed` has the remotes and names of copies of our branches, as last fetched: the person pushed them, or let us.
+    """
 
     refs: tuple[str, ...]
     kept: Mapping[str, str]
     folder: str = ""
+    pushed: tuple[tuple[str, str], ...] = ()
 
 
 @shared_git()
@@ -68,7 +73,17 @@ def _build_plan(repo: Repo, tips: Mapping[str, str], shared: Collection[str]) ->
     branches = [name for name in tips if name == STAGING_REF or name.startswith(SHARE_REFS)]
     kept = {name: why for name in branches if (why := _reason_to_keep(repo, name, tips[name], shared))}
     gone = tuple(name for name in tips if name not in kept)
-    return RefRemoval(gone, kept, _OWN_REFS if not gone and (repo.common_dir / _OWN_REFS).is_dir() else "")
+    folder = _OWN_REFS if not gone and (repo.common_dir / _OWN_REFS).is_dir() else ""
+    return RefRemoval(gone, kept, folder, tuple(_pushed(repo)))
+
+
+def _pushed(repo: Repo) -> Iterator[tuple[str, str]]:
+    ours = "/" + STAGING_REF.removeprefix(_HEADS), "/" + SHARE_REFS.removeprefix(_HEADS)
+    for ref in refs.read_tips(repo.git, [_REMOTES.rstrip("/")]):
+        name = ref.removeprefix(_REMOTES)
+        if name.endswith(ours[0]) or ours[1] in name:
+            remote, _, rest = name.partition("/skilld/")
+            yield remote, f"skilld/{rest}"
 
 
 def _reason_to_keep(repo: Repo, ref: str, tip: str, shared: Collection[str]) -> str | None:

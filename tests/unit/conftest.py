@@ -93,6 +93,7 @@ NOT_QUICK = frozenset(
         "redact",
         "refit_proposals",
         "refused_subjects",
+        "removed_refs",
         "release",
         "remake",
         "remedies",

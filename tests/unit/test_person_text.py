@@ -44,11 +44,11 @@ def amend(life: ProposalLife, old: str, new: str, email: str = "pat@example.org"
 
 def test_the_proposal_has_the_text_of_its_amended_commit(life: ProposalLife) -> None:
     offer(life)
-    oid = amend(life, f"{FLOAT}\n{DECIMAL}", MINE)
+    amend(life, f"{FLOAT}\n{DECIMAL}", MINE)
     assert life.observe() == ("open", EDITED_NOTE)
     made = life.get()
     assert [one.text for one in made.operations] == [MINE]
-    assert (made.summary, made.commit) == (MINE.lstrip("- "), oid)
+    assert (made.summary, made.commit) == (MINE.lstrip("- "), life.person.tip(STAGING_BRANCH))
     assert [(one.change, one.quote) for one in made.updates] == [(MINE.lstrip("- "), "Never round money with float")]
     life.accept()
     assert MINE in life.person.show()
