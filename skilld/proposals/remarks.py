@@ -348,8 +348,7 @@ def unwanted_said_again(store: Store, now: float) -> list[Proposal]:
     unwanted = store.proposals.in_states([State.REJECTED, State.REVERTED])
     found = [one for one in unwanted if now - (_repeated_at(store, one) or 0) < _RECENT_SECONDS]
     wanted = store.proposals.in_states([State.OPEN, State.ACCEPTED]) if found else []
-    again = {(old.id, new.created_at) for new in wanted for old, _ in _unwanted_like(store, new)}
-    return [one for one in found if not any(name == one.id and at >= one.decided_at for name, at in again)]
+    return [one for one in found if not any(new.created_at >= one.decided_at and _said_by(new, one) for new in wanted)]
 
 
 def _repeated_at(store: Store, proposal: Proposal) -> float | None:
@@ -371,14 +370,20 @@ def earlier_refusals(store: Store, proposal: Proposal) -> Iterator[str]:
 
 def _unwanted_like(store: Store, proposal: Proposal) -> Iterator[tuple[Proposal, str]]:
     """Yield the rejected and reverted proposals that wrote what another one says, each with the first such change."""
+    for other in store.proposals.in_states([State.REJECTED, State.REVERTED], proposal.repo):
+        if change := _said_by(proposal, other):
+            yield other, change
+
+
+def _said_by(proposal: Proposal, other: Proposal) -> str:
+    """Return the first change of a proposal that another one of its file wrote; empty if there is none."""
+    if (proposal.repo, proposal.path) != (other.repo, other.path):
+        return ""
     from skilld.classify.said_already import says_already  # keeps its tables out of the daemon
 
     said = [update.change for update in proposal.updates] or [proposal.summary]
-    for other in store.proposals.in_states([State.REJECTED, State.REVERTED], proposal.repo):
-        written = "\n".join(operation.text for operation in other.operations)
-        same = [change for change in said if says_already(change, written)] if other.path == proposal.path else []
-        if same:
-            yield other, same[0]
+    written = "\n".join(operation.text for operation in other.operations)
+    return next((change for change in said if says_already(change, written)), "")
 
 
 _DAY_SECONDS = 86400.0

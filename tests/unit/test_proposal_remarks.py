@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from skilld.classify import said_already
 from skilld.cli.proposals import other_copies, unsure_origins
-from skilld.types import Evidence
+from skilld.clock import parse_time
+from skilld.proposals.remarks import unwanted_said_again
+from skilld.store.overview import Overview
+from skilld.types import Evidence, Op, Operation, State
 from support.new_store import new_store
 from support.proposals import make_proposal
 
@@ -36,3 +44,32 @@ def test_the_agents_that_load_another_copy_of_the_skill_are_named(home: Path, tm
     assert list(other_copies(store, own)) == [codex]
     files[0].unlink()
     assert list(other_copies(store, own)) == []
+
+
+def test_what_was_rejected_is_compared_with_what_was_proposed_since(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[str] = []
+
+    def says_already(change: str, text: str) -> bool:
+        compared.append(change)
+        return change == text
+
+    monkeypatch.setattr(said_already, "says_already", says_already)
+    monkeypatch.setattr(Overview, "said_at", lambda _, turn: parse_time("2026-03-06T09:00:00Z") if turn else None)
+    store, now = new_store(tmp_path / "skilld.db"), parse_time("2026-03-07T09:00:00Z") or 0.0
+
+    def add(name: str, state: State, at: str, text: str) -> None:
+        made = make_proposal(id=name, batch_id=name, summary=text, updates=(), created_at=f"{at}T09:00:00Z")
+        operation = Operation(Op.INSERT_AFTER, "- a", text)
+        facts: dict[str, Any] = {"state": state, "operations": (operation,), "decided_at": f"{at}T09:00:00Z"}
+        store.proposals.add(replace(made, evidence=(Evidence("t1", text),), **facts))
+
+    add("no", State.REJECTED, "2026-03-05", "Use tabs.")
+    for number in range(50):
+        add(f"old{number}", State.ACCEPTED, "2026-03-01", "Use tabs.")
+    assert [one.id for one in unwanted_said_again(store, now)] == ["no"]
+    assert compared == []
+    add("new", State.ACCEPTED, "2026-03-06", "Use tabs.")
+    assert unwanted_said_again(store, now) == []
+    assert compared == ["Use tabs."]
