@@ -27,6 +27,7 @@ from skilld.proposals.model import (
     TRIM_PREFIX,
     heard_by,
     is_by_hand,
+    is_overtaken,
 )
 from skilld.proposals.poll import refresh
 from skilld.proposals.remainder import rest_of_rejected
@@ -383,7 +384,10 @@ def _commands_after_decision(proposal: Proposal) -> Iterator[tuple[str, str]]:
         "said": {"restore": "propose it anyway, if that line does not cover it"},
         "stale": {"restore": f"{back}, regenerated for the current text", "accept": after_all},
         "reverted": {"accept": after_all},
-        "superseded": {"restore": "propose it anyway, if that line does not cover it"} if is_by_hand(proposal) else {},
     }
+    if is_by_hand(proposal):
+        ways["superseded"] = {"restore": "propose it anyway, if that line does not cover it"}
+    elif is_overtaken(proposal):
+        ways["superseded"] = {"restore": "propose it again, once the newer one is decided on"}
     for verb, does in ways.get(proposal.state.value, {}).items():
         yield f"skilld {verb} {proposal.id}", does

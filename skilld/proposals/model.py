@@ -20,6 +20,7 @@ EVALS_PREFIX = "evals-"  # of a proposal of cases to test a skill with
 TRIM_PREFIX = "trim-"  # of a cut that `skilld trim` proposes
 MINE_PREFIX = "mine-"  # of what `skilld mine` proposes, from several sessions
 IMPORT_PREFIX = "import-"  # of a skill that `skilld skills import` proposes
+OVERTAKEN_PREFIX = "overtaken: "  # of the note of a proposal whose line a newer one takes away
 REVIEWS_PREFIX = "reviews-"  # of what reviewers keep asking for, found by `skilld mine --reviews`
 
 BY_HAND_FLAG = "the wording comes from a file you specified, not from you"
@@ -355,6 +356,11 @@ def is_only_written(proposal: Proposal) -> bool:
 def is_by_hand(proposal: Proposal) -> bool:
     """Whether a proposal was closed because somebody wrote into the file what it says."""
     return proposal.state is State.SUPERSEDED and proposal.note.endswith(BY_HAND_NOTE)
+
+
+def is_overtaken(proposal: Proposal) -> bool:
+    """Whether a proposal was closed because a newer one takes away the line that it rewords."""
+    return proposal.state is State.SUPERSEDED and proposal.note.startswith(OVERTAKEN_PREFIX)
 
 
 def is_partly_by_hand(proposal: Proposal) -> bool:

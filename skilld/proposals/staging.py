@@ -25,6 +25,7 @@ from skilld.paths import places
 from skilld.proposals.contradictions import describe_contradictions
 from skilld.proposals.model import (
     CREATABLE,
+    OVERTAKEN_PREFIX,
     GitStatus,
     NoChange,
     ProposalCommit,
@@ -166,7 +167,7 @@ def stage(
                 TITLE, f"the open proposal {rival.id} changes the same line; decide on it first"
             ) from error
         raise
-    note = f"overtaken: {proposal.id} takes away what it rewords"
+    note = f"{OVERTAKEN_PREFIX}{proposal.id} takes away what it rewords"
     staged.decisions += [StateChange(name, State.OPEN, State.SUPERSEDED, note=note) for name in overtaken if done]
     return done
 

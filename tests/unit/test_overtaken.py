@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from skilld.errors import RefusedError
+from skilld.proposals.amend import restore
 from skilld.types import Kind, Op, Operation, Update
 from support.proposal_life import ProposalLife
-from support.repos import SKILL, TEXT, Person
+from support.repos import TEXT, Person
 
 LINE = "- Tag the commit."
 CLEARER = Operation(Op.REPLACE, LINE, "- **Tag the commit.**")
@@ -36,8 +37,12 @@ def test_a_removal_overtakes_what_only_rewords_its_line(person: Person, life: Pr
         "p3": "open",
     }
     assert life.get("p1").note == "overtaken: p3 takes away what it rewords"
-    life.accept("p3")
-    assert LINE not in (person.root / SKILL).read_text()
+    with pytest.raises(RefusedError, match="the open proposal p3 changes the same line; decide on it first"):
+        restore(life.store, life.get("p1"))
+    life.reject("p3")
+    restore(life.store, life.get("p1"))
+    assert life.get("p1").state.value == "open"
+    assert "- **Tag the commit.**" in person.show(ref=STAGING)
 
 
 def test_a_change_overtakes_only_what_the_person_did_not_ask_for(person: Person, life: ProposalLife) -> None:
@@ -50,6 +55,8 @@ def test_a_change_overtakes_only_what_the_person_did_not_ask_for(person: Person,
     life.propose("p4", changed, **said(Kind.CHANGE_STEP))
     assert life.get("p3").state.value == "superseded"
     assert "- Tags are not needed any more.\n- Push the tag." in person.show(ref=STAGING)
+    life.accept("p4")
+    assert LINE not in person.skill.read_text()
 
 
 def test_one_with_other_parts_is_named_and_stays(life: ProposalLife) -> None:
