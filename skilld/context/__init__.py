@@ -12,7 +12,7 @@ from posixpath import join, normpath
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import agent_homes, resolve_skill_folder
-from skilld.context import claude_code, codex, copilot_cli, gemini_cli, markup, opencode, pi
+from skilld.context import by_name, claude_code, codex, copilot_cli, gemini_cli, markup, opencode, pi
 from skilld.context.contradictions import Contradiction, DuplicateText, contradictions, find_duplicates
 from skilld.context.disk import Disk
 from skilld.context.listing import LISTINGS, add_listed_skills
@@ -57,6 +57,8 @@ MEASURED: Mapping[str, Measured] = {
     "copilot-cli": Measured(copilot_cli.resolve, copilot_cli.NEWEST, "copilot-instructions.md"),
     "pi": Measured(pi.resolve, pi.NEWEST, "AGENTS.md"),
     "qwen-code": Measured(gemini_cli.resolve_qwen, gemini_cli.QWEN_NEWEST, "QWEN.md"),
+    "droid": Measured(by_name.resolve_droid, by_name.DROID_NEWEST, "AGENTS.md"),
+    "kimi-code": Measured(by_name.resolve_kimi, by_name.KIMI_NEWEST, "AGENTS.md"),
 }
 # The names that agents have for their instruction file in a project, which may import others with "@".
 NATIVE_NAMES: Mapping[str, str] = {"claude-code": "CLAUDE.md", "gemini-cli": "GEMINI.md", "qwen-code": "QWEN.md"}
@@ -134,19 +136,20 @@ def _personal_skills(agent: str, where: Workspace) -> list[str]:
 
 _PERSONAL_FILES: Mapping[str, str] = {
     "antigravity": ".gemini/config/AGENTS.md",
-    "droid": ".factory/AGENTS.md",
     "mistral-vibe": ".vibe/AGENTS.md",
 }
+# Seen with their clients: what stands at the repository's root is not loaded in a folder below it.
+_ONLY_HERE = frozenset({"cline", "continue"})
 _ALWAYS_LOADED_FOLDERS = {"cline": ".clinerules", "kiro": ".kiro/steering"}  # folders whose files are all loaded
 _CURSOR_RULE_READERS = frozenset({"cursor", "grok-build"})
 
 
 def _resolve_documented(agent: str, names: Sequence[str], where: Workspace) -> Resolution:
-    """Return what an agent loads that reads files of these `names` at the repository root and in the working folder."""
+    """Return what an agent loads that reads files of these `names` in the working folder and, mostly, at the root."""
     found = Resolution(where)
     if agent in _PERSONAL_FILES:
         found.add(join(where.home, _PERSONAL_FILES[agent]), Scope.PERSONAL)
-    for folder in dict.fromkeys([where.root or where.project, where.project]):
+    for folder in dict.fromkeys([where.project if agent in _ONLY_HERE else where.root or where.project, where.project]):
         for name in names:
             found.add(join(folder, name), Scope.PROJECT)
         for path in (

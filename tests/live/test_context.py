@@ -20,6 +20,7 @@ from support.live_agent import LiveAgent
 from support.live_claude_code import ClaudeCode
 from support.live_codex import Codex
 from support.live_copilot import CopilotCli
+from support.live_declared import CONTINUE_CLI, DROID_CLI, KIMI, DeclaredAgent
 from support.live_gemini import GeminiCli
 from support.live_opencode import OpenCode
 from support.live_pi import Pi
@@ -53,6 +54,11 @@ CLIENTS: Mapping[str, tuple[type[LiveAgent], Client, str, str]] = {
     "pi-1.6.0": (Pi, PI_NEWER, "read", "path"),
     "qwen-code": (QwenCode, QWEN_CODE, "read_file", "file_path"),
 }
+# Those whose skills and rules the resolver does not know.
+OTHERS: Mapping[str, tuple[type[LiveAgent], Client, str, str]] = {
+    row.agent: (DeclaredAgent.of(row), row.client, "Read", argument)
+    for row, argument in ((DROID_CLI, "file_path"), (KIMI, "path"), (CONTINUE_CLI, "filepath"))
+}
 PROMPT = "Look at the sources please"
 WORD = re.compile(r"zq[0-9a-f]{6}zq")
 Tree = Mapping[str, str]
@@ -64,6 +70,7 @@ NAMES = (
     *(".github/copilot-instructions.md", ".github/instructions/all.instructions.md", ".claude/rules/all.md"),
     *(".opencode/AGENTS.md", ".gemini/GEMINI.md", ".codex/AGENTS.md", ".pi/AGENTS.md", ".cursor/rules/all.mdc"),
     *(".qwen/QWEN.md", ".qwen/QWEN.local.md", "QWEN.local.md", ".qwen/rules/all.md", ".pi/APPEND_SYSTEM.md"),
+    *(".kimi-code/AGENTS.md", ".factory/AGENTS.md", ".agents/AGENTS.md"),
 )
 AT_HOME = (
     *(".claude/CLAUDE.md", ".claude/rules/mine.md", ".claude/AGENTS.md", ".codex/AGENTS.md", ".codex/instructions.md"),
@@ -71,7 +78,7 @@ AT_HOME = (
     *(".qwen/AGENTS.md", ".copilot/copilot-instructions.md", ".copilot/instructions/mine.instructions.md"),
     *(".copilot/AGENTS.md", ".pi/agent/AGENTS.md", ".agents/AGENTS.md", "AGENTS.md", "CLAUDE.md"),
     *(".qwen/QWEN.local.md", ".qwen/rules/mine.md", ".qwen/output-language.md", ".qwen/memories/MEMORY.md"),
-    ".pi/agent/APPEND_SYSTEM.md",
+    *(".pi/agent/APPEND_SYSTEM.md", ".kimi-code/AGENTS.md", ".factory/AGENTS.md"),
 )
 FOLDERS = (
     "",
@@ -390,7 +397,7 @@ class Stage:
     """A client, its home and the tree of a case, written with a word for each W."""
 
     def __init__(self, client: str, case: Case, place: Path, home: Path, stub: StubAgents) -> None:
-        kind, pinned, self.tool, self.argument = CLIENTS[client]
+        kind, pinned, self.tool, self.argument = {**CLIENTS, **OTHERS}[client]
         if missing := missing_programs():
             pytest.skip(f"{' and '.join(missing)} not found on PATH")
         if not pinned.is_there:
@@ -506,6 +513,17 @@ def test_the_resolver_says_what_arrives(make: Callable[[str, str], Stage], clien
     assert_same(stage, arrived[1], told[1])
     if case in IN_ORDER:
         assert arrived[0] == told[0]
+
+
+@pytest.mark.parametrize("case", ["everywhere", "no repository", "at the root", "AGENTS.md alone"])
+@pytest.mark.parametrize("client", OTHERS)
+def test_the_resolver_says_which_files_of_fixed_names_arrive(
+    make: Callable[[str, str], Stage], client: str, case: str
+) -> None:
+    stage = make(client, case)
+    arrived, told = stage.arrived(SOURCE), stage.told(SOURCE)
+    assert arrived[0] == told[0]
+    assert_same(stage, arrived[1], told[1])
 
 
 @pytest.mark.parametrize("client", CLIENTS)
