@@ -25,7 +25,7 @@ from skilld.words import stems
 # Bump it whenever the text of a request changes, here or in a file of prompts/ (those of evaluations have their own
 # version, in trial_prompt.py): the answers that `mine` stores are looked up by it. Answers stored in files
 # (docs/scoring.md) are looked up by the request's exact text.
-VERSION = "8"
+VERSION = "9"
 MESSAGE_LIMIT = 500  # characters sent of each message
 
 EXCERPT_LIMIT = 4000  # characters sent of a file other than a skill
