@@ -99,24 +99,24 @@ def restart(folder: Path, start: int, slack: int = 0) -> None:
 def repeat(commits: int) -> None:
     """Go on as after so many commits: what they made was copied."""
     if (folder := _folder()) is not None:
-        (folder / _COUNT).write_text(f"{_made(folder) + commits}\n")
+        (folder / _COUNT).write_text(f"{made() + commits}\n")
 
 
-def start_of_first() -> int | None:
-    """Return from when the first commit would be counted, None if it is made already or dated by the system's clock."""
+def start() -> int | None:
+    """Return from when the commits are counted, None if the system's clock dates them."""
     folder = _folder()
-    return None if folder is None or _made(folder) else int((folder / _START).read_text())
+    return int((folder / _START).read_text()) if folder else None
 
 
-def _made(folder: Path) -> int:
-    count = folder / _COUNT
-    return int(count.read_text()) if count.exists() else 0
+def made() -> int:
+    """Return how many commits the clock has dated since it was started."""
+    folder = _folder()
+    return int((folder / _COUNT).read_text()) if folder and (folder / _COUNT).exists() else 0
 
 
 def day() -> int:
     """Return the number of the day on which the first commit would be made."""
-    folder = _folder()
-    return int((folder / _START).read_text() if folder else time.time()) // 86_400
+    return (start() or int(time.time())) // 86_400
 
 
 def shelf() -> Path:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from skilld.proposals.amend import stage_and_store
-from skilld.proposals.decide import DecisionReport, accepting, decide, rejecting, reverting
+from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting, reverting
 from skilld.proposals.poll import refresh
 from skilld.proposals.undo_accept import undo_accept
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from support.kept_steps import KeptSteps
 from support.proposals import get_proposal, make_proposal
 from support.repos import AT, Person
 
+T = TypeVar("T")
 DRY = "- Dry run first."  # what `offer` proposes, below "- Run the tests."
 
 
@@ -46,6 +50,14 @@ class ProposalLife:
 
     person: Person
     store: Store
+    kept: KeptSteps | None = None
+
+    def _do(self, act: Callable[[], T], *step: object) -> T:
+        return self.kept.do(repr(step), act) if self.kept else act()
+
+    def commit(self, message: str, files: Mapping[str, str]) -> None:
+        """Have the person commit files, as a step with which several tests begin."""
+        self._do(partial(self.person.commit, message, files), "commit", message, files)
 
     def offer(self, name: str = "p1", anchor: str = "- Run the tests.", text: str = DRY) -> None:
         """Propose to insert a text below an anchor of the skill."""
@@ -53,7 +65,8 @@ class ProposalLife:
 
     def propose(self, name: str, *operations: Operation, path: Path | None = None, **other: Any) -> Proposal:
         """Propose operations on the skill, or on another file."""
-        return stage_and_store(self.store, make_edit(self.person, name, *operations, path=path, **other))
+        edit = make_edit(self.person, name, *operations, path=path, **other)
+        return self._do(partial(stage_and_store, self.store, edit), "propose", edit)
 
     def hub(self) -> Person:
         """Give the repository a remote, push, and return a colleague with a clone of it."""
@@ -74,6 +87,9 @@ class ProposalLife:
 
     def observe_all(self) -> None:
         """Read git as the daemon does, and once more if that changed anything: else the second look is the first."""
+        self.kept.look(self._observe_all) if self.kept else self._observe_all()
+
+    def _observe_all(self) -> None:
         before = self.store.proposals.all()
         refresh(self.store)
         first = self.store.proposals.all()
@@ -83,10 +99,15 @@ class ProposalLife:
             assert again == [(one.id, one.state, one.note) for one in first], "nothing has happened in between"
 
     def accept(self, name: str = "p1", *, worktree: bool = False) -> DecisionReport:
-        return decide(self.store, self.get(name), accepting(worktree=worktree))
+        return self._do(
+            lambda: decide(self.store, self.get(name), accepting(worktree=worktree)), "accept", name, worktree
+        )
 
     def reject(self, name: str = "p1") -> DecisionReport:
-        return decide(self.store, self.get(name), rejecting())
+        return self._decide(rejecting(), "reject", name)
+
+    def _decide(self, decision: Decision, verb: str, name: str, *how: object) -> DecisionReport:
+        return self._do(lambda: decide(self.store, self.get(name), decision), verb, name, *how)
 
     def revert(self, name: str = "p1") -> DecisionReport:
         return decide(self.store, self.get(name), reverting())

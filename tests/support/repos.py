@@ -139,9 +139,9 @@ class Person:
 def new_repo(root: Path, *options: str, text: str | bytes = TEXT) -> Person:
     """Create a repository with a skill and two other files in one commit on `main`."""
     config = Path.home() / ".gitconfig"
-    start = git_clock.start_of_first()
+    start = git_clock.start()
     made = partial(_made, options, text, config.read_bytes() if config.exists() else b"", start)
-    if start is None or options:
+    if start is None or git_clock.made() or options:
         shutil.copytree(made(commits=False), root)
         Person(root).git("commit", "--quiet", "-m", "first")
     else:

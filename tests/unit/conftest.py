@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from skilld.store import Store
+from support.kept_steps import KeptSteps
 from support.new_store import new_store
 from support.proposal_life import ProposalLife
 from support.repos import Harness, Person, isolate_git, new_repo
@@ -63,6 +64,7 @@ NOT_QUICK = frozenset(
         "imports",
         "install",
         "isolation",
+        "kept_steps",
         "limits",
         "later_looks",
         "life_in_states",
@@ -162,9 +164,21 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
 
 
 @pytest.fixture
-def life(person: Person, store: Store) -> ProposalLife:
-    """Return what proposals in that repository go through."""
-    return ProposalLife(person, store)
+def tmp_path(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """Give each test with a `life` a folder at the same path: what it begins with may be a copy."""
+    if "life" not in request.fixturenames:
+        yield tmp_path
+        return
+    place = tmp_path.with_name("life")
+    tmp_path.rename(place)
+    yield place
+    place.rename(tmp_path)
+
+
+@pytest.fixture
+def life(tmp_path: Path, person: Person, store: Store, monkeypatch: pytest.MonkeyPatch) -> ProposalLife:
+    """Return what proposals in that repository go through; a test's first steps may be copies of another's."""
+    return ProposalLife(person, store, KeptSteps(tmp_path, store, monkeypatch))
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ import pytest
 from skilld.errors import RefusedError
 from skilld.proposals.amend import decide_parts
 from skilld.proposals.decide import accepting
-from skilld.store import Store
 from skilld.types import Op, Operation, SideEdit, State
 from support.proposal_life import DRY, ProposalLife
 from support.repos import SKILL, TEXT, Person
@@ -27,8 +26,7 @@ def linked(person: Person, monkeypatch: pytest.MonkeyPatch) -> Person:
 
 
 @pytest.fixture
-def life(person: Person, store: Store) -> ProposalLife:
-    life = ProposalLife(person, store)
+def life(life: ProposalLife) -> ProposalLife:
     life.offer()
     life.offer("p2", "- Push the tag.", NEWS)
     return life

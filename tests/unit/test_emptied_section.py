@@ -6,10 +6,9 @@ import pytest
 
 from skilld.edit.lint import lint
 from skilld.edit.operations import apply
-from skilld.store import Store
 from skilld.types import Kind, Op, Operation
 from support.proposal_life import ProposalLife
-from support.repos import SKILL, TEXT, Person
+from support.repos import SKILL, TEXT
 from support.rows import for_each
 
 OWN = TEXT.rstrip("\n") + "\n\n## Preferences\n\n- Sign the tag.\n"
@@ -19,9 +18,8 @@ WITH_RULE = OWN.replace("- Sign the tag.", "- Ask before you publish.")
 
 
 @pytest.fixture
-def life(person: Person, store: Store) -> ProposalLife:
-    person.commit("own section", {SKILL: OWN})
-    life = ProposalLife(person, store)
+def life(life: ProposalLife) -> ProposalLife:
+    life.commit("own section", {SKILL: OWN})
     life.propose("p1", REMOVAL, kind=Kind.REMOVE_STEP)
     return life
 

@@ -9,10 +9,9 @@ import pytest
 from skilld.daemon.job_builder import not_to_repeat
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.proposals.past_decisions import decision_against, past_decisions
-from skilld.store import Store
 from skilld.types import BY_HEADING_FLAG, Kind, Op, Operation, Update
 from support.proposal_life import DRY, ProposalLife
-from support.repos import SKILL, Person
+from support.repos import SKILL
 
 HEAD = "---\nname: release\ndescription: How we release.\n---\n\n# Release\n"
 STEPS = "\n## Steps\n\n- Run the tests.\n- Tag the commit.\n- Push the tag.\n"
@@ -23,9 +22,8 @@ UPDATE = Update(1, "Steps", "Dry run first.", "", Kind.PREFERENCE, 1, "always p1
 
 
 @pytest.fixture
-def life(person: Person, store: Store) -> ProposalLife:
-    person.commit("sections", {SKILL: HEAD + STEPS + NEWS, "git.md": OTHER})
-    life = ProposalLife(person, store)
+def life(life: ProposalLife) -> ProposalLife:
+    life.commit("sections", {SKILL: HEAD + STEPS + NEWS, "git.md": OTHER})
     life.offer()
     return life
 

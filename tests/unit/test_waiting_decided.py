@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from skilld.proposals.amend import restore
-from skilld.store import Store
 from skilld.types import Op, Operation
 from support.proposal_life import DRY, ProposalLife
-from support.repos import SKILL, TEXT, Person
+from support.repos import SKILL, TEXT
 
 WRITTEN = "written to the file, not committed"
 FOUND = "you made this change yourself"
@@ -25,12 +24,11 @@ CHANGES = {
 
 
 @pytest.fixture
-def life(person: Person, store: Store) -> ProposalLife:
+def life(life: ProposalLife) -> ProposalLife:
     """Return one with a branch of the person's own, and the staging branch checked out."""
-    life = ProposalLife(person, store)
     life.offer("p0", "Keep the changelog short.", "- Write the news.")
-    person.git("branch", "feature")
-    person.git("switch", "--quiet", "skilld/staging")
+    life.person.git("branch", "feature")
+    life.person.git("switch", "--quiet", "skilld/staging")
     return life
 
 
