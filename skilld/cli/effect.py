@@ -259,8 +259,9 @@ def _print_outcome(outcome: RuleOutcome, *, complete: bool) -> None:
     head = console.paint(f"{word:17}", _COLOURS[effect.state.value])
     console.say(f"{head} {console.plain(place)}  {console.plain(rule.text)}", 18)
     console.say(f"{rule_id(rule)}  {summary(effect)}", 10, style="dim")
-    for one in effect.evidence[0 if complete else -_MAX_QUOTES :]:
-        console.say(f"          you: “{console.plain(one.quote)}”")
+    quotes = [*dict.fromkeys(one.quote for one in effect.evidence)]
+    for quote in quotes[0 if complete else -_MAX_QUOTES :]:
+        console.say(f"          you: “{console.plain(quote)}”")
     if (remedy := _remedy_json(outcome)) is not None:
         console.say(f"          {_advice_line(remedy, outcome, complete=complete)}")
         for check in remedy["checks"] if complete else ():

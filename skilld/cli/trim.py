@@ -182,7 +182,8 @@ class _CutFinder:
                 named, trouble = self.model.find_cuts(parsed, known, self.counter, cuts)
                 cuts += named
         surprises = tuple(Surprise(Kind.DEAD, path, f"{one.name}: {one.why}", one.line) for one in dead)
-        return FileCuts(file, self.counter.count(text), tuple(cuts), surprises, tuple(doubtful_lines(parsed)), trouble)
+        doubts = tuple(doubtful_lines(parsed, known.own))
+        return FileCuts(file, self.counter.count(text), tuple(cuts), surprises, doubts, trouble)
 
 
 def _own_lines(store: Store, path: str) -> frozenset[str]:

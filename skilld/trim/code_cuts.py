@@ -137,10 +137,14 @@ def _repetitions(parsed: ParsedFile, others: Mapping[str, ParsedFile]) -> dict[i
     return found
 
 
-def doubtful_lines(parsed: ParsedFile) -> list[DoubtfulLine]:
-    """Return the lines of general advice, which any model may follow without being told."""
+def doubtful_lines(parsed: ParsedFile, own: Collection[str] = ()) -> list[DoubtfulLine]:
+    """Return the lines of general advice, which any model may follow without being told; `own` as in FileFacts.
+
+    What the person told an agent is none: they had to.
+    """
     units = [unit for unit in parsed.units if unit.kind is not BlockKind.OTHER and len(unit.text) <= 2 * MAX_SHOWN]
-    return [DoubtfulLine(parsed.line(unit.first), fold(unit.text)) for unit in units if _ADVICE.search(unit.text)]
+    found = [DoubtfulLine(parsed.line(unit.first), fold(unit.text)) for unit in units if _ADVICE.search(unit.text)]
+    return [one for one in found if fold_case(one.text.lstrip("-*+ ")) not in own]
 
 
 def unmanaged_units(parsed: ParsedFile) -> set[int]:

@@ -557,6 +557,7 @@ def test_a_line_below_no_heading_of_the_first_two_levels_is_shortened() -> None:
 def test_general_advice_is_only_questioned() -> None:
     text = "# A\n\n- Write clean, readable code.\n- Use pnpm.\n"
     assert [line.line for line in doubtful_lines(parse(text))] == [3]
+    assert doubtful_lines(parse(text), {"write clean, readable code."}) == [], "the person had to say it"
     assert certain_cuts(parse(text), FileFacts(), COUNT) == []
 
 
