@@ -172,9 +172,9 @@ def _known_characters(part: str, parts: set[str], script: str) -> list[bool]:
     return held
 
 
-# "The user", which the prompt asks for instead of "me" and "I".
+# "The user", which models write for "me" and "I" though they are asked not to, and "themselves".
 THE_USER = re.compile(
-    r"\b(?:the\s+user|(?:be)?nutzer(?:in|s)?|usu[aá]ri[oa]|l['\u2019](?:utilisat(?:eur|rice)|utente)|пользовател\w{1,2}|uživatel\w?|"
+    r"\b(?:(?:my|your|him|her|it)self|(?:our|your|them)selves|the\s+user|(?:be)?nutzer(?:in|s)?|usu[aá]ri[oa]|l['\u2019](?:utilisat(?:eur|rice)|utente)|пользовател\w{1,2}|uživatel\w?|"
     r"użytkownik\w{0,3}|người\s+dùng)\b|用户|用戶|使用者|ユーザー?|사용자",
     re.IGNORECASE,
 )

@@ -37,6 +37,12 @@ def _verify(change: str, said: str = SAID) -> VerifiedUpdate | None:
         "Always put the ticket number, forwarding release notes outside, first in each entry.",
     ],
 )
+def test_who_does_it_in_the_third_person_is_no_clause_of_its_own() -> None:
+    said = "that is her thing about captions in general, i write those myself"
+    whole = "Captions in general: the user writes those themselves."
+    assert without_foreign_clauses(whole, said) == whole
+
+
 def test_s5_a_clause_that_nobody_said_is_dropped(change: str) -> None:
     verified = _verify(change)
     assert verified is not None
