@@ -37,12 +37,6 @@ def _verify(change: str, said: str = SAID) -> VerifiedUpdate | None:
         "Always put the ticket number, forwarding release notes outside, first in each entry.",
     ],
 )
-def test_who_does_it_in_the_third_person_is_no_clause_of_its_own() -> None:
-    said = "that is her thing about captions in general, i write those myself"
-    whole = "Captions in general: the user writes those themselves."
-    assert without_foreign_clauses(whole, said) == whole
-
-
 def test_s5_a_clause_that_nobody_said_is_dropped(change: str) -> None:
     verified = _verify(change)
     assert verified is not None
@@ -174,3 +168,9 @@ SHIPPED = "what is shipped stays as it is, a new number instead"
 def test_words_of_the_file_that_name_what_a_rule_is_about_stay(change: str, rest: str) -> None:
     file = "# Billing\n\n- Run the tests first.\n- Migrations of the database are in db/migration.\n"
     assert without_foreign_clauses(change, SHIPPED, file) == rest
+
+
+def test_who_does_it_in_the_third_person_is_no_clause_of_its_own() -> None:
+    said = "that is her thing about captions in general, i write those myself"
+    whole = "Captions in general: the user writes those themselves."
+    assert without_foreign_clauses(whole, said) == whole
