@@ -57,6 +57,7 @@ _BINDING = re.compile(
     "|".join(rf"(?P<c{at}>(?<!\w)(?:{one})(?!\w)|(?<=\w)n't)" for at, one in enumerate(_BINDING_WORDS.values()))
 )
 _ENGLISH_WORDS = "the of and to in that is for with on are it this which"  # the table above is English only
+_MAX_COMPARED = 200  # words of a text: comparing takes the square of it
 _SMALL_WORDS = frozenset(["a", "an", "the", "am", "is", "are", "was", "were", "be", "been"])
 _STRICT = {"never", "not", "must", "always", "forbid", "critical"}
 # Hedging words: a rewording has one if the text had one.
@@ -131,6 +132,8 @@ def _is_shorthand(text: str, new: str) -> bool:
     if begins_with_order(text) and not begins_with_order(new):
         return True
     old, left = text.lower().split(), new.lower().split()
+    if len(old) > _MAX_COMPARED:
+        return False
     changes = SequenceMatcher(None, old, left, autojunk=False).get_opcodes()
     return any(kind == "delete" and _SMALL_WORDS.issuperset(old[start:stop]) for kind, start, stop, *_ in changes)
 
