@@ -28,10 +28,20 @@ from skilld.markdown.structure import is_default_title
 from skilld.text import fold_case
 from skilld.types import Kind, Update
 from skilld.values import value_class
-from skilld.words import content_stems, has_negation, matching_share, matching_words, normalize
+from skilld.words import (
+    contains_name,
+    content_stems,
+    has_negation,
+    is_other_language,
+    matching_share,
+    matching_words,
+    normalize,
+    proper_names,
+)
 
 _MIN_CARRIED = 0.5  # share of an added block's content words that the updates and the removed blocks must contain
 _CODE = "code"
+_NAME = re.compile(r"\b[A-Za-z]\w*?[A-Z0-9]\w*")  # KDoc, H2: a name wherever it stands
 _REFERENCE = re.compile(
     r"\b(?:steps?|schritte?|pasos?|passos?|étapes?|шаг\w*|krok\w*)\s+#?(\d+)|(?:步骤|ステップ)\s*(\d+)", re.IGNORECASE
 )
@@ -183,9 +193,16 @@ def check_fidelity(before: str, after: str, updates: Sequence[Update], typed: st
         for place in named_alone
         if len(block_sentences(change.old[place])) > 1 or place in gone.displaced
         for part in unnamed_sentences(change, place, with_typed_quotes(updates, typed))
+        if not _is_named_elsewhere(part, "\n".join([typed, *(update.quote for update in updates)]))
     ]
     whole = tuple(change.old[place].text for place in gone.parts)
     return FidelityCheck("", whole, clauses_from_skill(change, updates, typed), tuple(along))
+
+
+def _is_named_elsewhere(part: str, said: str) -> bool:
+    """Whether a sentence has a name that the person used in another language, where all other words differ."""
+    names = proper_names(part) | {word.casefold() for word in _NAME.findall(part)}
+    return is_other_language(part, said) and any(contains_name(name, normalize(said)) for name in names)
 
 
 def _removal_fault(change: BlockDiff, gone: RemovableBlocks, updates: Sequence[Update]) -> str | None:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from skilld.edit.tokens import is_forbidden
+from skilld.edit.tokens import is_forbidden, is_forbidden_behind
 from skilld.markdown.skill_file import Line, SkillFile, join_lines, parse
 from skilld.markdown.structure import Role, blank_code, code_spans, list_item, roles
 from skilld.text import compare_lines, fold, fold_case, safe_text, truncate
@@ -286,7 +286,7 @@ def find_phrases(change: Change, phrases: Iterable[Phrase], text: str) -> Iterat
             if refuses:
                 wanted = forbidden or fold_case(match[0]) in change.evidence_folded
                 yield (flag if wanted else refuse)(rule, sentence, excerpt(text, *match.span()))
-            elif not forbidden:
+            elif not (forbidden or is_forbidden_behind(text, match.end())):
                 yield flag(rule, sentence, excerpt(text, *match.span()))
 
 

@@ -116,12 +116,14 @@ def bare_words(texts: Iterable[str]) -> set[str]:
     }
 
 
-# A sentence can forbid what it names: "never force-push" is a guard, "never forget to force-push" is not. English only;
-# two negations cancel each other.
+# A sentence can forbid what it names: "never force-push" is a guard, "never forget to force-push" is not. English, and
+# "nie" in German; two negations cancel each other.
 
-_BOUNDARY = re.compile(r"[.!?;:\n—–]\s|,\s|\b(?:but|then|and (?:then|always|just)|so that|unless)\b", re.IGNORECASE)
+_BOUNDARY = re.compile(
+    r"[.!?;:\n—–]\s|,\s|\b(?:but|then|and (?:then|always|just)|so that|unless|und|aber|sondern)\b", re.IGNORECASE
+)
 _NEGATION = re.compile(
-    r"\b(?:never|(?:do|does|must|should|may|can|shall|will|is|are)\s+not|don['’]?t|doesn['’]?t|mustn['’]?t"
+    r"\b(?:never|nie|niemals|(?:do|does|must|should|may|can|shall|will|is|are)\s+not|don['’]?t|doesn['’]?t|mustn['’]?t"
     r"|shouldn['’]?t|can(?:not|['’]t)|won['’]?t|not|no|avoid(?:ing)?|forbid(?:den|s)?|prohibit(?:ed|s)?|ban(?:ned|s)?"
     r"|refuse|reject|block|stop|without|instead of|rather than|against)\b",
     re.IGNORECASE,
@@ -129,8 +131,15 @@ _NEGATION = re.compile(
 # Before these words a negation is part of an order, not of a ban.
 _ORDER_AFTER_NEGATION = re.compile(
     r"\s*(?:ever\s+)?(?:to\s+)?(?:forget|fail|hesitat|skip|omit|neglect|miss|worr|bother|wait|ask|tell|mention|inform"
-    r"|notify|only|just|need|matter|problem|permission|approval|confirm|prompt|delay|question|notice|exception)",
+    r"|notify|only|just|need|matter|problem|permission|approval|confirm|prompt|delay|question|notice|exception"
+    r"|vergess|vergiss|versäum|zögern|warten|fragen|nachfragen|nur|erst)",
     re.IGNORECASE,
+)
+# "Force-push never to a shared branch", "force-push ist verboten": right behind the word, with nothing else to do.
+_FORBIDDEN_AFTER = re.compile(
+    r"[ \t]{1,3}(?:(?:never|nie|niemals)(?:[ \t]{1,3}(?:to|auf)\b|(?=[ \t]{0,3}(?:[.!]|$)))"
+    r"|(?:is|ist)[ \t]{1,3}(?:forbidden|prohibited|verboten|tabu)\b)",
+    re.IGNORECASE | re.MULTILINE,
 )
 # "Ask me before you delete a file" is a guard as well.
 _CONSENT = re.compile(
@@ -139,6 +148,11 @@ _CONSENT = re.compile(
     re.IGNORECASE,
 )
 _NEGATION_REACH = 80  # characters before a word that are searched for its negation
+
+
+def is_forbidden_behind(text: str, end: int) -> bool:
+    """Whether a ban of what ends at this position is right behind it."""
+    return _FORBIDDEN_AFTER.match(text, end) is not None
 
 
 def is_forbidden(text: str, at: int) -> bool:

@@ -126,6 +126,7 @@ QUOTED_FLAG = "the wording comes from something you quoted or pasted, which may 
 BY_MODEL_FLAG = "only the model has checked that this is what you meant, rather than the opposite"
 BEYOND_FLAG = "part of it is not in your own words"
 COLLATERAL_FLAG = "it removes something that you did not mention"
+_REMOVES_FLAG, _REMOVES_SAFEGUARD_FLAG = "It removes an instruction", "It removes a safeguard"  # the linter's
 # Appended to the reason why an edit cannot be used, for the model: an extra line is better than losing what was said.
 _RETRY_ADVICE = (
     "take away, replace or alter only what the words of an improvement name or contradict, and where that cannot be "
@@ -241,7 +242,7 @@ def check_edit(
             raise LintError("The edit was not made", finding.sentence)
         flags.append(finding.sentence)
     steps = separate_items(loaded.data, operations) if len(checked) > 1 else tuple(operations)
-    return CheckedEdit(steps, after, tuple(dict.fromkeys(flags)), tuple(checked))
+    return CheckedEdit(steps, after, _without_repeats(flags), tuple(checked))
 
 
 def compose_separately(
@@ -427,6 +428,21 @@ def summarize(edit: CheckedEdit, loaded: TargetDocument, redact: Callable[[str],
 
 def _flag_with_part(flag: str, part: str) -> str:
     return f"{flag}: {truncate(safe_text(fold(part)), _MAX_SHOWN_LENGTH)}"
+
+
+def _without_repeats(flags: Sequence[str]) -> tuple[str, ...]:
+    """Return each flag once; of two about the removal of the same line, the one that says more than the other."""
+    removals = dict[str, str]()
+    for start in (_REMOVES_FLAG, COLLATERAL_FLAG, _REMOVES_SAFEGUARD_FLAG):
+        removals |= {_shown_line(flag): flag for flag in flags if flag.startswith(f"{start}: ")}
+    starts = tuple(f"{start}: " for start in (_REMOVES_FLAG, COLLATERAL_FLAG))
+    kept = (flag for flag in flags if not flag.startswith(starts) or removals[_shown_line(flag)] == flag)
+    return tuple(dict.fromkeys(kept))
+
+
+def _shown_line(flag: str) -> str:
+    """Return the line that a flag shows, without its marker, as far as all flags show it."""
+    return _MARKER.sub("", flag.partition(": ")[2])[: _MAX_SHOWN_LENGTH // 2]
 
 
 def _without_default_title(text: str) -> str:

@@ -12,7 +12,7 @@ from skilld.classify.fidelity import FidelityCheck, check_fidelity
 from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import RefusedError, SkilldError
 from skilld.pipeline.documents import TargetDocument
-from skilld.pipeline.edits import BEYOND_FLAG, CheckedEdit, compose
+from skilld.pipeline.edits import BEYOND_FLAG, COLLATERAL_FLAG, CheckedEdit, compose
 from skilld.types import BODY_OPS, BY_HEADING_FLAG, SECTION_OPS, Kind, Op, Operation, SkillDoc, SkillRef, Update
 from skilld.words import content_stems
 from support.rows import for_each
@@ -277,3 +277,29 @@ def test_any_two_texts_can_be_judged(before: str, after: str) -> None:
         check_fidelity(before, after, [UPDATE], SAID)
     except SkilldError:
         assume(condition=False)
+
+
+KDOC = "KDoc nur noch an der öffentlichen API des Moduls; bei internen Funktionen weglassen."
+WEG = "lass das in Zukunft bei internen Funktionen weg. Nur noch an der öffentlichen API des Moduls."
+
+
+def _replaced(old: str, change: str, quote: str, typed: str) -> CheckedEdit:
+    text = f"# Code\n\n- Sort the imports.\n- {old}\n"
+    loaded = TargetDocument(SkillRef("c", "/p/CLAUDE.md"), text.encode(), SkillDoc(1, "c", "/p/CLAUDE.md", text))
+    update = Update(1, "Code", change, "", Kind.CHANGE_STEP, 1, quote, 0.9)
+    model = ScriptedBackend([Operation(Op.REPLACE, f"- {old}", f"- {change}")])
+    return compose(model, [VerifiedUpdate(update)], loaded, typed, str)
+
+
+@for_each(
+    ("old", "typed", "mentioned"),
+    [
+        ("Write KDoc for every public function.", f"KDoc überall ist Quatsch, {WEG}", True),
+        ("Write KDoc for every public function.", WEG, False),
+        ("Document the code of the module with Dokka.", f"das mit Dokka ist Quatsch, {WEG}", True),
+    ],
+)
+def test_a_name_is_mentioned_in_any_language(old: str, typed: str, *, mentioned: bool) -> None:
+    """The removal is flagged once."""
+    flags = _replaced(old, KDOC, WEG, typed).flags
+    assert flags == ((f"It removes an instruction: - {old}",) if mentioned else (f"{COLLATERAL_FLAG}: {old}",))

@@ -153,6 +153,26 @@ def test_a_flag_quotes_whole_words_and_marks_the_cut() -> None:
     assert sentences == ["It hides something from the user: Never tell the customers…"]
 
 
+@for_each(
+    ("text", "forbids"),
+    [
+        ("Force-Push nie auf geteilte Branches", True),
+        ("Nie auf geteilte Branches force-pushen", True),
+        ("Force-push never to a shared branch", True),
+        ("Ein Force-Push ist verboten", True),
+        ("Nie fragen, force-push immer", False),
+        ("Nie vergessen: force-push", False),
+        ("Nie vergessen einen Force-Push zu machen", False),
+        ("Nie lange überlegen und force-pushen", False),
+        ("Force-push, never ask", False),
+        ("Force-push never asking", False),
+        ("Force-Push nie in der Nacht", False),
+    ],
+)
+def test_a_ban_in_german_or_behind_the_danger_is_one(text: str, *, forbids: bool) -> None:
+    assert ("history-loss" not in lint_bullet(text)) is forbids
+
+
 def test_t13_a_negation_that_forbids_nothing_does_not_help() -> None:
     for text in table_texts("lint", "a not that is no ban"):
         assert lint_bullet(text)["history-loss"] is FLAG
