@@ -15,6 +15,7 @@ from skilld import console
 from skilld.cli import common
 from skilld.cli.proposals import describe_judge, describe_origin, describe_quotes, refresh_or_warn
 from skilld.clock import parse_time, time_ago
+from skilld.edit.renumber import lines_added_by
 from skilld.errors import SkilldError, UsageError
 from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
@@ -217,7 +218,7 @@ def _accepted_for(store: Store, path: Path) -> list[Proposal]:
 
 
 def _lines_added_by(proposal: Proposal) -> set[str]:
-    return {line.strip() for operation in proposal.operations for line in operation.text.splitlines()}
+    return {line.strip() for operation in proposal.operations for line in lines_added_by(operation)}
 
 
 def _update_behind(proposal: Proposal, line: str) -> Update | None:

@@ -1,4 +1,4 @@
-"""Gives steps that are put into another version of a list the numbers that fit there."""
+"""Gives steps that are put into another version of a list the numbers that fit there, and tells lines without them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from skilld.markdown.skill_file import Line
 from skilld.markdown.structure import Item, list_item
+from skilld.types import Op, Operation
 
 
 def renumber(
@@ -67,3 +68,21 @@ def _shift_number(text: str, like: Item, shift: int) -> str:
     if item is None or item.indent != like.indent or not item.marker[0].isdigit():
         return text
     return f"{item.indent}{max(0, _number(item) + shift)}{text[len(item.indent) + len(item.marker) - 1 :]}"
+
+
+def without_number(line: str) -> str:
+    """Return a line without the number that it has as a step of a list."""
+    item = list_item(line)
+    return line[len(item.indent) + len(item.marker) - 1 :] if item and item.marker[0].isdigit() else line
+
+
+def new_lines(removed: Sequence[str], added: Sequence[str]) -> list[str]:
+    """Return the added lines without those that only have another number than a removed one."""
+    known = {*map(without_number, removed)}
+    return [line for line in added if without_number(line) not in known]
+
+
+def lines_added_by(operation: Operation) -> list[str]:
+    """Return the lines that an operation adds to a file, without those that only get another number."""
+    anchor = operation.anchor.splitlines() if operation.op is Op.REPLACE else ()
+    return new_lines(anchor, operation.text.splitlines())

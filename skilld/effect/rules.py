@@ -16,6 +16,7 @@ from pathlib import PurePath
 from skilld.classify.rule_repeats import match_keys, repeats_rule
 from skilld.classify.said_already import says_already
 from skilld.context.values import within
+from skilld.edit.renumber import lines_added_by
 from skilld.effect.figures import MIN_UNUSED_SECONDS, Count, RuleState, state_of
 from skilld.effect.model_questions import rule_key
 from skilld.effect.relevance import could_matter
@@ -114,7 +115,8 @@ def rules(accepted: Sequence[tuple[Proposal, float]], sessions: Sequence[PastSes
         if proposal.target is not TargetKind.EVALS
         for operation in proposal.operations
         for line, text in rules_in(operation.text)
-        if not _is_step(proposal, operation.text.splitlines()[line - 1], text)
+        if (first := operation.text.splitlines()[line - 1]) in lines_added_by(operation)
+        and not _is_step(proposal, first, text)
     }
     said: dict[tuple[str, str], float] = {}
     for one in (repeat for session in sessions for repeat in session.repeats):

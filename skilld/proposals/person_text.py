@@ -9,6 +9,7 @@ from itertools import pairwise
 from skilld.edit.derive_operations import operations_between
 from skilld.edit.insertion_point import adds_heading
 from skilld.edit.operations import apply, create_file
+from skilld.edit.renumber import new_lines
 from skilld.edit.secrets import refuse_secrets
 from skilld.edit.separate import separate_items
 from skilld.errors import SkilldError
@@ -46,8 +47,8 @@ def with_text(proposal: Proposal, before: bytes, text: str) -> Proposal:
     operations = operations_between(before, text)
     if proposal.target is TargetKind.EVALS:
         return replace(proposal, operations=tuple(operations))
-    _, added = line_diff.signature(before, apply(before, operations))
-    summary = summarize_change(((), added)) if added else proposal.summary
+    new = new_lines(*line_diff.signature(before, apply(before, operations)))
+    summary = summarize_change(((), new)) if new else proposal.summary
     return replace(proposal, operations=tuple(operations), summary=summary)
 
 
@@ -55,8 +56,9 @@ def summarize_change(*changes: tuple[Sequence[str], Sequence[str]]) -> str:
     """Return what changes say, each of which has the lines that it removes, and those that it adds."""
     orders: list[str] = []
     for removed, added in changes:
-        rules = [line for line in added if not line.startswith("#")] or added
-        orders += map(without_marker, rules) if added else [f"{REMOVED_PREFIX}{without_marker(one)}" for one in removed]
+        new, gone = new_lines(removed, added), new_lines(added, removed)
+        rules = [line for line in new if not line.startswith("#")] or new
+        orders += map(without_marker, rules) if rules else [f"{REMOVED_PREFIX}{without_marker(one)}" for one in gone]
     return truncate(fold(join_sentences(orders)), _MAX_SUMMARY)
 
 

@@ -11,9 +11,9 @@ from skilld.edit.derive_operations import operations_between
 from skilld.edit.insertion_point import adds_heading, cut_known_section, merge_into_heading
 from skilld.edit.operations import apply
 from skilld.edit.refit import NoPlaceError, refit, refit_in_section
+from skilld.edit.renumber import without_number
 from skilld.errors import SkilldError
 from skilld.git.line_diff import split_lines, transplant, undo_lines, without_present
-from skilld.markdown.structure import list_item
 from skilld.text import fold
 from skilld.types import BODY_OPS, BY_HEADING_FLAG, Op, Operation, Proposal
 
@@ -62,7 +62,7 @@ def separate_parts(
     texts = [done]
     try:
         for old, new in reversed([*pairwise(step_texts(before, operations))]):
-            texts.append(undo_lines(old, new, texts[-1], _without_number))
+            texts.append(undo_lines(old, new, texts[-1], without_number))
         if split_lines(texts.pop()) != split_lines(current):
             return ()
         steps = pairwise((current, *reversed(texts)))
@@ -70,11 +70,6 @@ def separate_parts(
         return tuple(made) if _apply_operations(current, made) == done else ()
     except (SkilldError, UnicodeDecodeError):
         return ()
-
-
-def _without_number(line: str) -> str:
-    item = list_item(line)
-    return line[len(item.indent) + len(item.marker) - 1 :] if item and item.marker[0].isdigit() else line
 
 
 def _apply_operations(data: bytes, operations: Sequence[Operation]) -> bytes:

@@ -187,6 +187,14 @@ def test_steps_that_nobody_said_are_no_rules() -> None:
     assert texts(mined, repeated) == ["Always set limits.", "Run `git add -A`.", "Run `make lint` twice."]
 
 
+def test_lines_that_only_got_another_number_are_no_rules() -> None:
+    text = "# App\n\n1. Test.\n2. Show me the outdated dependencies.\n3. Bump `version`.\n4. Tag.\n"
+    anchor, new = "2. Bump `version`.\n3. Tag.", "2. Show me the outdated dependencies.\n3. Bump `version`.\n4. Tag."
+    brought = replace(make_proposal(id="p1"), path=GUIDE, operations=(Operation(Op.REPLACE, anchor, new),))
+    found = rules([(brought, 5.0)], [], lambda _: text)
+    assert [one.text for one in found] == ["Show me the outdated dependencies."]
+
+
 def test_a_rule_the_judge_found_already_written_is_a_repeat() -> None:
     update = Update(1, "", RULE, "", Kind.PREFERENCE, 1, "Bitte pnpm", 0.9)
     note = replace(make_proposal(id="n1"), state=State.SAID, path=GUIDE, session_id="s9", updates=(update,))

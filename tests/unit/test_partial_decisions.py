@@ -327,6 +327,15 @@ def test_a_part_that_is_a_step_is_named_without_its_number(person: Person, store
     assert (get_proposal(store, whole.id).summary, rest.summary) == ("**Never** push on a Friday.", "Call Kim.")
 
 
+def test_a_step_with_another_number_is_no_part_of_the_title(person: Person, store: Store) -> None:
+    person.commit("mine", {SKILL: STEPS})
+    step = Operation(Op.INSERT_AFTER, "3. Push the tag.", "4. Call Kim.")
+    whole = stage_and_store(store, make_proposal(path=str(person.skill), operations=(step,), created_at=AT))
+    text = STEPS.replace("2. Tag", "2. Call Kim.\n3. Tag").replace("3. Push", "4. Push")
+    accept_edited(store, whole, text)
+    assert get_proposal(store, whole.id).summary == "Call Kim."
+
+
 STEPS = TEXT.replace("- Run", "1. Run").replace("- Tag", "2. Tag").replace("- Push", "3. Push")
 
 
