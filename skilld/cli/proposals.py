@@ -28,6 +28,7 @@ from skilld.proposals.model import (
     heard_by,
     is_by_hand,
     is_overtaken,
+    top_folder,
 )
 from skilld.proposals.poll import refresh
 from skilld.proposals.remainder import rest_of_rejected
@@ -100,7 +101,7 @@ def _print_row(store: Store, proposal: Proposal, applicability: Applicability | 
     left = len(proposal.flags) - _MAX_FLAGS
     more = f"{left} more: skilld show {proposal.id}" if left > 0 else ""
     now = time.time()
-    where = console.message(str(Path(proposal.path).parent))
+    where = console.message(str(_folder_of(proposal)))
     unfit = applicability.obstacle if applicability is not None else ""
     remarks = [*describe_decision(store, proposal), proposal.note, describe_standing(store, proposal, now), unfit]
     remarks += [*list_contradictions(store, proposal), *evaluated(store, proposal)]
@@ -108,6 +109,11 @@ def _print_row(store: Store, proposal: Proposal, applicability: Applicability | 
     console.say("    " + "; ".join(one for one in shown if one), style="dim")
     for flag in filter(None, (*proposal.flags[:_MAX_FLAGS], more)):
         console.say(f"    ! {console.plain(flag)}", style="yellow")
+
+
+def _folder_of(proposal: Proposal) -> Path:
+    """Return the folder that says where a proposal's file is; for one of many rules, the top of its project."""
+    return top_folder(proposal) if proposal.target is TargetKind.RULES else Path(proposal.path).parent
 
 
 def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
@@ -238,7 +244,7 @@ def print_proposal(
         console.say(f"  {said}")
     judged = f"{describe_judge(proposal)}, confidence {proposal.confidence:.2f}"
     console.say(f"  {describe_origin(proposal)}, proposed {age}, {judged}", style="dim")
-    where = console.message(str(Path(proposal.path).parent))
+    where = console.message(str(_folder_of(proposal)))
     console.say("; ".join(filter(None, (f"  {where}", _loaded_by(proposal)))), style="dim")
     of_all = [one for one in proposal.flags if not any(one in own for own in flags)]
     marked = [*(("!", one) for one in of_all), *(("note:", one) for one in (proposal.note, *remarks) if one)]
