@@ -25,7 +25,7 @@ from skilld.past import Correction, PastSession, Repeat
 from skilld.proposals.model import MINE_PREFIX
 from skilld.skills.find import FILE
 from skilld.text import fold_case
-from skilld.types import OBSERVED_TURN, Proposal, TargetKind
+from skilld.types import OBSERVED_TURN, Operation, Proposal, TargetKind
 from skilld.values import value_class
 
 _MAX_EVIDENCE = 20  # quotes shown of one rule, the newest
@@ -114,9 +114,8 @@ def rules(accepted: Sequence[tuple[Proposal, float]], sessions: Sequence[PastSes
         for proposal, at in accepted
         if proposal.target is not TargetKind.EVALS
         for operation in proposal.operations
-        for line, text in rules_in(operation.text)
-        if (first := operation.text.splitlines()[line - 1]) in lines_added_by(operation)
-        and not _is_step(proposal, first, text)
+        for first, text in _new_rules(operation)
+        if not _is_step(proposal, first, text)
     }
     said: dict[tuple[str, str], float] = {}
     for one in (repeat for session in sessions for repeat in session.repeats):
@@ -134,6 +133,14 @@ def rules(accepted: Sequence[tuple[Proposal, float]], sessions: Sequence[PastSes
             elif key in said:
                 found.append(Rule(path, line, text, Origin.PERSON, said[key]))
     return found
+
+
+def _new_rules(operation: Operation) -> Iterator[tuple[str, str]]:
+    """Yield the rules that an operation adds, each with its first line."""
+    lines, added = operation.text.splitlines(), {*lines_added_by(operation)}
+    for line, text in rules_in(operation.text):
+        if lines[line - 1] in added:
+            yield lines[line - 1], text
 
 
 def _is_step(by: Proposal, line: str, text: str) -> bool:
