@@ -57,6 +57,7 @@ MEASURED: Mapping[str, Measured] = {
     "copilot-cli": Measured(copilot_cli.resolve, copilot_cli.NEWEST, "copilot-instructions.md"),
     "pi": Measured(pi.resolve, pi.NEWEST, "AGENTS.md"),
     "qwen-code": Measured(gemini_cli.resolve_qwen, gemini_cli.QWEN_NEWEST, "QWEN.md"),
+    "kilo": Measured(opencode.resolve_kilo, opencode.KILO_NEWEST, "AGENTS.md"),
     "droid": Measured(by_name.resolve_droid, by_name.DROID_NEWEST, "AGENTS.md"),
     "kimi-code": Measured(by_name.resolve_kimi, by_name.KIMI_NEWEST, "AGENTS.md"),
 }
@@ -110,8 +111,8 @@ def context_of(
 
 def agent_folder(agent: str, home: Path, environment: Mapping[str, str]) -> str:
     """Return the folder of an agent's own settings and instructions; "" for an unknown agent."""
-    if agent == "opencode":  # ADAPTERS has its data folder
-        return join(environment.get("XDG_CONFIG_HOME") or join(str(home), ".config"), "opencode")
+    if agent in {"opencode", "kilo"}:  # ADAPTERS has their data folders
+        return join(environment.get("XDG_CONFIG_HOME") or join(str(home), ".config"), agent)
     return str(agent_homes(ADAPTERS[agent].INFO, home, environment)[0]) if agent in ADAPTERS else ""
 
 

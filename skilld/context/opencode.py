@@ -1,8 +1,9 @@
-"""What opencode loads, measured with 1.18.33."""
+"""What opencode and Kilo Code, which is made from it, load, measured with 1.18.33 and 7.7.9."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from posixpath import dirname, join
 
 from skilld.context.patterns import matches_path
@@ -10,12 +11,13 @@ from skilld.context.resolution import Resolution, Workspace, files_below, resolv
 from skilld.context.values import Kind, Scope
 
 NEWEST = "1.18.33"
+KILO_NEWEST = "7.7.9"
 _MAX_DEPTH = 8
 _SETTINGS = ("opencode.json", "opencode.jsonc")
 
 
 def resolve(where: Workspace) -> Resolution:
-    """Return what is loaded, in order."""
+    """Return what opencode loads, in order."""
     found = Resolution(where)
     environment = where.environment
     claude = environment.get("OPENCODE_DISABLE_CLAUDE_CODE") != "1"
@@ -32,6 +34,15 @@ def resolve(where: Workspace) -> Resolution:
     if environment.get("OPENCODE_DISABLE_PROJECT_CONFIG") != "1":
         for folder in where.nested(*names[:-1]):
             found.add_first(folder, names[:-1], Scope.NESTED, nested=True)
+    return found
+
+
+def resolve_kilo(where: Workspace) -> Resolution:
+    """Return what Kilo Code loads, in order; without a repository it looks into no folder above."""
+    found = resolve(replace(where, root=where.root or where.project))
+    for folder, scope in ((where.home, Scope.PERSONAL), (where.project, Scope.PROJECT)):
+        for path in files_below(where.files, join(folder, ".kilo/rules"), ".md"):
+            found.add(path, scope)
     return found
 
 

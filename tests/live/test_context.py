@@ -20,7 +20,7 @@ from support.live_agent import LiveAgent
 from support.live_claude_code import ClaudeCode
 from support.live_codex import Codex
 from support.live_copilot import CopilotCli
-from support.live_declared import CONTINUE_CLI, DROID_CLI, KIMI, DeclaredAgent
+from support.live_declared import CONTINUE_CLI, DROID_CLI, KILO, KIMI, DeclaredAgent
 from support.live_gemini import GeminiCli
 from support.live_opencode import OpenCode
 from support.live_pi import Pi
@@ -56,8 +56,8 @@ CLIENTS: Mapping[str, tuple[type[LiveAgent], Client, str, str]] = {
 }
 # Those whose skills and rules the resolver does not know.
 OTHERS: Mapping[str, tuple[type[LiveAgent], Client, str, str]] = {
-    row.agent: (DeclaredAgent.of(row), row.client, "Read", argument)
-    for row, argument in ((DROID_CLI, "file_path"), (KIMI, "path"), (CONTINUE_CLI, "filepath"))
+    row.agent: (DeclaredAgent.of(row), row.client, row.page[0], argument)
+    for row, argument in ((DROID_CLI, "file_path"), (KIMI, "path"), (CONTINUE_CLI, "filepath"), (KILO, "filePath"))
 }
 PROMPT = "Look at the sources please"
 WORD = re.compile(r"zq[0-9a-f]{6}zq")
@@ -70,7 +70,7 @@ NAMES = (
     *(".github/copilot-instructions.md", ".github/instructions/all.instructions.md", ".claude/rules/all.md"),
     *(".opencode/AGENTS.md", ".gemini/GEMINI.md", ".codex/AGENTS.md", ".pi/AGENTS.md", ".cursor/rules/all.mdc"),
     *(".qwen/QWEN.md", ".qwen/QWEN.local.md", "QWEN.local.md", ".qwen/rules/all.md", ".pi/APPEND_SYSTEM.md"),
-    *(".kimi-code/AGENTS.md", ".factory/AGENTS.md", ".agents/AGENTS.md"),
+    *(".kimi-code/AGENTS.md", ".factory/AGENTS.md", ".agents/AGENTS.md", ".kilo/rules/all.md"),
 )
 AT_HOME = (
     *(".claude/CLAUDE.md", ".claude/rules/mine.md", ".claude/AGENTS.md", ".codex/AGENTS.md", ".codex/instructions.md"),
@@ -78,7 +78,7 @@ AT_HOME = (
     *(".qwen/AGENTS.md", ".copilot/copilot-instructions.md", ".copilot/instructions/mine.instructions.md"),
     *(".copilot/AGENTS.md", ".pi/agent/AGENTS.md", ".agents/AGENTS.md", "AGENTS.md", "CLAUDE.md"),
     *(".qwen/QWEN.local.md", ".qwen/rules/mine.md", ".qwen/output-language.md", ".qwen/memories/MEMORY.md"),
-    *(".pi/agent/APPEND_SYSTEM.md", ".kimi-code/AGENTS.md", ".factory/AGENTS.md"),
+    *(".pi/agent/APPEND_SYSTEM.md", ".kimi-code/AGENTS.md", ".factory/AGENTS.md", ".kilo/rules/mine.md"),
 )
 FOLDERS = (
     "",

@@ -279,6 +279,13 @@ def test_qwen_code_reads_a_private_file_and_rules(repo: Path) -> None:
 FIXED = {
     "droid": ["in/CLAUDE.md", "in/AGENTS.md", "AGENTS.md", ".factory/AGENTS.md", "../home/.factory/AGENTS.md"],
     "kimi-code": ["../home/.kimi-code/AGENTS.md", ".kimi-code/AGENTS.md", "AGENTS.md", "in/AGENTS.md"],
+    "kilo": [
+        "../home/.config/kilo/AGENTS.md",
+        "in/AGENTS.md",
+        "AGENTS.md",
+        "../home/.kilo/rules/b.md",
+        "in/.kilo/rules/a.md",
+    ],
     "continue": ["in/AGENTS.md"],
     "cline": ["in/AGENTS.md"],
 }
@@ -287,13 +294,15 @@ FIXED = {
 @pytest.mark.parametrize("agent", FIXED)
 def test_an_agent_reads_its_fixed_names_in_its_own_folders(repo: Path, agent: str) -> None:
     write(repo, dict.fromkeys(("AGENTS.md", "in/AGENTS.md", "in/CLAUDE.md", "in/deep/AGENTS.md"), "team"))
-    write(repo, dict.fromkeys((".kimi-code/AGENTS.md", ".factory/AGENTS.md"), "own"))
+    write(repo, dict.fromkeys((".kimi-code/AGENTS.md", ".factory/AGENTS.md", "in/.kilo/rules/a.md"), "own"))
+    write(repo, {".kilo/rules/no.md": "not from a folder below"})
+    write(repo.parent, {"home/.config/kilo/AGENTS.md": "mine", "home/.kilo/rules/b.md": "mine"})
     write(repo.parent, {f"home/{own}/AGENTS.md": "mine" for own in (".kimi-code", ".factory", ".continue", ".cline")})
     write(repo.parent, {"AGENTS.md": "above the repository"})
     found = context(agent, repo, "deep/a.py", cwd="in")
     assert start_texts(found, repo) == FIXED[agent]
     entered = [os.path.relpath(file.path, repo) for file in found.files if file.loaded is LoadTime.ON_USE]
-    assert entered == (["in/deep/AGENTS.md"] if agent == "droid" else [])
+    assert entered == (["in/deep/AGENTS.md"] if agent in {"droid", "kilo"} else [])
 
 
 def test_listed_and_unlisted_skills_are_told_apart(repo: Path) -> None:
