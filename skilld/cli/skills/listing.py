@@ -148,10 +148,11 @@ def run_profile(arguments: argparse.Namespace) -> int:
 def _build_profile(project: Path | None) -> Profile:
     from skilld.library.clusters import learning_mention, proposal_instructions
     from skilld.library.recommend import build_profile
+    from skilld.proposals.model import REMEDY_PREFIX
 
     store = common.store_or_empty()
     states = [state for state in State if state is not State.SUPERSEDED]
-    proposed = store.proposals.in_states(states)
+    proposed = [one for one in store.proposals.in_states(states) if not one.batch_id.startswith(REMEDY_PREFIX)]
     said = [*map(learning_mention, store.learnings.said())]
     said += [one for each in proposed for one in proposal_instructions(each)]
     here = [one for one in said if project is None or one.project == str(project)]
