@@ -145,6 +145,15 @@ _ALWAYS_LOADED_FOLDERS = {"cline": ".clinerules", "kiro": ".kiro/steering"}  # f
 _CURSOR_RULE_READERS = frozenset({"cursor", "grok-build"})
 
 
+def _add_continue_rules(found: Resolution) -> None:
+    """Add the rules of the working folder and the person's, except those for some files or on demand."""
+    for folder, scope in ((join(found.where.project, ".continue"), Scope.PROJECT), (found.where.own, Scope.PERSONAL)):
+        for path in files_below(found.where.files, join(folder, "rules"), ".md"):
+            there = found.where.files.read(path)
+            if not {"globs", "alwaysApply"} & markup.front_entries(there.text if there else "").keys():
+                found.add(path, scope)
+
+
 def _resolve_documented(agent: str, names: Sequence[str], where: Workspace) -> Resolution:
     """Return what an agent loads that reads files of these `names` in the working folder and, mostly, at the root."""
     found = Resolution(where)
@@ -153,6 +162,8 @@ def _resolve_documented(agent: str, names: Sequence[str], where: Workspace) -> R
     for folder in dict.fromkeys([where.project if agent in _ONLY_HERE else where.root or where.project, where.project]):
         for name in names:
             found.add(join(folder, name), Scope.PROJECT)
+        if agent == "continue":
+            _add_continue_rules(found)
         for path in (
             files_below(where.files, join(folder, _ALWAYS_LOADED_FOLDERS[agent]), ".md")
             if agent in _ALWAYS_LOADED_FOLDERS

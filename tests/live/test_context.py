@@ -70,7 +70,13 @@ NAMES = (
     *(".github/copilot-instructions.md", ".github/instructions/all.instructions.md", ".claude/rules/all.md"),
     *(".opencode/AGENTS.md", ".gemini/GEMINI.md", ".codex/AGENTS.md", ".pi/AGENTS.md", ".cursor/rules/all.mdc"),
     *(".qwen/QWEN.md", ".qwen/QWEN.local.md", "QWEN.local.md", ".qwen/rules/all.md", ".pi/APPEND_SYSTEM.md"),
-    *(".kimi-code/AGENTS.md", ".factory/AGENTS.md", ".agents/AGENTS.md", ".kilo/rules/all.md"),
+    *(
+        ".kimi-code/AGENTS.md",
+        ".factory/AGENTS.md",
+        ".agents/AGENTS.md",
+        ".kilo/rules/all.md",
+        ".continue/rules/all.md",
+    ),
 )
 AT_HOME = (
     *(".claude/CLAUDE.md", ".claude/rules/mine.md", ".claude/AGENTS.md", ".codex/AGENTS.md", ".codex/instructions.md"),
@@ -78,7 +84,13 @@ AT_HOME = (
     *(".qwen/AGENTS.md", ".copilot/copilot-instructions.md", ".copilot/instructions/mine.instructions.md"),
     *(".copilot/AGENTS.md", ".pi/agent/AGENTS.md", ".agents/AGENTS.md", "AGENTS.md", "CLAUDE.md"),
     *(".qwen/QWEN.local.md", ".qwen/rules/mine.md", ".qwen/output-language.md", ".qwen/memories/MEMORY.md"),
-    *(".pi/agent/APPEND_SYSTEM.md", ".kimi-code/AGENTS.md", ".factory/AGENTS.md", ".kilo/rules/mine.md"),
+    *(
+        ".pi/agent/APPEND_SYSTEM.md",
+        ".kimi-code/AGENTS.md",
+        ".factory/AGENTS.md",
+        ".kilo/rules/mine.md",
+        ".continue/rules/mine.md",
+    ),
 )
 FOLDERS = (
     "",

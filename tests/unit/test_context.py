@@ -286,7 +286,7 @@ FIXED = {
         "../home/.kilo/rules/b.md",
         "in/.kilo/rules/a.md",
     ],
-    "continue": ["in/AGENTS.md"],
+    "continue": ["in/AGENTS.md", "in/.continue/rules/a.md", "../home/.continue/rules/b.md"],
     "cline": ["in/AGENTS.md"],
 }
 
@@ -295,8 +295,12 @@ FIXED = {
 def test_an_agent_reads_its_fixed_names_in_its_own_folders(repo: Path, agent: str) -> None:
     write(repo, dict.fromkeys(("AGENTS.md", "in/AGENTS.md", "in/CLAUDE.md", "in/deep/AGENTS.md"), "team"))
     write(repo, dict.fromkeys((".kimi-code/AGENTS.md", ".factory/AGENTS.md", "in/.kilo/rules/a.md"), "own"))
-    write(repo, {".kilo/rules/no.md": "not from a folder below"})
-    write(repo.parent, {"home/.config/kilo/AGENTS.md": "mine", "home/.kilo/rules/b.md": "mine"})
+    write(repo, {".kilo/rules/no.md": "not from a folder below", "in/.continue/rules/a.md": "own"})
+    write(repo, {"in/.continue/rules/no.md": "---\nglobs: docs/**\n---\nown"})
+    write(
+        repo.parent,
+        {"home/.config/kilo/AGENTS.md": "mine", "home/.kilo/rules/b.md": "mine", "home/.continue/rules/b.md": "mine"},
+    )
     write(repo.parent, {f"home/{own}/AGENTS.md": "mine" for own in (".kimi-code", ".factory", ".continue", ".cline")})
     write(repo.parent, {"AGENTS.md": "above the repository"})
     found = context(agent, repo, "deep/a.py", cwd="in")
