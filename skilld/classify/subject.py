@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from skilld.words import content_stems
+
 _BEFORE = r"""\W*(?:(?:always|never|please|do\ not|don't|dont|only|also|just|instead|make\ sure|be\ sure|to|you|we|must
     |should|not|and|then|first|from\ now\ on|next\ time|in\ (?:the\ )?future)\W+){0,5}"""
 # Only a verb is before the pronoun, so the change has no noun that it could refer to.
@@ -57,6 +59,9 @@ _WORDING = re.compile(rf"^{_BEFORE}(?:write|word|phrase|say|explain|spell)\ it\b
 _MAX_WORDS = 3  # of a thing's name
 _MAX_SENTENCES_BACK = 2
 _MAX_TOPIC = 120  # characters before a rule
+_BACK = frozenset(["like that", "like this", "that way", "this way"])
+_CLAUSE_END = re.compile(r"[:;]\s")
+_MIN_NAMED = 2  # content words of a clause that "like that" in the next one means
 
 
 # References to something that only the conversation shows. "This repository" is clear in a file, and "such as" gives
@@ -111,8 +116,17 @@ _WORK_PART = re.compile(
 
 
 def points_elsewhere(change: str) -> bool:
-    """Whether a change refers to something that it does not name: "this kind of test", "in this function"."""
-    return bool(_POINTING_PHRASE.search(change) or _WORK_PART.search(change))
+    """Whether a change refers to something that it does not name: "this kind of test", "in this function".
+
+    In a later clause, "like that" means the one before: "Fields are split by semicolons: LIMS exports like that".
+    """
+    pointing = next((one for one in _POINTING_PHRASE.finditer(change) if not _means_clause_before(change, one)), None)
+    return bool(pointing or _WORK_PART.search(change))
+
+
+def _means_clause_before(change: str, phrase: re.Match[str]) -> bool:
+    before = _CLAUSE_END.split(change[: phrase.start()])[0] if phrase[0].lower() in _BACK else ""
+    return len(before) < phrase.start() and len(content_stems(before)) >= _MIN_NAMED
 
 
 def fill_pronoun(change: str, before: str) -> str | None:

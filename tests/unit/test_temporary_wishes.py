@@ -132,6 +132,8 @@ def test_a_models_answer_dropping_for_now_is_kept_but_not_proposed() -> None:
         ("Immer aufrunden, aber nur in dieser Klasse.", True),
         ("Pour cette fonction, arrondis toujours vers le haut.", True),
         ("この関数だけは常に切り上げること。", True),
+        ("Keep the old names. Write new ones like that.", True),
+        ("Read the sheet with semicolons: the lab exports like that and it will stay that way.", False),
         ("Add a docstring to every function that takes money.", False),
         ("Keep this file below 200 lines.", False),
         ("Use the pnpm of this repository.", False),
