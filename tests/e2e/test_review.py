@@ -17,10 +17,12 @@ from textual.widgets import TextArea
 
 from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
+from skilld.proposals.explain import read_versions
 from skilld.review import proposals_pane
 from skilld.review.app import ReviewApp
 from skilld.review.dialogs import KeysApp, Rows
 from skilld.review.proposals_pane import ProposalsPane
+from skilld.types import Proposal
 from support.review_pilot import Screen, review, review_session
 from support.taught_project import FIRST, SECOND, THIRD, TaughtProject
 from support.terminal import Terminal
@@ -234,13 +236,21 @@ def test_undoing_a_partial_acceptance_leaves_both_parts_unchanged(world: TaughtP
     assert all(line in staged for line in (THIRD, FIRST, SECOND))
 
 
+def _whole_text(proposal: Proposal) -> str:
+    """Return a file as a proposal's commit has it, with the lines of older open proposals."""
+    found = read_versions(proposal)
+    assert found is not None
+    return found[1].decode()
+
+
 def test_an_edit_below_an_open_proposals_line_is_accepted_verbatim(world: TaughtProject) -> None:
     """Its anchor is not in HEAD, so it is placed anew: by its own text, not by that of the commit it replaces."""
     scrub_environment()
     at = review_session(world.home)
     proposal = next(proposal for proposal in at.proposals() if proposal.id == world.one)
-    lines = [line for line in at.view(proposal).text.splitlines() if line != THIRD]
-    below = lines.index(FIRST) + 1  # a line of the other proposal, which is older
+    assert FIRST not in at.view(proposal).text, "a line of the other proposal, which is older"
+    lines = [line for line in _whole_text(proposal).splitlines() if line != THIRD]
+    below = lines.index(FIRST) + 1
     report = at.accept_edited(world.one, "\n".join([*lines[:below], "- My own words.", *lines[below:]]) + "\n")
     assert report.lines[0].startswith(f"{world.one} accepted")
     assert "- My own words.\n" in world.skill
@@ -251,7 +261,7 @@ def test_an_edit_is_accepted_verbatim_even_if_its_neighbours_are_gone(world: Tau
     """They were of another proposal, which was rejected while the editor was open."""
     scrub_environment()
     at = review_session(world.home)
-    opened = at.view(next(proposal for proposal in at.proposals() if proposal.id == world.one)).text
+    opened = _whole_text(next(proposal for proposal in at.proposals() if proposal.id == world.one))
     assert FIRST in opened
     at.reject(world.two, "")
     at.accept_edited(world.one, opened.replace(THIRD, "- My own words."), opened)
