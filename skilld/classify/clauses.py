@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from skilld.values import value_class
 from skilld.words import MIN_COMMON_STEM, content_stems, has_negation, matching_words, same_stem, stem, stems
@@ -118,6 +119,7 @@ def _spaced_words(plain: str) -> Iterator[re.Match[str]]:
     return _SPACED.finditer(masked)
 
 
+@lru_cache(maxsize=4096)  # a text has few words, many times
 def _stem_of(word: str) -> frozenset[str]:
     """Return the stem of a word, none for a function word. Words with marks, as in India, have no stem."""
     if word in _ACTION_CUES or word.isdecimal():

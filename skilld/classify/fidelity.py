@@ -41,6 +41,7 @@ from skilld.words import (
 
 _MIN_CARRIED = 0.5  # share of an added block's content words that the updates and the removed blocks must contain
 _CODE = "code"
+_MAX_SAID, _MAX_PARTS, _MAX_NAMES = 4000, 10, 5  # characters, sentences, and names of each that are compared
 _NAME = re.compile(r"\b[A-Za-z]\w*?[A-Z0-9]\w*")  # KDoc, H2: a name wherever it stands
 _REFERENCE = re.compile(
     r"\b(?:steps?|schritte?|pasos?|passos?|étapes?|шаг\w*|krok\w*)\s+#?(\d+)|(?:步骤|ステップ)\s*(\d+)", re.IGNORECASE
@@ -193,16 +194,22 @@ def check_fidelity(before: str, after: str, updates: Sequence[Update], typed: st
         for place in named_alone
         if len(block_sentences(change.old[place])) > 1 or place in gone.displaced
         for part in unnamed_sentences(change, place, with_typed_quotes(updates, typed))
-        if not _is_named_elsewhere(part, "\n".join([typed, *(update.quote for update in updates)]))
     ]
+    along = _without_named_elsewhere(along, "\n".join([*(update.quote for update in updates), typed]))
     whole = tuple(change.old[place].text for place in gone.parts)
     return FidelityCheck("", whole, clauses_from_skill(change, updates, typed), tuple(along))
 
 
-def _is_named_elsewhere(part: str, said: str) -> bool:
-    """Whether a sentence has a name that the person used in another language, where all other words differ."""
-    names = proper_names(part) | {word.casefold() for word in _NAME.findall(part)}
-    return is_other_language(part, said) and any(contains_name(name, normalize(said)) for name in names)
+def _without_named_elsewhere(parts: Sequence[str], said: str) -> list[str]:
+    """Return sentences without those with a name that the person used in another language, where other words differ."""
+    said = said[:_MAX_SAID]
+    plain = normalize(said)
+
+    def is_named(part: str) -> bool:
+        names = sorted(proper_names(part) | {word.casefold() for word in _NAME.findall(part)})[:_MAX_NAMES]
+        return any(contains_name(name, plain) for name in names) and is_other_language(part, said)
+
+    return [part for at, part in enumerate(parts) if at >= _MAX_PARTS or not is_named(part)]
 
 
 def _removal_fault(change: BlockDiff, gone: RemovableBlocks, updates: Sequence[Update]) -> str | None:

@@ -214,6 +214,7 @@ def test_a_kill_in_the_middle_loses_nothing(person: Person) -> None:
 
 def test_with_a_remote_no_case_is_put_into_the_repository(person: Person) -> None:
     person.project.git("remote", "add", "origin", "https://example.org/x.git")
+    person.program.run("proposals")  # takes the person's words off the staging branch
     refs = person.project.git("for-each-ref")
     before = person.project.fingerprint()
     result = person.program.run(*EVAL)

@@ -46,6 +46,12 @@ def clone(world: TaughtProject) -> None:
     world.project.git("commit", "--quiet", "--allow-empty", "--message", "at work")
 
 
+def known_clone(world: TaughtProject) -> None:
+    """As `clone`, but skilld has looked at it since, and taken the person's words off the branch."""
+    clone(world)
+    world.program.run("proposals")
+
+
 def move_on(world: TaughtProject) -> None:
     """Edit the skill by hand, where no proposal stands, so that the branch is made again on another base."""
     path = world.project.skill_path
@@ -57,7 +63,7 @@ def as_it_is(_: TaughtProject) -> None:
     """Leave the project as it is."""
 
 
-@pytest.mark.parametrize("prepare", [as_it_is, clone, move_on])
+@pytest.mark.parametrize("prepare", [as_it_is, known_clone, move_on])
 def test_a_decision_takes_few_git_processes(
     world: TaughtProject, count: Count, prepare: Callable[[TaughtProject], None]
 ) -> None:
