@@ -48,10 +48,7 @@ def called_for(effect: Effect, now: float) -> Iterator[Remedy]:
     if is_unused(effect):
         yield Remedy.CUT
     if is_broken(effect, now):
-        yield from (Remedy.MERGE, Remedy.MOVE, Remedy.SCOPE, Remedy.SHARPEN)
-        repeats = count_sessions((*effect.evidence, *effect.missed))
-        if effect.state is RuleState.REPEATED or repeats >= MIN_REPEATED_SESSIONS:
-            yield Remedy.ENFORCE
+        yield from (Remedy.MERGE, Remedy.MOVE, Remedy.SCOPE, Remedy.SHARPEN, Remedy.ENFORCE)
 
 
 def is_unused(effect: Effect) -> bool:

@@ -262,8 +262,8 @@ class _RemedyDrafter:
         before = lines[0][: indentation(lines[0]) + len(block.marker) + len(block.gap) * bool(block.marker)]
         if newer:
             lines = [before + newer]
-        elif is_missed(self._effect) or count_sessions(self._repeats) < MIN_REPEATED_SESSIONS:
-            return None  # emphasis changes nothing where the file is not loaded, and one slip is no reason for it
+        elif is_missed(self._effect):
+            return None  # emphasis changes nothing where the file is not loaded
         elif len(lines) == 1 and block.text in lines[0] and not self._rule.text.casefold().startswith(_EMPHASIS):
             lines = [f"{before}**{block.text}**"]
         else:

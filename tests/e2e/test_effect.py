@@ -120,7 +120,7 @@ def _read_sessions(home: Path) -> list[str]:
 def test_a_rule_broken_after_acceptance_is_proposed_in_clearer_words(
     home: Path, tmp_path: Path, program: Program
 ) -> None:
-    """None for a single repeat, which only bold type could answer; one for two, no second one in the month."""
+    """One repeat, one proposal, no second one in the month, and revert works."""
     project = make_project(home, tmp_path, **{"CLAUDE.md": "# Probe\n\n- Keep functions short.\n"})
     program.run("run", "--once")
     (brought,) = teach(home, project, program, "From now on, always use pnpm, never npm, in this repository.")
@@ -130,13 +130,7 @@ def test_a_rule_broken_after_acceptance_is_proposed_in_clearer_words(
     broken = "You ran npm again. Use pnpm for the scripts as well, never npm!"
     teach(home, project, program, broken)
     (rule,) = program.json("effect")["rules"]
-    assert (rule["after"]["repeats"], rule["remedy"]) == (1, None)
-    program.run("run", "--once")
-    assert program.json("proposals") == []
-    again = "npm again? I said pnpm!"
-    teach(home, project, program, again)
-    (rule,) = program.json("effect")["rules"]
-    assert (rule["after"]["repeats"], rule["remedy"]["kind"], rule["remedy"]["proposal"]) == (2, "sharpen", None)
+    assert (rule["after"]["repeats"], rule["remedy"]["kind"], rule["remedy"]["proposal"]) == (1, "sharpen", None)
     assert "State the rule more clearly (skilld run will propose this)" in program.run("effect").stdout
 
     told = program.run("run", "--once").stdout
@@ -146,7 +140,7 @@ def test_a_rule_broken_after_acceptance_is_proposed_in_clearer_words(
         True,
     ), told
     assert program.run("run", "--once").stdout == ""
-    assert ([evidence["quote"] for evidence in one["evidence"]], one["kind"]) == ([again, broken], "correction")
+    assert ([evidence["quote"] for evidence in one["evidence"]], one["kind"]) == ([broken], "correction")
     (rule,) = program.json("effect", rule["id"])["rules"]
     assert (rule["remedy"]["kind"], rule["remedy"]["proposal"], rule["remedy"]["state"]) == (
         "sharpen",
