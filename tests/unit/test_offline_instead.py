@@ -7,6 +7,15 @@ from skilld.classify.backends.offline import Offline
 from skilld.types import Message, SkillDoc
 from support.rows import for_each
 
+_BUILD = """---
+name: fix-build
+description: How to fix the build: plans, tests and reviews.
+---
+
+# Build
+
+- Run the tests.
+"""
 _SHOP = """---
 name: shop-page
 description: Build and change pages of the shop, with the footer, the grid and the newsletter.
@@ -189,3 +198,22 @@ def test_who_does_the_deploys_is_said_once() -> None:
 )
 def test_a_grumble_is_no_rule(said: str) -> None:
     assert _proposed(said) == []
+
+
+@for_each(
+    "said",
+    [
+        "before we start, I have to tell you about the tester who read the whole plan upside down",
+        "reminds me of my first job, there the rule was every fix needs two reviewers and a rollback script",
+        "pas le temps, lance sans les tests pour ce coup",
+        "the build dies right away, no idea",
+    ],
+)
+def test_a_story_or_a_half_sentence_is_no_rule_beside_a_skill(said: str) -> None:
+    skill = SkillDoc(1, "fix-build", "/repo/.claude/skills/fix-build/SKILL.md", _BUILD, used=(1,))
+    assert _proposed(said, skill) == []
+
+
+def test_would_you_say_asks_for_an_opinion() -> None:
+    assert _proposed("makes sense. would you say we should make everything incremental from now on?") == []
+    assert _proposed("would you always say which file it is from now on?") == ["Always say which file it is."]

@@ -284,7 +284,7 @@ def _phrase_in_context(match: Match, message: Message) -> tuple[Match, Phrase]:
         match, said = next(meant, (match, said))
     if not said.clear and (whole := fill_pronoun(said.text, text_before_quote(match.quote, message.text))):
         filled = phrase(replace(match, said=whole))
-        said = filled if filled.clear else said
+        said = filled if filled.clear and not is_fragment(filled.text) else said
     if said.clear and not fragment and match.cue is not Cue.LIKELY and (both := join_previous(match, message.text)):
         lacks_subject = fill_pronoun(said.text, text_before_quote(match.quote, message.text)) is None
         match, said = (both, phrase_joined(both)) if lacks_subject else (match, said)
@@ -335,10 +335,11 @@ def _make_update(
 def _as_said(match: Match, said: Phrase, text: str) -> tuple[Match, Phrase]:
     """Return what is likely but cannot become an instruction in its own words, behind those that it points back to.
 
-    "The totals please. to the cent, I paste them next to theirs". Not behind a mere "yes, like that".
+    "The totals please. to the cent, I paste them next to theirs". Not behind a mere "yes, like that", and not what only
+    says when: "before we start".
     """
     if not points_back(match.quote):
-        return match, phrase_joined(replace(match, said=match.quote))
+        return match, said if is_fragment(said.text) else phrase_joined(replace(match, said=match.quote))
     both = join_previous(match, text)
     before = both.quote.removesuffix(match.quote).lower().replace(",", " ").split() if both else []
     is_assent = len(before) <= _MAX_ASSENT and not OPENERS.isdisjoint(before[:1])
