@@ -13,9 +13,7 @@ from skilld.classify.verify import Verdict, VerifiedUpdate
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
 from skilld.jobs.contradictions import find_contradictions
-from skilld.jobs.learnings import build_learning, proposal_learnings
 from skilld.jobs.other_projects import without_other_projects
-from skilld.jobs.passed_over import find_passed_over
 from skilld.jobs.placing import (
     JobPlaces,
     find_file_of_kind,
@@ -26,13 +24,10 @@ from skilld.jobs.placing import (
     waits_for_skill,
     why_not_in_skill,
 )
+from skilld.jobs.report import BatchReport
 from skilld.jobs.same_asks import SameAsks
 from skilld.jobs.taken_back import (
-    find_confirmed,
-    find_forgotten,
-    find_let_go,
     find_refused_again,
-    find_taken_back,
     find_unclear,
     near_proposals,
     without_taking_back,
@@ -50,14 +45,13 @@ from skilld.pipeline.edits import CheckedEdit, summarize
 from skilld.pipeline.judge import NO_EDIT_REASON, Judge
 from skilld.proposals import past_decisions
 from skilld.proposals.staging_result import StagingResult
-from skilld.protocol import AnalyseBatch, BatchResult, FurtherEvidence, NewLearning, Obstacle
+from skilld.protocol import AnalyseBatch, BatchResult, FurtherEvidence
 from skilld.redact import RedactionError
 from skilld.skills.project_config import ProjectConfigError
 from skilld.targets.route import RoutedBackend, ordered_file
 from skilld.text import Redact, join_sentences
 from skilld.types import (
     Cause,
-    Evidence,
     Message,
     Outcome,
     Proposal,
@@ -85,23 +79,23 @@ def analyse(job: AnalyseBatch, redact: Redact, keep: KeepPlan) -> BatchResult:
         analysis.run()
     except conversation.TranscriptGoneError as error:
         analysis.keep_learnings(GONE_REASON, job.batch.turns, unless=Cause.TRANSCRIPT)
-        analysis.report_obstacle(Cause.TRANSCRIPT, error.place)
+        analysis.report.report_obstacle(Cause.TRANSCRIPT, error.place)
         return replace(analysis.result(), outcome=Outcome.RETRY, detail=str(error))
     except UnavailableError:
         raise
     except RetryError as error:
         return replace(analysis.result(), outcome=Outcome.RETRY, detail=str(error), retry_after=error.after)
     except (RefusedError, RedactionError) as error:
-        analysis.refused.append(str(error))
+        analysis.report.refuse(str(error))
     except BadReplyError as error:
         analysis.keep_learnings(UNUSABLE_REASON, job.batch.turns)
-        analysis.report_obstacle(Cause.ANSWER)
+        analysis.report.report_obstacle(Cause.ANSWER)
         return replace(analysis.result(), outcome=Outcome.FAILED, detail=str(error))
     except ProjectConfigError as error:
-        analysis.report_obstacle(Cause.REPOSITORY, str(error.path))
+        analysis.report.report_obstacle(Cause.REPOSITORY, str(error.path))
         return replace(analysis.result(), outcome=Outcome.FAILED, detail=str(error))
     except SkilldError as error:  # the set-up, a refused key: tried again with other settings
-        analysis.report_obstacle(Cause.JUDGE)
+        analysis.report.report_obstacle(Cause.JUDGE)
         return replace(analysis.result(), outcome=Outcome.FAILED, detail=str(error))
     return analysis.result()
 
@@ -118,24 +112,17 @@ class Analysis:
         self._places: JobPlaces | None = None
         # Without a file to edit no model is asked; what the rules detect is kept for later.
         self._backend: Backend = make_backend(job.backend if self._skills else Spec(OFFLINE))
+        self.report = BatchReport(job)
         self._standing = list(job.open)
         self._same = SameAsks(job, lambda: near_proposals(job))
         self._messages: list[Message] = []
         self._staged = StagingResult(by_code=job.backend.model == OFFLINE, most_tokens=job.most_tokens)
         self._told = Usage()  # what the daemon has booked with the plan
-        self._learnings: list[NewLearning] = []
-        self._notes: list[Proposal] = []
-        self._supported: list[FurtherEvidence] = []
-        self._if_given_up: list[NewLearning] = []
-        self._cause: Obstacle | None = None
-        self.refused: list[str] = []
-        self._dropped: list[str] = []
-        self._lost: list[tuple[Update, str]] = []
 
     def run(self) -> None:
         """Judge the batch, unless an earlier try did, and stage the proposals."""
         if unwanted := session_opt_out(self._batch.cwd):
-            self._dropped.append(unwanted)
+            self.report.drop(unwanted)
             return
         check_configs(self._batch.skills)
         plan = self._batch.plan
@@ -189,22 +176,37 @@ class Analysis:
             own=self._file_of_kind,
             said_before=lambda update: bool(self._same.evidence([update])),
         )
-        verdict = judge.keep_own_words(redirect_all(judge.verdict(), self._places, self._messages))
-        verdict = without_taking_back(verdict, self._job)
-        verdict, theirs = without_other_projects(verdict, self._job, self._messages, self._target_of)
-        self._learnings += [build_learning(self._evidence_of(one[0]), *one) for one in theirs]
+        verdict = self._only_this_project(judge)
         if judge.unusable and not (verdict.proposed or verdict.learned):
             raise BadReplyError(judge.unusable[0])
         verdict = self._without_known(verdict)
-        self.refused += judge.unusable
-        self.refused += [f"An instruction was not used: {why}" for why in verdict.faults]
-        self._dropped += [*verdict.dropped, *find_unclear(self._job, self._messages)]
-        self._lost = [one for one in verdict.lost if one[0] not in dict(verdict.already_said)]
+        self._report_unproposed(judge, verdict)
+        proposals = self._make_proposals(judge, verdict)
+        if proposals:
+            self._keep_plan(replace(self.result(), proposals=tuple(proposals)))
+            self._told = self._backend.usage + self._same.usage
+            self.report.hand_over_learnings()
+        return proposals
+
+    def _only_this_project(self, judge: Judge) -> Verdict:
+        """Return the verdict on the batch, without what takes a rule back; what is for other projects is kept."""
+        verdict = judge.keep_own_words(redirect_all(judge.verdict(), self._places, self._messages))
+        verdict = without_taking_back(verdict, self._job)
+        verdict, theirs = without_other_projects(verdict, self._job, self._messages, self._target_of)
+        for update, why, place in theirs:
+            self.report.keep(update, why, place)
+        return verdict
+
+    def _report_unproposed(self, judge: Judge, verdict: Verdict) -> None:
+        """Report what a verdict does not propose, and keep what the judge had no usable answer for."""
+        self.report.refuse(*judge.unusable, *(f"An instruction was not used: {why}" for why in verdict.faults))
+        self.report.drop(*verdict.dropped, *find_unclear(self._job, self._messages))
+        self.report.lose(one for one in verdict.lost if one[0] not in dict(verdict.already_said))
         for update, line in verdict.already_said:
             self._note_already_said(update, line)
         self._keep_learned(verdict)
-        read = {message.turn_key for message in self._messages}
         if self._batch.kind != "waiting":
+            read = {message.turn_key for message in self._messages}
             self.keep_learnings(GONE_REASON, [key for key in self._batch.turns if key not in read])
         if judge.unusable or verdict.faults:
             judged = {item.update.turn for item in verdict.proposed} | {update.turn for update, _ in verdict.learned}
@@ -212,7 +214,10 @@ class Analysis:
             self.keep_learnings(UNUSABLE_REASON, rest)
         if self._backend.name == OFFLINE:
             files, heard = [one.ref.path for one in self._skills], {item.update.turn for item in verdict.proposed}
-            self._supported += find_refused_again(self._job, self._messages, files, heard)
+            self.report.support(*find_refused_again(self._job, self._messages, files, heard))
+
+    def _make_proposals(self, judge: Judge, verdict: Verdict) -> list[Proposal]:
+        """Return a proposal for each file with an edit, and those that change lines elsewhere which contradict it."""
         made = []
         for loaded in self._skills:
             mine = [item for item in verdict.proposed if item.update.skill == loaded.doc.number]
@@ -220,19 +225,15 @@ class Analysis:
             if mine and (edited := self._compose_edit(judge, loaded, mine)):
                 made.append((*edited, loaded))
         paths = {proposal.path for proposal, _, _ in made}
-        proposals = [each for one in made for each in self._add_contradictions(*one, paths)]
-        if proposals:
-            self._keep_plan(replace(self.result(), proposals=tuple(proposals)))
-            self._told, self._learnings = self._backend.usage + self._same.usage, []
-        return proposals
+        return [each for one in made for each in self._add_contradictions(*one, paths)]
 
     def _without_known(self, verdict: Verdict) -> Verdict:
         verdict, known = self._same.split(verdict, self._skills, self._backend, self._redact)
         for update, found in known:
             if isinstance(found, Proposal):
-                self._supported.append(FurtherEvidence(found.id, self._evidence_of(update)))
+                self.report.support(FurtherEvidence(found.id, self.report.evidence_of(update)))
                 place = self._target_of(update)
-                self._dropped.append(past_decisions.open_reason(found, place.path if place else ""))
+                self.report.drop(past_decisions.open_reason(found, place.path if place else ""))
             else:
                 self._note_already_said(update, found)
         return verdict
@@ -244,16 +245,16 @@ class Analysis:
         for update, why in verdict.learned:
             if not self._skills and unusable:
                 name, reason, path = next((one for one in unusable if one[2]), unusable[0])
-                self._keep(update, f"{name} cannot be edited: {reason}", SkillRef(name, path), for_now=bool(path))
+                self.report.keep(update, f"{name} cannot be edited: {reason}", SkillRef(name, path), for_now=bool(path))
             else:
                 place = self._target_of(update)
                 refusal = self._places.places.refusal if self._places and place is None else ""
-                self._keep(update, refusal or why, place)
+                self.report.keep(update, refusal or why, place)
         # A model, which was not asked, might have found more.
         if not self._skills and (verdict.learned or self._job.backend.model != OFFLINE):
             for name, reason, path in [one for one in unusable if one[2]][:1]:
-                self.report_obstacle(Cause.SKILL, path)
-                self._dropped.append(f"{name} cannot be edited: {reason}")
+                self.report.report_obstacle(Cause.SKILL, path)
+                self.report.drop(f"{name} cannot be edited: {reason}")
 
     def keep_learnings(self, why: str, turns: Sequence[str], unless: Cause | None = None) -> None:
         """Keep what the rules detect in turns as learnings until all of it can be judged; `why` is the reason.
@@ -268,11 +269,7 @@ class Analysis:
         verdict = Judge(make_backend(Spec(OFFLINE)), messages, self._skills, "", self._redact).verdict()
         updates = [*(item.update for item in verdict.proposed), *(update for update, _ in verdict.learned)]
         for update in (update for update in updates if self._turn_key(update.turn) in turns):
-            self._keep(update, why, self._target_of(update), for_now=True)
-
-    def report_obstacle(self, what: Cause, place: str = "", remedy: str = "") -> None:
-        """Record an obstacle; the first one counts."""
-        self._cause = self._cause or Obstacle(what, place, remedy)
+            self.report.keep(update, why, self._target_of(update), for_now=True)
 
     def _drop_known(self, checked: Sequence[VerifiedUpdate], loaded: TargetDocument) -> list[VerifiedUpdate]:
         new = []
@@ -283,12 +280,12 @@ class Analysis:
             standing, rest = past_decisions.match_open_proposal(item.update, path, self._standing)
             by = standing or past_decisions.decision_against(item.update, path, session, self._job.decided)
             if by is not None and by.id:
-                self._supported.append(FurtherEvidence(by.id, self._evidence_of(item.update)))
+                self.report.support(FurtherEvidence(by.id, self.report.evidence_of(item.update)))
             if why:
-                self._dropped.append(why)
+                self.report.drop(why)
             elif item.update.confidence < least:
                 what = "skill" if loaded.ref.kind is TargetKind.SKILL else "file"
-                self._keep(item.update, f"you have rejected similar edits to this {what}", loaded.ref)
+                self.report.keep(item.update, f"you have rejected similar edits to this {what}", loaded.ref)
             else:
                 new.append(replace(item, update=replace(item.update, change=rest)))
         return new
@@ -301,13 +298,13 @@ class Analysis:
         except RetryError:
             raise
         except SkilldError as error:
-            self.refused.append(str(error))
+            self.report.refuse(str(error))
             for item in checked:
                 if not judge.is_harmful(loaded, item, error):
-                    self._keep(item.update, str(error), loaded.ref)
+                    self.report.keep(item.update, str(error), loaded.ref)
         else:
             for item in composed.left_out:
-                self._keep(item.update, NO_EDIT_REASON, loaded.ref)
+                self.report.keep(item.update, NO_EDIT_REASON, loaded.ref)
             return self._build_proposal(loaded, composed), composed
         return None
 
@@ -355,22 +352,22 @@ class Analysis:
 
         try:
             if not stage(proposal, self._standing, self._staged, self._job.closed, alone=True, of_batch=True):
-                self._dropped.append("the file or an open proposal already says this")
+                self.report.drop("the file or an open proposal already says this")
         except RetryError as error:
             return self._postpone(proposal, error)
         except OSError as error:
             return self._postpone(proposal, RetryError("Could not write the proposal", error.strerror or str(error)))
         except SkilldError as error:
-            self.refused.append(str(error))
+            self.report.refuse(str(error))
             passing = isinstance(error, RefusedError | GitMissingError)  # otherwise the edit no longer fits the skill
             if passing:
-                self.report_obstacle(Cause.REPOSITORY, proposal.path, error.remedy)
-            self._learnings += proposal_learnings(proposal, str(error), for_now=passing)
+                self.report.report_obstacle(Cause.REPOSITORY, proposal.path, error.remedy)
+            self.report.keep_proposal(proposal, str(error), for_now=passing)
         return None
 
     def _postpone(self, proposal: Proposal, error: RetryError) -> RetryError:
-        self.report_obstacle(Cause.REPOSITORY, proposal.path, error.remedy)
-        self._if_given_up += proposal_learnings(proposal, str(error), for_now=True)
+        self.report.report_obstacle(Cause.REPOSITORY, proposal.path, error.remedy)
+        self.report.keep_if_given_up(proposal, str(error))
         return error
 
     def _build_proposal(self, loaded: TargetDocument, composed: CheckedEdit) -> Proposal:
@@ -387,7 +384,7 @@ class Analysis:
             summary=summarize(composed, loaded, self._redact),
             reason=join_sentences([*(update.reason for update in updates), *used]),
             kind=updates[0].kind,
-            evidence=(*map(self._evidence_of, updates), *self._same.evidence(updates)),
+            evidence=(*map(self.report.evidence_of, updates), *self._same.evidence(updates)),
             confidence=min(update.confidence for update in updates),
             agent=self._batch.agent,
             session_id=self._batch.session_id,
@@ -398,9 +395,6 @@ class Analysis:
             target=loaded.ref.kind,
             agents=loaded.ref.agents,
         )
-
-    def _keep(self, update: Update, why: str, place: SkillRef | None, *, for_now: bool = False) -> None:
-        self._learnings.append(build_learning(self._evidence_of(update), update, why, place, for_now=for_now))
 
     def _find_places(self) -> None:
         """Judge the batch against the files that its agent loads."""
@@ -447,7 +441,7 @@ class Analysis:
             if self._same.evidence([item.update]) or ordered_file(texts[item.update.turn]):
                 ripe.append(item)
             else:
-                self._keep(item.update, self._not_ready_reason(loaded.ref), loaded.ref)
+                self.report.keep(item.update, self._not_ready_reason(loaded.ref), loaded.ref)
         return ripe
 
     def _not_ready_reason(self, ref: SkillRef) -> str:
@@ -459,9 +453,9 @@ class Analysis:
         """Note that a loaded `line` already says an update; if the agent does not read that far, keep the update."""
         places = self._places or loaded_places(self._job, self._skills)
         if unread := places.unread_target(line):
-            self._keep(update, unread[1], unread[0])
+            self.report.keep(update, unread[1], unread[0])
         elif found := places.describe_line(line, self._redact):
-            self._notes.append(self._build_note(update, *found))
+            self.report.note(self._build_note(update, *found))
 
     def _build_note(self, update: Update, ref: SkillRef, note: str) -> Proposal:
         file = TargetDocument(ref, b"", SkillDoc(0, ref.name, ref.path, ""))
@@ -469,31 +463,10 @@ class Analysis:
         name = hashlib.sha256(f"{blank.id}\n{update.change}".encode()).hexdigest()[:8]
         return replace(blank, id=name, state=State.SAID, note=note, decided_at=self._job.closed_at)
 
-    def _evidence_of(self, update: Update) -> Evidence:
-        return Evidence(self._turn_key(update.turn), update.quote)
-
     def _turn_key(self, turn: int) -> str:
         return self._batch.turns[turn - 1]  # as conversation.read_batch numbers them
 
     def result(self) -> BatchResult:
         """Return the result so far."""
-        found = Outcome.REFUSED if self.refused else Outcome.NOTHING
-        outcome = Outcome.PROPOSED if self._staged.made else found
-        details = self._dropped if outcome is Outcome.NOTHING else self.refused
-        return BatchResult(
-            outcome=outcome,
-            detail="; ".join(dict.fromkeys(details)),
-            model=self._backend.name,
-            usage=self._backend.usage + self._same.usage - self._told,
-            proposals=tuple(self._staged.made),
-            notes=tuple(self._notes),
-            learnings=tuple(self._learnings),
-            if_given_up=tuple(self._if_given_up),
-            cause=self._cause,
-            supported=(*self._supported, *find_confirmed(self._job, self._messages)),
-            taken_back=tuple(find_taken_back(self._job, self._messages)),
-            forgotten=tuple(find_forgotten(self._job, self._messages)),
-            let_go=tuple(find_let_go(self._job, self._messages)),
-            passed_over=tuple(find_passed_over(self._job, self._messages, self._lost, self._staged.made)),
-            changes=self._staged.changes(),
-        )
+        usage = self._backend.usage + self._same.usage - self._told
+        return self.report.result(self._messages, self._staged, self._backend.name, usage)
