@@ -11,7 +11,7 @@ from pathlib import Path
 from skilld.classify.content import content_of, term_weights
 from skilld.classify.offline.sections import BlockKind, ProseBlock, body_lines, sections
 from skilld.classify.rule_repeats import description
-from skilld.classify.said_already import describes, only_imports
+from skilld.classify.rule_texts import describes, only_imports
 from skilld.errors import SkilldError
 from skilld.files import read_whole
 from skilld.skills.spec import read_front

@@ -136,7 +136,7 @@ class JobPlaces:
         """
         # Its tables take 0.1 s, and most batches need none.
         from skilld.classify.rule_repeats import description, repeats_rule
-        from skilld.classify.said_already import describes
+        from skilld.classify.rule_texts import describes
 
         texts = [(one.ref.name, 1, one.doc.text) for one in self.files if one.ref.kind is TargetKind.SKILL]
         for file in self.loaded:

@@ -11,7 +11,8 @@ from dataclasses import replace
 from itertools import islice
 
 from skilld.classify.backends import OFFLINE, Backend, make_backend
-from skilld.classify.said_already import is_same_change, rule_texts
+from skilld.classify.rule_texts import rule_texts
+from skilld.classify.said_already import is_same_change
 from skilld.classify.verify import Verdict
 from skilld.errors import SkilldError
 from skilld.pipeline.documents import TargetDocument
