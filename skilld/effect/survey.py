@@ -11,10 +11,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
+from typing import Any
 
-from skilld.agents import ADAPTERS
 from skilld.agents.base import short
-from skilld.agents.tools import command_of, record_reader, tools_of, touched_files
+from skilld.agents.tools import command_of, touched_files
 from skilld.classify.backends import OFFLINE, make_backend
 from skilld.classify.offline.detector import find_retractions
 from skilld.classify.offline.provenance import own_words
@@ -26,9 +26,8 @@ from skilld.effect import model_questions
 from skilld.effect.rule_lines import added_at, rules_in, text_of
 from skilld.errors import SkilldError, cause_of
 from skilld.git.environment import scrub_environment
-from skilld.ingest import side_files
 from skilld.ingest.discover import skill_places
-from skilld.ingest.source import source_of
+from skilld.ingest.whole import read_transcript
 from skilld.library.patterns import CHECK_PATTERN
 from skilld.library.patterns import kind_of_work as work_of_prompt
 from skilld.past import Correction, PastSession, Repeat, SessionWork
@@ -41,11 +40,11 @@ from skilld.types import (
     Kind,
     Message,
     Outcome,
-    RawLine,
     Reply,
     SkillRef,
     SkillUse,
     ToolCall,
+    ToolEvent,
     ToolOutcome,
     ToolResult,
     Turn,
@@ -98,21 +97,26 @@ class _SessionState:
     outcomes: dict[str, ToolOutcome] = field(default_factory=dict)  # the same
     checks: dict[str, None] = field(default_factory=dict)  # calls
 
-    def add_event(self, event: Event) -> None:
-        self.newest = max(self.newest, getattr(event, "at", None) or "")
-        match event:
-            case Turn() if event.key not in self.turns:
-                self.turns[event.key] = event
-                self.before[event.key] = tuple(self.replies[-_MAX_REPLIES:])
+    def add(self, item: Event | ToolEvent | Mapping[str, Any]) -> None:
+        self.newest = max(self.newest, getattr(item, "at", None) or "")
+        match item:
+            case Turn() if item.key not in self.turns:
+                self.turns[item.key] = item
+                self.before[item.key] = tuple(self.replies[-_MAX_REPLIES:])
             case Reply():
-                self.replies.append(event.text)
+                self.replies.append(item.text)
             case SkillUse():
-                self.uses.append(event)
+                self.uses.append(item)
+            case ToolCall():
+                self._add_call(item)
+            case ToolResult() if self.outcomes.get(item.call_id, ToolOutcome.OK) is ToolOutcome.OK:
+                self.outcomes[item.call_id] = item.outcome
+            case Mapping():
+                self.version = short(item.get("version")) or self.version
             case _:
                 pass
 
-    def add_call(self, call: ToolCall) -> None:
-        self.newest = max(self.newest, call.at or "")
+    def _add_call(self, call: ToolCall) -> None:
         self.files |= dict.fromkeys(touched_files(call))
         command = command_of(call)[:_MAX_COMMAND]
         self.commands[command] = None
@@ -120,11 +124,6 @@ class _SessionState:
         self.tools[key] = call.name
         if CHECK_PATTERN.search(command) and not _INSPECTION_COMMAND.match(command):
             self.checks[key] = None
-
-    def add_result(self, result: ToolResult) -> None:
-        self.newest = max(self.newest, result.at or "")
-        if self.outcomes.get(result.call_id, ToolOutcome.OK) is ToolOutcome.OK:
-            self.outcomes[result.call_id] = result.outcome
 
     def done(self, redact: Redact) -> SessionWork:
         """Return what was done, without any of its words."""
@@ -160,7 +159,8 @@ def survey(job: SurveyRequest, redact: Redact) -> SurveyResult:
     """Do the job and return its result; a transcript that cannot be read shows nothing. Raises only for bugs."""
     found: dict[str, _SessionState] = {}
     try:
-        _read_transcript(job, found)
+        for name, item in read_transcript(job.agent, Path(job.path)):
+            found.setdefault(name, _SessionState()).add(item)
     except OSError as error:
         return SurveyResult(outcome=Outcome.FAILED, detail=cause_of(error))
     scrub_environment()
@@ -172,30 +172,6 @@ def survey(job: SurveyRequest, redact: Redact) -> SurveyResult:
         model_questions.ask_model(one, _session_excerpt(found[name]), backend, redact) for name, one in past.items()
     )
     return SurveyResult(outcome=Outcome.NOTHING, sessions=asked, model=backend.name, usage=backend.usage)
-
-
-def _read_transcript(job: SurveyRequest, found: dict[str, _SessionState]) -> None:
-    adapter, path = ADAPTERS[job.agent], Path(job.path)
-    source, session = source_of(adapter.INFO, path), ""
-    parser, records, tools = adapter.parser(path), record_reader(adapter), tools_of(adapter)
-    side_files.provide(parser, path, adapter.INFO)
-    for item in source.read_all(path):
-        if not isinstance(item, RawLine):
-            continue
-        for event in parser.feed(item):
-            session = getattr(event, "session_id", session)
-            found.setdefault(session, _SessionState()).add_event(event)
-        if session := source.session(item) or session:
-            read = found.setdefault(session, _SessionState())
-            for record, span in records(item):
-                read.version = short(record.get("version")) or read.version
-                for call in tools(record, session, span):
-                    if isinstance(call, ToolCall):
-                        read.add_call(call)
-                    else:
-                        read.add_result(call)
-    for event in parser.flush():
-        found.setdefault(getattr(event, "session_id", session), _SessionState()).add_event(event)
 
 
 def _past_session(job: SurveyRequest, name: str, read: _SessionState, redact: Redact) -> PastSession | None:

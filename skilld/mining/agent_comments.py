@@ -11,15 +11,13 @@ import mmap
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from skilld.agents import ADAPTERS
-from skilld.agents.tools import record_reader, tools_of
 from skilld.clock import parse_time
-from skilld.ingest.source import source_of
+from skilld.ingest.whole import read_transcript
 from skilld.jobs.limits import ProcessorTimeError, processor_time
 from skilld.mining.review_requests import StoredRequest
 from skilld.mining.sessions import Transcript
 from skilld.protocol import PROCESSOR_SECONDS
-from skilld.types import RawLine, ToolCall
+from skilld.types import ToolCall
 
 # Characters that are the same in JSON, in shell quotes and in Markdown.
 _PLAIN_TEXT_PATTERN = re.compile(r"[A-Za-z0-9 ,.;:()/+-]{12,}")
@@ -56,12 +54,6 @@ def _needles_in_file(transcript: Transcript, needles: Iterable[str]) -> set[str]
 
 
 def _tool_inputs(transcript: Transcript) -> Iterable[str]:
-    adapter, path = ADAPTERS[transcript.agent], transcript.path
-    source, records, tools = source_of(adapter.INFO, path), record_reader(adapter), tools_of(adapter)
-    for item in source.read_all(path):
-        if isinstance(item, RawLine):
-            session = source.session(item) or ""
-            for record, span in records(item):
-                for call in tools(record, session, span):
-                    if isinstance(call, ToolCall):
-                        yield json.dumps(call.input, ensure_ascii=False)
+    for _, item in read_transcript(transcript.agent, transcript.path):
+        if isinstance(item, ToolCall):
+            yield json.dumps(item.input, ensure_ascii=False)

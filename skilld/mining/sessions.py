@@ -13,16 +13,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
-from skilld.agents import ADAPTERS
 from skilld.agents.base import objects, string
-from skilld.agents.tools import record_reader, tools_of
 from skilld.classify.backends.completion import Rates
 from skilld.errors import SkilldError
 from skilld.git.top import folders_to_top, is_top
-from skilld.ingest import side_files
 from skilld.ingest.discover import Host, Root, find_roots, find_transcripts, is_anybodys
 from skilld.ingest.inspect import FolderCounter, guess_agent
-from skilld.ingest.source import source_of
+from skilld.ingest.whole import read_transcript
 from skilld.jobs.limits import ProcessorTimeError, processor_time
 from skilld.mining.actions import Action, ActionLog
 from skilld.paths import possible_folder
@@ -30,7 +27,7 @@ from skilld.pipeline.documents import session_opt_out
 from skilld.pipeline.messages import to_messages
 from skilld.protocol import PROCESSOR_SECONDS
 from skilld.skills.project_config import linked_work_tree, read_link
-from skilld.types import Event, Message, RawLine, Reply, SkillUse, Turn
+from skilld.types import Event, Message, Reply, SkillUse, ToolCall, ToolEvent, ToolResult, Turn
 from skilld.values import value_class
 
 _Event = TypeVar("_Event")
@@ -291,8 +288,8 @@ class Reader:
         """Return the sessions of one transcript that have new turns."""
         by_id: dict[str, _SessionBuilder] = {}
         try:
-            for event in _events(transcript, by_id):
-                self._take(event, by_id)
+            for name, item in read_transcript(transcript.agent, transcript.path):
+                self._take(item, transcript.agent, by_id.setdefault(name, _SessionBuilder()))
         except OSError:
             self.unreadable += 1
         return [
@@ -301,15 +298,20 @@ class Reader:
             if any(isinstance(event, Turn) for event in read.events)
         ]
 
-    def _take(self, event: Event, by_id: dict[str, _SessionBuilder]) -> None:
-        match event:
-            case Turn() if event.key not in self._known:
-                self._known.add(event.key)
-                by_id.setdefault(event.session_id, _SessionBuilder()).events.append(event)
+    def _take(self, item: Event | ToolEvent | Mapping[str, Any], agent: str, read: _SessionBuilder) -> None:
+        match item:
+            case Turn() if item.key not in self._known:
+                self._known.add(item.key)
+                read.events.append(item)
             case Reply():
-                by_id.setdefault(event.session_id, _SessionBuilder()).events.append(event)
+                read.events.append(item)
             case SkillUse():
-                by_id.setdefault(event.session_id, _SessionBuilder()).uses.append(event)
+                read.uses.append(item)
+            case ToolCall() | ToolResult():
+                read.work.add(item)
+                read.actions.add(item)
+            case Mapping():
+                read.log.add(agent, item)
             case _:
                 pass
 
@@ -343,29 +345,6 @@ def _by_turn(events: Iterable[tuple[_Event, int]], turns: Sequence[Turn]) -> tup
     starts = sorted((turn.span.start, turn.key) for turn in turns)
     placed = [(one, bisect_right(starts, at, key=lambda start: start[0])) for one, at in events]
     return tuple((one, starts[behind - 1][1]) for one, behind in placed if behind)
-
-
-def _events(transcript: Transcript, by_id: dict[str, _SessionBuilder]) -> Iterator[Event]:
-    """Yield the events of a transcript; the tool calls and the log go to the builder of their session."""
-    adapter = ADAPTERS[transcript.agent]
-    source = source_of(adapter.INFO, transcript.path)
-    session = ""
-    parser = adapter.parser(transcript.path)
-    records, tools = record_reader(adapter), tools_of(adapter)
-    side_files.provide(parser, transcript.path, adapter.INFO)
-    for item in source.read_all(transcript.path):
-        if isinstance(item, RawLine):
-            for event in parser.feed(item):
-                session = getattr(event, "session_id", session)
-                yield event
-            if session := source.session(item) or session:
-                read = by_id.setdefault(session, _SessionBuilder())
-                for record, span in records(item):
-                    read.log.add(transcript.agent, record)
-                    for call in tools(record, session, span):
-                        read.work.add(call)
-                        read.actions.add(call)
-    yield from parser.flush()
 
 
 def project_of(folder: str) -> Path | None:
