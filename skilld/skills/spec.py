@@ -7,6 +7,7 @@ The rules are those of https://agentskills.io/specification. Only the plain YAML
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import field
@@ -242,3 +243,10 @@ def _without_remark(text: str) -> str:
     found = _QUOTED_PATTERN.match(text)
     tail = text[found.end() :] if found else ""
     return text[: len(text) - len(tail)] if _REMARK_PATTERN.fullmatch(tail) else text
+
+
+def valid_name(name: str) -> str:
+    """Return the nearest valid name, such as add-uber for AddÜber; "" if there is none."""
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", unicodedata.normalize("NFKD", name))
+    plain = "".join(char for char in parted.casefold() if not unicodedata.combining(char))
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:MAX_NAME].rstrip("-")

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from skilld.errors import RefusedError, SkilldError
 from skilld.exchange import document
 from skilld.exchange.document import from_document
-from skilld.exchange.incoming import SourceSkill, find_skills, import_proposal, import_skill, judge_draft
+from skilld.exchange.incoming import import_proposal, import_skill, judge_draft
+from skilld.exchange.source_skills import SourceSkill, find_skills
 from skilld.redact import Redactor
 from skilld.skills.draft import Draft, SkillKind, Variable, read_draft
 from skilld.skills.spec import find_faults, read_front

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import SkilldError, UsageError
-from skilld.exchange import incoming
-from skilld.exchange.incoming import SourceSkill, find_skills, import_skill, is_address
+from skilld.exchange import source_skills
+from skilld.exchange.incoming import import_skill
 from skilld.exchange.source_folder import SourceFolder, split_source
+from skilld.exchange.source_skills import SourceSkill, find_skills, is_address
 from skilld.git.errors import GitFailedError
 from skilld.git.remote import clone
 from skilld.git.run import Git
@@ -150,12 +151,12 @@ def test_too_many_skills_or_files_are_refused(tmp_path: Path, monkeypatch: pytes
     person = Person(tmp_path)
     for number in range(3):
         person.write(f"s{number}/SKILL.md", TEXT)
-    monkeypatch.setattr(incoming, "MAX_SKILLS", 2)
+    monkeypatch.setattr(source_skills, "MAX_SKILLS", 2)
     with pytest.raises(SkilldError, match="has 3 skills; the limit is 2") as error:
         find_skills(str(tmp_path))
     assert error.value.remedy == "Choose some: --only NAME"
     assert len(find_skills(str(tmp_path), only=["s0", "s2"])) == 2
-    monkeypatch.setattr(incoming, "_MAX_FILES", 2)
+    monkeypatch.setattr(source_skills, "_MAX_FILES", 2)
     with pytest.raises(SkilldError, match="more than 2 files"):
         find_skills(str(tmp_path))
 
@@ -164,13 +165,13 @@ def test_of_many_skills_only_the_chosen_ones_are_read(person: Person, monkeypatc
     for number in range(51):
         person.write(f"s{number}/SKILL.md", TEXT)
     person.commit("skills")
-    read, read_blob = list[str](), incoming._read_blob
+    read, read_blob = list[str](), source_skills._read_blob
 
     def counted(git: Git, path: str, oid: str) -> bytes:
         read.append(path)
         return read_blob(git, path, oid)
 
-    monkeypatch.setattr(incoming, "_read_blob", counted)
+    monkeypatch.setattr(source_skills, "_read_blob", counted)
     with pytest.raises(SkilldError, match="has 51 skills; the limit is 50"):
         find_skills(f"file://{person.root}")
     assert read == []
@@ -181,7 +182,7 @@ def test_of_many_skills_only_the_chosen_ones_are_read(person: Person, monkeypatc
 def test_the_files_of_thousands_of_skills_are_told_apart_at_once() -> None:
     files = [f"s{number}/{name}" for number in range(3000) for name in ("SKILL.md", "a.py", "b/c.py")]
     began = time.process_time()
-    found = {where: beside for where, _, beside in incoming._skill_files(files)}
+    found = {where: beside for where, _, beside in source_skills._skill_files(files)}
     assert time.process_time() - began < 10
     assert len(found) == 3000
     assert found["s7/SKILL.md"] == ("s7/a.py", "s7/b/c.py")

@@ -19,8 +19,8 @@ from skilld.edit.operations import mark_front_matter
 from skilld.errors import RefusedError, SkilldError, UsageError, cause_of
 from skilld.exchange import document as yaml_text
 from skilld.exchange.document import UsageStats, to_document
-from skilld.exchange.incoming import ARCHIVE_SUFFIXES
 from skilld.exchange.outgoing import SessionWords, own_words, without_sessions
+from skilld.exchange.source_skills import ARCHIVE_SUFFIXES
 from skilld.files import read_regular, shell_quoted, write_atomically
 from skilld.git.environment import scrub_environment
 from skilld.library.rows import LibraryRow

@@ -16,15 +16,13 @@ from skilld.errors import SkilldError, UsageError
 from skilld.exchange.incoming import (
     ImportedSkill,
     NameTakenError,
-    SourceSkill,
     find_place,
-    find_skills,
     import_proposal,
     import_skill,
-    is_address,
     missing_script_flags,
     similarity_flags,
 )
+from skilld.exchange.source_skills import SourceSkill, find_skills, is_address
 from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
 from skilld.proposals.amend import stage_and_store

@@ -12,8 +12,8 @@ from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.cli.skills.export import warn_of_other_files
 from skilld.errors import Exit, RefusedError, RetryError, UsageError
-from skilld.exchange.incoming import is_address
 from skilld.exchange.outgoing import BRANCH_PREFIX, LeakCheck, own_words, put_on_branch, redact_skill, restore_branch
+from skilld.exchange.source_skills import is_address
 from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
 from skilld.git.errors import NotTrackedError
