@@ -115,7 +115,7 @@ def _is_named(change: BlockDiff, place: int, updates: Sequence[Update]) -> bool:
 
 def _is_only_one_released(change: BlockDiff, place: int, quote: str) -> bool:
     """Whether a quote says of a block, and of no other, that it holds no longer: "forget the prettier thing"."""
-    from skilld.classify.offline.retraction import releases  # its tables take 0.1 s, and most edits remove nothing
+    from skilld.classify.offline.release import releases  # its tables take 0.1 s, and most edits remove nothing
 
     lasting = [one for one in releases(quote) if one.lasting]
     named = [at for at, block in enumerate(change.old) if any(one.fits(block.text) for one in lasting)]

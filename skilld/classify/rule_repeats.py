@@ -39,7 +39,7 @@ from skilld.classify.contradiction import PLAIN_VERBS
 from skilld.classify.offline.choices import is_reversed_choice, loses_order
 from skilld.classify.offline.phrasing import begins_with_order
 from skilld.classify.offline.product import likely_languages
-from skilld.classify.offline.retraction import cancelled_topic
+from skilld.classify.offline.release import cancelled_topic
 from skilld.classify.offline.sections import BlockKind, sections
 from skilld.classify.offline.typed import clauses_of, typed_part
 from skilld.classify.opposition import is_ban, opposes

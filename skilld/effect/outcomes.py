@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 
-from skilld.classify.offline.retraction import taking_back
+from skilld.classify.offline.release import taking_back
 from skilld.clock import parse_time
 from skilld.context.values import within
 from skilld.effect.cross_agent import offers

@@ -14,8 +14,8 @@ from types import MappingProxyType
 from skilld.agents import ADAPTERS
 from skilld.classify.backends import OFFLINE, Spec, make_backend
 from skilld.classify.offline.placement import section_for
+from skilld.classify.offline.release import lets_go
 from skilld.classify.offline.removals import removal
-from skilld.classify.offline.retraction import lets_go
 from skilld.classify.verify import VerifiedUpdate
 from skilld.clock import rfc3339
 from skilld.context import NATIVE_NAMES

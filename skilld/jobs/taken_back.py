@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from skilld.classify.offline.provenance import own_words
-from skilld.classify.offline.retraction import confirming, only_takes_back, releases, taken_back, unclear_releases
+from skilld.classify.offline.release import confirming, only_takes_back, releases, taken_back, unclear_releases
 from skilld.classify.verify import Verdict
 from skilld.git.state import is_same_file
 from skilld.proposals.past_decisions import find_refused_sentence

@@ -15,8 +15,8 @@ from skilld.classify.contradiction import contradicts, replace_numbers
 from skilld.classify.conversation_style import PROJECT_SCOPE, is_about_project, remove_project_scope, split_conversation
 from skilld.classify.offline.placement import WEAK_STEMS, target_section
 from skilld.classify.offline.provenance import own_words
+from skilld.classify.offline.release import releases
 from skilld.classify.offline.removals import with_removals
-from skilld.classify.offline.retraction import releases
 from skilld.classify.said_already import NEARLY, find_same_meaning, says_already, says_same_rule
 from skilld.classify.support import is_empty_request
 from skilld.classify.typed_quote import typed_quote

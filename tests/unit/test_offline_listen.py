@@ -9,7 +9,7 @@ from skilld.classify.backends.offline import Offline
 from skilld.classify.offline.detector import find_lasting, find_practices, find_retractions
 from skilld.classify.offline.grammar import KEPT_STRENGTH, Cue, languages
 from skilld.classify.offline.product import likely_languages
-from skilld.classify.offline.retraction import taking_back
+from skilld.classify.offline.release import taking_back
 from skilld.types import Kind, Message, Update
 from support.rows import for_each
 

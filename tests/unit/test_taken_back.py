@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.offline import Offline
-from skilld.classify.offline.retraction import taking_back
+from skilld.classify.offline.release import taking_back
 from skilld.classify.rule_repeats import repeats_rule
 from skilld.jobs.taken_back import find_taken_back, find_unclear
 from skilld.protocol import AnalyseBatch, BatchJob, TakenBack

@@ -8,7 +8,7 @@ from skilld.classify.offline.choices import chosen_part, refused_part
 from skilld.classify.offline.grammar import STRENGTH, Cue
 from skilld.classify.offline.phrasing import as_sentence
 from skilld.classify.offline.provenance import own_words
-from skilld.classify.offline.retraction import Release, condition_of, releases
+from skilld.classify.offline.release import Release, condition_of, releases
 from skilld.classify.offline.sections import BlockKind, ProseBlock, body_lines, sections
 from skilld.text import fold
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update
