@@ -21,8 +21,7 @@ from skilld.types import Kind, Update
 from skilld.values import value_class
 from skilld.words import content_stems, has_negation, has_unspaced, is_other_language, matching_words, stem, stems
 
-# "The rest stays as it was" leaves the rule before it alone.
-OTHERS = re.compile(
+_OTHERS = re.compile(
     r"\W*(?:(?:and|but|und|et|mais|y|pero|e|ma|mas)\W+)?"
     r"(?:the (?:rest|others?)|everything else|all (?:the )?others?|(?:der|den) rest|alles andere|alle anderen|le reste"
     r"|les autres|tout le reste|el resto|lo demás|los demás|il resto|gli altri|o resto|os outros|de rest)\b",
@@ -115,6 +114,11 @@ _STRETCH_END = re.compile(r"[,;:](?=\s)|\s[-–—](?=\s)")
 _LINKS = re.compile(rf"\b(?:{'|'.join(_DATA['links'].split())})\b", re.IGNORECASE)
 
 
+def is_about_the_rest(clause: str) -> bool:
+    """Whether a clause speaks of all else: "the rest stays as it was" leaves the rule before it alone."""
+    return _OTHERS.match(clause) is not None
+
+
 def cancelled_topic(sentence: str) -> str:
     """Return what remains of a sentence by which a person takes back earlier words or a rule; else an empty text.
 
@@ -162,7 +166,7 @@ class Release:
 
     def keeps(self, rule: str) -> bool:
         """Whether it says that a rule stays, or names its removal: "keep the tag rule after all"."""
-        parts = (one for one in _STRETCH_END.split(self.clause) if not OTHERS.match(one))
+        parts = (one for one in _STRETCH_END.split(self.clause) if not is_about_the_rest(one))
         said = {word.casefold() for one in parts for word in _KEPT.findall(one)}
         return not said <= {*WORD.findall(rule.casefold())}
 

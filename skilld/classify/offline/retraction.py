@@ -13,10 +13,10 @@ from skilld.classify.offline.release import (
     MAX_LENGTH,
     MIND,
     OF_RULE,
-    OTHERS,
     SEVERAL,
     TALK_STEMS,
     cancelled_topic,
+    is_about_the_rest,
     is_for_now,
     is_one,
     only_takes_back,
@@ -106,7 +106,7 @@ def without_retracted(updates: Sequence[Update], messages: Sequence[Message]) ->
         if message.turn is None:
             continue
         for clause in find_retractions(message.text):
-            if is_for_now(clause) or OTHERS.match(clause):
+            if is_for_now(clause) or is_about_the_rest(clause):
                 continue
             standing = _remove_retracted(standing, messages, message, clause)
     standing = [
