@@ -111,6 +111,7 @@ class ValueForm(Enum):
     """How a value is written."""
 
     LITERAL = auto()  # certainly a string
+    PLAIN = auto()  # the same without quotes or in a shell, where the name of a variable has a sign
     BARE = auto()  # without quotes or as an argument: it may be code
     NEXT = auto()  # only separated by a blank: it may be any word
 
@@ -162,6 +163,7 @@ _COMPARISON_BEFORE = re.compile(r"""(["'`])(?P<value>[^"'`\n]{4,256})\1\s{0,2}[=
 _CONFIGURE_REACH = 48  # characters of such a command
 _MAX_COMPARISON = 264  # the longest literal a name is compared with, and the operator
 _ENV_LINE = re.compile(r"[ \t]*(?:(?:export|set|ENV|-)[ \t]+|\$env:)?[A-Z][A-Z0-9_]*=[ \t]*")
+_SHELL_NAME = re.compile(r"(?:--?[A-Za-z][\w.-]*|[A-Z][A-Z0-9_]*)=")  # --password=..., env DB_PASSWORD=... program
 _LINE_START = 80
 _PAIR_SIGNS = (";", "&", "?")  # before a pair of a connection string or of a query
 
@@ -180,18 +182,19 @@ def assigned_value(text: str, start: int, end: int) -> AssignedValue | None:
     if link["element"]:
         found = _ELEMENT.match(text, at)
         return AssignedValue(*found.span("value"), ValueForm.LITERAL, equals=True) if found else None
+    is_string = (equals and text[start - 1 : start] in _PAIR_SIGNS) or _is_shell_name(text, start, at)
     if quoted := _QUOTED.match(text, at):
         if "f" in (quoted["prefix"] or "").lower() and "{" in quoted["value"]:
             return None
         may_be_code = link["argument"] or link["call"] or quoted["quote"] == "`"  # Markdown quotes names so
-        return AssignedValue(*quoted.span("value"), ValueForm.BARE if may_be_code else ValueForm.LITERAL, equals)
+        literal = ValueForm.PLAIN if is_string else ValueForm.LITERAL
+        return AssignedValue(*quoted.span("value"), ValueForm.BARE if may_be_code else literal, equals)
     marked = _BRACED.match(text, at) if equals and text[start - 1 : start] == ";" else _FOLDED.match(text, at)
     if marked:
         return AssignedValue(*marked.span("value"), ValueForm.LITERAL if equals else ValueForm.BARE, equals)
     if "\n" in link[0] and not link["pair"]:
         return None
-    is_string = (equals and text[start - 1 : start] in _PAIR_SIGNS) or _is_env_line(text, start, at)
-    return _bare_value(text, at, ValueForm.LITERAL if is_string else ValueForm.BARE, equals=equals)
+    return _bare_value(text, at, ValueForm.PLAIN if is_string else ValueForm.BARE, equals=equals)
 
 
 def compared_literal(text: str, start: int) -> AssignedValue | None:
@@ -212,8 +215,13 @@ def _bare_value(text: str, at: int, way: ValueForm, *, equals: bool = False) -> 
     return AssignedValue(at, at + len(found[0].rstrip(_TRAILING)), way, equals) if found else None
 
 
-def _is_env_line(text: str, start: int, end: int) -> bool:
-    """Whether the name at `start` begins a line of the form NAME= (possibly after export, set and the like)."""
+def _is_shell_name(text: str, start: int, end: int) -> bool:
+    """Whether the name at `start` begins a line of the form NAME= (possibly after export, set and the like).
+
+    Also for an option, and a variable in the middle of a command: then no blank follows the sign.
+    """
+    if _SHELL_NAME.fullmatch(text, start, end) and (start == 0 or text[start - 1] in " \t\"'"):
+        return True
     begin = text.rfind("\n", max(0, start - _LINE_START), start) + 1
     return _ENV_LINE.fullmatch(text, begin or max(0, start - _LINE_START), end) is not None
 
@@ -281,9 +289,10 @@ def _is_secret(text: str, value: AssignedValue, promise: Promise) -> bool:
         return len(text) >= _MIN_DIGITS[promise]
     if value.way is ValueForm.NEXT:
         return _is_secret_word(text, promise)
-    if _VARIABLE_NAME.fullmatch(text) and not is_opaque(text):
+    plain = value.way is ValueForm.PLAIN and promise is Promise.PASSWORD and text != text.upper()
+    if _VARIABLE_NAME.fullmatch(text) and not is_opaque(text) and (not plain or judge_name(text)):
         return False
-    return _is_secret_value(text, promise, literal=value.way is ValueForm.LITERAL)
+    return _is_secret_value(text, promise, literal=value.way in {ValueForm.LITERAL, ValueForm.PLAIN})
 
 
 def _is_secret_value(text: str, promise: Promise, *, literal: bool) -> bool:

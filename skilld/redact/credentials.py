@@ -170,7 +170,7 @@ _SECRET_URLS = tuple(
     for kind, anchor, pattern in (
         ("slack-webhook", "hooks.slack.com/", r"\w{1,32}/(?P<secret>T\w{1,32}(?:/[\w-]{1,64}+){1,4})"),
         ("discord-webhook", "/api/webhooks/", r"(?P<secret>\d{15,20}/[\w-]{50,100}+)"),
-        ("teams-webhook", ".webhook.office.com/", r"(?P<secret>[\w@/-]{60,512}+)"),
+        ("teams-webhook", ".office.com/", r"(?P<secret>webhook(?:b2)?/[\w@/-]{60,512}+)"),
         (
             "google-chat-webhook",
             "chat.googleapis.com/",

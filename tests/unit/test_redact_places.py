@@ -33,6 +33,7 @@ SECRETS = [
     ("slack-webhook", f"https://hooks.slack.com/services/»T02AB3CD4/B05EF6GH7/{ALNUM[:24]}«"),
     ("discord-webhook", f"https://discord.com/api/webhooks/»120485739164052712/{ALNUM[:68]}«"),
     ("teams-webhook", f"https://acme.webhook.office.com/»webhookb2/{HEX[:36]}@{HEX[:36]}/IncomingWebhook/{HEX[:32]}«"),
+    ("teams-webhook", f"https://outlook.office.com/»webhook/{HEX[:36]}@{HEX[:36]}/IncomingWebhook/{HEX[:32]}«"),
     ("signed-url", f"https://x.blob.example.net/c?sv=2024&sig=»{ALNUM[:44]}%3D«&se=2026"),
     ("signed-url", f"https://s3.example.net/k?X-Amz-Signature=»{HEX}«&x=1"),
     ("curl-password", "curl -s --user 'ada:»hunter22«' https://example.org"),
