@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from skilld.classify.offline.grammar import languages
-from skilld.classify.offline.placement import WEAK_STEMS
+from skilld.classify.offline.relevance import WEAK_STEMS
 from skilld.classify.verify import Verdict
 from skilld.git.state import main_path
 from skilld.git.top import find_top

@@ -13,9 +13,10 @@ from skilld.classify.backends.offline import UNRELATED_CONFIDENCE, Offline, skil
 from skilld.classify.clauses import may_state_exception
 from skilld.classify.contradiction import contradicts, replace_numbers
 from skilld.classify.conversation_style import PROJECT_SCOPE, is_about_project, remove_project_scope, split_conversation
-from skilld.classify.offline.placement import WEAK_STEMS, target_section
+from skilld.classify.offline.placement import target_section
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.offline.release import releases
+from skilld.classify.offline.relevance import WEAK_STEMS
 from skilld.classify.offline.removals import with_removals
 from skilld.classify.said_already import NEARLY, find_same_meaning, says_already, says_same_rule
 from skilld.classify.support import is_empty_request

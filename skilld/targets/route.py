@@ -12,7 +12,8 @@ from types import MappingProxyType
 from skilld.classify.backends import OfflineBackend
 from skilld.classify.contradiction import OWN_PROJECTS
 from skilld.classify.conversation_style import ANY_PROJECT, PROJECT_SCOPE, is_about_conversation, is_about_project
-from skilld.classify.offline.placement import WEAK_STEMS, replacement, section_for
+from skilld.classify.offline.placement import replacement, section_for
+from skilld.classify.offline.relevance import WEAK_STEMS
 from skilld.classify.offline.removals import with_removals
 from skilld.targets.scopes import covers, find_scopes, fits, kinds_of_files
 from skilld.types import Kind, Message, SkillDoc, SkillRef, TargetKind, Update

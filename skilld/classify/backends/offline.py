@@ -36,7 +36,10 @@ from skilld.classify.offline.phrasing import (
     points_back,
     tells_of_agent,
 )
-from skilld.classify.offline.placement import (
+from skilld.classify.offline.placement import replacement, section_for
+from skilld.classify.offline.product import announces_rule, likely_languages, requires_something, speaks_to_agent
+from skilld.classify.offline.product_talk import STANDING_CUES, ProductTalk, is_asked_for
+from skilld.classify.offline.relevance import (
     fits_description,
     is_about_line,
     is_about_output,
@@ -44,11 +47,7 @@ from skilld.classify.offline.placement import (
     is_only_of_git,
     is_related,
     refers_to_rule_file,
-    replacement,
-    section_for,
 )
-from skilld.classify.offline.product import announces_rule, likely_languages, requires_something, speaks_to_agent
-from skilld.classify.offline.product_talk import STANDING_CUES, ProductTalk, is_asked_for
 from skilld.classify.offline.removals import removal, with_removals
 from skilld.classify.offline.retraction import without_retracted
 from skilld.classify.offline.sentences import clauses
