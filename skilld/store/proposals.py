@@ -237,7 +237,6 @@ class Proposals(Table):
             own = "kind = 'proposal' AND id = ?"
             self._db.execute(f"DELETE FROM said_words WHERE rowid IN (SELECT n FROM said WHERE {own})", (proposal.id,))  # noqa: S608
             self._db.execute(f"DELETE FROM said WHERE {own}", (proposal.id,))  # noqa: S608 - fixed text
-            self._db.execute("UPDATE meta SET value = 'null' WHERE key = 'searched_proposal'")
 
     def forget_words(self, proposal: Proposal) -> None:
         """Blank all words of a proposal; call it in a transaction, and `Store.erase_free_space` behind it."""
