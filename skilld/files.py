@@ -108,6 +108,11 @@ def free_bytes(folder: Path) -> int:
     return facts.f_bavail * facts.f_frsize if facts.f_favail or not facts.f_files else 0
 
 
+def are_nested(one: str, other: str) -> bool:
+    """Whether one folder is the other or within it, judged by their names; an empty name is no folder."""
+    return bool(one and other) and (Path(one).is_relative_to(other) or Path(other).is_relative_to(one))
+
+
 def below_home(path: str | Path, home: str | Path) -> str:
     """Return a path as people write it: with `~` for the home folder."""
     inside = f"{path}/".startswith(f"{home}/")

@@ -16,6 +16,7 @@ from skilld.batching.closing import ClosedBatch
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.clock import parse_time, rfc3339
 from skilld.daemon import judges
+from skilld.files import are_nested
 from skilld.ingest.discover import Host, skill_places
 from skilld.jobs.learnings import NO_FILE_REASON
 from skilld.proposals.let_go import load_let_go
@@ -69,7 +70,7 @@ def batch_job(store: Store, host: Host, agent: str, session_id: str, closing: Cl
 def _was_made_elsewhere(store: Store, proposal: Proposal, cwd: str) -> bool:
     """Whether a proposal was made in a session whose folder is neither above nor below `cwd`."""
     theirs = store.transcripts.cwd(proposal.agent, proposal.session_id)
-    return theirs is not None and not (Path(cwd).is_relative_to(theirs) or Path(theirs).is_relative_to(cwd))
+    return theirs is not None and not are_nested(theirs, cwd)
 
 
 def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatch, now: float) -> Job:
@@ -134,7 +135,7 @@ def _waiting_learnings(store: Store, batch: StoredBatch) -> Iterator[PastLearnin
     cwd = batch.job.cwd or ""
     for one in [one for one in store.learnings.said() if one.project][:_MAX_LEARNINGS]:
         personal = one.place_kind == TargetKind.PERSONAL
-        if personal or _overlap(one.project or "", cwd):
+        if personal or are_nested(one.project or "", cwd):
             name = one.id if _may_be_taken_back(store, one, batch) else ""
             yield PastLearning(one.turn_key, one.quote, one.change, one.session_id, name, personal)
 
@@ -159,7 +160,7 @@ def _is_near(project: str, batch: StoredBatch) -> bool:
     """Whether a batch is of this project: one is in the other, and neither around the home folder."""
     cwd = batch.job.cwd or ""
     around = any(Path(batch.job.home).is_relative_to(one) for one in (project, cwd))
-    return project == cwd or (_overlap(project, cwd) and not around)
+    return project == cwd or (are_nested(project, cwd) and not around)
 
 
 def _let_go_later(store: Store, batch: StoredBatch, now: float) -> Iterator[str]:
@@ -195,10 +196,6 @@ def _decisions_on_other_machines(store: Store) -> list[PastDecision]:
         PastDecision(path, State(said), (rule,), (fold_case(quote),), "")
         for path, said, rule, quote, _ in store.machine_records.rejections()
     ]
-
-
-def _overlap(one: str, other: str) -> bool:
-    return Path(one).is_relative_to(other) or Path(other).is_relative_to(one)
 
 
 def refresh_skills(store: Store, host: Host, batch: StoredBatch) -> BatchJob:

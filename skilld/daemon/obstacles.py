@@ -15,6 +15,7 @@ from skilld import protocol
 from skilld.clock import parse_time, time_until
 from skilld.daemon import job_builder
 from skilld.errors import SkilldError
+from skilld.files import free_bytes
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_REF
 from skilld.git.state import git_dirs, head_branch
 from skilld.ingest.discover import Host
@@ -155,11 +156,9 @@ def _path_stamp(path: Path) -> tuple[int, ...]:
 
 def _has_space(path: Path) -> bool:
     """Whether the disk of a path has room for some objects."""
-    try:
-        found = os.statvfs(path)
-    except OSError:
-        return False
-    return found.f_bavail * found.f_frsize > _MIN_FREE_BYTES
+    with suppress(OSError):
+        return free_bytes(path) > _MIN_FREE_BYTES
+    return False
 
 
 # When a batch is tried again, depending on what went wrong.

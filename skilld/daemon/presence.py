@@ -11,11 +11,11 @@ A session whose client was never seen, as in an editor, waits for the idle time.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from pathlib import PurePath
 
 from skilld.agents import ADAPTERS
 from skilld.batching.closing import SessionKey
 from skilld.caller.clients import Client, find_clients, is_alive
+from skilld.files import are_nested
 from skilld.store.transcripts import Transcripts
 
 _RECHECK_SECONDS = 60.0
@@ -63,7 +63,7 @@ class Presence:
         active, _ = self._rows.activity(*session)
         if now - active < _SETTLED_SECONDS:
             return False
-        return sum(_overlap(other, folder) for other in self._rows.folders_after(*session)) >= at_work
+        return sum(are_nested(other, folder) for other in self._rows.folders_after(*session)) >= at_work
 
     def _is_unknown(self, session: SessionKey) -> bool:
         """Whether to look for the client of a session in which somebody spoke.
@@ -77,10 +77,4 @@ class Presence:
 
     def _count_clients(self, agent: str, folder: str) -> int:
         title = ADAPTERS[agent].INFO.title if agent in ADAPTERS else ""
-        return sum(client.title == title and _overlap(client.folder, folder) for client in self._clients)
-
-
-def _overlap(one: str, other: str) -> bool:
-    """Whether one folder is the other or within it: a session may name the folder of its last command."""
-    here, there = PurePath(one).parts, PurePath(other).parts
-    return bool(one and other) and all(a == b for a, b in zip(here, there, strict=False))
+        return sum(client.title == title and are_nested(client.folder, folder) for client in self._clients)
