@@ -98,7 +98,7 @@ def _desk(files: int, *, all_new: bool, size: int = 0) -> Iterator[_Append]:
         desk.close_due(time.time())
 
         def record() -> None:
-            desk.follower.read_new(AGENT, session.path)
+            desk.follower.read_all_new([(AGENT, session.path)])
             desk.close_due(time.time())
 
         def append() -> float:

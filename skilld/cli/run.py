@@ -141,6 +141,7 @@ def _run_once(engine: Engine, worker: Worker, *, brief: bool = False, known: int
 
     `brief` omits the totals. They are also omitted if nothing was judged and there are still just `known` turns.
     """
+    from skilld.daemon.recovery import record_recovery, recovery_job
     from skilld.daemon.schedule import due_after_corrections
     from skilld.proposals.poll import PollSchedule, record_observation
     from skilld.protocol import GitResult, Job
@@ -153,8 +154,8 @@ def _run_once(engine: Engine, worker: Worker, *, brief: bool = False, known: int
     _read_new(engine)
     engine.close_due(time.time())
     umask = engine.host.umask
-    if recovery := engine.recovery_job(time.time()):
-        engine.record_recovery(worker.do(Job(recovery, umask), seconds), time.time())
+    if recovery := recovery_job(engine.store, engine.host, time.time()):
+        record_recovery(engine.store, worker.do(Job(recovery, umask), seconds), time.time())
     done = _finish_due(engine, worker)
     if poll := PollSchedule(engine.store).job(time.time()):
         found = worker.do(Job(poll, umask), seconds)

@@ -24,7 +24,7 @@ from skilld.ingest.record_survey import update_survey
 from skilld.logs import get_logger
 from skilld.proposals import results
 from skilld.proposals.remarks import describe_repeat
-from skilld.protocol import BatchJob, BatchResult, Job, Plan, RecoverProposals, Result
+from skilld.protocol import BatchJob, BatchResult, Job, Plan, Result
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
@@ -215,14 +215,6 @@ class Engine:
         """Return the rejected proposals that a batch shows were said again."""
         known = (self.store.proposals.get(one.proposal) for one in BatchResult.of(ended).supported)
         return [one for one in known if one is not None and describe_repeat(self.store, one)]
-
-    def recovery_job(self, now: float) -> RecoverProposals | None:
-        """Return the job that recovers the proposals after damage of the database, if there is one to do."""
-        return None if self.store.meta.paused(now) else recovery.recovery_job(self.store, self.host)
-
-    def record_recovery(self, result: Result, now: float) -> None:
-        """Record the result of the recovery job."""
-        recovery.record_recovery(self.store, result, now)
 
     def start(self, batch: StoredBatch) -> Job:
         """Mark a batch as running and return the worker's whole job."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from skilld import __version__
 from skilld.clock import rfc3339
-from skilld.daemon import judges, settings_cache, systemd
+from skilld.daemon import judges, recovery, settings_cache, systemd
 from skilld.daemon import schedule as nightly
 from skilld.daemon.engine import Engine
 from skilld.daemon.messages import (
@@ -30,7 +30,6 @@ from skilld.daemon.messages import (
 )
 from skilld.daemon.notices import Notices
 from skilld.daemon.obstacles import Setbacks
-from skilld.daemon.recovery import save_daily_copy
 from skilld.daemon.reload import SettingsFile
 from skilld.daemon.schedule import Schedule
 from skilld.daemon.surveys import SurveySchedule
@@ -264,7 +263,7 @@ class Loop:
         if self._surveys.busy:
             self._surveys.record(result)
         elif self._engine.store.rebuild.state is not None:
-            self._engine.record_recovery(result, now)
+            recovery.record_recovery(self._engine.store, result, now)
         elif isinstance(result, GitResult):
             record_look(self._engine.store, result, now)
 
@@ -280,7 +279,7 @@ class Loop:
             case "count":
                 if self._watching:
                     self._watching.check_events()
-                save_daily_copy(self._engine.store, now)
+                recovery.save_daily_copy(self._engine.store, now)
                 self._engine.forget_words(now)
                 self._engine.check_drift()
                 if why := judges.new_stall(self._engine.store, now):
@@ -335,7 +334,9 @@ class Loop:
             self._notices.add_trouble("budget", about_budget(news), now)
             self._warn(about_budget(news))
         elif work := (
-            self._engine.recovery_job(now) or self._observing.job(now) or self._surveys.job(self._engine.settings, now)
+            recovery.recovery_job(self._engine.store, self._engine.host, now)
+            or self._observing.job(now)
+            or self._surveys.job(self._engine.settings, now)
         ):
             charge = self._surveys.account(lambda: self._engine.settings).charge
             self._working.start(None, Job(work, self._engine.host.umask), seconds, charge)

@@ -139,9 +139,9 @@ def reread_recent(store: Store, follower: Follower, now: float) -> None:
             store.rebuild.save(replace(state, reread=True))
 
 
-def recovery_job(store: Store, host: Host) -> RecoverProposals | None:
-    """Return the job that recovers proposals; None if nothing is being rebuilt."""
-    if store.rebuild.state is None:
+def recovery_job(store: Store, host: Host, now: float) -> RecoverProposals | None:
+    """Return the job that recovers proposals; None while paused, or if nothing is being rebuilt."""
+    if store.rebuild.state is None or store.meta.paused(now):
         return None
     paths = {proposal.path for proposal in store.proposals.in_states([*State])}
     for agent, session_id in store.rebuild.sessions_with_skills():

@@ -128,10 +128,6 @@ class Follower:
                 raise
         return self._writer.new - before
 
-    def read_new(self, agent: str, path: Path) -> int:
-        """Read what is new in one file. Returns the number of new turns; errors are recorded in `unreadable`."""
-        return self.read_all_new([(agent, path)])
-
     def backfill(self, days: float, now: float, *, known: bool = True) -> int:
         """Make files that grew in the last `days` be read from their start, `known` ones too. Returns how many."""
         since = now - days * 86400

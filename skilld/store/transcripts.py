@@ -68,10 +68,6 @@ class Files(Table):
         rows = self._db.execute("SELECT * FROM files WHERE dev = ? AND ino = ?", (facts.st_dev, facts.st_ino))
         return [_file(row) for row in rows]
 
-    def files(self, agent: str | None = None) -> list[StoredFile]:
-        """Return all files, or those of one agent."""
-        return [file for file in self.each() if agent in {None, file.agent}]
-
     def each(self) -> Iterator[StoredFile]:
         """Yield all files one by one: a list of many thousands would take 20 MB."""
         return map(_file, self._db.execute("SELECT * FROM files ORDER BY id"))

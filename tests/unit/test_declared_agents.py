@@ -182,11 +182,11 @@ class TestADocumentThatIsRewritten:
         assert count_turns(store, "cline") == 0
         for number in range(3):
             client.say(f"always use tabs, part {number}")
-            assert follower.read_new("cline", client.path) == 1
+            assert follower.read_all_new([("cline", client.path)]) == 1
             client.answer("I will" * number)
             client.messages[-1]["content"][0]["text"] += " do so"  # grows where it stands
             client.write()
-            assert follower.read_new("cline", client.path) == 0
+            assert follower.read_all_new([("cline", client.path)]) == 0
         assert count_turns(store, "cline") == 3
 
     def test_a_half_written_document_loses_and_doubles_nothing(self, store: Store, tmp_path: Path) -> None:
@@ -196,11 +196,11 @@ class TestADocumentThatIsRewritten:
         client.say("and dates in ISO form")
         for cut in (0, 5, 600, 800, 0):
             client.write(cut=cut)
-            follower.read_new("cline", client.path)
+            follower.read_all_new([("cline", client.path)])
         client.say("no emoji")
         client.messages[0]["edited"] = True  # all is read again
         client.write()
-        follower.read_new("cline", client.path)
+        follower.read_all_new([("cline", client.path)])
         again = Follower(store, [Root("cline", client.home / "data/sessions")], NOW)
         assert again.sweep() == 0
         assert count_turns(store, "cline") == 3
@@ -275,11 +275,11 @@ def test_an_openhands_conversation_counts_once_a_person_appears(store: Store, tm
     follower = Follower(store, [Root("openhands", tmp_path / "conversations")], 0.0)
     path = Root("openhands", tmp_path / "conversations").transcript(events / "event-00002-x.json")
     assert path == state
-    assert follower.read_new("openhands", state) == 0
+    assert follower.read_all_new([("openhands", state)]) == 0
     _event(events, 3, kind="ActionEvent", source="agent", tool_name="terminal", tool_call_id="t", action={})
     _event(events, 4, **_message("user", "no, tabs"))
-    assert follower.read_new("openhands", state) == 2
-    assert follower.read_new("openhands", state) == 0
+    assert follower.read_all_new([("openhands", state)]) == 2
+    assert follower.read_all_new([("openhands", state)]) == 0
 
 
 def test_an_opt_in_agent_has_roots_only_where_named(tmp_path: Path) -> None:

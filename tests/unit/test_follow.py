@@ -111,7 +111,7 @@ def test_a_temporarily_unreadable_file_is_read_later(machine: Machine) -> None:
     follower = machine.start()
     target = write_transcript(machine.path("target").with_suffix(".txt"), prompt_line("t1"))
     machine.path().symlink_to(target)
-    assert follower.read_new("claude-code", machine.path()) == 0
+    assert follower.read_all_new([("claude-code", machine.path())]) == 0
     assert str(machine.path()) in follower.unreadable
     machine.path().unlink()
     target.rename(machine.path())
@@ -188,7 +188,7 @@ def test_a_renamed_file_is_continued(machine: Machine) -> None:
     append_lines(machine.path("moved"), prompt_line("t2"))
     assert follower.sweep() == 1
     assert machine.start().sweep() == 0
-    (row,) = machine.store.transcripts.files()
+    (row,) = machine.store.transcripts.each()
     assert row.path == str(machine.path("moved"))
 
 
@@ -319,7 +319,7 @@ def test_an_undecodable_file_name_is_reported_and_stops_nothing(machine: Machine
     follower = machine.start()
     write_transcript(machine.path(), prompt_line("t1"))
     assert follower.sweep() == 1
-    assert follower.read_new("claude-code", Path(os.fsdecode(strange))) == 0
+    assert follower.read_all_new([("claude-code", Path(os.fsdecode(strange)))]) == 0
     assert follower.unreadable == {os.fsdecode(strange): "its name is not UTF-8"}
 
 
@@ -343,10 +343,10 @@ def test_an_impossible_working_folder_is_ignored_and_its_turns_count(machine: Ma
 def test_a_deleted_file_leaves_no_error(machine: Machine) -> None:
     follower = machine.start()
     machine.path().symlink_to("/dev/zero")
-    follower.read_new("claude-code", machine.path())
+    follower.read_all_new([("claude-code", machine.path())])
     assert list(follower.unreadable.values()) == ["Too many levels of symbolic links"]
     machine.path().unlink()
-    follower.read_new("claude-code", machine.path())
+    follower.read_all_new([("claude-code", machine.path())])
     assert follower.unreadable == {}
 
 
