@@ -14,6 +14,7 @@ from pathlib import Path
 
 from skilld.git.errors import GitFailedError, RepoRefusedError
 from skilld.git.run import Git
+from skilld.git.session import cached
 from skilld.values import value_class
 
 # Anywhere in a message, also after the marks that squashing and quoting put before a line.
@@ -127,6 +128,14 @@ def read_commits(git: Git, names: Sequence[str]) -> list[Commit | None]:
 def read_commit(git: Git, name: str) -> Commit | None:
     """Return one commit, or None if there is none."""
     return read_commits(git, [name])[0]
+
+
+def list_ids(git: Git, *arguments: str) -> list[str]:
+    """Return the IDs of the commits that `git rev-list` finds, in its order.
+
+    The arguments name commits by their IDs alone, so the answer never changes: within `shared_git` git is asked once.
+    """
+    return cached((git, *arguments), lambda: git.run("rev-list", *arguments).decode().split())
 
 
 def list_commits(git: Git, *arguments: str) -> list[Commit]:

@@ -6,21 +6,26 @@ writes outside the repository (both measured, git 2.39): both are refused, and `
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 import time
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from skilld.files import shell_quoted
-from skilld.git import objects
+from skilld.git import objects, state
 from skilld.git.errors import GitFailedError, LostRaceError, RefLockedError, RepoRefusedError
 from skilld.git.run import Git
+from skilld.git.session import cached
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
 from skilld.git.state import remove_temporary_objects
 from skilld.values import value_class
 
 _RETRY_SECONDS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # between tries at a held lock: 3.2 s in total
+# Names that no git takes for anything but a ref: "@{" or a colon would ask for something else.
+_PLAIN_REF_PATTERN = re.compile(r"refs/[A-Za-z0-9_/-]+(?:\.[A-Za-z0-9_/-]+)*")
 _RACE_MESSAGES = ("but expected", "reference already exists", "unable to resolve reference", "reference is missing")
 
 
@@ -60,9 +65,42 @@ def read_tips(git: Git, patterns: Sequence[str]) -> dict[str, str]:
     return {name: oid for oid, name in (row.split(" ", 1) for row in rows)}
 
 
+def read_refs(git: Git, names: Sequence[str]) -> dict[str, str]:
+    """Return name -> object ID of those of these refs that exist; git is asked for a list only if one seems not to."""
+    if not names:
+        return {}
+    if all(_PLAIN_REF_PATTERN.fullmatch(name) for name in names):
+        with suppress(GitFailedError):  # a damaged object
+            found = objects.read_sizes(git, names)
+            if all(size >= 0 for _, _, size in found):
+                return {name: oid for name, (oid, _, _) in zip(names, found, strict=True)}
+    return read_tips(git, names)
+
+
+def read_own_refs(git: Git, common_dir: Path) -> dict[str, str]:
+    """Return name -> object ID of the staging branch and of the refs of proposals."""
+    names = _own_names(common_dir)
+    return read_tips(git, [STAGING_REF, PROPOSAL_REFS.rstrip("/")]) if names is None else read_refs(git, names)
+
+
+def _own_names(common_dir: Path) -> list[str] | None:
+    """Return the names of these refs, as files show them; None if only git can tell."""
+    folder = common_dir / PROPOSAL_REFS
+    try:
+        # In this order: git writes a ref to the file with many before it removes the file of its own.
+        names = {PROPOSAL_REFS + entry.name for entry in (os.scandir(folder) if folder.is_dir() else ())}
+        names |= {STAGING_REF} if (common_dir / STAGING_REF).is_file() else set()
+        packed = state.packed_refs(common_dir)
+    except OSError:
+        return None
+    names |= {name for name in packed if name == STAGING_REF or name.startswith(PROPOSAL_REFS)}
+    return None if (common_dir / "reftable").is_dir() else sorted(names)
+
+
 def is_reachable(git: Git, commit: str, tip: str) -> bool:
     """Whether a commit is `tip` or an ancestor of it."""
-    return commit == tip or git.call("merge-base", "--is-ancestor", commit, tip).status == 0
+    question = "merge-base", "--is-ancestor", commit, tip
+    return commit == tip or cached((git, *question), lambda: git.call(*question).status == 0)
 
 
 def without_ancestors(git: Git, tips: Collection[str]) -> list[str]:

@@ -133,11 +133,16 @@ def require_unborn(git_dir: Path, common_dir: Path, branch: str | None) -> None:
 
 
 def packed_refs(common_dir: Path) -> set[str]:
-    """Return the full names of the refs that a repository keeps in one file. Raises OSError if that is unreadable."""
+    """Return the full names of the refs that a repository keeps in one file.
+
+    Raises OSError if that is unreadable or too large.
+    """
     try:
         data = read_start(common_dir / "packed-refs", _MAX_PACKED_REFS_BYTES)
     except _ABSENT_ERRORS:
         return set()
+    if len(data) == _MAX_PACKED_REFS_BYTES:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
     return {os.fsdecode(line.split(b" ", 1)[-1]) for line in data.splitlines()}
 
 

@@ -77,7 +77,7 @@ def read_branch(repo: Repo, open_edits: Mapping[str, Edit], bases: Collection[st
 
     `bases` are those of proposals that are open no more, but may still be on it.
     """
-    found = refs.read_tips(repo.git, [STAGING_REF, PROPOSAL_REFS.rstrip("/")])
+    found = refs.read_own_refs(repo.git, repo.common_dir)
     proposals = {name.removeprefix(PROPOSAL_REFS): oid for name, oid in found.items() if name != STAGING_REF}
     tip = found.get(STAGING_REF)
     if tip is None:
@@ -211,22 +211,29 @@ def read_staged_commits(repo: Repo, tip: str, bases: Iterable[str]) -> list[Comm
     `bases` are as in `range_above`. Raises RebuildBlockedError for too many commits, or if a person merged something
     into the branch, RepoRefusedError if objects are missing.
     """
-    limits = "--reverse", "--topo-order", f"--max-count={_MAX_COMMITS}"
-    result = repo.git.call("rev-list", *limits, tip, *range_above(repo, bases))
-    if result.status < 0:  # killed: that says nothing of the branch
-        raise GitFailedError("Could not read the staging branch", result.status, result.err)
-    if result.status != 0:
-        raise RepoRefusedError(
-            "Cannot read the staging branch", f"{STAGING_BRANCH} is damaged: {result.err}", _repair_command(repo)
-        )
-    out = result.out.decode().split()
-    if len(out) == _MAX_COMMITS:
+    out = list_staged(repo, tip, bases)[::-1]
+    if len(out) >= _MAX_COMMITS:
         raise RebuildBlockedError(f"{STAGING_BRANCH} has more than {_MAX_COMMITS} commits that are on no other branch")
     commits = [commit for commit in objects.read_commits(repo.git, out) if commit is not None]
     merged = next((commit for commit in commits if len(commit.parents) != 1), None)
     if merged is not None:
         raise RebuildBlockedError(f"{STAGING_BRANCH} contains a merge or root commit of yours: {merged.subject}")
     return with_names(repo, commits)
+
+
+def list_staged(repo: Repo, tip: str, bases: Iterable[str]) -> list[str]:
+    """Return the IDs of the commits that are only on the staging branch, the newest 1,000, newest first.
+
+    `bases` are as in `range_above`. Raises RepoRefusedError if objects are missing.
+    """
+    try:
+        return objects.list_ids(repo.git, "--topo-order", "--max-count=1000", tip, *range_above(repo, bases))
+    except GitFailedError as error:
+        if error.status < 0:  # killed: that says nothing of the branch
+            raise
+        raise RepoRefusedError(
+            "Cannot read the staging branch", f"{STAGING_BRANCH} is damaged: {error.stderr}", _repair_command(repo)
+        ) from error
 
 
 def range_above(repo: Repo, bases: Iterable[str]) -> list[str]:
@@ -238,13 +245,13 @@ def range_above(repo: Repo, bases: Iterable[str]) -> list[str]:
     known = [*(repo.default.tips if repo.default else ()), *filter(None, bases)]
     if repo.branch != STAGING_REF or not known:
         known.append(repo.head)
-    present = objects.read_objects(repo.git, list(dict.fromkeys(known)))
+    present = objects.read_objects(repo.git, sorted({*known}))
     return [f"^{item.oid}" for item in present if item is not None]
 
 
 def find_missing_object(repo: Repo) -> tuple[str, str] | None:
     """Return which object the staging branch lacks, and the command to repair it; None if it lacks none."""
-    tip = refs.read_tips(repo.git, [STAGING_REF]).get(STAGING_REF)
+    tip = refs.read_refs(repo.git, [STAGING_REF]).get(STAGING_REF)
     lost = _missing_object_error(repo, tip) if tip else ""
     return (f"{STAGING_BRANCH} in {repo.address} is damaged: {lost}", _repair_command(repo)) if lost else None
 

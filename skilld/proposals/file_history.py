@@ -135,7 +135,7 @@ def commits_touching(repo: Repo, tip: str, relpath: str, since: int | None) -> l
     # No option for "always": git 2.39 reads --since=0 as now, which hides every commit.
     dated = () if since is None else (f"--since={since}",)
     limits = "--full-history", "--topo-order", _MAX_COUNT, *dated
-    return repo.git.run("rev-list", *limits, tip, "--", relpath).decode().split()
+    return objects.list_ids(repo.git, *limits, tip, "--", relpath)
 
 
 def commits_of(repo: Repo, proposal: str, *where: str) -> list[Commit]:
@@ -178,8 +178,7 @@ def _brought_in(repo: Repo, commit: Commit) -> set[str]:
     """Return a commit and, if it is a merge, all commits that it brought in."""
     if len(commit.parents) < 2:  # noqa: PLR2004 - a merge has two parents or more
         return {commit.oid}
-    out = repo.git.run("rev-list", "--max-count=1000", commit.oid, f"^{commit.parents[0]}").decode()
-    return {commit.oid, *out.split()}
+    return {commit.oid, *objects.list_ids(repo.git, "--max-count=1000", commit.oid, f"^{commit.parents[0]}")}
 
 
 # The other path of a file that a commit renamed, as git's rename detection tells it.

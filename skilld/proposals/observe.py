@@ -12,11 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from skilld.clock import parse_time
+from skilld.errors import SkilldError
 from skilld.git import objects, refs, state
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import Repo
 from skilld.git.session import shared_git
 from skilld.git.staging_branch import STAGING_REF
+from skilld.proposals.branch import list_staged, range_above
 from skilld.proposals.file_history import (
     FileOnBranch,
     SkillCommit,
@@ -219,7 +221,9 @@ def observe(address: Path, proposals: Sequence[Proposal]) -> list[Observation]:
     branches = _branches(repo)
     changes = read_changes(repo, proposals, since)
     own = {change.own.oid for change in changes.values() if change.own}
-    reached = {tip: _reachable(repo, own, tip) for tip in {branch.tip for branch in branches}}
+    top = refs.read_refs(repo.git, [STAGING_REF]).get(STAGING_REF)
+    tips = {branch.tip for branch in branches}
+    reached = _reachable(repo, own - _staged_alone(repo, top, proposals, tips), tips)
     files = {
         (tip, relpath): read_file_on_branch(repo, tip, relpath, since)
         for tip in reached
@@ -236,7 +240,7 @@ def observe(address: Path, proposals: Sequence[Proposal]) -> list[Observation]:
         there = {view.branch.tip: view.file for view in views if view.branch.default or view.branch.ref == repo.branch}
         found = _with_words_by_hand(proposal, change, found, there.values())
         seen.append(_with_place(repo, proposal, change, found, there))
-    return locate_undecided(repo, proposals, changes, seen, since)
+    return locate_undecided(repo, proposals, changes, seen, since, tip=top)
 
 
 def _with_words_by_hand(
@@ -356,16 +360,30 @@ def _branches(repo: Repo) -> list[_Branch]:
     by_tip = {oid: ref for ref, oid in sorted(default.items(), reverse=True)}  # of two with one tip, the local one
     newest = {by_tip[oid]: oid for oid in refs.without_ancestors(repo.git, by_tip)}
     wanted = set(state.checked_out(repo.common_dir)) - {STAGING_REF, *newest}
-    found = refs.read_tips(repo.git, sorted(wanted)) if wanted else {}
+    found = refs.read_refs(repo.git, sorted(wanted))
     checked_out = [
         _Branch(ref, oid, default=ref in default, behind=ref in default) for ref, oid in found.items() if ref in wanted
     ]
     return [_Branch(ref, oid, default=True) for ref, oid in newest.items()] + checked_out
 
 
-def _reachable(repo: Repo, commits: Collection[str], tip: str) -> frozenset[str]:
-    """Return those of these commits that are in the history of `tip`."""
-    if not commits:
-        return frozenset()
-    out = repo.git.run("rev-list", *commits, f"^{tip}").decode().split()
-    return frozenset(commits).difference(out)
+def _staged_alone(repo: Repo, top: str | None, proposals: Sequence[Proposal], tips: Collection[str]) -> set[str]:
+    """Return the commits of the staging branch, which ends at `top`, that no other tip has, as far as that is known."""
+    bases = [one.base for one in proposals if one.commit]
+    if top is None or not {f"^{tip}" for tip in tips}.issubset(range_above(repo, bases)):
+        return set()
+    with suppress(SkilldError):  # whoever needs the branch says what is wrong with it
+        return {*list_staged(repo, top, bases)}
+    return set()
+
+
+def _reachable(repo: Repo, commits: Collection[str], tips: Collection[str]) -> dict[str, frozenset[str]]:
+    """Return for each of these tips those of these commits that are in its history."""
+    asked, found = sorted(commits), frozenset(commits)
+
+    def outside(*these: str) -> list[str]:
+        return objects.list_ids(repo.git, *asked, *(f"^{tip}" for tip in these))
+
+    if not asked or (len(tips) > 1 and found.issubset(outside(*sorted(tips)))):
+        return dict.fromkeys(tips, frozenset())
+    return {tip: found.difference(outside(tip)) for tip in tips}

@@ -13,7 +13,7 @@ from dataclasses import replace
 from skilld.git import objects, refs, tree
 from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo
-from skilld.git.staging_branch import PROPOSAL_REFS
+from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_REF
 
 _TRAILERS = re.compile(r"(?:[A-Za-z0-9-]+: .*(?:\n|$))+")
 
@@ -27,8 +27,8 @@ def with_names(repo: Repo, commits: Sequence[Commit]) -> list[Commit]:
     if not unnamed:
         return [*commits]
     named = {name for commit in commits for name in commit.proposals}
-    tips = refs.read_tips(repo.git, [PROPOSAL_REFS.rstrip("/")])
-    names = [ref for ref in tips if ref.removeprefix(PROPOSAL_REFS) not in named]
+    tips = refs.read_own_refs(repo.git, repo.common_dir)
+    names = [ref for ref in tips if ref != STAGING_REF and ref.removeprefix(PROPOSAL_REFS) not in named]
     own = zip(names, objects.read_commits(repo.git, names), strict=True)
     known = {ref.removeprefix(PROPOSAL_REFS): one for ref, one in own if one is not None and one.parents}
     found = {one.oid: name for one in unnamed if (name := _name_of(repo, one, known))}

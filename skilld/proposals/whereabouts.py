@@ -15,8 +15,8 @@ from skilld.files import read_whole
 from skilld.git import line_diff, objects, refs, state
 from skilld.git.objects import Commit
 from skilld.git.repo import Repo
-from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
-from skilld.proposals.branch import range_above
+from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
+from skilld.proposals.branch import list_staged, range_above
 from skilld.proposals.file_history import Signature, SkillCommit, commits_of, commits_touching, path_in
 from skilld.proposals.model import (
     DISCARDED_NOTE,
@@ -39,6 +39,7 @@ from skilld.values import value_class
 _STASH = "refs/stash"
 _MAX_STASHES = "--max-count=100"
 _MAX_COMMITS = "--max-count=300"
+_MAX_OWN = 50
 _MAX_STAGED = "--max-count=1000"
 _STEP_NUMBER = re.compile(rb"(?m)^([ \t]*)\d{1,9}[.)](?=[ \t])")
 _HEADING = re.compile(rb"(?m)^#.*$")
@@ -308,15 +309,20 @@ def branches_with(repo: Repo, commit: str) -> list[str]:
 
 
 def locate_undecided(
-    repo: Repo, proposals: Sequence[Proposal], changes: Mapping[str, Change], seen: list[Observation], since: int | None
+    repo: Repo,
+    proposals: Sequence[Proposal],
+    changes: Mapping[str, Change],
+    seen: list[Observation],
+    since: int | None,
+    *,
+    tip: str | None,
 ) -> list[Observation]:
-    """Add the branch that each undecided proposal is on, or that it is no longer on the staging branch.
+    """Add the branch that each undecided proposal is on, or that it is no longer on the staging branch, at `tip`.
 
     A commit whose message the person replaced is still on it as long as the branch has its change. A proposal on a
     remote-tracking branch is not dropped: it is under review there. Nor is one that skilld removed before it was killed
     and could store the reason: in that case its own ref is gone, too.
     """
-    tip = refs.read_tips(repo.git, [STAGING_REF]).get(STAGING_REF)
     lost = tip is not None and objects.read_objects(repo.git, [tip])[0] is None  # what is on it is unknown
     busy = lost or state.staging_holder(repo.common_dir) is not None
     waiting = {
@@ -334,7 +340,7 @@ def locate_undecided(
             for found in seen
         ]
     off = waiting.keys() - on_staging.keys()
-    hung = refs.read_tips(repo.git, [PROPOSAL_REFS.rstrip("/")]) if off else {}
+    hung = refs.read_own_refs(repo.git, repo.common_dir) if off else {}
     on_remotes = commits_naming(repo, ["--remotes"], since) if off else {}
 
     def locate(found: Observation) -> Observation:
@@ -361,9 +367,8 @@ def _staged(repo: Repo, tip: str | None, changes: Sequence[Change], proposals: S
     if tip is None:
         return {}
     bases = [proposal.base for proposal in proposals if proposal.commit]
-    commits = with_names(
-        repo, objects.list_commits(repo.git, "--topo-order", _MAX_STAGED, tip, *range_above(repo, bases))
-    )
+    found = objects.read_commits(repo.git, list_staged(repo, tip, bases))
+    commits = with_names(repo, [commit for commit in found if commit is not None])
     named, known = {name for commit in commits for name in commit.proposals}, {one.commit for one in proposals}
     theirs = {
         name: commit.oid
@@ -384,7 +389,7 @@ def _staged(repo: Repo, tip: str | None, changes: Sequence[Change], proposals: S
 def find_amended_commit(repo: Repo, proposal: Proposal) -> Commit | None:
     """Return an open proposal's commit on the staging branch where the person amended it there: their version wins."""
     tip = refs.read_tip(repo.git, STAGING_REF) if proposal.state is State.OPEN else None
-    if tip is None:
+    if tip is None or _is_ours_alone(repo, tip, proposal.base):
         return None
     # What is on a branch of theirs is no such edit: the staging branch may be based on it.
     theirs = "--not", f"--exclude={STAGING_BRANCH}", "--branches"
@@ -393,6 +398,18 @@ def find_amended_commit(repo: Repo, proposal: Proposal) -> Commit | None:
     found = found or with_names(repo, objects.list_commits(repo.git, _MAX_STAGED, *where))
     alone = (commit for commit in found if commit.proposals == (proposal.id,))
     return next((commit for commit in alone if commit.committer.email != objects.OWN_EMAIL), None)
+
+
+def _is_ours_alone(repo: Repo, tip: str, base: str) -> bool:
+    """Whether all commits from `base` to `tip` are skilld's own, as they mostly are: git need not list them."""
+    for _ in range(_MAX_OWN):
+        if tip == base:
+            return True
+        commit = objects.read_commit(repo.git, tip)
+        if commit is None or len(commit.parents) != 1 or commit.committer.email != objects.OWN_EMAIL:
+            return False
+        tip = commit.parents[0]
+    return False
 
 
 def _misfit_reason(repo: Repo, proposal: Proposal, change: Change) -> str | None:

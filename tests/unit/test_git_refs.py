@@ -51,6 +51,36 @@ def test_refs_are_created_updated_and_deleted(person: Person, repo: Repo) -> Non
     assert refs.read_tip(repo.git, REF) is None
 
 
+def test_our_refs_are_read_from_files_as_git_lists_them(
+    person: Person, repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = person.tip("HEAD^"), person.tip()
+    folder = repo.common_dir / "refs/skilld/proposals"
+
+    def read() -> dict[str, str]:
+        return refs.read_own_refs(repo.git, repo.common_dir)
+
+    with monkeypatch.context() as patched:  # no process but the one that reads objects
+        patched.setattr(repo.git, "call", pytest.fail)
+        assert read() == {}
+        person.git("update-ref", REF, old)
+        person.git("update-ref", STAGING_REF, new)
+        assert read() == {REF: old, STAGING_REF: new}
+        person.git("pack-refs", "--all")
+        assert not (folder / "p1").exists()
+        assert read() == {REF: old, STAGING_REF: new}
+        person.git("update-ref", REF, new)
+        assert read() == {REF: new, STAGING_REF: new}
+    expected = {REF: new, STAGING_REF: new}
+    (folder / "p1.lock").write_text(f"{old}\n")
+    assert read() == expected
+    (folder / "p2").write_text(f"{'1' * 40}\n")  # of a commit that is gone
+    assert read() == {**expected, f"{REF[:-1]}2": "1" * 40}
+    (folder / "p2").write_text("")
+    (folder / "HEAD^{tree}").write_text(f"{old}\n")  # which names something else, and no ref
+    assert read() == expected
+
+
 # Characters that Python takes for the end of a line, and git allows in the name of a branch.
 ODD_ENDINGS = {"next line": "\x85", "line separator": "\u2028", "paragraph separator": "\u2029"}
 
