@@ -17,7 +17,7 @@ from skilld.git import objects, state, tree
 from skilld.git.attributes import is_filtered, storage_refusal
 from skilld.git.environment import person_variables
 from skilld.git.errors import GitFailedError, NotTrackedError, RepoRefusedError, RepoUnreadableError
-from skilld.git.run import Git
+from skilld.git.run import SHA1, Git
 from skilld.git.session import cached
 from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.git.state import PRIVATE_NAME, is_temporary, require_absent, require_unborn
@@ -32,7 +32,10 @@ _EXTENSIONS = word_set(
 _INVALID_REF_CHARACTERS = frozenset(" ~^:?*[\\\n\0")
 _REMOTE_REF_PATTERN = re.compile(r"refs/remotes/[^/]+/.")
 _OVERRULED_SETTINGS = "rerere.enabled", "revert.reference"
-_SETTINGS_PATTERN = r"^(extensions\..*|remote\..*\.url|init\.defaultbranch|rerere\.enabled|revert\.reference)$"
+_SETTINGS_PATTERN = (
+    r"^(core\.(bare|worktree|repositoryformatversion)|extensions\..*|remote\..*\.url|init\.defaultbranch"
+    r"|merge\.ff|rerere\.enabled|revert\.reference)$"
+)
 
 
 @value_class
@@ -183,6 +186,11 @@ def _settings(git: Git) -> dict[str, str]:
     return cached(("settings", git), lambda: _read_settings(git))
 
 
+def allows_only_fast_forward(repo: Repo) -> bool:
+    """Whether `git merge` refuses to make a commit of its own here."""
+    return _settings(repo.git).get("merge.ff") == "only"
+
+
 def overruled_settings(repo: Repo) -> list[str]:
     """Return the settings, as KEY=VALUE, that the person may have and a cherry-pick or revert of ours must not.
 
@@ -297,6 +305,8 @@ def _exists(path: Path) -> bool:
 def _locate(folder: Path, top: Path | None = None) -> RepoLocation:
     if top is not None:
         state.check_regular(top)
+        if (plain := _locate_plain(top)) is not None:
+            return plain
     result = Git(folder).call("rev-parse", "--path-format=absolute", *_REV_PARSE_OPTIONS)
     lines = os.fsdecode(result.out).removesuffix("\n").split("\n")
     if result.status != 0 or len(lines) != len(_REV_PARSE_OPTIONS) or lines[0] != "false":
@@ -306,6 +316,32 @@ def _locate(folder: Path, top: Path | None = None) -> RepoLocation:
         _check_pointers(toplevel, git_dir, common_dir)
     git = Git(toplevel, ceiling=toplevel.parent, algorithm=lines[4])
     return RepoLocation(git, toplevel, git_dir, common_dir)
+
+
+def _locate_plain(top: Path) -> RepoLocation | None:
+    """Return the work tree at `top` if nothing about it is unusual; None if git must say more than its settings.
+
+    Git reads the settings of a repository only if it takes it for one and trusts its owner.
+    """
+    dot_git = top / ".git"
+    plain = not dot_git.is_symlink() and dot_git.is_dir() and not os.path.lexists(dot_git / "commondir")
+    if not plain or os.path.realpath(top) != str(top):
+        return None
+    git = Git(top, ceiling=top.parent)
+    out = git.call("config", "--null", "--show-origin", "--get-regexp", _SETTINGS_PATTERN).out
+    parts = out.decode("utf-8", "surrogateescape").split("\0")
+    rows = [(origin, *row.partition("\n")) for origin, row in zip(parts[::2], parts[1::2], strict=False)]
+    settings = {key.lower(): value for _, key, _, value in rows}
+    own = {key.lower(): value for origin, key, _, value in rows if origin == "file:.git/config"}
+    form = own.get("core.repositoryformatversion")
+    unusual = settings.get("core.bare", "false") != "false" or "core.worktree" in settings
+    if unusual or form not in {"0", "1"} or (form == "0" and "extensions.objectformat" in settings):
+        return None
+    git.algorithm = own.get("extensions.objectformat", SHA1)
+    if settings.get("extensions.objectformat", SHA1) != git.algorithm:
+        return None
+    cached(("settings", git), lambda: settings)
+    return RepoLocation(git, top, dot_git, dot_git)
 
 
 def _locate_error(folder: Path, err: str, *, bare: bool) -> Exception:

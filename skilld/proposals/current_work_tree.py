@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from skilld.errors import SkilldError
 from skilld.git.repo import RepoLocation, locate
+from skilld.git.state import git_dirs
 from skilld.git.top import find_top
 from skilld.store import Store
 from skilld.store.meta import COMMON_GIT_DIRS
@@ -17,12 +19,20 @@ from skilld.types import Proposal
 
 def in_current_work_tree(proposal: Proposal) -> Proposal:
     """Return a proposal as one of the current folder's work tree, or as it is if that is of another repository."""
-    if nearest_checkout() in {None, proposal.repo}:  # as nearly always: git need not be asked
+    top = nearest_checkout()
+    if top in {None, proposal.repo} or _common_dir(top) != _common_dir(proposal.repo):  # git need not be asked
         return proposal
     here = current_location()
     if here is None or str(here.toplevel) == proposal.repo or not shares_repository(here, proposal.repo):
         return proposal
     return replace(proposal, repo=str(here.toplevel), path=str(here.toplevel / proposal.relpath))
+
+
+def _common_dir(top: str | None) -> str:
+    """Return the git directory that a work tree shares with others, as files tell it; empty if there is none."""
+    with suppress(OSError, ValueError):
+        return os.path.realpath(git_dirs(Path(top or "") / ".git")[1]) if top else ""
+    return ""
 
 
 def nearest_checkout() -> str | None:

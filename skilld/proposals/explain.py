@@ -19,7 +19,7 @@ from skilld.git.errors import NotTrackedError
 from skilld.git.line_diff import undo
 from skilld.git.managed_repos import root_of
 from skilld.git.objects import merges_cleanly, read_blob, read_commit
-from skilld.git.repo import Repo, TrackedFile, find_for_new, find_tracked
+from skilld.git.repo import Repo, TrackedFile, allows_only_fast_forward, find_for_new, find_tracked
 from skilld.git.session import shared_git
 from skilld.git.staging_branch import STAGING_REF
 from skilld.paths import places
@@ -236,7 +236,7 @@ class ProposalReader:
             missing = f"accepting it would fail: {proposal.path} does not exist"
             return Applicability(obstacle=f"{missing}; to bring it back: {back}" if back else missing)
         moved_on = not refs.is_reachable(repo.git, repo.head, proposal.base)
-        whole = whole and not (moved_on and repo.git.settings(r"^merge\.ff$").get("merge.ff") == "only")
+        whole = whole and not (moved_on and allows_only_fast_forward(repo))
         if picks or proposal.creates or before is None or after is None or current is None:
             return Applicability(picks, whole, whole and moved_on)
         amended = find_amended_commit(repo, proposal) is not None

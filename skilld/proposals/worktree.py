@@ -202,10 +202,11 @@ def _require_room(work_tree: Worktree) -> None:
 def _require_no_hidden_changes(work_tree: Worktree, relpath: str) -> None:
     """Refuse a file with changes that git was told to ignore: a cherry-pick commits them, a revert loses them."""
     repo, path = work_tree.repo, work_tree.repo.toplevel / relpath
+    with suppress(SkilldError):  # too large a file may have some
+        if not os.path.lexists(path) or read_file(path) == objects.read_blob(repo.git, repo.head, relpath):
+            return
     tag = work_tree.person.run("ls-files", "-v", "-z", "--", literal(relpath))[:1].decode()
-    if (tag != "S" and not tag.islower()) or not os.path.lexists(path):
-        return
-    if read_file(path) != objects.read_blob(repo.git, repo.head, relpath):
+    if tag == "S" or tag.islower():
         flag = "skip-worktree" if tag == "S" else "assume-unchanged"
         shown = manual_command(repo, "update-index", f"--no-{flag}", relpath)
         raise work_tree.refused(f"{relpath} has uncommitted changes that git ignores ({flag})", shown)

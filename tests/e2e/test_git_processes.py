@@ -1,4 +1,4 @@
-"""How many git processes a decision and a new proposal take, counted on PATH."""
+"""How many git processes a decision, a new proposal and a look take, counted on PATH."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import pytest
 from support.lessons import Lessons
 from support.taught_project import TaughtProject
 
-DECISION = 20
-PROPOSAL = 15
+DECISION = 16
+PROPOSAL = 13
+LOOK = 10
 Count = Callable[[str], list[str]]
 
 
@@ -88,11 +89,21 @@ def test_a_new_proposal_takes_few_git_processes(
     assert len(started) - writing <= PROPOSAL, started
 
 
+@pytest.mark.parametrize("prepare", [as_it_is, known_clone, move_on])
+def test_a_look_takes_few_git_processes(
+    world: TaughtProject, count: Count, prepare: Callable[[TaughtProject], None]
+) -> None:
+    """The second one finds nothing new: settings, objects, the file's history and the branch's own commits are read."""
+    prepare(world)
+    world.program.run("proposals")
+    started = count("proposals")
+    assert len(started) <= LOOK, "\n".join(one[one.index("-C ") :] for one in started)
+
+
 def test_a_decision_writes_the_branch_once(world: TaughtProject, count: Count) -> None:
     """A3: it was made again before the decision, and once more after it."""
     started = count(f"accept {world.one}")
     assert sum(" update-ref " in line for line in started) == 1
-    assert sum("refs/skilld/proposals" in line for line in started) == 1
 
 
 def test_a_repository_is_opened_once_for_all_of_its_skills(world: TaughtProject, count: Count) -> None:
@@ -103,4 +114,4 @@ def test_a_repository_is_opened_once_for_all_of_its_skills(world: TaughtProject,
         world.project.commit(name, {str(skill.parent.parent.relative_to(world.project.root) / name / "SKILL.md"): text})
     started = count(f"consolidate --dry-run --project {world.project.root}")
     assert sum(" rev-list --timestamp " in line for line in started) == 3, "when each was written"
-    assert sum("--show-object-format" in line for line in started) == 1
+    assert sum(" --show-origin " in line for line in started) == 1

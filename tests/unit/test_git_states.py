@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from skilld.git.errors import NotTrackedError, RepoRefusedError, StagingBusyError
-from skilld.git.repo import find_for_new, find_tracked
+from skilld.git.repo import find_for_new, find_tracked, open_repo
 from skilld.proposals.model import ProposalCommit
 from support.new_skills import NEW_SKILL, commit_new, propose_new
 from support.repos import SKILL, TEXT, Harness, Person, insert_below, isolate_git, new_repo, snapshot
@@ -268,6 +268,13 @@ def test_a_skill_owned_by_another_user_is_refused(person: Person) -> None:
         Harness(person).propose("p1", DRY)
     # Git trusts no less than the whole repository.
     assert error.value.remedy == f"If you trust the repository: git config --global --add safe.directory {person.root}"
+
+
+def test_what_other_settings_say_of_a_format_does_not_count(person: Person) -> None:
+    """Git takes it from the repository's own file alone."""
+    new_repo(person.root.parent / "long", "--object-format=sha256")
+    person.git("config", "--global", "extensions.objectFormat", "sha256")
+    assert [open_repo(person.root.parent / name).git.algorithm for name in ("work", "long")] == ["sha1", "sha256"]
 
 
 def test_a_removed_git_folder_never_selects_the_repository_above(person: Person) -> None:
