@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from skilld.mining.agent_comments import comments_by_agents
-from skilld.mining.review_comments import AuthorKind, github_comment, gitlab_comment, is_generated
 from skilld.mining.review_requests import RecurringRequest, StoredRequest, find_requests, recurring_requests
+from skilld.mining.reviews import AuthorKind, github_comment, gitlab_comment, is_generated
 from skilld.mining.sessions import Transcript
 from support.review_comments import PEOPLE, comment_row, make_comments
 from support.rows import for_each

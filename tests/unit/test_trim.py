@@ -19,8 +19,7 @@ from skilld.proposals.staging import stage
 from skilld.proposals.staging_result import StagingResult
 from skilld.trim.code_cuts import FileFacts, certain_cuts, doubtful_lines
 from skilld.trim.cuts import Cut, CutReason
-from skilld.trim.model_cuts import PieceAnswer, cuts_from_answers, numbered_texts, unit_cuts
-from skilld.trim.pieces import pieces
+from skilld.trim.model_cuts import PieceAnswer, cuts_from_answers, numbered_texts, pieces, unit_cuts
 from skilld.trim.propose import MAX_OPEN, CutStatus, instruction_files, plan, proposal
 from skilld.trim.units import ParsedFile, lead_followers, parse_units
 from skilld.types import SkillRef, State, TargetKind
