@@ -195,9 +195,11 @@ def _phrase_term(name: str, words: list[str], *, is_whole: bool) -> Term:
 def _find_unspaced(text: str) -> tuple[str, set[Term]]:
     """Return a text without the known words in scripts without blanks, and these words as terms."""
     table = _table()
-    names = {table.unspaced[re.sub(r"\s", "", known).casefold()] for known in table.pattern.findall(text)}
-    rest = table.pattern.sub(" ", text)
-    return rest, {Term("", frozenset(), frozenset({name}), _is_action(name)) for name in names}
+    found = set()
+    for known in {re.sub(r"\s", "", one).casefold() for one in table.pattern.findall(text)}:
+        name = table.unspaced[known]
+        found.add(Term("", frozenset(_words(known)), frozenset({name}), _is_action(name)))
+    return table.pattern.sub(" ", text), found
 
 
 def _is_content(token: str) -> bool:

@@ -34,6 +34,9 @@ def test_a_line_says_it_in_another_form(change: str, line: str) -> None:
         ("Never deploy without a review.", "Deploy only with a green build."),
         ("Write the failing unit test before the production code.", "Write the failing unit test and production code."),
         ("Never log production data.", "Never log product data."),
+        ("リリースノートには必ず日付を書いてください。", "リリースノートには必ずバージョンを書いてください。"),
+        ("릴리스 노트에는 반드시 날짜를 적어 주세요.", "릴리스 노트에는 반드시 버전을 적어 주세요."),
+        ("发布说明里每一条都要写上日期。", "发布说明里每一条都要写上版本。"),
     ],
 )
 def test_a_line_says_another_thing(change: str, line: str) -> None:
@@ -59,3 +62,16 @@ def test_a_rule_that_differs_from_a_line_in_a_word_in_its_place_is_new() -> None
     text = "# Plots\n\n- Always put the number of rows in the title of every plot.\n"
     assert find_same_meaning("Always put the number of columns in the subtitle of every plot.", text) is None
     assert find_same_meaning("Every plot has the number of rows in its heading.", text) is not None
+
+
+@for_each(
+    ("change", "line"),
+    [
+        ("部署之前一定要检查备份。", "部署之前一定要检查日志。"),
+        ("デプロイの前に必ずバックアップを確認してください。", "デプロイの前に必ずログを確認してください。"),
+        ("Always write the author of a pull request in its entry.", "Write an entry for each pull request."),
+        ("Always add alt text to images.", "Add captions to images."),
+    ],
+)
+def test_no_other_word_stands_for_what_is_new_in_a_rule(change: str, line: str) -> None:
+    assert find_same_meaning(change, f"# Notes\n\n- {line}\n") is None
