@@ -147,8 +147,6 @@ class _Rarity:
 
     def near(self, term: Term, skill: _Candidate) -> float:
         """Return this skill's share of everything in a term's field of work, 0 to 1."""
-        if term.is_action:
-            return 0.0
         fields = {field_of(meaning) for meaning in term.meanings}
         return max(
             (skill.fields.get(field, 0.0) / max(0.5, self._fields.get(field, 0.0)) for field in fields), default=0.0

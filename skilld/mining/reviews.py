@@ -226,7 +226,7 @@ def read_comments(
                 reading.sorts.update(one.sort.value for one in comments)
                 kept = [_stored_comment(source.repository, one, redact) for one in comments]
                 with store.transaction():
-                    reading.new += store.reviews.save([one for one in kept if one is not None])
+                    reading.new += store.reviews.save(kept)
                     done = store.meta.get(REVIEWS_READ, {})
                     done.setdefault(source.repository, {})[name] = {"from": first, "to": upto}
                     store.meta.set(REVIEWS_READ, done)
@@ -239,8 +239,8 @@ def read_comments(
     return reading
 
 
-def _stored_comment(repository: str, one: Comment, redact: Callable[[str], str]) -> ReviewComment | None:
-    """Return a comment to be stored, with its requests. Only those of people with a role are stored."""
+def _stored_comment(repository: str, one: Comment, redact: Callable[[str], str]) -> ReviewComment:
+    """Return a comment as it is stored, with its requests, if a person with a role wrote it."""
     found = find_requests(one.text, redact) if one.sort is AuthorKind.PERSON else []
     asks = tuple((each.change, each.quote) for each in found)
     return ReviewComment(repository, one.id, one.url, one.pull, one.author, one.role, one.at, one.own, asks)
