@@ -14,10 +14,10 @@ from difflib import SequenceMatcher
 
 from skilld.edit.insertion_point import insert_bullet, split_items
 from skilld.edit.operations import anchor_operation, apply
-from skilld.edit.renumber import renumber
+from skilld.edit.renumber import renumber, write_like_sibling
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import Line, parse
-from skilld.markdown.structure import is_default_title, list_item, roles, sections
+from skilld.markdown.structure import Item, Section, is_default_title, list_item, roles, sections
 from skilld.text import compare_lines, indentation
 from skilld.types import Operation
 from skilld.values import value_class
@@ -35,24 +35,29 @@ _MAX_COMPARED_CHARACTERS = 200
 class Alignment:
     """Old line -> current line, for lines with text. `exact` are the certain ones with the same text.
 
-    The ends of both versions (the number after the last line) correspond. `old_heads` and `now_heads` are the headings.
+    The ends of both versions (the number after the last line) correspond. `old_heads` and `now_heads` are the headings,
+    `nested` has each old heading below which a new one inside its section now has everything that is still there.
     """
 
     found: Mapping[int, int]
     exact: frozenset[int]
     old_heads: tuple[int, ...]
     now_heads: tuple[int, ...]
+    nested: Mapping[int, int]
 
     def get(self, line: int | None) -> int | None:
         """Return where an old line is now, or None if that is uncertain."""
         return None if line is None else self.found.get(line)
 
     def same_section(self, line: int | None, now: int) -> bool:
-        """Whether a current line is below the same (possibly renamed) heading as an old line; None is the beginning."""
+        """Whether a current line is below the same (possibly renamed) heading as an old line; None is the beginning.
+
+        Also if it is below a new heading inside that section, with everything that is still there.
+        """
         old_head, now_head = _heading_of(self.old_heads, line), _heading_of(self.now_heads, now)
         if old_head is None or now_head is None:
             return old_head is now_head
-        return self.found.get(old_head) == now_head
+        return now_head in {self.found.get(old_head), self.nested.get(old_head)}
 
     def crosses(self, gap: int, at: int) -> bool:
         """Whether a line of the section around `gap` was on the other side of it than it now is of `at`."""
@@ -106,7 +111,8 @@ def align(old: Sequence[Line], now: Sequence[Line]) -> Alignment:
     under = _underlines(old, now, found, {*now_heads})
     found = {i: at for i, at in found.items() if i not in under and at not in under.values()} | under
     exact = {i for i in exact if i in found and i not in under} | {i for i in under if keys[i] == found_keys[under[i]]}
-    alignment = Alignment(found, frozenset(exact), tuple(old_heads), tuple(now_heads))
+    nested = _nested_headings(old_heads, now, found)
+    alignment = Alignment(found, frozenset(exact), tuple(old_heads), tuple(now_heads), nested)
     only = _unique_in_section(alignment, keys, found_keys)
     return replace(alignment, found=found | only, exact=alignment.exact | only.keys())
 
@@ -129,6 +135,29 @@ def _unique_in_section(alignment: Alignment, keys: Sequence[str], found_keys: Se
 def heading_lines(body: Sequence[Line]) -> dict[int, str]:
     """Return the line of each heading with its title; for an underlined one the line of the title."""
     return {part.head: part.title for part in sections(body) if part.title}
+
+
+def _nested_headings(old_heads: Sequence[int], now: Sequence[Line], found: Mapping[int, int]) -> dict[int, int]:
+    """Return the old headings whose section got a single new heading inside, above all of its lines that are left."""
+    parents: dict[int, int] = {}
+    around: list[Section] = []
+    for part in (part for part in sections(now) if part.title):
+        while around and around[-1].level >= part.level:
+            around.pop()
+        parents |= {part.head: around[-1].head} if around else {}
+        around.append(part)
+    now_heads, heads = sorted(heading_lines(now)), {*old_heads}
+    below: dict[int | None, list[int | None]] = {}
+    for line, at in found.items():
+        if line not in heads and at < len(now):
+            below.setdefault(_heading_of(old_heads, line), []).append(_heading_of(now_heads, at))
+    known = {*found.values()}
+    one = {old: its[0] for old, its in below.items() if len(its) > 1 and len({*its}) == 1}
+    return {
+        old: head
+        for old, head in one.items()
+        if old is not None and head is not None and head not in known and parents.get(head, -1) == found.get(old)
+    }
 
 
 def _underlines(
@@ -228,8 +257,12 @@ def refit(before: bytes, after: bytes, current: bytes, *, newest: bool = False) 
                 start = end = _after_new_items(body, alignment, start)
         else:
             start, end = _removed_range(old.body, body, alignment, hunk)
-        start, texts = renumber(new.body, hunk.at, hunk.added, body, start) if start == end else (start, [*hunk.added])
-        end = max(start, end)
+        texts = [*hunk.added]
+        if start == end:
+            start, texts = renumber(new.body, hunk.at, texts, body, start)
+            items = _sibling_items(old.body, hunk, body, alignment)
+            start, texts = write_like_sibling(texts, *items, body, start) if items else (start, texts)
+            end = max(start, end)
         texts = _with_gaps(old.body, hunk, body, start, texts) if start == end else texts
         if not texts and start == end:
             continue
@@ -329,6 +362,21 @@ def _line_after_item(old: Sequence[Line], now: Sequence[Line], up: int | None, o
     while at < len(now) and now[at].key and indentation(now[at].text) > len(item.indent):
         at += 1
     return at
+
+
+def _sibling_items(
+    old: Sequence[Line], hunk: _Hunk, now: Sequence[Line], alignment: Alignment
+) -> tuple[Item, Item] | None:
+    """Return an item beside added items of a list, as it was and as it now is; None if there is none."""
+    added = list_item(next((text for text in hunk.added if text.strip()), ""))
+    for i in (*range(hunk.start - 1, -1, -1), *range(hunk.start, len(old))) if added else ():
+        was, at = list_item(old[i].text), alignment.get(i)
+        if old[i].key and not was and not indentation(old[i].text) and i >= hunk.start:
+            break
+        there = list_item(now[at].text) if was and at is not None and at < len(now) else None
+        if added and was and there and (was.indent, was.kind) == (added.indent, added.kind):
+            return was, there
+    return None
 
 
 def _with_gaps(old: Sequence[Line], hunk: _Hunk, now: Sequence[Line], at: int, texts: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Gives steps that are put into another version of a list the numbers that fit there, and tells lines without them."""
+"""Gives items that are put into another version of a list the numbers and markers that fit there."""
 
 from __future__ import annotations
 
@@ -68,6 +68,41 @@ def _shift_number(text: str, like: Item, shift: int) -> str:
     if item is None or item.indent != like.indent or not item.marker[0].isdigit():
         return text
     return f"{item.indent}{max(0, _number(item) + shift)}{text[len(item.indent) + len(item.marker) - 1 :]}"
+
+
+def write_like_sibling(
+    texts: Sequence[str], was: Item, there: Item, now: Sequence[Line], place: int
+) -> tuple[int, list[str]]:
+    """Return the place of added items, and their lines, written as the item beside them that `was` now is `there`.
+
+    If that has become a step of a numbered list, they go to the end of the list as its next steps.
+    """
+    if (was.indent, was.kind) == (there.indent, there.kind):
+        return place, [*texts]
+    number = None
+    if there.marker[0].isdigit() and there.kind != was.kind:
+        place = _list_end(now, place, there)
+        last = _next_numbered_item(now, range(place - 1, -1, -1), there) or there
+        number = _number(last)
+    lines = []
+    for text in texts:
+        item = list_item(text)
+        if item is None or (item.indent, item.kind) != (was.indent, was.kind):
+            lines.append(_shift_line(text, there.width - was.width))
+            continue
+        marker = item.marker if there.kind == was.kind else there.marker
+        if number is not None:
+            number += 1
+            marker = f"{number}{there.marker[-1]}"
+        lines.append(f"{there.indent}{marker}{there.gap}{text[len(item.indent + item.marker + item.gap) :]}")
+    return place, lines
+
+
+def _shift_line(text: str, columns: int) -> str:
+    """Return a further line of an item, which is indented as far as the item's text."""
+    if not text.strip() or columns < 0:
+        return text[min(-columns, len(text) - len(text.lstrip(" "))) :] if text.strip() else text
+    return " " * columns + text
 
 
 def without_number(line: str) -> str:

@@ -125,6 +125,11 @@ class Item:
     box: str
 
     @property
+    def kind(self) -> str:
+        """Which list it may be an item of: its bullet, or the sign after its number."""
+        return f"1{self.marker[-1]}" if self.marker[0].isdigit() else self.marker
+
+    @property
     def width(self) -> int:
         """Columns before the item's text: the minimum indentation of its further lines."""
         return len(self.indent.expandtabs(4)) + len(self.marker) + max(1, len(self.gap.expandtabs(4)))

@@ -52,6 +52,49 @@ def test_a_bullet_goes_where_it_was_meant(old: str, new: str) -> None:
     )
 
 
+LIST = "- Run the tests.\n- Tag the commit.\n- Push the tag.\n"
+
+
+@for_each(
+    ("current", "made"),
+    [
+        (
+            LIST.replace("- ", "* "),
+            "* Run the tests.\n* Dry run first.\n  On a copy.\n* Tag the commit.\n* Push the tag.\n",
+        ),
+        (
+            LIST.replace("- ", "  - "),
+            "  - Run the tests.\n  - Dry run first.\n    On a copy.\n  - Tag the commit.\n  - Push the tag.\n",
+        ),
+        # a step of a numbered list is added at its end
+        (
+            "1) Run the tests.\n2) Tag the commit.\n3) Push the tag.\n",
+            "1) Run the tests.\n2) Tag the commit.\n3) Push the tag.\n4) Dry run first.\n   On a copy.\n",
+        ),
+    ],
+)
+def test_r6_a_bullet_is_written_like_the_list_as_it_now_is(current: str, made: str) -> None:
+    found = refit_text(
+        TEXT, insert_op("- Run the tests.", "- Dry run first.\n  On a copy."), TEXT.replace(LIST, current)
+    )
+    assert found == TEXT.replace(LIST, made)
+
+
+def test_r6_a_step_is_written_like_the_list_as_it_now_is() -> None:
+    steps = "1. Run the tests.\n2. Tag the commit.\n3. Push the tag.\n"
+    before, last = TEXT.replace(LIST, steps), insert_op("3. Push the tag.", "4. Write the news.")
+    assert refit_text(before, last, TEXT) == TEXT.replace(LIST, f"{LIST}- Write the news.\n")
+    other = steps.replace(". ", ") ")
+    assert refit_text(before, last, TEXT.replace(LIST, other)) == TEXT.replace(LIST, f"{other}4) Write the news.\n")
+
+
+@for_each("anchor", ["- Run the tests.", "- Push the tag."])
+def test_r6_a_bullet_stays_in_its_list_below_a_new_subheading(anchor: str) -> None:
+    current = TEXT.replace("Steps:", "## Steps of a release")
+    found = refit_text(TEXT, insert_op(anchor, "- Dry run first."), current)
+    assert found == current.replace(anchor, f"{anchor}\n- Dry run first.")
+
+
 @for_each("lines", ["- Run the tests.\n", "\n- Tag the commit.\n", "## Two\n\nText.\n\n"])
 def test_blank_lines_that_an_edit_removes_go_in_another_version_too(lines: str) -> None:
     before = "# A\n\n- Run the tests.\n\n- Tag the commit.\n\n## Two\n\nText.\n\n## Three\n\nMore.\n"
