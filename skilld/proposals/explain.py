@@ -339,8 +339,13 @@ def _introducing_commit(tracked: TrackedFile, line: bytes) -> str:
     It takes a bare CR for no line ending, and fails if the list of commits to ignore is missing.
     """
     sightings = read_history(tracked.repo, tracked.repo.head, tracked.relpath, None)
-    brought = (s.oid for s in reversed(sightings) if line not in (s.before or b"").splitlines())
-    return next(brought, tracked.repo.head)
+    brought = [
+        one
+        for one in reversed(sightings)
+        if line in (one.text or b"").splitlines() and line not in (one.before or b"").splitlines()
+    ]
+    alone = (one.oid for one in brought if one.signature[1])  # a merge may have brought in what another commit added
+    return next(alone, brought[0].oid if brought else tracked.repo.head)
 
 
 def uncommitted_origin(path: Path, line: int) -> Origin:

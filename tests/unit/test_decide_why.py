@@ -81,6 +81,23 @@ def test_lines_ending_in_a_bare_cr_are_traced(person: Person) -> None:
     assert find_origin(person.skill, lines.index("More.") + 1).commit == person.tip()
 
 
+@pytest.mark.parametrize("ours", [True, False])
+def test_r9_lines_ending_in_a_bare_cr_are_traced_past_a_merge(person: Person, *, ours: bool) -> None:
+    person.commit("old", {SKILL: TEXT.replace("\n", "\r")})
+    person.git("switch", "--quiet", "--create", "side")
+    person.commit("theirs", {SKILL: person.skill.read_bytes().replace(b"short", b"brief")})
+    person.git("switch", "--quiet", "main")
+    harness = Harness(person)
+    harness.stage("p1", partial(apply, operations=[Operation(Op.INSERT_AFTER, "- Run the tests.", "- Do a dry run.")]))
+    landed = harness.accept("p1")
+    text = person.skill.read_bytes()
+    person.git("switch", "--quiet", "main" if ours else "side")
+    person.git("merge", "--no-ff", "side" if ours else "main", check=False)  # for git the file is one line: a conflict
+    person.commit("merged", {SKILL: text})
+    line = text.decode().split("\r").index("- Do a dry run.") + 1
+    assert find_origin(person.skill, line).commit == landed.commit
+
+
 @pytest.mark.parametrize("line", [0, -1, TEXT.count("\n") + 1])
 def test_a_missing_line_is_reported(person: Person, line: int) -> None:
     with pytest.raises(UsageError):
