@@ -15,7 +15,7 @@ from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo
 from skilld.git.session import cached
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
-from skilld.proposals.file_history import path_in, read_file_on_branch
+from skilld.proposals.file_history import path_in, read_file_on_branch, reverted_commits
 from skilld.proposals.model import Apply, Base, StagingState, compose_subject, without_words
 from skilld.proposals.refit import Edit, fit_edit
 from skilld.proposals.unnamed import with_names
@@ -281,16 +281,23 @@ def replay_commits(
 ) -> StagingState:
     """Rebuild `commits` on a base without the `dropped` proposals; commits that are already in place are kept.
 
-    If the repository has a remote, and had none when a commit was made, the person's words leave its message. Raises
+    A revert of commits that are left out is left out too, and one of a rewritten commit names the new one. If the
+    repository has a remote, and had none when a commit was made, the person's words leave its message. Raises
     RebuildBlockedError if a person's commit no longer fits.
     """
     staging = StagingState(None, rest)
+    new_oids: dict[str, str] = {}  # by the old ones, "" for a commit that is left out
     for commit in commits:
-        if commit.proposals and all(name in dropped for name in commit.proposals):
+        reverted = [(short, oid) for short in reverted_commits(commit) for oid in new_oids if oid.startswith(short)]
+        undone = reverted and not any(new_oids[oid] for _, oid in reverted)
+        new_oids[commit.oid] = ""
+        if undone or (commit.proposals and all(name in dropped for name in commit.proposals)):
             continue
         mine = [open_edits[name] for name in commit.proposals if name in open_edits]
         alone = mine[0] if len(commit.proposals) == len(mine) == 1 else None
         message = current_message(repo, commit, alone.proposal if alone else None)
+        for short, oid in reverted:
+            message = message.replace(short.encode(), (new_oids[oid] or oid)[: len(short)].encode())
         in_place = commit.parents == (staging.top,)
         if in_place and message == commit.message and not commit.renamed:
             staging.tip = commit.oid
@@ -302,6 +309,7 @@ def replay_commits(
                 continue
             staging.tip = write_again(repo, replace(commit, message=message), root, staging.top)
             staging.moved |= dict.fromkeys((edit.proposal.id for edit in mine), staging.top)
+        new_oids[commit.oid] = staging.top
         staging.at |= dict.fromkeys((edit.proposal.id for edit in mine), staging.top)
     return staging
 

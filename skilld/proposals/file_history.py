@@ -6,6 +6,7 @@ A file that was renamed is followed, where git says that it was.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -157,6 +158,20 @@ def renamed_since(repo: Repo, commit: Commit, relpath: str) -> str:
 def reverted_commits(commit: Commit) -> list[str]:
     """Return the commits that a message says it reverts, as it names them."""
     return _REVERT_PATTERN.findall(commit.text)
+
+
+def left_standing(commits: Sequence[Commit]) -> set[str]:
+    """Return the proposals that commits, oldest first, name and do not revert afterwards."""
+    effects: dict[str, tuple[set[str], set[str]]] = {}
+    standing: set[str] = set()
+    for commit in commits:
+        brings, takes = {*commit.proposals}, set[str]()
+        for short in reverted_commits(commit):
+            undone, redone = next((both for oid, both in effects.items() if oid.startswith(short)), (set(), set()))
+            brings, takes = brings | redone, takes | undone
+        effects[commit.oid] = brings, takes
+        standing = (standing | brings) - takes
+    return standing
 
 
 def _skill_commit(repo: Repo, commit: Commit, relpath: str, texts: dict[str, bytes | None]) -> SkillCommit:

@@ -40,7 +40,7 @@ from skilld.proposals.branch import (
     with_files,
     write_again,
 )
-from skilld.proposals.file_history import commits_of
+from skilld.proposals.file_history import commits_of, left_standing
 from skilld.proposals.model import (
     CREATABLE,
     Base,
@@ -99,7 +99,9 @@ def find_earlier(request: Request, tracked: TrackedFile, branch: Branch) -> Prop
     oid = branch.proposals.get(own) if not request.restored else None
     commit = objects.read_commit(repo.git, oid) if oid else None
     if commit is None:
-        commit = next((item for item in branch.commits or () if _is_same_proposal(repo, request, item, relpath)), None)
+        there = branch.commits or ()
+        commit = next((item for item in there if _is_same_proposal(repo, request, item, relpath)), None)
+        commit = None if own in {name for item in there for name in item.proposals} - left_standing(there) else commit
     if commit is None and not request.restored:
         commit = _find_merged(repo, request, relpath)
     if commit is None:

@@ -17,7 +17,14 @@ from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.proposals.branch import list_staged, range_above
-from skilld.proposals.file_history import Signature, SkillCommit, commits_of, commits_touching, path_in
+from skilld.proposals.file_history import (
+    Signature,
+    SkillCommit,
+    commits_of,
+    commits_touching,
+    left_standing,
+    path_in,
+)
 from skilld.proposals.model import (
     DISCARDED_NOTE,
     FOUND_NOTES,
@@ -369,7 +376,7 @@ def _staged(repo: Repo, tip: str | None, changes: Sequence[Change], proposals: S
     bases = [proposal.base for proposal in proposals if proposal.commit]
     found = objects.read_commits(repo.git, list_staged(repo, tip, bases))
     commits = with_names(repo, [commit for commit in found if commit is not None])
-    named, known = {name for commit in commits for name in commit.proposals}, {one.commit for one in proposals}
+    named, known = left_standing(commits[::-1]), {one.commit for one in proposals}
     theirs = {
         name: commit.oid
         for commit in reversed(commits)

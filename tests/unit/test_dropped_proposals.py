@@ -124,6 +124,32 @@ def test_a_proposal_left_out_by_a_rebase_is_dropped(person: Person, store: Store
     assert on_branch(person) == ["p1", "p3", "p2"]
 
 
+def test_r4_a_proposal_reverted_on_the_branch_is_dropped_until_restored(person: Person, store: Store) -> None:
+    offer(person, store, "p1", "p2", "p3")
+    person.git("switch", "--quiet", "skilld/staging")
+    person.git("revert", "--no-edit", get_proposal(store, "p2").commit)
+    person.git("switch", "--quiet", "main")
+    assert states(store) == {"p1": "open", "p2": "dropped", "p3": "open"}
+    decide(store, get_proposal(store, "p1"), accepting())  # which rewrites what is above it
+    assert states(store) == {"p1": "accepted", "p2": "dropped", "p3": "open"}
+    restore(store, get_proposal(store, "p2"))
+    assert states(store) == {"p1": "accepted", "p2": "open", "p3": "open"}
+    assert "- Write the news." in person.show(ref=STAGING)
+
+
+def test_r4_merging_the_branch_takes_out_nothing_that_was_accepted_after_its_revert(
+    person: Person, store: Store
+) -> None:
+    offer(person, store, "p1", "p2")
+    person.git("switch", "--quiet", "skilld/staging")
+    person.git("revert", "--no-edit", get_proposal(store, "p2").commit)
+    person.git("switch", "--quiet", "main")
+    decide(store, get_proposal(store, "p2"), accepting())
+    person.git("merge", "--quiet", "--no-edit", "skilld/staging")
+    assert states(store) == {"p1": "accepted", "p2": "accepted"}
+    assert "- Write the news." in person.show()
+
+
 def test_deleting_the_branch_after_a_merge_drops_nothing(person: Person, store: Store) -> None:
     offer(person, store, "p1", "p2")
     person.git("merge", "--quiet", "skilld/staging")
