@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
 import sys
-import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from skilld import console
 from skilld.cli import common
 from skilld.errors import UsageError
 
 _JOURNAL = ("journalctl", "--user", "--unit=skilld.service", "--output=cat", "--no-pager", "--quiet")
-_POLL_SECONDS = 0.5
 _COLOURS = {"warning": "yellow", "error": "red", "critical": "red"}
 _MAIN_FIELDS = ("timestamp", "level", "event")  # in this order, before the others
 
@@ -30,18 +27,21 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("Conflicting options", "--json prints one document, but --follow never ends")
     log = common.places().log
     in_journal = shutil.which(_JOURNAL[0]) is not None and bool(_read_journal(1))
+    if arguments.follow:
+        number = str(arguments.lines)
+        command = [*_JOURNAL, "-f", "-n", number] if in_journal else ["tail", "-F", "-n", number, str(log)]
+        for line in follow(command):
+            _print_entry(line)
+            sys.stdout.flush()
+        return 0
     lines = _read_journal(arguments.lines) if in_journal else _last_lines(log, arguments.lines)
     if arguments.json:
         return common.write_json([_parse_entry(line) for line in lines])
     for line in lines:
         _print_entry(line)
-    if arguments.lines and not lines and not arguments.follow:
+    if arguments.lines and not lines:
         where = f"{console.plain(str(log))}, or to the journal if skilld runs as a service"
         console.line(f"The log is empty. Entries go to {where}.")
-    if arguments.follow:
-        for line in _follow_journal() if in_journal else follow_file(log, lambda: time.sleep(_POLL_SECONDS)):
-            _print_entry(line)
-            sys.stdout.flush()
     return 0
 
 
@@ -52,16 +52,17 @@ def _read_journal(number: int) -> list[str]:
     return done.stdout.decode("utf-8", "replace").splitlines() if done.returncode == 0 else []
 
 
-def _follow_journal() -> Iterator[str]:
+def follow(command: Sequence[str]) -> Generator[str, None, None]:
+    """Yield the lines that a program prints, as it prints them."""
     import subprocess
 
-    command = [*_JOURNAL, "--follow", "--lines=0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as journal:
+    quiet = subprocess.DEVNULL  # tail tells of each rotation
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=quiet, stderr=quiet) as program:
         try:
-            for line in journal.stdout or ():
+            for line in program.stdout or ():
                 yield line.decode("utf-8", "replace").rstrip("\n")
         finally:
-            journal.kill()
+            program.kill()
 
 
 def _last_lines(log: Path, number: int) -> list[str]:
@@ -71,38 +72,6 @@ def _last_lines(log: Path, number: int) -> list[str]:
         with suppress(FileNotFoundError), path.open(encoding="utf-8", errors="replace") as file:
             found.extend(line.rstrip("\n") for line in file)
     return list(found)
-
-
-def follow_file(log: Path, wait: Callable[[], None]) -> Iterator[str]:
-    """Yield the lines that are written to a log from now on, across rotations; `wait` is called between reads."""
-    file = _open_or_none(log)
-    if file is not None:
-        file.seek(0, os.SEEK_END)
-    while True:
-        wait()
-        # Kept open until it is read to its end, so that no other file gets its inode number.
-        newer = _open_or_none(log)
-        if file is not None:
-            yield from _whole_lines(file)
-        if newer is not None and (file is None or not os.path.sameopenfile(file.fileno(), newer.fileno())):
-            file, newer = newer, file
-            yield from _whole_lines(file)
-        if newer is not None:
-            newer.close()
-
-
-def _open_or_none(log: Path) -> BinaryIO | None:
-    try:
-        return log.open("rb")
-    except FileNotFoundError:
-        return None
-
-
-def _whole_lines(file: BinaryIO) -> Iterator[str]:
-    """Yield the lines added to a file, leaving an incomplete last line for the next time."""
-    while (line := file.readline()).endswith(b"\n"):
-        yield line.decode("utf-8", "replace").rstrip("\n")
-    file.seek(-len(line), os.SEEK_CUR)
 
 
 def _parse_entry(line: str) -> dict[str, Any]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+import shutil
 from pathlib import Path
 
 import pytest
 
 from skilld.__main__ import main
-from skilld.cli.logs import follow_file
+from skilld.cli.logs import follow
 from skilld.paths import places, private_dir
 from support.claude_lines import append_lines
 
+TAIL = str(shutil.which("tail"))
 NASTY = "\x1b]0;owned\x07\x9b31m\u202e"
 
 
@@ -75,26 +76,28 @@ def test_the_services_journal_takes_precedence_over_an_older_file(
 
 
 def test_following_survives_partial_lines_and_rotations(log: Path) -> None:
-    log.write_bytes(line("old"))
-
     def rotate() -> None:
-        append_lines(log, line("third"))
         log.rename(log.with_name("skilld.log.1"))
-        log.write_bytes(line("fourth"))
+        log.write_bytes(line("third"))
 
-    steps: Iterator[Callable[[], object]] = iter(
-        [
-            lambda: append_lines(log, line("first"), b'{"event": "sec'),
-            lambda: append_lines(log, b'ond"}\n'),
-            rotate,
-            log.unlink,
-            lambda: log.write_bytes(line("fifth")),
-        ]
-    )
+    log.write_bytes(line("old") + line("last"))
+    followed = follow([TAIL, "-F", "-n", "1", str(log)])
+    seen = [next(followed)]
+    append_lines(log, line("first"), b'{"event": "sec')
+    seen.append(next(followed))
+    append_lines(log, b'ond"}\n')
+    seen.append(next(followed))
+    for change in (rotate, log.unlink, lambda: log.write_bytes(line("fourth"))):
+        change()
+        seen += [next(followed)] if log.exists() else []
+    assert [json.loads(one)["event"] for one in seen] == ["last", "first", "second", "third", "fourth"]
+    followed.close()
 
-    def wait() -> None:
-        next(steps)()
 
-    followed = follow_file(log, wait)
-    seen = [json.loads(next(followed))["event"] for _ in range(5)]
-    assert seen == ["first", "second", "third", "fourth", "fifth"]
+def test_follow_prints_the_last_lines_first(log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tail = tmp_path / "tail"
+    tail.write_text(f'#!/bin/sh\n[ "$1" = -F ] && shift && exec {TAIL} "$@"\n', encoding="utf-8")
+    tail.chmod(0o755)
+    log.write_bytes(line("one") + line("two"))
+    assert main(["logs", "--follow", "-n", "1"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["2026-03-02T09:00:00  info      two"]
