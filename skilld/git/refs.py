@@ -17,6 +17,7 @@ from pathlib import Path
 from skilld.files import shell_quoted
 from skilld.git import objects, state
 from skilld.git.errors import GitFailedError, LostRaceError, RefLockedError, RepoRefusedError
+from skilld.git.line import is_before
 from skilld.git.run import Git
 from skilld.git.session import cached
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
@@ -99,8 +100,10 @@ def _own_names(common_dir: Path) -> list[str] | None:
 
 def is_reachable(git: Git, commit: str, tip: str) -> bool:
     """Whether a commit is `tip` or an ancestor of it."""
+    if (known := is_before(git, commit, tip)) is not None:
+        return known
     question = "merge-base", "--is-ancestor", commit, tip
-    return commit == tip or cached((git, *question), lambda: git.call(*question).status == 0)
+    return cached((git, *question), lambda: git.call(*question).status == 0)
 
 
 def without_ancestors(git: Git, tips: Collection[str]) -> list[str]:

@@ -48,7 +48,7 @@ def read_entry(git: Git, commit: str, relpath: str) -> Entry | None:
     for part in relpath.encode("utf-8", "surrogateescape").split(b"/"):
         if found is None or found.mode != TREE_MODE:
             return None
-        found = _read_tree(objects.read_objects(git, [found.oid])[0]).get(part)
+        found = read_tree(objects.read_objects(git, [found.oid])[0]).get(part)
     return found
 
 
@@ -57,7 +57,7 @@ def list_folder(git: Git, commit: str, folder: str) -> dict[str, Entry]:
     found = read_entry(git, commit, folder) if folder else Entry(TREE_MODE, f"{commit}^{{tree}}")
     if found is None or found.mode != TREE_MODE:
         return {}
-    rows = _read_tree(objects.read_objects(git, [found.oid])[0])
+    rows = read_tree(objects.read_objects(git, [found.oid])[0])
     return {name.decode("utf-8", "surrogateescape"): item for name, item in rows.items()}
 
 
@@ -71,7 +71,7 @@ def rewrite_tree(git: Git, root: str, changes: Mapping[str, Entry | None]) -> st
     every = {folder for relpath in changes for folder in _folders(relpath)}
     folders = sorted(every, key=lambda folder: folder.count("/") + bool(folder), reverse=True)  # the deepest first
     found = objects.read_objects(git, [f"{root}:{folder}" if folder else f"{root}^{{tree}}" for folder in folders])
-    trees = {folder: _read_tree(item) if item else {} for folder, item in zip(folders, found, strict=True)}
+    trees = {folder: read_tree(item) if item else {} for folder, item in zip(folders, found, strict=True)}
     for relpath, new in changes.items():
         folder, name = _split(relpath)
         _set_entry(trees[folder], name, new)
@@ -90,7 +90,7 @@ def changed_files(git: Git, old: str, new: str) -> dict[str, tuple[Entry | None,
         read = dict(zip(names, objects.read_objects(git, names), strict=True))
         following: list[tuple[bytes, str | None, str | None]] = []
         for prefix, left, right in pending:
-            before, after = (_read_tree(read[name]) if name is not None else {} for name in (left, right))
+            before, after = (read_tree(read[name]) if name is not None else {} for name in (left, right))
             for name, was, now in _differing_entries(before, after):
                 path = prefix + name
                 was_tree, now_tree = (item.oid if item and item.mode == TREE_MODE else None for item in (was, now))
@@ -132,7 +132,8 @@ def _set_entry(tree: _Tree, name: bytes, new: Entry | None) -> None:
     tree[name] = new
 
 
-def _read_tree(item: objects.Object | None) -> _Tree:
+def read_tree(item: objects.Object | None) -> dict[bytes, Entry]:
+    """Return the entries of a folder by name. Raises RepoRefusedError if it is missing, or is none."""
     if item is None or item.kind != "tree":
         raise RepoRefusedError("Cannot read the repository", "part of the file's path is missing or is not a folder")
     return parse_tree(item.data, len(item.oid) // 2)
@@ -141,7 +142,7 @@ def _read_tree(item: objects.Object | None) -> _Tree:
 def parse_tree(data: bytes, size: int) -> dict[bytes, Entry]:
     """Return the entries of a tree by name; `size` is the number of bytes of an object ID."""
     position = 0
-    tree: _Tree = {}
+    tree: dict[bytes, Entry] = {}
     while position < len(data):
         blank = data.index(b" ", position)
         end = data.index(b"\0", blank)

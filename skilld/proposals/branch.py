@@ -11,6 +11,7 @@ from skilld.errors import SkilldError
 from skilld.files import shell_quoted
 from skilld.git import line_diff, objects, refs, tree
 from skilld.git.errors import GitFailedError, GitTimeoutError, RepoRefusedError
+from skilld.git.line import changing, is_before, line_above
 from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo
 from skilld.git.session import cached
@@ -138,6 +139,11 @@ def describe_base(repo: Repo, commit: str) -> Base:
 
 
 def _count_ahead(repo: Repo, commit: str) -> int:
+    tips = repo.default.tips if repo.default else ()
+    if any(is_before(repo.git, commit, tip) for tip in tips):
+        return 0
+    if (known := line_above(repo.git, commit, tips)) is not None:
+        return len(known)
     given = commit, *_not_default(repo)
     return cached((repo.common_dir, "ahead", *given), lambda: int(repo.git.run("rev-list", "--count", *given)))
 
@@ -172,16 +178,18 @@ def _newest_change(repo: Repo, relpaths: Sequence[str]) -> Base | None:
     """
     tips = repo.default.tips if repo.default else ()
     try:
-        found = (
-            repo.git.run("rev-list", "--max-count=1", repo.head, "--", *relpaths, seconds=BASE_TIMEOUT_SECONDS)
-            .decode()
-            .strip()
-        )
+        found = next(iter(changing(repo.git, repo.head, relpaths) or ()), "")
+        if not found:
+            asked = "rev-list", "--max-count=1", repo.head, "--", *relpaths
+            found = repo.git.run(*asked, seconds=BASE_TIMEOUT_SECONDS).decode().strip()
         if not found:
             return None
-        if not tips or repo.head in tips:
+        if not tips or repo.head in tips or any(is_before(repo.git, found, tip) for tip in tips):
             return _base_on_default(repo, found)
-        own = repo.git.run("rev-list", repo.head, *_not_default(repo), seconds=BASE_TIMEOUT_SECONDS).decode().split()
+        own = line_above(repo.git, repo.head, tips)
+        if own is None:
+            asked = "rev-list", repo.head, *_not_default(repo)
+            own = repo.git.run(*asked, seconds=BASE_TIMEOUT_SECONDS).decode().split()
     except GitTimeoutError:
         return None
     return describe_base(repo, found) if found in own else _base_on_default(repo, found)
@@ -226,8 +234,11 @@ def list_staged(repo: Repo, tip: str, bases: Iterable[str]) -> list[str]:
 
     `bases` are as in `range_above`. Raises RepoRefusedError if objects are missing.
     """
+    below = range_above(repo, bases)
+    if (known := line_above(repo.git, tip, [name[1:] for name in below])) is not None:
+        return known
     try:
-        return objects.list_ids(repo.git, "--topo-order", "--max-count=1000", tip, *range_above(repo, bases))
+        return objects.list_ids(repo.git, "--topo-order", "--max-count=1000", tip, *below)
     except GitFailedError as error:
         if error.status < 0:  # killed: that says nothing of the branch
             raise

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 
 from skilld.git import line_diff, objects, tree
 from skilld.git.errors import RepoRefusedError
+from skilld.git.line import changing, line_since
 from skilld.git.line_diff import split_lines
 from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo
@@ -133,6 +134,9 @@ def path_in(repo: Repo, commit: Commit, relpath: str) -> str:
 
 def commits_touching(repo: Repo, tip: str, relpath: str, since: int | None) -> list[str]:
     """Return the newest 300 commits of `tip` that touch a file, newest first: all, or those since a Unix time."""
+    line, found = line_since(repo.git, tip, since), changing(repo.git, tip, [relpath])
+    if line is not None and found is not None:
+        return [oid for oid in found if any(one.oid == oid for one in line)]
     # No option for "always": git 2.39 reads --since=0 as now, which hides every commit.
     dated = () if since is None else (f"--since={since}",)
     limits = "--full-history", "--topo-order", _MAX_COUNT, *dated

@@ -15,6 +15,7 @@ from skilld.clock import parse_time
 from skilld.errors import SkilldError
 from skilld.git import objects, refs, state
 from skilld.git.errors import NotTrackedError
+from skilld.git.line import is_before
 from skilld.git.repo import Repo
 from skilld.git.session import shared_git
 from skilld.git.staging_branch import STAGING_REF
@@ -379,11 +380,14 @@ def _staged_alone(repo: Repo, top: str | None, proposals: Sequence[Proposal], ti
 
 def _reachable(repo: Repo, commits: Collection[str], tips: Collection[str]) -> dict[str, frozenset[str]]:
     """Return for each of these tips those of these commits that are in its history."""
-    asked, found = sorted(commits), frozenset(commits)
+    known = {(one, tip): is_before(repo.git, one, tip) for one in commits for tip in tips}
+    unknown = {one for one, _ in known if None in {known[one, tip] for tip in tips}}
 
-    def outside(*these: str) -> list[str]:
-        return objects.list_ids(repo.git, *asked, *(f"^{tip}" for tip in these))
+    def outside(those: Collection[str], *these: str) -> list[str]:
+        return objects.list_ids(repo.git, *sorted(those), *(f"^{tip}" for tip in these)) if those else []
 
-    if not asked or (len(tips) > 1 and found.issubset(outside(*sorted(tips)))):
-        return dict.fromkeys(tips, frozenset())
-    return {tip: found.difference(outside(tip)) for tip in tips}
+    if len(tips) > 1:  # mostly none of them has any
+        unknown.difference_update(outside(unknown, *sorted(tips)))
+    asked = {tip: {one for one in unknown if known[one, tip] is None} for tip in tips}
+    more = {tip: those.difference(outside(those, tip)) for tip, those in asked.items()}
+    return {tip: frozenset(more[tip].union(one for one in commits if known[one, tip])) for tip in tips}

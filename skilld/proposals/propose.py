@@ -18,6 +18,7 @@ from skilld.errors import SkilldError
 from skilld.files import read_whole
 from skilld.git import objects, refs, state, tree
 from skilld.git.errors import LostRaceError, StagingBusyError
+from skilld.git.line import line_since
 from skilld.git.managed_repos import track
 from skilld.git.objects import OWN_EMAIL, Commit, Ident
 from skilld.git.repo import Repo, TrackedFile
@@ -124,9 +125,12 @@ def _is_same_proposal(repo: Repo, request: Request, commit: Commit, relpath: str
 
 
 def _find_merged(repo: Repo, request: Request, relpath: str) -> Commit | None:
-    since = f"--since={request.epoch - _MARGIN_SECONDS}"
-    tips = [repo.head, *(repo.default.tips if repo.default else ())]
-    return next(iter(commits_of(repo, request.proposal.id, since, *tips, "--", relpath)), None)
+    since, tips = request.epoch - _MARGIN_SECONDS, {repo.head, *(repo.default.tips if repo.default else ())}
+    lines = [line_since(repo.git, tip, since) for tip in tips]
+    if all(line is not None and not any(request.proposal.id in one.proposals for one in line) for line in lines):
+        return None
+    where = f"--since={since}", *sorted(tips), "--", relpath
+    return next(iter(commits_of(repo, request.proposal.id, *where)), None)
 
 
 _MAX_TRIES = 20

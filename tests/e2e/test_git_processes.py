@@ -12,9 +12,9 @@ import pytest
 from support.lessons import Lessons
 from support.taught_project import TaughtProject
 
-DECISION = 16
-PROPOSAL = 13
-LOOK = 10
+DECISION = 9
+PROPOSAL = 8
+LOOK = 4
 Count = Callable[[str], list[str]]
 
 

@@ -54,6 +54,7 @@ NOT_QUICK = frozenset(
         "git_canaries",
         "git_damage",
         "git_filtered",
+        "git_line",
         "git_person",
         "git_private",
         "git_refs",

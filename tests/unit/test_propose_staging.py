@@ -339,6 +339,10 @@ def test_a_killed_git_says_nothing_about_the_branch(
     person: Person, harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     harness.stage("p1", DRY)
+    person.git("switch", "--quiet", "-c", "side")
+    person.commit("aside", {"src/app.py": "print(2)\n"})
+    person.git("switch", "--quiet", "main")
+    person.git("merge", "--quiet", "--no-ff", "side")  # what a line of commits does not tell
     call = Git.call
 
     def killed_git(git: Git, *args: str, **more: object) -> Result:
