@@ -147,15 +147,20 @@ def list_commits(git: Git, *arguments: str) -> list[Commit]:
 def write_commit(
     git: Git, *, tree: str, parents: Sequence[str], message: bytes, author: Ident, committer: Ident
 ) -> str:
-    """Store a commit, with all objects added before it, and return its id, which only depends on the arguments.
+    """Store a commit, with all objects added before it, and return its id, as `add_commit` does."""
+    oid = add_commit(git, tree=tree, parents=parents, message=message, author=author, committer=committer)
+    git.write()
+    return oid
+
+
+def add_commit(git: Git, *, tree: str, parents: Sequence[str], message: bytes, author: Ident, committer: Ident) -> str:
+    """Queue a commit for writing and return its id, which only depends on the arguments.
 
     Written as exact bytes instead of with commit-tree, which would change people's names.
     """
     head = [f"tree {tree}", *(f"parent {parent}" for parent in parents), f"author {author}", f"committer {committer}"]
     data = "\n".join(head).encode("utf-8", "surrogateescape") + b"\n\n" + message
-    oid = git.add("commit", data)
-    git.write()
-    return oid
+    return git.add("commit", data)
 
 
 def write_blob(git: Git, data: bytes) -> str:

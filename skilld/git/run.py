@@ -79,6 +79,16 @@ def _header(number: int, size: int) -> bytes:
     return bytes(out)
 
 
+def tree_rows(data: bytes, id_bytes: int) -> Iterator[tuple[bytes, str, str]]:
+    """Yield name, mode and ID of each entry of a tree."""
+    position = 0
+    while position < len(data):
+        blank = data.index(b" ", position)
+        end = data.index(b"\0", blank)
+        mode, position = data[position:blank].decode("utf-8", "replace"), end + 1 + id_bytes
+        yield data[blank + 1 : end], mode, data[end + 1 : position].hex()
+
+
 # How long one call may take: ours, and one of the person's with hooks and a prompt for a passphrase.
 GIT_SECONDS = 20.0
 _SILENT_SECONDS = 1.0
@@ -142,6 +152,7 @@ class Git:
         self.algorithm = algorithm
         self._reader: Runner.AutoInterrupt | None = None
         self._unwritten: dict[str, NewObject] = {}
+        self._kept: dict[bytes, tuple[str, str, bytes]] = {}  # what was read by ID, as long as a reader stays
         self._env = SILENT_VARIABLES | repository_variables(self.folder, git_dir)
         if ceiling is not None:
             self._env["GIT_CEILING_DIRECTORIES"] = str(ceiling)
@@ -186,7 +197,7 @@ class Git:
         return dict(row.split("\n", 1) for row in out.split("\0") if "\n" in row)
 
     def add(self, kind: str, data: bytes) -> str:
-        """Queue an object for writing and return its ID; `write` or the next call writes it."""
+        """Queue an object for writing and return its ID; `write` or the next call writes it, and it can be read now."""
         oid = object_id(kind, data, self.algorithm)
         self._unwritten[oid] = kind, data
         return oid
@@ -203,8 +214,39 @@ class Git:
         Within `shared_git` one process answers all calls. Raises GitFailedError if it ends, as it does at a damaged
         object, and GitTimeoutError if it takes too long; the next call starts another.
         """
-        answers = self._query(b"contents", names)
-        return [(oid, kind, data) if size >= 0 else None for oid, kind, size, data in answers]
+        known = [self._known_name(name) for name in names]
+        found = {name: self._kept[name] for name in known if name in self._kept}
+        found |= {
+            name: (name.decode(), *self._unwritten[name.decode()]) for name in known if _is_in(name, self._unwritten)
+        }
+        asked = [name for name in dict.fromkeys(known) if name and name not in found]
+        for name, (oid, kind, size, data) in zip(asked, self._query(b"contents", asked) if asked else (), strict=True):
+            if size >= 0:
+                found[name] = oid, kind, data
+                if self._reader is not None and size <= _MAX_KEPT_BYTES and _PLACE_PATTERN.fullmatch(name):
+                    self._kept[name] = found[name]
+        return [found.get(name) for name in known]
+
+    def _known_name(self, name: bytes) -> bytes:
+        """Return the name of an object from where it leaves those that are only added; empty if they show it missing.
+
+        A rebuilt branch is read as it grows, and written with one process.
+        """
+        match = _PLACE_PATTERN.fullmatch(name)
+        if match is None or not _is_in(match[1], self._unwritten):
+            return name
+        kind, data = self._unwritten[match[1].decode()]
+        if kind == "blob" and match[1] != name:
+            return b""
+        oid = match[1] if kind != "commit" or match[1] == name else data[len("tree ") :].split(b"\n", 1)[0]
+        parts = match[2].split(b"/") if match[2] else []
+        while parts and _is_in(oid, self._unwritten):
+            kind, data = self._unwritten[oid.decode()]
+            rows = {row: found for row, _, found in tree_rows(data, len(oid) // 2)} if kind == "tree" else {}
+            if (part := parts.pop(0)) not in rows:
+                return b""
+            oid = rows[part].encode()
+        return b":".join([oid, b"/".join(parts)]) if parts else oid
 
     def sizes(self, names: Sequence[bytes]) -> list[tuple[str, str, int]]:
         """Return ID, kind and size of the objects with these names, as `objects` does; -1 for each that is missing."""
@@ -226,8 +268,8 @@ class Git:
         return found
 
     def close(self) -> None:
-        """End the process that reads objects; the next read starts another."""
-        self._reader = None
+        """End the process that reads objects, and forget what it read; the next read starts another."""
+        self._reader, self._kept = None, {}
 
     def _argv(self, args: Sequence[str]) -> list[str]:
         command, *rest = args
@@ -318,8 +360,14 @@ def _check(result: Result, command: str, folder: Path) -> bytes:
 
 
 _COMMIT_END_PATTERN = re.compile(rb"[:^]")  # ends the commit's name in the name of a file in it
+_MAX_KEPT_BYTES = 1 << 16  # of an object that is read again from memory
+_PLACE_PATTERN = re.compile(rb"([0-9a-f]{40,64})(?:\^\{tree\}|:(.+))?", re.DOTALL)
 _HEADER_PATTERN = re.compile(rb"([0-9a-f]{40,64}) (blob|tree|commit|tag) ([0-9]+)\n")
 _PIPE_BYTES = 4096  # that a pipe holds while nobody reads: git waits, too, if nobody reads its answers
+
+
+def _is_in(oid: bytes, objects: Mapping[str, NewObject]) -> bool:
+    return oid.decode("latin-1") in objects
 
 
 def _start(argv: list[str], folder: Path, env: Mapping[str, str], *, reads: bool) -> Runner.AutoInterrupt:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from skilld.git import objects
 from skilld.git.errors import GitFailedError, RefLockedError, RepoRefusedError
-from skilld.git.run import Git
+from skilld.git.run import Git, tree_rows
 from skilld.values import value_class
 
 TREE_MODE = "40000"
@@ -141,15 +141,7 @@ def read_tree(item: objects.Object | None) -> dict[bytes, Entry]:
 
 def parse_tree(data: bytes, size: int) -> dict[bytes, Entry]:
     """Return the entries of a tree by name; `size` is the number of bytes of an object ID."""
-    position = 0
-    tree: dict[bytes, Entry] = {}
-    while position < len(data):
-        blank = data.index(b" ", position)
-        end = data.index(b"\0", blank)
-        mode = data[position:blank].decode("utf-8", "replace")
-        tree[data[blank + 1 : end]] = Entry(mode, data[end + 1 : end + 1 + size].hex())
-        position = end + 1 + size
-    return tree
+    return {name: Entry(mode, oid) for name, mode, oid in tree_rows(data, size)}
 
 
 def encode_tree(tree: Mapping[bytes, Entry]) -> bytes:

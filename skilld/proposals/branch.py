@@ -342,8 +342,8 @@ def current_message(repo: Repo, commit: Commit, proposal: Proposal | None) -> by
 
 
 def write_again(repo: Repo, commit: Commit, root: str = "", parent: str = "") -> str:
-    """Write a commit as it was read, perhaps with another tree on another parent, and return its id."""
-    return objects.write_commit(
+    """Queue a commit as it was read, perhaps with another tree on another parent, and return its id."""
+    return objects.add_commit(
         repo.git,
         tree=root or commit.tree,
         parents=[parent] if parent else commit.parents,

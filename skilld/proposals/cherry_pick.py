@@ -186,7 +186,9 @@ def _to_commit(repo: Repo, commit: Commit, proposal: Proposal) -> Commit:
     if message == commit.message and not commit.renamed:
         return commit
     made = replace(commit, message=message, renamed=False)
-    return replace(made, oid=write_again(repo, made))
+    oid = write_again(repo, made)
+    repo.git.write()
+    return replace(made, oid=oid)
 
 
 def _earlier_landing(work_tree: Worktree, proposal: Proposal, edit: Edit) -> Commit | None:

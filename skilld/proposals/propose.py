@@ -211,7 +211,7 @@ def _propose_locked(request: Request, tracked: TrackedFile) -> ProposeOutcome:
     if after == before:
         return NoChange()
     ident = Ident("skilld", OWN_EMAIL, request.epoch)
-    commit = objects.write_commit(
+    commit = objects.add_commit(
         repo.git,
         tree=with_files(repo, staging.top, side_files(repo, staging.top, edit.also) | {relpath: after}),
         parents=[staging.top],

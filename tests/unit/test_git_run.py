@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from skilld.git import environment
+from skilld.git import environment, objects, tree
 from skilld.git.environment import git_program, person_variables, scrub_environment
 from skilld.git.errors import GitFailedError, GitMissingError, GitTimeoutError
+from skilld.git.objects import Ident
+from skilld.git.repo import open_repo
 from skilld.git.run import Git, PersonGit, execute
-from support.repos import Person
+from skilld.git.session import shared_git
+from support.repos import SKILL, Person
 
 
 @pytest.mark.parametrize(
@@ -37,6 +40,41 @@ def test_an_unlisted_git_command_is_not_run(person: Person, args: tuple[str, ...
 def test_only_a_few_git_commands_may_run_as_the_person(person: Person, command: str) -> None:
     with pytest.raises(ValueError, match=command):
         PersonGit(person.root).call(command)
+
+
+def test_what_is_added_can_be_read_before_it_is_written(person: Person) -> None:
+    repo = open_repo(person.root)
+    git, who = repo.git, Ident("Pat", "pat@example.org", 1_700_000_000)
+    top = tree.rewrite_tree(git, repo.head, {SKILL: tree.Entry("100644", git.add("blob", b"new\n"))})
+    commit = objects.add_commit(git, tree=top, parents=[repo.head], message=b"added\n", author=who, committer=who)
+    read = objects.read_commit(git, commit)
+    assert read is not None
+    assert (read.tree, read.parents, read.text) == (top, (repo.head,), "added\n")
+    texts = {path: objects.read_blob(git, commit, path) for path in (SKILL, "README.md", "skills/none", f"{SKILL}/x")}
+    assert texts == {SKILL: b"new\n", "README.md": b"read me\n", "skills/none": None, f"{SKILL}/x": None}
+    assert tree.changed_files(git, repo.head, commit).keys() == {SKILL}
+    assert person.git("cat-file", "-t", commit, check=False) == ""
+    git.write()
+    assert person.git("cat-file", "-t", commit) == "commit"
+    assert person.git("fsck", "--strict", "--no-dangling") == ""
+
+
+def test_what_an_id_names_is_read_once_in_a_command_and_a_ref_each_time(
+    person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = person.tip()
+    with shared_git():
+        git = open_repo(person.root).git
+        assert objects.read_blob(git, first, "README.md") == b"read me\n"
+        second = person.commit("second", {"README.md": "two\n"})
+        assert objects.read_blob(git, "HEAD", "README.md") == b"two\n"
+        with monkeypatch.context() as patched:
+            patched.setattr(git, "_query", pytest.fail)
+            assert objects.read_blob(git, first, "README.md") == b"read me\n"
+    (person.root / ".git/objects" / first[:2] / first[2:]).unlink()
+    with shared_git():
+        git = open_repo(person.root).git
+        assert objects.read_commits(git, [first, second])[0] is None, "another command looks again"
 
 
 def test_failures_have_types(person: Person) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import signal
+from typing import Any
 
 import pytest
 
@@ -47,6 +48,26 @@ def test_nothing_of_the_persons_changes(person: Person, harness: Harness) -> Non
     harness.drop("p1")
     assert snapshot(person.root) == before
     assert person.git("fsck", "--strict", "--no-dangling") == ""
+
+
+def test_a_rebuilt_branch_is_written_at_once(person: Person, harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    harness.stage("p1", DRY)
+    harness.stage("p2", NEWS)
+    harness.stage("p3", replace_line("Keep the changelog short.", "Keep the changelog very short."))
+    writes: list[bytes] = []
+    run = Git.run
+
+    def recorded_run(self: Git, *args: str, stdin: bytes | None = None, **other: Any) -> bytes:
+        writes.extend([stdin or b""] if args[0] == "unpack-objects" else [])
+        return run(self, *args, stdin=stdin, **other)
+
+    monkeypatch.setattr(Git, "run", recorded_run)
+    harness.drop("p1")
+    assert len(writes) == 1
+    assert person.log(STAGING, "^main") == [
+        "skilld(release): say p3",
+        "skilld(release): say p2",
+    ]
 
 
 def test_merging_into_main_brings_only_the_proposal(person: Person, harness: Harness) -> None:
