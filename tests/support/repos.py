@@ -120,7 +120,17 @@ class Person:
         return self.tip()
 
     def tip(self, ref: str = "HEAD") -> str:
-        return self.git("rev-parse", "--verify", "--quiet", ref, check=False)
+        """Return the commit of a ref, "" if there is none: from its file, or if only git knows, by a process."""
+        return self._loose_tip(ref) or self.git("rev-parse", "--verify", "--quiet", ref, check=False)
+
+    def _loose_tip(self, ref: str) -> str:
+        places: tuple[str, ...] = ref, f"refs/tags/{ref}", f"refs/heads/{ref}"
+        while found := next((file for place in places if (file := self.root / ".git" / place).is_file()), None):
+            text = found.read_text().strip()
+            if re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", text):
+                return text
+            places = (text.removeprefix("ref: "),) if text.startswith("ref: ") else ()
+        return ""
 
     def show(self, relpath: str = SKILL, ref: str = "HEAD") -> str:
         return self.git("show", f"{ref}:{relpath}")
