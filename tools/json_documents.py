@@ -301,10 +301,11 @@ DOCUMENTS = (
         "What the people in the team share, as of the last sync. If you have not joined, the exit code is 0 too, and "
         "`remote`, `person` and `synced_at` are null.",
         "{joined: boolean, remote: string | null, candidates: {id: string, text: string, path: string, "
-        "people: integer, sessions: integer, state: string, standing: string, why: string, since: string, "
-        "last: string, quotes: string[]}[], "
+        "people: integer, sessions: integer, state: string}[], "
         "repository: string, person: string | null, people: string[], refused: {[person]: string}, "
-        "synced_at: string | null, trouble: string}",
+        "synced_at: string | null, "
+        "trouble: string, rules: {id: string, rule: string, standing: string, why: string, people: integer, "
+        "sessions: integer, since: string, last: string, quotes: string[]}[]}",
     ),
     Document(
         ("team pr",),

@@ -41,7 +41,7 @@ _FILES_TO_SYNC = (
 )
 SHELLS = ("bash", "zsh", "fish")
 SAMPLE_NOTE = "skilld can tell whether a rule is followed once it has applied in 40 sessions since it was added."
-_EVAL_KINDS = ("turns", "batches", "decisions", "secrets", "injection")
+_EVAL_KINDS = ("turns", "batches", "decisions", "repeats", "matters", "finding", "secrets", "injection")
 
 
 def _part(verb: str) -> Argument:
@@ -366,7 +366,7 @@ VERBS = {
         argument("kind KIND", ", ".join(_EVAL_KINDS), choices=_EVAL_KINDS),
         argument(
             "--data FILE",
-            "labelled cases, one JSON object per line (none if KIND is decisions)",
+            "labelled cases, one JSON object per line (pairs if KIND is repeats or matters; none if decisions)",
             action="append",
             type=Path,
             default=[],

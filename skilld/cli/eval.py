@@ -16,6 +16,7 @@ from skilld import console
 from skilld.classify.backends import Backend, Spec, make_backend
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 from skilld.text import format_usd
 from skilld.types import Usage
 
@@ -151,10 +152,32 @@ def _score_secrets(asked: argparse.Namespace) -> Scores:
     return secrets.figures(judged), secrets.outcome_rows(judged)
 
 
+def _score_finding(asked: argparse.Namespace) -> Scores:
+    from skilld.scoring import finding
+
+    files = finding.load(asked.data)
+    total = sum(len(file.tasks) for file in files)
+    judged = list(_with_progress(finding.judge(files, _backend_factory(asked.backend)), total))
+    return finding.figures(judged), finding.outcome_rows(judged)
+
+
+def _score_pairs(asked: argparse.Namespace) -> Scores:
+    from skilld.scoring import rules
+
+    scrub_environment()
+    pairs = rules.load(asked.data)
+    judge = rules.judge_repeats if asked.kind == "repeats" else rules.judge_relevance
+    judged = list(_with_progress(judge(pairs, _backend_factory(asked.backend), _redactor().redact), len(pairs)))
+    return rules.figures(asked.kind, judged), rules.outcome_rows(judged)
+
+
 _SCORERS: dict[str, Callable[[argparse.Namespace], Scores]] = {
     "turns": _score_turns,
     "batches": _score_batches,
     DECISIONS: _score_decisions,
+    "repeats": _score_pairs,
+    "matters": _score_pairs,
+    "finding": _score_finding,
     "secrets": _score_secrets,
     "injection": _score_injection,
 }

@@ -278,7 +278,7 @@ def _print_ready(found: Sequence[Candidate]) -> None:
 def _outside_json(repo: Repo) -> dict[str, Any]:
     """Return the document of a repository whose team the person has not joined."""
     nobody: dict[str, Any] = {"joined": False, "remote": None, "candidates": [], "repository": str(repo.toplevel)}
-    return nobody | {"person": None, "people": [], "refused": {}, "synced_at": None, "trouble": ""}
+    return nobody | {"person": None, "people": [], "refused": {}, "synced_at": None, "trouble": "", "rules": []}
 
 
 def _as_json(membership: Membership, seen: ReadResult, found: Sequence[Candidate]) -> dict[str, Any]:
@@ -292,6 +292,7 @@ def _as_json(membership: Membership, seen: ReadResult, found: Sequence[Candidate
         "refused": dict(sorted(seen.refused.items())),
         "synced_at": rfc3339(membership.at),
         "trouble": membership.trouble,
+        "rules": [_rule_json(one) for one in found],
     }
 
 
@@ -301,7 +302,11 @@ _JSON_STATES = {"ready": "open", "waiting": "open", "accepted": "merged"}
 def _candidate_json(one: Candidate) -> dict[str, Any]:
     state = _JSON_STATES.get(one.standing, one.standing.value)
     more = {"text": one.rule, "path": next(iter(one.places), ""), "state": state}
-    return common.pick(one, "id", "people", "sessions", "standing", "why", "since", "last", "quotes") | more
+    return common.pick(one, "id", "people", "sessions") | more
+
+
+def _rule_json(one: Candidate) -> dict[str, Any]:
+    return common.pick(one, "id", "rule", "standing", "why", "people", "sessions", "since", "last", "quotes")
 
 
 # The sync that the daemon starts, once an hour at most. Nobody waits for it: an error in one repository is saved for

@@ -159,9 +159,7 @@ def _show_proposal(environment: Mapping[str, str], known: Collection[str], *, ke
         return [one for one in _run_skilld(environment, "proposals", "--json") or [] if one["id"] not in known]
 
     found = _wait_for(new, "no proposal was created")
-    turns = f"{len(found[0]['evidence'])} of 5 turns"
-    head = f"{pluralize(len(found), 'proposal')}, based on {turns}, on the branch {STAGING_BRANCH}:"
-    console.line(console.paint(head, "bold") + "\n")
+    console.line(console.paint(f"{pluralize(len(found), 'proposal')}, {_describe_evidence(found[0])}", "bold") + "\n")
     sys.stdout.flush()
     more = () if keep else ("--without-commands",)  # their folder will be removed
     subprocess.run(_command("show", found[0]["id"], *more), env=_coloured_environment(environment), check=True)
@@ -250,3 +248,7 @@ def _coloured_environment(environment: Mapping[str, str]) -> dict[str, str]:
     if not console.is_coloured():
         return dict(environment)
     return {name: value for name, value in environment.items() if name != "NO_COLOR"} | {"CLICOLOR_FORCE": "1"}
+
+
+def _describe_evidence(found: Mapping[str, Any]) -> str:
+    return f"based on {len(found['evidence'])} of 5 turns, on the branch {STAGING_BRANCH}:"

@@ -9,6 +9,9 @@ from skilld.scoring.loader import LabelledTurn
 from skilld.types import Proposal, State
 from skilld.values import value_class
 
+MIN_CERTAIN = 0.7  # labels and predictions from this certainty on are also scored separately
+MIN_PROPOSED = 0.5  # updates below this are kept as learnings and not proposed
+QUOTED_STRATUM = "quoted_user_message"  # easy rows: an agent had already considered them worth keeping
 RANDOM_SAMPLE = "random"
 T = TypeVar("T")
 
@@ -29,14 +32,22 @@ class JudgedTurn:
 def figures(judged: Sequence[JudgedTurn]) -> dict[str, Any]:
     """Return the figures for `skilld eval turns --json`.
 
-    Precision, recall and f1 are shares, also by language and by tag (the kind and stratum of a row); false alarms are
-    per 100 turns of the random part.
+    Precision, recall and f1 are shares; false alarms are per 100 turns of the random part. Besides the whole set:
+    only rows with certain labels, only certain or proposed predictions, without the quoted stratum, with equal weight
+    for each repository, by repository, by language, and by tag (the kind and stratum of a row).
     """
     return {
         "kind": "turns",
         "n": len(judged),
         **_figures(judged),
         "false_alarms_per_100_random": _false_alarms([one for one in judged if one.turn.sample == RANDOM_SAMPLE]),
+        "random": _figures([one for one in judged if one.turn.sample == RANDOM_SAMPLE]),
+        "certain_labels": _figures([one for one in judged if one.turn.certainty >= MIN_CERTAIN]),
+        "certain_predictions": _figures(_at_least(judged, MIN_CERTAIN)),
+        "proposed_predictions": _figures(_at_least(judged, MIN_PROPOSED)),
+        "without_quoted": _figures([one for one in judged if one.turn.stratum != QUOTED_STRATUM]),
+        "macro_by_repo": _macro_average(judged),
+        "by_repo": _figures_by(judged, lambda turn: (_repo(turn),)),
         "by_lang": _figures_by(judged, lambda turn: (turn.lang,)),
         "by_tag": _figures_by(judged, lambda turn: tuple(tag for tag in (turn.kind, turn.stratum) if tag)),
         "calls": 0,
@@ -62,9 +73,26 @@ def _figures(judged: Sequence[JudgedTurn]) -> dict[str, Any]:
     return {"precision": precision, "recall": recall, "f1": f1, "durable": durable, "found": found, "true": hits}
 
 
+def _at_least(judged: Sequence[JudgedTurn], floor: float) -> list[JudgedTurn]:
+    return [JudgedTurn(one.turn, one.confidence if one.confidence >= floor else 0.0) for one in judged]
+
+
 def _false_alarms(judged: Sequence[JudgedTurn]) -> float:
     wrong = sum(one.found and not one.turn.durable for one in judged)
     return round(100 * wrong / len(judged), 4) if judged else 0.0
+
+
+def _macro_average(judged: Sequence[JudgedTurn]) -> dict[str, Any]:
+    """Return the mean over repositories; all unknown repositories count as one."""
+    groups = group_by_key((_repo(one.turn), one) for one in judged)
+    found = [_figures(group) for group in groups.values()]
+    return {
+        name: _mean([each[name] for each in found if each[name] is not None]) for name in ("precision", "recall")
+    } | {"repos": len(groups)}
+
+
+def _repo(turn: LabelledTurn) -> str:
+    return turn.repo.split("/")[0] if turn.repo.startswith("unresolved/") else turn.repo
 
 
 def _figures_by(judged: Sequence[JudgedTurn], keys: Callable[[LabelledTurn], Sequence[str]]) -> dict[str, Any]:
@@ -83,6 +111,10 @@ def group_by_key(pairs: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
 def share(part: int, whole: int) -> float | None:
     """Return a part as a share of the whole, to four places; None if there is no whole."""
     return round(part / whole, 4) if whole else None
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return round(sum(values) / len(values), 4) if values else None
 
 
 # Figures on a person's own decisions: accepted proposals were right, rejected or reverted ones were not. Undecided

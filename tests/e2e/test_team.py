@@ -38,10 +38,11 @@ def test_the_same_rule_of_two_people_is_one_candidate(team: Team) -> None:
     assert ben.rules() == ada.rules()
     document = ben.document()
     assert (document["people"], document["refused"]) == (["team-ada", "team-ben"], {})
-    (pnpm,) = [rule for rule in document["candidates"] if rule["standing"] == "ready"]
+    (pnpm,) = [rule for rule in document["rules"] if rule["standing"] == "ready"]
     assert (pnpm["people"], pnpm["sessions"], pnpm["since"]) == (2, 2, "2026-03-02")
     assert (document["joined"], document["remote"]) == (True, "origin")
-    assert (pnpm["text"], pnpm["state"]) == (PNPM, "open")
+    (same,) = [candidate for candidate in document["candidates"] if candidate["id"] == pnpm["id"]]
+    assert (same["text"], same["people"], same["sessions"], same["state"]) == (PNPM, 2, 2, "open")
     # Who did not join sends nothing and sees nothing.
     outside = carl.document()
     assert outside.items() >= {"joined": False, "remote": None, "people": [], "candidates": []}.items()
@@ -155,7 +156,7 @@ def test_quotes_are_sent_only_if_the_person_agreed(team: Team) -> None:
         colleague.teach(PNPM, quote=f"please always pnpm, says {colleague.home.parent.name[0]}")
     ada.run_team("join", "--yes", "--quotes")
     ben.run_team("join", "--yes")
-    (pnpm,) = ben.document()["candidates"]
+    (pnpm,) = ben.document()["rules"]
     assert pnpm["quotes"] == ["please always pnpm, says a"]
 
 
@@ -244,7 +245,7 @@ def test_a_second_machine_of_one_person_counts_as_the_same_person(team: Team) ->
     laptop.run_team("join", "--yes", "--name", "team-ada")
     ada.run_team("sync")
     assert team.refs() == ["refs/skilld/team/team-ada"]
-    assert ada.document()["candidates"] == laptop.document()["candidates"]
+    assert ada.document()["rules"] == laptop.document()["rules"]
     assert ada.rules() == {PNPM: "waiting", DATES: "waiting"}
     assert "nothing new to push" in laptop.run_team("sync")
     # What one of them takes back stays away, though the other has not heard of it.

@@ -92,7 +92,7 @@ def test_proposing_merging_and_removing_is_seen_by_both(case: Case) -> None:
     assert ben.rules() == ada.rules() == {PNPM: "proposed", DATES: "waiting"}
     # Another run, by either, makes no second one; a rule that one person asks for is added to it.
     assert "Updated https://host.example/pull/1" in ben.run_team("pr")
-    (dates,) = [rule["id"] for rule in ada.document()["candidates"] if rule["text"] == DATES]
+    (dates,) = [rule["id"] for rule in ada.document()["rules"] if rule["rule"] == DATES]
     document = json.loads(ada.run_team("pr", dates[:6], "--yes", "--json"))
     assert document == {
         "branch": BRANCH,
@@ -142,7 +142,7 @@ def test_a_rule_that_another_file_opposes_is_proposed_only_by_name(case: Case) -
     shown = case.ada.run_team("pr", "--dry-run")
     assert "a line says the opposite: AGENTS.md: Never use pnpm to install packages." in shown
     assert f"+- {PNPM.rstrip('.')}" not in shown
-    (pnpm,) = [rule["id"] for rule in case.ada.document()["candidates"] if rule["text"] == PNPM]
+    (pnpm,) = [rule["id"] for rule in case.ada.document()["rules"] if rule["rule"] == PNPM]
     assert "It contradicts AGENTS.md: Never use pnpm to install packages." in case.ada.run_team("pr", pnpm, "--dry-run")
 
 
@@ -164,7 +164,7 @@ def test_status_names_two_people_who_disagree(case: Case) -> None:
 
 def test_leaving_names_the_branch_that_stays(case: Case) -> None:
     assert BRANCH not in case.ben.run_team("leave")
-    (pnpm,) = [rule["id"] for rule in case.ada.document()["candidates"] if rule["text"] == PNPM]
+    (pnpm,) = [rule["id"] for rule in case.ada.document()["rules"] if rule["rule"] == PNPM]
     case.ada.run_team("pr", pnpm)
     assert f"git push origin --delete {BRANCH}" in case.ada.run_team("leave")
 
@@ -184,7 +184,7 @@ def test_a_closed_pull_request_is_a_rejection_both_remember(case: Case) -> None:
     assert "Nothing to propose" in case.ben.run_team("pr")
     case.ada.run_team("sync")
     for colleague in (case.ada, case.ben):
-        (pnpm,) = [rule for rule in colleague.document()["candidates"] if rule["text"] == PNPM]
+        (pnpm,) = [rule for rule in colleague.document()["rules"] if rule["rule"] == PNPM]
         assert (pnpm["standing"], pnpm["why"]) == ("rejected", "its pull request was closed (recorded by team-ben)")
     # Said anew on a later day, it comes back.
     case.ada.teach(PNPM, created_at="2099-01-01T00:00:00Z", decided_at="2099-01-01T00:00:00Z")
@@ -194,7 +194,7 @@ def test_a_closed_pull_request_is_a_rejection_both_remember(case: Case) -> None:
 
 def test_a_commit_removed_by_a_reviewer_is_a_rejection(case: Case) -> None:
     case.use_stub("gh")
-    (dates,) = [rule["id"] for rule in case.ada.document()["candidates"] if rule["text"] == DATES]
+    (dates,) = [rule["id"] for rule in case.ada.document()["rules"] if rule["rule"] == DATES]
     case.ada.run_team("pr", dates)
     first = case.team.hub.git("log", "--reverse", "--format=%H", f"main..{BRANCH}").splitlines()[0]
     kept = case.team.hub.git("log", "-1", "--format=%s", first)
@@ -265,7 +265,7 @@ def test_harmful_rules_are_left_out_or_must_be_named(case: Case) -> None:
         colleague.teach(piped)
         colleague.teach(guard)
         colleague.run_team("sync")
-    ids = {rule["text"]: rule["id"][:8] for rule in case.ada.document()["candidates"]}
+    ids = {rule["rule"]: rule["id"][:8] for rule in case.ada.document()["rules"]}
     output = case.ada.run_team("pr")
     why = "It skips hooks, checks or signatures: --no-verify"
     assert f"Left out: {guard}\n  {why}\n  To propose it anyway: skilld team pr {ids[guard]}\n" in output

@@ -99,7 +99,7 @@ class Colleague:
 
     def rules(self) -> dict[str, str]:
         """Return the standing of each rule, as the status has it."""
-        return {rule["text"]: rule["standing"] for rule in self.document()["candidates"]}
+        return {rule["rule"]: rule["standing"] for rule in self.document()["rules"]}
 
     def set_state(self, rule: str, state: State, at: str) -> None:
         """Decide on what was taught."""

@@ -19,11 +19,11 @@ def turn(name: str, label: str, **other: object) -> LabelledTurn:
 
 TURNS = [
     turn("hit", "durable", kind="preference"),
-    turn("weak hit", "durable", kind="fact", stratum="quoted_user_message"),
-    turn("miss", "durable", kind="preference", sample="enriched", lang="es"),
+    turn("weak hit", "durable", kind="fact", certainty=0.5, repo="unresolved/quote-1", stratum="quoted_user_message"),
+    turn("miss", "durable", kind="preference", sample="enriched", repo="c/d", lang="es"),
     turn("alarm", "one_off"),
     turn("quiet", "chat"),
-    turn("quiet too", "chat", stratum="quoted_user_message"),
+    turn("quiet too", "chat", repo="unresolved/quote-2", stratum="quoted_user_message"),
 ]
 SAID = {"hit": 0.8, "weak hit": 0.4, "alarm": 0.6}
 JUDGED = [JudgedTurn(one, SAID.get(one.text, 0.0)) for one in TURNS]
@@ -40,6 +40,11 @@ def test_scores_of_a_known_detector() -> None:
     assert found["by_lang"]["es"]["precision"] is None
     assert found["by_tag"]["preference"]["recall"] == 0.5
     assert found["by_tag"]["quoted_user_message"]["n"] == 2
+    assert found["certain_labels"]["durable"] == 2
+    assert found["certain_predictions"]["found"] == 1
+    assert found["proposed_predictions"]["found"] == 2
+    assert found["without_quoted"]["recall"] == 0.5
+    assert found["macro_by_repo"] == {"precision": 0.75, "recall": 0.6667, "repos": 3}
 
 
 def test_no_turns_give_no_shares() -> None:

@@ -1,4 +1,4 @@
-"""Scores on finding: which skills are recommended for a task, and whether none is recommended if none fits.
+"""Figures on finding: which skills are recommended for a task, and whether none is recommended if none fits.
 
 A file has rows for skills with their descriptions, for things said about them, and for tasks with the skills that fit.
 Judged by the code of `skilld recommend`, by words alone or with a model.
@@ -104,7 +104,7 @@ def judge(files: Sequence[TaskFile], make: Callable[[], Backend]) -> Iterator[Ju
 
 
 def figures(judged: Sequence[JudgedTask]) -> dict[str, Any]:
-    """Return the figures for `python -m tools.score finding`: for all tasks, and for each file."""
+    """Return the figures for `skilld eval finding --json`: for all tasks, and for each file."""
     files = dict.fromkeys(one.file for one in judged)
     return {
         "kind": "finding",
@@ -126,3 +126,12 @@ def _figures(judged: Sequence[JudgedTask]) -> dict[str, Any]:
         "left_alone": sum(others),
         "left_alone_share": round(sum(others) / len(others), 4) if others else None,
     }
+
+
+def outcome_rows(judged: Sequence[JudgedTask]) -> list[dict[str, Any]]:
+    """Return the outcome of each task."""
+    return [
+        {"file": one.file, "task": one.task.text, "fits": one.task.fits, "found": one.found}
+        | {"right": one.is_right, "answered": one.answered}
+        for one in judged
+    ]

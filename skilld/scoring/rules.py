@@ -1,4 +1,4 @@
-"""Scores on rules: which messages repeat one, and in which sessions one applied.
+"""Figures on rules: which messages repeat one, and in which sessions one applied.
 
 Labelled pairs are judged by the code that reads past sessions. The pairs of a half are put into sessions that have
 loaded all rules of that half: ten messages per session for repeats, one piece of work for relevance.
@@ -75,6 +75,9 @@ def load(paths: Sequence[Path]) -> list[Pair]:
     return found
 
 
+Judge = Callable[[Sequence[Pair], MakeBackend, Redact], Iterator[JudgedPair]]
+
+
 def judge_repeats(pairs: Sequence[Pair], make: MakeBackend, redact: Redact) -> Iterator[JudgedPair]:
     """Yield for each pair whether the message is taken for a repeat of its rule."""
     for half, path in _rule_files(pairs):
@@ -114,7 +117,7 @@ def judge_relevance(pairs: Sequence[Pair], make: MakeBackend, redact: Redact) ->
 
 
 def figures(kind: str, judged: Sequence[JudgedPair]) -> dict[str, Any]:
-    """Return the figures for `python -m tools.score repeats`: for all pairs, and for each half."""
+    """Return the figures for `skilld eval repeats --json`: for all pairs, and for each half."""
     halves = list(dict.fromkeys(one.pair.half for one in judged))
     return {
         "kind": kind,
@@ -123,6 +126,15 @@ def figures(kind: str, judged: Sequence[JudgedPair]) -> dict[str, Any]:
         **_figures(judged),
         "by_half": {half: _figures([one for one in judged if one.pair.half == half]) for half in halves},
     }
+
+
+def outcome_rows(judged: Sequence[JudgedPair]) -> list[dict[str, Any]]:
+    """Return the outcome of each pair."""
+    return [
+        {"half": one.pair.half, "label": one.pair.label, "rule": one.pair.rule, "text": one.pair.text}
+        | {"found": one.found, "answered": one.answered}
+        for one in judged
+    ]
 
 
 def _figures(judged: Sequence[JudgedPair]) -> dict[str, Any]:
