@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -206,17 +205,9 @@ def passed_over() -> list[Learning]:
 
 def is_of_project(learning: Learning, folder: Path) -> bool:
     """Whether a learning was said in the project of this folder, in any of its work trees."""
-    return _main_work_tree(Path(learning.project or "/")) == _main_work_tree(folder)
+    from skilld.git.same_project import project_root
 
-
-@cache
-def _main_work_tree(folder: Path) -> Path:
-    """Return the main work tree of a folder's repository, which its other work trees share."""
-    from skilld.jobs.other_projects import project_root
-
-    with suppress(OSError, ValueError):
-        return project_root(folder)
-    return folder
+    return project_root(Path(learning.project or "/")) == project_root(folder)
 
 
 def daemon_pid() -> str:

@@ -21,7 +21,7 @@ from skilld.files import shell_quoted
 from skilld.git.environment import scrub_environment
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import find_tracked
-from skilld.git.state import is_same_file
+from skilld.git.same_project import is_same_file
 from skilld.library.passages import plain_text
 from skilld.proposals.current_work_tree import nearest_checkout
 from skilld.proposals.explain import Origin, find_origin, uncommitted_origin

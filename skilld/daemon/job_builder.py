@@ -17,6 +17,7 @@ from skilld.classify.backends import OFFLINE, Spec
 from skilld.clock import parse_time, rfc3339
 from skilld.daemon import judges
 from skilld.files import are_nested
+from skilld.git.same_project import is_same_project, project_root
 from skilld.ingest.discover import Host, skill_places
 from skilld.jobs.learnings import NO_FILE_REASON
 from skilld.proposals.let_go import load_let_go
@@ -132,10 +133,12 @@ def _kept_update(one: Learning) -> Update:
 
 def _waiting_learnings(store: Store, batch: StoredBatch) -> Iterator[PastLearning]:
     """Yield the learnings of a batch's project, and personal ones of any project."""
-    cwd = batch.job.cwd or ""
-    for one in [one for one in store.learnings.said() if one.project][:_MAX_LEARNINGS]:
+    cwd, kept = batch.job.cwd or "", [one for one in store.learnings.said() if one.project][:_MAX_LEARNINGS]
+    folders = {one.project or "" for one in kept}
+    near = {folder for folder in folders if are_nested(folder, cwd) or _is_near(folder, batch)}
+    for one in kept:
         personal = one.place_kind == TargetKind.PERSONAL
-        if personal or are_nested(one.project or "", cwd):
+        if personal or one.project in near:
             name = one.id if _may_be_taken_back(store, one, batch) else ""
             yield PastLearning(one.turn_key, one.quote, one.change, one.session_id, name, personal)
 
@@ -157,10 +160,11 @@ def _may_be_taken_back(store: Store, learning: Learning, batch: StoredBatch) -> 
 
 
 def _is_near(project: str, batch: StoredBatch) -> bool:
-    """Whether a batch is of this project: one is in the other, and neither around the home folder."""
-    cwd = batch.job.cwd or ""
-    around = any(Path(batch.job.home).is_relative_to(one) for one in (project, cwd))
-    return project == cwd or (are_nested(project, cwd) and not around)
+    """Whether a batch is of this project: of its repository, or one is in the other, and neither around the home."""
+    cwd, home = batch.job.cwd or "", Path(batch.job.home)
+    if project == cwd or (are_nested(project, cwd) and not any(home.is_relative_to(one) for one in (project, cwd))):
+        return True
+    return is_same_project(Path(project), Path(cwd)) and not home.is_relative_to(project_root(Path(cwd)))
 
 
 def _let_go_later(store: Store, batch: StoredBatch, now: float) -> Iterator[str]:

@@ -17,7 +17,6 @@ from skilld.errors import SkilldError, cause_of
 from skilld.files import read_start, shell_quoted, write_atomically
 from skilld.git.errors import RepoRefusedError, RepoUnreadableError
 from skilld.git.staging_branch import STAGING_REF
-from skilld.git.top import find_top
 
 # A repository may be absent, or just unreadable at the moment. Git says "not a git repository" in both cases, and takes
 # a branch whose ref it cannot read for one without a commit (measured, 2.39).
@@ -398,11 +397,11 @@ def _ownership_by_files(root: Path) -> bool | None:
         if not os.path.lexists(dot_git):
             return True
         git_dir, common = git_dirs(dot_git)
-        if not _REMOTE_PATTERN.search(_read_tail(common / "config")):
+        if not _REMOTE_PATTERN.search(read_tail(common / "config")):
             return True
         return (
             True
-            if _OWN_WORK_PATTERN.search(_read_tail(git_dir / "logs/HEAD") + _read_tail(common / "logs/HEAD"))
+            if _OWN_WORK_PATTERN.search(read_tail(git_dir / "logs/HEAD") + read_tail(common / "logs/HEAD"))
             else None
         )
     except (OSError, ValueError):  # ValueError: an invalid path
@@ -413,53 +412,15 @@ def git_dirs(dot_git: Path) -> tuple[Path, Path]:
     """Return the git directory, and the common one that it shares with other work trees."""
     if dot_git.is_dir():
         return dot_git, dot_git
-    git_dir = dot_git.parent / _read_tail(dot_git).removeprefix("gitdir:").strip()
+    git_dir = dot_git.parent / read_tail(dot_git).removeprefix("gitdir:").strip()
     shared = git_dir / "commondir"
-    return git_dir, (git_dir / _read_tail(shared).strip()).resolve() if shared.is_file() else git_dir
+    return git_dir, (git_dir / read_tail(shared).strip()).resolve() if shared.is_file() else git_dir
 
 
 def dirs_at(address: Path) -> tuple[Path, Path]:
     """Return what `git_dirs` does for the repository with this address: a work tree, or one of skilld's own."""
     dot_git = address / ".git"
     return (address, address) if (address / "HEAD").is_file() and not dot_git.exists() else git_dirs(dot_git)
-
-
-def main_path(path: str) -> str:
-    """Return the path that a file of a linked work tree has in the main one; any other path unchanged.
-
-    What was decided about a file holds in all work trees of its repository.
-    """
-    if (top := find_top(Path(path).parent)) is None:
-        return path
-    git_dir, common = git_dirs(top / ".git")
-    linked = git_dir.parent == common / "worktrees" and common.name == ".git"
-    return str(common.parent / Path(path).relative_to(top)) if linked else path
-
-
-def is_same_file(one: str, other: str) -> bool:
-    """Whether two paths are of one file of a repository, perhaps in two of its work trees, or clones of one origin."""
-    if one == other or Path(one).name != Path(other).name:
-        return one == other
-    try:
-        return main_path(one) == main_path(other) or (
-            bool(place := _place_in_origin(one)) and place == _place_in_origin(other)
-        )
-    except OSError:  # one of them cannot be read, or names an impossible git directory
-        return False
-
-
-_ORIGIN_PATTERN = re.compile(r'^[ \t]*\[remote "origin"\][^\[]*?^[ \t]*url[ \t]*=[ \t]*(\S+)', re.MULTILINE)
-
-
-def _place_in_origin(path: str) -> tuple[str, Path] | None:
-    """Return the address that a file's repository was cloned from, and the file's path in it; None if unknown."""
-    if (top := find_top(Path(path).parent)) is None:
-        return None
-    try:
-        found = _ORIGIN_PATTERN.search(_read_tail(git_dirs(top / ".git")[1] / "config"))
-    except OSError:
-        return None
-    return (normalize_address(found[1]), Path(path).relative_to(top)) if found else None
 
 
 def normalize_address(address: str) -> str:
@@ -469,7 +430,8 @@ def normalize_address(address: str) -> str:
     return f"{host}/{path}".replace("//", "/").removesuffix("/").removesuffix(".git")
 
 
-def _read_tail(path: Path) -> str:
+def read_tail(path: Path) -> str:
+    """Return the last megabyte of a file as text; empty if there is no such file."""
     if not path.is_file():
         return ""
     with path.open("rb") as file:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from skilld.classify.said_already import is_same_change, says_same_rule
+from skilld.git.same_project import is_same_project, project_root
 from skilld.git.state import is_own_project
 from skilld.git.top import find_top
 from skilld.jobs.learnings import NO_FILE_REASON
@@ -19,11 +21,12 @@ from skilld.words import content_stems
 
 
 def group_learnings(found: Iterable[Learning]) -> list[list[Learning]]:
-    """Group learnings of one project that say the same, the newest first."""
+    """Group learnings of one project, in any of its folders, that say the same, the newest first."""
     asks: list[list[Learning]] = []
-    by_stem: dict[tuple[str | None, str | None, str], list[int]] = {}  # the same ask shares stems
+    root = cache(lambda project: project and project_root(Path(project)))
+    by_stem: dict[tuple[Path | str | None, str | None, str], list[int]] = {}  # the same ask shares stems
     for one in found:
-        keys = [(one.project, one.skill, stem) for stem in content_stems(one.change)]
+        keys = [(root(one.project), one.skill, stem) for stem in content_stems(one.change)]
         near = sorted({number for key in keys for number in by_stem.get(key, ())})
         known = next((asks[number] for number in near if is_same_change(one.change, asks[number][0].change)), None)
         if known is not None:
@@ -87,7 +90,8 @@ def _is_near(proposal: Proposal, learning: Learning) -> bool:
     if proposal.target is TargetKind.PERSONAL or proposal.path == learning.place:
         return True
     folder = proposal.repo or str(Path(proposal.path).parent)  # what is said already is in no repository of skilld's
-    return bool(learning.project) and Path(learning.project or "").is_relative_to(folder)
+    project = Path(learning.project or "/")
+    return project.is_relative_to(folder) or is_same_project(project, Path(folder))
 
 
 def _asks_for(proposal: Proposal, change: str) -> bool:

@@ -11,8 +11,7 @@ from pathlib import Path
 from skilld.classify.offline.grammar import languages
 from skilld.classify.offline.relevance import WEAK_STEMS
 from skilld.classify.verify import Verdict
-from skilld.git.state import main_path
-from skilld.git.top import find_top
+from skilld.git.same_project import project_root
 from skilld.protocol import AnalyseBatch
 from skilld.targets.find import WorkingSession, find_targets
 from skilld.types import Message, SkillRef, TargetKind, Update
@@ -67,11 +66,6 @@ def _other_project(said: str, job: AnalyseBatch) -> tuple[str, SkillRef | None] 
     if name := unknown_project(said, present):
         return f"it is for another repository ({name}), where skilld has not read any sessions", None
     return None
-
-
-def project_root(folder: Path) -> Path:
-    """Return the main work tree of the repository around a folder; the folder if there is none."""
-    return Path(main_path(str((find_top(folder) or folder) / "file"))).parent
 
 
 def _entries(root: Path) -> list[str]:

@@ -21,10 +21,10 @@ from skilld.clock import rfc3339
 from skilld.context import NATIVE_NAMES
 from skilld.context.installed import installed_version
 from skilld.errors import SkilldError
+from skilld.git.same_project import project_root
 from skilld.git.session import shared_git
 from skilld.ingest.discover import Host, skill_places
 from skilld.jobs.contradictions import find_contradictions
-from skilld.jobs.other_projects import project_root
 from skilld.jobs.placing import JobPlaces
 from skilld.pipeline.documents import TargetDocument, load_documents
 from skilld.pipeline.edits import CheckedEdit, compose, summarize

@@ -9,7 +9,7 @@ from pathlib import Path
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.offline.release import confirming, only_takes_back, releases, taken_back, unclear_releases
 from skilld.classify.verify import Verdict
-from skilld.git.state import is_same_file
+from skilld.git.same_project import is_same_file
 from skilld.proposals.past_decisions import find_refused_sentence
 from skilld.protocol import AnalyseBatch, FurtherEvidence, TakenBack
 from skilld.text import fold, split_sentences, truncate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from skilld.git.state import is_same_file
+from skilld.git.same_project import is_same_file
 from skilld.proposals.model import REMEDY_PREFIX
 from skilld.types import Kind, Op, Operation, Proposal
 

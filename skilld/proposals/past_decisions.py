@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from skilld.git.state import is_same_file
+from skilld.git.same_project import is_same_file
 from skilld.protocol import PastDecision
 from skilld.text import fold_case, split_sentences
 from skilld.types import Kind, Proposal, State, Update

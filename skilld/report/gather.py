@@ -20,8 +20,8 @@ from skilld.errors import SkilldError
 from skilld.files import read_regular
 from skilld.git.objects import read_objects
 from skilld.git.repo import Repo
+from skilld.git.same_project import main_path
 from skilld.git.session import cached, shared_git
-from skilld.git.state import main_path
 from skilld.git.top import find_top
 from skilld.jobs.asks import group_learnings
 from skilld.past import PastSession

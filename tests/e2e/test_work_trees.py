@@ -58,6 +58,21 @@ def test_what_is_open_is_not_proposed_again_in_a_work_tree(
     assert [one["id"] for one in program.json("proposals")] == [made]
 
 
+@pytest.mark.parametrize("folder", ["other", "plain/packages/b"])
+def test_what_is_said_once_in_each_of_two_folders_of_a_project_is_proposed(
+    home: Path, project: Project, other: Path, daemon: InProcessDaemon, folder: str
+) -> None:
+    """Y6: in another work tree, and in a package beside the one where it was said first."""
+    first = project.root / "packages/a"
+    for package in (first, first.with_name("b")):
+        package.mkdir(parents=True)
+    project.git("rm", "--quiet", "CLAUDE.md")
+    project.commit("Take out the conventions", {})
+    (other / "CLAUDE.md").unlink()
+    assert _say(home, first, daemon) == []
+    assert len(_say(home, project.root.parent / folder, daemon)) == 1
+
+
 @pytest.mark.parametrize("merged", [False, True])
 def test_a_proposal_of_a_work_tree_is_reverted_there_or_where_its_branch_was_merged(  # noqa: PLR0917
     home: Path, project: Project, other: Path, daemon: InProcessDaemon, program: Program, main: Program, *, merged: bool

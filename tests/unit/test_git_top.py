@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from skilld.git.state import is_same_file, main_path
+from skilld.git.same_project import is_same_file, main_path, project_root
 from skilld.git.top import find_top, folders_to_top, is_top
-from skilld.jobs.other_projects import project_root
 from skilld.jobs.placing import is_personal_file
 from skilld.mining.sessions import folders_around
 from skilld.report.gather import project_of
