@@ -294,6 +294,7 @@ class Cause(StrEnum):
     TRANSCRIPT = "transcript"  # its words cannot be read
     REPOSITORY = "repository"  # the proposal cannot be staged there
     SKILL = "skill"  # the skill in use cannot be edited
+    FOLDER = "folder"  # the session's folder is away
     ANSWER = "answer"  # the model's answer could not be used
     JUDGE = "judge"  # it cannot be asked as it is set up: its key, the name of the model
     PROCESS = "process"  # the worker was killed, or could not be started

@@ -109,6 +109,8 @@ class Obstacles:
             return self._settings_digest() not in {"", found.place}
         if found.cause is Cause.SKILL:
             return skills and bool(job_builder.refresh_skills(self._store, self._host, batch).skills)
+        if found.cause is Cause.FOLDER:
+            return os.path.isdir(found.place)  # noqa: PTH112 - Path.is_dir raises for impossible names
         if found.cause is not Cause.REPOSITORY:
             return False
         stamp = self._stamp(batch)

@@ -48,6 +48,7 @@ from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import AnalyseBatch, BatchResult, FurtherEvidence
 from skilld.redact import RedactionError
 from skilld.skills.project_config import ProjectConfigError
+from skilld.targets.find import NO_FOLDER_REASON
 from skilld.targets.route import RoutedBackend, ordered_file
 from skilld.text import Redact, join_sentences
 from skilld.types import (
@@ -249,7 +250,10 @@ class Analysis:
             else:
                 place = self._target_of(update)
                 refusal = self._places.places.refusal if self._places and place is None else ""
-                self.report.keep(update, refusal or why, place)
+                away = refusal == NO_FOLDER_REASON
+                self.report.keep(update, refusal or why, place, for_now=away)
+                if away:
+                    self.report.report_obstacle(Cause.FOLDER, self._batch.cwd or "")
         # A model, which was not asked, might have found more.
         if not self._skills and (verdict.learned or self._job.backend.model != OFFLINE):
             for name, reason, path in [one for one in unusable if one[2]][:1]:

@@ -38,6 +38,9 @@ NEVER_COMMITTED_REASON = "the project is a clone that you have never committed t
 _MIN_SHARE = 0.5  # of the touched files: the work is about a folder or pattern with more than this
 
 
+NO_FOLDER_REASON = "the session's folder no longer exists"
+
+
 @value_class
 class WorkingSession:
     """An agent, its working folder and what it touched. `others` are more agents that worked in the same project."""
@@ -108,7 +111,7 @@ def project_refusal(session: WorkingSession, context: Context) -> str | None:
     if is_own_project(root):
         return None
     if not root.is_dir():
-        return "the session's folder no longer exists"
+        return NO_FOLDER_REASON
     if root.stat().st_uid != os.geteuid():
         return "the project belongs to another user"
     return NEVER_COMMITTED_REASON

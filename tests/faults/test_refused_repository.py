@@ -159,6 +159,24 @@ def test_r3_a_refused_repository_is_checked_again_once_its_cause_is_gone(
     assert _doctor_check(program, state.check)["verdict"] == "ok"
 
 
+def test_r3_words_of_a_project_on_a_disk_that_was_away_are_proposed(
+    home: Path, project: Project, program: Program
+) -> None:
+    program.run("run", "--once")
+    away = project.root.with_name("away")
+    project.root.rename(away)
+    teach(home, project)
+    program.run("run", "--once")
+    (learning,) = program.json("learnings")
+    assert learning["why_not"] == "the session's folder no longer exists"
+    assert _doctor_check(program, "repositories")["verdict"] == "ok", "most folders that are gone are deleted"
+    away.rename(project.root)
+    program.run("run", "--once")
+    (proposal,) = program.json("proposals")
+    assert (proposal["skill"], quotes(program)) == ("release-notes", [LASTING])
+    assert program.json("learnings") == []
+
+
 def test_r3_a_running_daemon_notices_that_the_cause_is_gone(home: Path, project: Project, program: Program) -> None:
     project.git("branch", "skilld")
     with program.daemon():
