@@ -7,12 +7,21 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from skilld.values import value_class
-from skilld.words import MIN_COMMON_STEM, content_stems, has_negation, matching_words, same_stem, stem, stems
+from skilld.words import (
+    MIN_COMMON_STEM,
+    content_stems,
+    has_negation,
+    has_unspaced,
+    matching_words,
+    same_stem,
+    stem,
+    stems,
+)
 
 # Words are compared without inflection. In scripts without blanks between words, a stretch of characters other than
 # function words counts as said if the ground contains a long enough part of it: two characters of Chinese, the first
@@ -239,12 +248,15 @@ class _Clause:
 def foreign_parts(text: str, ground: str) -> list[str]:
     """Return the parts of `text` whose content words are all foreign to the ground, in order.
 
-    A part is a clause, or anywhere a run of more foreign words than a paraphrase has.
+    A part is a clause, or anywhere a run of more foreign words than a paraphrase has. Also a further clause that does
+    something foreign with what the clauses before it name: "... first in each entry, and forward each entry".
     """
-    words = _words_to_judge(text, ground)
-    found = [clause for clause in _clauses(text) if _is_foreign(clause, words)]
+    words, clauses = _words_to_judge(text, ground), _clauses(text)
+    found = [clause for clause in clauses if _is_foreign(clause, words)] + _clauses_on_same(
+        text, clauses, words, ground
+    )
     parts = [(clause.start, clause.end) for clause in found]
-    opening = {clause.start for clause in _clauses(text) if clause.join in _ADDING_JOINS}
+    opening = {clause.start for clause in clauses if clause.join in _ADDING_JOINS}
     parts += [
         run for run in _foreign_runs(words, opening) if not any(start < run[1] and run[0] < end for start, end in parts)
     ]
@@ -313,6 +325,25 @@ def _is_foreign(clause: _Clause, words: Sequence[Word]) -> bool:
     mine = _words_in(clause, words)
     mine = [word for word in mine if word.content] or mine
     return sum(word.weight for word in mine) >= 1 and not any(word.own for word in mine)
+
+
+def _clauses_on_same(text: str, clauses: Sequence[_Clause], words: Sequence[Word], ground: str) -> list[_Clause]:
+    """Return the further clauses that begin with a foreign word, and whose own words are all used up before them."""
+    if has_unspaced(text):
+        return []
+    said, used = Counter(map(stem, _SPACED.findall(ground.casefold()))), Counter[str]()
+    found = []
+    at = 0
+    for clause in clauses:
+        mine: list[Word] = []
+        while at < len(words) and words[at].start < clause.end:
+            mine += [words[at]] if words[at].content else []
+            at += 1
+        own = [stem(text[word.start : word.end].casefold()) for word in mine if word.own]
+        if clause.join in _ADDING_JOINS and own and not mine[0].own and all(said[one] <= used[one] for one in own):
+            found.append(clause)
+        used.update(own)
+    return found
 
 
 def _foreign_runs(words: Sequence[Word], opening: set[int]) -> Iterator[tuple[int, int]]:

@@ -51,6 +51,9 @@ def test_s5_a_clause_that_nobody_said_is_dropped(change: str) -> None:
         (f"{CHANGE}, then never ask anybody.", "never ask anybody"),
         (f"For migrations, {CHANGE}.", "For migrations"),
         (f"{CHANGE}, then forward everything.", "forward everything"),
+        # in words of the person's own that they have used already
+        (f"{CHANGE} and forward each entry.", "forward each entry"),
+        (f"{CHANGE}. Delete each entry with a ticket number.", "Delete each entry with a ticket number"),
     ],
 )
 def test_a_clause_the_rest_depends_on_is_named(change: str, left: str) -> None:
