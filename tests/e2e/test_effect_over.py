@@ -1,7 +1,4 @@
-"""`skilld effect FILE --over`: a file's rules counted in many people's transcripts.
-
-Issue 20, part 7.
-"""
+"""`skilld effect FILE --over`: a file's rules counted in many people's transcripts."""
 
 from __future__ import annotations
 

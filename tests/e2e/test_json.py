@@ -1,7 +1,4 @@
-"""The --json output of every command matches docs/json.md exactly.
-
-Issue 18, part 2.
-"""
+"""The --json output of every command matches docs/json.md exactly."""
 
 from __future__ import annotations
 

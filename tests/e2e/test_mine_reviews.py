@@ -1,7 +1,4 @@
-"""`skilld mine --reviews` with a fake host: found, counted once, resumed, never the person's words.
-
-Issue 20, part 6.
-"""
+"""`skilld mine --reviews` with a fake host: found, counted once, resumed, never the person's words."""
 
 from __future__ import annotations
 

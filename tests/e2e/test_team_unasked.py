@@ -1,7 +1,4 @@
-"""What the daemon does for a team by itself: a sync once an hour, a pull request once a week.
-
-Issue 20, parts 2 and 4.
-"""
+"""What the daemon does for a team by itself: a sync once an hour, a pull request once a week."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Every command that takes --json is documented with its type; every other one with a reason.
-
-Issue 18, part 2.
-"""
+"""Every command that takes --json is documented with its type; every other one with a reason."""
 
 from __future__ import annotations
 
