@@ -149,8 +149,7 @@ def _add_continue_rules(found: Resolution) -> None:
     """Add the rules of the working folder and the person's, except those for some files or on demand."""
     for folder, scope in ((join(found.where.project, ".continue"), Scope.PROJECT), (found.where.own, Scope.PERSONAL)):
         for path in files_below(found.where.files, join(folder, "rules"), ".md"):
-            there = found.where.files.read(path)
-            if not {"globs", "alwaysApply"} & markup.front_entries(there.text if there else "").keys():
+            if not {"globs", "alwaysApply"} & markup.front_entries(found.where.text(path)).keys():
                 found.add(path, scope)
 
 
@@ -164,16 +163,11 @@ def _resolve_documented(agent: str, names: Sequence[str], where: Workspace) -> R
             found.add(join(folder, name), Scope.PROJECT)
         if agent == "continue":
             _add_continue_rules(found)
-        for path in (
-            files_below(where.files, join(folder, _ALWAYS_LOADED_FOLDERS[agent]), ".md")
-            if agent in _ALWAYS_LOADED_FOLDERS
-            else ()
-        ):
-            found.add(path, Scope.PROJECT)
-        for path in (
-            files_below(where.files, join(folder, ".cursor/rules"), ".mdc") if agent in _CURSOR_RULE_READERS else ()
-        ):
-            there = where.files.read(path)
-            patterns = markup.list_values(markup.front_entries(there.text if there else ""), "globs") or ()
-            found.add(path, Scope.RULE, folder=folder if patterns else "", paths=patterns)
+        if agent in _ALWAYS_LOADED_FOLDERS:
+            for path in files_below(where.files, join(folder, _ALWAYS_LOADED_FOLDERS[agent]), ".md"):
+                found.add(path, Scope.PROJECT)
+        if agent in _CURSOR_RULE_READERS:
+            for path in files_below(where.files, join(folder, ".cursor/rules"), ".mdc"):
+                patterns = markup.list_values(markup.front_entries(where.text(path)), "globs") or ()
+                found.add(path, Scope.RULE, folder=folder if patterns else "", paths=patterns)
     return found

@@ -154,8 +154,7 @@ class _Resolver:
             self._add_rule(path, base, below)
 
     def _add_rule(self, path: str, base: str, below: str) -> None:
-        there = self.where.files.read(path)
-        text = there.text if there else ""
+        text = self.where.text(path)
         if markup.split_front_matter(text)[0] is None and markup.front_entries(text.lstrip()):
             self.found.add_surprise(
                 Kind.IGNORED, path, "a blank line comes before its front matter, so the file is always loaded"

@@ -65,8 +65,7 @@ def _add_file(found: Resolution, path: str, scope: Scope, folder: str = "", path
 def _add_rules(found: Resolution, folder: str, suffix: str, base: str = "") -> None:
     """Add the rules below a folder; those without patterns are loaded once something below `base` is touched."""
     for path in files_below(found.where.files, folder, suffix):
-        there = found.where.files.read(path)
-        keys = markup.front_entries(there.text if there else "")
+        keys = markup.front_entries(found.where.text(path))
         key = next((key for key in ("applyTo", "paths") if key in keys), "")
         listed = markup.list_values(keys, key)
         if "globs" in keys and not key:

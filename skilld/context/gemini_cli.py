@@ -85,8 +85,7 @@ def _add_qwen_rules(found: Resolution, folder: str) -> None:
     for path in files_below(where.files, folder, ".md"):
         if where.files.real(path) != where.files.real(folder) + path.removeprefix(folder):
             continue  # it does not follow links
-        there = where.files.read(path)
-        patterns = _qwen_patterns(there.text if there else "")
+        patterns = _qwen_patterns(where.text(path))
         if patterns is None:
             why = "no file can match its `paths`, which must be a YAML list of patterns, so the file is never loaded"
             found.add_surprise(Kind.NEVER, path, why)

@@ -66,16 +66,19 @@ class Workspace:
         main = resolve_path(path, self.root, "") if path else ""
         return main if main and within(self.root, main) else ""
 
+    def text(self, path: str) -> str:
+        """Return the text of a file; empty if it cannot be read."""
+        there = self.files.read(path)
+        return there.text if there else ""
+
     def json(self, path: str) -> dict[str, Any]:
         """Return the JSON object in a file, which may contain comments; empty if it is none."""
-        found = self.files.read(path)
-        return json_object(found.text) if found else {}
+        return json_object(self.text(path))
 
     def toml(self, path: str) -> dict[str, Any]:
         """Return the contents of a TOML file; empty if it is none."""
-        found = self.files.read(path)
         try:
-            return tomllib.loads(found.text) if found else {}
+            return tomllib.loads(self.text(path))
         except (tomllib.TOMLDecodeError, RecursionError):
             return {}
 
