@@ -96,8 +96,15 @@ class SaidIn:
         )
 
     def steps_like(self, steps: Sequence[Passage]) -> frozenset[int]:
-        """Return the lists of which some steps are these: those below the same headings, or one with most of them."""
-        found = [{one.owner.group for one in self._says_step(step)} for step in steps]
+        """Return the lists of which some steps are these: those below the same headings, or one with most of them.
+
+        A step that says less counts too: it will be replaced.
+        """
+        found = [{one.group for one in self._passages if one.is_step and says_more(step, one)} for step in steps]
+        found = [
+            groups | {one.owner.group for one in self._says_step(step)}
+            for groups, step in zip(found, steps, strict=True)
+        ]
         groups = Counter(group for one in found for group in one)
         near = {one.group for one in self._passages if one.is_step and one.path == steps[0].path}
         if near & groups.keys():

@@ -17,6 +17,7 @@ from skilld.library.passages import (
     heading_paths,
     map_paths,
     plain_text,
+    same_title,
     title_of,
 )
 from skilld.text import Redact, fold
@@ -67,7 +68,11 @@ def sort_passages(own: str, source: str, redact: Redact, decided: frozenset[str]
     theirs = [(one.level, one.heading) for one in sections(source)]
     held = heading_paths([(one.level, one.heading) for one in sections(own)])
     paths = map_paths(heading_paths(theirs), held, title_of(source), title_of(own))
+    for path in paths:  # "## Rules" may be "Rules:" there
+        lead = next((one for one in mine if one.is_lead and path and same_title(one.text, path[-1])), None)
+        paths[path] = lead.path if lead is not None and paths[path] not in held else paths[path]
     rows = [Row(replace(one, path=paths[one.path])) for one in passages]
+    _join_leads(rows, held)
     said = SaidIn(mine)
     _join_bullets(rows, said)
     sorter = _Sorter(own, said, redact, Sorted(rows))
@@ -80,6 +85,17 @@ def sort_passages(own: str, source: str, redact: Redact, decided: frozenset[str]
         if path and path not in filled and paths[path] not in held:
             sorter.result.left.append(Omission(f"{'#' * level} {title}", EMPTY_HEADING))
     return sorter.result
+
+
+def _join_leads(rows: list[Row], held: Sequence[tuple[str, ...]]) -> None:
+    """Move a list below "Rules:" to the section called "Rules" that the kept skill has."""
+    for lead, below in pairwise([*rows]):
+        path = next((one for one in held if one and same_title(one[-1], lead.passage.text)), None)
+        if lead.passage.is_lead and below.passage.is_item and path is not None:
+            rows.remove(lead)
+            for row in rows:
+                if row.passage.group == below.passage.group:
+                    row.passage = replace(row.passage, path=path)
 
 
 def _join_bullets(rows: Sequence[Row], said: SaidIn) -> None:

@@ -67,6 +67,30 @@ def test_a_last_step_that_is_put_before_others_is_to_be_checked() -> None:
         assert not any("check the order" in flag for flag in merge(f"# Add\n\n{steps}", keep=keep).flags)
 
 
+def test_steps_join_the_list_that_has_most_of_them_in_fewer_words() -> None:
+    """M4: none of them stands there twice, below a heading of the other skill."""
+    keep = f"{HEAD}# Back up\n\n1. Announce it.\n2. Stop the workers.\n3. Dump the database.\n4. Upload the dump.\n"
+    steps = (
+        "1. Stop the workers.\n2. Dump the database with `pg_dump -Fc`.\n3. Upload the dump to the bucket.\n4. Go on.\n"
+    )
+    assert merged_text(merge(f"# Backup\n\n## Steps\n\n{steps}", keep=keep), keep).endswith(
+        "# Back up\n\n1. Announce it.\n2. Stop the workers.\n3. Dump the database with `pg_dump -Fc`.\n"
+        "4. Upload the dump to the bucket.\n5. Go on.\n"
+    )
+
+
+@for_each(
+    ("keep", "body", "merged"),
+    [
+        ("Rules:\n\n- Keep it.\n", "## Rules\n\n- Pack it.\n", "Rules:\n\n- Keep it.\n- Pack it.\n"),
+        ("## Rules\n\n- Keep it.\n", "**Rules:**\n\n- Pack it.\n", "## Rules\n\n- Keep it.\n- Pack it.\n"),
+    ],
+)
+def test_a_line_that_introduces_a_list_is_its_heading(keep: str, body: str, merged: str) -> None:
+    whole = f"{HEAD}# Back up\n\n1. Go.\n\n{keep}"
+    assert merged_text(merge(f"# Back up\n\n1. Go.\n\n{body}", keep=whole), whole).endswith(f"1. Go.\n\n{merged}")
+
+
 def test_missing_lines_are_added_verbatim_to_the_section_of_their_name() -> None:
     found = merge("# Other\n\n- Run `pytest -q`.\n\n## Names\n\n- Never call a test `test_1`.\n")
     assert carried_lines(found) == ["Never call a test `test_1`."]
