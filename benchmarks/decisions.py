@@ -23,7 +23,7 @@ from support.lessons import Lessons
 from support.taught_project import TaughtProject, copy_of_taught_project, make_taught_project
 
 _SAID = "Always mention breaking changes before anything else."
-_PROCESSES = {"accept": 20, "proposal": 15}
+_PROCESSES = {"accept": 9, "proposal": 8}
 # Runs a command; writes how long it took, and what it and its children had of the processor.
 _TIMED = """
 import json, resource, subprocess, sys, time
