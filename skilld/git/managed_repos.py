@@ -16,22 +16,25 @@ from contextlib import suppress
 from pathlib import Path
 
 from skilld.errors import cause_of
-from skilld.files import read_regular
+from skilld.files import file_stamp, read_regular
 from skilld.git import objects, refs, state, tree
 from skilld.git.attributes import storage_refusal
 from skilld.git.errors import LostRaceError, NotTrackedError, RefLockedError, RepoRefusedError, RepoUnreadableError
-from skilld.git.objects import person_ident, person_identity
+from skilld.git.objects import identity_of, person_ident
 from skilld.git.repo import (
+    SETTINGS_PATTERN,
     Repo,
     RepoLocation,
     TrackedFile,
     find_for_new,
     find_tracked,
+    keep_settings,
     open_location,
     open_repo,
     overruled_settings,
     require_plain,
     require_vacant,
+    settings_of,
 )
 from skilld.git.run import Git, PersonGit, object_id
 from skilld.git.session import cached
@@ -63,8 +66,10 @@ def commit_current_state(place: RepoLocation, wanted: Sequence[str], *, start: b
     if branch is None or branch == STAGING_REF or state.in_progress(place.git_dir) is not None:
         return
     head = refs.read_tip(place.git, "HEAD")
-    held = tree.parse_entries(place.git.run("ls-tree", "-r", "-z", "--full-tree", head)) if head is not None else {}
-    staged = tree.parse_entries(place.git.run("ls-files", "-z", "--stage"))
+    changed = tree.changed_files(place.git, tree.EMPTY_TREES[40], head) if head is not None else {}
+    held = {relpath: entry for relpath, (_, entry) in changed.items() if entry is not None}
+    index = file_stamp(place.git_dir / "index")
+    staged = cached((place.git, "index", index), lambda: tree.parse_entries(place.git.run("ls-files", "-z", "--stage")))
     found: dict[str, tree.Entry | None] = {}
     times = []
     for relpath in sorted({*held, *staged, *wanted}):
@@ -245,12 +250,13 @@ def person_git(repo: Repo) -> PersonGit:
     if not repo.private:
         return PersonGit(repo.toplevel, overruled=overruled)
     repo.toplevel.mkdir(parents=True, exist_ok=True)  # missing if its first skill is only proposed yet
-    who = person_identity(repo.git)
+    who = identity_of(settings_of(repo.git))
     defaults = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in who.items()}
     return PersonGit(repo.toplevel, git_dir=repo.git_dir, defaults=defaults, overruled=overruled)
 
 
 def _open_updated(place: RepoLocation, relpath: str | None, *, start: bool = False) -> Repo:
+    keep_settings(place.git, _settings(place.git_dir))
     wanted = [relpath] if relpath is not None else []
     with suppress(FileNotFoundError):
         lock = place.git_dir / "index.lock"
@@ -281,11 +287,13 @@ def _is_root_valid(root: Path, git_dir: Path) -> bool:
 
 
 def _work_tree(git_dir: Path) -> Path | None:
-    if not (git_dir / "HEAD").is_file():
-        return None
-    # In its own folder git would look for a work tree itself; the parent of the git directory always exists.
-    value = Git(git_dir.parent, git_dir=git_dir).settings(r"^core\.worktree$").get("core.worktree")
+    value = _settings(git_dir).get("core.worktree") if (git_dir / "HEAD").is_file() else None
     return Path(value) if value else None
+
+
+def _settings(git_dir: Path) -> dict[str, str]:
+    # In its own folder git would look for a work tree itself; the parent of the git directory always exists.
+    return cached(("settings", git_dir), lambda: Git(git_dir.parent, git_dir=git_dir).settings(SETTINGS_PATTERN))
 
 
 def _create_repo(root: Path, git_dir: Path) -> None:

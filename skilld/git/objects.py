@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from skilld.git.errors import GitFailedError, RepoRefusedError
@@ -217,7 +217,11 @@ _DEFAULT_NAME, _DEFAULT_EMAIL = "Skill author", "author@localhost"
 
 def person_identity(git: Git) -> dict[str, str]:
     """Return the person's NAME and EMAIL, the suffixes of git's variables for them."""
-    rows = git.settings(r"^user\.(name|email)$")
+    return identity_of(git.settings(r"^user\.(name|email)$"))
+
+
+def identity_of(rows: Mapping[str, str]) -> dict[str, str]:
+    """Return what `person_identity` does, from settings."""
     name, email = (re.sub(r"[<>\n\r]", "", rows.get(key, "")).strip() for key in ("user.name", "user.email"))
     return {"NAME": name or _DEFAULT_NAME, "EMAIL": email or _DEFAULT_EMAIL}
 

@@ -32,9 +32,9 @@ _EXTENSIONS = word_set(
 _INVALID_REF_CHARACTERS = frozenset(" ~^:?*[\\\n\0")
 _REMOTE_REF_PATTERN = re.compile(r"refs/remotes/[^/]+/.")
 _OVERRULED_SETTINGS = "rerere.enabled", "revert.reference"
-_SETTINGS_PATTERN = (
+SETTINGS_PATTERN = (
     r"^(core\.(bare|worktree|repositoryformatversion)|extensions\..*|remote\..*\.url|init\.defaultbranch"
-    r"|merge\.ff|rerere\.enabled|revert\.reference)$"
+    r"|merge\.ff|rerere\.enabled|revert\.reference|user\.(name|email))$"
 )
 
 
@@ -146,7 +146,7 @@ def require_plain(path: Path) -> None:
 
 def open_location(place: RepoLocation, *, private: bool = False) -> Repo:
     """Return the repository at a known location; raises as `open_repo`."""
-    settings = _settings(place.git)
+    settings = settings_of(place.git)
     unknown = sorted(key for key in settings if key.startswith("extensions.") and key.split(".")[1] not in _EXTENSIONS)
     if unknown:
         # Name it: only the person knows whether another program needs it.
@@ -182,13 +182,20 @@ def _branches(git: Git) -> list[str]:
     return [name for name in names if not name.startswith("skilld/")]
 
 
-def _settings(git: Git) -> dict[str, str]:
+def settings_of(git: Git) -> dict[str, str]:
+    """Return the settings of a repository that SETTINGS_PATTERN names; read once within `shared_git`."""
     return cached(("settings", git), lambda: _read_settings(git))
+
+
+def keep_settings(git: Git, found: dict[str, str]) -> None:
+    """Have the settings of a repository, those that SETTINGS_PATTERN names, not read again within `shared_git`."""
+    if found:
+        cached(("settings", git), lambda: {key.lower(): value for key, value in found.items()})
 
 
 def allows_only_fast_forward(repo: Repo) -> bool:
     """Whether `git merge` refuses to make a commit of its own here."""
-    return _settings(repo.git).get("merge.ff") == "only"
+    return settings_of(repo.git).get("merge.ff") == "only"
 
 
 def overruled_settings(repo: Repo) -> list[str]:
@@ -197,13 +204,13 @@ def overruled_settings(repo: Repo) -> list[str]:
     They would record a conflict that is undone, or write another message. Hooks see what is overruled, so what the
     person lacks is left out; their variables may name further configuration.
     """
-    found, elsewhere = _settings(repo.git), any(name.startswith("GIT_CONFIG") for name in person_variables())
+    found, elsewhere = settings_of(repo.git), any(name.startswith("GIT_CONFIG") for name in person_variables())
     used = {"rerere.enabled"} if (repo.common_dir / "rr-cache").is_dir() else set[str]()
     return [f"{name}=false" for name in _OVERRULED_SETTINGS if elsewhere or name in used or name in found]
 
 
 def _read_settings(git: Git) -> dict[str, str]:
-    result = git.call("config", "--null", "--get-regexp", _SETTINGS_PATTERN)
+    result = git.call("config", "--null", "--get-regexp", SETTINGS_PATTERN)
     if result.status not in (0, 1):  # 1: nothing matches
         raise GitFailedError("Cannot read the repository's configuration", result.status, result.err)
     items = result.out.decode("utf-8", "surrogateescape").split("\0")
@@ -272,7 +279,9 @@ class RepoLocation:
 
 def locate(folder: Path) -> RepoLocation:
     """Return the work tree around `folder`; raises NotTrackedError if there is none, RepoRefusedError if unusable."""
-    top = _find_top(folder)
+    top, outside = _find_top(folder)
+    if outside:
+        raise _outside_error(folder)
     place = cached(("place", top), lambda: _locate(folder, top)) if top is not None else _locate(folder)
     if not folder.is_relative_to(place.toplevel):
         cause = f"its work tree, {place.toplevel}, does not contain {folder}"
@@ -280,18 +289,24 @@ def locate(folder: Path) -> RepoLocation:
     return place
 
 
-def _find_top(folder: Path) -> Path | None:
-    """Return the nearest folder with a `.git`; None if git might find another one, or stop on the way."""
+def _find_top(folder: Path) -> tuple[Path | None, bool]:
+    """Return the nearest folder with a `.git`, and whether there surely is none; neither where only git can tell."""
     try:
         device = folder.stat().st_dev
         for above in (folder, *folder.parents):
-            if above.stat().st_dev != device or _exists(above / "HEAD"):  # a mount point, a bare repository
-                return None
+            if above.stat().st_dev != device:  # a mount point: git looks no higher
+                return None, True
+            if _exists(above / "HEAD"):  # perhaps a bare repository
+                return None, False
             if _exists(above / ".git"):
-                return above
+                return above, False
     except OSError:
-        return None
-    return None
+        return None, False
+    return None, True
+
+
+def _outside_error(folder: Path) -> NotTrackedError:
+    return NotTrackedError("no-repository", f"{folder} is not in a git repository")
 
 
 def _exists(path: Path) -> bool:
@@ -328,7 +343,7 @@ def _locate_plain(top: Path) -> RepoLocation | None:
     if not plain or os.path.realpath(top) != str(top):
         return None
     git = Git(top, ceiling=top.parent)
-    out = git.call("config", "--null", "--show-origin", "--get-regexp", _SETTINGS_PATTERN).out
+    out = git.call("config", "--null", "--show-origin", "--get-regexp", SETTINGS_PATTERN).out
     parts = out.decode("utf-8", "surrogateescape").split("\0")
     rows = [(origin, *row.partition("\n")) for origin, row in zip(parts[::2], parts[1::2], strict=False)]
     settings = {key.lower(): value for _, key, _, value in rows}
@@ -340,7 +355,7 @@ def _locate_plain(top: Path) -> RepoLocation | None:
     git.algorithm = own.get("extensions.objectformat", SHA1)
     if settings.get("extensions.objectformat", SHA1) != git.algorithm:
         return None
-    cached(("settings", git), lambda: settings)
+    keep_settings(git, settings)
     return RepoLocation(git, top, dot_git, dot_git)
 
 
@@ -348,7 +363,7 @@ def _locate_error(folder: Path, err: str, *, bare: bool) -> Exception:
     sentence = fold(err).removeprefix("fatal: ")
     if sentence.startswith("not a git repository (or any"):
         require_absent(folder)
-        return NotTrackedError("no-repository", f"{folder} is not in a git repository")
+        return _outside_error(folder)
     if "dubious ownership" in err:
         named = _OWNERSHIP_PATTERN.search(err)
         distrusted = Path(named[1]) if named else folder

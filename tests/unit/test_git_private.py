@@ -6,12 +6,14 @@ import multiprocessing
 import os
 import stat
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from skilld.errors import RefusedError
-from skilld.git import managed_repos
+from skilld.git import managed_repos, run
 from skilld.git.errors import NotTrackedError, RefLockedError, RepoRefusedError
 from skilld.paths import places
 from skilld.proposals.explain import find_origin
@@ -70,6 +72,24 @@ def test_a_proposal_changes_nothing_in_the_root(person: Person, harness: Harness
     assert git.git("show", "main:release/SKILL.md") == TEXT.rstrip("\n")
     assert git.git("fsck", "--strict", "--no-dangling") == ""
     assert git.git("status", "--porcelain") == ""
+
+
+def test_a_proposal_and_a_look_take_few_processes(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was opened, listed and read is known the second time; nothing above the skill could be a repository."""
+    harness.stage("p1", DRY)
+    started: list[str] = []
+    start = run._start
+
+    def recorded_start(argv: list[str], folder: Path, env: Mapping[str, str], *, reads: bool) -> Any:
+        started.append(argv[argv.index("-C") + 2])
+        return start(argv, folder, env, reads=reads)
+
+    monkeypatch.setattr(run, "_start", recorded_start)
+    harness.stage("p2", NEWS)
+    assert started == ["config", "cat-file", "ls-files", "unpack-objects", "update-ref"]
+    started.clear()
+    assert harness.observe("p2").seen is GitStatus.NOTHING
+    assert started == ["config", "cat-file", "ls-files"]
 
 
 def test_the_private_repository_is_readable_by_nobody_else(harness: Harness, folder: Path) -> None:
