@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -318,7 +319,8 @@ def _stronger_join(before: str, now: str) -> str:
 
 
 def _words_in(clause: _Clause, words: Sequence[Word]) -> list[Word]:
-    return [word for word in words if clause.start <= word.start < clause.end]
+    first, last = (bisect_left(words, place, key=lambda word: word.start) for place in (clause.start, clause.end))
+    return [*words[first:last]]
 
 
 def _is_foreign(clause: _Clause, words: Sequence[Word]) -> bool:
