@@ -58,6 +58,14 @@ def transcript_folders() -> list[Root]:
     return find_roots(common.home(), os.environ, common.settings().roots)
 
 
+def are_folders_moved() -> bool:
+    """Whether environment variables name other folders of transcripts than the person's home and settings do."""
+    from skilld.ingest.discover import find_roots
+
+    by_variable = any(name.upper().startswith("SKILLD_ROOTS") for name in os.environ)
+    return by_variable or transcript_folders() != find_roots(common.home(), {}, common.settings().roots)
+
+
 def newest_version(agent: str) -> str:
     """Return the version of the client that wrote an agent's newest transcript; empty if it names none."""
     from skilld.ingest.discover import find_transcripts

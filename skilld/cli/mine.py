@@ -81,20 +81,11 @@ def check_caller(arguments: argparse.Namespace) -> None:
         return
     places = inventory.transcript_folders()
     strange = [path for path in arguments.paths if not any(place.contains(path) for place in places)]
-    if arguments.interactive or strange or _has_moved_folders():
+    if arguments.interactive or strange or paths.is_relocated() or inventory.are_folders_moved():
         what = f"{strange[0]} is not in an agent's folder" if strange else "another program chose what to read"
         permissions.require_person(f"Only you can choose what to mine ({common.as_text(what)})", arguments.words)
     if agent := permissions.calling_agent():
         raise RefusedError("Only you can run skilld mine", agent.words, permissions.remedy(agent, arguments.words))
-
-
-def _has_moved_folders() -> bool:
-    """Whether environment variables name other folders than the person's home and settings file do."""
-    from skilld.ingest.discover import find_roots
-
-    home, configured = common.home(), common.settings().roots
-    by_variable = any(name.upper().startswith("SKILLD_ROOTS") for name in os.environ)
-    return by_variable or paths.is_relocated() or inventory.transcript_folders() != find_roots(home, {}, configured)
 
 
 def default_run() -> tuple[Options, MiningContext]:

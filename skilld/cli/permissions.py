@@ -57,7 +57,7 @@ READ_ONLY: Mapping[str, Callable[[argparse.Namespace], bool]] = {
 
 # Commands that may be started without a terminal, and why.
 UNATTENDED: Mapping[str, str] = {
-    "run": "the service manager starts it; it proposes edits but decides nothing",
+    "run": "the service manager starts it; `skilld.cli.run.check_caller` limits what an agent can choose for it",
     "record": "tools use it to report their tasks; skilld learns only from what the user says",
     "machines sync": "the daemon starts it; it syncs only the machines that the user has joined",
     "team sync": "a timer may start it; it shares only what the user accepted, with the team they joined",

@@ -13,7 +13,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, permissions
 from skilld.cli.progress import Progress
 from skilld.errors import Exit
 from skilld.files import first_program
@@ -42,6 +42,7 @@ def run(arguments: argparse.Namespace, *, brief: bool = False) -> int:
     from skilld.store.corruption import restrict_access
     from skilld.store.meta import INSTALLED_AT
 
+    check_caller(arguments)
     umask = os.umask(0o077)  # for skilld's files; in repositories a worker restores the person's own
     where = common.places()
     origin, settings = _load_settings(where)
@@ -69,6 +70,24 @@ def run(arguments: argparse.Namespace, *, brief: bool = False) -> int:
     finally:
         store.close()
         lock.release()
+
+
+def check_caller(arguments: argparse.Namespace) -> None:
+    """Raise RefusedError if an agent chooses by variables what is read as the person's words, or applied without them.
+
+    A service manager and a container choose both for the person; what the person has set counts for an agent, too.
+    """
+    if permissions.calling_agent() is None:
+        return
+    from skilld.cli import inventory
+
+    applies = any(
+        name.upper().startswith(("SKILLD_APPLY", "SKILLD_AUTO")) and value != "stage"
+        for name, value in os.environ.items()
+    )
+    if applies or inventory.are_folders_moved():
+        title = f"Only you can choose what skilld {'applies' if applies else 'reads'}"
+        permissions.require_person(title, arguments.words, by_agents=True)
 
 
 def _follow(engine: Engine, places: Places, arguments: argparse.Namespace, *, new_here: bool, brief: bool) -> int:

@@ -169,6 +169,25 @@ def test_s4_without_a_person_a_variable_cannot_name_an_agents_folder(home: Path,
     assert Program(home).json("proposals") == []
 
 
+@pytest.mark.parametrize("chosen", ["CLAUDE_CONFIG_DIR", "SKILLD_ROOTS", "SKILLD_APPLY"])
+def test_s3_s4_an_agent_cannot_choose_what_a_run_reads_or_applies(home: Path, project: Project, chosen: str) -> None:
+    path = forge_session(home, project)
+    own = home / "own/projects/-x"
+    own.mkdir(parents=True)
+    shutil.copy(path, own / "5e55105e-0000-4000-8000-000000000001.jsonl")
+    values = {
+        "CLAUDE_CONFIG_DIR": str(home / "own"),
+        "SKILLD_ROOTS": json.dumps({"claude-code": [str(home / "own")]}),
+        "SKILLD_APPLY": "auto",
+    }
+    agent = Program(home, {"CLAUDECODE": "1", chosen: values[chosen]})
+    result = agent.run("run", "--once", "--backfill", "5")
+    assert result.returncode == 5
+    assert f"Only you can choose what skilld {'applies' if chosen == 'SKILLD_APPLY' else 'reads'}" in result.stderr
+    assert Program(home).json("proposals", "--state", "all") == []
+    assert Program(home, {"CLAUDECODE": "1"}).run("run", "--once").returncode == 0
+
+
 def test_s3_plain_git_decisions_made_beside_an_agent_are_marked(taught: Taught) -> None:
     program, project = taught.program, taught.project
     (proposal,) = program.json("proposals")
