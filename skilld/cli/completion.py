@@ -58,9 +58,10 @@ def _attach_completers(parser: argparse.ArgumentParser) -> None:
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 - as above
             for below in action.choices.values():
                 _attach_completers(below)
-        elif found := _COMPLETERS_BY_ARGUMENT.get((parser.prog, str(action.metavar))) or _COMPLETERS_BY_METAVAR.get(
-            str(action.metavar)
-        ):
+            continue
+        metavar = str(action.metavar)
+        found = _COMPLETERS_BY_ARGUMENT.get((parser.prog, metavar)) or _COMPLETERS_BY_METAVAR.get(metavar)
+        if found and not action.choices:  # which argcomplete offers by itself
             setattr(action, "completer", _never_raising(found))  # noqa: B010 - where argcomplete looks, which mypy does not know
 
 
@@ -111,7 +112,7 @@ def _values(arguments: argparse.Namespace) -> Candidates:
 
 
 _VERBS_OF_SKILLS = (
-    *("show", "history", "diff", "test", "use", "enable", "disable"),
+    *("show", "history", "diff", "test", "eval", "use", "enable", "disable"),
     *("archive", "restore", "export", "share", "delete"),
 )
 _COMPLETERS_BY_METAVAR: dict[str, Callable[[argparse.Namespace], Candidates]] = {
@@ -119,17 +120,18 @@ _COMPLETERS_BY_METAVAR: dict[str, Callable[[argparse.Namespace], Candidates]] = 
     "KEY": lambda _: import_module("skilld.settings").setting_keys(),
     "MODEL": _models,
     "SKILL": _skills,
-    "STATE": lambda _: list(import_module("skilld.types").State),
+    "STATE": lambda _: [*import_module("skilld.types").State, "all"],
 }
 _COMPLETERS_BY_ARGUMENT = {
     ("skilld accept", "ID"): _proposals("open"),
     ("skilld reject", "ID"): _proposals("open"),
     ("skilld review", "ID"): _proposals("open"),
     ("skilld revert", "ID"): _proposals("accepted"),
-    ("skilld restore", "ID"): _proposals("dropped", "rejected"),
+    ("skilld restore", "ID"): _proposals("dropped", "rejected", "stale"),
     ("skilld show", "ID"): _proposals(),
     ("skilld learnings", "ID"): _learnings,
     ("skilld config set", "VALUE"): _values,
+    ("skilld suggest", "AGENT"): lambda _: list(import_module("skilld.cli.recommend").HOOKS),
     ("skilld chat", "NAME"): _skills,
     ("skilld consolidate", "NAME"): _skills,
     **{(f"skilld skills {verb}", "NAME"): _skills for verb in _VERBS_OF_SKILLS},

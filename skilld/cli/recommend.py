@@ -109,7 +109,7 @@ def _who_said(kind: str) -> str:
 _MAX_SKILLS = 5
 _MAX_MINDED = 3
 # Agents that can run a command when a session starts: the settings file and the name of the event.
-_HOOKS = {
+HOOKS = {
     "claude-code": ("~/.claude/settings.json", "SessionStart"),
     "gemini-cli": ("~/.gemini/settings.json", "SessionStart"),
 }
@@ -161,9 +161,9 @@ def collect(project: Path) -> dict[str, Any]:
 
 
 def _print_hook(agent: str) -> int:
-    if agent not in _HOOKS:
-        raise UsageError("No hook for this agent", f"{common.as_text(agent)}; available for: {', '.join(_HOOKS)}")
-    file, event = _HOOKS[agent]
+    if agent not in HOOKS:
+        raise UsageError("No hook for this agent", f"{common.as_text(agent)}; available for: {', '.join(HOOKS)}")
+    file, event = HOOKS[agent]
     command = f"{shutil.which('skilld') or sys.argv[0]} suggest"
     sys.stderr.write(f"Add this to {file} yourself; skilld did not change it:\n")
     hook = {"hooks": {event: [{"hooks": [{"type": "command", "command": command}]}]}}

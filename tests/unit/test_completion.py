@@ -63,7 +63,8 @@ def test_only_ids_the_command_can_act_on_are_offered(proposals: dict[State, str]
     for verb in ("accept", "reject", "review"):
         assert _complete(verb, "ID") == [proposals[State.OPEN]]
     assert _complete("revert", "ID") == [proposals[State.ACCEPTED]]
-    assert sorted(_complete("restore", "ID")) == sorted([proposals[State.DROPPED], proposals[State.REJECTED]])
+    restorable = [proposals[state] for state in (State.DROPPED, State.REJECTED, State.STALE)]
+    assert sorted(_complete("restore", "ID")) == sorted(restorable)
     assert sorted(_complete("show", "ID")) == sorted(proposals.values())
 
 
@@ -92,8 +93,14 @@ def test_a_failing_completer_offers_nothing(home: Path) -> None:
 
 def test_every_skill_or_proposal_argument_completes() -> None:
     named = {(place, metavar) for place, metavar in COMPLETERS if metavar in {"ID", "NAME", "SKILL"}}
-    assert {(f"skills {verb}", "NAME") for verb in ("show", "test", "archive", "delete")} <= named
+    assert {(f"skills {verb}", "NAME") for verb in ("show", "test", "eval", "archive", "delete")} <= named
     assert {("sync", "SKILL"), ("feedback", "SKILL")} <= named
+
+
+def test_nothing_is_offered_that_the_command_refuses() -> None:
+    assert ("sync", "AGENT") not in COMPLETERS, "its choices are fewer than all agents"
+    assert _complete("suggest", "AGENT") == ["claude-code", "gemini-cli"]
+    assert _complete("proposals", "STATE")[-1] == "all"
 
 
 @pytest.mark.parametrize("shell", SHELLS)
