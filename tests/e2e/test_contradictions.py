@@ -37,7 +37,7 @@ def message(project: Project, proposal: Proposal) -> str:
 def test_contradicting_files_in_one_repository_change_in_one_proposal(
     home: Path, tmp_path: Path, daemon: InProcessDaemon
 ) -> None:
-    """Accepted, both agree; reverted, both are what they were."""
+    """Issue 16, 7: accepted, both agree; reverted, both are what they were."""
     nested = "# Api\n\n* Use npm.\n* Run `npm test` first.\n"
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE, "docs/build.md": nested})
     (project.root / "CLAUDE.md").write_text(f"{GUIDE}\nSee @docs/build.md\n")
@@ -256,7 +256,7 @@ def test_words_for_all_files_create_no_rule_for_some(home: Path, tmp_path: Path)
 def test_auto_mode_applies_nothing_contradicted(  # noqa: PLR0917
     home: Path, tmp_path: Path, daemon: InProcessDaemon, targets: list[TargetKind], personal: str, state: State
 ) -> None:
-    """Nor any kind of file but skills unless the settings name it."""
+    """Issue 16, 2 and 7: nor any kind of file but skills unless the settings name it."""
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     settings = daemon.engine.settings
     if not targets[1:]:

@@ -1,4 +1,7 @@
-"""`skilld effect FILE --over`: a file's rules counted in many people's transcripts."""
+"""`skilld effect FILE --over`: a file's rules counted in many people's transcripts.
+
+Issue 20, part 7.
+"""
 
 from __future__ import annotations
 

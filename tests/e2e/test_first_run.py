@@ -178,7 +178,7 @@ def test_setup_works_from_a_script_and_asks_nothing_without_a_terminal(home: Pat
 
 
 def test_setup_leads_to_the_first_proposal_in_one_session(home: Path, project: Project) -> None:
-    """Who judges, the service, and what the last week taught."""
+    """Issue 18, 4: who judges, the service, and what the last week taught."""
     session = Session(home, project)
     session.use_skill()
     session.type(*(f"Write the notes for 2.4.{number}" for number in range(4)), LASTING)

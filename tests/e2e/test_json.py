@@ -1,4 +1,7 @@
-"""The --json output of every command matches docs/json.md exactly."""
+"""The --json output of every command matches docs/json.md exactly.
+
+Issue 18, part 2.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`skilld mine --over`: the same report byte for byte with any workers, even if one is lost."""
+"""`skilld mine --over`: the same report byte for byte with any workers, even if one is lost.
+
+Issue 20, part 7.
+"""
 
 from __future__ import annotations
 

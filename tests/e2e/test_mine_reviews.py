@@ -1,4 +1,7 @@
-"""`skilld mine --reviews` with a fake host: found, counted once, resumed, never the person's words."""
+"""`skilld mine --reviews` with a fake host: found, counted once, resumed, never the person's words.
+
+Issue 20, part 6.
+"""
 
 from __future__ import annotations
 

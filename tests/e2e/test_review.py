@@ -382,7 +382,7 @@ def test_an_agent_may_not_open_the_review(world: TaughtProject) -> None:
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on this machine")
 def test_it_runs_in_a_real_terminal(world: TaughtProject) -> None:
-    """Three sizes, and keys as a terminal sends them; every key of the review is in `test_review_keys`."""
+    """Issue 18, 5: three sizes, and keys as a terminal sends them; every key of the review is in `test_review_keys`."""
     environment = world.program.environment | {"TERM": "xterm-256color"}
     command = [sys.executable, "-m", "skilld", "review"]
     before = world.skill

@@ -1,4 +1,4 @@
-"""Every key of the review does what the table says; every key line, in two sizes.
+"""Issue 18, 5: every key of the review does what the table says; every key line, in two sizes.
 
 The session is a stand-in that remembers what it was asked for: what git has after a decision is for `test_review`.
 """

@@ -112,7 +112,7 @@ def test_the_front_matter_is_read_by_the_agent(tmp_path: Path, agent: str, kind:
 def test_it_is_created_on_staging_with_its_front_matter_and_removed_again(
     home: Path, tmp_path: Path, daemon: InProcessDaemon
 ) -> None:
-    """Said again it stands already, in a session that touched none of its files."""
+    """Issue 16, 2: place 3 of the list; said again it stands already, in a session that touched none of its files."""
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE, "tests/a.py": "1\n"})
     before = project.fingerprint()
     said = "From now on, in the tests folder, always use fixtures instead of mocks."

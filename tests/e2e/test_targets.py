@@ -378,7 +378,7 @@ def test_a_rule_that_is_not_about_the_skill_in_use_says_why_it_goes_elsewhere(
 def test_what_no_skill_in_use_is_about_is_proposed_once_it_was_said_in_two_sessions(
     home: Path, tmp_path: Path, program: Program
 ) -> None:
-    """In one session it is kept, in other words in a second one it goes into the project's file."""
+    """Issue 16, 3: in one session it is kept, in other words in a second one it goes into the project's file."""
     project = Project(tmp_path / "project", home, ".claude/skills")
     project.commit("Write down how we work", {"CLAUDE.md": GUIDE})
     program.run("run", "--once")

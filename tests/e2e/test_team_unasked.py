@@ -1,4 +1,7 @@
-"""What the daemon does for a team by itself: a sync once an hour, a pull request once a week."""
+"""What the daemon does for a team by itself: a sync once an hour, a pull request once a week.
+
+Issue 20, parts 2 and 4.
+"""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def test_what_show_says_is_what_accept_removes(world: World) -> None:
 
 
 def test_for_each_cut_the_reason_savings_and_losses_are_shown(world: World) -> None:
-    """Each with its reason and what would be lost, the largest saving first, and how to decide."""
+    """Issue 17, 4: each with its reason and what would be lost, the largest saving first, and how to decide."""
     result = world.program.run("trim", "--project", str(world.root))
     assert result.returncode == 0, result.stderr
     twice, dead = (result.stdout.index(reason) for reason in (CutReason.TWICE.value, CutReason.DEAD.value))

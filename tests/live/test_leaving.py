@@ -1,4 +1,4 @@
-"""A real client that is left, cleared or killed closes its session, and what waits is judged at once."""
+"""Issue 18, 6: a real client that is left, cleared or killed closes its session, and what waits is judged at once."""
 
 from __future__ import annotations
 

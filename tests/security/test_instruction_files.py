@@ -85,7 +85,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
 def test_a_special_or_foreign_file_is_left_alone(
     home: Path, tmp_path: Path, daemon: InProcessDaemon, kind: str
 ) -> None:
-    """Nothing waits for a pipe."""
+    """Issue 16, 2: and nothing waits for a pipe."""
     project = make_project(home, tmp_path, **{"README.md": "# P\n"})
     make, why = REFUSED[kind]
     make(project.root / "CLAUDE.md")
@@ -166,7 +166,7 @@ MADE_AGAIN: dict[str, tuple[str, str, str]] = {
 def test_only_the_hand_written_lines_of_a_generated_file_are_edited(
     home: Path, tmp_path: Path, daemon: InProcessDaemon, kind: str
 ) -> None:
-    """Words anywhere else would be gone when the file is made again."""
+    """Issue 16, "Done when": words anywhere else would be gone when the file is made again."""
     old, mine, then = MADE_AGAIN[kind]
     project = make_project(home, tmp_path, **{"CLAUDE.md": old})
     Talk(home, project.root).type(SAID, *CHATTER[:4])

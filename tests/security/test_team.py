@@ -1,4 +1,7 @@
-"""A hostile member of a team: what they push is refused and named, and takes nothing of the others with it."""
+"""A hostile member of a team: what they push is refused and named, and takes nothing of the others with it.
+
+Issue 20, parts 1 and 2.
+"""
 
 from __future__ import annotations
 

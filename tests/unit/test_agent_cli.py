@@ -159,7 +159,7 @@ def sandbox_folders(home: Path) -> list[Path]:
 def test_each_client_is_asked_on_stdin_in_a_private_folder_and_its_reply_is_parsed(
     fake: Fake, home: Path, program: str
 ) -> None:
-    """An agent's own command line may be what an evaluation runs, too."""
+    """Issue 17, part 5: an agent's own command line may be what an evaluation runs, too."""
     fake.behaves_well(program)
     mode = f"open({str(fake.bin / 'mode')!r}, 'w').write(oct(os.stat('..').st_mode)); open('notes.txt', 'w').write('x')"
     with (fake.bin / program).open("a") as script:

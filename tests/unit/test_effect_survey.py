@@ -210,7 +210,7 @@ def find_repeats(model: StoredAnswers, talk: Talk, home: Path) -> list[str]:
 
 
 def test_a_model_says_which_rules_were_relevant(talk: Talk, home: Path, model: StoredAnswers) -> None:
-    """By a closed question where there is a model; the session keeps no words of it."""
+    """Issue 17, 2: by a closed question where there is a model; the session keeps no words of it."""
     model.matters_reply = '<matters>[{"rule": 2}]</matters>'
     (session,) = run_survey(talk, home, "stored").sessions
     pnpm, german = (rule_key(line[2:]) for line in RULES.splitlines()[2:])

@@ -131,7 +131,7 @@ def test_imports_point_one_way() -> None:
 
 
 def test_only_its_own_command_runs_an_evaluation() -> None:
-    """Never unasked; the daemon and what it starts cannot even import it."""
+    """Issue 17, part 5: never unasked; the daemon and what it starts cannot even import it."""
     wanted = ("skilld.evals.run", "skilld.evals.run.EvalRun")
     found = {module for module, tree in trees().items() if imports(tree) & {*wanted}}
     assert found == {"skilld.cli.skills.evaluation"}
@@ -207,7 +207,7 @@ def test_only_screen_commands_import_the_review_and_only_when_run() -> None:
 
 
 def test_a_team_costs_nothing_for_people_who_did_not_join() -> None:
-    """No room but the verbs' knows of it, and the daemon, `status` and `run --once` load nothing of it."""
+    """Issue 20: no room but the verbs' knows of it, and the daemon, `status` and `run --once` load nothing of it."""
     found = import_edges(trees())
     knows = {name: {module for module, one in found if package_of(one) == name} for name in ("team", "machines")}
     assert knows["machines"] == {"skilld.cli.machines"}

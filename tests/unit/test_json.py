@@ -1,4 +1,7 @@
-"""Every command that takes --json is documented with its type; every other one with a reason."""
+"""Every command that takes --json is documented with its type; every other one with a reason.
+
+Issue 18, part 2.
+"""
 
 from __future__ import annotations
 

@@ -279,7 +279,7 @@ def test_a_project_rule_outside_the_skills_subject_goes_to_the_projects_file(sai
 def test_what_is_too_uncertain_is_proposed_once_it_was_said_in_an_earlier_session(
     confidence: float, *, before: bool, number: int | None
 ) -> None:
-    """The second time it goes where it would go if no skill were in use."""
+    """Issue 16, 3: the second time it goes where it would go if no skill were in use."""
     said = "lambdas are hard to read, name the function"
     update = replace(UPDATE, change="Name the function.", quote=said, confidence=confidence)
     project = replace(MINE, ref=replace(MINE.ref, kind=TargetKind.INSTRUCTIONS))

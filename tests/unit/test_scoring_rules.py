@@ -35,7 +35,7 @@ def answers(tmp_path: Path) -> Path:
 def test_a_strong_models_stored_answers_are_right(
     kind: str, pairs: int, least: float, answers: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Repeats with recall and precision of at least 0.9, "could matter" of 0.8 each, in each hand's pairs."""
+    """Issue 17: repeats with recall and precision of at least 0.9, "could matter" of 0.8 each, in each hand's pairs."""
     found = score(kind, f"stored:{answers / kind}", capsys)
     assert (found["n"], found["unanswered"], len(found["by_half"])) == (pairs, 0, 3), "a request has changed"
     for half in found["by_half"].values():

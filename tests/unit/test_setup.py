@@ -1,4 +1,4 @@
-"""Leaving `skilld setup` at any question keeps earlier decisions, and the backfill runs."""
+"""Issue 18, 4: leaving `skilld setup` at any question keeps earlier decisions, and the backfill runs."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ REST = "\n## Rules\n\n- We do this.\n- We do that, and the other thing as well, 
     ],
 )
 def test_a_cut_that_empties_a_section_removes_its_heading(below: str, words: str) -> None:
-    """No heading stays with nothing below it, whether or not anything else names its subject."""
+    """Issue 17, 4: no heading stays with nothing below it, whether or not anything else names its subject."""
     text = f"# A\n\nText.\n\n{below}{REST}"
     (found,) = model_cuts(text, words)
     assert cut_text(text, [found]).strip() == f"# A\n\nText.\n{REST}".strip()

@@ -1,4 +1,4 @@
-"""When the commit of an undone acceptance is removed, and when it is reverted."""
+"""Issue 18, 5: when the commit of an undone acceptance is removed, and when it is reverted."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def placed(root: Path) -> dict[str, str]:
 
 
 def test_learnings_return_by_themselves_once_their_file_exists(daemon: InProcessDaemon, root: Path) -> None:
-    """Judged by rules alone, quoted, into the file that the agent loads, and gone from what waits."""
+    """Issue 16, 3: judged by rules alone, quoted, into the file that the agent loads, and gone from what waits."""
     for number, text in enumerate(SAID):
         daemon.store.learnings.add(learning(root, number, text, **placed(root)))
     found = daemon.run()
@@ -235,7 +235,7 @@ def test_auto_mode_does_not_apply_them(daemon: InProcessDaemon, root: Path, home
 
 
 def test_each_is_one_row_and_the_review_assigns_its_place(daemon: InProcessDaemon, root: Path, home: Path) -> None:
-    """By questions and answers; the keys of the screen are in test_review."""
+    """Issue 16, 3: by questions and answers; the keys of the screen are in test_review."""
     for number in range(3):
         daemon.store.learnings.add(learning(root, number, SAID[0]))
     daemon.store.learnings.add(learning(root, 9, SAID[2], created_at="2026-01-02T00:00:00Z"))
