@@ -130,7 +130,7 @@ class _Merger:
     def _add(self, number: int, passage: Passage) -> None:
         row = [Neighbour(one.passage, text) for one, text in zip(self.sorted.rows, self.texts, strict=True)]
         wanted = Wanted(passage, row[:number][::-1], row[number + 1 :], frozenset(self.done), self.texts[number])
-        trouble = SkilldError("Not carried over", "the skill that is kept has no place for it")
+        trouble = SkilldError("Not carried over", "the kept skill has no place for it")
         for operation, spot in operations_for(wanted, Ground(self.data)):
             try:
                 self._extend(operation, spot, passage)
@@ -174,7 +174,7 @@ def _check_nothing_lost(before: bytes, after: bytes, passage: Passage, replaced:
         wanted -= _line_counts(own.lines[: own.own])
     found = _line_counts(line.text for line in parse(after).body)
     if wanted - found or set(_line_counts(quote_mentions(passage.lines))) - set(found):
-        raise SkilldError("Not carried over", "there is no place where it would replace nothing")
+        raise SkilldError("Not carried over", "it could only be added by replacing something else")
 
 
 def _line_counts(lines: Iterator[str] | Sequence[str]) -> Counter[str]:
@@ -209,8 +209,8 @@ def _front_matter_omissions(keep: bytes, away: bytes) -> Iterator[Omission]:
             yield Omission(f"{key}: {value}", _TRIGGER if key == "description" else _NOT_CHANGED)
 
 
-_NOT_CHANGED = "the front matter of the skill that is kept is not changed"
-_TRIGGER = "agents choose a skill by its description, so add to the kept skill's when else to use it"
+_NOT_CHANGED = "the kept skill's front matter is not changed"
+_TRIGGER = "agents choose a skill by its description, so add this use to the kept skill's description"
 
 
 def _fields(data: bytes) -> Mapping[str, str]:

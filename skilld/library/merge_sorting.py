@@ -26,11 +26,11 @@ from skilld.values import value_class
 HIDDEN = "it contains a secret"
 COMMENT = "a comment"
 EMPTY_HEADING = "a heading with nothing below it"
-LEAD = "it introduces what the skill that is kept has in another place"
-SAID = "the skill that is kept says it already: "
-OPPOSITE = "the skill that is kept says the opposite; decide which of the two applies: "
-DECIDED = "you were offered it before, and it is not in the skill that is kept"
-OTHER_ROW = "the skill that is kept has another line for this: "
+LEAD = "it introduces something that the kept skill has elsewhere"
+SAID = "the kept skill already says: "
+OPPOSITE = "the kept skill says the opposite; decide which of the two applies: "
+DECIDED = "it was offered to you before, and is not in the kept skill"
+OTHER_ROW = "the kept skill has a different line for this: "
 
 
 @value_class

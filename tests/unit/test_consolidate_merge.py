@@ -415,7 +415,7 @@ def test_the_person_decides_between_lines_that_cannot_both_hold(own: str, other:
         found = merge(f"## Rules\n\n- {away}\n", keep=f"{HEAD}# Rules\n\n- {keep}\n- Name the author.\n")
         assert carried_lines(found) == []
         why = [one.why for one in found.left if one.what == away]
-        assert why == [f"the skill that is kept says the opposite; decide which of the two applies: {keep}"]
+        assert why == [f"the kept skill says the opposite; decide which of the two applies: {keep}"]
 
 
 @for_each(
