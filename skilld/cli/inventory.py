@@ -17,7 +17,6 @@ from skilld.clock import rfc3339
 from skilld.errors import RefusedError, SkilldError, UsageError, cause_of
 from skilld.files import shell_quoted
 from skilld.skills import Places, Skill, inventory, is_left_alone, text
-from skilld.skills import Places as SkillPlaces
 from skilld.skills.find import FILE
 from skilld.skills.set_aside import archived_skills, restore_command, trash_folder, way_back
 from skilld.store import Store
@@ -43,7 +42,7 @@ def all_skills(projects: Sequence[Path]) -> list[Skill]:
     return inventory(skill_places(), projects, plugins)
 
 
-def skill_places() -> dict[str, SkillPlaces]:
+def skill_places() -> dict[str, Places]:
     """Return the folders in which each agent keeps skills."""
     from skilld.ingest import discover
 

@@ -27,21 +27,20 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("Conflicting options", "--json prints one document, but --follow never ends")
     log = common.places().log
     in_journal = shutil.which(_JOURNAL[0]) is not None and bool(_read_journal(1))
-    if arguments.follow:
-        number = str(arguments.lines)
-        command = [*_JOURNAL, "-f", "-n", number] if in_journal else ["tail", "-F", "-n", number, str(log)]
-        for line in follow(command):
-            _print_entry(line)
-            sys.stdout.flush()
-        return 0
+    size = log.stat().st_size if log.is_file() else 0  # before it is read: what is written meanwhile is followed
     lines = _read_journal(arguments.lines) if in_journal else _last_lines(log, arguments.lines)
     if arguments.json:
         return common.write_json([_parse_entry(line) for line in lines])
     for line in lines:
         _print_entry(line)
-    if arguments.lines and not lines:
+    if arguments.lines and not lines and not arguments.follow:
         where = f"{console.plain(str(log))}, or to the journal if skilld runs as a service"
         console.line(f"The log is empty. Entries go to {where}.")
+    if arguments.follow:
+        command = [*_JOURNAL, "-f", "-n", "0"] if in_journal else ["tail", "-F", "-c", f"+{size + 1}", str(log)]
+        for line in follow(command):
+            _print_entry(line)
+            sys.stdout.flush()
     return 0
 
 

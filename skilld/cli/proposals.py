@@ -16,7 +16,6 @@ from skilld.classify.backends import OFFLINE
 from skilld.cli import common
 from skilld.errors import UsageError
 from skilld.evals.results import outcomes_of, result_lines
-from skilld.evals.results import result_lines as evaluated
 from skilld.files import shell_quoted
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.proposals.model import (
@@ -104,7 +103,7 @@ def _print_row(store: Store, proposal: Proposal, applicability: Applicability | 
     where = console.message(str(_folder_of(proposal)))
     unfit = applicability.obstacle if applicability is not None else ""
     remarks = [*describe_decision(store, proposal), proposal.note, describe_standing(store, proposal, now), unfit]
-    remarks += [*list_contradictions(store, proposal), *evaluated(store, proposal)]
+    remarks += [*list_contradictions(store, proposal), *result_lines(store, proposal)]
     shown = [describe_age(store, proposal, now), where, *map(console.message, remarks)]
     console.say("    " + "; ".join(one for one in shown if one), style="dim")
     for flag in filter(None, (*proposal.flags[:_MAX_FLAGS], more)):

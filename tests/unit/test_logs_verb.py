@@ -81,7 +81,7 @@ def test_following_survives_partial_lines_and_rotations(log: Path) -> None:
         log.write_bytes(line("third"))
 
     log.write_bytes(line("old") + line("last"))
-    followed = follow([TAIL, "-F", "-n", "1", str(log)])
+    followed = follow([TAIL, "-F", "-c", f"+{len(line('old')) + 1}", str(log)])
     seen = [next(followed)]
     append_lines(log, line("first"), b'{"event": "sec')
     seen.append(next(followed))
@@ -94,10 +94,15 @@ def test_following_survives_partial_lines_and_rotations(log: Path) -> None:
     followed.close()
 
 
-def test_follow_prints_the_last_lines_first(log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_follows_is_printed_after_the_last_lines_and_none_twice(
+    log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     tail = tmp_path / "tail"
-    tail.write_text(f'#!/bin/sh\n[ "$1" = -F ] && shift && exec {TAIL} "$@"\n', encoding="utf-8")
+    later = line("three").decode().strip()
+    tail.write_text(f"""#!/bin/sh\n[ "$1" = -F ] && shift && echo '{later}' >> "$3" && exec {TAIL} "$@"\n""")
     tail.chmod(0o755)
-    log.write_bytes(line("one") + line("two"))
-    assert main(["logs", "--follow", "-n", "1"]) == 0
-    assert capsys.readouterr().out.splitlines() == ["2026-03-02T09:00:00  info      two"]
+    log.with_name("skilld.log.1").write_bytes(line("zero") + line("one"))
+    log.write_bytes(line("two"))
+    assert main(["logs", "--follow", "-n", "2"]) == 0
+    said = [printed.split()[-1] for printed in capsys.readouterr().out.splitlines()]
+    assert said == ["one", "two", "three"]
