@@ -117,6 +117,7 @@ class Analysis:
         self._standing = list(job.open)
         self._same = SameAsks(job, lambda: near_proposals(job))
         self._messages: list[Message] = []
+        self._unanswered: list[tuple[Update, str, SkillRef]] = []  # the answer on their edit could not be used
         self._staged = StagingResult(by_code=job.backend.model == OFFLINE, most_tokens=job.most_tokens)
         self._told = Usage()  # what the daemon has booked with the plan
 
@@ -183,6 +184,10 @@ class Analysis:
         verdict = self._without_known(verdict)
         self._report_unproposed(judge, verdict)
         proposals = self._make_proposals(judge, verdict)
+        for update, why, place in self._unanswered:
+            self.report.keep(update, why, place, for_now=not proposals)
+        if self._unanswered and not proposals:  # with a plan, the batch is not judged again
+            self.report.report_obstacle(Cause.ANSWER)
         if proposals:
             self._keep_plan(replace(self.result(), proposals=tuple(proposals)))
             self._told = self._backend.usage + self._same.usage
@@ -304,7 +309,11 @@ class Analysis:
         except SkilldError as error:
             self.report.refuse(str(error))
             for item in checked:
-                if not judge.is_harmful(loaded, item, error):
+                if judge.is_harmful(loaded, item, error):
+                    continue
+                if isinstance(error, BadReplyError):
+                    self._unanswered.append((item.update, str(error), loaded.ref))
+                else:
                     self.report.keep(item.update, str(error), loaded.ref)
         else:
             for item in composed.left_out:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from skilld.classify.backends import Backend, EditCheck
 from skilld.classify.block_diff import parse_blocks
 from skilld.classify.fidelity import check_fidelity
+from skilld.classify.json_answer import BadReplyError
 from skilld.classify.offline.placement import asks_for_step, is_step, new_title
 from skilld.classify.support import adds_nothing
 from skilld.classify.verify import VerifiedUpdate
@@ -345,17 +346,21 @@ def _expand_section_op(data: bytes, operation: Operation) -> Operation:
 def _edit_at_once(
     backend: Backend, updates: Sequence[Update], loaded: TargetDocument, shown: SkillDoc, unfit: EditCheck | None
 ) -> list[Operation]:
-    suggestion = backend.edit(updates, shown, unfit)
+    adds = all(update.kind in _ADDING_KINDS for update in updates)
+    try:
+        suggestion = backend.edit(updates, shown, unfit)
+    except BadReplyError:
+        if not adds:
+            raise
+        return place_updates(updates, loaded.data)
     try:
         operations = _parse_suggestion(suggestion, loaded.data)
         apply(loaded.data, operations)
     except SkilldError:
-        if any(update.kind not in _ADDING_KINDS for update in updates):
+        if not adds:
             raise
         return place_updates(updates, loaded.data)
-    if inserts_into_code(loaded.data, operations) and all(update.kind in _ADDING_KINDS for update in updates):
-        return place_updates(updates, loaded.data)
-    return operations
+    return place_updates(updates, loaded.data) if adds and inserts_into_code(loaded.data, operations) else operations
 
 
 def _edit_one_by_one(backend: Backend, updates: Sequence[Update], loaded: TargetDocument) -> list[Operation]:

@@ -109,6 +109,24 @@ def test_r7_turns_with_an_unusable_answer_are_kept_and_judged_by_retry(
     assert program.json("learnings") == [], "what is proposed is not kept besides"
 
 
+@pytest.mark.parametrize("kind", ["preference", "change_step"])
+def test_r7_an_unusable_answer_on_the_edit_loses_nothing(home: Path, project: Project, kind: str) -> None:
+    with StubModel(right_answer) as model:
+        program = program_with(home, model, SKILLD_WORKER__ATTEMPTS="1")
+        program.run("run", "--once")
+        teach(home, project)
+        model.queue(updates_answer(kind=kind), "no JSON at all", "nor is this", *["nor this"] * (kind != "preference"))
+        program.run("run", "--once")
+        if kind == "preference":  # code can place what only adds
+            assert (quotes(program), learned_rules(program)) == ([LASTING], [])
+            return
+        assert (quotes(program), learned_rules(program)) == ([], [LASTING])
+        model._queue.clear()
+        assert "1 batch will be retried " in program.run("retry").stdout
+        program.run("run", "--once")
+    assert (quotes(program), learned_rules(program)) == ([LASTING], [])
+
+
 @pytest.mark.parametrize("where", ["repository", pytest.param("data", marks=pytest.mark.slow)])
 def test_r8_a_full_disk_is_reported_and_nothing_is_left_behind(
     home: Path, project: Project, program: Program, where: str
