@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from skilld.edit.list_style import separate_lines, write_like
 from skilld.edit.new_section import RULER, new_section, text_end, usual_bullet, writes_bullets
@@ -121,7 +121,8 @@ def rank_sections(body: Sequence[Line], hint: str, text: str) -> tuple[list[Sect
     likeness = {part: _title_similarity(hint, part.title) for part in found}
     named = [part for part in found if likeness[part] >= _MIN_HINT_SHARE]
     if named:
-        return sorted(named, key=likeness.__getitem__, reverse=True), [part for part in found if part not in named]
+        rest = [part for part in found if likeness[part] < _MIN_HINT_SHARE]
+        return sorted(named, key=likeness.__getitem__, reverse=True), rest
     is_generated = manual_lines(body) is not None
     hint = "" if is_generated else hint
     words = content_stems(text)  # "use" is in every other section
@@ -135,7 +136,8 @@ def rank_sections(body: Sequence[Line], hint: str, text: str) -> tuple[list[Sect
     fitting = [part for part in ranked if shared[part] >= least]
     if not fitting and not _plain_title(hint):  # reuse our section from an earlier change
         fitting = [part for part in found if is_default_title(part.title)] or (ranked if is_generated else [])
-    ranked = fitting + [part for part in ranked if part not in fitting]
+    known = {*fitting}
+    ranked = fitting + [part for part in ranked if part not in known]
     return fitting, ranked[len(fitting) :]
 
 
@@ -213,11 +215,15 @@ def insert_bullet(
     unfit = [part for part in fitting if not _takes_rules(body, kinds, part, step=step)]
     if unfit and len(unfit) == len(fitting) and not is_default_title(section_hint):
         return insert_bullet(data, title, text, step=step, title=title)
-    fitting = [part for part in fitting if part not in unfit]
-    places = [_place_in_section(body, kinds, section, said, step=step) for section in fitting]
-    places.append(new_section(body, kinds, section_hint or title, said))
-    rest = (*unfit, *others)
-    for at, lines in (*places, *(_place_in_section(body, kinds, section, said, step=step) for section in rest)):
+    known = {*unfit}
+    fitting = [part for part in fitting if part not in known]
+    # One after the other: a file may have thousands of sections, and the first one mostly takes it.
+    places = chain(
+        (_place_in_section(body, kinds, section, said, step=step) for section in fitting),
+        (new_section(body, kinds, section_hint or title, said) for _ in range(1)),
+        (_place_in_section(body, kinds, section, said, step=step) for section in (*unfit, *others)),
+    )
+    for at, lines in places:
         if at and _is_plain_text(body, at, lines):
             return anchor_operation(body, at, at, lines)
     raise SkilldError("The skill has no place for the instruction", "its body is empty or contains only code")

@@ -234,12 +234,14 @@ def _sections_of(heads: list[_Head], body: Sequence[Line]) -> list[Section]:
     if not heads or heads[0][0] > 0:
         heads = [(0, 0, 0, ""), *heads]
     out: list[Section] = []
-    for number, (head, start, level, title) in enumerate(heads):
-        later = heads[number + 1 :]
-        own_end = later[0][0] if later else len(body)
-        end = next((one[0] for one in later if one[2] <= level), len(body)) if level else own_end
-        out.append(Section(title, level, start, own_end, end, head))
-    return out
+    later: list[tuple[int, int]] = [(len(body), 0)]  # where the following sections end it, and their levels
+    for head, start, level, title in reversed(heads):
+        own_end = later[-1][0]
+        while level and later[-1][1] > level:
+            later.pop()
+        out.append(Section(title, level, start, own_end, later[-1][0] if level else own_end, head))
+        later.append((head, level))
+    return out[::-1]
 
 
 def _title(text: str) -> str:
