@@ -19,6 +19,7 @@ from skilld.git import objects, refs, state, tree
 from skilld.git.objects import person_ident
 from skilld.git.remote import find_remote_base
 from skilld.git.repo import Repo
+from skilld.git.session import shared_git
 from skilld.git.staging_branch import SHARE_REFS, STAGING_REF
 from skilld.git.state import repo_lock
 from skilld.markdown.skill_file import SkillFile, join_lines, parse
@@ -249,6 +250,7 @@ def _clean_body(file: SkillFile) -> str:
     return (body[:blank] + clean + "\n").replace("\n", file.ending)
 
 
+@shared_git()
 def put_on_branch(
     repo: Repo, remote: str, branch: str, files: Mapping[str, str], *, message: str, seconds: int, check: LeakCheck
 ) -> SharedBranch:

@@ -18,7 +18,7 @@ from skilld.git.attributes import is_filtered, storage_refusal
 from skilld.git.environment import person_variables
 from skilld.git.errors import GitFailedError, NotTrackedError, RepoRefusedError, RepoUnreadableError
 from skilld.git.run import SHA1, Git
-from skilld.git.session import cached
+from skilld.git.session import cached, shared_git
 from skilld.git.staging_branch import STAGING_BRANCH, STAGING_REF
 from skilld.git.state import PRIVATE_NAME, is_temporary, require_absent, require_unborn
 from skilld.git.top import find_top
@@ -95,6 +95,7 @@ class TrackedFile:
     entry: tree.Entry | None
 
 
+@shared_git()
 def open_repo(folder: Path) -> Repo:
     """Return the repository whose work tree holds `folder` (a real path).
 
@@ -116,6 +117,7 @@ def find_tracked(path: Path) -> TrackedFile:
     return found
 
 
+@shared_git()
 def find_in_repo(folder: Path, path: Path) -> TrackedFile:
     """Return where `path` is in the repository around `folder`, one of its parents, whether HEAD has it or not.
 
@@ -348,11 +350,10 @@ def _locate_plain(top: Path) -> RepoLocation | None:
     rows = [(origin, *row.partition("\n")) for origin, row in zip(parts[::2], parts[1::2], strict=False)]
     settings = {key.lower(): value for _, key, _, value in rows}
     own = {key.lower(): value for origin, key, _, value in rows if origin == "file:.git/config"}
-    form = own.get("core.repositoryformatversion")
+    form, git.algorithm = own.get("core.repositoryformatversion"), own.get("extensions.objectformat", SHA1)
     unusual = settings.get("core.bare", "false") != "false" or "core.worktree" in settings
     if unusual or form not in {"0", "1"} or (form == "0" and "extensions.objectformat" in settings):
         return None
-    git.algorithm = own.get("extensions.objectformat", SHA1)
     if settings.get("extensions.objectformat", SHA1) != git.algorithm:
         return None
     keep_settings(git, settings)
