@@ -10,9 +10,9 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from skilld.errors import RefusedError, SkilldError, UsageError
-from skilld.exchange.source_folder import SourceFolder, split_source
 from skilld.files import read_regular
 from skilld.git import objects
 from skilld.git.remote import clone
@@ -43,6 +43,38 @@ _AS_SKILL_REMEDY = (
 ARCHIVE_SUFFIXES = frozenset({".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar"})
 _HOST_PATTERN = re.compile(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/\w")  # an address without https://
 _ADDRESS_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|(?:[\w.-]+@)?[\w.-]{2,}:(?!:)")
+# https://github.com/OWNER/REPO/tree/BRANCH/FOLDER; GitLab has "/-/tree/", Gitea and Codeberg "/src/branch/".
+_PAGE_PATTERN = re.compile(
+    r"(?P<repository>https?://[^/?#]+/[^/?#]+/[^?#]+?)/(?:-/)?(?:tree|blob|src/branch)/(?P<branch>[^/?#]+)(?:/(?P<folder>[^?#]*))?"
+    r"(?:[?#].*)?"
+)
+# REPO.git/FOLDER
+_BELOW_PATTERN = re.compile(r"(?P<repository>.+?\.git)/(?P<folder>[^?#]+)")
+
+
+@value_class
+class SourceFolder:
+    """A repository's address or path, the branch that is named ("" if none), and the folder in it."""
+
+    repository: str
+    branch: str
+    folder: str
+
+    def holds(self, path: str) -> bool:
+        """Whether a file of the repository is in the folder."""
+        return not self.folder or PurePosixPath(path).is_relative_to(self.folder)
+
+
+def split_source(source: str) -> SourceFolder:
+    """Return the parts of a source; the folder is "" if the source is a whole repository, or no such address."""
+    found = _PAGE_PATTERN.fullmatch(source) or _BELOW_PATTERN.fullmatch(source)
+    if found is None:
+        return SourceFolder(source, "", "")
+    parts = found.groupdict("")
+    folder = unquote(parts["folder"]).strip("/")
+    if folder.rpartition("/")[2] == "SKILL.md":  # the page of the file itself
+        folder = folder.rpartition("/")[0]
+    return SourceFolder(parts["repository"], parts.get("branch", ""), folder)
 
 
 @value_class

@@ -12,8 +12,7 @@ import pytest
 from skilld.errors import SkilldError, UsageError
 from skilld.exchange import source_skills
 from skilld.exchange.incoming import import_skill
-from skilld.exchange.source_folder import SourceFolder, split_source
-from skilld.exchange.source_skills import SourceSkill, find_skills, is_address
+from skilld.exchange.source_skills import SourceFolder, SourceSkill, find_skills, is_address, split_source
 from skilld.git.errors import GitFailedError
 from skilld.git.remote import clone
 from skilld.git.run import Git
