@@ -192,10 +192,11 @@ def _swaps_choices(change: str, other: str) -> bool:
 
 def _refuses_all(change: str, other: str) -> bool:
     """Whether one says "use X, not Y" and the other asks for Y, alone or for what the first is about."""
-    return any(_asks_for_refused(one, two) for one, two in ((change, other), (other, change)))
+    return any(asks_for_refused(one, two) for one, two in ((change, other), (other, change)))
 
 
-def _asks_for_refused(order: str, rule: str) -> bool:
+def asks_for_refused(order: str, rule: str) -> bool:
+    """Whether an order asks for what a rule refuses: "use cursors" beside "use offsets, not cursors"."""
     refused = stems(refused_part(rule)) - PLAIN_VERBS
     if not refused or has_negation(order):
         return False

@@ -22,7 +22,15 @@ from skilld.classify.content import (
     weight_share,
     without_examples,
 )
-from skilld.classify.contradiction import OWN_PROJECTS, PLAIN_VERBS, REACH, contradicts, contradicts_clearly, stems
+from skilld.classify.contradiction import (
+    OWN_PROJECTS,
+    PLAIN_VERBS,
+    REACH,
+    asks_for_refused,
+    contradicts,
+    contradicts_clearly,
+    stems,
+)
 from skilld.classify.offline.choices import WORD, choices, chosen_part, is_reversed_choice, loses_order, same_choice
 from skilld.classify.opposition import MAX_CHANGE
 from skilld.classify.polarity import EXCEPTION
@@ -193,6 +201,7 @@ def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, in
             and not loses_order(change, line)
             and (len(wanted) > 1 or not _only_lists(wanted, line))
             and (held == wanted or covered < _MIN_COVERED or not lost_words(asked, f"{heading} {line}"))
+            and not asks_for_refused(asked, line)
         ):
             return written
     return None
@@ -365,6 +374,7 @@ def find_same_meaning(change: str, text: str) -> str | None:
                 find_same_ban(part, text) for part in _lost_parts(asked, f"{title} {heading} {line}")
             )  # "No X, and Y" may be two lines
             and _is_same_meaning(wanted, content_of(line), Words(terms(f"{title} {heading}")))
+            and not asks_for_refused(asked, line)
         ):
             return written
     return None

@@ -75,3 +75,17 @@ def test_a_rule_that_differs_from_a_line_in_a_word_in_its_place_is_new() -> None
 )
 def test_no_other_word_stands_for_what_is_new_in_a_rule(change: str, line: str) -> None:
     assert find_same_meaning(change, f"# Notes\n\n- {line}\n") is None
+
+
+@for_each(
+    ("change", "line"),
+    [
+        ("Prefer cursor pagination.", "Use offset pagination for lists, not cursor."),
+        ("Prefer cursor pagination for lists.", "Use offset pagination for lists, not cursor."),
+        ("Use yarn workspaces.", "Use pnpm workspaces instead of yarn."),
+    ],
+)
+def test_a_line_that_refuses_a_thing_does_not_ask_for_it(change: str, line: str) -> None:
+    assert not says_already(change, line)
+    assert find_same_meaning(change, line) is None
+    assert says_already(line, line)
