@@ -15,7 +15,7 @@ from skilld.classify.said_already import agrees, says_already
 from skilld.clock import parse_time
 from skilld.library.clusters import Ask
 from skilld.text import fold_case
-from skilld.types import Evidence, Proposal, State, TargetKind
+from skilld.types import Evidence, Op, Proposal, State, TargetKind
 from skilld.values import value_class
 from skilld.words import content_stems, is_same_ask
 
@@ -79,7 +79,7 @@ class ProposalHistory:
 
         def known() -> Iterator[_ProposalText]:
             for said in self._all:
-                if not _counts(said.proposal, ask, path, agents):
+                if not _counts(said.proposal, ask, path, agents) or _only_reworded(ask, said.proposal):
                     continue
                 if says_already(ask.text, said.text) or any(
                     is_same_ask(stems, known) and agrees(ask.text, line) for line, known in said.lines
@@ -93,12 +93,35 @@ class ProposalHistory:
             if not _is_new_ask(ask, said):
                 self._support(ask, said)
                 return _REASONS[said.proposal.state].format(id=said.proposal.id)
-        return None
+        newest = max(one.piece.at for one in ask.said)
+        since = (
+            known.proposal
+            for known in self._all
+            if known.proposal.state is State.ACCEPTED and (parse_time(known.proposal.created_at) or 0.0) > newest
+        )
+        gone = (one.id for one in since if _counts(one, ask, path, agents) and _takes_away(one, ask))
+        return next((f"you accepted an edit that takes it away ({name})" for name in gone), None)
 
     def _support(self, ask: Ask, said: _ProposalText) -> None:
         if said.proposal.state is State.OPEN:
             new = {one.id: Evidence(one.id, one.quote) for one in ask.said if one.id not in said.turns}
             self.supported |= {(said.proposal.id, turn): evidence for turn, evidence in new.items()}
+
+
+def _replaced_text(known: Proposal) -> str:
+    return "\n".join(one.anchor for one in known.operations if one.op in {Op.REPLACE, Op.DELETE})
+
+
+def _only_reworded(ask: Ask, known: Proposal) -> bool:
+    """Whether the person decided against other words for a line that says the ask, and not against the line."""
+    return known.state in _DECIDED_AGAINST and says_already(ask.text, _replaced_text(known))
+
+
+def _takes_away(known: Proposal, ask: Ask) -> bool:
+    """Whether a proposal replaces or deletes the line that says an ask."""
+    return says_already(ask.text, _replaced_text(known)) and not says_already(
+        ask.text, "\n".join(one.text for one in known.operations)
+    )
 
 
 def _counts(known: Proposal, ask: Ask, path: str, agents: Collection[str]) -> bool:

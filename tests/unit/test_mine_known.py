@@ -188,3 +188,26 @@ def test_the_opposite_is_another_ask_and_no_evidence(one: str, other: str) -> No
         assert not known.supported
         assert known.duplicate_reason(_ask(said), PATH)
         assert len(group_asks([*_ask(said).said, *_ask(wanted, turn="k8").said])) == 2
+
+
+@for_each("state", [State.REJECTED, State.REVERTED, State.DROPPED])
+def test_who_declines_other_words_for_a_line_does_not_decline_the_line(state: State) -> None:
+    louder = (Operation(Op.REPLACE, f"- {SAID}", f"- **{SAID}**"),)
+    declined = replace(_proposed(state), operations=louder, evidence=())
+    assert ProposalHistory([declined]).duplicate_reason(_ask(OTHERWISE), "") is None
+    assert ProposalHistory([replace(declined, state=State.OPEN)]).duplicate_reason(_ask(OTHERWISE), "") is not None
+
+
+def test_a_rule_that_an_accepted_edit_took_away_is_not_proposed_again() -> None:
+    accepted = replace(
+        _in("/shop/CLAUDE.md", TargetKind.INSTRUCTIONS, State.ACCEPTED),
+        operations=(Operation(Op.REPLACE, "- No default exports.", "- Default exports are fine."),),
+        evidence=(),
+        created_at="2026-03-02T08:00:00Z",
+    )
+    known = ProposalHistory([accepted])
+    assert (
+        known.duplicate_reason(_ask("No default exports."), "") == "you accepted an edit that takes it away (abc12345)"
+    )
+    later = _ask("No default exports.", at="2026-03-03T09:00:00Z")
+    assert known.duplicate_reason(later, "") is None
