@@ -102,7 +102,7 @@ def _print_row(store: Store, proposal: Proposal, applicability: Applicability | 
     now = time.time()
     where = console.message(str(_folder_of(proposal)))
     unfit = applicability.obstacle if applicability is not None else ""
-    remarks = [*describe_decision(store, proposal), proposal.note, describe_standing(store, proposal, now), unfit]
+    remarks = [proposal.note, *describe_decision(store, proposal), describe_standing(store, proposal, now), unfit]
     remarks += [*list_contradictions(store, proposal), *result_lines(store, proposal)]
     shown = [describe_age(store, proposal, now), where, *map(console.message, remarks)]
     console.say("    " + "; ".join(one for one in shown if one), style="dim")

@@ -28,7 +28,7 @@ _HELP_LINES = (
     "a  accept it                     A  accept all proposals for this file",
     "r  reject it, with a reason      e  edit it in your editor, then decide",
     "p  accept some parts of it       t  accept it into another file",
-    "m  put it into another section   s  skip it",
+    "m  put it into another section   s  skip it, also n",
     "u  undo your last decision       q  quit",
     "/words  search proposals, including decided ones; / alone shows all open ones",
     *(f"{number}  {name}" for number, name in TAB_NAMES.items()),
