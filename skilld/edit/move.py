@@ -19,7 +19,7 @@ _TITLE = "It was not moved"
 def section_titles(text: str) -> list[str]:
     """Return the headings of a file below which something can be put: those that occur once."""
     titles = [part.title for part in labelled_sections(parse(text.encode()).body) if part.level and part.title]
-    return [title for title in titles if Counter(titles)[title] == 1]
+    return [title for title, times in Counter(titles).items() if times == 1]
 
 
 def move_to_section(before: str, after: str, title: str) -> str:
