@@ -44,8 +44,14 @@ _CODE_KEYS = frozenset({_ORIGIN, "skilld-kind", "skilld-evolving", "skilld-date"
 _EXAMPLE_KEYS = frozenset({"default", "example", "examples"})  # of a schema or a variable
 _MIN_ID_LENGTH = 6  # characters; a shorter id could be a word
 _RUN_WORDS = 3  # consecutive words of a quote that are unlikely by accident
-_TOKEN_PATTERN = re.compile(r"\S+")
-_EDGE_CHARACTERS = "\"'`.,:;!?()[]{}<>\u201c\u201d\u2018\u2019"
+# In scripts without blanks a character is a token, of which several count as one word.
+_UNSPACED = "\u0e00-\u0eff\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_TOKEN_PATTERN = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
+_UNSPACED_PATTERN = re.compile(rf"[{_UNSPACED}]")
+_CHARACTERS_PER_WORD = 3
+_EDGE_CHARACTERS = (
+    "\"'`.,:;!?()[]{}<>\u201c\u201d\u2018\u2019\u3001\u3002\u300c\u300d\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f"
+)
 _EXACT_PATTERN = re.compile(r"[/@\\]|\d|\w[.:=]\w")  # a link, a path, an address, a number
 
 
@@ -108,13 +114,13 @@ def own_words(text: str, said: SessionWords) -> list[str]:
     runs = {run for tokens in spoken for run in _word_runs(tokens)}
     found: list[str] = []
     for line in text.splitlines():
-        words = [match[0] for match in _TOKEN_PATTERN.finditer(line) if _tokens(match[0])]
-        tokens = [fold(word).casefold().strip(_EDGE_CHARACTERS) for word in words]
-        starts = [at for at, run in enumerate(_word_runs(tokens)) if run in runs]
-        covered = {place for at in starts for place in range(at, at + _RUN_WORDS)}
+        words = [match for match in _TOKEN_PATTERN.finditer(line) if _tokens(match[0])]
+        tokens = [fold(word[0]).casefold().strip(_EDGE_CHARACTERS) for word in words]
+        said_here = [(at, run) for at, run in enumerate(_word_runs(tokens)) if run in runs]
+        covered = {place for at, run in said_here for place in range(at, at + len(run))}
         for at in (one for one in sorted(covered) if one - 1 not in covered):
             end = next(place for place in count(at) if place not in covered)
-            found.append(" ".join(words[at:end]).strip(_EDGE_CHARACTERS))
+            found.append(line[words[at].start() : words[end - 1].end()].strip(_EDGE_CHARACTERS))
         if VARIABLE_NOTE in line:
             examples = (span.content for span in code_spans(line) if not holes(span.content))
             found += [one for one in examples if any(one.casefold() in quote.casefold() for quote in said.quotes)]
@@ -175,7 +181,16 @@ def _tokens(text: str) -> list[str]:
 
 
 def _word_runs(tokens: list[str]) -> Iterator[tuple[str, ...]]:
-    return zip(*(tokens[at:] for at in range(_RUN_WORDS)), strict=False)
+    """Yield the tokens from each one on that are as much as three words, as long as there are so many."""
+    for at in range(len(tokens)):
+        left = _RUN_WORDS * _CHARACTERS_PER_WORD
+        for end in range(at, len(tokens)):
+            left -= 1 if _UNSPACED_PATTERN.fullmatch(tokens[end]) else _CHARACTERS_PER_WORD
+            if left <= 0:
+                yield tuple(tokens[at : end + 1])
+                break
+        else:
+            return
 
 
 BRANCH_PREFIX = SHARE_REFS.removeprefix("refs/heads/")

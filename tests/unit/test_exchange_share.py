@@ -78,6 +78,17 @@ def test_the_words_of_the_person_in_a_skill_are_listed() -> None:
     assert own_words(text, SessionWords()) == []
 
 
+def test_s8_words_are_recognized_where_no_blanks_are_between_them() -> None:
+    said = SessionWords(frozenset(), ("以后发布说明里总是先写工单号", "リリースノートではチケット番号を先頭に書いて"))
+    assert own_words("- 发布说明里总是先写工单号。\n- 写发布\n- チケット番号を先頭に書く。\n", said) == [
+        "发布说明里总是先写工单号",
+        "チケット番号を先頭に書",
+    ]
+    field = '---\nname: a\ndescription: b\nmetadata:\n  skilld-note: "说明里总是先写工单号"\n---\n\nc\n'
+    with pytest.raises(RefusedError, match="its skilld-note field repeats your words from a session"):
+        redact_skill(field, LeakCheck(CHECK.secrets, said))
+
+
 def _work_tree(person: Person) -> dict[str, str]:
     """Return everything in the work tree and its repository but skilld's refs and what a push tells of the remote."""
     return {name: facts for name, facts in snapshot(person.root).items() if "refs/remotes/origin/skilld" not in name}
