@@ -13,6 +13,7 @@ from skilld.clock import parse_time
 from skilld.meanings import related_stems
 from skilld.store import Store
 from skilld.store.learnings import Learning
+from skilld.text import join_sentences
 from skilld.types import OBSERVED_TURN, Proposal, State, TargetKind
 from skilld.values import value_class
 from skilld.words import content_stems, is_same_ask
@@ -144,11 +145,15 @@ def learning_mention(learning: Learning) -> Mention:
 
 
 def proposal_mention(proposal: Proposal) -> Mention:
-    """Return a proposal as a mention; for a new skill it has the request, because nobody said its description."""
+    """Return a proposal as a mention; for a new skill it has the request, because nobody said its description.
+
+    Nor did the person say what begins the summary of a remedy: "Say this more clearly: ...".
+    """
+    asked = join_sentences([one.change for one in proposal.updates]) or proposal.summary
     return Mention(
         kind="proposal",
         id=proposal.id,
-        text=proposal.evidence[0].quote if proposal.creates and proposal.evidence else proposal.summary,
+        text=proposal.evidence[0].quote if proposal.creates and proposal.evidence else asked,
         quote=" ".join(piece.quote for piece in proposal.evidence),
         skill=proposal.skill if proposal.target is TargetKind.SKILL else "",
         path=proposal.path,

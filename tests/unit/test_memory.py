@@ -22,7 +22,8 @@ from skilld.skills import Skill, Source
 from skilld.skills.spec import FrontMatter
 from skilld.store import Store
 from skilld.store.learnings import Learning
-from skilld.types import Evidence, Kind, Message, Proposal
+from skilld.types import Evidence, Kind, Message, Proposal, Update
+from support.proposals import make_proposal
 from support.rows import for_each
 
 DAY = 86400.0
@@ -167,6 +168,18 @@ def test_a_search_returns_statements(store: Store) -> None:
     store.learnings.add(LEARNING)
     (mention,) = find_mentions(store, "ticket numbers")
     assert (mention.kind, mention.id, mention.project, mention.accepted) == ("learning", "l1", "/shop", None)
+
+
+def test_a_remedy_is_found_by_what_was_said(store: Store) -> None:
+    said = Update(1, "", "Put the ticket number first.", "", Kind.CORRECTION, 1, "ticket first", 0.9)
+    louder = make_proposal(
+        batch_id="effect-sharpen-r1",
+        summary=f"Say this more clearly: {said.change}",
+        evidence=(Evidence("k1", said.quote),),
+        updates=(said,),
+    )
+    store.proposals.add(louder)
+    assert [one.text for one in find_mentions(store, "ticket number")] == ["Put the ticket number first."]
 
 
 def test_a_profile_counts_requests_and_names_the_surest() -> None:
