@@ -261,10 +261,11 @@ def _task_text(
     lines += _observed_sections(parts, task, sessions)
     steps = [part for part in parts if part.sort in STEPS]
     ends = bool(task.check) and steps[-1:] != [] and steps[-1].text == task.check
-    count = pluralize(len(steps) - ends, "step")
+    shown = len(steps) - ends
+    what = f"{pluralize(shown, 'step')} that worked in {sessions}" if shown else f"what was learned in {sessions}"
     also = ", plus a final check" if ends else ""
     also += ", and what failed before" if any(part.sort is PartKind.TRAP for part in parts) else ""
-    summary = f"{plain[:1].upper()}{plain[1:]}: {count} that worked in {sessions}{also}."
+    summary = f"{plain[:1].upper()}{plain[1:]}: {what}{also}."
     asked = [task.request, *task.wordings] if with_sessions else [task.request]
     return f"{summary} {when_to_use(asked)}.", "\n".join(lines)
 

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skilld.mining.new_skill import build_skill, join_name, part_problem, shorten, topic_words, with_edits
-from skilld.mining.values import Candidate, LeftOut, Part, PartKind, Proof, Recurrence
+from skilld.mining.values import STEPS, Candidate, LeftOut, Part, PartKind, Proof, Recurrence
 from skilld.skills import draft
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import NAME_PATTERN, find_faults, read_front
@@ -151,6 +151,15 @@ def test_a_check_before_the_last_step_is_one_of_the_steps() -> None:
     middle = replace(task, recurrence=replace(task.recurrence, check="make gen NAME={{name}}"))
     made = build_skill(middle, day=DAY, with_sessions=True)
     assert ": 3 steps that worked in 2 sessions, and what" in made.description
+
+
+def test_a_skill_whose_only_step_is_the_check_does_not_count_its_steps() -> None:
+    task = _task()
+    bare = replace(
+        task, parts=tuple(part for part in task.parts if part.sort not in STEPS or part.text == "make check")
+    )
+    made = build_skill(bare, day=DAY, with_sessions=True)
+    assert ": what was learned in 2 sessions, plus a final check, and what" in made.description
 
 
 def test_the_shareable_version_of_a_task_has_no_session_examples() -> None:
