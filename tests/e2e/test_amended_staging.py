@@ -9,8 +9,8 @@ import pytest
 
 from skilld.git.staging_branch import STAGING_BRANCH
 from support.in_process_daemon import InProcessDaemon
-from support.in_process_program import InProcessProgram
 from support.live_project import Project, project_without_skill
+from support.program import Program
 from support.session import Session
 
 GUIDE = "# Guide\n\n- Be brief.\n"
@@ -22,7 +22,7 @@ MINE = "- Round money with Decimal.quantize, never with float."
 class Amended:
     """The program and a project with one open proposal of two bullets."""
 
-    program: InProcessProgram
+    program: Program
     project: Project
     id: str
 
@@ -46,7 +46,7 @@ def world(daemon: InProcessDaemon, home: Path, tmp_path: Path) -> Amended:
     Session(home, project).type(*SAID, "thanks", "ok go on", "yes please", "looks good")
     (made,) = daemon.run()
     assert len(made.operations) == 2
-    return Amended(InProcessProgram(home), project, made.id)
+    return Amended(Program(home), project, made.id)
 
 
 def test_show_has_the_persons_text(world: Amended) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from support.in_process_program import InProcessProgram
 from support.live_project import Project, folder_contents
 from support.program import Program
 
@@ -26,7 +25,7 @@ def write(folder: Path, text: str = TEXT) -> Path:
 @pytest.fixture
 def program(home: Path) -> Program:
     """Return skilld on the test's home."""
-    return InProcessProgram(home)
+    return Program(home)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from e2e.test_targets import Talk, make_project
 from support.in_process_daemon import InProcessDaemon
-from support.in_process_program import InProcessProgram
+from support.program import Program
 from support.session import CHATTER
 
 AGENTS = {"AGENTS.md": "# Agents\n\n- Be brief.\n"}
@@ -23,7 +23,7 @@ def test_one_that_came_later_is_named(home: Path, tmp_path: Path, daemon: InProc
     project = make_project(home, tmp_path, **{"README.md": "A program.\n"})
     Talk(home, project.root, version).type(SAID, *CHATTER[:4])
     (one,) = daemon.run()
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     assert "AGENTS.md" not in skilld.run("show", one.id).stdout
     project.commit("Tell other agents", AGENTS)
     told = "Claude Code does not load AGENTS.md beside CLAUDE.md, unless CLAUDE.md has the line @AGENTS.md"
@@ -35,10 +35,10 @@ def test_one_that_is_imported_is_named(home: Path, tmp_path: Path, daemon: InPro
     project = make_project(home, tmp_path, **AGENTS)
     Talk(home, project.root, "2.1.197").type(SAID, *CHATTER[:4])
     (one,) = daemon.run()
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     told = "it imports AGENTS.md, which Claude Code would not load beside CLAUDE.md otherwise"
     assert f"  note: {told}\n" in skilld.run("show", one.id).stdout
-    done = InProcessProgram(home).run("accept", "--all-repositories", "--yes").stdout
+    done = Program(home).run("accept", "--all-repositories", "--yes").stdout
     assert done.startswith(f"Note: {told}.\n{one.id} accepted: ")
 
 
@@ -50,7 +50,7 @@ def test_moved_to_one_that_the_used_version_does_not_load(
     Talk(home, project.root, version).type(SAID, *CHATTER[:4])
     (one,) = daemon.run()
     project.commit("Tell other agents", AGENTS)
-    result = InProcessProgram(home).run("accept", one.id, "--to", str(project.root / "AGENTS.md"))
+    result = Program(home).run("accept", one.id, "--to", str(project.root / "AGENTS.md"))
     assert result.returncode == 0
     warned = "skilld: None of the agents you use in this project loads AGENTS.md by itself\n"
     assert result.stderr == (warned if version == "2.1.197" else "")

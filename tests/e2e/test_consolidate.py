@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from support.in_process_program import InProcessProgram
 from support.new_store import new_store
+from support.program import Program
 from support.repos import Person, snapshot
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/alike"
@@ -22,7 +22,7 @@ class World:
 
     def __init__(self, home: Path, root: Path) -> None:
         self.home = home
-        self.program = InProcessProgram(home)
+        self.program = Program(home)
         for part in ("tuned", "aside"):
             shutil.copytree(FIXTURES / part / "person", home / ".claude/skills", dirs_exist_ok=True)
             shutil.copytree(FIXTURES / part / "project", root / ".claude/skills", dirs_exist_ok=True)

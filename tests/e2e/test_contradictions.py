@@ -15,7 +15,6 @@ from skilld.targets.find import WorkingSession, find_targets
 from skilld.targets.scopes import find_scopes
 from skilld.types import Kind, Proposal, State, TargetKind, Update
 from support.in_process_daemon import InProcessDaemon
-from support.in_process_program import InProcessProgram
 from support.live_project import Project
 from support.program import Program
 from support.session import CHATTER, LASTING, Session
@@ -55,7 +54,7 @@ def test_contradicting_files_in_one_repository_change_in_one_proposal(
         "docs/build.md",
     ]
     assert 'docs/build.md:3 "* Use npm."' in " ".join(message(project, proposal).split())
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     output = skilld.run("show", proposal.id).stdout
     assert "build.md:3 contradicts this proposal and is changed along with it" in output
     assert "--- a/docs/build.md" in output
@@ -76,7 +75,7 @@ def test_both_files_change_whatever_is_decided_first(
         home, tmp_path, **{"CLAUDE.md": f"{GUIDE}\nSee @docs/build.md\n", "docs/build.md": "- Use npm.\n"}
     )
     both = [propose_rule(home, project, daemon, text)[-1] for text in ("Always write a changelog entry.", USE)]
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     for number in order:
         result = skilld.run("accept", both[number].id)
         assert result.returncode == 0, result.stderr
@@ -108,7 +107,7 @@ def test_a_personal_line_is_named_by_kind_and_changed_by_a_linked_proposal(
     others = [item for item in proposals if item is not one]
     assert [other.path for other in others] == [str(personal)] * (name == "CLAUDE.md")
     assert one.linked == tuple(other.id for other in others)
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     assert "Always use npm" in skilld.run("show", one.id).stdout, "on this machine it is shown"
     assert "contradicts this proposal" in skilld.run("doctor").stdout
     output = skilld.run("accept", one.id).stdout
@@ -210,7 +209,7 @@ def test_a_new_rule_file_names_the_line_for_the_same_files(  # noqa: PLR0917
     (proposal,) = propose_rule(home, project, daemon, said)
     assert proposal.relpath == f".claude/rules/{name}"
     assert [item.text for item in proposal.conflicts] == [f"* {line}"]
-    assert InProcessProgram(home).run("accept", proposal.id).returncode == 0
+    assert Program(home).run("accept", proposal.id).returncode == 0
     text = (project.root / "CLAUDE.md").read_text()
     assert proposal.summary.rstrip(".") not in text
     assert text in {f"{GUIDE}{other}* {line}\n", f"{GUIDE}{other}"}
@@ -280,7 +279,7 @@ def test_contradictions_within_the_file_are_named_and_exceptions_are_not(
     assert [(item.line, item.text) for item in proposal.conflicts] == [
         (10, "* Run `npm test` before a commit, and read its output.")
     ]
-    assert InProcessProgram(home).run("accept", proposal.id).returncode == 0
+    assert Program(home).run("accept", proposal.id).returncode == 0
     assert "* In `legacy/`, use npm." in (project.root / "CLAUDE.md").read_text()
 
 
@@ -290,7 +289,7 @@ def test_a_learning_given_a_place_is_checked_too(home: Path, tmp_path: Path, dae
     (home / ".claude/CLAUDE.md").write_text("- Always use npm.\n")
     assert propose_rule(home, project, daemon, USE) == []
     (learning,) = daemon.store.learnings.all()
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     assert skilld.run("learnings", "propose", learning.id).returncode == 0
     one = next(row for row in skilld.json("proposals") if row["repo"] == str(project.root))
     assert [item["text"] for item in one["conflicts"]] == ["- Always use npm."]
@@ -303,7 +302,7 @@ def test_only_the_file_is_written_if_no_commit_is_wanted(home: Path, tmp_path: P
     )
     (proposal,) = propose_rule(home, project, daemon, USE)
     commits = project.git("rev-list", "--count", "HEAD")
-    assert InProcessProgram(home).run("accept", "--worktree", proposal.id).returncode == 0
+    assert Program(home).run("accept", "--worktree", proposal.id).returncode == 0
     assert "pnpm" in (project.root / "docs/build.md").read_text()
     assert CHANGE in (project.root / "CLAUDE.md").read_text()
     assert project.git("rev-list", "--count", "HEAD") == commits

@@ -17,7 +17,6 @@ import pytest
 
 from conftest import furnish
 from support.in_process_daemon import InProcessDaemon
-from support.in_process_program import InProcessProgram
 from support.live_project import SKILL, Project
 from support.processes import processes_of, workers_of
 from support.program import Program
@@ -40,7 +39,7 @@ class Person:
         self.home.mkdir()
         furnish(self.home)
         self.project = Project(folder / "project", self.home, ".claude/skills")
-        self.program, apart = InProcessProgram(self.home), Program(self.home)
+        self.program, apart = Program(self.home), Program(self.home)
         found: list[str] = []
         for lasting in (LASTING, LASTING_2):
             session = Session(self.home, self.project)
@@ -154,7 +153,7 @@ def test_a_harmful_proposal_says_so_wherever_it_is_shown(person: Person) -> None
     output = program.run("show", person.open).stdout
     assert output.count("0 of 8 with") == 1
     assert "did worse in an evaluation" in program.run("proposals").stdout
-    plain = InProcessProgram(person.home).run("review", person.open, "--plain", typed="q\n")
+    plain = Program(person.home).run("review", person.open, "--plain", typed="q\n")
     assert "did worse in an evaluation" in plain.stdout
 
 
@@ -254,7 +253,7 @@ def test_the_person_can_edit_the_cases_before_accepting(person: Person) -> None:
     edit = "import sys; path = sys.argv[1]; text = open(path).read(); open(path, 'w').write(text.replace('2.4.0', '9'))"
     editor = person.home / "editor.py"
     editor.write_text(edit)
-    program = InProcessProgram(person.home, {"EDITOR": f"{sys.executable} {editor}"})
+    program = Program(person.home, {"EDITOR": f"{sys.executable} {editor}"})
     for number in (1, 2):
         (made,) = [proposal for proposal in program.json("proposals") if proposal["target"]["kind"] == "evals"]
         result = program.run("review", made["id"], "--plain", typed="e\ny\n")
@@ -321,7 +320,7 @@ def test_transcript_text_stays_data(person: Person) -> None:
 )
 def test_invalid_arguments_are_reported(person: Person, options: tuple[str, str], why: str) -> None:
     ids = {"ACCEPTED": person.accepted, "OPEN": person.open}
-    result = InProcessProgram(person.home, {"SKILLD_MODEL": "openai/x", "OPENAI_API_KEY": "x"}).run(
+    result = Program(person.home, {"SKILLD_MODEL": "openai/x", "OPENAI_API_KEY": "x"}).run(
         *EVAL, options[0], ids.get(options[1], options[1]), "--dry-run"
     )
     assert (result.returncode, why in result.stderr) == (2, True)
@@ -336,7 +335,7 @@ def test_cases_are_not_taken_for_taught_rules(person: Person) -> None:
 
 
 def test_a_case_asks_what_the_skill_was_loaded_for(home: Path, project: Project) -> None:
-    program = InProcessProgram(home)
+    program = Program(home)
     session = Session(home, project)
     session.type("Hallo! Wie lange läuft die Testdatenbank schon?")
     session.type(ASKED)

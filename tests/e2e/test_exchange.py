@@ -13,8 +13,8 @@ from skilld.past import Correction, PastSession
 from skilld.store import Store
 from skilld.store.proposals import Proposals
 from skilld.types import Evidence, State
-from support.in_process_program import InProcessProgram
 from support.live_project import Project
+from support.program import Program
 from support.proposals import make_proposal
 from support.repos import Person, snapshot
 
@@ -40,7 +40,7 @@ class World:
 
     home: Path
     project: Project
-    program: InProcessProgram
+    program: Program
 
     @property
     def notes(self) -> str:
@@ -53,7 +53,7 @@ class World:
 
 @pytest.fixture
 def world(home: Path, project: Project) -> World:
-    return World(home, project, InProcessProgram(home))
+    return World(home, project, Program(home))
 
 
 def _skill(world: World, text: str, name: str = "port-finder") -> Path:

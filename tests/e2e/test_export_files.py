@@ -9,9 +9,9 @@ import pytest
 
 from skilld.store import Store
 from skilld.types import Evidence, State
-from support.in_process_program import InProcessProgram
 from support.lessons import HOSTS, LINKS, TICKETS
 from support.live_project import Project
+from support.program import Program
 from support.proposals import make_proposal
 from support.repos import Person, snapshot
 from support.taught_project import TaughtProject
@@ -54,24 +54,24 @@ AWKWARD = {
 
 
 @pytest.fixture
-def program(home: Path, project: Project) -> InProcessProgram:
+def program(home: Path, project: Project) -> Program:
     assert project.skill_path.is_file()
-    return InProcessProgram(home)
+    return Program(home)
 
 
-def _add(program: InProcessProgram, name: str, text: str) -> Path:
+def _add(program: Program, name: str, text: str) -> Path:
     file = program.home / ".claude/skills" / name / "SKILL.md"
     file.parent.mkdir(parents=True)
     file.write_bytes(text.encode())
     return file
 
 
-def _plain(program: InProcessProgram, *names: str) -> list[Path]:
+def _plain(program: Program, *names: str) -> list[Path]:
     return [_add(program, name, f"---\nname: {name}\ndescription: About {name}.\n---\n\nDo it.\n") for name in names]
 
 
 @pytest.mark.parametrize("form", ["yaml", "skill"])
-def test_what_is_exported_is_imported_as_the_same_skills(program: InProcessProgram, tmp_path: Path, form: str) -> None:
+def test_what_is_exported_is_imported_as_the_same_skills(program: Program, tmp_path: Path, form: str) -> None:
     for name, (front, body) in AWKWARD.items():
         file = _add(program, name, f"---\n{front}\n---\n{body}")
         (file.parent / "scripts").mkdir()
@@ -84,7 +84,7 @@ def test_what_is_exported_is_imported_as_the_same_skills(program: InProcessProgr
     assert exported.stderr.splitlines() == [
         f"skilld: {name}: only its SKILL.md is included, not scripts/run.sh" for name in AWKWARD
     ]
-    other = InProcessProgram(tmp_path / "other")
+    other = Program(tmp_path / "other")
     other.home.mkdir()
     Person(other.home)  # gives git a name there
     rows = other.json("skills", "import", str(out), "--yes")
@@ -104,7 +104,7 @@ def test_what_is_exported_is_imported_as_the_same_skills(program: InProcessProgr
     assert not [path for path in other.home.rglob("*.sh") if ".claude" in path.parts]
 
 
-def test_an_archive_is_neither_written_nor_read(program: InProcessProgram, tmp_path: Path) -> None:
+def test_an_archive_is_neither_written_nor_read(program: Program, tmp_path: Path) -> None:
     _plain(program, "first", "second")
     out = tmp_path / "x.zip"
     result = program.run("skills", "export", "first", "-o", str(out))
@@ -114,7 +114,7 @@ def test_an_archive_is_neither_written_nor_read(program: InProcessProgram, tmp_p
     assert "Unpack it" in program.run("skills", "import", str(out)).stderr
 
 
-def test_one_skill_that_cannot_be_exported_names_that_none_was(program: InProcessProgram, tmp_path: Path) -> None:
+def test_one_skill_that_cannot_be_exported_names_that_none_was(program: Program, tmp_path: Path) -> None:
     _plain(program, "first")
     _add(program, "broken", "---\nname: broken\ndescription: x\n\n# never ends\n")
     result = program.run("skills", "export", "first", "broken", "-o", str(tmp_path))
@@ -122,7 +122,7 @@ def test_one_skill_that_cannot_be_exported_names_that_none_was(program: InProces
     assert result.stderr.startswith("skilld: No skill was exported, because of broken: ")
 
 
-def test_skills_that_are_there_already_are_one_line(program: InProcessProgram, tmp_path: Path) -> None:
+def test_skills_that_are_there_already_are_one_line(program: Program, tmp_path: Path) -> None:
     _plain(program, "first", "second")
     out = tmp_path / "out"
     out.mkdir()
@@ -135,7 +135,7 @@ def test_skills_that_are_there_already_are_one_line(program: InProcessProgram, t
     assert "you already have a skill called first" in alone.stderr
 
 
-def test_an_export_replaces_another_text_only_if_told_to(program: InProcessProgram, tmp_path: Path) -> None:
+def test_an_export_replaces_another_text_only_if_told_to(program: Program, tmp_path: Path) -> None:
     first, _ = _plain(program, "first", "second")
     out = tmp_path / "out"
     out.mkdir()
@@ -162,7 +162,7 @@ def test_an_export_replaces_another_text_only_if_told_to(program: InProcessProgr
     assert (out / "first/SKILL.md").read_text() == "mine\n"
 
 
-def test_an_export_follows_no_symlink_and_replaces_no_pipe(program: InProcessProgram, tmp_path: Path) -> None:
+def test_an_export_follows_no_symlink_and_replaces_no_pipe(program: Program, tmp_path: Path) -> None:
     _plain(program, "first")
     victim = tmp_path / "victim"
     victim.mkdir()
@@ -184,7 +184,7 @@ def test_an_export_follows_no_symlink_and_replaces_no_pipe(program: InProcessPro
     assert (out / "pipe").is_fifo()
 
 
-def test_skills_of_one_name_do_not_replace_each_other(program: InProcessProgram, tmp_path: Path) -> None:
+def test_skills_of_one_name_do_not_replace_each_other(program: Program, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     notes = _plain(program, "notes")[0].parent
@@ -197,7 +197,7 @@ def test_skills_of_one_name_do_not_replace_each_other(program: InProcessProgram,
     assert list(out.iterdir()) == []
 
 
-def test_a_skill_is_not_exported_over_itself(program: InProcessProgram) -> None:
+def test_a_skill_is_not_exported_over_itself(program: Program) -> None:
     marked = "metadata:\n  skilld-sessions: 11111111-2222-3333-4444-555555555555"
     text = f"---\nname: mined\ndescription: Mined.\n{marked}\n---\n\nDo it.\n"
     file = _add(program, "mined", text)
@@ -208,7 +208,7 @@ def test_a_skill_is_not_exported_over_itself(program: InProcessProgram) -> None:
     assert file.read_text() == text
 
 
-def test_a_missing_folder_is_named_with_the_command_that_makes_it(program: InProcessProgram, tmp_path: Path) -> None:
+def test_a_missing_folder_is_named_with_the_command_that_makes_it(program: Program, tmp_path: Path) -> None:
     _plain(program, "first")
     new = tmp_path / "a folder"
     for given in (f"{new}/", str(new / "first.yaml")):
@@ -220,7 +220,7 @@ def test_a_missing_folder_is_named_with_the_command_that_makes_it(program: InPro
     assert not (program.home / "-").exists()
 
 
-def test_front_matter_without_a_place_in_yaml_is_named(program: InProcessProgram) -> None:
+def test_front_matter_without_a_place_in_yaml_is_named(program: Program) -> None:
     extra = "license: MIT\nallowed-tools: Bash\nmetadata:\n  owner: ops\n  skilld-tags: x"
     _add(program, "licensed", f"---\nname: licensed\ndescription: Licensed.\n{extra}\n---\n\nDo it.\n")
     named = "skilld: licensed: not included in yaml: license, allowed-tools, metadata.owner\n"
@@ -228,7 +228,7 @@ def test_front_matter_without_a_place_in_yaml_is_named(program: InProcessProgram
     assert program.run("skills", "export", "licensed", "--format", "skill").stderr == ""
 
 
-def test_evidence_holds_the_sessions_the_author_and_the_quotes(program: InProcessProgram, project: Project) -> None:
+def test_evidence_holds_the_sessions_the_author_and_the_quotes(program: Program, project: Project) -> None:
     program.run("resume")  # makes the store
     quoted = {
         State.ACCEPTED: "always say who reviewed it",
@@ -273,7 +273,7 @@ def test_evidence_of_a_proposal_accepted_in_part_is_that_of_the_part(world: Taug
     assert [text for text in (TICKETS, HOSTS, LINKS) if text in document] == [TICKETS]
 
 
-def test_skills_of_one_name_are_told_apart_by_their_paths(program: InProcessProgram) -> None:
+def test_skills_of_one_name_are_told_apart_by_their_paths(program: Program) -> None:
     for number in (1, 2, 3):
         file = program.home / f"in/dup{number}/x/SKILL.md"
         file.parent.mkdir(parents=True)
@@ -285,7 +285,7 @@ def test_skills_of_one_name_are_told_apart_by_their_paths(program: InProcessProg
     assert "  Choose one: --only dup1/x/SKILL.md\n" in named.stderr
 
 
-def test_what_is_wrong_with_a_source_is_said_of_the_import(program: InProcessProgram, tmp_path: Path) -> None:
+def test_what_is_wrong_with_a_source_is_said_of_the_import(program: Program, tmp_path: Path) -> None:
     file = tmp_path / "in/x/SKILL.md"
     file.parent.mkdir(parents=True)
     file.write_text("---\nname: x\ndescription: About x.\n---\n\n" + "- Do it.\n" * 10_000)

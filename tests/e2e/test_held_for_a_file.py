@@ -9,7 +9,7 @@ import pytest
 from e2e.test_contradictions import propose_rule
 from e2e.test_targets import make_project
 from support.in_process_daemon import InProcessDaemon
-from support.in_process_program import InProcessProgram
+from support.program import Program
 
 RULES = ("always sort the imports by name", "always write dates as 2026-01-05", "never use print for debugging")
 
@@ -22,7 +22,7 @@ def test_they_wait_for_the_next_one_that_creates_it_and_no_longer_for_the_first(
     for rule in RULES:
         propose_rule(home, project, daemon, f"Put this into CLAUDE.md: {rule}.")
     project.commit("Tell other agents", {"AGENTS.md": "# Agents\n\n- Be brief.\n"})
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     first, second, third = (one["id"] for one in skilld.json("proposals"))
     held = "on hold: the open proposal {} creates this file; decide on it first"
     assert [one["note"] for one in skilld.json("proposals")] == ["", held.format(first), held.format(first)]

@@ -12,8 +12,8 @@ from skilld.store.learnings import Learning
 from skilld.targets.find import WorkingSession, find_targets
 from skilld.types import TargetKind
 from support.in_process_daemon import InProcessDaemon
-from support.in_process_program import InProcessProgram
 from support.live_project import Project
+from support.program import Program
 
 OURS = "Always answer me in short sentences."  # sounds personal
 MINE = "Always run the linter before a commit."  # sounds like the project's
@@ -49,7 +49,7 @@ def test_it_goes_where_it_was_kept_for_whatever_its_wording(
     (team,) = find_targets(session, [TargetKind.INSTRUCTIONS]).refs
     daemon.store.learnings.add(_learning(root, OURS, "instructions", Path(team.path), agent))
     daemon.store.learnings.add(_learning(root, MINE, "personal", own, agent))
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     made = {one["text"]: skilld.json("learnings", "propose", one["id"]) for one in skilld.json("learnings")}
     assert (made[OURS]["target"]["kind"], made[OURS]["path"]) == ("instructions", team.path)
     assert (made[MINE]["target"]["kind"], made[MINE]["path"]) == ("personal", str(own))
@@ -62,7 +62,7 @@ def test_a_personal_one_never_goes_into_a_shared_file(daemon: InProcessDaemon, h
     own.parent.mkdir(parents=True)
     own.write_bytes(b"\xff\xfe not text")
     daemon.store.learnings.add(_learning(root, MINE, "personal", own, "gemini-cli"))
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     (kept,) = skilld.json("learnings")
     refused = skilld.run("learnings", "propose", kept["id"])
     assert (refused.returncode, "--to PATH" in refused.stderr) == (1, True)
@@ -74,7 +74,7 @@ def test_one_without_a_recorded_file_goes_to_the_best_one(daemon: InProcessDaemo
     (home / ".claude").mkdir(exist_ok=True)
     bare = replace(_learning(root, MINE, "", Path(), "claude-code"), id="abc", place="")
     daemon.store.learnings.add(bare)
-    made = InProcessProgram(home).json("learnings", "propose", "abc")
+    made = Program(home).json("learnings", "propose", "abc")
     assert made["path"] == str(root / "CLAUDE.md")
     assert made["created_at"] < bare.created_at, "it is proposed now, whenever it was said"
 
@@ -117,7 +117,7 @@ def test_one_kept_for_a_skill_goes_to_the_skill_while_that_can_be_edited(
     daemon.store.learnings.add(kept)
     if not usable:
         skill.unlink()
-    made = InProcessProgram(home).json("learnings", "propose", kept.id)
+    made = Program(home).json("learnings", "propose", kept.id)
     assert made["path"] == str(skill if usable else root / "CLAUDE.md")
 
 
@@ -144,9 +144,9 @@ def test_what_takes_a_rule_back_is_proposed_as_its_removal(
 ) -> None:
     project = Project(tmp_path / "bare", home, ".elsewhere")
     kept = _keep(daemon, project, "You don't have to add an entry to docs/api.md any more.", kind)
-    made = InProcessProgram(home).json("learnings", "propose", kept.id)
+    made = Program(home).json("learnings", "propose", kept.id)
     assert (made["kind"], made["summary"]) == ("remove_step", f"Remove the rule: {RULE.removeprefix('- ')}")
-    assert InProcessProgram(home).run("accept", made["id"]).returncode == 0
+    assert Program(home).run("accept", made["id"]).returncode == 0
     assert (project.root / "CLAUDE.md").read_text() == "# Guide\n\n- Be brief.\n"
 
 
@@ -163,7 +163,7 @@ def test_what_takes_a_rule_back_never_becomes_one(
 ) -> None:
     project = Project(tmp_path / "bare", home, ".elsewhere")
     kept = _keep(daemon, project, text, kind)
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     refused = skilld.run("learnings", "propose", kept.id)
     assert refused.returncode == 1
     assert refused.stderr == (
@@ -182,7 +182,7 @@ def test_a_models_wording_is_proposed_on_request_even_if_the_rules_would_hear_it
     other = replace(kept, id="reworded", turn_key="claude-code:2", change="Get approval before a push.")
     daemon.store.learnings.add(other)
     file = project.root / "CLAUDE.md"
-    made = InProcessProgram(home).json("learnings", "propose", "reworded", *(["--to", str(file)] if to else []))
+    made = Program(home).json("learnings", "propose", "reworded", *(["--to", str(file)] if to else []))
     assert (made["path"], made["flags"]) == (str(file), ["could not verify that it says what you said"])
-    assert InProcessProgram(home).run("accept", made["id"]).returncode == 0
+    assert Program(home).run("accept", made["id"]).returncode == 0
     assert "- Get approval before a push.\n" in file.read_text()

@@ -8,15 +8,15 @@ from pathlib import Path
 
 from e2e.test_targets import Talk
 from skilld.store import Store
-from support.in_process_program import InProcessProgram
 from support.live_project import Project
+from support.program import Program
 from support.session import SQUASHING, Session
 
 KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 
 
 def test_the_report_quotes_requests_made_again_and_again(home: Path, project: Project) -> None:
-    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     for text in ("commit this, push it and open a draft pull request", "commit, push it, open a draft pull request"):
         session = Session(home, project)
         session.type("paint the shed")
@@ -64,14 +64,14 @@ def test_the_report_quotes_requests_made_again_and_again(home: Path, project: Pr
 
 
 def test_without_sessions_it_says_where_to_look(home: Path) -> None:
-    output = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
+    output = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
     assert output.startswith("0 sessions read.\nLook further back with --since DAYS, or name transcripts")
-    asked = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--interactive").stdout
+    asked = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--interactive").stdout
     assert asked == "No sessions to learn from. To look further back: --since DAYS\n"
 
 
 def test_a_path_without_transcripts_is_named_with_what_was_expected(home: Path, project: Project) -> None:
-    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     old = Session(home, project)
     old.type("thanks")
     os.utime(old.path, (1_700_000_000, 1_700_000_000))
@@ -89,7 +89,7 @@ def test_a_path_without_transcripts_is_named_with_what_was_expected(home: Path, 
 
 def test_sessions_without_findings_are_reported_as_such(home: Path, project: Project) -> None:
     Session(home, project).type("thanks")
-    output = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
+    output = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
     assert output == "1 session read.\nThere is not enough in these sessions to make a skill.\n"
 
 
@@ -98,12 +98,12 @@ def test_what_is_better_in_a_project_is_named_with_its_short_path(home: Path) ->
     folder.mkdir(parents=True)
     for _ in range(2):
         Talk(home, folder).type("Always use pnpm in this repo, never npm.")
-    output = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
+    output = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
     assert output.endswith("skill:\n  - Always use pnpm in this repo, never npm.  \u2013 ~/code/shop\n")
 
 
 def test_an_extension_keeps_each_lesson_with_its_own_words(home: Path, project: Project) -> None:
-    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     used = Session(home, project)
     used.use_skill()
     said = ("Always mention breaking changes first.", "From now on, name the migration for each change.")

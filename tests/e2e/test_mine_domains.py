@@ -8,8 +8,8 @@ import pytest
 
 from skilld.store import Store
 from skilld.store.learnings import Learning
-from support.in_process_program import InProcessProgram
 from support.live_project import Project
+from support.program import Program
 
 FACTS = {
     "1": ("The adapters live in src/adapters.", "fyi, the adapters live in src/adapters."),
@@ -42,19 +42,15 @@ def _state_facts(home: Path, project: Project, facts: dict[str, tuple[str, str]]
 
 
 @pytest.fixture
-def program(home: Path, project: Project) -> InProcessProgram:
+def program(home: Path, project: Project) -> Program:
     """Return skilld on a home in which facts were told of the project, which the settings name."""
-    program = InProcessProgram(
-        home, {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MINE__AUTO_DOMAIN_SKILL": str(project.root)}
-    )
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MINE__AUTO_DOMAIN_SKILL": str(project.root)})
     assert program.run("resume").returncode == 0  # makes the store
     _state_facts(home, project, FACTS)
     return program
 
 
-def test_the_facts_of_a_listed_project_are_proposed_once_with_their_quotes(
-    program: InProcessProgram, project: Project
-) -> None:
+def test_the_facts_of_a_listed_project_are_proposed_once_with_their_quotes(program: Program, project: Project) -> None:
     before = project.fingerprint()
     (told,) = program.json("mine", "--dry-run")["gathered"]
     assert (told["name"], told["project"], told["proposal"], told["why_not"]) == (
@@ -84,7 +80,7 @@ def test_the_facts_of_a_listed_project_are_proposed_once_with_their_quotes(
 
 
 def test_later_facts_become_an_edit_of_the_skill_and_no_second_one(
-    program: InProcessProgram, project: Project, home: Path
+    program: Program, project: Project, home: Path
 ) -> None:
     (made,) = program.json("mine")["gathered"]
     assert program.run("accept", made["proposal"]).returncode == 0
@@ -113,7 +109,7 @@ def test_later_facts_become_an_edit_of_the_skill_and_no_second_one(
     assert program.json("mine")["gathered"] == []
 
 
-def test_an_unlisted_or_opted_out_project_gets_none(program: InProcessProgram, project: Project) -> None:
+def test_an_unlisted_or_opted_out_project_gets_none(program: Program, project: Project) -> None:
     (project.root / ".skilld.toml").write_text("enabled = false\n")
     (told,) = program.json("mine")["gathered"]
     assert "opts out of skilld" in told["why_not"]
@@ -122,7 +118,7 @@ def test_an_unlisted_or_opted_out_project_gets_none(program: InProcessProgram, p
     assert program.json("proposals") == []
 
 
-def test_the_setting_takes_absolute_folders_only(program: InProcessProgram, project: Project) -> None:
+def test_the_setting_takes_absolute_folders_only(program: Program, project: Project) -> None:
     program.environment.pop("SKILLD_MINE__AUTO_DOMAIN_SKILL")
     assert program.run("config", "set", "mine.auto_domain_skill", "work/shop").returncode == 2
     assert program.run("config", "set", "mine.auto_domain_skill", f"{project.root},~/other").returncode == 0

@@ -18,9 +18,9 @@ from skilld.mining.questions import Estimate
 from skilld.review.generation import Generation, KeptCandidate
 from skilld.store.connection import StoreError
 from support.generation_pilot import generation_steps, run_generation
-from support.in_process_program import InProcessProgram
 from support.live_project import Project
 from support.mining_model import answer_request
+from support.program import Program
 from support.review_pilot import Screen, review, review_session
 from support.session import SQUASHING, TAGGING, Session
 from support.stub_model import StubModel
@@ -40,7 +40,7 @@ def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def program(home: Path, project: Project) -> InProcessProgram:
+def program(home: Path, project: Project) -> Program:
     """Return skilld over past sessions: two requests that came twice, a skill to extend, and hostile bytes."""
     for texts, commands in ((SQUASH, SQUASHING), (TAG, TAGGING)):
         for text in texts:
@@ -49,7 +49,7 @@ def program(home: Path, project: Project) -> InProcessProgram:
     used = Session(home, project)
     used.use_skill()
     used.type("Write the release notes for 2.4.0", NEWEST_FIRST)
-    return InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MODEL": "offline"})
+    return Program(home, {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MODEL": "offline"})
 
 
 def _ids(home: Path, *words: str) -> list[str]:
@@ -71,7 +71,7 @@ async def _to_the_names(screen: Screen) -> None:
     await screen.shows("3 of 3")
 
 
-def test_sessions_are_listed_escaped_filtered_and_counted(program: InProcessProgram) -> None:
+def test_sessions_are_listed_escaped_filtered_and_counted(program: Program) -> None:
     async def story(screen: Screen) -> None:
         await screen.shows("1 of 3", "first request", SQUASH[1], "claude-code", "project", HOSTILE[:8])
         assert "\\x1b]0;owned\\x07 the [bold]parser[/bold] \\u202etxt" in screen.text
@@ -93,7 +93,7 @@ def test_sessions_are_listed_escaped_filtered_and_counted(program: InProcessProg
     assert program.json("proposals", "--state", "all") == []
 
 
-def test_a_session_that_went_on_after_a_fork_is_listed_once(program: InProcessProgram, project: Project) -> None:
+def test_a_session_that_went_on_after_a_fork_is_listed_once(program: Program, project: Project) -> None:
     """Two files have turns of it, as the newer one begins with a copy of the older."""
     first = Session(program.home, project)
     first.type("Write the notes of the third release")
@@ -112,9 +112,7 @@ def test_a_session_that_went_on_after_a_fork_is_listed_once(program: InProcessPr
     assert run_generation(story) == []
 
 
-def test_what_the_database_refuses_can_be_proposed_again(
-    program: InProcessProgram, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_database_refuses_can_be_proposed_again(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> Iterator[CandidateResult]:
         raise StoreError("Could not use the database", "it is locked")
 
@@ -132,7 +130,7 @@ def test_what_the_database_refuses_can_be_proposed_again(
     assert [one["id"] for one in program.json("proposals")] == [made.proposal]
 
 
-def test_the_three_steps_propose_what_was_kept_named_and_edited(program: InProcessProgram, project: Project) -> None:
+def test_the_three_steps_propose_what_was_kept_named_and_edited(program: Program, project: Project) -> None:
     before = project.fingerprint()
 
     async def story(screen: Screen) -> None:
@@ -174,7 +172,7 @@ def test_the_three_steps_propose_what_was_kept_named_and_edited(program: InProce
     assert project.fingerprint() == before
 
 
-def test_the_same_choice_gives_the_same_proposals_as_the_command_line(home: Path, program: InProcessProgram) -> None:
+def test_the_same_choice_gives_the_same_proposals_as_the_command_line(home: Path, program: Program) -> None:
     dry = program.json("mine", "--dry-run", "--from", *_ids(home, "squash the fixup"))
 
     async def story(screen: Screen) -> None:
@@ -189,7 +187,7 @@ def test_the_same_choice_gives_the_same_proposals_as_the_command_line(home: Path
     ]
 
 
-def test_a_refused_candidate_can_be_renamed_and_retried(program: InProcessProgram) -> None:
+def test_a_refused_candidate_can_be_renamed_and_retried(program: Program) -> None:
     async def story(screen: Screen) -> None:
         await _to_the_names(screen)
         await screen.press("n", *["backspace"] * 40, *"release-notes", "enter", "enter")
@@ -204,7 +202,7 @@ def test_a_refused_candidate_can_be_renamed_and_retried(program: InProcessProgra
     assert [proposal["skill"] for proposal in program.json("proposals")] == ["squash"]
 
 
-def test_refused_candidates_are_reported_when_leaving(program: InProcessProgram) -> None:
+def test_refused_candidates_are_reported_when_leaving(program: Program) -> None:
     async def story(screen: Screen) -> None:
         await _to_the_names(screen)
         await screen.press("n", *["backspace"] * 40, *"release-notes", "enter", "enter")
@@ -217,7 +215,7 @@ def test_refused_candidates_are_reported_when_leaving(program: InProcessProgram)
     assert program.json("proposals") == []
 
 
-def test_the_skills_tab_starts_the_same_steps(home: Path, program: InProcessProgram) -> None:
+def test_the_skills_tab_starts_the_same_steps(home: Path, program: Program) -> None:
     assert program.json("proposals") == []
 
     async def story(screen: Screen) -> None:
@@ -234,7 +232,7 @@ def test_the_skills_tab_starts_the_same_steps(home: Path, program: InProcessProg
     assert [proposal["skill"] for proposal in program.json("proposals")] == ["rebase-main-squash-fixup"]
 
 
-def test_a_model_is_asked_only_after_confirmation(program: InProcessProgram, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_is_asked_only_after_confirmation(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story(screen: Screen) -> None:
         await _choose_all(screen)
         for key, shown in (("escape", "No questions were asked"), ("n", "2 of 3"), ("y", "2 of 3")):
@@ -255,7 +253,7 @@ def test_a_model_is_asked_only_after_confirmation(program: InProcessProgram, mon
 
 
 def test_the_edit_is_the_first_question_where_every_answer_is_stored(
-    program: InProcessProgram, monkeypatch: pytest.MonkeyPatch
+    program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Estimate] = []
 
@@ -277,11 +275,11 @@ def test_the_edit_is_the_first_question_where_every_answer_is_stored(
     assert [proposal["id"] for proposal in program.json("proposals")] == [made.proposal]
 
 
-def _answer(program: InProcessProgram, *answers: str, **variables: str) -> str:
+def _answer(program: Program, *answers: str, **variables: str) -> str:
     return program.run_dialog(["mine", "--interactive"], *answers, **variables)
 
 
-def test_it_works_by_questions_and_answers(program: InProcessProgram, project: Project) -> None:
+def test_it_works_by_questions_and_answers(program: Program, project: Project) -> None:
     output = _answer(
         program, "/no such", "/rebase", "all", "y", "e", "k", "Bad Name", "squash", "y", EDITOR="sed -i s/fixup/small/"
     )
@@ -304,13 +302,13 @@ def test_it_works_by_questions_and_answers(program: InProcessProgram, project: P
     )
 
 
-def test_a_name_that_was_given_in_the_text_stays_unless_another_one_is_asked_for(program: InProcessProgram) -> None:
+def test_a_name_that_was_given_in_the_text_stays_unless_another_one_is_asked_for(program: Program) -> None:
     output = _answer(program, "/rebase", "all", "y", "e", "k", "", "y", EDITOR="sed -i s/^name:.*/name:\\ squash/")
     (proposal,) = program.json("proposals")
     assert proposal["skill"] == "squash", output
 
 
-def test_with_questions_a_taken_name_is_asked_for_again(program: InProcessProgram) -> None:
+def test_with_questions_a_taken_name_is_asked_for_again(program: Program) -> None:
     asked = ("/rebase", "all", "y", "k", "release-notes", "y")
     output = _answer(program, *asked, "release-notes", "squash")
     assert "release-notes was not proposed: Cannot create the new skill: there is already a skill called" in output
@@ -320,13 +318,13 @@ def test_with_questions_a_taken_name_is_asked_for_again(program: InProcessProgra
     assert program.run("reject", proposal["id"]).returncode == 0
 
 
-def test_with_questions_a_candidate_without_a_name_is_skipped(program: InProcessProgram) -> None:
+def test_with_questions_a_candidate_without_a_name_is_skipped(program: Program) -> None:
     output = _answer(program, "/rebase", "all", "y", "k", "release-notes", "y", "")
     assert "create release-notes\n  not proposed: " in output
     assert program.json("proposals") == []
 
 
-def _open_terminal(program: InProcessProgram, term: str, columns: int, rows: int) -> Terminal:
+def _open_terminal(program: Program, term: str, columns: int, rows: int) -> Terminal:
     environment = program.environment | {"TERM": term}
     command = [sys.executable, "-m", "skilld", "mine", "--interactive"]
     return Terminal(command, cwd=program.home, environment=environment, size=(columns, rows))
@@ -337,7 +335,7 @@ def _wait_for(terminal: Terminal, *shown: str) -> str:
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on this machine")
-def test_it_works_in_a_small_terminal(program: InProcessProgram) -> None:
+def test_it_works_in_a_small_terminal(program: Program) -> None:
     with _open_terminal(program, "xterm-256color", 50, 14) as terminal:
         terminal.wait_until_still("the sessions", lambda text: "6 sessions, none selected" in text, LIMIT)
         terminal.press("a")
@@ -354,7 +352,7 @@ def test_it_works_in_a_small_terminal(program: InProcessProgram) -> None:
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on this machine")
-def test_in_a_terminal_without_cursor_control_it_asks_questions(program: InProcessProgram) -> None:
+def test_in_a_terminal_without_cursor_control_it_asks_questions(program: Program) -> None:
     with _open_terminal(program, "dumb", 80, 24) as terminal:
         for question, given in (("which sessions", "all"), ("continue?", "q")):
             _wait_for(terminal, question)
@@ -367,14 +365,12 @@ def test_in_a_terminal_without_cursor_control_it_asks_questions(program: InProce
     "answers",
     [("q",), ("all", "q"), ("all", "y", "q"), ("all", "y", "k", "k", "k", "", "", "n"), ("all", "y", "k"), ()],
 )
-def test_leaving_the_questions_changes_nothing(
-    program: InProcessProgram, project: Project, answers: tuple[str, ...]
-) -> None:
+def test_leaving_the_questions_changes_nothing(program: Program, project: Project, answers: tuple[str, ...]) -> None:
     before = project.git("for-each-ref")
     assert _answer(program, *answers).endswith("You quit; nothing was proposed.\n")
     assert program.json("proposals", "--state", "all") == []
     assert project.git("for-each-ref") == before
 
 
-def test_interactive_mode_refuses_json(program: InProcessProgram) -> None:
+def test_interactive_mode_refuses_json(program: Program) -> None:
     assert program.run("mine", "--interactive", "--json").returncode == 2

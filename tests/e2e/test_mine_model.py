@@ -16,7 +16,6 @@ from faults.model import program_with
 from skilld.edit.lint import lint
 from skilld.skills import draft
 from skilld.skills.spec import find_faults
-from support.in_process_program import InProcessProgram
 from support.live_project import Project
 from support.mining_model import answer_request, keep_lines
 from support.program import Program
@@ -327,7 +326,7 @@ def test_a_task_of_several_projects_goes_to_the_persons_own_skills(home: Path, p
 def test_a_decided_proposal_is_not_made_again_in_other_words(home: Path, project: Project, decision: str) -> None:
     _work(home, project, "rebase onto main and squash the fixup commits")
     _work(home, project, "please rebase onto main, then squash the fixup commits")
-    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     (made,) = program.json("mine", "--yes", "--name", "squash")["candidates"]
     assert (made["name"], "skilld-sessions" in made["text"]) == ("squash", True)  # nobody else sees this repository
     assert program.run(decision, made["proposal"]).returncode == 0
@@ -343,7 +342,7 @@ def test_a_decided_proposal_is_not_made_again_in_other_words(home: Path, project
 
 
 def test_additions_to_a_skill_still_proposed_wait(home: Path, project: Project) -> None:
-    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     for rule in IN_TESTS:
         _talk(home, project, "add tests for the basket", rule)
     run = "mine", "--yes", "--kind", "domain"
@@ -359,7 +358,7 @@ def test_candidates_from_a_missing_project_go_to_the_users_skills(home: Path, pr
     for text in ("tag the release and push the tag", "tag the release, then push that tag"):
         _work(home, project, text, TAGGING)
     shutil.rmtree(project.root)
-    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     (candidate,) = program.json("mine", "--yes")["candidates"]
     (proposal,) = program.json("proposals")
     assert proposal["id"] == candidate["proposal"]
@@ -373,7 +372,7 @@ def test_a_shared_repository_gets_no_session_ids_and_no_quotes(home: Path, proje
         _work(home, project, text, TAGGING)
         for text in ("tag the release and push the tag", "tag the release, then push that tag")
     ]
-    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     (candidate,) = program.json("mine", "--yes")["candidates"]
     sessions.append(_work(home, project, "tag that release and push the tag, please", TAGGING))
     assert program.json("mine", "--yes")["candidates"] == []
@@ -437,7 +436,7 @@ def test_a_draft_is_opened_in_the_editor_and_checked_again(home: Path, project: 
         '#!/bin/sh\nsed "/^# /,\\$d" "$1" > "$1.new" && cat "$HOME/body.md" >> "$1.new" && mv "$1.new" "$1"\n'
     )
     editor.chmod(0o755)
-    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     program.environment["EDITOR"] = str(editor)
     (candidate,) = program.json("mine", "--yes", "--edit")["candidates"]
     assert bool(candidate["proposal"]) is kept, candidate
@@ -455,7 +454,7 @@ def test_a_description_that_was_deleted_in_the_editor_is_kept_and_that_is_said(h
         '#!/bin/sh\nsed "/^description:/,/^metadata/{/^metadata/!d}" "$1" > "$1.new" && mv "$1.new" "$1"\n'
     )
     editor.chmod(0o755)
-    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     program.environment["EDITOR"] = str(editor)
     shown = program.run("mine", "--yes", "--edit").stdout
     assert "you deleted the description, without which no agent loads a skill: the drafted one is kept" in shown
@@ -480,7 +479,7 @@ def test_a_draft_can_get_another_name_in_the_editor(home: Path, project: Project
     editor = home / "editor.sh"
     editor.write_text(f'#!/bin/sh\nsed "s/^name: .*/name: {name}/" "$1" > "$1.new" && mv "$1.new" "$1"\n')
     editor.chmod(0o755)
-    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     program.environment["EDITOR"] = str(editor)
     (candidate,) = program.json("mine", "--yes", "--edit")["candidates"]
     if why:

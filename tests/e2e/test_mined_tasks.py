@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from skilld.store.machine_records import MachineRecord
-from support.in_process_program import InProcessProgram
 from support.live_project import Project
 from support.new_store import new_store
 from support.past_tasks import (
@@ -24,6 +23,7 @@ from support.past_tasks import (
     run_shell,
     skill_text,
 )
+from support.program import Program
 from support.session import SQUASHING, Session
 
 TASKS, NOTHING = [*load("tasks"), *load("fresh")], load("nothing")
@@ -59,13 +59,13 @@ def test_chatter_and_one_time_tasks_become_nothing(task: Task, tmp_path: Path) -
     assert judge_sessions(task, home, model=False).candidates == ()
 
 
-def _propose_squashing(home: Path, project: Project) -> tuple[InProcessProgram, Session, dict[str, Any]]:
+def _propose_squashing(home: Path, project: Project) -> tuple[Program, Session, dict[str, Any]]:
     """Return what runs verbs, the second of two sessions with one task and a correction, and the skill made of them."""
     Session(home, project).work("rebase onto main and squash the fixup commits", *SQUASHING)
     second = Session(home, project)
     second.work("please rebase onto main, then squash the fixup commits", *SQUASHING)
     second.type("Always keep the first commit's message.")
-    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     (candidate,) = program.json("mine")["candidates"]
     return program, second, candidate
 
@@ -104,7 +104,7 @@ def test_why_tells_what_the_person_added_in_the_editor(home: Path, project: Proj
         "sed -i -e '/never squash a merge commit/Id' -e '$ a 9. Squash the fixup commits with `git fixup`.' \"$1\"\n"
     )
     editor.chmod(0o755)
-    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     program.environment["EDITOR"] = str(editor)
     (made,) = program.json("mine", *(["--edit"] if way == "mine" else []))["candidates"]
     if way == "mine":
@@ -144,7 +144,7 @@ def test_a_new_skill_repeats_nothing_that_the_projects_instructions_say(home: Pa
 def test_a_title_that_the_description_repeats_is_flagged_once(home: Path, project: Project) -> None:
     Session(home, project).work("squash the plots and replace all data labels", *SQUASHING)
     Session(home, project).work("table and axes: squash the plots, replace all data labels", *SQUASHING)
-    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     assert len(program.json("mine")["candidates"]) == 1
     (proposal,) = program.json("proposals")
     assert [flag for flag in proposal["flags"] if flag.startswith("It deletes")] == [
@@ -165,7 +165,7 @@ def test_what_was_rejected_on_another_machine_is_not_mined_here(
     store = new_store(state / "skilld.db")
     store.machine_records.replace([MachineRecord("key", "decided", record, str(project.root / "other/SKILL.md"))])
     store.close()
-    answer = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"}).json("mine")
+    answer = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"}).json("mine")
     assert len(answer["candidates"]) == found
     reasons = [one["missed"] for one in answer["rejected"]]
     assert ("you rejected it (on another machine)" in reasons) is not bool(found)
@@ -192,7 +192,7 @@ def test_a_use_not_yet_read_by_the_daemon_is_not_reported_as_never_used(home: Pa
     session.type("Write the release notes of 2.4.0")
     session.use_skill()
     session.type("Always put the ticket number first in each entry.")
-    program = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     assert len(program.json("mine")["candidates"]) == 1
     (line,) = program.run("skills", "list").stdout.splitlines()
     assert [*filter(None, line.split("  "))][2:4] == ["no session seen", "1 edit proposed from what you said"]

@@ -8,8 +8,8 @@ import pytest
 
 from skilld.cli.run import print_introduction
 from support.in_process_daemon import InProcessDaemon
-from support.in_process_program import InProcessProgram
 from support.live_project import Project
+from support.program import Program
 from support.session import Session
 
 
@@ -18,7 +18,7 @@ def test_a_folder_that_is_gone_is_named_until_it_is_back(
 ) -> None:
     Session(home, project).type("hello")
     daemon.run()
-    program = InProcessProgram(home)
+    program = Program(home)
     folder = home / ".claude/projects"
     assert program.json("status")["agents"]["claude-code"]["gone"] is None
     (home / ".claude").rename(home / ".claude2")

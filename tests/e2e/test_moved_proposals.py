@@ -9,8 +9,8 @@ import pytest
 
 from skilld.types import State
 from support.in_process_daemon import InProcessDaemon
-from support.in_process_program import InProcessProgram
 from support.live_project import Project, project_without_skill
+from support.program import Program
 from support.session import Session
 
 GUIDE = "# Guide\n\n- Be brief.\n"
@@ -21,7 +21,7 @@ PNPM, LINTER = "- Always use pnpm in this repository.", "- Always run the linter
 class Moved:
     """The program, the project with the right file and the wrong one, and the IDs before and after the move."""
 
-    program: InProcessProgram
+    program: Program
     project: Project
     daemon: InProcessDaemon
     old: str
@@ -48,7 +48,7 @@ def move(daemon: InProcessDaemon, home: Path, root: Path, *part: str) -> Moved:
     said += ["Always run the linter before a commit."] if part else []
     Session(home, project).type(*said, "thanks", "ok go on", "yes please", "looks good")
     (whole,) = daemon.run()
-    program = InProcessProgram(home)
+    program = Program(home)
     result = program.run("accept", whole.id, *part, "--to", str(project.root / "docs/wrong.md"))
     assert result.returncode == 0, result.stderr
     (new,) = daemon.store.proposals.in_states([State.ACCEPTED])
@@ -126,7 +126,7 @@ def test_revert_by_either_id_says_which_file_was_changed_back(
     daemon: InProcessDaemon, home: Path, tmp_path: Path, before: str, done: str
 ) -> None:
     project = project_without_skill(tmp_path / "plain", home, {"CLAUDE.md": GUIDE})
-    program, own = InProcessProgram(home), home / ".claude/CLAUDE.md"
+    program, own = Program(home), home / ".claude/CLAUDE.md"
     own.parent.mkdir(exist_ok=True)
     if before:
         own.write_text(before)

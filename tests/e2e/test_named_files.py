@@ -12,7 +12,7 @@ from skilld.targets.route import choose_target, ordered_files
 from skilld.targets.scopes import find_scopes
 from skilld.types import TargetKind
 from support.in_process_daemon import InProcessDaemon
-from support.in_process_program import InProcessProgram
+from support.program import Program
 from support.repos import Person, isolate_git
 from support.session import CHATTER
 
@@ -92,7 +92,7 @@ def test_a_clone_never_committed_to_is_the_reason_that_the_person_reads(
     (home / ".claude/CLAUDE.md").write_text("# Me\n\n- Be kind.\n")
     Talk(home, clone).type("put it into CLAUDE.md: never touch vendor/", *CHATTER[:4])
     assert daemon.run() == []
-    program = InProcessProgram(home)
+    program = Program(home)
     why = "the project is a clone that you have never committed to"
     (learning,) = program.json("learnings")
     assert (learning["text"], learning["why_not"]) == ("Never touch vendor/.", why)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from support.in_process_program import InProcessProgram
 from support.live_project import Project, folder_contents
 from support.program import Program
 from support.repos import Person
@@ -20,7 +19,7 @@ TEXT = "---\nname: {0}\ndescription: About {0}.\n---\n\n- Do it.\n"
 
 @pytest.fixture
 def program(home: Path) -> Program:
-    return InProcessProgram(home)
+    return Program(home)
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from e2e.test_contradictions import propose_rule
 from e2e.test_targets import GUIDE, Talk, make_project
 from support.in_process_daemon import InProcessDaemon
-from support.in_process_program import InProcessProgram
 from support.live_project import Project
+from support.program import Program
 from support.session import CHATTER
 
 
@@ -38,7 +38,7 @@ def test_it_is_kept_and_proposed_there_on_request(
 ) -> None:
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     assert propose_rule(home, project, daemon, said) == []
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     (kept,) = skilld.json("learnings")
     assert kept["why_not"] == "it is for ripcsv, not for this project: `learnings propose` puts it there"
     made = skilld.json("learnings", "propose", kept["id"])
@@ -52,7 +52,7 @@ def test_one_for_an_unknown_repository_waits_for_the_file_that_the_person_names(
 ) -> None:
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     assert propose_rule(home, project, daemon, "in the flurb repo always squash before merging") == []
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     (kept,) = skilld.json("learnings")
     assert kept["why_not"] == "it is for another repository (flurb), where skilld has not read any sessions"
     strange = tmp_path / "strange"

@@ -13,7 +13,7 @@ from skilld.targets.route import choose_target
 from skilld.targets.scopes import RULE_FILES, find_scopes
 from skilld.types import SkillRef, TargetKind
 from support.in_process_daemon import InProcessDaemon
-from support.in_process_program import InProcessProgram
+from support.program import Program
 from support.rows import for_each
 from support.session import CHATTER
 
@@ -120,7 +120,7 @@ def test_it_is_created_on_staging_with_its_front_matter_and_removed_again(
     (proposal,) = daemon.run()
     assert project.fingerprint() == before
     assert (proposal.relpath, proposal.target, proposal.creates) == (".claude/rules/tests.md", TargetKind.RULES, True)
-    skilld, path = InProcessProgram(home), project.root / ".claude/rules/tests.md"
+    skilld, path = Program(home), project.root / ".claude/rules/tests.md"
     assert skilld.run("accept", proposal.id).returncode == 0
     head, _, body = path.read_text().partition("\n\n")
     assert head == '---\npaths:\n  - "tests/**"\n---'

@@ -9,8 +9,8 @@ import pytest
 from e2e.test_targets import GUIDE, Talk
 from skilld.types import Proposal, State
 from support.in_process_daemon import InProcessDaemon
-from support.in_process_program import InProcessProgram
 from support.live_project import SKILL, Project
+from support.program import Program
 from support.session import CHATTER
 
 RULE = "From now on, always write dates as YYYY-MM-DD."
@@ -48,7 +48,7 @@ def test_the_second_names_the_first_and_is_a_proposal_all_the_same(
     assert first.flags == ()
     flag = f"the open proposal {first.id} asks for the same in {first.skill}"
     assert second.flags == (flag,)
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     assert f"! {flag}" in " ".join(skilld.run("show", second.id).stdout.split())
     assert {one.state for one in daemon.store.proposals.all()} == {State.OPEN}
 
@@ -56,7 +56,7 @@ def test_the_second_names_the_first_and_is_a_proposal_all_the_same(
 def test_the_second_says_what_became_of_the_first(daemon: InProcessDaemon, home: Path, guided: Project) -> None:
     first = say(daemon, home, guided, RULE, used=False)
     second = say(daemon, home, guided, REWORDED, used=True)
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
 
     def flags() -> tuple[str, ...]:
         return next(one.flags for one in daemon.store.proposals.open() if one.id == second.id)
@@ -76,14 +76,14 @@ def test_the_second_says_what_became_of_the_first(daemon: InProcessDaemon, home:
 def test_another_rule_or_a_rejected_one_is_not_named(daemon: InProcessDaemon, home: Path, guided: Project) -> None:
     first = say(daemon, home, guided, RULE, used=False)
     assert say(daemon, home, guided, OTHER, used=True).flags == ()
-    assert InProcessProgram(home).run("reject", first.id).returncode == 0
+    assert Program(home).run("reject", first.id).returncode == 0
     assert say(daemon, home, guided, REWORDED, used=True).flags == ()
 
 
 def test_one_accepted_into_another_file_names_the_first_and_not_itself(
     daemon: InProcessDaemon, home: Path, guided: Project
 ) -> None:
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     first = say(daemon, home, guided, RULE, used=True)
     moved = guided.root / "docs/style.md"
     moved.parent.mkdir(exist_ok=True)

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from skilld.files import below_home
-from support.in_process_program import InProcessProgram
 from support.program import Program
 from support.repos import Person
 
@@ -22,7 +21,7 @@ class World:
     """Two similar skills, of which the older one, `paint`, is to take a line of the other; the proposal is `id`."""
 
     def __init__(self, home: Path, root: Path, place: str, more: str = "") -> None:
-        self.program: Program = InProcessProgram(home)
+        self.program: Program = Program(home)
         self.place = place
         skills = (home if place == "own folder" else root) / ".claude/skills"
         for at, (name, rules) in enumerate({"paint": "", "walls": f"- Open the windows.\n{more}"}.items()):

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from support.in_process_program import InProcessProgram
 from support.live_project import Project
 from support.program import Program
 from support.repos import Person
@@ -18,7 +17,7 @@ from support.repos import Person
 URL = "Name the URL or folder of a repository: --to URL"
 
 
-class FromFolder(InProcessProgram):
+class FromFolder(Program):
     """skilld, called in another folder than the home."""
 
     @contextmanager

@@ -13,7 +13,6 @@ import pytest
 from faults.model import program_with
 from skilld.git.managed_repos import track_in_managed
 from support.in_process import run_in_process
-from support.in_process_program import InProcessProgram
 from support.lessons import HOSTS, LINKS, RULE_LINES, TICKETS, Lessons
 from support.program import Program
 from support.repos import isolate_git
@@ -46,7 +45,7 @@ def library(world: TaughtProject) -> TaughtProject:
     _skill(world.home / ".claude/skills/greet", TEMPLATE)
     linked = _skill(world.home / ".agents/skills/tidy")
     (world.home / ".claude/skills/tidy").symlink_to(linked)
-    world.program = InProcessProgram(world.home)
+    world.program = Program(world.home)
     return world
 
 

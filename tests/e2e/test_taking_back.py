@@ -11,8 +11,8 @@ from e2e.test_targets import GUIDE, Talk, make_project
 from skilld.cli.run import _describe_news
 from skilld.types import Kind, Proposal
 from support.in_process_daemon import InProcessDaemon
-from support.in_process_program import InProcessProgram
 from support.live_project import Project
+from support.program import Program
 from support.session import CHATTER, Session
 
 RULE = "From now on always run prettier before every commit."
@@ -51,7 +51,7 @@ def test_an_accepted_line_is_proposed_for_removal(
 ) -> None:
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     (one,) = propose_rule(home, project, daemon, RULE)
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     assert f"skilld accept {one.id} --to ~/.claude/CLAUDE.md" in skilld.run("show", one.id).stdout
     assert skilld.run("accept", one.id).returncode == 0
     assert LINE in (project.root / "CLAUDE.md").read_text()
@@ -103,7 +103,7 @@ def test_a_line_that_plain_git_took_out_is_not_laid_to_a_proposal(
 ) -> None:
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     (one,) = propose_rule(home, project, daemon, RULE)
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     assert skilld.run("accept", one.id).returncode == 0
     project.commit("Tidy up", {"CLAUDE.md": GUIDE})
     shown = skilld.run("show", one.id).stdout
@@ -152,7 +152,7 @@ def test_the_flag_of_one_wish_is_shown_at_its_part_and_the_others_can_be_accepte
         "From now on, always write commits in English.", "forget what I said about mocking the network", *CHATTER[:3]
     )
     (one,) = daemon.run()
-    shown = InProcessProgram(home).run("show", one.id).stdout
+    shown = Program(home).run("show", one.id).stdout
     head, _, below = shown.partition("  part 1  + Always write commits in English.\n")
     assert "! It removes an instruction" not in head
     assert "  part 2  - Mock the network.\n          ! It removes an instruction: - Mock the network." in below

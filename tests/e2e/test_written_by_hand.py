@@ -9,7 +9,7 @@ import pytest
 from e2e.test_contradictions import propose_rule
 from e2e.test_targets import GUIDE, make_project
 from support.in_process_daemon import InProcessDaemon
-from support.in_process_program import InProcessProgram
+from support.program import Program
 
 RULE = "From now on, always sort the imports by name."
 
@@ -22,7 +22,7 @@ def test_it_is_closed_and_comes_back_if_the_person_wants_it(
     project = make_project(home, tmp_path, **{file: GUIDE})
     (one,) = propose_rule(home, project, daemon, RULE)
     project.commit("Sort imports", {file: f"{GUIDE}* {line}\n"})
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     assert skilld.run("proposals").stdout.startswith("No open proposals.")
     refused = skilld.run("accept", one.id)
     assert refused.returncode == 1
@@ -44,14 +44,14 @@ def test_another_rule_leaves_it_open(home: Path, tmp_path: Path, daemon: InProce
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     (one,) = propose_rule(home, project, daemon, RULE)
     project.commit("Say more", {"CLAUDE.md": f"{GUIDE}* {line}\n"})
-    assert [shown["id"] for shown in InProcessProgram(home).json("proposals")] == [one.id]
+    assert [shown["id"] for shown in Program(home).json("proposals")] == [one.id]
 
 
 def test_another_accepted_proposal_closes_none(home: Path, tmp_path: Path, daemon: InProcessDaemon) -> None:
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     propose_rule(home, project, daemon, RULE)
     propose_rule(home, project, daemon, "From now on, always write the date as 2026-01-05.")
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     first, second = (shown["id"] for shown in skilld.json("proposals"))
     assert skilld.run("accept", second).returncode == 0
     assert [shown["id"] for shown in skilld.json("proposals")] == [first]
@@ -65,7 +65,7 @@ def test_it_is_closed_although_the_branch_was_rebuilt_meanwhile(
     project.commit("Sort imports", {"CLAUDE.md": f"{GUIDE}* Sort imports by name.\n"})
     both = propose_rule(home, project, daemon, "From now on, always write the date as 2026-01-05.")
     assert len(both) == 2, "the daemon has not read git yet"
-    left = [shown["id"] for shown in InProcessProgram(home).json("proposals")]
+    left = [shown["id"] for shown in Program(home).json("proposals")]
     assert left == [two.id for two in both if two.id != one.id]
 
 
@@ -74,7 +74,7 @@ def test_a_part_of_it_is_named_and_left_to_the_person(home: Path, tmp_path: Path
     (one,) = propose_rule(home, project, daemon, "From now on, always hide the address of a customer.", RULE)
     assert len(one.updates) == 2
     project.commit("Sort imports", {"CLAUDE.md": f"{GUIDE}* Sort imports by name.\n"})
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     note = "CLAUDE.md:9, added since without skilld, says a part of this"
     assert note in skilld.run("show", one.id).stdout
     assert f"{one.id} accepted: Always hide the address" in skilld.run("accept", "--all-repositories", "--yes").stdout
@@ -93,7 +93,7 @@ def test_of_the_persons_own_file_in_no_repository(home: Path, tmp_path: Path, da
     (one,) = propose_rule(home, project, daemon, "in all my projects: always sort the imports by name")
     assert one.path == str(own)
     own.write_text("# Me\n\n- Be brief.\n- Sort imports by name.\n")
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     assert skilld.json("proposals") == []
     (closed,) = skilld.json("proposals", "--state", "superseded")
     assert closed["note"] == "CLAUDE.md:4, added since without skilld, says this"
@@ -105,7 +105,7 @@ def test_why_knows_an_accepted_line_with_a_typo_mended(
 ) -> None:
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     (one,) = propose_rule(home, project, daemon, "From now on, always hide the adress of a customer.")
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     assert skilld.run("accept", one.id).returncode == 0
     file = project.root / "CLAUDE.md"
     right = f"{file.read_text().replace('adress', 'address')}* Use tabs.\n"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from support.in_process_program import InProcessProgram
 from support.program import Program
 from support.program_fixtures import project
 
@@ -19,7 +18,7 @@ _COUNTS = pytest.StashKey[dict[str, str]]()
 @pytest.fixture
 def program(home: Path) -> Program:
     """Return skilld on the test's home, offline, without notices, started once: what is said from now on is new."""
-    made = InProcessProgram(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    made = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     assert made.run("run", "--once").returncode == 0
     return made
 

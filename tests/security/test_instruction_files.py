@@ -11,8 +11,8 @@ import pytest
 
 from e2e.test_targets import GUIDE, Talk, make_project
 from support.in_process_daemon import InProcessDaemon
-from support.in_process_program import InProcessProgram
 from support.live_project import Project
+from support.program import Program
 from support.session import CHATTER
 
 SAID = "From now on, always use pnpm, never npm, in this repository."
@@ -96,7 +96,7 @@ def test_a_special_or_foreign_file_is_left_alone(
     elsewhere = tmp_path / "elsewhere.md"
     assert not elsewhere.exists() or elsewhere.read_text() == GUIDE
     assert not [*(home / ".local/share/skilld").glob("repos/*/HEAD")], "no copy of it"
-    result = InProcessProgram(home).run("learnings", "propose", learning.id, "--to", str(project.root / "CLAUDE.md"))
+    result = Program(home).run("learnings", "propose", learning.id, "--to", str(project.root / "CLAUDE.md"))
     assert result.returncode == 1, result.stdout
 
 
@@ -186,7 +186,7 @@ def test_an_untracked_file_goes_to_skillds_own_repository(home: Path, tmp_path: 
     (proposal,) = daemon.run()
     assert proposal.repo != str(project.root)
     assert project.fingerprint() == before
-    assert InProcessProgram(home).run("accept", proposal.id).returncode == 0
+    assert Program(home).run("accept", proposal.id).returncode == 0
     assert LINE in (project.root / "CLAUDE.md").read_text()
     assert project.git("rev-list", "--count", "HEAD") == commits
 
@@ -202,9 +202,9 @@ def test_an_empty_file_gains_rules_and_loses_them_again(
     project.git("commit", "--quiet", "--message", "Begin")
     Talk(home, project.root).type(SAID, *CHATTER[:4])
     (proposal,) = daemon.run()
-    assert InProcessProgram(home).run("accept", proposal.id).returncode == 0
+    assert Program(home).run("accept", proposal.id).returncode == 0
     assert f"{LINE}\n" in path.read_text()
-    assert InProcessProgram(home).run("revert", proposal.id).returncode == 0
+    assert Program(home).run("revert", proposal.id).returncode == 0
     assert path.read_text() == old
 
 

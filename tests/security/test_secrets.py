@@ -20,7 +20,6 @@ from skilld.redact import Redactor
 from skilld.redact.key import load_key
 from skilld.settings import Settings
 from skilld.store import Store
-from support.in_process_program import InProcessProgram
 from support.live_project import Project
 from support.model_answers import CHANGE, NO_UPDATES, operations_answer, updates_answer
 from support.notifications import notification_server
@@ -117,7 +116,7 @@ def test_t22_no_secret_is_sent_stored_committed_or_shown(home: Path, tmp_path: P
     before: dict[str, set[str]] = {}
     with StubModel() as model, _notices() as (bus, notices):
         settings = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
-        program = InProcessProgram(home, settings | {"DBUS_SESSION_BUS_ADDRESS": bus})
+        program = Program(home, settings | {"DBUS_SESSION_BUS_ADDRESS": bus})
         assert program.run("run", "--once").returncode == 0
         for name, (answers, proposed) in ANSWERS.items():
             asked = len(model.bodies) + len(answers)

@@ -20,11 +20,11 @@ from support.fake_callers import in_terminal
 from support.in_process import run_in_process
 from support.processes import processes_of
 from support.waiting import LIMIT, wait_for
-from support.warm_server import is_large
 
 _SKILLD = (sys.executable, "-m", "skilld")
 # Keeps what it read from a home, takes signals, becomes another program, or has a screen or a protocol on its streams.
 _OWN_PROCESS = ("run", "demo", "mcp", "review", "git")
+_MAY_BE_KILLED = ("team", "pr")  # by the stand-in for a host's program that it starts
 _LOOKS = ("proposals", "show", "learnings", "status")  # how tests look at what other programs did
 _KEEP_OUT = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")  # as `warm_server.keep_out` does
 
@@ -93,8 +93,8 @@ class Program:
         is_ours = environment["PYTHONPATH"] == str(warm.REPOSITORY) and current_thread() is main_thread()
         is_ours = is_ours and not self.is_kept_out
         verb = arguments[0] if arguments else ""
-        asks = is_large({"command": arguments, "environment": environment})
-        return is_ours and verb not in _OWN_PROCESS and not asks and self._is_plain(environment, typed)
+        is_ours = is_ours and verb not in _OWN_PROCESS and tuple(arguments[:2]) != _MAY_BE_KILLED
+        return is_ours and self._is_plain(environment, typed)
 
     def _is_plain(self, environment: Mapping[str, str] | None = None, typed: str = "") -> bool:
         fits = warm.fits(environment or self.environment, typed)

@@ -16,7 +16,7 @@ from skilld.context.installed import installed_version
 from skilld.context.markup import fence_after
 from skilld.context.patterns import matches
 from skilld.health.checks import surprises
-from support.in_process_program import InProcessProgram
+from support.program import Program
 from support.rows import for_each
 
 NEW, OLD = "2.1.332", "2.1.197"
@@ -499,7 +499,7 @@ def test_scopes_and_order_are_reported(repo: Path) -> None:
 def test_the_command_and_the_doctor_report_the_same_problem(home: Path, repo: Path) -> None:
     write(repo, {"AGENTS.md": "team", "CLAUDE.local.md": "mine", "AGENT.md": "nobody's"})
     write(home, {".claude/settings.json": "{}", ".codex/config.toml": ""})
-    program = InProcessProgram(home)
+    program = Program(home)
     document = program.json("context", "--project", str(repo))
     assert set(document["agents"]) == {"claude-code", "codex"}
     assert document["unread"] == [str(repo / "AGENT.md")]

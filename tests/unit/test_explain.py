@@ -12,7 +12,7 @@ from skilld.agents import ADAPTERS
 from skilld.ingest.explain import explain, kind_of, shape_of
 from support.claude_lines import prompt_line, write_transcript
 from support.forged import CARRIERS
-from support.in_process_program import InProcessProgram
+from support.program import Program
 from support.rows import for_each
 
 _DROID = [
@@ -61,7 +61,7 @@ def test_each_record_is_explained(session: Path) -> None:
 
 def test_it_quotes_nobody(session: Path, tmp_path: Path) -> None:
     for arguments in (["--explain"], ["--explain", "--json"]):
-        output = InProcessProgram(tmp_path).run("inspect", str(session), *arguments).stdout
+        output = Program(tmp_path).run("inspect", str(session), *arguments).stdout
         assert "userMessageSource is cli_tui" in output
         assert not [words for words in ("tabs", "by a script", "hunter2", "secret phrase") if words in output]
 

@@ -14,7 +14,7 @@ from skilld.ingest.drift import drifts
 from skilld.ingest.record_survey import update_survey, version_in
 from skilld.settings import Settings
 from skilld.store import Store
-from support.in_process_program import InProcessProgram
+from support.program import Program
 from support.rows import for_each
 
 
@@ -89,7 +89,7 @@ def test_any_stored_value_is_tolerated(kept: dict[str, Any]) -> None:
 
 
 def test_the_daemon_detects_it_and_status_and_doctor_report_it(tmp_path: Path) -> None:
-    program = InProcessProgram(tmp_path)
+    program = Program(tmp_path)
     records = [{"type": "session_start", "id": "s"}, *([{"type": "brand_new", "secret": "hunter2"}] * 40)]
     path = tmp_path / ".factory/sessions/-w/s.jsonl"
     path.parent.mkdir(parents=True)

@@ -48,8 +48,8 @@ from skilld.report.values import (
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.types import Evidence, How, Kind, Span, State, Turn, Update, Usage
-from support.in_process_program import InProcessProgram
 from support.new_store import new_store
+from support.program import Program
 from support.proposals import make_proposal
 from support.review_pilot import Screen, review, review_session
 from support.rows import for_each
@@ -490,7 +490,7 @@ def test_quotes_appear_only_if_requested(tmp_path: Path) -> None:
 
 
 def test_the_command_gives_the_same_as_text_page_and_json(home: Path) -> None:
-    program = InProcessProgram(home)
+    program = Program(home)
     document = program.json("report")
     assert document["taught"]["total"] == 0
     assert "Nothing to show, because" in program.run("report").stdout

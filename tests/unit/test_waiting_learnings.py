@@ -27,8 +27,8 @@ from skilld.settings import Notify
 from skilld.store.learnings import Learning
 from skilld.types import Cause, Evidence, Kind, Outcome, State, Update
 from support.in_process_daemon import InProcessDaemon
-from support.in_process_program import InProcessProgram
 from support.live_project import Project, project_without_skill
+from support.program import Program
 from support.review_pilot import Screen, review, review_session
 from support.session import Session
 
@@ -104,7 +104,7 @@ def test_a_learning_stays_if_another_one_of_its_turn_is_proposed(daemon: InProce
     daemon.store.learnings.add(learning(root, 1, unheard, **placed(root)))
     assert [one.summary for one in daemon.run()] == ["Always use pnpm in this repository."]
     assert [one.quote for one in daemon.store.learnings.all()] == [unheard]
-    (ask,) = InProcessProgram(Path(os.environ["HOME"])).json("learnings")
+    (ask,) = Program(Path(os.environ["HOME"])).json("learnings")
     assert ask["why_not"] == "you have said it in only one session, when there was no CLAUDE.md"
 
 
@@ -190,7 +190,7 @@ def test_a_second_one_waits_for_the_proposal_that_creates_its_file(
     bare = Project(tmp_path / "bare", home, ".elsewhere").root
     for number in (1, 2):
         daemon.store.learnings.add(learning(bare, number, SAID[number]))
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     first, second = (one["id"] for one in skilld.json("learnings"))
     assert skilld.run("learnings", "propose", first).returncode == 0
     (proposal,) = skilld.json("proposals")
@@ -202,7 +202,7 @@ def test_a_second_one_waits_for_the_proposal_that_creates_its_file(
 
 
 def test_what_an_open_proposal_asks_for_is_not_proposed_again(daemon: InProcessDaemon, root: Path, home: Path) -> None:
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     daemon.store.learnings.add(learning(root, 1, SAID[0]))
     (first,) = (one["id"] for one in skilld.json("learnings"))
     assert skilld.run("learnings", "propose", first).returncode == 0
@@ -239,7 +239,7 @@ def test_each_is_one_row_and_the_review_assigns_its_place(daemon: InProcessDaemo
     for number in range(3):
         daemon.store.learnings.add(learning(root, number, SAID[0]))
     daemon.store.learnings.add(learning(root, 9, SAID[2], created_at="2026-01-02T00:00:00Z"))
-    skilld = InProcessProgram(home)
+    skilld = Program(home)
     assert [row["sessions"] for row in skilld.json("learnings")] == [1, 3]
     output = skilld.run("review", "--plain", typed="f\ny\np\n").stdout
     assert output.count("learning: ") == 2
@@ -255,7 +255,7 @@ def test_a_part_is_accepted_into_the_persons_own_file_instead(
     project = project_without_skill(tmp_path / "plain", home, {"CLAUDE.md": GUIDE})
     Session(home, project).type(SAID[0], "From now on, explain what you do first.", SAID[4], "thanks", "ok go on")
     (whole,) = daemon.run()
-    skilld, own, mine = InProcessProgram(home), "~/.claude/CLAUDE.md", home / ".claude/CLAUDE.md"
+    skilld, own, mine = Program(home), "~/.claude/CLAUDE.md", home / ".claude/CLAUDE.md"
     assert f"skilld accept {whole.id} --to {own}" in skilld.run("show", whole.id).stdout
     result = skilld.run("accept", whole.id, "--to", "/etc/hosts")
     assert result.returncode == 1
@@ -298,7 +298,7 @@ def test_accepting_into_another_file_keeps_the_open_proposal_for_it(
     Session(home, project).type(SAID[0], "I always prefer tabs over spaces.", "thanks", "ok go on", "yes please")
     one, other = sorted(daemon.run(), key=lambda each: each.path == str(mine))
     assert (one.path, other.path) == (str(project.root / "CLAUDE.md"), str(mine))
-    result = InProcessProgram(home).run("accept", one.id, "--to", str(mine))
+    result = Program(home).run("accept", one.id, "--to", str(mine))
     assert result.returncode == 0, result.stderr
     assert "- Always use pnpm in this repository.\n" in mine.read_text()
     assert "tabs" not in mine.read_text()
