@@ -20,7 +20,6 @@ from skilld.proposals.branch import list_staged, range_above
 from skilld.proposals.file_history import (
     Signature,
     SkillCommit,
-    commits_of,
     commits_touching,
     left_standing,
     path_in,
@@ -401,8 +400,7 @@ def find_amended_commit(repo: Repo, proposal: Proposal) -> Commit | None:
     # What is on a branch of theirs is no such edit: the staging branch may be based on it.
     theirs = "--not", f"--exclude={STAGING_BRANCH}", "--branches"
     where = "--no-merges", tip, *range_above(repo, [proposal.base]), *theirs
-    found = commits_of(repo, proposal.id, *where)
-    found = found or with_names(repo, objects.list_commits(repo.git, _MAX_STAGED, *where))
+    found = with_names(repo, objects.list_commits(repo.git, _MAX_STAGED, *where))
     alone = (commit for commit in found if commit.proposals == (proposal.id,))
     return next((commit for commit in alone if commit.committer.email != objects.OWN_EMAIL), None)
 
