@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from skilld.classify.backends import Backend
 from skilld.classify.backends.offline import UNRELATED_CONFIDENCE, Offline, skills_by_use, subject_stems
+from skilld.classify.backends.paid_calls import BudgetSpentError
 from skilld.classify.clauses import may_state_exception
 from skilld.classify.contradiction import contradicts, replace_numbers
 from skilld.classify.conversation_style import PROJECT_SCOPE, is_about_project, remove_project_scope, split_conversation
@@ -39,6 +40,7 @@ _NOT_SAID_REASON = "asked again, the judge still finds that {} does not say this
 NO_EDIT_REASON = "no edit could be made that says this the way you did"
 _SAID_BEFORE_REASON = "You said it in an earlier session too."
 UNCHECKED_FLAG = "could not verify that it says what you said"
+_BUDGET_FLAG = f"{UNCHECKED_FLAG}, because the day's budget was spent"
 
 
 class NotSaidError(RefusedError):
@@ -207,7 +209,7 @@ class Judge:
             composed = compose_separately(self._backend, checked, loaded, typed, self._redact)
         asked = self._unsaid_updates(loaded, composed)
         placed_yet = False
-        while asked:
+        while isinstance(asked, list) and asked:
             rest = [item for item in composed.checked if item not in asked or (only_adds(item) and not placed_yet)]
             if not rest:
                 raise NotSaidError("Could not make the edit", _NOT_SAID_REASON.format(loaded.ref.name))
@@ -215,22 +217,25 @@ class Judge:
             composed = compose_separately(self._backend, rest, loaded, typed, self._redact)
             composed = replace(composed, left_out=(*unsaid, *composed.left_out))
             asked, placed_yet = self._unsaid_updates(loaded, composed), True
-        return composed if asked is not None else replace(composed, flags=(*composed.flags, UNCHECKED_FLAG))
+        if isinstance(asked, list):
+            return composed
+        spent = isinstance(asked, BudgetSpentError)
+        return replace(composed, flags=(*composed.flags, _BUDGET_FLAG if spent else UNCHECKED_FLAG))
 
     def is_harmful(self, loaded: TargetDocument, item: VerifiedUpdate, error: SkilldError) -> bool:
         """Whether the linter refuses an update's own words, so they are not kept; `error` ended its edit."""
         return is_harmful(item, error, loaded, self._typed_text([item.update]), self._redact)
 
-    def _unsaid_updates(self, loaded: TargetDocument, composed: CheckedEdit) -> list[VerifiedUpdate] | None:
-        """Return the updates that the edited skill still does not say, None if that could not be asked.
+    def _unsaid_updates(self, loaded: TargetDocument, composed: CheckedEdit) -> list[VerifiedUpdate] | SkilldError:
+        """Return the updates that the edited skill still does not say, or why that could not be asked.
 
         Other findings from the same turns do not count against the updates.
         """
         edited = composed.after.decode("utf-8-sig")
         try:
             verdict, _ = self._ask(self._docs(loaded, edited))
-        except SkilldError:
-            return None
+        except SkilldError as error:
+            return error
         mine = [item.update for item in verdict.proposed if item.update.skill == loaded.doc.number]
         # The old line nearly says a change; the new one may nearly repeat the words, too.
         rest = [update for update in mine if not says_already(update.change, edited, covered=NEARLY)]
