@@ -21,8 +21,11 @@ from itertools import islice
 import pytest
 
 import skilld
+from skilld.classify.clauses import foreign_parts
+from skilld.edit.insertion_point import insert_bullet
+from skilld.edit.move import section_titles
 from support.function_growth import busiest_runs, choose_runs, codes_of, find_growth, reach
-from support.growth import RUNS
+from support.growth import RUNS, cost
 from support.text_functions import TextFunction, text_functions
 
 LONGEST = 64_000  # characters; `make soak` goes on from there
@@ -180,3 +183,17 @@ def test_s2_a_linear_function_passes() -> None:
 
     function = TextFunction("once", once, {"text": str})
     assert not list(find_growth(function, busiest_runs(function, [*RUNS]), LONGEST, SECONDS))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: insert_bullet(b"# sort\n" * 2000, "sort", "sort the entries by date"),
+        lambda: foreign_parts("entry. " * 9000, "put each entry first"),
+        lambda: section_titles("# sort\n" * 9000),
+    ],
+    ids=["headings", "short sentences", "titles"],
+)
+def test_s2_many_short_parts_take_no_time(call: Callable[[], object]) -> None:
+    """None of these runs is among those that every function is given; each took more than two seconds."""
+    assert cost(call) < 1
