@@ -111,17 +111,23 @@ def last_match(mark: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 # Which part of an answer was only picked: an agent's own labels must never pass for a person's words. Clients trim
 # labels, fold their blanks and join several with commas, and a label may itself contain commas, so a part of an answer
-# that is a part of any label counts as picked.
+# that is a part of any label counts as picked. Nor is anything typed that is in a label's words without its markup,
+# its number, or a remark such as "(Recommended)".
 
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+_MARKS = re.compile(r"[\W_]+")
+_REMARK = re.compile(r"^\s{0,8}[#([]{0,3}\d{1,3}[.):\]]\s|[([][^()\[\]]{0,80}[)\]]\s{0,8}$")
 
 
 def normalize(text: str) -> str:
-    """Return a label or answer for comparison: without width, case, invisible characters and extra blanks."""
+    """Return the words of a label or answer for comparison: without width, case, marks and invisible characters.
+
+    What has no words is compared by its marks.
+    """
     shown = unicodedata.normalize("NFKC", text)
     if not shown.isascii() or not shown.isprintable():
         shown = "".join(c for c in shown if c.isspace() or unicodedata.category(c) not in _INVISIBLE)
-    return fold_case(shown)
+    return fold_case(_MARKS.sub(" ", shown)) or fold_case(shown)
 
 
 def option_labels(questions: object) -> Iterator[str]:
@@ -133,7 +139,8 @@ def option_labels(questions: object) -> Iterator[str]:
 
 def possible_picks(labels: Iterable[str]) -> set[str]:
     """Return what a picked option may look like in an answer: each label, and each part of one with commas."""
-    picks = {normalize(part) for label in labels for part in (label, *label.split(","))}
+    shown = [one for label in labels for one in (label, _REMARK.sub("", label))]
+    picks = {normalize(part) for label in shown for part in (label, *label.split(","))}
     return picks - {""}
 
 

@@ -257,6 +257,25 @@ def test_a_single_choice_answer_is_either_picked_or_typed() -> None:
     assert typed_answer("Pine, sanded", possible_picks(["Pine", "Pine, old"]), several=False) == "Pine, sanded"
 
 
+LABEL = "From now on, use tabs"
+
+
+@for_each(
+    "label",
+    [
+        f"{LABEL} (Recommended)",
+        f"1. {LABEL}",
+        f"[2] {LABEL}",
+        f"**{LABEL}**",
+        f"\u2705 {LABEL}.",
+    ],
+)
+def test_s6_a_label_shown_without_its_marks_is_picked(label: str) -> None:
+    assert typed_answer(LABEL, possible_picks([label, "b"]), several=False) == ""
+    assert typed_answer(f"{LABEL}, b", possible_picks([label, "b"]), several=True) == ""
+    assert typed_answer(f"{LABEL} and spaces", possible_picks([label]), several=False) == f"{LABEL} and spaces"
+
+
 def test_an_ignored_note_keeps_its_place_in_the_order() -> None:
     fields = {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "mcp"}]}}
     fields["message"]["content"][0] |= {"is_error": True, "content": SAID + "x"}  # type: ignore[index]

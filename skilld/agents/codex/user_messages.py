@@ -19,6 +19,7 @@ from skilld.agents.wrappers import (
     no_templates,
     normalize,
     option_labels,
+    possible_picks,
     typed_arguments,
 )
 from skilld.text import fold, read_json
@@ -246,9 +247,9 @@ class AskedQuestions:
             names += [normalize(string(question.get(key))) for key in ("question", "title") if question.get(key)]
             if question.get("isSecret") is True or question.get("is_secret") is True:
                 _remember(self._secret, hash_name(names[0] if names else ""))
-            for label in option_labels([question]):
+            for pick in sorted(possible_picks(option_labels([question]))):
                 for name in names:
-                    _remember(self._labels, hash_name(name, normalize(label)))
+                    _remember(self._labels, hash_name(name, pick))
 
     def answers(self, output: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield (question id, words) from the output of a question call; words are "" if an option was picked."""
