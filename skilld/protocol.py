@@ -150,7 +150,7 @@ class AnalyseBatch(TaggedUnion):
     agents: tuple[str, ...] = ()  # all agents that worked in its folder
     waiting: tuple[PastLearning, ...] = ()
     aside: tuple[PastLearning, ...] = ()  # passed over: can only be taken back
-    let_go: tuple[str, ...] = ()  # words after the batch was typed by which the person took a rule back
+    withdrawals: tuple[str, ...] = ()  # words after the batch was typed by which the person took a rule back
     most_tokens: int = 0  # of one file, from the settings
 
 
@@ -358,7 +358,7 @@ class BatchResult(Result):
     """The result of a batch, or its plan. `if_given_up` are the learnings if staging finally fails.
 
     `notes` are proposals not made because a file that the agent loads already says the same. `passed_over` sounded
-    lasting, but was no rule. `forgotten` are the IDs of learnings that were taken back, `let_go` all words
+    lasting, but was no rule. `forgotten` are the IDs of learnings that were taken back, `withdrawals` all words
     that take a rule back, which may have been said in a session that is read later.
     """
 
@@ -370,7 +370,7 @@ class BatchResult(Result):
     taken_back: tuple[TakenBack, ...] = ()
     forgotten: tuple[str, ...] = ()
     passed_over: tuple[NewLearning, ...] = ()
-    let_go: tuple[Evidence, ...] = ()
+    withdrawals: tuple[Evidence, ...] = ()
     changes: Changes = field(default=Changes())
     away: Outage | None = None
 

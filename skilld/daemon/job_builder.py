@@ -20,11 +20,11 @@ from skilld.files import are_nested
 from skilld.git.same_project import is_same_project, project_root
 from skilld.ingest.discover import Host, skill_places
 from skilld.jobs.learnings import NO_FILE_REASON
-from skilld.proposals.let_go import load_let_go
 from skilld.proposals.model import is_put_away
 from skilld.proposals.passed_over import load_passed_over
 from skilld.proposals.past_decisions import past_decisions, thresholds
 from skilld.proposals.results import WAITING_KIND, judged_again
+from skilld.proposals.withdrawals import load_withdrawals
 from skilld.protocol import (
     AnalyseBatch,
     AutoRules,
@@ -120,7 +120,7 @@ def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatc
         agents=tuple(store.transcripts.agents_in(batch.job.cwd or "")),
         waiting=tuple(_waiting_learnings(store, batch)),
         aside=tuple(_passed_over(store, batch)),
-        let_go=tuple(_let_go_later(store, batch, now)),
+        withdrawals=tuple(_later_withdrawals(store, batch, now)),
         most_tokens=most,
     )
     return Job(work, *limits)
@@ -167,10 +167,10 @@ def _is_near(project: str, batch: StoredBatch) -> bool:
     return is_same_project(Path(project), Path(cwd)) and not home.is_relative_to(project_root(Path(cwd)))
 
 
-def _let_go_later(store: Store, batch: StoredBatch, now: float) -> Iterator[str]:
+def _later_withdrawals(store: Store, batch: StoredBatch, now: float) -> Iterator[str]:
     """Yield the words by which the person took rules back in a batch's project after it was typed."""
     heard = _heard_at(store, batch)
-    for one in load_let_go(store, now):
+    for one in load_withdrawals(store, now):
         is_later = (parse_time(one.said_at) or 0.0) > heard and one.turn not in batch.job.turns
         if is_later and _is_near(one.project, batch):
             yield one.quote

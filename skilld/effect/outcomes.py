@@ -18,9 +18,9 @@ from skilld.git.environment import scrub_environment
 from skilld.ingest.discover import Host
 from skilld.past import PastSession
 from skilld.proposals.amend import stage_and_store
-from skilld.proposals.let_go import LetGo, load_let_go
 from skilld.proposals.model import ACROSS_PREFIX, REMEDY_PREFIX
 from skilld.proposals.past_decisions import past_decisions
+from skilld.proposals.withdrawals import Withdrawal, load_withdrawals
 from skilld.store import Store
 from skilld.store.proposals import UNWANTED_STATES
 from skilld.text import Redact, fold_case
@@ -75,12 +75,12 @@ class RuleRemedies:
         remedies = [one for one in around.proposals.values() if one.batch_id.startswith(REMEDY_PREFIX)]
         found = [one for one in collect(self._store, sessions) if chosen(one.rule)]
         made = {one.rule: sorted(proposals_for(one.rule, remedies), key=lambda by: by.created_at) for one in found}
-        let_go = load_let_go(self._store, self._now)
+        withdrawals = load_withdrawals(self._store, self._now)
         waiting = [
             one
             for one in sorted(found, key=_last_repeated_at, reverse=True)
             if not has_recent_proposal(made[one.rule], self._now)
-            and not (is_let_go(one, let_go) or is_leaving(one.rule, around.proposals.values()))
+            and not (is_withdrawn(one, withdrawals) or is_leaving(one.rule, around.proposals.values()))
         ]
         called_for = {one.rule: plan_remedy(one, made[one.rule], around) for one in waiting[:max_plans]}
         return [RuleOutcome(one, called_for.get(one.rule, RemedyPlan()), tuple(made[one.rule])) for one in found]
@@ -127,7 +127,7 @@ def _last_repeated_at(effect: Effect) -> float:
     return max((heard.at for heard in (*effect.evidence, *effect.missed)), default=0.0)
 
 
-def is_let_go(effect: Effect, let_go: Iterable[LetGo]) -> bool:
+def is_withdrawn(effect: Effect, withdrawals: Iterable[Withdrawal]) -> bool:
     """Whether the person took a rule back after they last said it."""
     rule, last = effect.rule, max(_last_repeated_at(effect), effect.rule.since)
     said = Update(None, "", rule.text, "", Kind.PREFERENCE, 1, rule.text)
@@ -135,7 +135,7 @@ def is_let_go(effect: Effect, let_go: Iterable[LetGo]) -> bool:
         (parse_time(one.said_at) or 0.0) > last
         and (within(one.project, rule.folder) or within(rule.folder, one.project))
         and taking_back(one.quote, said)
-        for one in let_go
+        for one in withdrawals
     )
 
 

@@ -27,7 +27,7 @@ from skilld.effect.rule_lines import added_at, rules_in, text_of
 from skilld.errors import SkilldError, cause_of
 from skilld.git.environment import scrub_environment
 from skilld.ingest.discover import skill_places
-from skilld.ingest.whole import read_transcript
+from skilld.ingest.whole_transcript import read_transcript
 from skilld.library.patterns import CHECK_PATTERN
 from skilld.library.patterns import kind_of_work as work_of_prompt
 from skilld.past import Correction, PastSession, Repeat, SessionWork

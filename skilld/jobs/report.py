@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from skilld.jobs.learnings import build_learning, proposal_learnings
 from skilld.jobs.passed_over import find_passed_over
-from skilld.jobs.taken_back import find_confirmed, find_forgotten, find_let_go, find_taken_back
+from skilld.jobs.taken_back import find_confirmed, find_forgotten, find_taken_back, find_withdrawals
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import AnalyseBatch, BatchResult, FurtherEvidence, NewLearning, Obstacle
 from skilld.types import Cause, Evidence, Message, Outcome, Proposal, SkillRef, Update, Usage
@@ -89,7 +89,7 @@ class BatchReport:
             supported=(*self._supported, *find_confirmed(job, messages)),
             taken_back=tuple(find_taken_back(job, messages)),
             forgotten=tuple(find_forgotten(job, messages)),
-            let_go=tuple(find_let_go(job, messages)),
+            withdrawals=tuple(find_withdrawals(job, messages)),
             passed_over=tuple(find_passed_over(job, messages, self._lost, staged.made)),
             changes=staged.changes(),
         )

@@ -68,7 +68,7 @@ def _known_rules(job: AnalyseBatch) -> list[Update]:
     return [*_waiting_rules(job).values(), *(rule for one in near_proposals(job) for rule in _rules(one))]
 
 
-def find_let_go(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[Evidence]:
+def find_withdrawals(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[Evidence]:
     """Yield the clauses by which the person lets go of a rule for good, with the keys of their turns."""
     own = [one for one in messages if one.by_person]
     for message, said in zip(own, _own_words(messages), strict=True):
@@ -114,7 +114,7 @@ def without_taking_back(verdict: Verdict, job: AnalyseBatch) -> Verdict:
     """
     rules = _known_rules(job)
     heard = [*(item.update for item in verdict.proposed), *(update for update, _ in verdict.learned)]
-    later = [rule for said in job.let_go for rule, _ in taken_back(said, heard)]
+    later = [rule for said in job.withdrawals for rule, _ in taken_back(said, heard)]
 
     def takes_back(update: Update) -> bool:
         removes = update.kind is Kind.REMOVE_STEP

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from skilld.clock import parse_time
-from skilld.ingest.whole import read_transcript
+from skilld.ingest.whole_transcript import read_transcript
 from skilld.jobs.limits import ProcessorTimeError, processor_time
 from skilld.mining.review_requests import StoredRequest
 from skilld.mining.sessions import Transcript

@@ -19,7 +19,7 @@ from skilld.errors import SkilldError
 from skilld.git.top import folders_to_top, is_top
 from skilld.ingest.discover import Host, Root, find_roots, find_transcripts, is_anybodys
 from skilld.ingest.inspect import FolderCounter, guess_agent
-from skilld.ingest.whole import read_transcript
+from skilld.ingest.whole_transcript import read_transcript
 from skilld.jobs.limits import ProcessorTimeError, processor_time
 from skilld.mining.actions import Action, ActionLog
 from skilld.paths import possible_folder

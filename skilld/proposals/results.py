@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from skilld.classify.backends import OFFLINE
 from skilld.clock import rfc3339
-from skilld.proposals.let_go import remember_let_go
 from skilld.proposals.model import REPO_GONE_NOTE, without_remark
 from skilld.proposals.passed_over import build_learning, forget, remember_passed_over
 from skilld.proposals.remarks import DECIDED_STATES, who_decided
 from skilld.proposals.staging_result import StagingResult
+from skilld.proposals.withdrawals import store_withdrawals
 from skilld.protocol import BatchJob, BatchResult
 from skilld.store import Store
 from skilld.store.batches import REMAKE_PREFIX, StoredBatch
@@ -48,7 +48,7 @@ def record_result(
     proposed = [learning_id(said.turn, said.quote) for made in result.proposals for said in made.evidence]
     forget(store, {*result.forgotten, *proposed})  # those were only kept until they could be proposed
     remember_passed_over(store, batch, result, now)
-    remember_let_go(store, batch, result, now)
+    store_withdrawals(store, batch, result, now)
     record_changes(store, result.changes, now)
     return [proposal for name in new if (proposal := store.proposals.get(name)) is not None]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from skilld.clock import rfc3339
-from skilld.proposals.let_go import load_let_go
 from skilld.proposals.passed_over import load_passed_over
+from skilld.proposals.withdrawals import load_withdrawals
 from skilld.store.learnings import Learning
 from skilld.store.meta import PASSED_OVER
 from support.in_process_daemon import InProcessDaemon
@@ -153,5 +153,5 @@ def test_a_rule_said_again_after_it_was_taken_back_is_kept(daemon: InProcessDaem
 def test_what_was_taken_back_is_remembered_for_a_month(daemon: InProcessDaemon, home: Path, bare: Project) -> None:
     say(daemon, home, bare, FORGET, "You can drop that popup again.")
     now = time.time()
-    assert FORGET.rstrip(".") in [one.quote.rstrip(".") for one in load_let_go(daemon.store, now)]
-    assert load_let_go(daemon.store, now + 31 * 86400) == []
+    assert FORGET.rstrip(".") in [one.quote.rstrip(".") for one in load_withdrawals(daemon.store, now)]
+    assert load_withdrawals(daemon.store, now + 31 * 86400) == []

@@ -12,7 +12,7 @@ from skilld.clock import parse_time, rfc3339
 from skilld.protocol import BatchResult
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
-from skilld.store.meta import LET_GO
+from skilld.store.meta import WITHDRAWALS
 from skilld.values import value_class
 
 _MAX_KEPT = 20  # the newest
@@ -20,7 +20,7 @@ _MAX_AGE = 30 * 86400.0  # seconds
 
 
 @value_class
-class LetGo:
+class Withdrawal:
     """A clause that takes a rule back, where and when it was said (RFC 3339), and when it was stored."""
 
     turn: str
@@ -30,26 +30,26 @@ class LetGo:
     kept_at: str
 
 
-def load_let_go(store: Store, now: float) -> list[LetGo]:
+def load_withdrawals(store: Store, now: float) -> list[Withdrawal]:
     """Return what was let go of in the batches of the last month, the newest first."""
-    kept = [LetGo(**one) for one in store.meta.get(LET_GO, [])]
+    kept = [Withdrawal(**one) for one in store.meta.get(WITHDRAWALS, [])]
     return [one for one in kept if now - (parse_time(one.kept_at) or 0.0) < _MAX_AGE]
 
 
-def remember_let_go(store: Store, batch: StoredBatch, result: BatchResult, now: float) -> None:
+def store_withdrawals(store: Store, batch: StoredBatch, result: BatchResult, now: float) -> None:
     """Store the clauses of a batch that take a rule back; delete what is old. Call it in a transaction."""
-    known = load_let_go(store, now)
+    known = load_withdrawals(store, now)
     seen = {(one.turn, one.quote) for one in known}
     at = rfc3339(now)
     new = [
-        LetGo(one.turn, one.quote, batch.job.cwd or "", store.transcripts.said_at(one.turn) or at, at)
-        for one in dict.fromkeys(result.let_go)
+        Withdrawal(one.turn, one.quote, batch.job.cwd or "", store.transcripts.said_at(one.turn) or at, at)
+        for one in dict.fromkeys(result.withdrawals)
         if (one.turn, one.quote) not in seen
     ]
     _save(store, [*reversed(new), *known][:_MAX_KEPT])
 
 
-def _save(store: Store, kept: Sequence[LetGo]) -> None:
+def _save(store: Store, kept: Sequence[Withdrawal]) -> None:
     found = [asdict(one) for one in kept]
-    if found != store.meta.get(LET_GO, []):
-        store.meta.set(LET_GO, found)
+    if found != store.meta.get(WITHDRAWALS, []):
+        store.meta.set(WITHDRAWALS, found)
