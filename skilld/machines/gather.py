@@ -24,7 +24,7 @@ from skilld.store.proposals import OTHER_MACHINE as OTHER
 from skilld.team.records import MACHINE_TYPES, MAX_HEARD, Record, RecordType, decode, refusal_reason, rule_key
 from skilld.team.refs import MACHINES_LAYOUT
 from skilld.text import fold, one_line, truncate
-from skilld.types import OBSERVED_TURN, Proposal, State, TargetKind, Update
+from skilld.types import OBSERVED_TURN, Kind, Proposal, State, TargetKind, Update
 from skilld.values import value_class
 
 ELSEWHERE_PREFIX = "elsewhere-"  # of the ID of a session reported by another machine
@@ -51,7 +51,10 @@ class ProposedRule:
 
 
 def list_rules(store: Store, places: Places) -> list[ProposedRule]:
-    """Return all rules ever proposed from the person's words whose file has a name, the last changed one last."""
+    """Return all rules ever proposed from the person's words whose file has a name, the last changed one last.
+
+    To remove a rule is not to say it.
+    """
     found = []
     proposals = store.proposals.in_states([*STATE_NAMES])
     last = {
@@ -63,7 +66,8 @@ def list_rules(store: Store, places: Places) -> list[ProposedRule]:
             continue
         if place := places.name_of(Path(proposal.path)):
             updates = *said_updates(proposal), *_mined_request(proposal)
-            found += [ProposedRule(proposal, one, one_line(one.change), place) for one in updates]
+            said = [one for one in updates if one.kind is not Kind.REMOVE_STEP]
+            found += [ProposedRule(proposal, one, one_line(one.change), place) for one in said]
     return found
 
 

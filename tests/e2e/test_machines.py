@@ -181,3 +181,21 @@ def test_what_was_only_observed_in_sessions_is_no_rule(group: SyncGroup) -> None
     tower.say("Use when you write a changelog.", updates=updates)
     quiet(tower, laptop)
     assert [json.loads(one)["rule"] for one in laptop.known()] == [DATES]
+
+
+def test_to_remove_a_rule_is_not_to_say_it(group: SyncGroup) -> None:
+    tower = group.machine("tower")
+    tower.say(PNPM)
+    tower.decide(PNPM, accepting())
+    tower.sync()
+    away = "You don't have to use pnpm any more."
+    tower.say(
+        f"Remove the rule: {PNPM}",
+        operations=(Operation(Op.DELETE, f"- {PNPM}", ""),),
+        kind=Kind.REMOVE_STEP,
+        updates=(Update(1, "Rules", PNPM, "", Kind.REMOVE_STEP, 1, away),),
+        evidence=(Evidence("claude-code:t9", away),),
+    )
+    tower.sync()
+    (record,) = map(json.loads, tower.known())
+    assert (record["rule"], record["said"], len(record["heard"])) == (PNPM, "accepted", 1)
