@@ -155,6 +155,7 @@ def read_past_sessions(store: Store) -> int:
 def _read_unread(store: Store, missing: Sequence[tuple[str, str, tuple[int, float]]]) -> int:
     """Read the given transcripts, as far as there is time; return how many are left."""
     redact, until = common.redactor(), time.monotonic() + _READ_SECONDS
+    ask_later = common.settings().model != OFFLINE  # by the daemon, within the budget
     variables = {name: os.environ[name] for name in context_variables() if name in os.environ}
     configured = {name: tuple(map(str, found)) for name, found in common.settings().roots.items()}
     with Progress("sessions read") as progress:
@@ -170,7 +171,7 @@ def _read_unread(store: Store, missing: Sequence[tuple[str, str, tuple[int, floa
             except ProcessorTimeError:
                 shown = ()
             with store.transaction(synced=False):  # what a power cut takes back is read again
-                store.past.save(path, *facts, shown)
+                store.past.save(path, *facts, shown, ask_later=ask_later)
                 if any(one.said for one in shown):
                     store.meta.set(CORRECTIONS_READ, True)  # noqa: FBT003 - a value
     return 0

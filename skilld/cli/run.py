@@ -256,21 +256,18 @@ def _finish_due(engine: Engine, worker: Worker) -> int:
 
 
 def _survey(engine: Engine, worker: Worker) -> None:
-    """Survey the newest transcripts of idle sessions, as many as the daemon does at a time, without asking a model.
-
-    Only the daemon spreads such questions over the day.
-    """
-    from skilld.classify.backends import OFFLINE
+    """Survey the newest transcripts of idle sessions, as many as the daemon does at a time."""
     from skilld.daemon.surveys import SurveySchedule
     from skilld.protocol import Job
 
     surveys, now = SurveySchedule(engine.store, engine.host, delay=0), time.time()
-    settings, total = engine.settings.model_copy(update={"model": OFFLINE}), 0
+    settings, total = engine.settings, 0
+    charge = surveys.account(lambda: settings).charge
     with Progress("Reading past sessions") as progress:
         while survey := surveys.job(settings, now):
             total = max(total, surveys.waiting)
             progress.show(total - surveys.waiting, total)
-            surveys.record(worker.do(Job(survey, engine.host.umask), engine.settings.worker.seconds))
+            surveys.record(worker.do(Job(survey, engine.host.umask), settings.worker.seconds, charge=charge))
 
 
 def _read_new(engine: Engine) -> None:

@@ -2,7 +2,8 @@
 
 Each is read once when its session is idle, old ones too, the newest first: a hundred every five minutes, because
 starting a worker and finding the next ones cost more than reading. A model is asked only about new sessions, and only
-while less than half of the daily budget is spent: batches come first.
+while less than half of the daily budget is spent and no batch waits: batches come first. A session that was read by its
+words alone because of that, or because a command needed it at once, is read again when a model can be asked.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class SurveySchedule:
         self._found: list[tuple[str, str, int, float, bool]] = []
         self._alone = 0  # the number to be read one by one, because a job with them failed
         self._given: tuple[SurveyRequest, ...] = ()
+        self._ask_later = False  # about the given ones
 
     @property
     def busy(self) -> bool:
@@ -57,7 +59,9 @@ class SurveySchedule:
             return None
         if not self._found:
             self._not_before = now + _PAUSE_SECONDS
-            self._found = self._store.past.next_unread(now - settings.batch.idle_minutes * 60, _MAX_FOUND)
+            until, can_ask = now - settings.batch.idle_minutes * 60, not self._must_wait(settings, now)
+            self._found = self._store.past.next_unread(until, _MAX_FOUND, unasked=can_ask)
+        self._ask_later = self._must_wait(settings, now)
         self._given = tuple(self._next_requests(settings, now))
         return SurveyTranscripts(self._given) if self._given else None
 
@@ -67,16 +71,19 @@ class SurveySchedule:
         variables = {name: host.environment[name] for name in context_variables() if name in host.environment}
         roots = {name: tuple(map(str, folders)) for name, folders in host.roots.items()}
         for agent, path, size, mtime, is_live in self._found[: 1 if self._alone else _MAX_PER_JOB]:
-            spec = self._backend_spec(settings, agent, now) if is_live else Spec(OFFLINE)
+            spec = self._backend_spec(settings, agent, now) if is_live and not self._ask_later else Spec(OFFLINE)
             yield SurveyRequest(agent, path, str(host.home), size, mtime, is_live, spec, variables, roots)
             if spec.model != OFFLINE:
                 return
 
     def _backend_spec(self, settings: Settings, agent: str, now: float) -> Spec:
         spec = judges.choose_judge(self._store, settings, self._host.environment, agent, now).spec
-        account = self.account(lambda: settings, lambda: now)
-        busy = judges.current_limit(self._store, spec.model, now) or account.spent_limit()
-        return Spec(OFFLINE) if busy else spec
+        return Spec(OFFLINE) if judges.current_limit(self._store, spec.model, now) else spec
+
+    def _must_wait(self, settings: Settings, now: float) -> bool:
+        """Whether no model is to be asked now: half of the budget is spent, or a batch waits for its judge."""
+        spent = self.account(lambda: settings, lambda: now).spent_limit() is not None
+        return spent or self._store.batches.counts()["pending"] > 0
 
     def account(self, settings: Callable[[], Settings], now: Callable[[], float] = time.time) -> Account:
         """Return the account for the questions of surveys: half of the day's budget, by the settings in force."""
@@ -93,6 +100,7 @@ class SurveySchedule:
         self._found, self._alone = self._found[len(shown) :], max(0, self._alone - len(shown))
         with self._store.transaction():
             for survey, of in zip(given, shown, strict=False):  # the job may have surveyed only some
-                self._store.past.save(survey.path, survey.size, survey.mtime, of.sessions)
+                later = self._ask_later and survey.is_live
+                self._store.past.save(survey.path, survey.size, survey.mtime, of.sessions, ask_later=later)
             if any(one.said for of in shown for one in of.sessions):
                 self._store.meta.set(CORRECTIONS_READ, True)  # noqa: FBT003 - a value

@@ -241,3 +241,30 @@ def test_a_models_answer_is_applied_later_without_asking_again(home: Path, proje
     (proposal,) = program.json("proposals")
     assert proposal["evidence"][0]["quote"] == LASTING
     assert program.json("status")["spend_today"]["calls"] == 3
+
+
+def test_a_repeat_in_other_words_counts_though_a_command_read_the_session_first(home: Path, project: Project) -> None:
+    rule, said = "No marketing words.", "who would ever buy this from us, same as last time"
+
+    def answer(body: Body) -> str:
+        asked = request_text(body)
+        number = next((json.loads(line)["number"] for line in asked.splitlines() if rule in line), 0)
+        repeats = f'<repeats>[{{"said": 1, "rule": {number}}}]</repeats>'
+        return repeats if "<said>" in asked else "<matters>[]</matters>" if "<work>" in asked else NO_UPDATES
+
+    with StubModel(answer) as model:
+        program = _program(home, model)
+        session = Session(home, project)
+        session.use_skill()
+        session.type(said)
+        program.run("run", "--once")
+        program.run("effect")
+        assert model.bodies == [], "it is not idle yet"
+        an_hour_ago = time.time() - 3600
+        os.utime(session.path, (an_hour_ago, an_hour_ago))
+        for _ in range(2):
+            program.run("effect")
+            program.run("run", "--once")
+    assert ["<said>" in request_text(body) for body in model.bodies].count(True) == 1
+    (found,) = [one for one in program.json("effect")["rules"] if one["text"] == rule]
+    assert [one["quote"] for one in found["evidence"]] == [said]

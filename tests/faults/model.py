@@ -16,9 +16,21 @@ CALLS = 3  # what, where, and whether it is said now
 def right_answer(body: Body) -> Reply | str:
     """Answer the question that is asked."""
     asked = request_text(body)
+    if asks_about_rules(body):
+        return "<repeats>[]</repeats>" if "<said>" in asked else "<matters>[]</matters>"
     if "<current_skill_file>" in asked:
         return operations_answer()
     return NO_UPDATES if f"- {CHANGE}" in asked else updates_answer()
+
+
+def asks_about_rules(body: Body) -> bool:
+    """Whether a question is one about a session that is over: which rules it repeats, or which mattered."""
+    return "<rules>" in request_text(body)
+
+
+def judging(bodies: list[Body]) -> list[Body]:
+    """Return the questions that judge what was said."""
+    return [body for body in bodies if not asks_about_rules(body)]
 
 
 def program_with(home: Path, model: StubModel, **settings: str) -> Program:
