@@ -63,8 +63,8 @@ def state_of(repeated: Sequence[bool], in_reach: int = 0) -> RuleState:
     """Return what may be claimed about a rule.
 
     `repeated` has one entry for each session in which the rule could matter, oldest first: whether it was repeated.
-    `in_reach` counts all sessions held where its file is read, whether or not it could matter; 0 for a rule that is
-    younger than `MIN_UNUSED_SECONDS`.
+    `in_reach` counts all sessions with some work that loaded its file, whether or not it could matter; 0 for a rule
+    that is younger than `MIN_UNUSED_SECONDS`.
     """
     if not repeated and in_reach >= MIN_SESSIONS:
         return RuleState.UNUSED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 
 from skilld.classify.offline.release import taking_back
 from skilld.clock import parse_time
@@ -12,7 +13,7 @@ from skilld.effect.cross_agent import offers
 from skilld.effect.remedies import has_recent_proposal, proposals_for
 from skilld.effect.remedy_edits import RemedyContext, RemedyPlan, plan_remedy
 from skilld.effect.rule_lines import added_at, rules_in, text_of
-from skilld.effect.rules import Effect, Rule, effects, rules, with_noted_repeats
+from skilld.effect.rules import Effect, Rule, Times, effects, rules, with_noted_repeats
 from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
 from skilld.ingest.discover import Host
@@ -37,11 +38,14 @@ def sessions_with_repeats(store: Store, past: Sequence[PastSession] | None = Non
 
 def collect(store: Store, sessions: Sequence[PastSession]) -> list[Effect]:
     """Return the effect of every rule in past sessions, from the store and the present files."""
-    accepted = [
-        (one, parse_time(store.proposals.accepted_at(one.id) or one.decided_at) or 0.0)
-        for one in store.proposals.in_states([State.ACCEPTED])
-    ]
-    return effects(rules(accepted, sessions, text_of), sessions)
+    accepted, away = [], dict[str, Times]()
+    for one in store.proposals.in_states([State.ACCEPTED]):
+        times = [
+            (parse_time(at) or 0.0, parse_time(until) or 0.0) for at, until in store.proposals.times_in_force(one.id)
+        ]
+        accepted.append((one, times[0][0] if times else parse_time(one.decided_at) or 0.0))
+        away[one.id] = tuple((gone, back) for (_, gone), (back, _) in pairwise(times))
+    return effects(rules(accepted, sessions, text_of, away), sessions)
 
 
 _DAY_SECONDS = 86400.0

@@ -32,6 +32,7 @@ _MAX_EVIDENCE = 20  # quotes shown of one rule, the newest
 _NUMBERED = re.compile(r"\s*\d+[.)]\s")
 ReadText = Callable[[str], str]
 AddedAt = Callable[[str, int], float | None]
+Times = tuple[tuple[float, float], ...]  # from, until
 
 
 class Origin(StrEnum):
@@ -43,10 +44,10 @@ class Origin(StrEnum):
 
 @value_class
 class Rule:
-    """A line of a file; `since` is when it was added (Unix time), `agents` the known readers of the file.
+    """A line of a file; `since` is when it was first added (Unix time), `agents` the known readers of the file.
 
     `proposal` is the id of the proposal that added it, or empty; `taught_in` are the sessions in which its words were
-    said.
+    said; `away` are the times between which it was reverted.
     """
 
     path: str
@@ -57,6 +58,7 @@ class Rule:
     agents: frozenset[str] = frozenset()
     proposal: str = ""
     taught_in: frozenset[str] = frozenset()
+    away: Times = ()
 
     @property
     def is_in_skill(self) -> bool:
@@ -104,10 +106,16 @@ class Effect:
     occasions: tuple[RuleSession, ...] = ()
 
 
-def rules(accepted: Sequence[tuple[Proposal, float]], sessions: Sequence[PastSession], text_of: ReadText) -> list[Rule]:
-    """Return the present rules, by path and line. `accepted` has each proposal with the time it was accepted.
+def rules(
+    accepted: Sequence[tuple[Proposal, float]],
+    sessions: Sequence[PastSession],
+    text_of: ReadText,
+    away: Mapping[str, Times] | None = None,
+) -> list[Rule]:
+    """Return the present rules, by path and line. `accepted` has each proposal with the time it was first accepted.
 
-    A step that nobody said is no rule about how to work; it is one once it had to be repeated.
+    `away` has, by the id of a proposal, the times between which it was reverted. A step that nobody said is no rule
+    about how to work; it is one once it had to be repeated.
     """
     added = {
         (proposal.path, fold_case(text)): (at, proposal)
@@ -129,7 +137,8 @@ def rules(accepted: Sequence[tuple[Proposal, float]], sessions: Sequence[PastSes
             if key in added:
                 since, by = added[key]
                 agents, taught_in = frozenset({by.agent, *by.agents}), _taught_in(text, by, by_turn)
-                found.append(Rule(path, line, text, Origin.PROPOSAL, since, agents, by.id, taught_in))
+                gaps = (away or {}).get(by.id, ())
+                found.append(Rule(path, line, text, Origin.PROPOSAL, since, agents, by.id, taught_in, gaps))
             elif key in said:
                 found.append(Rule(path, line, text, Origin.PERSON, said[key]))
     return found
@@ -220,10 +229,12 @@ def _effect(rule: Rule, told: Sequence[_SessionTerms]) -> Effect:
     in_reach: list[float] = []  # times
     for one in told:
         session = one.session
+        if any(gone <= session.at < back for gone, back in rule.away):
+            continue
         came_later = session.at < rule.since
         loaded = rule.path in session.loaded
         around = within(session.cwd, folder)
-        in_reach += [session.at] if not came_later and (loaded or around) else []
+        in_reach += [session.at] if not came_later and loaded and _shows_work(session, key) else []
         # Who would have read a file that did not exist yet; a skill is loaded only if it is used.
         would_be = came_later and around and session.agent in readers and not is_in_skill
         if not (loaded or would_be or around):
@@ -252,6 +263,11 @@ def _could_matter(rule: Rule, key: str, told: _SessionTerms) -> bool:
     if key in told.session.mattered or key in told.session.idle:
         return key in told.session.mattered
     return could_matter(rule.text, told.work)
+
+
+def _shows_work(session: PastSession, key: str) -> bool:
+    """Whether a session can show that a rule was not needed: the agent did something, or a model was asked."""
+    return session.done is None or session.done.calls > 0 or key in session.idle
 
 
 def _newest(repeats: Sequence[RepeatEvidence]) -> tuple[RepeatEvidence, ...]:

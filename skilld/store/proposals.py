@@ -268,6 +268,20 @@ class Proposals(Table):
         newest = "SELECT at FROM decisions WHERE proposal_id = ? AND after = 'accepted' ORDER BY id DESC LIMIT 1"
         return str(self._first(newest, proposal_id) or "")
 
+    def times_in_force(self, proposal_id: str) -> list[tuple[str, str]]:
+        """Return each time from when it was accepted and until when, oldest first; "" if it still is."""
+        changes = self._db.execute(
+            "SELECT before, after, at FROM decisions WHERE proposal_id = ? AND before != after ORDER BY id",
+            (proposal_id,),
+        )
+        found: list[tuple[str, str]] = []
+        for before, after, at in changes:
+            if before == State.ACCEPTED and found:
+                found[-1] = found[-1][0], at
+            if after == State.ACCEPTED:
+                found.append((at, ""))
+        return found
+
     def accepted_by(self, proposal_id: str) -> str:
         """Return who last accepted it; "" if nobody did."""
         newest = "SELECT who FROM decisions WHERE proposal_id = ? AND after = 'accepted' ORDER BY id DESC LIMIT 1"

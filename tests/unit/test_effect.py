@@ -13,17 +13,19 @@ import pytest
 from benchmarks.kit.year import MODEL, WORDS, Ears, has_enough, lived
 from skilld import codec
 from skilld.classify.rule_repeats import repeats_rule
+from skilld.clock import local_day, rfc3339
 from skilld.daemon.surveys import SurveySchedule
 from skilld.effect.figures import MIN_SESSIONS, Count, RuleState, state_of, wilson
 from skilld.effect.model_questions import rule_key
+from skilld.effect.outcomes import collect
 from skilld.effect.rules import Effect, Origin, Rule, effects, rules, with_noted_repeats
 from skilld.ingest.discover import Host
-from skilld.past import Correction, PastSession, Repeat
+from skilld.past import Correction, PastSession, Repeat, SessionWork
 from skilld.protocol import Result, SurveyResult, SurveysResult
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
-from skilld.types import OBSERVED_TURN, Evidence, Kind, Op, Operation, Outcome, Proposal, State, Update
+from skilld.types import OBSERVED_TURN, Evidence, Kind, Op, Operation, Outcome, Proposal, State, Update, Usage
 from support.new_store import new_store
 from support.proposals import make_proposal
 from support.rows import for_each
@@ -123,8 +125,20 @@ def test_of_several_mined_rules_each_was_said_only_in_its_own_sessions() -> None
 def test_a_rule_that_was_not_loaded_is_not_repeated() -> None:
     elsewhere = [session(DAY * at, AGAIN, loaded=("/home/ada/a/AGENTS.md",)) for at in range(1, MIN_SESSIONS + 1)]
     effect = compute_effect(elsewhere)
-    assert (effect.after, effect.state) == (Count(), RuleState.UNUSED)
-    assert compute_effect([replace(one, cwd="/other") for one in elsewhere]).state is RuleState.UNKNOWN
+    assert (effect.after, effect.state) == (Count(), RuleState.UNKNOWN)
+    skill = "/home/ada/a/.claude/skills/notes/SKILL.md"
+    assert compute_effect(elsewhere, path=skill).state is RuleState.UNKNOWN, "no session used the skill"
+
+
+def test_only_sessions_with_work_show_that_a_rule_was_not_needed() -> None:
+    """Forty questions without a command or a file: a cut was proposed for a rule about code."""
+    talked = SessionWork(work="", tools=(), calls=0, failed=0, seconds=0.0, passed=None)
+    held = [session(DAY * at, work=("css", "button"), done=talked) for at in range(1, MIN_SESSIONS + 1)]
+    assert compute_effect(held).state is RuleState.UNKNOWN
+    ran = [replace(one, done=replace(talked, calls=1)) for one in held]
+    assert compute_effect(ran).state is RuleState.UNUSED
+    judged = [replace(one, idle=(rule_key(RULE),)) for one in held]
+    assert compute_effect(judged).state is RuleState.UNUSED
 
 
 def test_a_young_rule_is_not_called_unused() -> None:
@@ -223,8 +237,8 @@ def test_a_simulated_year_is_judged_correctly(ears: Ears, least: float, monkeypa
     for seed in range(20):
         for truth, found in zip(*lived(seed, ears=ears), strict=True):
             if truth.state is RuleState.UNUSED:
-                counts["unused right"] += found.state is RuleState.UNUSED
-                counts["unused"] += 1
+                counts["unclaimed"] += found.state is RuleState.UNKNOWN
+                counts["never loaded"] += 1
             elif has_enough(found):
                 counts["enough"] += 1
                 counts["right"] += found.state is truth.state
@@ -240,7 +254,7 @@ def test_a_simulated_year_is_judged_correctly(ears: Ears, least: float, monkeypa
     assert counts["right"] >= least * counts["enough"]
     assert counts["wrong"] <= 0.01 * counts["enough"]
     assert counts["enough"] >= 0.6 * (counts["enough"] + counts["too few"])
-    assert counts["unused right"] == counts["unused"]
+    assert counts["unclaimed"] == counts["never loaded"]
     assert counts["covering"] >= 0.93 * counts["intervals"]
 
 
@@ -289,4 +303,46 @@ def test_if_a_joint_job_fails_each_transcript_is_read_alone(tmp_path: Path) -> N
     assert given == [["sound", "bad", "fine"], ["sound"], ["bad"], ["fine"]]
     assert len(store.past.read_files()) == 3
     assert _asked_rules(surveys, 2900.0) is None
+    store.close()
+
+
+def test_a_model_is_asked_later_about_what_a_command_or_a_day_without_budget_read(tmp_path: Path) -> None:
+    store = _store_with_transcripts(tmp_path, "shown", "poor", "old", "asked")
+    store._db.execute("UPDATE files SET baseline = 10 WHERE path = ?", (str(tmp_path / "old"),))
+    for name, later in (("shown", True), ("old", True), ("asked", False)):
+        number = ["shown", "poor", "old", "asked"].index(name)
+        store.past.save(str(tmp_path / name), 0, 1000.0 - 100 * number, (), ask_later=later)
+    settings = Settings(model="openai/stub", model_base_url="http://localhost:1/v1")
+    surveys, read = SurveySchedule(store, Host(tmp_path, {})), SurveyResult(outcome=Outcome.NOTHING)
+
+    def given(now: float) -> list[tuple[str, str]]:
+        job = surveys.job(settings, now)
+        surveys.record(SurveysResult(outcome=Outcome.NOTHING, shown=(read,)))
+        return [] if job is None else [(Path(one.path).name, one.backend.model) for one in job.surveys]
+
+    day = 86400.0
+    store.usage.add(local_day(5000.0), "openai/stub", "", Usage(30, 1, 1, 0.0))  # half of 60 calls
+    assert given(5000.0) == [("poor", "offline")]
+    assert given(5400.0) == []
+    assert given(5000.0 + day) == [("shown", "openai/stub")]
+    assert given(5001.0 + day) == [("poor", "openai/stub")]
+    assert given(5400.0 + day) == []
+    store.close()
+
+
+def test_a_rule_that_was_reverted_and_accepted_again_keeps_its_past(tmp_path: Path) -> None:
+    guide = tmp_path / "CLAUDE.md"
+    guide.write_text(f"# A\n\n- {RULE}\n")
+    store = new_store(tmp_path / "skilld.db")
+    store.proposals.add(
+        make_proposal(id="p1", path=str(guide), operations=(Operation(Op.INSERT_AFTER, "", f"- {RULE}"),))
+    )
+    for day, state in ((2, State.ACCEPTED), (5, State.REVERTED), (8, State.ACCEPTED)):
+        (known,) = filter(None, [store.proposals.get("p1")])
+        store.proposals.decide(known, state, rfc3339(day * DAY), who="command")
+    held = [session(DAY * day + 60, AGAIN, cwd=str(tmp_path), loaded=(str(guide),)) for day in (1, 3, 4, 6, 9)]
+    (effect,) = collect(store, held)
+    assert (effect.before, effect.after) == (Count(1, 1), Count(3, 3)), (
+        "the day on which it was reverted counts as neither"
+    )
     store.close()
