@@ -94,6 +94,19 @@ def test_a_commit_stays_however_its_message_is_given(commit: str, step: str) -> 
 _VERSIONS = ("1.4.1",), ("1.5.0",), ("1.6.0",)
 
 
+def test_a_word_of_a_quoted_argument_is_a_variable_if_it_was_asked_for() -> None:
+    commands = "psql shop -c 'vacuum analyze {0}'", "make report", "make upload", "make tell"
+    candidate = _mined("Clean up the table {0}", commands, ("orders",), ("invoices",), ("customers",))
+    assert lines_of(candidate, PartKind.COMMAND) == [
+        "psql shop -c 'vacuum analyze {{name}}'",
+        "make report",
+        "make upload",
+        "make tell",
+    ]
+    unasked = _mined("Clean up the table {1}", commands, ("orders", "a"), ("invoices", "b"), ("customers", "c"))
+    assert not any("psql" in line for line in lines_of(unasked, PartKind.COMMAND))
+
+
 def test_messages_in_other_words_are_one_variable() -> None:
     texts = ("1.4.1", "Fix the tokens"), ("1.5.0", "New login"), ("1.6.0", "Faster start")
     candidate = _mined(
