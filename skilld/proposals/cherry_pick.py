@@ -266,6 +266,7 @@ def _write_side_edits(proposal: Proposal, changes: Mapping[str, Apply]) -> None:
 # A squashed commit, or one amended with other files, is not reverted as a commit, which would remove the rest as well.
 
 _REVERT_TITLE = "The proposal was not reverted"
+REWORDED = "its lines have been reworded since"
 
 
 def revert(proposal: Proposal) -> DecisionCommit:
@@ -363,7 +364,7 @@ def _require_nowhere(
 ) -> None:
     """Raise RefusedError if a proposal that is not in HEAD's file is there in other words, or on another branch."""
     if is_rewritten_here(proposal):
-        raise RefusedError(_REVERT_TITLE, "its lines have been reworded since", _by_hand(proposal))
+        raise RefusedError(_REVERT_TITLE, REWORDED, _by_hand(proposal))
     if proposal.note.startswith(MOVED_TO) and not proposal.note.endswith(proposal.relpath):
         raise RefusedError(
             _REVERT_TITLE, f"its lines have been reworded and {proposal.note}", "Edit that file yourself"

@@ -15,10 +15,11 @@ from pathlib import Path
 from skilld.clock import rfc3339
 from skilld.errors import RefusedError, SkilldError
 from skilld.files import shell_command, shell_quoted
+from skilld.git.line_diff import ChangeNotFoundError
 from skilld.git.repo import Repo
 from skilld.git.session import shared_git
+from skilld.proposals.cherry_pick import REWORDED, accept_worktree, revert_worktree
 from skilld.proposals.cherry_pick import accept as land
-from skilld.proposals.cherry_pick import accept_worktree, revert_worktree
 from skilld.proposals.cherry_pick import revert as take_out
 from skilld.proposals.current_work_tree import taken_here
 from skilld.proposals.explain import find_way_back, read_versions, with_landing_commit
@@ -32,6 +33,7 @@ from skilld.proposals.model import (
     top_folder,
     without_remark,
 )
+from skilld.proposals.overtaken import takes_lines_of
 from skilld.proposals.person_text import ALSO_CHANGES
 from skilld.proposals.refit import Edit
 from skilld.proposals.remainder import describe_remainder
@@ -171,6 +173,9 @@ def decide_in_place(store: Store, proposal: Proposal, decision: Decision) -> Dec
         fresh = _rebuilt_proposal(store, proposal)
         if fresh is not None:
             return decide_in_place(store, fresh, decision)
+        if after is State.REVERTED and (later := _find_rewording(store, proposal, error)):
+            first = f"{later.id}, which you accepted later, changed that line. First: skilld revert {later.id}"
+            raise RefusedError(error.title, error.cause, f"{first}, then: skilld revert {proposal.id}") from error
         remake = remake_status(store, proposal) if proposal.state is State.STALE else ""
         if not (remake and isinstance(error, RefusedError)):
             raise
@@ -199,6 +204,17 @@ def decide_in_place(store: Store, proposal: Proposal, decision: Decision) -> Dec
     old = predecessor(store, proposal) if after in UNWANTED_STATES else None
     instead = (f"To accept it for {old.skill} instead: skilld accept {old.id}",) if old else ()
     return DecisionReport((*rejected, *report.lines, *instead, *waits), report.warnings)
+
+
+def _find_rewording(store: Store, proposal: Proposal, error: SkilldError) -> Proposal | None:
+    """Return the newest accepted proposal that changed a line of one which cannot be taken out as it was accepted."""
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, ChangeNotFoundError):
+        found = found.__cause__
+    if found is None and error.cause != REWORDED:
+        return None
+    others = (one for one in store.proposals.in_states([State.ACCEPTED]) if takes_lines_of(one, proposal))
+    return max(others, key=lambda one: one.decided_at, default=None)
 
 
 def require_repo(proposal: Proposal, after: State) -> None:

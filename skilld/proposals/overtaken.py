@@ -1,4 +1,4 @@
-"""Open proposals about a line that the person has had more to say about since. Pure."""
+"""Proposals about a line that the person has had more to say about since. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def find_overtaken(newer: Proposal, others: Iterable[Proposal]) -> list[Proposal
     if not newer.updates or newer.batch_id.startswith(REMEDY_PREFIX):
         return []
     takes_back = any(update.kind is Kind.REMOVE_STEP for update in newer.updates)
-    gone = _removed_lines(newer.operations)
+    gone = removed_lines(newer.operations)
     return [
         one
         for one in others
@@ -30,17 +30,23 @@ def find_overtaken(newer: Proposal, others: Iterable[Proposal]) -> list[Proposal
 
 def find_rival(newer: Proposal, others: Iterable[Proposal]) -> Proposal | None:
     """Return an open proposal that changes a line which `newer` changes, too; None if there is none."""
-    gone = _removed_lines(newer.operations)
+    gone = removed_lines(newer.operations)
     same = (one for one in others if is_same_file(one.path, newer.path) and one.id != newer.id)
-    return next((one for one in same if gone & _removed_lines(one.operations)), None)
+    return next((one for one in same if gone & removed_lines(one.operations)), None)
+
+
+def takes_lines_of(newer: Proposal, older: Proposal) -> bool:
+    """Whether a proposal takes a line away that an older one wrote into the same file."""
+    wrote = {line for one in older.operations for line in one.text.split("\n")}
+    return not wrote.isdisjoint(removed_lines(newer.operations)) and is_same_file(newer.path, older.path)
 
 
 def _rewords(step: Operation, gone: set[str]) -> bool:
-    removed = _removed_lines([step])
+    removed = removed_lines([step])
     return step.op is Op.REPLACE and bool(removed) and removed <= gone
 
 
-def _removed_lines(operations: Sequence[Operation]) -> set[str]:
+def removed_lines(operations: Sequence[Operation]) -> set[str]:
     """Return the lines that operations take out of a file as they are."""
     steps = (one for one in operations if one.op in {Op.REPLACE, Op.DELETE})
     return {line for one in steps for line in one.anchor.split("\n") if line.strip()} - {

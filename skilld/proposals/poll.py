@@ -18,6 +18,7 @@ from skilld.git.staging_branch import STAGING_REF
 from skilld.git.state import dirs_at
 from skilld.proposals.follow import follow_moved_folders
 from skilld.proposals.model import MOVED_TO, is_only_written, is_repo_gone
+from skilld.proposals.overtaken import removed_lines, takes_lines_of
 from skilld.proposals.results import record_changes, remakes_by_code, token_limit
 from skilld.protocol import GitResult, ObserveProposals
 from skilld.store import Store
@@ -79,7 +80,7 @@ class PollSchedule:
 
 
 def proposals_to_check(store: Store, now: float) -> list[Proposal]:
-    """Return the undecided proposals, and those recently decided or gone with their repository."""
+    """Return the undecided proposals, and those recently decided, replaced or gone with their repository."""
     decided = store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])
     decided += [proposal for proposal in store.proposals.in_states([State.STALE]) if is_repo_gone(proposal)]
     recent = [proposal for proposal in decided if now - (parse_time(proposal.decided_at) or 0) < _REMEMBERED_SECONDS]
@@ -87,6 +88,11 @@ def proposals_to_check(store: Store, now: float) -> list[Proposal]:
     recent = [
         one for one in recent if one.state is not State.REVERTED or store.proposals.decided_by(one.id) != OTHER_MACHINE
     ]
+    # An older rule is still in its file until a newer one takes its line away.
+    newer = [one for one in recent if one.state is State.ACCEPTED and removed_lines(one.operations)]
+    known = {one.id for one in recent}
+    old = [one for one in decided if newer and one.state is State.ACCEPTED and one.id not in known]
+    recent += [one for one in old if any(takes_lines_of(other, one) for other in newer)]
     return store.proposals.in_states([State.OPEN, State.DROPPED]) + recent
 
 

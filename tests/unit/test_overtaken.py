@@ -9,7 +9,7 @@ import pytest
 from skilld.errors import RefusedError
 from skilld.proposals.amend import restore
 from skilld.types import Kind, Op, Operation, Update
-from support.proposal_life import ProposalLife
+from support.proposal_life import DRY, ProposalLife
 from support.repos import TEXT, Person
 
 LINE = "- Tag the commit."
@@ -64,3 +64,32 @@ def test_one_with_other_parts_is_named_and_stays(life: ProposalLife) -> None:
     with pytest.raises(RefusedError, match="the open proposal p1 changes the same line; decide on it first"):
         life.propose("p2", GONE, **said(Kind.REMOVE_STEP))
     assert life.get("p1").state.value == "open"
+
+
+def test_a_line_that_an_accepted_proposal_reworded_names_it_as_the_one_to_revert_first(
+    person: Person, life: ProposalLife
+) -> None:
+    life.offer("p1")
+    life.accept("p1")
+    life.propose("p2", Operation(Op.REPLACE, DRY, "- **Dry run first.**"), batch_id="effect-sharpen-0123abcd")
+    life.accept("p2")
+    with pytest.raises(RefusedError, match="reworded") as error:
+        life.revert("p1")
+    first = "p2, which you accepted later, changed that line. First: skilld revert p2"
+    assert error.value.remedy == f"{first}, then: skilld revert p1"
+    life.revert("p2")
+    life.revert("p1")
+    assert person.skill.read_text() == TEXT
+
+
+def test_a_rule_that_was_accepted_long_ago_is_reverted_by_the_removal_of_its_line(life: ProposalLife) -> None:
+    life.offer("p1")
+    life.accept("p1")
+    life.offer("p2", text="- Bump the version.")
+    life.accept("p2")
+    with life.store.transaction():
+        life.store._db.execute("UPDATE proposals SET decided_at = '2020-01-01T00:00:00Z' WHERE state = 'accepted'")
+    life.propose("p3", Operation(Op.DELETE, DRY), **said(Kind.REMOVE_STEP))
+    life.accept("p3")
+    assert (life.observe("p1")[0], life.observe("p2")[0]) == ("reverted", "accepted")
+    assert life.store.proposals.removed_by("p1") == "p3"
