@@ -34,8 +34,10 @@ from skilld.proposals.contradictions import split_edits
 from skilld.proposals.decide import Decision, DecisionReport, decide, decide_in_place
 from skilld.proposals.explain import list_parts
 from skilld.proposals.model import ACROSS_PREFIX, MOVED_PREFIX, agent_told, is_edited
+from skilld.proposals.overtaken import removed_lines
 from skilld.proposals.passed_over import forget_ask
 from skilld.proposals.past_decisions import match_open_proposal
+from skilld.proposals.remarks import current_conflicts, open_linked
 from skilld.protocol import Source
 from skilld.skills.find import FILE, find
 from skilld.store import Store
@@ -45,7 +47,7 @@ from skilld.targets.route import choose_target, ordered_files
 from skilld.targets.scopes import find_scopes
 from skilld.targets.session_work import SessionWork, session_work
 from skilld.text import Redact, join_words, pluralize
-from skilld.types import Evidence, Kind, Message, Proposal, SkillRef, State, TargetKind, Update
+from skilld.types import Evidence, Kind, Message, Op, Proposal, SkillRef, State, TargetKind, Update
 
 _TITLE = "Not proposed"
 
@@ -171,7 +173,33 @@ def accept_elsewhere(
         raise SkilldError(title, cause, f"skilld accept {made.id}") from error
     unread = [f"{why[:1].upper()}{why[1:]}"] if (why := _unread_note(ref)) else []
     lines = f"{'' if whole else 'Part of '}{proposal.id} was {note}", *report.lines, *left.lines[1:]
-    return made.id, DecisionReport(lines, (*report.warnings, *left.warnings, *unread))
+    stays = _lines_that_stay(store, taken, made)
+    return made.id, DecisionReport(lines, (*report.warnings, *left.warnings, *unread, *stays))
+
+
+def _lines_that_stay(store: Store, taken: Proposal, made: Proposal) -> Iterator[str]:
+    """Yield how to take out each line that says otherwise and stays, since the change went to another file."""
+    gone = removed_lines(taken.operations)
+    text = load_documents([SkillRef(taken.skill, taken.path, kind=taken.target)])[0] if gone else []
+    lines = enumerate(text[0].doc.text.splitlines() if text else (), 1)
+    found = {(taken.path, number): line.strip() for number, line in lines if line in gone}
+    changed = {one.path for one in open_linked(store, made)}
+    found |= {
+        (path, one.line): one.text
+        for one in current_conflicts(made)
+        if (path := os.path.realpath(one.path)) not in changed
+    }
+    accepted = store.proposals.in_states([State.ACCEPTED]) if found else []
+    for (path, number), line in found.items():
+        wrote = (one for one in accepted if os.path.realpath(one.path) == path and _adds_only(one, line))
+        way = next((f"to take it out: skilld revert {one.id}" for one in wrote), "delete it if it no longer holds")
+        yield f"{path}:{number} still says \u201c{line}\u201d; {way}"
+
+
+def _adds_only(proposal: Proposal, line: str) -> bool:
+    """Whether a line is all that a proposal adds, and nothing is in its place."""
+    added = [one.strip() for step in proposal.operations for one in step.text.splitlines() if one.strip()]
+    return added == [line.strip()] and all(step.op is Op.INSERT_AFTER for step in proposal.operations)
 
 
 def _supersede(store: Store, proposal: Proposal, parts: Collection[int], note: str) -> DecisionReport:

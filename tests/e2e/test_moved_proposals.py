@@ -141,3 +141,28 @@ def test_revert_by_either_id_says_which_file_was_changed_back(
     assert f"To undo it: skilld accept {new.id}\nTo accept it for CLAUDE.md instead: skilld accept {whole.id}\n" in told
     assert (own.read_text() if own.exists() else "") == before
     assert program.run("revert", new.id).stdout.startswith(f"{new.id} was already reverted.")
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+def test_the_line_that_it_would_have_replaced_is_named_with_the_way_to_take_it_out(
+    daemon: InProcessDaemon, home: Path, tmp_path: Path, *, by_hand: bool
+) -> None:
+    project = project_without_skill(tmp_path / "plain", home, {"CLAUDE.md": GUIDE})
+    program, own = Program(home), home / ".claude/CLAUDE.md"
+    own.parent.mkdir(exist_ok=True)
+    own.write_text("# Mine\n\n- Be brief.\n")
+    way = "delete it if it no longer holds"
+    if by_hand:
+        project.commit("Use npm", {"CLAUDE.md": f"{GUIDE}- Always use npm.\n"})
+    else:
+        Session(home, project).type("From now on, always use npm.", "thanks", "ok", "yes", "go on")
+        (old,) = daemon.run()
+        assert program.run("accept", old.id).returncode == 0
+        way = f"to take it out: skilld revert {old.id}"
+    Session(home, project).type("From now on, always use pnpm, never npm.", "thanks", "ok", "yes", "go on")
+    (one,) = daemon.run()
+    assert [step.anchor for step in one.operations] == ["- Always use npm."]
+    done = program.run("accept", one.id, "--to", str(own))
+    assert (done.returncode, own.read_text()) == (0, "# Mine\n\n- Be brief.\n- Always use pnpm, never npm.\n")
+    said = f"CLAUDE.md:4 still says \u201c- Always use npm.\u201d; {way}"
+    assert done.stderr == f"skilld: {project.root}/{said}\n"
