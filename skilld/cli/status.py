@@ -327,12 +327,14 @@ def _print_turns(turns: dict[str, int], judge: str) -> None:
 def _print_proposals(shown: dict[str, Any]) -> None:
     """Print the proposals, branches that must not be merged, and a skill without feedback."""
     states = shown["proposals"]
-    said = f", {states['said']:,} said again (skilld proposals --state said)" if states["said"] else ""
+    replaced = len(common.store_or_empty().proposals.replaced_ids()) if states["reverted"] else 0
+    said = f", {replaced:,} replaced by newer ones" if replaced else ""
+    said += f", {states['said']:,} said again (skilld proposals --state said)" if states["said"] else ""
     review = " (skilld review)" if states["open"] else ""
     kept = " kept, not proposed (skilld learnings)" if shown["learnings"] else ""
     console.say(
         f"proposals {states['open']:,} open{review}, {states['accepted']:,} accepted, {states['rejected']:,} rejected, "
-        f"{states['reverted']:,} reverted{said}; {pluralize(shown['learnings'], 'learning')}{kept}",
+        f"{states['reverted'] - replaced:,} reverted{said}; {pluralize(shown['learnings'], 'learning')}{kept}",
         10,
     )
     for item in shown["dropped"]:

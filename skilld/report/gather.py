@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
@@ -63,6 +63,7 @@ class _Instruction:
     quotes: tuple[str, ...]
     decided_at: float = 0.0
     count: int = 1  # a proposal may contain several instructions, or none that the person taught
+    replaced: bool = False  # by a newer one, which took its lines away
 
 
 def gather(store: Store, now: float, *, words: bool = False) -> Report:
@@ -73,7 +74,8 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
     # Proposals of test cases teach nothing.
     proposed = [one for one in store.proposals.all() if one.target is not TargetKind.EVALS]
     said_at = store.transcripts.said_at
-    instructions = [*_from_proposals(proposed, said_at), *(_from_learnings(ask, said_at) for ask in asks)]
+    from_proposals = _from_proposals(proposed, said_at, store.proposals.replaced_ids())
+    instructions = [*from_proposals, *(_from_learnings(ask, said_at) for ask in asks)]
     spent = [{**row, "at": (parse_time(row["day"]) or 0.0) + _DAY / 2} for row in store.usage.rows()]
     places = {(agent, name): (cwd or "", at) for agent, name, cwd, at in store.overview.all_sessions()}
     places |= {(one.agent, one.session_id): (one.cwd, one.at) for one in past}
@@ -113,12 +115,14 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
 _SaidAt = Callable[[str], str | None]  # when a turn was said, by its key
 
 
-def _from_proposals(proposals: Iterable[Proposal], said_at: _SaidAt) -> Iterator[_Instruction]:
+def _from_proposals(
+    proposals: Iterable[Proposal], said_at: _SaidAt, replaced: Container[str]
+) -> Iterator[_Instruction]:
     """Yield the proposals; the same words, proposed for another file too, were taught once."""
     known: set[tuple[str, str, str]] = set()
     for one in sorted(proposals, key=lambda one: one.created_at):
         taught = _taught_by(one)
-        yield _from_proposal(one, len(taught - known), said_at)
+        yield replace(_from_proposal(one, len(taught - known), said_at), replaced=one.id in replaced)
         known |= taught
 
 
@@ -180,14 +184,16 @@ def _count_taught(instructions: Sequence[_Instruction], weeks: Weeks) -> TaughtC
 
 def _count_decisions(instructions: Sequence[_Instruction]) -> DecisionCounts:
     states = Counter(one.state for one in instructions)
+    outcomes = Counter("replaced" if one.replaced else one.state for one in instructions)
     final = sum(states[state] for state in _DECIDED)
     decided = [one for one in instructions if one.state in _DECIDED and one.decided_at >= one.made_at]
     took = [one.decided_at - one.made_at for one in decided]
     days = median(took or [0.0]) / _DAY
     return DecisionCounts(
         states={state.value: states[state] for state in State if state is not State.SAID},
-        percent=_percent(states[State.ACCEPTED], final),
+        percent=_percent(outcomes[State.ACCEPTED] + outcomes["replaced"], final),
         days=round(days, 1 if days > 1 else 3) if took else None,
+        outcomes=dict(outcomes),
     )
 
 

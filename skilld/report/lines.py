@@ -30,7 +30,8 @@ def report_lines(report: Report, home: str, width: int = WIDTH) -> Iterator[str]
     room = max(width - len(_INDENT) - _LINE_NUMBER, _MIN_PATH)
     short = partial(wording.short_path, home=home, limit=min(room, wording.MAX_PATH))
     yield from _labelled(width, "taught", wording.taught(report), *_taught_lines(report, short))
-    states = [f"{number(count)} {state}" for state in wording.STATES if (count := report.decided.states[state])]
+    outcomes = report.decided.outcomes
+    states = [f"{number(outcomes[state])} {state}" for state in wording.STATES if state in outcomes]
     yield from _labelled(width, "decided", wording.decided(report), ", ".join(states))
     yield from _labelled(width, "repeated", wording.repeats(report), *_repeat_lines(report, short))
     files = [

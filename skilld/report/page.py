@@ -152,7 +152,8 @@ def _weight_section(report: Report, home: str) -> Markup:
 
 
 def _decisions_section(report: Report) -> Markup:
-    states = [(state, report.decided.states[state]) for state in wording.STATES if report.decided.states[state]]
+    outcomes = report.decided.outcomes
+    states = [(state, outcomes[state]) for state in wording.STATES if state in outcomes]
     if not states:
         return _section("Decided", wording.decided(report))
     bar = tag("div", plots.strip(states, "Proposal outcomes"), class_="strip")

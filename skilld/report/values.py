@@ -98,11 +98,16 @@ class TaughtCounts:
 
 @value_class
 class DecisionCounts:
-    """Proposal outcomes, by state; `percent` of the decided ones stayed accepted, half within `days`."""
+    """Proposal outcomes, by state; `percent` of the decided ones stayed accepted, half within `days`.
+
+    `outcomes` are the states that any is in, where "reverted" are only those that the person took back: "replaced" are
+    those that gave way to newer ones.
+    """
 
     states: Mapping[str, int]
     percent: int | None
     days: float | None
+    outcomes: Mapping[str, int]
 
 
 @value_class

@@ -19,7 +19,7 @@ DESTINATIONS = {
     "waiting": "not in a file yet",
     "said": "already in a file",
 }
-STATES = ("accepted", "open", "dropped", "rejected", "reverted", "superseded", "stale")
+STATES = ("accepted", "open", "dropped", "rejected", "reverted", "replaced", "superseded", "stale")
 RULES = {"repeated": "repeated", "holds": "followed", "unknown": "too early to tell", "unused": "never needed"}
 NO_SESSION = "skilld has not read any sessions yet. Start with: skilld run --backfill 7"
 MAX_PATH = 60  # characters of a path

@@ -303,6 +303,15 @@ class Proposals(Table):
         row = self._db.execute(remover, {"reverted": proposal_id}).fetchone()
         return str(row[0]) if row else ""
 
+    def replaced_ids(self) -> set[str]:
+        """Return the IDs of reverted proposals whose lines went with the commit of another one that was accepted."""
+        replaced = """SELECT one.id FROM proposals AS one JOIN decisions AS mine ON mine.proposal_id = one.id
+                      JOIN decisions AS other ON other."commit" = mine."commit" AND other.proposal_id != one.id
+                      WHERE one.state = 'reverted' AND mine."commit" != ''
+                      AND mine.id = (SELECT max(id) FROM decisions WHERE proposal_id = one.id)
+                      AND other.after = 'accepted' AND other.who = 'command'"""
+        return set(self._column(replaced))
+
     def last_decided(self) -> Proposal | None:
         """Return the proposal that the person decided last by a command, unless it was decided otherwise since."""
         newest = """SELECT proposal_id FROM decisions AS one

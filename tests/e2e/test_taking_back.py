@@ -64,6 +64,9 @@ def test_an_accepted_line_is_proposed_for_removal(
     assert (project.root / "CLAUDE.md").read_text() == GUIDE
     shown = skilld.run("show", one.id).stdout
     assert f"note: you accepted {gone.id}, which removed it; to undo that: skilld revert {gone.id}\n" in shown
+    assert " 1 accepted, 0 rejected, 0 reverted, 1 replaced by newer ones;" in " ".join(
+        skilld.run("status").stdout.split()
+    )
     assert "plain git" not in shown + skilld.run("review", "--plain", typed="q\n").stdout
     assert skilld.run("revert", gone.id).returncode == 0
     assert LINE in (project.root / "CLAUDE.md").read_text()

@@ -93,3 +93,6 @@ def test_a_rule_that_was_accepted_long_ago_is_reverted_by_the_removal_of_its_lin
     life.accept("p3")
     assert (life.observe("p1")[0], life.observe("p2")[0]) == ("reverted", "accepted")
     assert life.store.proposals.removed_by("p1") == "p3"
+    assert life.store.proposals.replaced_ids() == {"p1"}
+    life.revert("p2")
+    assert life.store.proposals.replaced_ids() == {"p1"}

@@ -71,7 +71,7 @@ REPORT = Report(
         12,
         (FileCounts("/p", "skill", 3, 2, 1),),
     ),
-    decided=DecisionCounts(dict.fromkeys(wording.STATES, 4), 50, 1.5),
+    decided=DecisionCounts(dict.fromkeys(wording.STATES, 4), 50, 1.5, dict.fromkeys(wording.STATES, 4)),
     again=Repeats(
         states=dict.fromkeys(RuleState, 1),
         before=SHARE,
@@ -403,6 +403,28 @@ def test_only_what_the_person_said_counts_as_taught(tmp_path: Path) -> None:
     report = gather(store, NOW, words=True)
     assert (report.taught.total, report.decided.states["accepted"], len(report.lessons)) == (1, 5, 1)
     assert [group.taught for group in report.agents] == [1]
+
+
+def test_what_a_newer_rule_replaced_was_not_reverted(tmp_path: Path) -> None:
+    store = new_store(tmp_path / "skilld.db")
+    steps = {
+        "old": (State.ACCEPTED, "command", "a" * 40),
+        "new": (State.ACCEPTED, "command", "b" * 40),
+        "no": (State.ACCEPTED, "command", "c" * 40),
+    }
+    for name, (after, who, commit) in steps.items():
+        store.proposals.add(one := make_proposal(id=name, created_at="2026-10-01T09:00:00Z"))
+        store.proposals.decide(one, after, "2026-10-01T09:20:00Z", who=who, commit=commit)
+    for name, who, commit in (("old", "git, maybe claude-code", "b" * 40), ("no", "command", "d" * 40)):
+        accepted = store.proposals.get(name)
+        assert accepted is not None
+        store.proposals.decide(accepted, State.REVERTED, "2026-10-02T09:20:00Z", who=who, commit=commit)
+    report = gather(store, NOW)
+    assert (report.decided.states["reverted"], report.decided.percent) == (2, 67)
+    assert report.decided.outcomes == {"accepted": 1, "reverted": 1, "replaced": 1}
+    told = "\n".join(report_lines(report, str(tmp_path)))
+    assert "1 accepted, 1 reverted, 1 replaced\n" in told
+    assert '"replaced"' in page(report, str(tmp_path)), "as a part of the bar"
 
 
 def test_an_import_alone_is_something_to_report(tmp_path: Path) -> None:
