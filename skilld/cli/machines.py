@@ -17,6 +17,7 @@ from skilld.cli.team import print_record, print_refused
 from skilld.clock import rfc3339, time_ago
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 from skilld.exchange.outgoing import LeakCheck
+from skilld.files import shell_command
 from skilld.git.environment import scrub_environment
 from skilld.machines.gather import GatherResult
 from skilld.machines.merging import RuleGroup, RuleGroups, merge_records
@@ -113,13 +114,20 @@ def leave(arguments: argparse.Namespace) -> int:
     del arguments
     store = common.store()
     hub = _hub(require_membership(store))
-    take_off(hub, MACHINES_LAYOUT)
+    others = take_off(hub, MACHINES_LAYOUT)
     write_setting(common.places().settings_file, "machines.remote", None)
     forget(store)
     shutil.rmtree(hub.borrowed.folder, ignore_errors=True)
-    console.say("This machine has left. Its data was deleted from the remote.")
-    console.say(f"  undo: skilld machines join {console.message(hub.membership.place)}")
-    console.say("  Your other machines keep what they already fetched. All decisions stand.")
+    address = hub.membership.place
+    gone = "Its ref" if others else "Its data"
+    console.say(f"This machine has left. {gone} was deleted from the remote. All decisions stand.")
+    console.say(f"  undo: skilld machines join {console.message(address)}")
+    if others:
+        console.say(
+            "  Each of your other machines has this machine's records too, with your quotes, and sends them again."
+        )
+        console.say("  To delete those: skilld machines leave, on each of them. For one that is lost:")
+        console.say(f"    {console.message(shell_command(['git', 'push', address, '--delete', *others]))}")
     return Exit.OK
 
 

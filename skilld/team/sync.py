@@ -191,7 +191,10 @@ def read_last_synced(hub: Hub) -> ReadResult:
     return refs.check_members(hub.borrowed.git, hub.membership.present, hub.membership.pins, hub.environment, found)
 
 
-def remove_ref(hub: Hub, form: RefLayout = TEAM_LAYOUT) -> None:
-    """Delete this member's ref on the remote. Raises GitFailedError if that fails."""
+def remove_ref(hub: Hub, form: RefLayout = TEAM_LAYOUT) -> list[str]:
+    """Delete this member's ref on the remote; return the others' refs there. Raises GitFailedError if that fails."""
+    own = hub.membership.person
     listed = hub.borrowed.list_refs(hub.membership.address, [f"{form.refs}*", f"{form.branches}*"])
-    refs.publish(hub.borrowed, hub.membership.address, hub.membership.person, "", listed, form=form)
+    refs.publish(hub.borrowed, hub.membership.address, own, "", listed, form=form)
+    places = form.refs, form.branches
+    return sorted(ref for ref in listed.refs if ref.startswith(places) and ref not in {f"{one}{own}" for one in places})

@@ -84,6 +84,26 @@ def test_join_shows_what_would_be_sent_and_leave_removes_it(group: SyncGroup) ->
     assert "remote" not in (tower.home / ".config/skilld/config.toml").read_text()
 
 
+def test_leaving_says_which_machines_still_send_its_records(group: SyncGroup) -> None:
+    tower, laptop = group.machine("tower"), group.machine("laptop")
+    tower.say(PNPM)
+    for machine in (tower, laptop):
+        run_machines(machine, "join", str(group.remote), "--name", machine.name, "--yes")
+    left = run_machines(tower, "leave").splitlines()
+    assert left[0] == "This machine has left. Its ref was deleted from the remote. All decisions stand."
+    assert left[2:] == [
+        "  Each of your other machines has this machine's records too, with your quotes, and sends them again.",
+        "  To delete those: skilld machines leave, on each of them. For one that is lost:",
+        f"    git push {group.remote} --delete refs/skilld/machines/laptop",
+    ]
+    run_machines(laptop, "sync")
+    shown = group.team.hub.git(f"--git-dir={group.remote}", "grep", "pnpm", "refs/skilld/machines/laptop")
+    assert f'"quote":"from now on: {PNPM}"' in shown
+    left = run_machines(laptop, "leave").splitlines()
+    assert left[0] == "This machine has left. Its data was deleted from the remote. All decisions stand."
+    assert (len(left), group.refs()) == (2, [])
+
+
 def test_a_rule_of_a_repository_that_is_not_here_is_named_without_its_number(group: SyncGroup) -> None:
     tower, laptop = group.machine("tower"), group.machine("laptop")
     tower.say(PNPM)
