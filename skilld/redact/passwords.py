@@ -128,6 +128,11 @@ def find_bare_phrase(text: str, at: int) -> tuple[int, int] | None:
     return found.span() if found and not _SPEAKS_OF_PHRASE.search(found[0]) else None
 
 
+# What a phrase is for, between its name and a link: "passphrase for the signing key: ...".
+_PURPOSE = re.compile(
+    r"(?i)[ \t]{1,3}(?:for|of|to|on|f\u00fcr|zu|von|pour|de|del|para)(?:[ \t]{1,3}[^\W\d_]{1,20}){1,4}?"
+    r"(?=[ \t]{0,3}(?:[:=\uff1a\u2192]|->|[ \t](?:is|was|ist|war|lautet|est|es)[ \t]))"
+)
 _PHRASE_LINK = re.compile(r"(?i)[ \t]{1,3}(?P<is>(?:is|was|ist|war|lautet|est|es)[ \t]{1,3})?")
 _DEVICE_BEFORE = re.compile(
     r"(?i)\b(?:luks|bitlocker|filevault|veracrypt|truecrypt|gpg|ssh|age|restic|borg|keepass|disk|drive|wallet|laptop|vault"
@@ -149,6 +154,12 @@ def find_unmarked_phrase(text: str, begin: int, end: int) -> tuple[int, int] | N
         return None
     device = _DEVICE_BEFORE.search(text[max(0, begin - _MAX_DEVICE) : begin])
     return found if link["is"] or device else None
+
+
+def end_of_purpose(text: str, end: int) -> int:
+    """Return where the name of a phrase that ends at `end` ends with what the phrase is for."""
+    purpose = _PURPOSE.match(text, end)
+    return purpose.end() if purpose else end
 
 
 _MAX_DEVICE = 32  # characters before a name that are searched for what the phrase opens
@@ -181,7 +192,7 @@ _P_VALUE = re.compile(r"[pP] ?[:=] ?(?P<secret>[^\s,;]{4,64}+)")
 _IN_WORD, _USER = re.compile(r"[\w.-]"), re.compile(r"[\w.@-]+")
 _USER_BEFORE = re.compile(r"(?i)(?<![\w.-])(?:u|usr|user|username|login|name) ?[:=] ?[^\s,;]{1,64}[\s,;/|]{1,4}$")
 # The sign is searched first, and a digit after it, since both together are rare.
-_JOINED_PAIR = re.compile(r"[:/](?<=\w.)(?=[^\s/:,;\d]{0,64}+\d)(?P<secret>[A-Za-z][^\s/:,;]{4,64}+)")
+_JOINED_PAIR = re.compile(r"(?:[:/](?<=\w.)| / (?<=\w...))(?=[^\s/:,;\d]{0,64}+\d)(?P<secret>[A-Za-z][^\s/:,;]{4,64}+)")
 _ACCOUNTS = frozenset({"admin", "administrator", "root", "postgres", "guest", "superuser", "pi", "sa"})
 _WITH_WORDS = frozenset("with as using auth creds mit als avec con com met med som jako как с под".split())  # noqa: SIM905
 _ROLES = " as ", " als ", " como ", " come ", " comme ", " que ", " jako ", " som "

@@ -18,6 +18,7 @@ from skilld.redact.findings import Finding, is_scrambled, is_stand_in
 from skilld.redact.naming import COPULAS, LINK_WORDS, Name, Role, find_names, names_a_user
 from skilld.redact.passwords import (
     Shape,
+    end_of_purpose,
     find_bare_phrase,
     find_phrase,
     find_unmarked_phrase,
@@ -127,8 +128,10 @@ def _find_groups(text: str) -> Iterator[Finding]:
 
 
 def _find_near_name(text: str, name: Name, stop: int) -> Iterator[Finding]:
+    is_phrase = names_phrase(text[name.start : name.end])
+    name = name._replace(end=end_of_purpose(text, name.end)) if is_phrase else name
     end = min(stop, name.end + _CHARS_AFTER)
-    if names_phrase(text[name.start : name.end]) and (bare := find_unmarked_phrase(text, name.start, name.end)):
+    if is_phrase and (bare := find_unmarked_phrase(text, name.start, name.end)):
         yield Finding(*bare, "password")
         return
     if not (

@@ -38,6 +38,9 @@ REDACT = Redactor(bytes(32)).redact
         ("de deurcode is 7739", "7739"),
         ("pay it to IBAN DE44 5001 0517 5407 3249 31 THIS WEEK", "DE44 5001 0517 5407 3249 31"),
         ("FR7630006000011234567890189", "FR7630006000011234567890189"),
+        ("passphrase for the signing key: cold harbor lantern eighty", "cold harbor lantern eighty"),
+        ("die Passphrase für den Schlüssel lautet kalter Hafen Laterne achtzig", "kalter Hafen Laterne achtzig"),
+        ("it is admin / Kirsch-Baum88", "Kirsch-Baum88"),
     ],
 )
 def test_it_is_masked(text: str, secret: str) -> None:
@@ -76,6 +79,9 @@ def test_it_is_masked(text: str, secret: str) -> None:
         "DE44 5001 0517 5407 3249 32",  # the checksum is wrong
         "DE44500105175407324931X",  # longer than an account number
         "commit AB12 3456 7890 1234 5678",
+        "the passphrase for the signing key is never kept anywhere else today",
+        "use a passphrase for the key: twelve characters minimum length please",
+        "the admin / User2 split",
     ],
 )
 def test_it_is_left(text: str) -> None:
