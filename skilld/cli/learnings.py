@@ -53,10 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     for why, mark in marks.items():
         console.say(f"{mark} {console.message(why)}", 4)
     if asks:
-        if any(NO_FILE_REASON in ask[0].why_kept for ask in asks):
-            once = "once you say it again in another session"
-            console.say(f"A learning for a file that does not exist yet is proposed {once}.")
-        console.say("To propose one now: skilld learnings propose ID [--to PATH]")
+        _print_ways_on(asks)
     else:
         console.say(_describe_none(arguments, nothing=not missed))
     is_narrowed = arguments.search is not None or arguments.project
@@ -79,6 +76,14 @@ def show(store: Store, name: str) -> bool:
         console.say(f"To propose it: skilld learnings propose {ask[0].id} [--to PATH]")
     console.say(f"To delete it: skilld learnings --forget {ask[0].id}")
     return True
+
+
+def _print_ways_on(asks: Sequence[Sequence[Learning]]) -> None:
+    if any(NO_FILE_REASON in ask[0].why_kept for ask in asks):
+        once = "once you say it again in another session"
+        console.say(f"A learning for a file that does not exist yet is proposed {once}.")
+    if not all(ask[0].is_result for ask in asks):
+        console.say("To propose one now: skilld learnings propose ID [--to PATH]")
 
 
 def _print_ask(ask: Sequence[Learning], why: str = "") -> None:

@@ -94,6 +94,7 @@ def test_learnings_are_searched_by_text_and_project(program: Program, folder: st
     shown = program.run("learnings", "--search", "linter").stdout
     assert "the result of the task “three” in ~" in shown
     assert "you: " not in shown
+    assert "learnings propose" not in shown, "only what was said becomes a rule"
 
 
 def test_the_result_of_a_task_counts_nowhere_as_what_you_said(program: Program, folder: str) -> None:
