@@ -25,7 +25,6 @@ _SKILLD = (sys.executable, "-m", "skilld")
 # Keeps what it read from a home, takes signals, becomes another program, or has a screen or a protocol on its streams.
 _OWN_PROCESS = ("run", "demo", "mcp", "review", "git")
 _MAY_BE_KILLED = ("team", "pr")  # by the stand-in for a host's program that it starts
-_LOOKS = ("proposals", "show", "learnings", "status")  # how tests look at what other programs did
 _KEEP_OUT = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")  # as `warm_server.keep_out` does
 
 
@@ -70,9 +69,9 @@ class Program:
         self, arguments: Sequence[str], typed: str, variables: Mapping[str, str]
     ) -> subprocess.CompletedProcess[str]:
         environment = {**self.environment, **variables}
-        if self._can_be_ours(arguments, environment, typed):
-            return run_in_process(arguments, self.home, environment, typed)
-        if self._is_plain(environment, typed):
+        if self.typed_in == in_terminal() and not self.before and warm.fits(environment, typed):
+            if self._can_be_ours(arguments, environment):
+                return run_in_process(arguments, self.home, environment, typed)
             command, out = ("skilld", *arguments), self.is_kept_out
             return warm.run(command, self.home, environment, typed=typed, timeout=3 * LIMIT, kept_out=out)
         return subprocess.run(
@@ -89,27 +88,16 @@ class Program:
     def _around(self) -> tuple[str, ...]:
         return (*self.before, *(_KEEP_OUT if self.is_kept_out else ()))
 
-    def _can_be_ours(self, arguments: Sequence[str], environment: Mapping[str, str], typed: str) -> bool:
+    def _can_be_ours(self, arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
+        """Whether the test's process may run a command that a fork can stand for."""
         is_ours = environment["PYTHONPATH"] == str(warm.REPOSITORY) and current_thread() is main_thread()
-        is_ours = is_ours and not self.is_kept_out
         verb = arguments[0] if arguments else ""
         is_ours = is_ours and verb not in _OWN_PROCESS and tuple(arguments[:2]) != _MAY_BE_KILLED
-        return is_ours and self._is_plain(environment, typed)
-
-    def _is_plain(self, environment: Mapping[str, str] | None = None, typed: str = "") -> bool:
-        fits = warm.fits(environment or self.environment, typed)
-        return self.typed_in == in_terminal() and not self.before and fits
+        return is_ours and not self.is_kept_out
 
     def json(self, *arguments: str) -> Any:
-        """Run one verb with `--json` and return its document; a failure fails the test, but for what doctor finds.
-
-        What only looks does so in the test's own process, where nothing is special about how the program is started.
-        """
-        is_ours = self._is_plain() and not self.is_kept_out
-        if arguments[0] in _LOOKS and is_ours and self.environment["PYTHONPATH"] == str(warm.REPOSITORY):
-            result = run_in_process([*arguments, "--json"], self.home, self.environment)
-        else:
-            result = self.run(*arguments, "--json")
+        """Run one verb with `--json` and return its document; a failure fails the test, but for what doctor finds."""
+        result = self.run(*arguments, "--json")
         assert result.returncode in ({0, 1} if arguments[0] == "doctor" else {0}), (
             f"skilld {' '.join(arguments)}: exit {result.returncode}\n{result.stdout}{result.stderr}"
         )
