@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from skilld.files import shell_quoted
@@ -155,7 +155,7 @@ def open_location(place: RepoLocation, *, private: bool = False) -> Repo:
         unset = f"git -C {shell_quoted(place.toplevel)} config --unset {unknown[0]}"
         cause = f"{place.toplevel} uses {', '.join(unknown)}, which skilld does not support"
         raise RepoRefusedError("Cannot use this repository", cause, f"If nothing else needs that setting: {unset}")
-    head = objects.read_objects(place.git, ["HEAD"])[0]
+    head, default = _read_refs(place, settings.get("init.defaultbranch", ""))
     if head is None or head.kind != "commit":
         require_unborn(place.git_dir, place.common_dir, state.head_branch(place.git_dir))
         first = f"git -C {shell_quoted(place.toplevel)} commit --allow-empty -m Start"
@@ -172,7 +172,7 @@ def open_location(place: RepoLocation, *, private: bool = False) -> Repo:
         common_dir=place.common_dir,
         head=head.oid,
         branch=state.head_branch(place.git_dir),
-        default=_find_default(place, settings.get("init.defaultbranch", "")),
+        default=default or _only_branch(place.git),
         remote=any(key.startswith("remote.") for key in settings),
         private=private,
     )
@@ -219,24 +219,26 @@ def _read_settings(git: Git) -> dict[str, str]:
     return {key.lower(): value for key, _, value in (item.partition("\n") for item in items if item)}
 
 
-def _find_default(place: RepoLocation, configured: str) -> DefaultBranch | None:
+def _read_refs(place: RepoLocation, configured: str) -> tuple[objects.Object | None, DefaultBranch | None]:
+    """Return HEAD's commit and the default branch as far as its name tells, from one answer."""
     names = [name for name in (configured, "main", "master") if name and not set(name) & _INVALID_REF_CHARACTERS]
-    names = [name for name in names if name != STAGING_BRANCH]
     # A clone of a repository in which the staging branch was checked out treats that as the default branch.
-    pointers = [
-        *_existing_refs(place.git, [ref for ref in _remote_heads(place) if not ref.endswith(f"/{STAGING_BRANCH}")])
-    ]
+    pointers = [ref for ref in _remote_heads(place) if not ref.endswith(f"/{STAGING_BRANCH}")]
     pointers.sort(key=lambda ref: not ref.startswith("refs/remotes/origin/"))
-    if pointers:
-        name = pointers[0].split("/", 3)[3]
-        return DefaultBranch(name, _existing_refs(place.git, [f"refs/heads/{name}", pointers[0]]))
-    own = {name: [f"refs/heads/{name}", f"refs/remotes/origin/{name}"] for name in names}
-    there = _existing_refs(place.git, [ref for both in own.values() for ref in both])
-    for name, both in own.items():
-        if both[0] in there:
-            return DefaultBranch(name, {ref: there[ref] for ref in both if ref in there})
-    form = "--format=%(refname) %(objectname)"
-    rows = place.git.lines("for-each-ref", "--count=3", form, "refs/heads")
+    own = {name: [f"refs/heads/{name}", f"refs/remotes/origin/{name}"] for name in names if name != STAGING_BRANCH}
+    named = {ref: [f"refs/heads/{ref.split('/', 3)[3]}", ref] for ref in pointers}
+    asked = ["HEAD", *(ref for both in (*named.values(), *own.values()) for ref in both)]
+    found = dict(zip(asked, objects.read_objects(place.git, asked), strict=True))
+    there = {ref: item.oid for ref, item in found.items() if item is not None}
+    ways = [(both, ref) for ref, both in named.items()] + [(both, both[0]) for both in own.values()]
+    refs = next((both for both, needed in ways if needed in there), [])
+    tips = {ref: there[ref] for ref in refs if ref in there}
+    return found["HEAD"], DefaultBranch(refs[0].removeprefix("refs/heads/"), tips) if refs else None
+
+
+def _only_branch(git: Git) -> DefaultBranch | None:
+    """Return the only branch besides the staging branch as the default one."""
+    rows = git.lines("for-each-ref", "--count=3", "--format=%(refname) %(objectname)", "refs/heads")
     only = [row.split(" ") for row in rows if not row.startswith(STAGING_REF)]
     return DefaultBranch(only[0][0].removeprefix("refs/heads/"), {only[0][0]: only[0][1]}) if len(only) == 1 else None
 
@@ -247,12 +249,6 @@ def _remote_heads(place: RepoLocation) -> list[str]:
         return [ref for ref in place.git.lines("for-each-ref", "--format=%(symref)", "refs/remotes/*/HEAD") if ref]
     found = (state.symbolic_target(head) for head in sorted((place.common_dir / "refs/remotes").glob("*/HEAD")))
     return [ref for ref in found if ref and _REMOTE_REF_PATTERN.match(ref) and not set(ref) & _INVALID_REF_CHARACTERS]
-
-
-def _existing_refs(git: Git, names: Sequence[str]) -> dict[str, str]:
-    """Return the commits of those refs that exist."""
-    found = zip(names, objects.read_objects(git, names), strict=True)
-    return {name: item.oid for name, item in found if item is not None}
 
 
 # The work tree and the git directory of a folder must belong to each other. A repository can name a work tree anywhere
