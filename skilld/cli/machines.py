@@ -15,6 +15,7 @@ from skilld.cli.config import write_setting
 from skilld.cli.daemon_job import run_as_job
 from skilld.cli.team import print_record, print_refused
 from skilld.clock import rfc3339, time_ago
+from skilld.effect.rule_lines import text_of
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 from skilld.exchange.outgoing import LeakCheck
 from skilld.files import shell_command
@@ -32,6 +33,7 @@ from skilld.team.sharing import known_sessions
 from skilld.team.sync import Hub, open_hub
 from skilld.team.sync import remove_ref as take_off
 from skilld.text import pluralize
+from skilld.types import Kind
 
 _NOT_JOINED = "Not joined"
 
@@ -53,7 +55,8 @@ def _hub(membership: Membership) -> Hub:
 
 def _own_side(store: Store) -> tuple[Places, LeakCheck]:
     """Return where files are on this machine, and the check on what may leave it."""
-    return Places(store, common.home()), LeakCheck(common.secret_finder(), known_sessions(store))
+    places = Places(store, common.home(), common.current_folder())
+    return places, LeakCheck(common.secret_finder(), known_sessions(store))
 
 
 def join(arguments: argparse.Namespace) -> int:
@@ -174,7 +177,8 @@ def status(arguments: argparse.Namespace) -> int:
     """List the machines and their rules."""
     store = common.store_or_empty()
     known = require_membership(store)
-    records = [decode(one.record.encode(), MACHINE_TYPES) for one in store.machine_records.all()]
+    rows = store.machine_records.all()
+    records = [decode(one.record.encode(), MACHINE_TYPES) for one in rows]
     groups = RuleGroups(records).all()
     rest = [one for one in records if one.what is RecordType.LEARNED and one.said == "waiting"]
     if arguments.json:
@@ -188,15 +192,30 @@ def status(arguments: argparse.Namespace) -> int:
     print_refused(known.refused)
     scrub_environment()
     places, _ = _own_side(store)
+    ids = {row.key: row.here.rpartition(" ")[2] for row in rows if row.what == RecordType.DECIDED}
     for group in groups:
         elsewhere = f"{group.best.place.partition('/')[2]} in a repository that is not here"
-        where = str(places.path_of(group.best.place) or elsewhere)
+        path = places.path_of(group.best.place)
+        left = _describe_missing(group, path, ids.get(group.key, "")) if path else ""
         console.say(f"{group.best.said:8}  {console.plain(group.records[0].rule)}")
         said = pluralize(len(group.heard), "session")
-        console.say(f"    {console.message(where)}; said in {said}", style="dim")
+        console.say(f"    {console.message(str(path or elsewhere))}; said in {said}{left}", style="dim")
     if rest:
         console.say(f"{pluralize(len(rest), 'learning')} without a file (list: skilld learnings)")
     return Exit.OK
+
+
+def _describe_missing(group: RuleGroup, path: Path, proposal: str) -> str:
+    """Return how an accepted rule gets into a file that does not say it here; empty if it does."""
+    from skilld.classify.said_already import says_already  # keeps its tables out of a sync
+
+    best = group.best
+    is_rule = best.said == "accepted" and best.kind != Kind.REMOVE_STEP.value
+    if not is_rule or says_already(group.records[0].rule, text_of(str(path))):
+        return ""
+    by_git = ["it comes with git pull"] if not best.place.startswith("home/") else []
+    by_hand = f"to add it: skilld accept {proposal}" if proposal else "to add it, write it there"
+    return f"; not in the file here: {' or, '.join([*by_git, by_hand])}"
 
 
 def _as_json(known: Membership, groups: list[RuleGroup], rest: list[Record]) -> dict[str, Any]:

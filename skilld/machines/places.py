@@ -23,10 +23,14 @@ _ID_LENGTH = 16
 
 
 class Places:
-    """The files of this machine by name. First commits are stored, since finding them in a long history is slow."""
+    """The files of this machine by name. First commits are stored, since finding them in a long history is slow.
 
-    def __init__(self, store: Store, home: Path) -> None:
+    `here` is the person's folder, whose repository may be a fresh clone that skilld has seen nothing of yet.
+    """
+
+    def __init__(self, store: Store, home: Path, here: Path | None = None) -> None:
         self._store = store
+        self._here = [here] if here else []
         self._home = home.resolve()
         self._kept: dict[str, str] = store.meta.get(ROOT_COMMITS, {})
         self._known = dict(self._kept)
@@ -64,7 +68,7 @@ class Places:
         if self._by_root is None:
             store = self._store
             projects = [*store.overview.projects(), *(one.project for one in store.learnings.all() if one.project)]
-            folders = dict.fromkeys(map(Path, [*self._known, *store.proposals.repos(), *projects]))
+            folders = dict.fromkeys(map(Path, [*self._known, *store.proposals.repos(), *projects, *self._here]))
             tops = dict.fromkeys(top for folder in folders if (top := self._top(folder)) is not None)
             self._by_root = {root[:_ID_LENGTH]: top for top in reversed(list(tops)) if (root := self._root(top))}
         return self._by_root

@@ -12,14 +12,15 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from skilld.edit.insertion_point import insert_bullet
 from skilld.past import PastSession, Repeat
-from skilld.proposals.decide import rejecting
+from skilld.proposals.decide import accepting, rejecting
 from skilld.protocol import Job, Result
 from skilld.store.learnings import Learning
 from skilld.team import refs
 from skilld.team.records import Record, RecordType, rule_key
 from skilld.team.sync import Hub, make_signer, open_hub
-from skilld.types import Evidence, How, Outcome, Span, State, Turn
+from skilld.types import Evidence, How, Outcome, Span, State, TargetKind, Turn
 from skilld.verb_jobs import SyncMachines
 from skilld.worker.spawn import VerbWorker
 from support.machines import Machine, SyncGroup
@@ -113,6 +114,40 @@ def test_a_rule_of_a_repository_that_is_not_here_is_named_without_its_number(gro
         f"open      {PNPM}",
         "    CLAUDE.md in a repository that is not here; said in 1 session",
     ]
+
+
+def test_a_fresh_machine_says_how_accepted_rules_get_into_its_files(group: SyncGroup) -> None:
+    tower, laptop = group.machine("tower"), group.machine("laptop")
+    own = tower.home / ".claude/CLAUDE.md"
+    own.parent.mkdir(parents=True)
+    own.write_text("# Mine\n\n## Rules\n\n- Be brief.\n")
+    step = insert_bullet(own.read_bytes(), "Rules", DATES)
+    tower.say(DATES, path=str(own), skill="CLAUDE.md", target=TargetKind.PERSONAL, operations=(step,))
+    for machine in (tower, laptop):
+        machine.say(PNPM)
+    tower.decide(DATES, accepting())
+    tower.decide(PNPM, accepting())
+    for machine in (tower, laptop):
+        run_machines(machine, "join", str(group.remote), "--name", machine.name, "--yes")
+    told = {*run_machines(laptop, "status").splitlines()}
+    place = "~/.claude/CLAUDE.md; said in 1 session; not in the file here: to add it, write it there"
+    assert {f"accepted  {DATES}", f"    {place}"} <= told
+    way = f"it comes with git pull or, to add it: skilld accept {laptop.find(PNPM).id}"
+    project = f"{laptop.clone.root}/CLAUDE.md; said in 2 sessions; not in the file here: {way}"
+    assert {f"accepted  {PNPM}", f"    {project}"} <= told
+    assert laptop.program.run("accept", laptop.find(PNPM).id).returncode == 0
+    assert "not in the file here: it" not in run_machines(laptop, "status")
+    assert "not in the file here" not in run_machines(tower, "status")
+
+
+def test_a_fresh_clone_that_the_person_is_in_is_here(group: SyncGroup) -> None:
+    tower, laptop = group.machine("tower"), group.machine("laptop")
+    tower.say(PNPM)
+    for machine in (tower, laptop):
+        run_machines(machine, "join", str(group.remote), "--name", machine.name, "--yes")
+    laptop.program.before = ("sh", "-c", 'cd "$0" && exec "$@"', str(laptop.clone.root))
+    place = f"    {laptop.clone.root}/CLAUDE.md; said in 1 session"
+    assert run_machines(laptop, "status").splitlines()[2:] == [f"open      {PNPM}", place]
 
 
 def test_a_rule_said_in_two_sessions_of_one_machine_counts_both(group: SyncGroup) -> None:
