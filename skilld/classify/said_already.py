@@ -6,6 +6,7 @@ Decides for every back-end, including models. Words are compared as stems, then 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 from functools import lru_cache
 
@@ -336,6 +337,7 @@ _MIN_MEANT = 0.6  # share of the weight of a change, and of a clause of a line, 
 _MIN_MET = 2  # shared terms: many rules share a single one
 _AGENT_STEMS = frozenset(map(stem, ("agent", "assistant", "claude", "bot")))  # every rule addresses the agent
 _PLACE_WORD = re.compile(r"\b(?:first|last|top|bottom|start|end|beginning|next to|ask|tell|show|say)\b", re.IGNORECASE)
+_SAME_PLACE = {"first": "start", "last": "end"}  # "put the number first", "start with the number"
 _REASON = re.compile(
     r"(?<=\w{3}),? (?:so|because|cuz|since|otherwise|damit|sonst|weil|pour que|parce que|sinon|para que|porque)\b.*",
     re.IGNORECASE,
@@ -432,8 +434,10 @@ def _nearest(content: Content, part: ContentPart) -> ContentPart:
     return max(content.parts, key=lambda one: sum(term_weights(one.words, part.words).values()))
 
 
-def _place_words(text: str) -> frozenset[str]:
-    return frozenset(_PLACE_WORD.findall(unify_words(text).lower()))
+def _place_words(text: str) -> Counter[str]:
+    """Return the words for a place, each as often as in the text: "start the server first" has two."""
+    found = _PLACE_WORD.findall(unify_words(text).lower())
+    return Counter(_SAME_PLACE.get(one, one) for one in found)
 
 
 def _directions(text: str) -> frozenset[str]:

@@ -64,6 +64,15 @@ def test_a_rule_that_differs_from_a_line_in_a_word_in_its_place_is_new() -> None
     assert find_same_meaning("Every plot has the number of rows in its heading.", text) is not None
 
 
+def test_first_is_where_something_starts() -> None:
+    asked = "Always put the ticket number first in each entry."
+    for line in ("Start each entry with the ticket number.", "End each entry with the ticket number."):
+        found = find_same_meaning(asked, f"# Notes\n\n- {line}\n")
+        assert (found is not None) is line.startswith("Start")
+    server = "# Notes\n\n- Start the dev server on port 3000.\n"
+    assert find_same_meaning("Always start the dev server first.", server) is None
+
+
 @for_each(
     ("change", "line"),
     [
