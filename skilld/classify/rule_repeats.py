@@ -162,7 +162,7 @@ def repeats_rule(quote: str, rule: str) -> bool:
     apart = (options or named) and options.isdisjoint(named) and not has_negation(rule)
     least = _Tone.COMPLAINT if apart else _Tone.SOFT
     stretches = [one for one in _correcting_stretches(quote[: 2 * MAX_QUOTE]) if one.tone >= least]
-    if not any(_is_repeat(said, wanted, tools) for said in stretches):
+    if not any(_is_repeat(said, wanted, tools) for said in stretches) or _shares_only_a_place(stretches, wanted):
         return False
     if any(is_ban(said) and opposes(said, rule) for said in split_sentences(quote)):
         return False
@@ -180,6 +180,19 @@ def _content_of_rule(rule: str) -> Content:
     ran = {one for one in whole.asked - kept if not any(one in family and family & kept for family in TOOLS)}
     parts = tuple(replace(part, members=part.members - ran) for part in whole.parts)
     return replace(whole, parts=parts, asked=whole.asked - ran) if ran else whole
+
+
+def _shares_only_a_place(stretches: Sequence[_Stretch], rule: Content) -> bool:
+    """Whether a complaint about something else names the same file: "no unwrap please, I see one in src/main.rs"."""
+    files = [code for code in rule.codes if "/" in code and any(code in said.gist.codes for said in stretches)]
+    if not files or any(said.tone is _Tone.REMINDER for said in stretches):
+        return False
+    parts = frozenset(term.stem for term in content_terms(" ".join(files)))
+    if 2 * sum(term.stem in parts for term in rule.words) >= len(rule.words):  # the rule is about the file
+        return False
+    topics = dict.fromkeys(term for said in stretches for term in _topic_terms(said, rule) if term.stem not in parts)
+    shared = term_weights(tuple(topics), rule.words).values()
+    return bool(shared) and max(shared) < SAME_WEIGHT
 
 
 # For a stretch of each tone: the share of a rule part's weight that it must have, and the share of its own weight that
