@@ -72,6 +72,7 @@ _SUMMARIES: Mapping[Remedy, str] = {
     Remedy.SCOPE: "Limit this to the files it applies to: {}",
     Remedy.SHARPEN: "Say this more clearly: {}",
 }
+_IN_BOLD = "Set this in bold: {}"
 
 
 @value_class
@@ -274,7 +275,9 @@ class _RemedyDrafter:
         composed = check_edit([operation], [VerifiedUpdate(update)], loaded, self._typed_text(), self._context.redact)
         if self._context.is_known(update, loaded.ref.path, self._repeats[-1].session):
             return None
-        return self._proposal(Remedy.SHARPEN, loaded, composed, "")
+        made = self._proposal(Remedy.SHARPEN, loaded, composed, "")
+        title = _SUMMARIES[Remedy.SHARPEN] if newer else _IN_BOLD
+        return replace(made, summary=truncate(title.format(change), _MAX_SUMMARY))
 
     def _move_to(self, ref: SkillRef, remedy: Remedy, why: str) -> Proposal | None:
         """Add the rule to another file of its repository and remove it from its own."""

@@ -135,7 +135,7 @@ def test_a_rule_broken_after_acceptance_is_proposed_in_clearer_words(
 
     told = program.run("run", "--once").stdout
     (one,) = program.json("proposals")
-    assert ("Say this more clearly: " in told, f"  To review it: skilld review {one['id']}\n" in told) == (
+    assert ("Set this in bold: " in told, f"  To review it: skilld review {one['id']}\n" in told) == (
         True,
         True,
     ), told

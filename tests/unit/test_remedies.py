@@ -154,6 +154,7 @@ def test_a_rule_gets_one_proposal_a_month_and_each_remedy_once(bench: Bench) -> 
         State.OPEN,
     )
     assert proposal.reason == "You repeated the rule in 2 of 2 sessions where it applied."
+    assert proposal.summary == f"Set this in bold: {PNPM}"
     assert bench.propose_remedies() == []
     bench.decide(proposal, State.REJECTED)
     assert bench.propose_remedies(29) == []
@@ -168,6 +169,7 @@ def test_a_rule_is_reworded_with_the_newer_words(bench: Bench) -> None:
     repeat_twice(bench, "You ran npm again. Pls use pnpm in this repository and for its scripts, never npm!")
     (proposal,) = bench.propose_remedies()
     assert bench.staged("CLAUDE.md") == GUIDE.replace(PNPM, newer)
+    assert proposal.summary == f"Say this more clearly: {newer}"
     assert proposal.evidence[0].quote.endswith("never npm!")
 
 
