@@ -29,7 +29,6 @@ from skilld.jobs.same_asks import SameAsks
 from skilld.jobs.taken_back import (
     find_refused_again,
     find_unclear,
-    near_proposals,
     without_taking_back,
 )
 from skilld.pipeline import messages as conversation
@@ -115,7 +114,7 @@ class Analysis:
         self._backend: Backend = make_backend(job.backend if self._skills else Spec(OFFLINE))
         self.report = BatchReport(job)
         self._standing = list(job.open)
-        self._same = SameAsks(job, lambda: near_proposals(job))
+        self._same = SameAsks(job)
         self._messages: list[Message] = []
         self._unanswered: list[tuple[Update, str, SkillRef]] = []  # the answer on their edit could not be used
         self._staged = StagingResult(by_code=job.backend.model == OFFLINE, most_tokens=job.most_tokens)

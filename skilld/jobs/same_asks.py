@@ -6,7 +6,7 @@ seldom say a thing twice in the same words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -15,6 +15,7 @@ from skilld.classify.rule_texts import rule_texts
 from skilld.classify.said_already import is_same_change
 from skilld.classify.verify import Verdict
 from skilld.errors import SkilldError
+from skilld.jobs.taken_back import loaded_proposals
 from skilld.pipeline.documents import TargetDocument
 from skilld.protocol import AnalyseBatch, PastLearning
 from skilld.text import Redact
@@ -28,8 +29,8 @@ Known = PastLearning | Proposal | str  # a string is a line of the file
 class SameAsks:
     """What is known, and which of it says what the updates of one batch say."""
 
-    def __init__(self, job: AnalyseBatch, near: Callable[[], Sequence[Proposal]]) -> None:
-        self._job, self._near = job, near
+    def __init__(self, job: AnalyseBatch) -> None:
+        self._job = job
         self._meant: dict[str, Known] = {}  # what the model answered, by the new change
         self._own: Backend | None = None
         self._personal: Collection[int | None] = ()  # the numbers of the person's own files
@@ -90,14 +91,15 @@ class SameAsks:
     def _texts(self, lines: Iterable[str], personal: Collection[bool]) -> Iterator[tuple[str, Known]]:
         """Yield what the model may see, the newest first: an agent sees only what was said to it.
 
-        What is for the person's own files is not compared with what is for the project's, or every batch would be asked
-        about it.
+        A wish for one project does not say what is for all of them. A learning for all of them is not compared with
+        what is for the project either, or every batch would be asked about it; an open proposal for all of them is.
         """
         for said in self._elsewhere():
             if said.personal in personal and self._may_see([said.turn]):
                 yield said.change, said
-        for one in self._near():
-            if (one.target is TargetKind.PERSONAL) in personal and self._may_see(said.turn for said in one.evidence):
+        for one in loaded_proposals(self._job):
+            says = one.target is TargetKind.PERSONAL or False in personal
+            if says and self._may_see(said.turn for said in one.evidence):
                 yield from ((update.change, one) for update in one.updates if update.kind is not Kind.REMOVE_STEP)
         yield from ((line, line) for line in dict.fromkeys(lines))
 

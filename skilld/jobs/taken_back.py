@@ -129,10 +129,16 @@ def without_taking_back(verdict: Verdict, job: AnalyseBatch) -> Verdict:
     return replace(verdict, proposed=proposed, learned=learned, dropped=dropped)
 
 
+def loaded_proposals(job: AnalyseBatch) -> list[Proposal]:
+    """Return the open proposals of other batches for files that the batch's agent loads in its folder."""
+    others = (one for one in job.open if one.batch_id != job.batch.batch and _is_near(one, job))
+    return [one for one in others if not one.agents or job.batch.agent in one.agents]
+
+
 def near_proposals(job: AnalyseBatch) -> list[Proposal]:
-    """Return the open proposals that words in the batch's folder can mean."""
+    """Return the open proposals that words in the batch's folder can mean: "forget that" means what was said here."""
     others = (one for one in job.open if one.batch_id != job.batch.batch and one.id not in job.newer)
-    return [one for one in others if _is_near(one, job)]
+    return [one for one in others if _is_near(one, job) and (one.id not in job.elsewhere or not _is_own(one, job))]
 
 
 def _rules(proposal: Proposal) -> Sequence[Update]:
@@ -143,9 +149,13 @@ def _rules(proposal: Proposal) -> Sequence[Update]:
 
 def _is_near(proposal: Proposal, job: AnalyseBatch) -> bool:
     """Whether somebody who works in the batch's folder may speak of a proposal: it is not for another project."""
-    path, cwd, home = Path(proposal.path), Path(job.batch.cwd or "/"), Path(job.batch.home or "/")
-    if any(skill.path == proposal.path for skill in job.batch.skills):
-        return True
-    if path.is_relative_to(home) and path.relative_to(home).parts[0].startswith("."):
-        return proposal.id not in job.elsewhere  # the person's own: "forget that" means what was said here
-    return bool(proposal.repo) and cwd.is_relative_to(proposal.repo)
+    used = any(skill.path == proposal.path for skill in job.batch.skills)
+    below = bool(proposal.repo) and Path(job.batch.cwd or "/").is_relative_to(proposal.repo)
+    return used or below or _is_own(proposal, job)
+
+
+def _is_own(proposal: Proposal, job: AnalyseBatch) -> bool:
+    """Whether a proposal is for a file of the person's own that the session did not use as a skill."""
+    path, home = Path(proposal.path), Path(job.batch.home or "/")
+    used = any(skill.path == proposal.path for skill in job.batch.skills)
+    return not used and path.is_relative_to(home) and path.relative_to(home).parts[0].startswith(".")

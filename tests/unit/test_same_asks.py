@@ -6,6 +6,7 @@ import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ from skilld.jobs.same_asks import SameAsks
 from skilld.proposals.results import learning_id
 from skilld.protocol import AnalyseBatch, BatchJob, ExtendSkill, PastLearning
 from skilld.store.learnings import Learning
-from skilld.types import Evidence, How, Kind, Message, Outcome, SkillRef, State, Update
+from skilld.types import Evidence, How, Kind, Message, Outcome, Proposal, SkillRef, State, TargetKind, Update
 from support.in_process_daemon import InProcessDaemon
 from support.live_project import Project
 from support.proposals import make_proposal
@@ -170,12 +171,42 @@ def test_what_waited_is_not_proposed_beside_a_line_or_a_proposal_that_says_it(
 def test_an_agent_sees_only_what_was_said_to_it(stub: StubModel, answers: _Answers) -> None:
     model = Model(Spec("openai/stub", stub.base_url, "k"))
     said = (PastLearning("codex:t1", "one", "Codex heard this.", "s1"), PastLearning("pi:t2", "two", "Pi too.", "s2"))
-    theirs = make_proposal(evidence=(Evidence("pi:t3", "q"),), updates=(_made("Made of words to Pi."),))
-    batch = BatchJob(batch="b", agent="codex", session_id="s9", cwd=None, sources=(), turns=(), skills=())
+    theirs = make_proposal(evidence=(Evidence("pi:t3", "q"),), updates=(_made("Made of words to Pi."),), repo="/p")
+    batch = BatchJob(batch="b9", agent="codex", session_id="s9", cwd="/p", sources=(), turns=(), skills=())
     for name, seen in (("cli:codex", [True, False, False]), ("openai/stub", [True, True, True])):
-        job = AnalyseBatch(batch=batch, closed_at="", backend=Spec(name), matcher=Spec(name), waiting=said)
-        SameAsks(job, lambda: [theirs]).split(Verdict(learned=((_made("New."), ""),)), [], model, str)
+        job = AnalyseBatch(
+            batch=batch, closed_at="", backend=Spec(name), matcher=Spec(name), waiting=said, open=(theirs,)
+        )
+        SameAsks(job).split(Verdict(learned=((_made("New."), ""),)), [], model, str)
         assert [one in answers.asked[-1] for one in ("Codex heard", "Pi too", "Made of words")] == seen
+
+
+def test_what_is_compared_with_open_proposals_for_files_that_the_agent_loads(
+    stub: StubModel, answers: _Answers
+) -> None:
+    """For all projects too, made in another one, and said later: past sessions may be judged in any order."""
+    everywhere = _open("everywhere", "/h/.claude/CLAUDE.md", target=TargetKind.PERSONAL, agents=("claude-code",))
+    codex = _open("codex", "/h/.codex/AGENTS.md", target=TargetKind.PERSONAL, agents=("codex",))
+    later, apart = _open("later", "/p/CLAUDE.md", repo="/p"), _open("apart", "/q/CLAUDE.md", repo="/q")
+    batch = BatchJob(
+        batch="b", agent="claude-code", session_id="s9", cwd="/p", sources=(), turns=(), skills=(), home="/h"
+    )
+    job = AnalyseBatch(
+        batch=batch,
+        closed_at="",
+        backend=Spec("openai/stub"),
+        matcher=Spec("openai/stub"),
+        open=(everywhere, codex, later, apart),
+        elsewhere=("everywhere", "codex", "apart"),
+        newer=("later",),
+    )
+    model = Model(Spec("openai/stub", stub.base_url, "k"))
+    _, known = SameAsks(job).split(Verdict(learned=((_made("New."), ""),)), [], model, str)
+    assert [name for name in ("everywhere", "codex", "later", "apart") if name in answers.asked[-1]] == [
+        "everywhere",
+        "later",
+    ]
+    assert known == [(_made("New."), everywhere)]
 
 
 def test_what_a_skill_says_in_another_language_is_not_added_to_it(
@@ -203,6 +234,10 @@ def test_an_answer_about_other_numbers_counts_for_nothing(reply: str) -> None:
 
 def _made(change: str) -> Update:
     return Update(None, "", change, "", Kind.PREFERENCE, 1, change, 0.9)
+
+
+def _open(name: str, path: str, **fields: Any) -> Proposal:
+    return make_proposal(id=name, batch_id=f"b-{name}", path=path, updates=(_made(name),), **fields)
 
 
 def _commit(project: Project, text: str) -> None:
