@@ -62,7 +62,7 @@ def covered_reason(one: RecurringTask, skills: Sequence[Skill], texts: Mapping[P
         does = does or sum(skill.name in row.skills_used for row in one.rows) >= MIN_REPEATS
         for number, line in enumerate(lines[skill.path], 1):
             shared = len(wanted & content_stems(line))
-            if shared < MIN_REPEATS or line.startswith("name:") or has_negation(line):
+            if shared < MIN_REPEATS or line.startswith("name:") or has_negation(line) or _does_other(line, one):
                 continue
             if shared / len(wanted) > _MIN_LINE_SHARE if does else _says_task(line, wanted):
                 return _describe(skill, number, line)
@@ -95,6 +95,19 @@ def _only_names(text: str, name: frozenset[str]) -> bool:
 def _deeds(text: str) -> frozenset[str]:
     """Return the meanings of what a text says is done."""
     return frozenset().union(*(term.meanings for term in terms(text) if term.is_action))
+
+
+def _does_other(line: str, one: RecurringTask) -> bool:
+    """Whether a skill's description says that it does something else with what a task is about, mostly in other words.
+
+    A skill that writes the notes for a release is in use during releases, and does none.
+    """
+    key, _, text = line.partition(":")
+    if key != "description":
+        return False
+    begins, wanted, said = _FIRST_WORD.sub(r"\1", text, count=1), content_stems(one.ask.text), content_stems(text)
+    deeds = _deeds(begins) - {"to-use"} - frozenset().union(*(_deeds(said.text) for said in one.ask.said))
+    return bool(deeds) and not content_stems(begins) & wanted and 2 * len(said & wanted) <= len(said)
 
 
 def _says_task(line: str, wanted: frozenset[str]) -> bool:

@@ -135,6 +135,19 @@ def test_a_line_that_says_just_the_task_does_it_unless_it_only_describes_when() 
     assert why.startswith("notes already does this in line 7")
 
 
+def test_a_skill_in_use_that_does_something_else_with_the_same_things_does_not_cover_the_task() -> None:
+    rows = [replace(row, skills_used=("notes",)) for row in _rows("release tidepool {0}", *RELEASE)]
+    other = "description: Write the release notes of a tidepool version from the git log."
+    assert _covers(rows, _skill("notes", other)) == []
+    for line in (
+        "Release tidepool: test, sign, publish.",
+        "Create a tidepool release.",
+        "Use when you release tidepool.",
+    ):
+        (why,) = _covers(rows, _skill("notes", f"description: {line}"))
+        assert why == f"notes already does this in line 7: description: {line}"
+
+
 def test_a_skill_that_was_in_use_is_named_before_another_one() -> None:
     rows = _rows("Write the release notes of {0}", "gh pr list --state merged", "npm run notes", "npm run links")
     rows = [replace(row, skills_used=("release-notes",)) for row in rows]
