@@ -17,7 +17,7 @@ from skilld.library.clusters import Ask
 from skilld.text import fold_case
 from skilld.types import Evidence, Op, Proposal, State, TargetKind
 from skilld.values import value_class
-from skilld.words import content_stems, is_same_ask
+from skilld.words import content_stems, has_negation, is_same_ask
 
 _REASONS = {
     State.OPEN: "the open proposal {id} already says this",
@@ -85,7 +85,7 @@ class ProposalHistory:
                     is_same_ask(stems, known) and agrees(ask.text, line) for line, known in said.lines
                 ):
                     yield said
-                elif any(one.id in said.turns and fold_case(one.quote) in said.quotes for one in ask.said):
+                elif any(one.id in said.turns and _is_quoted(one.quote, said.quotes) for one in ask.said):
                     quoting.append(said)
             yield from quoting
 
@@ -106,6 +106,25 @@ class ProposalHistory:
         if said.proposal.state is State.OPEN:
             new = {one.id: Evidence(one.id, one.quote) for one in ask.said if one.id not in said.turns}
             self.supported |= {(said.proposal.id, turn): evidence for turn, evidence in new.items()}
+
+
+def _is_quoted(said: str, quotes: Collection[str]) -> bool:
+    """Whether words are quoted, or a part of them: each judge cuts a sentence where it sees fit."""
+    words = fold_case(said)
+    return words in quotes or any(_is_within(words, one) or _is_nearly_all(words, one) for one in quotes)
+
+
+def _is_within(part: str, whole: str) -> bool:
+    return bool(part) and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", whole) is not None
+
+
+def _is_nearly_all(words: str, quote: str) -> bool:
+    """Whether a quote has all that words ask for: the rest of them is a reason."""
+    if not _is_within(quote, words) or not content_stems(quote):
+        return False
+    from skilld.classify.offline.detector import find_practices  # takes time to load
+
+    return not any(has_negation(rest) or find_practices(rest) for rest in words.split(quote) if content_stems(rest))
 
 
 def _replaced_text(known: Proposal) -> str:

@@ -48,6 +48,23 @@ def test_an_earlier_proposal_is_recognized_by_its_turn() -> None:
     assert known.duplicate_reason(_ask("Never mention hosts.", turn="k1"), "") is None
 
 
+@for_each(
+    "said, quote, counts",
+    [
+        ("I need no summary of every diff", "answer shorter please, I need no summary of every diff", True),
+        ("Stop reformatting files, the diffs are unreadable", "stop reformatting files", True),
+        ("Use fake timers, and put them in setup.ts", "use fake timers", False),
+        ("Use fake timers, no sleeps", "use fake timers", False),
+        ("be brief", "be briefer", False),
+    ],
+)
+def test_a_part_of_the_words_of_a_turn_that_was_quoted_is_recognized(said: str, quote: str, *, counts: bool) -> None:
+    proposal = replace(_proposed(State.ACCEPTED, text="- another rule"), evidence=(Evidence("k1", quote),))
+    why = ProposalHistory([proposal]).duplicate_reason(_ask(said, turn="k1"), "")
+    assert why == ("you accepted it (abc12345)" if counts else None)
+    assert ProposalHistory([proposal]).duplicate_reason(_ask(said, turn="k2"), "") is None
+
+
 def test_an_unrelated_rule_is_not_recognized() -> None:
     known = ProposalHistory([_proposed(State.OPEN)])
     assert known.duplicate_reason(_ask("Never mention internal hosts in the notes."), "") is None
