@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeGuard
 
@@ -35,11 +36,19 @@ _DESCRIPTIONS = {
 }
 
 
+_ABSENT_NOTE = ", not there yet"
+
+
+def as_edited(doc: SkillDoc, text: str) -> SkillDoc:
+    """Return a file as it will be with the text of an edit, which may create it."""
+    return replace(doc, name=doc.name.removesuffix(_ABSENT_NOTE), text=text)
+
+
 def _describe_target(ref: SkillRef) -> str:
     if ref.kind not in _DESCRIPTIONS:
         return ref.name
     note = f"of this project, for {', '.join(ref.patterns)}" if ref.absent and ref.patterns else _DESCRIPTIONS[ref.kind]
-    return f"{ref.name}, {note}{', not there yet' if ref.absent else ''}"
+    return f"{ref.name}, {note}{_ABSENT_NOTE if ref.absent else ''}"
 
 
 def load_documents(refs: Sequence[SkillRef], first: int = 1) -> tuple[list[TargetDocument], list[tuple[str, str]]]:

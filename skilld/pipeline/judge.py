@@ -24,7 +24,7 @@ from skilld.classify.support import is_empty_request
 from skilld.classify.typed_quote import typed_quote
 from skilld.classify.verify import MIN_GENERAL_CONFIDENCE, UNCLEAR_REASON, Verdict, VerifiedUpdate, verify
 from skilld.errors import RefusedError, RetryError, SkilldError
-from skilld.pipeline.documents import TargetDocument
+from skilld.pipeline.documents import TargetDocument, as_edited
 from skilld.pipeline.edits import CheckedEdit, compose, compose_separately, is_harmful, only_adds
 from skilld.skills.spec import read_front
 from skilld.text import Redact, join_sentences, split_sentences
@@ -334,10 +334,8 @@ class Judge:
         )
 
     def _docs(self, edited: TargetDocument | None = None, text: str = "") -> list[SkillDoc]:
-        return [
-            replace(loaded.doc, text=self._redact(text if loaded is edited else loaded.doc.text))
-            for loaded in self._skills
-        ]
+        docs = (as_edited(one.doc, text) if one is edited else one.doc for one in self._skills)
+        return [replace(doc, text=self._redact(doc.text)) for doc in docs]
 
     def _typed_text(self, updates: Sequence[Update]) -> str:
         turns = {update.turn for update in updates}

@@ -255,10 +255,11 @@ def _missing_rules(
     kind = rule_files(agents)
     if kind is None:
         return []
-    made = []
+    made: list[SkillRef] = []
     for scope in scoped:
         name = kind.path(scope)
-        if any(fits(ref.patterns, scope) for ref in known if ref.patterns) or os.path.lexists(root / name):
+        is_known = any(fits(ref.patterns, scope) for ref in (*known, *made) if ref.patterns)
+        if is_known or os.path.lexists(root / name):
             continue
         front, readers = kind.front(scope), tuple(sorted(agents))
         path, rules = str(root / name), TargetKind.RULES

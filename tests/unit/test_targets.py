@@ -18,12 +18,13 @@ from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.operations import apply
 from skilld.git.state import is_own_project, is_surely_own
 from skilld.jobs.placing import JobPlaces, find_file_of_kind, is_personal_file
-from skilld.pipeline.documents import TargetDocument, load_documents
+from skilld.pipeline.documents import TargetDocument, as_edited, load_documents
 from skilld.protocol import AnalyseBatch, BatchJob, Source
 from skilld.skills import opt_out
 from skilld.skills.find import is_kernel_path
 from skilld.targets.find import TargetFiles, WorkingSession, find_targets
 from skilld.targets.route import choose_target, is_personal, is_subject, ordered_file, ordered_files
+from skilld.targets.scopes import find_scopes
 from skilld.targets.session_work import SessionWork, session_work
 from skilld.types import SkillDoc, SkillRef, TargetKind
 from skilld.words import content_stems, stems
@@ -86,6 +87,23 @@ def test_the_list_is_ordered_and_complete(root: Path) -> None:
     assert _names(_places(root, "src/a.ts", "README.md", "docs/a.md")) == order[1:], "a rule for most of the work"
     assert _names(_places(root)) == order[1:]
     assert _names(_places(root, "src/a.ts", allowed=(TargetKind.PERSONAL,))) == order[2:]
+
+
+def test_one_new_rule_file_is_offered_for_one_folder_named_twice(root: Path) -> None:
+    _write(root / "CLAUDE.md")
+    _write(root / "src/routes/vat.ts")
+    scopes = [*find_scopes("in src/routes, use default exports"), *find_scopes("always test in src/routes/")]
+    found = find_targets(WorkingSession("claude-code", root, root.parent / "home", {}), ALL, scopes)
+    assert [ref.name for ref in found.refs if ref.absent and ref.kind is TargetKind.RULES] == [
+        ".claude/rules/src-routes.md"
+    ]
+
+
+def test_a_file_with_the_text_of_an_edit_is_there() -> None:
+    absent = SkillDoc(1, "CLAUDE.md, of this project, not there yet", "/p/CLAUDE.md", "")
+    assert as_edited(absent, "- Use tabs.\n") == replace(
+        absent, name="CLAUDE.md, of this project", text="- Use tabs.\n"
+    )
 
 
 def test_a_nested_file_is_chosen_where_most_of_the_work_was(root: Path) -> None:
