@@ -77,8 +77,9 @@ def write_like_sibling(
 
     If that has become a step of a numbered list, they go to the end of the list as its next steps.
     """
-    if (was.indent, was.kind) == (there.indent, there.kind):
+    if (was.indent, was.kind, bool(was.box)) == (there.indent, there.kind, bool(there.box)):
         return place, [*texts]
+    box = "[ ] " if there.box and not was.box else ""
     number = None
     if there.marker[0].isdigit() and there.kind != was.kind:
         place = _list_end(now, place, there)
@@ -94,7 +95,7 @@ def write_like_sibling(
         if number is not None:
             number += 1
             marker = f"{number}{there.marker[-1]}"
-        lines.append(f"{there.indent}{marker}{there.gap}{text[len(item.indent + item.marker + item.gap) :]}")
+        lines.append(f"{there.indent}{marker}{there.gap}{box}{text[len(item.indent + item.marker + item.gap) :]}")
     return place, lines
 
 

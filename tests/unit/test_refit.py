@@ -66,6 +66,10 @@ LIST = "- Run the tests.\n- Tag the commit.\n- Push the tag.\n"
             LIST.replace("- ", "  - "),
             "  - Run the tests.\n  - Dry run first.\n    On a copy.\n  - Tag the commit.\n  - Push the tag.\n",
         ),
+        (
+            LIST.replace("- ", "- [ ] "),
+            "- [ ] Run the tests.\n- [ ] Dry run first.\n  On a copy.\n- [ ] Tag the commit.\n- [ ] Push the tag.\n",
+        ),
         # a step of a numbered list is added at its end
         (
             "1) Run the tests.\n2) Tag the commit.\n3) Push the tag.\n",
