@@ -376,14 +376,15 @@ def _unwanted_like(store: Store, proposal: Proposal) -> Iterator[tuple[Proposal,
 
 
 def _said_by(proposal: Proposal, other: Proposal) -> str:
-    """Return the first change of a proposal that another one of its file wrote; empty if there is none."""
+    """Return the first change of a proposal that another one of its file wrote, in any words; empty if none."""
     if (proposal.repo, proposal.path) != (other.repo, other.path):
         return ""
-    from skilld.classify.said_already import says_already  # keeps its tables out of the daemon
+    from skilld.classify.said_already import is_same_change, says_same_rule  # keeps its tables out of the daemon
 
     said = [update.change for update in proposal.updates] or [proposal.summary]
-    written = "\n".join(operation.text for operation in other.operations)
-    return next((change for change in said if says_already(change, written)), "")
+    lines = [line for operation in other.operations for line in operation.text.splitlines() if line.strip()]
+    same = (one for one in said if says_same_rule(one, "\n".join(lines)) or any(is_same_change(one, x) for x in lines))
+    return next(same, "")
 
 
 _DAY_SECONDS = 86400.0

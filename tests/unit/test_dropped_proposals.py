@@ -17,6 +17,7 @@ from skilld.proposals.poll import PollSchedule
 from skilld.proposals.remarks import (
     describe_rejection,
     describe_standing,
+    earlier_refusals,
     hours_left,
     is_on_staging,
     list_contradictions,
@@ -376,6 +377,20 @@ def test_a_proposal_made_again_shows_why_it_was_rejected(person: Person, store: 
     assert list_contradictions(store, get_proposal(store, "p5")) == [
         "you rejected this before, as p1; your reason: the pipeline does it"
     ]
+
+
+def test_a_proposal_in_other_words_shows_that_it_was_rejected(person: Person, store: Store) -> None:
+    rule = "- Entries start with a capital letter, past tense: Added, Fixed."
+    stage_and_store(store, make_edit(person, "p1", Operation(Op.INSERT_AFTER, "- Push the tag.", rule)))
+    decide(store, get_proposal(store, "p1"), rejecting("too strict"))
+    again = "Each entry should begin with a past-tense verb with a capital, like Added or Fixed."
+    others = {"p2": again, "p3": "Entries of the changelog are sorted by date."}
+    others["p4"] = "Entries must not start with a capital letter, past tense: added, fixed."
+    for name, said in others.items():
+        step = Operation(Op.INSERT_AFTER, "- Push the tag.", f"- {said}")
+        stage_and_store(store, make_edit(person, name, step, summary=said))
+    told = {name: [*earlier_refusals(store, get_proposal(store, name))] for name in others}
+    assert told == {"p2": ["you rejected this before, as p1; your reason: too strict"], "p3": [], "p4": []}
 
 
 def test_a_restored_section_never_takes_in_a_rule_accepted_meanwhile(person: Person, store: Store) -> None:
