@@ -418,8 +418,11 @@ def describe_decision_time(proposal: Proposal, now: float) -> str:
 
 def describe_removal(store: Store, proposal: Proposal) -> str:
     """Return which proposal that the person accepted took a reverted one out; empty if none did."""
-    remover = store.proposals.removed_by(proposal.id) if proposal.state is State.REVERTED else ""
-    return f"you accepted {remover}, which removed it; to undo that: skilld revert {remover}" if remover else ""
+    remover = store.proposals.get(store.proposals.removed_by(proposal.id))
+    if remover is None:
+        return ""
+    undo = f"; to undo that: skilld revert {remover.id}" if remover.state is State.ACCEPTED else ""
+    return f"you accepted {remover.id}, which removed it{undo}"
 
 
 def describe_doubt(store: Store, proposal: Proposal) -> str:

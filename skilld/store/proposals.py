@@ -38,6 +38,12 @@ _COLUMNS = tuple(field.name for field in fields(Proposal))
 _COLUMN_LIST = ", ".join(f'"{name}"' for name in _COLUMNS)
 _REOPENING_SECONDS = 5.0
 _NEWEST_DECISION = "FROM decisions WHERE proposal_id = ? ORDER BY id DESC LIMIT 1"
+# `one` was taken out by the commit of `other`, which the person accepted.
+_REPLACED = """FROM proposals AS one JOIN decisions AS mine ON mine.proposal_id = one.id
+               JOIN decisions AS other ON other."commit" = mine."commit" AND other.proposal_id != one.id
+               WHERE one.state = 'reverted' AND mine.who LIKE 'git%' AND mine."commit" != ''
+               AND mine.id = (SELECT max(id) FROM decisions WHERE proposal_id = one.id)
+               AND other.after = 'accepted' AND other.who = 'command'"""
 OTHER_MACHINE = "another machine"  # decided there: no file was changed here
 
 
@@ -297,20 +303,11 @@ class Proposals(Table):
 
     def removed_by(self, proposal_id: str) -> str:
         """Return the ID of the proposal that the person accepted and whose commit reverted this one; "" if none."""
-        remover = """SELECT id FROM proposals AS one WHERE state = 'accepted' AND landed != '' AND id != :reverted
-                     AND landed = (SELECT "commit" FROM decisions WHERE proposal_id = :reverted ORDER BY id DESC)
-                     AND 'command' = (SELECT who FROM decisions WHERE proposal_id = one.id ORDER BY id DESC)"""
-        row = self._db.execute(remover, {"reverted": proposal_id}).fetchone()
-        return str(row[0]) if row else ""
+        return str(self._first(f"SELECT other.proposal_id {_REPLACED} AND one.id = ?", proposal_id) or "")
 
     def replaced_ids(self) -> set[str]:
         """Return the IDs of reverted proposals whose lines went with the commit of another one that was accepted."""
-        replaced = """SELECT one.id FROM proposals AS one JOIN decisions AS mine ON mine.proposal_id = one.id
-                      JOIN decisions AS other ON other."commit" = mine."commit" AND other.proposal_id != one.id
-                      WHERE one.state = 'reverted' AND mine."commit" != ''
-                      AND mine.id = (SELECT max(id) FROM decisions WHERE proposal_id = one.id)
-                      AND other.after = 'accepted' AND other.who = 'command'"""
-        return set(self._column(replaced))
+        return set(self._column(f"SELECT one.id {_REPLACED}"))
 
     def last_decided(self) -> Proposal | None:
         """Return the proposal that the person decided last by a command, unless it was decided otherwise since."""

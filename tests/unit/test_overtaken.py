@@ -8,6 +8,7 @@ import pytest
 
 from skilld.errors import RefusedError
 from skilld.proposals.amend import restore
+from skilld.proposals.remarks import describe_decision
 from skilld.types import Kind, Op, Operation, Update
 from support.proposal_life import DRY, ProposalLife
 from support.repos import TEXT, Person
@@ -96,3 +97,27 @@ def test_a_rule_that_was_accepted_long_ago_is_reverted_by_the_removal_of_its_lin
     assert life.store.proposals.replaced_ids() == {"p1"}
     life.revert("p2")
     assert life.store.proposals.replaced_ids() == {"p1"}
+
+
+def test_a_rule_whose_replacement_was_replaced_too_is_not_laid_to_plain_git(life: ProposalLife) -> None:
+    never, ask = "- Publish nothing on Fridays.", "- Ask Bo to publish."
+    steps = {
+        "p1": Operation(Op.INSERT_AFTER, "- Run the tests.", DRY),
+        "p2": Operation(Op.REPLACE, DRY, never),
+        "p3": Operation(Op.REPLACE, never, ask),
+    }
+    for name, step in steps.items():
+        life.propose(name, step)
+        life.accept(name)
+        life.observe_all()
+    assert {name: life.get(name).state.value for name in ("p1", "p2", "p3")} == {
+        "p1": "reverted",
+        "p2": "reverted",
+        "p3": "accepted",
+    }
+    told = {name: describe_decision(life.store, life.get(name)) for name in ("p1", "p2")}
+    assert told == {
+        "p1": ["you accepted p2, which removed it"],
+        "p2": ["you accepted p3, which removed it; to undo that: skilld revert p3"],
+    }
+    assert life.store.proposals.replaced_ids() == {"p1", "p2"}
