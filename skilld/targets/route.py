@@ -15,6 +15,7 @@ from skilld.classify.conversation_style import ANY_PROJECT, PROJECT_SCOPE, is_ab
 from skilld.classify.offline.placement import replacement, section_for
 from skilld.classify.offline.relevance import WEAK_STEMS
 from skilld.classify.offline.removals import with_removals
+from skilld.classify.said_already import says_already
 from skilld.targets.scopes import covers, find_scopes, fits, kinds_of_files
 from skilld.types import Kind, Message, SkillDoc, SkillRef, TargetKind, Update
 from skilld.words import content_stems, is_about, likeness, stems
@@ -195,8 +196,8 @@ def _is_about_paths(text: str, rule: SkillRef) -> bool:
 class RoutedBackend(OfflineBackend):
     """The offline back-end with targets: it detects instructions, and rules choose the target of each.
 
-    What is about one of the `overlaid` skills (in use, but never edited) gets that skill's number. If the rules detect
-    nothing, what a model made of the words earlier counts (`kept`).
+    What is about one of the `overlaid` skills (in use, but never edited) gets that skill's number. What a model made of
+    the words earlier (`kept`) counts unless the rules detect something else.
     """
 
     def __init__(
@@ -215,7 +216,8 @@ class RoutedBackend(OfflineBackend):
         """Return the updates, each with its target. Whether the target says so already is checked later."""
         del instructions
         updates, left_out = self._detect(messages)
-        updates = updates or [one for one in (self._kept,) if one]
+        if (kept := self._kept) and all(says_already(update.change, kept.change) for update in updates):
+            updates = [kept]
         texts = {message.turn: message.text for message in messages}
         of_skill = super().detect(messages, self._overlaid)[0] if self._overlaid else []
         about = {(one.turn, one.quote): one for one in of_skill if one.confidence >= self.min_confidence}

@@ -147,6 +147,18 @@ def test_what_waited_is_proposed_once_its_file_exists_though_rules_do_not_hear_i
     assert (made.summary, made.evidence) == (CHANGE, (Evidence("claude-code:t1", FIRST),))
 
 
+def test_what_a_model_made_of_words_is_proposed_whole_though_rules_hear_a_part_of_them(
+    daemon: InProcessDaemon, answers: _Answers, bare: Project
+) -> None:
+    answers.same = []
+    daemon.store.learnings.add(
+        _learning(bare, 1, "no sleeps in tests. use fake timers", "No sleeps in tests. Use fake timers.")
+    )
+    _commit(bare, "# Tool\n\n- Be brief.\n")
+    (made,) = daemon.run()
+    assert made.summary == "No sleeps in tests. Use fake timers."
+
+
 def test_what_waited_is_not_proposed_beside_a_line_or_a_proposal_that_says_it(
     daemon: InProcessDaemon, answers: _Answers, bare: Project
 ) -> None:
