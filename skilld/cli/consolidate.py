@@ -24,14 +24,17 @@ from skilld.library.consolidate import (
     decided_lines,
     folder_losses,
     merge_proposal,
+    merge_source,
     pair_key,
     pair_key_of_batch,
     plan,
     similar_pairs,
 )
 from skilld.library.merge import Merge, merge_skills, origin_entry
+from skilld.library.rows import LibraryRow
 from skilld.proposals.amend import stage_and_store
 from skilld.proposals.poll import refresh
+from skilld.skills import Skill
 from skilld.store import Store
 from skilld.text import join_words, pluralize
 from skilld.types import Proposal, State
@@ -162,7 +165,34 @@ def _read_and_merge(keep: Path, away: Path, proposals: Sequence[Proposal]) -> Me
     return merge_skills(keep.read_bytes(), away.read_bytes(), name, common.redactor(), decided_lines(proposals))
 
 
-def has_more(store: Store, keep: Path, away: Path) -> bool:
+def advice_on_merged(store: Store, keep: Skill, away: Skill, rows: Sequence[LibraryRow]) -> str:
+    """Return whether a skill that was merged into another one can be archived, or has something left; and how."""
+    if _has_more(store, keep.path, away.path):
+        rest = " ".join(
+            ("skilld consolidate", *(inventory.typed_name(one.name, one.path, rows) for one in (keep, away)))
+        )
+        return f"{away.name} was merged into {keep.name} in part; for the rest: {rest}"
+    archive = f"skilld skills archive {inventory.typed_name(away.name, away.path, rows)}"
+    return f"{away.name} was merged into another skill; you can archive it: {archive}"
+
+
+def advice_on_accepted(store: Store, proposals: Sequence[Proposal]) -> list[str]:
+    """Return how to go on with the skills whose lines these proposals, as far as accepted, took over."""
+    merges = [
+        one
+        for one in proposals
+        if (store.proposals.get(one.id) or one).state is State.ACCEPTED and merge_source(one, ())[0]
+    ]
+    if not merges:
+        return []
+    rows, made = inventory.listed_rows(store, None), store.proposals.all()
+    skills = {row.path: row.skill for row in rows}
+    both = {(Path(one.path), merge_source(one, made)[1]) for one in merges}
+    found = [(skills.get(keep), skills.get(away or keep)) for keep, away in both]
+    return [advice_on_merged(store, keep, away, rows) for keep, away in found if keep and away and keep is not away]
+
+
+def _has_more(store: Store, keep: Path, away: Path) -> bool:
     """Whether a skill that was merged into another one says something that was never offered to that one."""
     key = pair_key(str(keep), str(away))
     made = [one for one in store.proposals.all() if pair_key_of_batch(one.batch_id) == key]

@@ -269,9 +269,20 @@ def _decide_each(
         _print_refusal(names, why, remedy)
     if as_json:
         common.write_json(rows)
-    elif not chosen:
-        console.say("No open proposals.")
+    else:
+        _print_rest(store, chosen)
     return code
+
+
+def _print_rest(store: Store, chosen: Sequence[Proposal]) -> None:
+    """Say that there was nothing to decide on, or how to go on with merged skills."""
+    if not chosen:
+        console.say("No open proposals.")
+    elif any(not one.evidence for one in chosen):  # a merge quotes nobody
+        from skilld.cli.consolidate import advice_on_accepted
+
+        for line in advice_on_accepted(store, chosen):
+            console.say(console.plain(line))
 
 
 def _as_json(now: Proposal, report: DecisionReport | None, error: SkilldError | None) -> dict[str, Any]:

@@ -90,6 +90,7 @@ def test_a_merge_is_shown_decided_and_followed_by_archiving_advice(world: World)
     assert "without them" in world.program.run("accept", rows[0]["id"], "--part", mark).stderr
     result = world.program.run("accept", *(row["id"] for row in rows))
     assert result.returncode == 0, result.stderr
+    assert f"{away} was merged into another skill; you can archive it: skilld skills archive {away}\n" in result.stdout
     text = (folder / keep / "SKILL.md").read_text()
     assert f'skilld-merged-from: "{away}"' in text
     assert all(line in text for line in found[keep, away]["carried"] if "|" not in line)

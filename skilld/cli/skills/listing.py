@@ -61,16 +61,9 @@ def _print_merged(store: Store, shelved: Sequence[LibraryRow], chosen: Sequence[
     for row in chosen:
         if MERGED not in row.marks:
             continue
-        from skilld.cli.consolidate import has_more  # late: few skills are merged
+        from skilld.cli.consolidate import advice_on_merged  # late: few skills are merged
 
-        name, taker = row.name, takers[row.path]
-        if has_more(store, taker.path, row.path):
-            both = (inventory.typed_name(one.name, one.path, shelved) for one in (taker, row.skill))
-            rest = " ".join(("skilld consolidate", *both))
-            console.say(console.plain(f"{name} was merged into {taker.name} in part; for the rest: {rest}"))
-        else:
-            archive = f"skilld skills archive {inventory.typed_name(name, row.path, shelved)}"
-            console.say(console.plain(f"{name} was merged into another skill; you can archive it: {archive}"))
+        console.say(console.plain(advice_on_merged(store, takers[row.path], row.skill, shelved)))
 
 
 def _print_broken(chosen: Sequence[LibraryRow]) -> None:
