@@ -67,7 +67,9 @@ def retry(arguments: argparse.Namespace) -> int:
     store.meta.delete(UNAVAILABLE_JUDGES)
     number = store.batches.retry()
     when = "now." if common.daemon_pid() else "once skilld runs: skilld run, or skilld run --once"
-    console.say(f"{pluralize(number, 'batch', 'batches')} will be retried {when}")
+    waiting = pluralize(store.batches.counts()["pending"], "batch", "batches")
+    none = f"No batch has failed or been delayed; {waiting} waiting to be judged."
+    console.say(f"{pluralize(number, 'batch', 'batches')} will be retried {when}" if number else none)
     if away:
         console.say(f"{console.plain(', '.join(away))} will be asked again from the next batch on.")
         console.say("Messages judged without it are not judged again; to have it read past sessions: skilld mine")

@@ -412,11 +412,14 @@ def run_cost(arguments: argparse.Namespace) -> int:
     most = _describe_budget(budget)
     reached = f"Today it is {_describe_spent(budget['spent'])}" if budget["spent"] else "Not reached yet today."
     console.say(f"Daily budget: {most}. {reached}" if most else "Daily budget: no limit.")
+    priced = any(row["usd"] and not row["model"].startswith("cli:") for row in shown["days"])
+    if priced and common.settings().model_base_url:
+        console.say("Dollars are list prices of the models, as the prices of your own server are not known.")
     if shown["waiting"]:
         console.say(f"{pluralize(shown['waiting'], 'batch', 'batches')} waiting to be judged.")
     if shown["spared"]:
         skipped = pluralize(shown["spared"], "batch", "batches")
-        console.say(f"{skipped} skipped without a model call (no lasting instructions).")
+        console.say(f"Skipped so far without a model call (no lasting instructions): {skipped}.")
     return 0
 
 

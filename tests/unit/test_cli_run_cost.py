@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.cli import common, status
+from skilld.cli import common, pause, status
 from skilld.cli.run import _describe_cost
 from skilld.cli.status import _describe_today, format_price
 from skilld.clock import local_day
@@ -64,6 +64,32 @@ def test_test_questions_are_listed_apart_and_no_price_is_invented() -> None:
         "$0.00",
         "$0.20",
     )
+
+
+@pytest.mark.parametrize(
+    ("model", "settings", "own"),
+    [
+        ("openai/own", 'model_base_url = "http://127.0.0.1:9"', True),
+        ("openai/own", "", False),
+        ("cli:claude", 'model_base_url = "http://127.0.0.1:9"', False),
+    ],
+)
+def test_list_prices_are_named_as_such_where_the_server_is_the_persons_own(
+    home: Path, capsys: pytest.CaptureFixture[str], model: str, settings: str, *, own: bool
+) -> None:
+    (home / ".local/state/skilld").mkdir(parents=True, mode=0o700)
+    (home / ".config/skilld").mkdir(parents=True)
+    (home / ".config/skilld/config.toml").write_text(settings)
+    with closing(common.store()) as store:
+        store.usage.add(local_day(time.time()), model, "", Usage(1, 100, 10, 0.25))
+    status.run_cost(argparse.Namespace(json=False))
+    assert ("\nDollars are list prices of the models" in capsys.readouterr().out) is own
+
+
+def test_a_retry_without_failed_batches_says_so(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / ".local/state/skilld").mkdir(parents=True, mode=0o700)
+    pause.retry(argparse.Namespace())
+    assert capsys.readouterr().out == "No batch has failed or been delayed; 0 batches waiting to be judged.\n"
 
 
 def test_a_limit_in_dollars_is_only_named_where_calls_have_a_price() -> None:
