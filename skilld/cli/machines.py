@@ -210,12 +210,13 @@ def _describe_missing(group: RuleGroup, path: Path, proposal: str) -> str:
     from skilld.classify.said_already import says_already  # keeps its tables out of a sync
 
     best = group.best
+    by_git = not best.place.startswith("home/")
     is_rule = best.said == "accepted" and best.kind != Kind.REMOVE_STEP.value
-    if not is_rule or says_already(group.records[0].rule, text_of(str(path))):
+    # Without a proposal here, a line that git has not brought may as well have been taken out with plain git since.
+    if not is_rule or (by_git and not proposal) or says_already(group.records[0].rule, text_of(str(path))):
         return ""
-    by_git = ["it comes with git pull"] if not best.place.startswith("home/") else []
     by_hand = f"to add it: skilld accept {proposal}" if proposal else "to add it, write it there"
-    return f"; not in the file here: {' or, '.join([*by_git, by_hand])}"
+    return f"; not in the file here: {'it comes with git pull or, ' if by_git else ''}{by_hand}"
 
 
 def _as_json(known: Membership, groups: list[RuleGroup], rest: list[Record]) -> dict[str, Any]:

@@ -136,6 +136,11 @@ def test_a_fresh_machine_says_how_accepted_rules_get_into_its_files(group: SyncG
     project = f"{laptop.clone.root}/CLAUDE.md; said in 2 sessions; not in the file here: {way}"
     assert {f"accepted  {PNPM}", f"    {project}"} <= told
     assert laptop.program.run("accept", laptop.find(PNPM).id).returncode == 0
+    third = group.machine("third")
+    run_machines(third, "join", str(group.remote), "--name", "third", "--yes")
+    third.program.before = ("sh", "-c", 'cd "$0" && exec "$@"', str(third.clone.root))
+    told = {*run_machines(third, "status").splitlines()}
+    assert {f"    {third.clone.root}/CLAUDE.md; said in 2 sessions", f"    {place}"} <= told, "git may not have it now"
     assert "not in the file here: it" not in run_machines(laptop, "status")
     assert "not in the file here" not in run_machines(tower, "status")
 
