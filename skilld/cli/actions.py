@@ -49,7 +49,7 @@ SKILLS = {
         argument("--tag TAG", "only skills with this tag; repeatable", action="append", default=[]),
         argument(
             "--source",
-            "only from this source; evolving: skills that skilld creates or changes",
+            "only from this source; evolving: created by skilld, changed with it in 30 days, or with an open proposal",
             choices=("evolving", "project", "user", "plugin"),
         ),
         argument("--search TEXT", "only skills that contain every word of TEXT", default=""),
