@@ -22,6 +22,7 @@ from skilld.text import Redact
 from skilld.types import Evidence, Kind, Proposal, TargetKind, Update, Usage
 
 _MAX_KNOWN, _MAX_NEW = 60, 20  # of one question
+_MARKERS = "-*+ 0123456789.)"  # of list items
 
 Known = PastLearning | Proposal | str  # a string is a line of the file
 
@@ -116,7 +117,12 @@ def find_lines(updates: Sequence[Update], text: str, backend: Backend, redact: R
 
 
 def _lines(text: str) -> Iterator[str]:
-    return (line for _, line in rule_texts(text) if "\n" not in line and line[:1] != "#")
+    """Yield the rules of a text, each once: as an item, and not as its line with the marker too."""
+    known = ""
+    for _, line in rule_texts(text):
+        if "\n" not in line and line[:1] != "#" and line.lstrip(_MARKERS) not in known:
+            known += f"{line}\n"
+            yield line
 
 
 def _ask(new: Sequence[str], known: Sequence[str], backend: Backend, redact: Redact) -> dict[int, int]:

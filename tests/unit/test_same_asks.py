@@ -17,7 +17,7 @@ from skilld.classify.json_answer import BadReplyError
 from skilld.classify.verify import Verdict
 from skilld.jobs.extract import extend_skill
 from skilld.jobs.learnings import NO_FILE_REASON
-from skilld.jobs.same_asks import SameAsks
+from skilld.jobs.same_asks import SameAsks, find_lines
 from skilld.proposals.results import learning_id
 from skilld.protocol import AnalyseBatch, BatchJob, ExtendSkill, PastLearning
 from skilld.store.learnings import Learning
@@ -242,6 +242,13 @@ def test_what_a_skill_says_in_another_language_is_not_added_to_it(
 def test_an_answer_about_other_numbers_counts_for_nothing(reply: str) -> None:
     with pytest.raises(BadReplyError):
         same_asks(["a", "b"], ["c"]).read(f"<same>{reply}</same>")
+
+
+def test_each_rule_of_a_file_is_shown_once(answers: _Answers, stub: StubModel) -> None:
+    text = "# Guide\n\n- Use tabs.\n- Never push.\n  Ask me.\n1. Run it.\n\nPlain words.\n"
+    find_lines([_made("Indent with tabs.")], text, Model(Spec("openai/stub", stub.base_url, "k")), str)
+    (asked,) = answers.asked
+    assert [asked.count(one) for one in ("Use tabs.", "Never push.", "Ask me.", "Run it.", "Plain words.")] == [1] * 5
 
 
 def _made(change: str) -> Update:
