@@ -14,6 +14,7 @@ from pathlib import Path
 from skilld.classify.said_already import agrees, says_already
 from skilld.clock import parse_time
 from skilld.library.clusters import Ask
+from skilld.mining.similarity import has_word
 from skilld.text import fold_case
 from skilld.types import Evidence, Op, Proposal, State, TargetKind
 from skilld.values import value_class
@@ -111,16 +112,13 @@ class ProposalHistory:
 def _is_quoted(said: str, quotes: Collection[str]) -> bool:
     """Whether words are quoted, or a part of them: each judge cuts a sentence where it sees fit."""
     words = fold_case(said)
-    return words in quotes or any(_is_within(words, one) or _is_nearly_all(words, one) for one in quotes)
-
-
-def _is_within(part: str, whole: str) -> bool:
-    return bool(part) and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", whole) is not None
+    whole = words in quotes
+    return whole or (bool(words) and any(has_word(one, words) or _is_nearly_all(words, one) for one in quotes))
 
 
 def _is_nearly_all(words: str, quote: str) -> bool:
     """Whether a quote has all that words ask for: the rest of them is a reason."""
-    if not _is_within(quote, words) or not content_stems(quote):
+    if not content_stems(quote) or not has_word(words, quote):
         return False
     from skilld.classify.offline.detector import find_practices  # takes time to load
 

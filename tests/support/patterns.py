@@ -78,7 +78,6 @@ LITERAL = frozenset(
         "skilld.jobs.other_projects._occurrences",
         "skilld.targets.scopes._names",
         "skilld.targets.scopes.without_files",
-        "skilld.mining.dedup._is_within",
     }
 )
 
