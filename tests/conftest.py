@@ -19,7 +19,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,21 +128,16 @@ def is_loopback(host: str | bytes | None) -> bool:
 FENCE = Fence()
 
 
-TOKENS = "TIKTOKEN_CACHE_DIR"  # without it tiktoken downloads what litellm contains
-
-
 def plain_environment(home: Path) -> dict[str, str]:
     """Return the environment of a test: what programs need to run, with `home` as the home.
 
     XDG_*, CLAUDE_CONFIG_DIR, CODEX_HOME and their like are left out, so everything follows HOME, also for a test that
     starts a program in yet another home; provider keys, the session bus and an outer agent's variables are gone.
-    litellm sets TOKENS when it is imported, once: a command that runs in the test's process drops it behind itself.
     """
     kept = {name: value for name, value in os.environ.items() if name in KEPT or name.startswith(tuple(KEPT_PREFIXES))}
     identity = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in IDENTITY.items()}
     git = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": "file"}
-    (package,) = getattr(find_spec("litellm"), "submodule_search_locations", None) or ("",)
-    return {**kept, **identity, **git, **variables_of(home), TOKENS: f"{package}/litellm_core_utils/tokenizers"}
+    return {**kept, **identity, **git, **variables_of(home)}
 
 
 def variables_of(home: Path) -> dict[str, str]:

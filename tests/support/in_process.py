@@ -37,7 +37,7 @@ def run_in_process(
         _Stream(typed) as stdin,
         _stores_closed(),
         _process_as_before(),
-        patch.dict(os.environ, {**environment, "TIKTOKEN_CACHE_DIR": os.environ["TIKTOKEN_CACHE_DIR"]}, clear=True),
+        patch.dict(os.environ, environment, clear=True),
         patch.dict("skilld.git.environment._taken", clear=True),
         patch.object(sys, "stdin", stdin),
         patch.object(sys, "argv", ["skilld", *arguments]),

@@ -48,7 +48,13 @@ _FLUSH_FAILED = 120  # what Python ends with where its output could not be writt
 _LATER = frozenset({"skilld.review.app", "skilld.mcp.server", "skilld.cli.mine_report"})
 _LARGE = frozenset({"--model", "--tokens", "trim", "pr"})  # words of commands that ask a model or count tokens
 # What litellm imports for its first call.
-_FIRST_CALL = ("httpcore", "h2.connection", "openai.resources", "litellm.proxy._types")
+_FIRST_CALL = (
+    "httpcore",
+    "h2.connection",
+    "openai.resources",
+    "litellm.proxy._types",
+    "litellm.litellm_core_utils.default_encoding",  # later it would not find the vocabulary beside itself
+)
 
 
 class Running:
