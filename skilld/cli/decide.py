@@ -83,7 +83,7 @@ def check_revert(arguments: argparse.Namespace) -> None:
 def _accept_all(arguments: argparse.Namespace) -> int:
     """Accept the proposals of this repository, or of all, and say how to undo all of it."""
     from skilld.cli import accept_all
-    from skilld.jobs.one_by_one import accept_parts_of_batch
+    from skilld.jobs.one_by_one import accept_parts_of_batch, why_not_any_more
 
     scrub_environment()
     store = _refreshed_store(rebuild=False)
@@ -97,8 +97,8 @@ def _accept_all(arguments: argparse.Namespace) -> int:
     def carry_out(one: Proposal) -> DecisionReport:
         if some := batch.parts.get(one.id):
             return accept_parts_of_batch(store, one, some)
-        if why := batch.left_open.get(one.id):
-            return DecisionReport((why,))
+        if (why := batch.left_open.get(one.id) or why_not_any_more(store, one)) is not None:
+            return DecisionReport(tuple(filter(None, [why])))
         note, report = _note_beside(store, one), decide(store, one, decision)
         return replace(report, lines=(*filter(None, [note]), *report.lines))
 

@@ -25,8 +25,8 @@ from skilld.proposals.model import (
     REVIEWS_PREFIX,
     TRIM_PREFIX,
     heard_by,
-    is_by_hand,
     is_overtaken,
+    is_said_since,
     top_folder,
 )
 from skilld.proposals.poll import refresh
@@ -390,7 +390,7 @@ def _commands_after_decision(proposal: Proposal) -> Iterator[tuple[str, str]]:
         "stale": {"restore": f"{back}, regenerated for the current text", "accept": after_all},
         "reverted": {"accept": after_all},
     }
-    if is_by_hand(proposal):
+    if is_said_since(proposal):
         ways["superseded"] = {"restore": "propose it anyway, if that line does not cover it"}
     elif is_overtaken(proposal):
         ways["superseded"] = {"restore": "propose it again, once the newer one is decided on"}

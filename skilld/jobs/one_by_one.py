@@ -14,7 +14,14 @@ from skilld.pipeline.edits import COLLATERAL_FLAG
 from skilld.proposals.amend import decide_parts, select_parts
 from skilld.proposals.decide import DecisionReport, accepting
 from skilld.proposals.explain import list_parts
-from skilld.proposals.model import BY_HAND_FLAG, IMPORT_PREFIX, REMEDY_PREFIX, REVIEWS_PREFIX, is_partly_by_hand
+from skilld.proposals.model import (
+    BY_HAND_FLAG,
+    IMPORT_PREFIX,
+    REMEDY_PREFIX,
+    REVIEWS_PREFIX,
+    is_partly_by_hand,
+    is_said_since,
+)
 from skilld.proposals.narrow import part_updates
 from skilld.proposals.remainder import open_remainder_id
 from skilld.proposals.remarks import why_left_open
@@ -44,6 +51,14 @@ def why_one_by_one(store: Store, proposal: Proposal) -> str:
     doubt = next(_doubts(proposal), "")
     end = f"To accept it anyway: skilld accept {proposal.id}"
     return f"{proposal.id} was left open: {join_sentences([doubt, end]).removesuffix('.')}" if doubt else ""
+
+
+def why_not_any_more(store: Store, proposal: Proposal) -> str | None:
+    """Return why one that a batch was to accept is left, since another one of the batch was; None if it is not.
+
+    Empty if it was closed, as the report about the other one says.
+    """
+    return "" if is_said_since(proposal) else why_one_by_one(store, proposal) or None
 
 
 @shared_git()

@@ -29,7 +29,7 @@ from skilld.paths import places
 from skilld.proposals import narrow
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rebuild_branch, require_repo
 from skilld.proposals.explain import Part, apply_only, list_parts, parts, read_versions
-from skilld.proposals.model import EDITED_NOTE, at_path, is_by_hand, is_overtaken, without_remark
+from skilld.proposals.model import EDITED_NOTE, at_path, is_overtaken, is_said_since, without_remark
 from skilld.proposals.person_text import require_own_text, summarize_change, with_text
 from skilld.proposals.remake import remake_proposal
 from skilld.proposals.remarks import UNDONE, refusal_and_remedy
@@ -202,7 +202,7 @@ def restore(store: Store, proposal: Proposal) -> DecisionReport:
         raise SkilldError(title, "its words were forgotten, as you asked", "Say it again in a session.")
     by_hand = f"To see its text and add it by hand: skilld show {proposal.id}"
     closed = proposal.state in {State.REJECTED, State.DROPPED, State.STALE}
-    if not closed and not is_by_hand(proposal) and not is_overtaken(proposal):
+    if not closed and not is_said_since(proposal) and not is_overtaken(proposal):
         raise SkilldError(title, *refusal_and_remedy(store, proposal, "restore", (State.REJECTED, State.DROPPED)))
     require_repo(proposal, State.OPEN)
     try:

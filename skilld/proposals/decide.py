@@ -24,6 +24,7 @@ from skilld.proposals.cherry_pick import revert as take_out
 from skilld.proposals.current_work_tree import taken_here
 from skilld.proposals.explain import find_way_back, read_versions, with_landing_commit
 from skilld.proposals.model import (
+    ACCEPTED_NOTE,
     PUT_AWAY,
     WRITTEN_NOTE,
     CommitMethod,
@@ -33,7 +34,7 @@ from skilld.proposals.model import (
     top_folder,
     without_remark,
 )
-from skilld.proposals.overtaken import takes_lines_of
+from skilld.proposals.overtaken import find_said, takes_lines_of
 from skilld.proposals.person_text import ALSO_CHANGES
 from skilld.proposals.refit import Edit
 from skilld.proposals.remainder import describe_remainder
@@ -185,16 +186,16 @@ def decide_in_place(store: Store, proposal: Proposal, decision: Decision) -> Dec
     with store.transaction():
         now = rfc3339(time.time())
         note = WRITTEN_NOTE if after is State.ACCEPTED and landed is None else ""
-        commit = landed.commit if landed else ""
         store.proposals.decide(
             replace(proposal, note="") if returns else without_remark(proposal),
             after,
             now,
             who="command",
             why=decision.why,
-            commit=commit,
+            commit=landed.commit if landed else "",
             note=note,
         )
+        same = _close_same(store, proposal, now) if after is State.ACCEPTED else []
     lines = f"{proposal.id} {after.value}: {proposal.summary}", _describe_outcome(proposal, after, landed)
     report = _report_and_rebuild(store, proposal, *filter(None, lines))
     waits = tuple(
@@ -203,7 +204,16 @@ def decide_in_place(store: Store, proposal: Proposal, decision: Decision) -> Dec
     )
     old = predecessor(store, proposal) if after in UNWANTED_STATES else None
     instead = (f"To accept it for {old.skill} instead: skilld accept {old.id}",) if old else ()
-    return DecisionReport((*rejected, *report.lines, *instead, *waits), report.warnings)
+    return DecisionReport((*rejected, *report.lines, *instead, *same, *waits), report.warnings)
+
+
+def _close_same(store: Store, accepted: Proposal, at: str) -> list[str]:
+    """Close the open proposals that say the same as one which was accepted `at`, and return lines about them."""
+    why = f"{accepted.id}{ACCEPTED_NOTE}"
+    same = find_said(accepted, store.proposals.in_states([State.OPEN]))
+    for one in same:
+        store.proposals.decide(one, State.SUPERSEDED, at, who="command", note=why)
+    return [f"{one.id} was closed: {why}. To propose it anyway: skilld restore {one.id}" for one in same]
 
 
 def _find_rewording(store: Store, proposal: Proposal, error: SkilldError) -> Proposal | None:

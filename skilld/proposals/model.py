@@ -301,6 +301,7 @@ ELSEWHERE_NOTE = "committed"  # before PUT_AWAY, if there was no note
 _COMMITTED_NOTE = "you committed it"
 FOUND_NOTES = ("the file now says this", "you made this change yourself")  # by a rebuild, and by staging
 BY_HAND_NOTE = ", added since without skilld, says this"  # after the file and the line
+ACCEPTED_NOTE = ", which was accepted, says this"  # after the ID of another proposal
 PARTLY_BY_HAND_NOTE = ", added since without skilld, says a part of this"  # likewise
 REPO_BACK_NOTE = "its repository is back"
 REPO_GONE_NOTE = "its repository is gone"  # it may be on an unmounted disk: the proposal then comes back with it
@@ -353,9 +354,9 @@ def is_only_written(proposal: Proposal) -> bool:
     return proposal.state is State.ACCEPTED and proposal.note.startswith(WRITTEN_NOTE)
 
 
-def is_by_hand(proposal: Proposal) -> bool:
-    """Whether a proposal was closed because somebody wrote into the file what it says."""
-    return proposal.state is State.SUPERSEDED and proposal.note.endswith(BY_HAND_NOTE)
+def is_said_since(proposal: Proposal) -> bool:
+    """Whether a proposal was closed because what it says came into the file: by hand, or by another proposal."""
+    return proposal.state is State.SUPERSEDED and proposal.note.endswith((BY_HAND_NOTE, ACCEPTED_NOTE))
 
 
 def is_overtaken(proposal: Proposal) -> bool:

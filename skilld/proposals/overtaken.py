@@ -1,11 +1,11 @@
-"""Proposals about a line that the person has had more to say about since. Pure."""
+"""Proposals that others leave nothing to do: about a line that was changed since, or saying the same. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from skilld.git.same_project import is_same_file
-from skilld.proposals.model import REMEDY_PREFIX
+from skilld.proposals.model import REMEDY_PREFIX, said_updates
 from skilld.types import Kind, Op, Operation, Proposal
 
 
@@ -26,6 +26,28 @@ def find_overtaken(newer: Proposal, others: Iterable[Proposal]) -> list[Proposal
         and (takes_back or one.batch_id.startswith(REMEDY_PREFIX))
         and all(_rewords(step, gone) for step in one.operations)
     ]
+
+
+def find_said(accepted: Proposal, others: Iterable[Proposal]) -> list[Proposal]:
+    """Return the open proposals that only add to the same file what the lines of an `accepted` one say there."""
+    text = "\n".join(one.text for one in accepted.operations)
+    same = [one for one in others if is_same_file(one.path, accepted.path) and adds_rules(one)]
+    if not (same and text):
+        return []
+    from skilld.classify.said_already import find_line  # takes time to load, and is rarely needed
+
+    return [one for one in same if all(find_line(update, text) for update in said_updates(one))]
+
+
+_ADDING = {Op.INSERT_AFTER, Op.CREATE}
+_NO_RULE_OF_ITS_OWN = {Kind.CHANGE_STEP, Kind.REMOVE_STEP}
+
+
+def adds_rules(proposal: Proposal) -> bool:
+    """Whether all that a proposal does is to add rules which the person said to its file."""
+    adds = all(one.op in _ADDING for one in proposal.operations) and not proposal.also
+    rules = [] if proposal.batch_id.startswith(REMEDY_PREFIX) or not proposal.updates else said_updates(proposal)
+    return adds and bool(rules) and not any(one.kind in _NO_RULE_OF_ITS_OWN for one in rules)
 
 
 def find_rival(newer: Proposal, others: Iterable[Proposal]) -> Proposal | None:

@@ -275,7 +275,7 @@ _WAYS_ON = {
 
 def refusal_and_remedy(store: Store, proposal: Proposal, verb: str, states: Container[State]) -> tuple[str, str]:
     """Return why a verb for some `states` cannot decide on a proposal, and what to type instead."""
-    from skilld.proposals.model import is_by_hand, is_undone  # as in hours_left
+    from skilld.proposals.model import is_said_since, is_undone  # as in hours_left
 
     new = successor(store, proposal)
     went = f"moved to {new.skill}, as {new.id}, which is {new.state.value}" if new else ""
@@ -296,7 +296,7 @@ def refusal_and_remedy(store: Store, proposal: Proposal, verb: str, states: Cont
         )
     if now.state is State.DROPPED and verb == "revert" and is_undone(now):
         return f"{cause}: its commit was removed from its branch already", f"{_BRING_BACK} {now.id}"
-    if is_by_hand(now):
+    if is_said_since(now):
         return f"{cause}: {now.note}", f"To propose it anyway: skilld restore {now.id}"
     if way := _WAYS_ON.get((now.state, verb)):
         return cause, f"{way} {now.id}"

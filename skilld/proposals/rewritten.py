@@ -13,12 +13,13 @@ from skilld.git import line_diff, objects, tree
 from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo
 from skilld.proposals.file_history import FileOnBranch, SkillCommit, may_follow, path_in, read_file_on_branch
-from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE, REMEDY_PREFIX, said_updates
+from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE, said_updates
+from skilld.proposals.overtaken import adds_rules
 from skilld.proposals.refit import Edit, fit_edit
 from skilld.proposals.repositories import repo_at
 from skilld.proposals.whereabouts import Change, read_change
 from skilld.text import compare_lines
-from skilld.types import Kind, Op, Proposal, State
+from skilld.types import Proposal, State
 from skilld.words import content_stems
 
 _MAX_FILES = 50  # of a commit, in which moved lines are looked for
@@ -65,22 +66,17 @@ def is_rewritten_here(proposal: Proposal) -> bool:
     return change.is_known and found.text is not None and bool(rewritten_note(change, found.commits, found.text))
 
 
-_ADDING = {Op.INSERT_AFTER, Op.CREATE}
-_NO_RULE_OF_ITS_OWN = {Kind.CHANGE_STEP, Kind.REMOVE_STEP}
-
-
 def find_by_hand(proposal: Proposal, change: Change, file: FileOnBranch) -> tuple[int, bool]:
     """Return the number of a line in the file that a recent commit without a proposal wrote, and that says it; else 0.
 
     Also whether such lines say all that the proposal adds, rather than some of several rules. One that the person has
     decided on and wants open is left alone, as is one that changes other lines.
     """
-    adds = all(one.op in _ADDING for one in proposal.operations) and not proposal.also
-    rules = [] if proposal.batch_id.startswith(REMEDY_PREFIX) or proposal.decided_at else said_updates(proposal)
-    if not adds or not proposal.updates or any(one.kind in _NO_RULE_OF_ITS_OWN for one in rules):
+    if proposal.decided_at or not adds_rules(proposal):
         return 0, False
     # What was there before the proposal was compared with it when it was made.
-    commits = [one for one in file.commits if not (one.proposals or one.undoes)] if rules else []
+    commits = [one for one in file.commits if not (one.proposals or one.undoes)]
+    rules = said_updates(proposal)
     new = {line for one in commits for line in one.signature[1]} - change.others
     lines = (file.text or b"").decode("utf-8", "replace").splitlines() if new else []
     if new.isdisjoint(map(str.strip, lines)):

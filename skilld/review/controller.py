@@ -18,7 +18,7 @@ from skilld.files import below_home, file_stamp
 from skilld.ingest.discover import Host
 from skilld.jobs import relocation
 from skilld.jobs.asks import current_asks
-from skilld.jobs.one_by_one import accept_parts_of_batch, parts_for_batch, why_one_by_one
+from skilld.jobs.one_by_one import accept_parts_of_batch, parts_for_batch, why_not_any_more, why_one_by_one
 from skilld.library.archive import move_to_trash
 from skilld.library.rows import LibraryRow, disabled_skills, load_rows, set_enabled
 from skilld.library.work_trees import without_copies
@@ -256,6 +256,12 @@ class ReviewSession:
         lines = [why for name, why in left.items() if name not in parts]
         for one in those:
             if one.id in left and one.id not in parts:
+                continue
+            with self._store() as store:
+                now = store.proposals.get(one.id) or one
+                why = None if one.id in parts else why_not_any_more(store, now)
+            if why is not None:
+                lines += filter(None, [why])
                 continue
             try:
                 report = self._accept_some(one, parts[one.id]) if one.id in parts else self.accept(one.id, one)

@@ -154,6 +154,8 @@ class Proposals(Table):
             (proposal.id, proposal.state.value, after.value, who, why, commit, at),
         )
         self._tell_twins(proposal.id, after, here=who != OTHER_MACHINE)
+        if after is State.ACCEPTED and who != OTHER_MACHINE:
+            self._tell_older_twins(proposal.id)
 
     def _tell_twins(self, decided: str, after: State, *, here: bool) -> None:
         """Bring the flags of the undecided proposals that name a decided one to its present state."""
@@ -169,6 +171,16 @@ class Proposals(Table):
                 for flag, at in told
             ]
             self._db.execute("UPDATE proposals SET flags = ? WHERE id = ?", (json.dumps(now), row["id"]))
+
+    def _tell_older_twins(self, accepted: str) -> None:
+        """Flag the undecided proposals that an accepted one names: they were made before it, and do not name it."""
+        new = self.get(accepted)
+        named = (at["id"] for flag in (new.flags if new else ()) if (at := _TWIN_PATTERN.fullmatch(flag)))
+        for old in filter(None, map(self.get, named)):
+            flags = [flag for flag in old.flags if not ((at := _TWIN_PATTERN.fullmatch(flag)) and at["id"] == accepted)]
+            if new and old.state in {State.OPEN, State.DROPPED}:
+                told = twin_flag(accepted, new.skill, State.ACCEPTED)
+                self._set(replace(old, flags=(*flags, told)), "flags")
 
     def set_commit(self, proposal_id: str, *, commit: str, base: str) -> None:
         """Record the proposal's new commit after the staging branch was rebuilt."""

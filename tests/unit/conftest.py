@@ -115,6 +115,7 @@ NOT_QUICK = frozenset(
         "statusline",
         "swapped_files",
         "team_membership",
+        "twins",
         "whereabouts",
         "written_proposals",
         "store",
