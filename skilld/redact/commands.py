@@ -47,14 +47,17 @@ _COMMANDS = (
     ("ldapsearch ldapadd ldapmodify ldapwhoami ldapdelete ldappasswd", r"-w\s{0,4}"),
     ("openssl", r"[\"']?pass:"),
     ("openssl", r"-k\s{1,4}"),
-    ("keytool jarsigner", r"-(?:store|key|srcstore|deststore|new)pass(?:wd)?\s{1,4}"),
+    ("keytool jarsigner", r"-(?:store|srcstore|deststore|new)pass(?:wd)?\s{1,4}"),
+    ("keytool jarsigner", r"-(?:src|dest)?keypass(?:wd)?\s{1,4}"),
     ("gpg gpg2", r"--passphrase(?:\s{1,4}|=)"),
     ("http https xh curlie curl", r"(?:-a|--auth|-u|--user)[\s=]{1,4}['\"]?[\w.@-]{1,128}+:"),
     ("lftp", r"-u\s{0,4}['\"]?[^\s,'\"]{1,128}+,"),
     ("curl wget http https xh", r"(?:-b|--cookie)(?:\s{1,4}|=)['\"]?[\w.-]{1,64}+=(?P<bare>[^\s'\"`;|]{6,256}+)"),
     ("htpasswd", r"-[a-zA-Z]{0,6}b[a-zA-Z]{0,6}\s{1,4}(?:\S{1,256}+\s{1,4}){1,2}"),
     ("xfreerdp xfreerdp3 wlfreerdp", "/p:"),
-    ("rdesktop", r"-p\s{1,4}"),
+    ("rdesktop psexec psexec64 PsExec PsExec64", r"-p\s{1,4}"),
+    ("plink pscp psftp", r"-pw\s{1,4}"),
+    ("ConvertTo-SecureString", r"(?:-String\s{1,4}|(?=['\"]))"),
     ("sqlplus rman expdp impdp sqlldr", r"[\w$#]{1,64}+/"),
     ("wpa_passphrase", r"(?:'[^'\n]{1,64}+'|\"[^\"\n]{1,64}+\"|\S{1,64}+)\s{1,4}"),
     ("rabbitmqctl", r"(?:change_password|add_user|authenticate_user)\s{1,4}\S{1,256}+\s{1,4}"),
@@ -86,7 +89,7 @@ _OPTION_MARKS = (
     (" -", re.compile(r" -[pPaUuvwkNbsdn-]")),
     *(
         (word, re.compile(rf"(?<={word}) \S"))  # at the blank, so that the program stands before it
-        for word in ("sqlplus", "wpa_passphrase", "nmcli", "rabbitmqctl", "rclone")
+        for word in ("sqlplus", "wpa_passphrase", "nmcli", "rabbitmqctl", "rclone", "SecureString")
     ),
     *((sign, re.compile(sign)) for sign in ("pass:", " /p:")),
 )

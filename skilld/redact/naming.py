@@ -284,7 +284,7 @@ def _valid_names(text: str, matches: Iterator[re.Match[str]]) -> Iterator[Name]:
         end = _name_end(found.string, found.end(), word)
         if end is None or not _is_word(text, found.start(), found[0]) or _IDENTIFIER_AFTER.match(text, end):
             continue
-        yield Name(found.start(), end, word.role, word.is_short)
+        yield Name(found.start(), end, word.role, word.is_short and not _ends_variable(text, found.start()))
 
 
 def names_a_key(text: str) -> bool:
@@ -312,7 +312,7 @@ def _name_end(lowered: str, at: int, word: _Word) -> int | None:
 
 
 def _is_word(text: str, at: int, word: str) -> bool:
-    """Whether a name begins at `at`, or ends a compound, and is not part of an identifier."""
+    """Whether a name begins at `at`, or ends a compound or an environment variable, not within another identifier."""
     if at == 0 or _UNSPACED.match(word):
         return True
     before = text[at - 1]
@@ -320,7 +320,13 @@ def _is_word(text: str, at: int, word: str) -> bool:
         return len(word) >= _MIN_COMPOUND_END and text[at].islower() and not _UNSPACED.match(word)
     if before == "/":
         return names_a_user(text[max(0, at - _MAX_LENGTH) : at - 1])  # user/pass: ...
-    return not _IDENTIFIER_BEFORE.match(before) or (before == "-" and text[max(0, at - 2) : at - 1].isalpha())
+    is_joined = before == "-" and text[max(0, at - 2) : at - 1].isalpha()
+    return is_joined or _ends_variable(text, at) or not _IDENTIFIER_BEFORE.match(before)
+
+
+def _ends_variable(text: str, at: int) -> bool:
+    """Whether the name at `at` ends one as environment variables have: `DB_PASSWORD`."""
+    return text[at - 1 : at] == "_" and text[at : at + 2].isupper() and text[max(0, at - 2) : at - 1].isalnum()
 
 
 @cache
