@@ -121,7 +121,7 @@ def rule_edit(update: Update, target: TargetDocument, typed: str, around: Remedy
     `typed` is what the person said about it.
     """
     text = target.doc.text
-    placed = replace(update, section=target_section(update.change, text).heading if text.strip() else "")
+    placed = replace(update, section=target_section(update.change, text, typed).heading if text.strip() else "")
     return compose(make_backend(Spec(OFFLINE)), [VerifiedUpdate(placed)], target, typed, around.redact)
 
 

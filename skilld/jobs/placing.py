@@ -97,7 +97,7 @@ class JobPlaces:
         name = skill.ref.name if skill else ""
         if skill and not any(form.format(name).casefold() in change.casefold() for form in _SKILL_MENTIONS):
             change = f"When using {name}: {change[:1].lower()}{change[1:]}"
-        section = target_section(change, doc.text).heading if doc is not None and doc.text.strip() else ""
+        section = target_section(change, doc.text, typed).heading if doc is not None and doc.text.strip() else ""
         number = None if doc is None else doc.number
         return replace(item, update=replace(update, skill=number, section=section, change=change))
 

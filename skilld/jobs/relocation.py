@@ -381,7 +381,7 @@ def _compose(
         replace(
             one,
             skill=1,
-            section=section_for(one.quote, one.change, text).heading if text.strip() else "",
+            section=section_for(one.quote, one.change, text, one.quote).heading if text.strip() else "",
             turn=at.get(one.quote) or 1,
         )
         for one in said.updates

@@ -10,7 +10,7 @@ from skilld.classify.backends import Backend, EditCheck
 from skilld.classify.block_diff import parse_blocks
 from skilld.classify.fidelity import check_fidelity
 from skilld.classify.json_answer import BadReplyError
-from skilld.classify.offline.placement import asks_for_step, is_step, new_title
+from skilld.classify.offline.placement import asks_for_step, is_step, new_title, section_for
 from skilld.classify.support import adds_nothing
 from skilld.classify.verify import VerifiedUpdate
 from skilld.edit.derive_operations import operations_from_text
@@ -397,10 +397,12 @@ def place_updates(updates: Sequence[Update], data: bytes) -> list[Operation]:
     operations: list[Operation] = []
     ground = data.decode("utf-8-sig") + "\n".join(update.change for update in updates)
     for update in updates:
+        text = data.decode("utf-8-sig")
         hint = "" if fold(update.section).casefold() == _NO_SECTION_NAME else update.section
+        hint = hint or (section_for(update.quote, update.change, text, update.quote).heading if text.strip() else "")
         step = is_step(update.change) or (update.kind is Kind.ADD_STEP and not is_rule(update.change))
         step = step or asks_for_step(update.quote)
-        title = new_title(data.decode("utf-8-sig"))
+        title = new_title(text)
         operation = insert_bullet(data, hint, update.change, step=step, title=title)
         head = next((line for line in operation.text.split("\n") if line.strip("- ")), "")
         if not adds_nothing(head, ground):  # a new heading, in words that nobody used

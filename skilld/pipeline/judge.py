@@ -313,9 +313,8 @@ class Judge:
         own = self._own(named, kind)
         if own is named:
             return update
-        section = (
-            target_section(update.change, own.doc.text).heading if own is not None and own.doc.text.strip() else ""
-        )
+        text = "" if own is None else own.doc.text
+        section = target_section(update.change, text, update.quote).heading if text.strip() else ""
         return replace(update, skill=None if own is None else own.doc.number, section=section)
 
     def _verify(self, updates: Sequence[Update], docs: Sequence[SkillDoc]) -> Verdict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
@@ -219,10 +219,12 @@ class RoutedBackend(OfflineBackend):
         if (kept := self._kept) and all(says_already(update.change, kept.change) for update in updates):
             updates = [kept]
         texts = {message.turn: message.text for message in messages}
+        before = {one.turn: last.text for last, one in pairwise(messages) if one.by_person and not last.by_person}
         of_skill = super().detect(messages, self._overlaid)[0] if self._overlaid else []
         about = {(one.turn, one.quote): one for one in of_skill if one.confidence >= self.min_confidence}
         found = [
-            about.get((update.turn, update.quote)) or self._place(update, texts[update.turn], skills)
+            about.get((update.turn, update.quote))
+            or self._place(update, texts[update.turn], before.get(update.turn, ""), skills)
             for update in updates
         ]
         return with_removals(found, messages, [one for one in skills if one.number in self._refs]), left_out
@@ -248,7 +250,7 @@ class RoutedBackend(OfflineBackend):
             for one, name in named_again
         ], left_out
 
-    def _place(self, update: Update, turn: str, skills: Sequence[SkillDoc]) -> Update:
+    def _place(self, update: Update, turn: str, before: str, skills: Sequence[SkillDoc]) -> Update:
         numbers = {id(ref): number for number, ref in self._refs.items()}
         refs = list(self._refs.values())
         about = turn if ordered_file(turn) or _ordered_target(turn, refs) else update.quote
@@ -259,6 +261,5 @@ class RoutedBackend(OfflineBackend):
         if not doc.text.strip():
             return replace(update, skill=doc.number)
         kind = Kind.CHANGE_STEP if replacement(update.change, doc.text) else update.kind
-        return replace(
-            update, skill=doc.number, section=section_for(update.quote, update.change, doc.text).heading, kind=kind
-        )
+        section = section_for(update.quote, update.change, doc.text, f"{turn}\n{before}")
+        return replace(update, skill=doc.number, section=section.heading, kind=kind)

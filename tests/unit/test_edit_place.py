@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from skilld.classify.backends.offline import Offline
 from skilld.classify.offline.placement import target_section
 from skilld.edit.insertion_point import insert_bullet, merge_into_heading
 from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.pipeline.edits import add_blank_lines, inserts_into_code
-from skilld.types import Op, Operation
+from skilld.types import Message, Op, Operation, SkillDoc
 from support.rows import for_each
 from support.tables import table_rows
 
@@ -271,3 +272,36 @@ def test_only_the_sole_section_of_a_file_takes_any_rule_and_the_only_list_those_
     assert target_section(change, text).heading == "Prose"
     further = f"{text}\n## Beds\n\nThree of them.\n"
     assert target_section(change, further).heading == heading
+
+
+REPORT = (
+    "# Weekly report\n\n## Charts\n\n- No pie charts.\n- The weeks below.\n\n## Tables\n\n- Totals last.\n\n"
+    "## Commits\n\n- One change each.\n\n## Delivery\n\n1. Make the file.\n2. Send the file.\n"
+)
+
+
+@for_each(
+    ("change", "around", "heading"),
+    [
+        ("Never in colour.", "I have drawn both charts.", "Charts"),
+        ("Never in colour.", "I have written both tables.", "Tables"),
+        ("Totals in bold.", "I have drawn both charts.", "Tables"),
+        ("커밋 메시지는 한글로 써주세요.", "", "Commits"),
+        ("Сообщения коммитов только на английском.", "", "Commits"),
+        ("Never in colour.", "", "Preferences"),
+    ],
+)
+def test_what_was_said_around_a_rule_and_its_meaning_in_any_language_show_its_section(
+    change: str, around: str, heading: str
+) -> None:
+    assert target_section(change, REPORT, around).heading == heading
+
+
+def test_the_agents_words_before_a_message_show_the_section_of_what_is_said() -> None:
+    skill = SkillDoc(
+        1, "weekly-report", "weekly-report/SKILL.md", f"---\nname: weekly-report\ndescription: d.\n---\n\n{REPORT}"
+    )
+    for made, heading in (("drew the charts of the weekly report", "Charts"), ("wrote its tables", "Tables")):
+        said = [Message(f"I {made}."), Message("From now on never use colour there.", turn=1)]
+        (update,) = Offline().detect(said, [skill])
+        assert update.section == heading

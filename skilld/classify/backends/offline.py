@@ -310,6 +310,7 @@ def _make_update(
         answered = None
     skill = next((doc for doc in named or in_use if _is_about(match, said.text, doc, skills, agent[-last:])), answered)
     target = skill or (in_use[0] if in_use else None)
+    around = "\n".join([message.text, *agent[-1:]])
     confidence = match.strength if said.clear else min(match.strength, _UNCLEAR_CONFIDENCE)
     # With a skill, which shows what is meant, only beside a requirement, and not what is said "from now on".
     doubtful = not target or (of_product and match.cue is not Cue.LASTING)
@@ -321,7 +322,7 @@ def _make_update(
         confidence = min(confidence, UNRELATED_CONFIDENCE)
     return Update(
         skill=target.number if target else None,
-        section=section_for(match.quote, said.text, target.text).heading if target else "",
+        section=section_for(match.quote, said.text, target.text, around).heading if target else "",
         change=said.text if _GAP.search(match.quote) else _GAP.sub(",", said.text),
         reason=_REASONS[match.cue],
         kind=_update_kind(match, said.text, target),

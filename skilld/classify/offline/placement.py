@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 
 from skilld.classify.contradiction import (
     contradicted_block,
@@ -19,6 +22,7 @@ from skilld.classify.offline.relevance import FAMILIES, WEAK_STEMS
 from skilld.classify.offline.sections import BlockKind, ProseBlock, Section, body_lines, front_matter, sections
 from skilld.classify.opposition import STRETCH
 from skilld.markdown.structure import default_title, is_procedure, keeps_meaning, names_subject
+from skilld.meanings import ANYTHING, EVERYDAY, field_of, terms
 from skilld.text import match_full_stop, split_sentences
 from skilld.types import Op, Operation
 from skilld.words import content_stems, is_other_language, stems
@@ -65,9 +69,10 @@ _GENERAL_WORD = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]{2}")
-_WORDS = re.compile(r"[^\W\d_]+")
+_ORDER = re.compile(r"\b(?:before|after)\b")
 _MIN_ROOT = 5  # letters of a stem at the start of a longer one
-_MIN_SHARED_WORDS = 2  # of a rule and a section's text; one in its heading is enough
+_HEADING_WEIGHT = 3.0  # of a word in a heading, beside 1 in the text below it
+_AROUND_WEIGHT = 0.3  # of a word around a change, or of its trade in a heading
 _REASON_START = re.compile(r"\W*(?:because|so that|since|as|for|like|such as|e\.g)\b", re.IGNORECASE)
 _MAX_OWN_STEMS = 1  # if each of two rules says more beyond the other, both stay
 
@@ -85,67 +90,80 @@ def is_step(change: str) -> bool:
     return bool(_STEP_START.match(change))
 
 
-def target_section(change: str, text: str) -> Section:
+def target_section(change: str, text: str, around: str = "") -> Section:
     """Return the section of the skill `text` that fits `change` best, or a new one.
 
-    Never one in which it would say the opposite, such as "Don't", nor the steps of a procedure unless it is a step, or
-    on the subject that their heading names. If no section shares enough words with it, rules with one of its words fit,
-    then general ones (rules, notes, a list below the title), then the only list of rules if no other section could take
-    it, or if it names what the title does.
+    `around` is what the person and the agent said besides; its words count less. Never a section in which the change
+    would say the opposite, such as "Don't", nor a list of what there is. If the steps of a procedure fit best and it is
+    none, or if nothing shares a word, general rules take it (rules, notes, a list below the title), then the only list
+    of rules if no other section could, or if it names what the title does.
     """
     found, is_skill = sections(text), bool(front_matter(text))
-    has_one_place = len(_suitable_sections(found, change)) <= 1
+    able = [part for part in found if _keeps_meaning(part, change)]
+    best = _likest_section(_parts(found), able, change, around)
+    if best is not None and _takes(best, change):
+        return best
+    on_wording = is_skill and bool(_WORDING_ORDER.match(change))
+    general = [part for part in able if _takes(part, change) and _is_general(part, on_wording=on_wording)]
+    if general:
+        return general[-1]
+    words = content_stems(change)
     titles = stems(" ".join(section.heading for section in found if section.level == 1))
-    every, said = content_stems(change), set(_WORDS.findall(change.lower()))
-    wanted = every - titles
-    trades = frozenset().union(*(family for family in FAMILIES if wanted & family - WEAK_STEMS)) - wanted - titles
-    found = [section for section in found if _may_take(section, change, wanted, trades)]
-
-    def named(section: Section) -> frozenset[str]:  # "Maps" has the maps of a skill titled "City maps"
-        return _named(every if section.level > 1 else wanted, stems(section.heading))
-
-    def shared(section: Section) -> float:
-        of_trade = bool(trades & stems(section.heading))
-        return 3.0 * len(named(section)) + 2.0 * of_trade + len(wanted & stems(section.text))
-
-    def fit(section: Section) -> tuple[float, int]:
-        score = shared(section)
-        items = section.items()
-        if items:
-            plain = _is_plain(items[-1]) or _is_procedure(section)
-            score += 1.5 if plain else -1.5 * (not _ORDER_WORD.search(change))
-            score -= 4.0 if _is_catalogue(items) else 0.0
-        score += 1.5 if _RULE_HEADING.search(section.heading) else 0.0
-        score += 0.5 * len(said & set(_WORDS.findall(section.heading.lower())))  # "before deploying", "after deploying"
-        score -= 4.0 if _UNSUITABLE.search(section.heading) else 0.0
-        score -= 2.0 if all(block.kind is BlockKind.OTHER for block in section.blocks) else 0.0
-        return score, section.line
-
-    def fits(section: Section) -> bool:
-        unsuitable = not named(section) and bool(_UNSUITABLE.search(section.heading))
-        least = min(_MIN_SHARED_WORDS, len(wanted)) + 4 * unsuitable
-        return shared(section) >= max(1, least) and not _is_catalogue(section.items())
-
-    fitting = (
-        [part for part in found if fits(part)]
-        or [part for part in found if _is_of_rules(part) and _has_word_of(wanted, part)]
-        or [part for part in found if _is_general(part, on_wording=is_skill and bool(_WORDING_ORDER.match(change)))]
-    )
-    if fitting:
-        return max(fitting, key=fit)
-    only = _single_list_section(found, wanted, is_skill=is_skill) if has_one_place or every & titles else None
+    has_one_place = len(_suitable_sections(found, change)) <= 1
+    only = _single_list_section(able, words - titles, is_skill=is_skill) if has_one_place or words & titles else None
     return only or Section(new_title(text), 0, 0, ())
 
 
-def _may_take(section: Section, change: str, wanted: frozenset[str], trades: frozenset[str]) -> bool:
-    """Whether a change may go into a section: into steps only if it is a step, or below them if it is about them."""
-    if not _keeps_meaning(section, change):
-        return False
-    if is_step(change) or not _is_procedure(section):
-        return True
-    heading = stems(section.heading)
-    is_about = _named(wanted, heading) or (trades & heading and wanted & stems(section.text))
-    return section.level > 1 and bool(is_about) and names_subject(section.heading)
+def _parts(found: Sequence[Section]) -> list[Section]:
+    """Return the sections with a subject of their own: not the title, if there is one, nor the text before it."""
+    titles = [part for part in found if part.level == 1]
+    below = [part for part in found if part.level > 1]
+    return below if below and len(titles) <= 1 else titles + below
+
+
+def _likest_section(parts: Sequence[Section], able: Sequence[Section], change: str, around: str) -> Section | None:
+    """Return the section that has most in common with a change, None if none has anything.
+
+    What many sections have counts little, what stands in a heading most. On 432 labelled changes and 714 rules that
+    were taken out of strangers' files, neither the frequency of a word in a section nor its length made a difference.
+    """
+    texts = [_topic(part.text) for part in parts]
+    headings = [_topic(part.heading) for part in parts]
+    shares = Counter(chain.from_iterable(texts))
+    wanted = _topic(change)
+    further = _topic(around) - wanted
+    trades = frozenset().union(*(family for family in FAMILIES if wanted & family - WEAK_STEMS)) - wanted
+
+    def weigh(shared: frozenset[str], heading: frozenset[str] = frozenset()) -> float:
+        rarity = {one: math.log((len(parts) + 1) / max(1, shares[one])) for one in sorted(shared)}
+        return sum(rare * (_HEADING_WEIGHT if one in heading else 1) for one, rare in rarity.items())
+
+    def likeness(at: int) -> tuple[float, bool, int]:
+        heading = headings[at] | _named(wanted, headings[at])
+        own = weigh(wanted & (texts[at] | heading), heading)
+        beside = weigh(further & texts[at]) + weigh(trades & headings[at])
+        order = _ORDER.findall(parts[at].heading.lower())
+        in_order = bool(order) and order == _ORDER.findall(change.lower())
+        score = own + _AROUND_WEIGHT * beside
+        return score + 0.5 * (in_order and score > 0), _is_plain_list(parts[at]), at
+
+    def may_take(part: Section) -> bool:
+        suits = _named(wanted, _topic(part.heading)) or not _UNSUITABLE.search(part.heading)
+        return bool(suits) and not _is_catalogue(part.items()) and any(part is one for one in able)
+
+    best = max((at for at, part in enumerate(parts) if may_take(part)), key=likeness, default=None)
+    return None if best is None or not likeness(best)[0] else parts[best]
+
+
+def _topic(text: str) -> frozenset[str]:
+    """Return the stems of a text and what its things mean in any language, each written like a path: "/commit"."""
+    things = {one for term in terms(text) if not term.is_action for one in term.meanings}
+    return content_stems(text) | {f"/{one}" for one in things if field_of(one) not in {ANYTHING, EVERYDAY}}
+
+
+def _takes(section: Section, change: str) -> bool:
+    """Whether a change may go into a section: into mere steps only if it is one."""
+    return is_step(change) or not _is_procedure(section) or (section.level > 1 and names_subject(section.heading))
 
 
 def _suitable_sections(found: Sequence[Section], change: str) -> list[Section]:
@@ -174,11 +192,11 @@ def asks_for_step(said: str) -> bool:
     return bool(_FURTHER_STEP.search(said))
 
 
-def section_for(said: str, change: str, text: str) -> Section:
+def section_for(said: str, change: str, text: str, around: str = "") -> Section:
     """Return the section for what was said: for another step the one with numbered steps, or `target_section`."""
     numbered = [part for part in sections(text) if _is_numbered(part.items())] if asks_for_step(said) else []
     named = [part for part in numbered if stems(part.heading) & stems(said) - _STEP_STEMS] or numbered
-    return named[0] if len(named) == 1 else target_section(change, text)
+    return named[0] if len(named) == 1 else target_section(change, text, around)
 
 
 def _is_numbered(items: Sequence[ProseBlock]) -> bool:
@@ -233,6 +251,11 @@ def _is_of_rules(section: Section) -> bool:
 
 def _is_catalogue(items: Sequence[ProseBlock]) -> bool:
     return 2 * sum(bool(_CATALOGUE.match(item.text)) for item in items) > len(items)
+
+
+def _is_plain_list(section: Section) -> bool:
+    items = section.items()
+    return bool(items) and _is_plain(items[-1])
 
 
 def _is_plain(item: ProseBlock) -> bool:
