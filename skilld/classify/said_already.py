@@ -200,7 +200,7 @@ def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, in
             and (same_choice(asked, line) or _allow_alike(asked, line))
             and not is_reversed_choice(change, line)
             and not loses_order(change, line)
-            and (len(wanted) > 1 or not _only_lists(wanted, line))
+            and (len(wanted) > 1 or not (_only_lists(wanted, line) or _only_runs(wanted, line)))
             and (held == wanted or covered < _MIN_COVERED or not lost_words(asked, f"{heading} {line}"))
             and not asks_for_refused(asked, line)
         ):
@@ -252,6 +252,21 @@ def _only_lists(wanted: frozenset[str], line: str) -> bool:
             if len(names) < _MIN_LISTED or max(map(len, names)) > _MIN_COUNT or has_negation(clause):
                 return False
     return True
+
+
+# A tool at the beginning of a command: "`uv run pytest`", "pnpm install", but not "pnpm for packages", "yarn only".
+_COMMAND = re.compile(
+    r"`(?P<shown>[\w.+@/-]+) [^`\n]+`"
+    r"|(?<![\w`.-])(?P<named>[\w.+]+)(?= (?!(?:for|in|as|at|on|with|when|where|while|if|is|are|and|or|not|never|only"
+    r"|over|instead|rather|everywhere|always|here|now)\b)-{0,2}[a-z])"
+)
+_CHOSEN = re.compile(r"\b(?:us(?:e|es|ed|ing)|prefer|only|never|not?|instead|rather)\b", re.IGNORECASE)
+
+
+def _only_runs(wanted: frozenset[str], line: str) -> bool:
+    """Whether a line has a tool only in commands that it runs, as "Set up with `uv sync`" does, and chooses none."""
+    without = _COMMAND.sub(lambda m: " " if wanted & _stems(m["shown"] or m["named"]) else m[0], line)
+    return not (_CHOSEN.search(without) or wanted <= _stems(without))
 
 
 _CLAUSE_END = re.compile(r"(?<=[.;!?])\s|[()]")

@@ -57,6 +57,22 @@ def test_approval_and_blame_of_present_work_is_no_practice(said: str) -> None:
     assert not any(phrase(one).clear for one in find_practices(said, ["Done."]) if one.cue.value == "practice")
 
 
+@for_each(
+    ("change", "text", "says"),
+    [
+        ("Use pnpm, never npm.", "```\npnpm install\npnpm test\n```\n", False),
+        ("Use uv instead of pip.", "- Run the tests with `uv run pytest`.\n", False),
+        ("No yarn, use pnpm.", "- Before a commit, run pnpm test and pnpm lint.\n", False),
+        ("Use vitest.", "- Setup: vitest --init\n", False),
+        ("Use pnpm, never npm.", "- Package manager: pnpm\n", True),
+        ("Use pnpm, never npm.", "- Use `pnpm install`, never `npm install`.\n", True),
+        ("Use uv instead of pip.", "- We use uv here.\n", True),
+    ],
+)
+def test_a_command_that_a_file_shows_chooses_no_tool(change: str, text: str, says: bool) -> None:  # noqa: FBT001 - a column of the table
+    assert says_already(change, text) == says
+
+
 def test_a_rule_that_differs_from_a_line_in_a_word_in_its_place_is_new() -> None:
     """Rows and columns are of one meaning, and so are titles and subtitles."""
     text = "# Plots\n\n- Always put the number of rows in the title of every plot.\n"
