@@ -38,7 +38,7 @@ from skilld.markdown.structure import (
 from skilld.text import compare_lines, fold
 from skilld.types import Op, Operation
 from skilld.values import value_class
-from skilld.words import content_stems, stems
+from skilld.words import stems
 
 # Only the outermost items of a list count: an item's sublists and further paragraphs belong to it.
 
@@ -108,37 +108,26 @@ def _parse_list(body: Sequence[Line], roles: Sequence[Role], start: int, end: in
 
 
 _MIN_HINT_SHARE = 0.5  # share of the words of title and hint that both contain
-_MIN_SHARED_WORDS = 2  # words that an instruction shares with a section; one in the title counts twice
 
 
-def rank_sections(body: Sequence[Line], hint: str, text: str) -> tuple[list[Section], list[Section]]:
-    """Return the sections that fit, best first, and the others.
+def named_sections(body: Sequence[Line], hint: str, text: str) -> tuple[list[Section], list[Section]]:
+    """Return the sections that the hint names, best first, and the others.
 
-    The hint decides, or the words of the text if it names no section. In a generated file, where no section may be
-    added outside the part left to people, one of theirs always fits.
+    Without a hint the sole section is meant, or the one for what belongs to no other. In a generated file, where no
+    section may be added outside the part left to people, the last of theirs always fits.
     """
     found = _open_sections(body)
     likeness = {part: _title_similarity(hint, part.title) for part in found}
-    named = [part for part in found if likeness[part] >= _MIN_HINT_SHARE]
-    if named:
-        rest = [part for part in found if likeness[part] < _MIN_HINT_SHARE]
-        return sorted(named, key=likeness.__getitem__, reverse=True), rest
-    is_generated = manual_lines(body) is not None
-    hint = "" if is_generated else hint
-    words = content_stems(text)  # "use" is in every other section
-    if not _plain_title(hint) and len(found) == 1:
-        return found, []
-    kinds = roles(body)
-    found = [part for part in found if _may_take(part, text, body, kinds)] or found
-    shared = {part: _count_shared(words, body, part) for part in found}
-    ranked = sorted(found, key=lambda part: (shared[part], part.start), reverse=True)
-    least = _MIN_SHARED_WORDS + bool(_plain_title(hint))  # a new section is better than a poor fit if it has a name
-    fitting = [part for part in ranked if shared[part] >= least]
-    if not fitting and not _plain_title(hint):  # reuse our section from an earlier change
-        fitting = [part for part in found if is_default_title(part.title)] or (ranked if is_generated else [])
+    fitting = sorted(
+        (part for part in found if likeness[part] >= _MIN_HINT_SHARE), key=likeness.__getitem__, reverse=True
+    )
+    if not fitting and manual_lines(body) is not None:
+        kinds = roles(body)
+        fitting = [part for part in found if _may_take(part, text, body, kinds)][-1:] or found
+    elif not fitting and not _plain_title(hint):
+        fitting = found if len(found) == 1 else [part for part in found if is_default_title(part.title)]
     known = {*fitting}
-    ranked = fitting + [part for part in ranked if part not in known]
-    return fitting, ranked[len(fitting) :]
+    return fitting, [part for part in reversed(found) if part not in known]
 
 
 def _open_sections(body: Sequence[Line]) -> list[Section]:
@@ -167,11 +156,6 @@ def _title_similarity(hint: str, title: str) -> float:
 
 def _plain_title(title: str) -> str:
     return fold(title).strip("#*_ :").casefold()
-
-
-def _count_shared(words: frozenset[str], body: Sequence[Line], section: Section) -> int:
-    own = stems(" ".join(line.text for line in body[section.start : section.own_end]))
-    return len(words & own) + 2 * len(words & stems(section.title)) * (not _is_title(section, body))
 
 
 def _may_take(section: Section, text: str, body: Sequence[Line], kinds: Sequence[Role]) -> bool:
@@ -211,7 +195,7 @@ def insert_bullet(
     if not file.front and not any(line.key for line in body):
         lines = [f"# {DEFAULT_TITLE}", "", f"- {said[0]}", *("  " + line if line else "" for line in said[1:])]
         return anchor_operation(body, 0, 0, lines)
-    fitting, others = rank_sections(body, section_hint, fold(text))
+    fitting, others = named_sections(body, section_hint, fold(text))
     unfit = [part for part in fitting if not _takes_rules(body, kinds, part, step=step)]
     if unfit and len(unfit) == len(fitting) and not is_default_title(section_hint):
         return insert_bullet(data, title, text, step=step, title=title)

@@ -399,14 +399,14 @@ def place_updates(updates: Sequence[Update], data: bytes) -> list[Operation]:
     for update in updates:
         text = data.decode("utf-8-sig")
         hint = "" if fold(update.section).casefold() == _NO_SECTION_NAME else update.section
-        hint = hint or (section_for(update.quote, update.change, text, update.quote).heading if text.strip() else "")
+        fitting = section_for(update.quote, update.change, text, update.quote).heading if text.strip() else ""
         step = is_step(update.change) or (update.kind is Kind.ADD_STEP and not is_rule(update.change))
         step = step or asks_for_step(update.quote)
         title = new_title(text)
-        operation = insert_bullet(data, hint, update.change, step=step, title=title)
+        operation = insert_bullet(data, hint or fitting, update.change, step=step, title=title)
         head = next((line for line in operation.text.split("\n") if line.strip("- ")), "")
         if not adds_nothing(head, ground):  # a new heading, in words that nobody used
-            operation = insert_bullet(data, "", update.change, step=step, title=title)
+            operation = insert_bullet(data, fitting, update.change, step=step, title=title)
         data = apply(data, [operation])
         operations.append(operation)
     return operations

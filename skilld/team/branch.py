@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from skilld.classify.contradiction import contradicts_clearly
-from skilld.classify.offline.placement import replacement
+from skilld.classify.offline.placement import replacement, target_section
 from skilld.classify.offline.sections import BlockKind, sections
 from skilld.clock import parse_time
 from skilld.edit.change import Severity
@@ -91,7 +91,9 @@ def _commit_rule(git: Git, tip: str, one: Candidate, loaded: LoadedFiles, who: I
     path, before = _find_file(git, tip, one, loaded)
     section = next((voice.record.section for voice in one.voices if voice.record.section), "")
     whole = before or _NEW_FILE.encode()
-    change = replacement(one.rule, whole.decode("utf-8", "replace")) or insert_bullet(whole, section, one.rule)
+    text = whole.decode("utf-8", "replace")
+    section = section or target_section(one.rule, text).heading
+    change = replacement(one.rule, text) or insert_bullet(whole, section, one.rule)
     after = apply(whole, [change])
     # Nothing vouches for others' words; but every new rule may contain things that are new to the project's files.
     found = [

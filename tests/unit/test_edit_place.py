@@ -89,13 +89,15 @@ def test_list_styles_are_kept() -> None:
 @pytest.mark.parametrize("where", ["a new section", "in a section"])
 def test_an_instruction_is_written_where_and_how_the_file_writes_its_own(where: str) -> None:
     for before, after in table_rows("edit_place", where):
-        assert apply(before.encode(), [insert_bullet(before.encode(), "", "Bees hum.")]).decode() == after
+        heading = target_section("Bees hum.", before).heading
+        assert apply(before.encode(), [insert_bullet(before.encode(), heading, "Bees hum.")]).decode() == after
 
 
 def test_a_prohibition_goes_below_a_heading_that_forbids_only_if_its_items_are_negated() -> None:
     for items, is_there in (("- Never sting.\n- No noise.", True), ("- Sting.\n- Make noise.", False)):
         before = f"# A\n\n## Don't\n\n{items}\n\n## Two\n\nText.\n".encode()
-        after = apply(before, [insert_bullet(before, "", "Never make any noise when you sting.")])
+        heading = target_section(ban := "Never make any noise when you sting.", before.decode()).heading
+        after = apply(before, [insert_bullet(before, heading, ban)])
         assert (f"{items}\n- Never make".encode() in after) == is_there
 
 

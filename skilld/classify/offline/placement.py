@@ -122,10 +122,9 @@ def _parts(found: Sequence[Section]) -> list[Section]:
 
 
 def _likest_section(parts: Sequence[Section], able: Sequence[Section], change: str, around: str) -> Section | None:
-    """Return the section that has most in common with a change, None if none has anything.
+    """Return the section that has most in common with a change, None if none has anything (decision 0096).
 
-    What many sections have counts little, what stands in a heading most. On 432 labelled changes and 714 rules that
-    were taken out of strangers' files, neither the frequency of a word in a section nor its length made a difference.
+    What many sections have counts little, and what stands in a heading most.
     """
     texts = [_topic(part.text) for part in parts]
     headings = [_topic(part.heading) for part in parts]
