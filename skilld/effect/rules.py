@@ -22,7 +22,7 @@ from skilld.effect.model_questions import rule_key
 from skilld.effect.relevance import could_matter
 from skilld.effect.rule_lines import rules_in
 from skilld.past import Correction, PastSession, Repeat
-from skilld.proposals.model import MINE_PREFIX
+from skilld.proposals.model import MINE_PREFIX, REMEDY_PREFIX
 from skilld.skills.find import FILE
 from skilld.text import fold_case
 from skilld.types import OBSERVED_TURN, Operation, Proposal, TargetKind
@@ -30,6 +30,7 @@ from skilld.values import value_class
 
 _MAX_EVIDENCE = 20  # quotes shown of one rule, the newest
 _NUMBERED = re.compile(r"\s*\d+[.)]\s")
+_SHARPEN_PREFIX = f"{REMEDY_PREFIX}sharpen-"
 ReadText = Callable[[str], str]
 AddedAt = Callable[[str, int], float | None]
 Times = tuple[tuple[float, float], ...]  # from, until
@@ -47,7 +48,7 @@ class Rule:
     """A line of a file; `since` is when it was first added (Unix time), `agents` the known readers of the file.
 
     `proposal` is the id of the proposal that added it, or empty; `taught_in` are the sessions in which its words were
-    said; `away` are the times between which it was reverted.
+    said; `away` are the times between which it was reverted. `formerly` are its texts before skilld reworded it.
     """
 
     path: str
@@ -59,6 +60,12 @@ class Rule:
     proposal: str = ""
     taught_in: frozenset[str] = frozenset()
     away: Times = ()
+    formerly: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Its words, and those it had before."""
+        return (self.text, *self.formerly)
 
     @property
     def is_in_skill(self) -> bool:
@@ -115,7 +122,7 @@ def rules(
     """Return the present rules, by path and line. `accepted` has each proposal with the time it was first accepted.
 
     `away` has, by the id of a proposal, the times between which it was reverted. A step that nobody said is no rule
-    about how to work; it is one once it had to be repeated.
+    about how to work; it is one once it had to be repeated. One that skilld reworded keeps its past.
     """
     added = {
         (proposal.path, fold_case(text)): (at, proposal)
@@ -134,14 +141,30 @@ def rules(
     for path in sorted({path for path, _ in (*added, *said)}):
         for line, text in rules_in(text_of(path)):
             key = path, fold_case(text)
-            if key in added:
-                since, by = added[key]
-                agents, taught_in = frozenset({by.agent, *by.agents}), _taught_in(text, by, by_turn)
-                gaps = (away or {}).get(by.id, ())
-                found.append(Rule(path, line, text, Origin.PROPOSAL, since, agents, by.id, taught_in, gaps))
-            elif key in said:
-                found.append(Rule(path, line, text, Origin.PERSON, said[key]))
+            if key not in added:
+                found += [Rule(path, line, text, Origin.PERSON, said[key])] if key in said else []
+                continue
+            formerly, by = tuple(_former_texts(key, added)), added[key][1]
+            first, taught_in = added[key], _taught_in(text, by, by_turn)
+            for old in ((path, fold_case(one)) for one in formerly):
+                first = min(added.get(old, (said.get(old, first[0]), first[1])), first, key=lambda one: one[0])
+                taught_in |= _taught_in(old[1], added[old][1], by_turn) if old in added else frozenset()
+            agents, gaps = frozenset({by.agent, *by.agents}), (away or {}).get(first[1].id, ())
+            rule = Rule(path, line, text, Origin.PROPOSAL, first[0], agents, by.id, taught_in, gaps, formerly)
+            found.append(rule)
     return found
+
+
+def _former_texts(key: tuple[str, str], added: Mapping[tuple[str, str], tuple[float, Proposal]]) -> Iterator[str]:
+    """Yield the texts that a rule had before skilld reworded it, the newest first."""
+    seen = {key[1]}
+    while key in added and added[key][1].batch_id.startswith(_SHARPEN_PREFIX):
+        old = [text for one in added[key][1].operations for _, text in rules_in(one.anchor)]
+        if len(old) != 1 or fold_case(old[0]) in seen:
+            return
+        key = key[0], fold_case(old[0])
+        seen.add(key[1])
+        yield old[0]
 
 
 def _new_rules(operation: Operation) -> Iterator[tuple[str, str]]:
@@ -223,7 +246,8 @@ class _SessionTerms:
 
 
 def _effect(rule: Rule, told: Sequence[_SessionTerms]) -> Effect:
-    folder, words, key, is_in_skill = rule.folder, match_keys(rule.text), rule_key(rule.text), rule.is_in_skill
+    folder, is_in_skill = rule.folder, rule.is_in_skill
+    words, keys = frozenset().union(*map(match_keys, rule.texts)), frozenset(map(rule_key, rule.texts))
     readers = rule.agents | {one.session.agent for one in told if rule.path in one.session.loaded}
     before, repeated, evidence, missed, occasions = Count(), [], [], [], []
     in_reach: list[float] = []  # times
@@ -234,7 +258,7 @@ def _effect(rule: Rule, told: Sequence[_SessionTerms]) -> Effect:
         came_later = session.at < rule.since
         loaded = rule.path in session.loaded
         around = within(session.cwd, folder)
-        in_reach += [session.at] if not came_later and loaded and _shows_work(session, key) else []
+        in_reach += [session.at] if not came_later and loaded and _shows_work(session, keys) else []
         # Who would have read a file that did not exist yet; a skill is loaded only if it is used.
         would_be = came_later and around and session.agent in readers and not is_in_skill
         if not (loaded or would_be or around):
@@ -244,7 +268,7 @@ def _effect(rule: Rule, told: Sequence[_SessionTerms]) -> Effect:
             missed += [] if came_later else repeats
             continue
         was_said = bool(repeats) or (came_later and session.session_id in rule.taught_in)
-        if not was_said and not _could_matter(rule, key, one):
+        if not was_said and not _could_matter(rule, keys, one):
             continue
         occasions.append(RuleSession(session, was_said))
         if came_later:
@@ -258,16 +282,16 @@ def _effect(rule: Rule, told: Sequence[_SessionTerms]) -> Effect:
     return Effect(rule, before, after, state, _newest(evidence), _newest(missed), tuple(occasions))
 
 
-def _could_matter(rule: Rule, key: str, told: _SessionTerms) -> bool:
+def _could_matter(rule: Rule, keys: frozenset[str], told: _SessionTerms) -> bool:
     """Whether a rule could matter: by a model's answer for the session if there is one, otherwise by words."""
-    if key in told.session.mattered or key in told.session.idle:
-        return key in told.session.mattered
+    if not keys.isdisjoint((*told.session.mattered, *told.session.idle)):
+        return not keys.isdisjoint(told.session.mattered)
     return could_matter(rule.text, told.work)
 
 
-def _shows_work(session: PastSession, key: str) -> bool:
+def _shows_work(session: PastSession, keys: frozenset[str]) -> bool:
     """Whether a session can show that a rule was not needed: the agent did something, or a model was asked."""
-    return session.done is None or session.done.calls > 0 or key in session.idle
+    return session.done is None or session.done.calls > 0 or not keys.isdisjoint(session.idle)
 
 
 def _newest(repeats: Sequence[RepeatEvidence]) -> tuple[RepeatEvidence, ...]:
@@ -276,10 +300,11 @@ def _newest(repeats: Sequence[RepeatEvidence]) -> tuple[RepeatEvidence, ...]:
 
 def _find_repeats(rule: Rule, session: PastSession) -> Iterator[RepeatEvidence]:
     """Yield the corrections that repeat a rule: those found when the session was read, and those that match it now."""
-    key = fold_case(rule.text) if session.repeats else ""
-    tied = {(one.turn, one.quote) for one in session.repeats if one.path == rule.path and fold_case(one.text) == key}
+    keys = {*map(fold_case, rule.texts)} if session.repeats else ()
+    tied = {(one.turn, one.quote) for one in session.repeats if one.path == rule.path and fold_case(one.text) in keys}
     turns: set[str] = set()
     for one in session.said:
-        if one.turn not in turns and ((one.turn, one.quote) in tied or repeats_rule(one.quote, rule.text)):
+        is_tied = (one.turn, one.quote) in tied
+        if one.turn not in turns and (is_tied or any(repeats_rule(one.quote, text) for text in rule.texts)):
             turns.add(one.turn)
             yield RepeatEvidence(session.session_id, one.turn, one.quote, session.agent, one.at)

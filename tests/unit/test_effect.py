@@ -346,3 +346,44 @@ def test_a_rule_that_was_reverted_and_accepted_again_keeps_its_past(tmp_path: Pa
         "the day on which it was reverted counts as neither"
     )
     store.close()
+
+
+def _with_reworded_rule(tmp_path: Path, newer: str, batch: str = "effect-sharpen-01234567") -> list[Effect]:
+    """Return the effects of a rule that was accepted on day 2, and reworded on day 5; one that was repeated."""
+    guide = tmp_path / "CLAUDE.md"
+    guide.write_text(f"# A\n\n- {newer}\n")
+    store = new_store(tmp_path / "skilld.db")
+    first = Operation(Op.INSERT_AFTER, "", f"- {RULE}")
+    reworded = Operation(Op.REPLACE, f"- {RULE}", f"- {newer}")
+    for name, day, edit, by in (("p1", 2, first, "batch-1"), ("p2", 5, reworded, batch)):
+        one = make_proposal(id=name, path=str(guide), operations=(edit,), batch_id=by, session_id=f"of-{name}")
+        store.proposals.add(one)
+        store.proposals.decide(one, State.ACCEPTED, rfc3339(day * DAY), who="command")
+    held = [session(DAY * day + 60, AGAIN, cwd=str(tmp_path), loaded=(str(guide),)) for day in (1, 3, 4, 6, 9)]
+    tied = Repeat("t-tied", "bun is what we use", str(guide), 3, RULE, 2 * DAY)
+    held[2] = replace(held[2], said=(Correction("t-tied", held[2].at, "bun is what we use"),), repeats=(tied,))
+    found = collect(store, held)
+    store.close()
+    return found
+
+
+@pytest.mark.parametrize("newer", [f"**{RULE}**", "In this repository only pnpm is run, and npm never."])
+def test_a_rule_that_skilld_reworded_keeps_its_past(tmp_path: Path, newer: str) -> None:
+    (effect,) = _with_reworded_rule(tmp_path, newer)
+    assert (effect.before, effect.after) == (Count(1, 1), Count(4, 4))
+    assert (effect.rule.proposal, effect.rule.since) == ("p2", 2 * DAY)
+    assert effect.rule.taught_in == {"of-p1", "of-p2"}
+
+
+def test_a_rule_that_the_person_reworded_begins_anew(tmp_path: Path) -> None:
+    (effect,) = _with_reworded_rule(tmp_path, f"**{RULE}**", "batch-2")
+    assert (effect.before, effect.after) == (Count(3, 2), Count(2, 2))
+
+
+def test_a_rule_of_the_person_that_skilld_reworded_counts_from_when_they_wrote_it(tmp_path: Path) -> None:
+    guide = str(tmp_path / "CLAUDE.md")
+    reworded = Operation(Op.REPLACE, f"- {RULE}", f"- **{RULE}**")
+    made = make_proposal(id="p2", path=guide, operations=(reworded,), batch_id="effect-sharpen-01234567")
+    repeat = Repeat("t1", AGAIN, guide, 3, RULE, 2 * DAY)
+    (rule,) = rules([(made, 5 * DAY)], [session(3 * DAY, AGAIN, repeats=(repeat,))], lambda _: f"- **{RULE}**\n")
+    assert (rule.since, rule.formerly) == (2 * DAY, (RULE,))

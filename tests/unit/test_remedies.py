@@ -18,9 +18,10 @@ from skilld.effect.rules import Effect, Origin, RepeatEvidence, Rule
 from skilld.ingest.discover import Host
 from skilld.past import Correction, PastSession, Repeat
 from skilld.store import Store
-from skilld.types import Proposal, State, TargetKind
+from skilld.types import Op, Operation, Proposal, State, TargetKind
 from support.live_project import Project
 from support.new_store import new_store
+from support.proposals import make_proposal
 from support.repos import isolate_git
 from support.rows import for_each
 
@@ -271,16 +272,28 @@ def test_a_rule_always_about_the_same_files_moves_to_a_path_rule(bench: Bench) -
     assert f"- {PNPM}\n" in bench.staged(".claude/rules/web.md")
 
 
-def test_an_accepted_rule_never_needed_is_removed(bench: Bench) -> None:
-    """Nobody's words ask for it, and none are quoted."""
+def _work_without_it(bench: Bench) -> None:
+    for number in range(MIN_SESSIONS):
+        bench.add_repeat(f"later-{number}", "Make the sidebar blue!", "CLAUDE.md", days=-15)
+
+
+def test_a_rule_that_was_needed_before_skilld_reworded_it_is_not_cut(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": GUIDE})
     repeat_twice(bench)
     (remedy,) = bench.propose_remedies()
     bench.decide(remedy, State.ACCEPTED)
     bench.write(**{"CLAUDE.md": bench.staged("CLAUDE.md")})
-    for number in range(MIN_SESSIONS):
-        bench.add_repeat(f"later-{number}", "Make the sidebar blue!", "CLAUDE.md", days=-15)
-    assert bench.propose_remedies(20) == []  # it had its proposal of the month
+    _work_without_it(bench)
+    assert bench.propose_remedies(31) == []
+
+
+def test_an_accepted_rule_never_needed_is_removed(bench: Bench) -> None:
+    """Nobody's words ask for it, and none are quoted."""
+    bench.write(**{"CLAUDE.md": GUIDE})
+    guide, rule = str(bench.project.root / "CLAUDE.md"), Operation(Op.INSERT_AFTER, "# Probe", f"- {PNPM}")
+    bench.store.proposals.add(one := make_proposal(path=guide, operations=(rule,)))
+    bench.decide(one, State.ACCEPTED)
+    _work_without_it(bench)
     (two,) = bench.propose_remedies(31)
     assert (two.reason, two.evidence) == ("The rule has not applied in any session since it was added.", ())
     assert bench.staged("CLAUDE.md") == "# Probe\n\n- Keep functions short.\n"
