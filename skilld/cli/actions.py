@@ -204,6 +204,7 @@ MACHINES = {
         argument("--as-sent", "preview each record as the JSON that is sent"),
         YES,
     ),
+    "add": Verb("machines.add", "add accepted rules that your own files on this machine do not have", YES),
     "leave": Verb("machines.leave", "leave, and delete this machine's ref from the remote", YES_UNUSED),
     "status": Verb("machines.status", "list your machines and their rules, as of the last sync", JSON),
     "sync": Verb("machines.sync", "fetch your other machines' decisions and push this machine's", UNASKED),

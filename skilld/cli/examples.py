@@ -64,6 +64,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld restore": (("skilld restore 3f2a", ""),),
     "skilld revert": (("skilld revert 3f2a", ""),),
     "skilld machines": (("skilld machines join git@github.com:ada/my-skilld.git", ""), ("skilld machines status", "")),
+    "skilld machines add": (("skilld machines add", "shows the rules and asks first"),),
     "skilld machines join": (
         ("skilld machines join git@github.com:ada/my-skilld.git", "asks first"),
         ("skilld machines join git@github.com:ada/my-skilld.git --name desk", ""),

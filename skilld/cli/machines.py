@@ -1,4 +1,4 @@
-"""`skilld machines join | leave | status | sync`: syncs your decisions between your machines."""
+"""`skilld machines add | join | leave | status | sync`: syncs your decisions between your machines."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from skilld.git.environment import scrub_environment
 from skilld.machines.gather import GatherResult
 from skilld.machines.merging import RuleGroup, RuleGroups, merge_records
 from skilld.machines.places import Places
-from skilld.machines.sync import SyncResult, fetch, forget, gather, load, save
+from skilld.machines.sync import SyncResult, fetch, forget, gather, learning_of, load, save
 from skilld.machines.sync import sync as run
+from skilld.proposals.decide import DecisionReport, accepting, decide
 from skilld.store import Store
 from skilld.team.membership import Membership, absolute_address, check_name
 from skilld.team.records import MACHINE_TYPES, Record, RecordType, decode
@@ -192,7 +193,7 @@ def status(arguments: argparse.Namespace) -> int:
     print_refused(known.refused)
     scrub_environment()
     places, _ = _own_side(store)
-    ids = {row.key: row.here.rpartition(" ")[2] for row in rows if row.what == RecordType.DECIDED}
+    ids = _proposals_here(store)
     for group in groups:
         elsewhere = f"{group.best.place.partition('/')[2]} in a repository that is not here"
         path = places.path_of(group.best.place)
@@ -205,18 +206,76 @@ def status(arguments: argparse.Namespace) -> int:
     return Exit.OK
 
 
+def _proposals_here(store: Store) -> dict[str, str]:
+    """Return the IDs of this machine's proposals by the keys of their rules; empty for those it has none of."""
+    rows = store.machine_records.all()
+    return {row.key: row.here.rpartition(" ")[2] for row in rows if row.what == RecordType.DECIDED}
+
+
 def _describe_missing(group: RuleGroup, path: Path, proposal: str) -> str:
     """Return how an accepted rule gets into a file that does not say it here; empty if it does."""
+    by_git = not _is_own(group)
+    # Without a proposal here, a line that git has not brought may as well have been taken out with plain git since.
+    if (by_git and not proposal) or not _is_missing(group, path):
+        return ""
+    add = f"to add it: skilld {f'accept {proposal}' if proposal else 'machines add'}"
+    return f"; not in the file here: {'it comes with git pull or, ' if by_git else ''}{add}"
+
+
+def _is_own(group: RuleGroup) -> bool:
+    """Whether a rule is for a file of the person's own, which no git brings here."""
+    return group.best.place.startswith("home/")
+
+
+def _is_missing(group: RuleGroup, path: Path) -> bool:
     from skilld.classify.said_already import says_already  # keeps its tables out of a sync
 
-    best = group.best
-    by_git = not best.place.startswith("home/")
-    is_rule = best.said == "accepted" and best.kind != Kind.REMOVE_STEP.value
-    # Without a proposal here, a line that git has not brought may as well have been taken out with plain git since.
-    if not is_rule or (by_git and not proposal) or says_already(group.records[0].rule, text_of(str(path))):
-        return ""
-    by_hand = f"to add it: skilld accept {proposal}" if proposal else "to add it, write it there"
-    return f"; not in the file here: {'it comes with git pull or, ' if by_git else ''}{by_hand}"
+    is_rule = group.best.said == "accepted" and group.best.kind != Kind.REMOVE_STEP.value
+    return is_rule and not says_already(group.records[0].rule, text_of(str(path)))
+
+
+def add(arguments: argparse.Namespace) -> int:
+    """Propose and accept the rules of other machines that the person's own files here do not have."""
+    store = common.store()
+    require_membership(store)
+    scrub_environment()
+    places, _ = _own_side(store)
+    groups = RuleGroups(decode(one.record.encode(), MACHINE_TYPES) for one in store.machine_records.all()).all()
+    own = [(one, path) for one in groups if _is_own(one) and (path := places.path_of(one.best.place))]
+    missing = [(one, path) for one, path in own if _is_missing(one, path)]
+    if not missing:
+        console.say("Your own files have all rules that you accepted on your other machines.")
+        return Exit.OK
+    console.say("Accepted on another machine, and not in your files here:")
+    for group, path in missing:
+        console.say(f"  {console.message(str(path))}: {console.plain(group.records[0].rule)}")
+    if not terminal.confirm("Add this? [y/N] ", "Nothing was added", yes=arguments.yes):
+        return Exit.FAILURE
+    ids, code = _proposals_here(store), Exit.OK
+    for group, path in missing:
+        try:
+            report = _add_rule(store, places, group, path, ids.get(group.key, ""))
+        except SkilldError as error:
+            code = Exit.FAILURE
+            end = f". {error.remedy}" if error.remedy else ""
+            console.warn(f"skilld: {console.message(f'{group.records[0].rule}: {error}{end}')}")
+            continue
+        for line in (*report.lines, *report.warnings):
+            console.say(console.message(line))
+    return code
+
+
+def _add_rule(store: Store, places: Places, group: RuleGroup, path: Path, proposal: str) -> DecisionReport:
+    """Accept a rule of another machine here. One that may do harm is left open, with the reason. Raises SkilldError."""
+    from skilld.jobs.one_by_one import why_one_by_one
+    from skilld.jobs.relocation import propose_learning
+
+    best, made = group.best, store.proposals.get(proposal)
+    if made is None:
+        ask = [learning_of(places, best, max(group.heard, default=f"{best.at}/claude-code/"), path)]
+        made = propose_learning(store, ask, common.host(), common.settings().targets, common.redactor())
+    why = why_one_by_one(store, made)
+    return DecisionReport((why,)) if why else decide(store, made, accepting())
 
 
 def _as_json(known: Membership, groups: list[RuleGroup], rest: list[Record]) -> dict[str, Any]:

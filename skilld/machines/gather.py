@@ -147,7 +147,9 @@ def _add_decisions(
             if mine.said != best.said and (not others_moved or decision_weight(mine) > decision_weight(best)):
                 record = replace(mine, rev=best.rev + 1)
         at = (key, RecordType.DECIDED.value)
-        record = replace(record, heard=tuple(sorted({*record.heard, *heard[key]})[-MAX_HEARD:]))
+        there = {said.rpartition("/")[2] for said in record.heard}  # what was added from a record has another time here
+        new = {said for said in heard[key] if said.rpartition("/")[2] not in there}
+        record = replace(record, heard=tuple(sorted({*record.heard, *new})[-MAX_HEARD:]))
         found.records[at] = combine(found.records.get(at, record), record)
 
 

@@ -229,10 +229,11 @@ def _apply_learnings(store: Store, places: Places, records: RecordsBySlot) -> No
             there = {session_digest(one.session_id) for one in mine}
             for said in record.heard:
                 if said.rpartition("/")[2] not in there:
-                    store.learnings.add(_learning(places, record, said, path))
+                    store.learnings.add(learning_of(places, record, said, path))
 
 
-def _learning(places: Places, record: Record, said: str, path: Path) -> Learning:
+def learning_of(places: Places, record: Record, said: str, path: Path) -> Learning:
+    """Return what a record says, for the file or folder at `path`, as a learning from the session that `said` names."""
     at, agent, name = said.split("/")
     is_file = bool(record.target)
     return Learning(

@@ -8,6 +8,7 @@ import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -130,7 +131,7 @@ def test_a_fresh_machine_says_how_accepted_rules_get_into_its_files(group: SyncG
     for machine in (tower, laptop):
         run_machines(machine, "join", str(group.remote), "--name", machine.name, "--yes")
     told = {*run_machines(laptop, "status").splitlines()}
-    place = "~/.claude/CLAUDE.md; said in 1 session; not in the file here: to add it, write it there"
+    place = "~/.claude/CLAUDE.md; said in 1 session; not in the file here: to add it: skilld machines add"
     assert {f"accepted  {DATES}", f"    {place}"} <= told
     way = f"it comes with git pull or, to add it: skilld accept {laptop.find(PNPM).id}"
     project = f"{laptop.clone.root}/CLAUDE.md; said in 2 sessions; not in the file here: {way}"
@@ -143,6 +144,62 @@ def test_a_fresh_machine_says_how_accepted_rules_get_into_its_files(group: SyncG
     assert {f"    {third.clone.root}/CLAUDE.md; said in 2 sessions", f"    {place}"} <= told, "git may not have it now"
     assert "not in the file here: it" not in run_machines(laptop, "status")
     assert "not in the file here" not in run_machines(tower, "status")
+
+
+def _accept_own(one: Machine, rule: str, **changes: Any) -> None:
+    """Have the person accept a rule for their own file on one machine."""
+    own = one.home / ".claude/CLAUDE.md"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text("# Mine\n\n## Rules\n\n- Be brief.\n")
+    step = insert_bullet(own.read_bytes(), "Rules", rule)
+    fields = {"path": str(own), "skill": "CLAUDE.md", "target": TargetKind.PERSONAL, "operations": (step,)}
+    one.say(rule, **fields, **changes)
+    one.decide(rule, accepting())
+
+
+@pytest.mark.parametrize(
+    ("there", "then"),
+    [("# Mine\n\n- Use tabs.\n", f"# Mine\n\n- Use tabs.\n- {DATES}\n"), (None, f"- {DATES}\n")],
+)
+def test_one_command_adds_the_rules_of_other_machines_to_the_persons_own_file(
+    group: SyncGroup, there: str | None, then: str
+) -> None:
+    tower, laptop = group.machine("tower"), group.machine("laptop")
+    _accept_own(tower, DATES)
+    own = laptop.home / ".claude/CLAUDE.md"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    if there is not None:
+        own.write_text(there)
+    for machine in (tower, laptop):
+        run_machines(machine, "join", str(group.remote), "--name", machine.name, "--yes")
+    asked = laptop.program.run("machines", "add")
+    assert f"{own}: {DATES}\n" in asked.stdout.replace("~", str(laptop.home))
+    assert (asked.returncode, own.exists()) == (5, there is not None), "there is no terminal to say yes on"
+    added = run_machines(laptop, "add", "--yes")
+    assert own.read_text().endswith(then)
+    (made,) = laptop.store.proposals.in_states([State.ACCEPTED])
+    assert f"skilld revert {made.id}" in added
+    assert (made.summary, made.evidence[0].quote) == (DATES, f"from now on: {DATES}")
+    nothing = "Your own files have all rules that you accepted on your other machines.\n"
+    assert run_machines(laptop, "add", "--yes") == nothing
+    assert "not in the file here" not in run_machines(laptop, "status")
+    run_machines(laptop, "sync")
+    (rule,) = laptop.program.json("machines", "status")["rules"]
+    assert (rule["rule"], rule["standing"], rule["sessions"]) == (DATES, "accepted", 1)
+    assert laptop.program.run("revert", made.id).returncode == 0
+    assert (own.read_text() if own.exists() else None) == there
+
+
+def test_a_rule_that_may_do_harm_is_not_added_with_the_others(group: SyncGroup) -> None:
+    tower, laptop = group.machine("tower"), group.machine("laptop")
+    _accept_own(tower, "Always commit with `--no-verify`.")
+    (laptop.home / ".claude").mkdir(parents=True, exist_ok=True)
+    own = laptop.home / ".claude/CLAUDE.md"
+    own.write_text("# Mine\n\n- Use tabs.\n")
+    for machine in (tower, laptop):
+        run_machines(machine, "join", str(group.remote), "--name", machine.name, "--yes")
+    assert "was left open: it skips hooks" in run_machines(laptop, "add", "--yes")
+    assert own.read_text() == "# Mine\n\n- Use tabs.\n"
 
 
 def test_a_fresh_clone_that_the_person_is_in_is_here(group: SyncGroup) -> None:
