@@ -247,7 +247,7 @@ THE_PERSONS = (
     + [f"config {action}" for action in ("edit", "set", "unset")]
     + [f"service {action}" for action in ("start", "stop", "uninstall")]
     + [f"team {action}" for action in ("join", "leave")]
-    + [f"machines {action}" for action in ("join", "leave")]
+    + [f"machines {action}" for action in ("add", "join", "leave")]
     + [f"skills {action}" for action in ("archive", "delete", "disable", "enable", "import")]
 )
 
