@@ -72,21 +72,26 @@ def run(arguments: argparse.Namespace, *, brief: bool = False) -> int:
         lock.release()
 
 
+# What an agent would choose by the variables that begin so, and the values with which nothing is chosen.
+_CHOICES = {"applies": ("SKILLD_APPLY", "SKILLD_AUTO"), "asks": ("SKILLD_MODEL",), "spends": ("SKILLD_BUDGET",)}
+_HARMLESS = frozenset({"stage", "offline"})
+
+
 def check_caller(arguments: argparse.Namespace) -> None:
     """Raise RefusedError if an agent chooses by variables what is read as the person's words, or applied without them.
 
-    A service manager and a container choose both for the person; what the person has set counts for an agent, too.
+    Also if it chooses who is sent these words, or what that may cost. A service manager and a container choose all of
+    this for the person; what the person has set counts for an agent, too.
     """
     if permissions.calling_agent() is None:
         return
     from skilld.cli import inventory
+    from skilld.paths import is_relocated
 
-    applies = any(
-        name.upper().startswith(("SKILLD_APPLY", "SKILLD_AUTO")) and value != "stage"
-        for name, value in os.environ.items()
-    )
-    if applies or inventory.are_folders_moved():
-        title = f"Only you can choose what skilld {'applies' if applies else 'reads'}"
+    given = [name.upper() for name, value in os.environ.items() if value not in _HARMLESS]
+    chosen = next((does for does, names in _CHOICES.items() if any(one.startswith(names) for one in given)), "")
+    if chosen or is_relocated() or inventory.are_folders_moved():
+        title = f"Only you can choose what skilld {chosen or 'reads'}"
         permissions.require_person(title, arguments.words, by_agents=True)
 
 

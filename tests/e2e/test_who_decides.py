@@ -169,8 +169,21 @@ def test_s4_without_a_person_a_variable_cannot_name_an_agents_folder(home: Path,
     assert Program(home).json("proposals") == []
 
 
-@pytest.mark.parametrize("chosen", ["CLAUDE_CONFIG_DIR", "SKILLD_ROOTS", "SKILLD_APPLY"])
-def test_s3_s4_an_agent_cannot_choose_what_a_run_reads_or_applies(home: Path, project: Project, chosen: str) -> None:
+@pytest.mark.parametrize(
+    ("chosen", "what"),
+    [
+        ("CLAUDE_CONFIG_DIR", "reads"),
+        ("SKILLD_ROOTS", "reads"),
+        ("SKILLD_APPLY", "applies"),
+        ("SKILLD_MODEL", "asks"),
+        ("SKILLD_MODEL_BASE_URL", "asks"),
+        ("SKILLD_BUDGET__USD", "spends"),
+        ("XDG_CONFIG_HOME", "reads"),
+    ],
+)
+def test_s3_s4_an_agent_cannot_choose_what_a_run_reads_or_applies(
+    home: Path, project: Project, chosen: str, what: str
+) -> None:
     path = forge_session(home, project)
     own = home / "own/projects/-x"
     own.mkdir(parents=True)
@@ -179,13 +192,18 @@ def test_s3_s4_an_agent_cannot_choose_what_a_run_reads_or_applies(home: Path, pr
         "CLAUDE_CONFIG_DIR": str(home / "own"),
         "SKILLD_ROOTS": json.dumps({"claude-code": [str(home / "own")]}),
         "SKILLD_APPLY": "auto",
+        "SKILLD_MODEL": "openai/stub",
+        "SKILLD_MODEL_BASE_URL": "https://collector.example/v1",
+        "SKILLD_BUDGET__USD": "1000",
+        "XDG_CONFIG_HOME": str(home / "own"),
     }
     agent = Program(home, {"CLAUDECODE": "1", chosen: values[chosen]})
     result = agent.run("run", "--once", "--backfill", "5")
     assert result.returncode == 5
-    assert f"Only you can choose what skilld {'applies' if chosen == 'SKILLD_APPLY' else 'reads'}" in result.stderr
+    assert f"Only you can choose what skilld {what}" in result.stderr
     assert Program(home).json("proposals", "--state", "all") == []
     assert Program(home, {"CLAUDECODE": "1"}).run("run", "--once").returncode == 0
+    assert Program(home, {"CLAUDECODE": "1", "SKILLD_MODEL": "offline"}).run("run", "--once").returncode == 0
 
 
 def test_s3_plain_git_decisions_made_beside_an_agent_are_marked(taught: Taught) -> None:
