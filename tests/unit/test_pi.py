@@ -69,6 +69,28 @@ def test_a_session_a_person_started_with_an_argument_loses_only_that_prompt() ->
 
 
 @for_each(
+    ("first", "answered", "second", "typed"),
+    [
+        (0.26, 1.396, 1.397, []),
+        (0.26, 1.396, 1.396, []),
+        (0.26, 1.396, 2.5, ["two", "three"]),
+        (0.26, 1.396, 1.2, ["two", "three"]),
+        (5.0, 6.0, 6.001, ["one", "two", "three"]),
+    ],
+)
+def test_several_prompts_of_a_command_line_are_none_on_a_busy_machine(
+    first: float, answered: float, second: float, typed: list[str]
+) -> None:
+    """There the first came as late as with a terminal, and the next at once when the answer was there."""
+    answer = {
+        **user("Done.", answered),
+        "message": {"role": "assistant", "content": [{"type": "text", "text": "Done."}]},
+    }
+    records = [header(), user("one", first), answer, user("two", second), user("three", 60)]
+    assert [text for _, text in turn_texts(events_of_records(ADAPTER, *records))] == typed
+
+
+@for_each(
     "entry",
     [
         {"type": "message", "message": {"role": "bashExecution", "command": "ls"}},

@@ -22,12 +22,13 @@ from skilld.types import Event, How, Ignored, SkillUse, Span, ToolOutcome, Turn
 # Whether someone was at the terminal of a Pi session. The log does not say so, but its times and some entries show it.
 # A prompt less than a second after the client has started came from the command line, and is left out. It has started
 # when it writes its model: up to a second after the header (1.6.0, on a busy machine). With `-p` the prompt comes at
-# once (0.01 to 0.2 s later, with a terminal after 0.3 to 0.6 s); then all prompts are left out until an entry that only
-# a terminal writes: a shell command of the person, another model or thinking level, a label, or a prompt
-# typed while the agent was busy. What `-p --continue` adds looks typed. In the sessions that the extension
-# pi-subagents starts and names, a program writes the prompts, seconds later. A fork has the name after what it copied.
+# once (0.01 to 0.2 s later, with a terminal after 0.3 to 0.6 s), on a busy machine later; but each further one comes
+# 0.001 s after the answer before it. Then all prompts are left out until an entry that only a terminal writes: a shell
+# command of the person, another model or thinking level, a label, or a prompt typed while the agent was busy. What
+# `-p --continue` adds looks typed. In the sessions that the extension pi-subagents starts and names, a program writes
+# the prompts, seconds later. A fork has the name after what it copied.
 
-_NO_TERMINAL_SECONDS = 0.15  # a first prompt this soon came without a terminal
+_NO_TERMINAL_SECONDS = 0.15  # a first prompt this soon, or one this soon after an answer, came without a terminal
 _MIN_TYPING_SECONDS = 1.0  # nobody types faster
 _BUSY_SECONDS = 1.0  # between a prompt and its delivery: 0.015 at most if the agent is idle
 _MAX_TIME_MS = 1 << 48
@@ -46,6 +47,9 @@ class Presence:
         self._prompted = state.get("prompted") is True
         self._unattended = state.get("unattended") is True
         self._delegated = state.get("delegated") is True
+        self._argued = state.get("argued") is True
+        answered = state.get("answered")
+        self._answered = float(answered) if isinstance(answered, int | float) else None
 
     def state(self) -> dict[str, Any]:
         """Return the state for a checkpoint."""
@@ -55,6 +59,8 @@ class Presence:
             "prompted": self._prompted,
             "unattended": self._unattended,
             "delegated": self._delegated,
+            "argued": self._argued,
+            "answered": self._answered,
         }
 
     def update(self, entry: Mapping[str, Any]) -> None:
@@ -71,6 +77,8 @@ class Presence:
             self._delegated = _SUBAGENT_NAME.fullmatch(string(entry.get("name"))) is not None
         elif role == "user":
             self._prompted = True
+        elif role == "assistant":
+            self._answered = parse_time(utc(entry.get("timestamp")))
         elif role == "bashExecution" or (kind in _TERMINAL_ENTRIES and self._prompted):
             self._unattended = False
 
@@ -82,10 +90,13 @@ class Presence:
         if not self._prompted and typed is not None and self._begun is not None:
             passed = typed - self._begun  # negative in a fork, whose header is newer than what it copies
             self._unattended = 0 <= passed < _NO_TERMINAL_SECONDS
-            if 0 <= passed < _MIN_TYPING_SECONDS:
+            self._argued = 0 <= passed < _MIN_TYPING_SECONDS
+            if self._argued:
                 return "headless"
         elif self.was_busy(entry):
             self._unattended = False
+        elif self._argued and typed is not None and self._answered is not None:
+            self._unattended |= 0 <= typed - self._answered < _NO_TERMINAL_SECONDS
         return "headless" if self._unattended else None
 
     def was_busy(self, entry: Mapping[str, Any]) -> bool:
