@@ -23,6 +23,7 @@ from skilld.skills.draft import (
     split_body,
     trim_body,
 )
+from skilld.text import fold
 from skilld.values import value_class
 
 # Anchors, tags and duplicate keys are refused, so that no document expands, builds objects or is ambiguous; scalars of
@@ -204,6 +205,8 @@ def from_document(value: object) -> tuple[Draft, tuple[str, ...]]:
     if not isinstance(value, dict):
         raise SkilldError(_PARSED_TITLE, "the file is not a mapping of keys to values")
     value = {**value, "context": _context_text(value.get("context"))}
+    if listed := _listed_steps(value.get("steps")):
+        value |= {"steps": [], "prompt": f"{_as_text(value.get('prompt'), 'prompt')}\n\n{listed}".strip()}
     texts = {key: _as_text(value.get(key), key) for key in _TEXT_KEYS}
     learned = _get_map(value, "generated_from")
     kind = texts["type"].lower()
@@ -227,6 +230,13 @@ def from_document(value: object) -> tuple[Draft, tuple[str, ...]]:
     )
     unknown = (str(key) for key in value if key not in {*_TEXT_KEYS, *_OTHER_KEYS, *_KIND_KEYS})
     return clean_draft(draft), (*unknown, *cut_description(texts["description"]))
+
+
+def _listed_steps(value: object) -> str:
+    """Return steps that are plain texts as the section of a prompt; "" for others."""
+    if not value or not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        return ""
+    return "\n".join(["## Steps", "", *(f"{number}. {fold(one)}" for number, one in enumerate(value, 1))])
 
 
 def _context_text(value: object) -> object:

@@ -71,8 +71,7 @@ def judge_draft(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> tup
     try:
         text = write_draft(draft)
     except SkilldError as error:
-        remedy = "" if draft.description else "Add a description to it: what the skill does, and when to use it."
-        raise SkilldError(_REFUSED_TITLE, error.cause, remedy) from error
+        raise SkilldError(_REFUSED_TITLE, error.cause, _missing_part(draft)) from error
     if found := secrets(text):
         cause = f"it contains what looks like a secret ({found[0].kind})"
         raise RefusedError(_REFUSED_TITLE, cause, "Remove it from the file first.")
@@ -82,6 +81,14 @@ def judge_draft(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> tup
     ]:
         raise RefusedError(_REFUSED_TITLE, "; ".join(one.sentence for one in refused))
     return text, tuple(_flag_sentences(findings))
+
+
+def _missing_part(draft: Draft) -> str:
+    if not draft.description:
+        return "Add a description to it: what the skill does, and when to use it."
+    if not draft.body:
+        return "Add what the agent should do: below the front matter, or in YAML under prompt or steps."
+    return ""
 
 
 def _name_fault(name: str) -> str:

@@ -182,6 +182,14 @@ def test_the_steps_of_a_mined_workflow_are_steps_and_are_imported_once() -> None
     assert from_document(document)[0].body == body
 
 
+def test_m7_steps_of_a_workflow_may_be_plain_texts() -> None:
+    steps = ["Run `make test`.", "Tag it,\nsigned."]
+    document = {"name": "ship", "description": "Ships.", "type": "workflow", "prompt": "# Ship it", "steps": steps}
+    draft, _ = from_document(document)
+    assert draft.body == "# Ship it\n\n## Steps\n\n1. Run `make test`.\n2. Tag it, signed."
+    assert not draft_faults(draft)
+
+
 def test_a_foreign_document_is_read() -> None:
     text = b"""\
 name: debug-hooks

@@ -171,7 +171,7 @@ def test_yaml_reads_only_json_literals_as_values() -> None:
         (b"", "the file is not a map"),
         (b"name: {a: b}\n", "name is not text"),
         (b"tags: git\n", "tags is not a list"),
-        (b"steps: [a]\n", "steps is not a list of maps"),
+        (b"steps: [{name: a}, b]\n", "steps is not a list of maps"),
         (b"input_schema: [a]\n", "input_schema is not a map"),
         (b"type: robot\n", "type is not one of prompt-template, workflow"),
         (b"examples: [{input: [a]}]\n", "input is not text"),
@@ -251,6 +251,16 @@ def test_forbidden_content_is_refused_wherever_it_is(text: str, place: str) -> N
 def test_an_invalid_skill_is_refused_with_the_reason(draft: Draft, why: str) -> None:
     with pytest.raises(SkilldError, match=why):
         judge_draft(draft, SECRETS)
+
+
+def test_m7_an_empty_skill_is_refused_with_what_to_add() -> None:
+    draft, left_out = from_document(document.load_yaml(b"name: a\ndescription: Tidies.\ninstructions: Read it.\n"))
+    assert left_out == ("instructions",)
+    with pytest.raises(SkilldError) as error:
+        judge_draft(draft, SECRETS)
+    assert error.value.remedy == (
+        "Add what the agent should do: below the front matter, or in YAML under prompt or steps."
+    )
 
 
 @for_each(
