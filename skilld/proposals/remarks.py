@@ -13,6 +13,7 @@ from pathlib import Path
 from skilld.clock import local_day, parse_time, time_ago
 from skilld.errors import SkilldError
 from skilld.files import read_regular
+from skilld.git.same_project import project_root
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.git.state import staging_holder
 from skilld.proposals.remainder import describe_remainder, open_remainder_id
@@ -473,12 +474,15 @@ def who_decided(store: Store, proposal: Proposal, at: float, now: float) -> str:
 
 
 def agents_around(sessions: Iterable[ActiveSession], proposal: Proposal, until: float) -> list[str]:
-    """Return the agents with a session around a proposal's repository, started before `until` (Unix time)."""
+    """Return the agents with a session around a proposal's repository or in another work tree of it.
+
+    Only sessions that started before `until` (Unix time) count.
+    """
     repo, skill = Path(proposal.repo), Path(proposal.path)
-    found = set()
+    root, found = project_root(repo), set()
     for session in sessions:
         folder = Path(session.cwd)
         around = folder.is_relative_to(repo) or repo.is_relative_to(folder) or skill.is_relative_to(folder)
-        if around and session.since <= until:
+        if session.since <= until and (around or project_root(folder) == root):
             found.add(session.agent)
     return sorted(found)

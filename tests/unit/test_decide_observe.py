@@ -12,7 +12,9 @@ from skilld.proposals.decide import accepting, decide, reverting
 from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE, GitStatus, Observation
 from skilld.proposals.observe import observe
 from skilld.proposals.poll import refresh
+from skilld.proposals.remarks import agents_around
 from skilld.store import Store
+from skilld.store.transcripts import ActiveSession
 from skilld.types import Op, Operation, Proposal, State
 from support.proposals import make_proposal
 from support.repos import (
@@ -333,6 +335,16 @@ def test_in_another_work_tree_the_revert_is_made_there(person: Person, store: St
     with pytest.raises(RefusedError) as refused:
         decide(store, p1, reverting())
     assert refused.value.remedy == f"git -C {tmp_path / 'there'} revert {person.tip('feature')}"
+
+
+@pytest.mark.parametrize("repo", ["work", "there"])
+def test_s3_an_agent_in_another_work_tree_may_have_decided(person: Person, tmp_path: Path, repo: str) -> None:
+    person.git("worktree", "add", "--quiet", "../there")
+    places = {"work": person.root, "there": person.root.with_name("there")}
+    proposal = make_proposal(repo=str(places[repo]), path=str(places[repo] / SKILL))
+    folders = {"codex": places["work"], "gemini-cli": places["there"] / "src", "aider": tmp_path / "elsewhere"}
+    sessions = [ActiveSession(agent, str(folder), 1.0) for agent, folder in folders.items()]
+    assert agents_around(sessions, proposal, 2.0) == ["codex", "gemini-cli"]
 
 
 @pytest.mark.parametrize("way", ["taken out there", "branch deleted", "merged", "squashed"])
