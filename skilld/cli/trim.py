@@ -170,7 +170,7 @@ class _CutFinder:
             is_skill=Path(path).name == "SKILL.md",
             described="description:" in parsed.file.front,
             others=others,
-            dead={one.line for one in dead},
+            dead={one.line for one in dead if not one.now},
             unused={line for other, line in self.unused if other == path},
             own=_own_lines(self.store, path),
         )

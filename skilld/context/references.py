@@ -64,14 +64,27 @@ _PACKAGE = re.compile(
 _TARGET = re.compile(r"^([A-Za-z_][\w -]*+)::?(?!=)", re.MULTILINE)
 _RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*+)[^:=\n]*+:(?!=)|^alias[ \t]++([\w-]++)[ \t]*+:=", re.MULTILINE)
 
+_MOVED = ", which has "  # and a path
+_COMPOSITE = re.compile(r"[a-z0-9][-_A-Z][A-Za-z0-9]")
+_COMMON_STEMS = frozenset(
+    """__init__ __main__ _index app build changelog client common conftest config constants context contributing core
+    dockerfile errors gemfile helpers index init layout lib license main makefile manage manifest mod models module
+    next-env package page readme routes schema server settings setup skill styles test tests tsconfig types urls util
+    utils version views vite-env claude agents package-lock pnpm-lock docker-compose""".split()  # noqa: SIM905 - a list of so many words is read more easily as text
+)
+
 
 @value_class
 class DeadReference:
-    """A reference to nothing: `name` as written in the line, and a clause that says why. `line` counts from 1."""
+    """A reference to nothing: `name` as written in the line, and a clause that says why. `line` counts from 1.
+
+    `now` is where the file is that it names, if it was moved: the line is to be corrected, and not to be cut.
+    """
 
     line: int
     name: str
     why: str
+    now: str = ""
 
 
 @dataclass
@@ -183,10 +196,8 @@ def dead_references(text: str, path: str, project: Project) -> Iterator[DeadRefe
                 *_flags(code, folder, project),
                 *_packages(line, project),
             ]
-        yield from (
-            DeadReference(number, name, why)
-            for name, why in {one.removeprefix("./"): why for one, why in found}.items()
-        )
+        named = {one.removeprefix("./"): why for one, why in found}
+        yield from (DeadReference(number, name, why, why.partition(_MOVED)[2]) for name, why in named.items())
 
 
 def find_dead_references(context: Context) -> list[Surprise]:
@@ -247,6 +258,8 @@ def _named_paths(line: str, code: Sequence[str], folder: str, project: Project) 
         rooted = any(project.files.exists(join(project.root, above, first)) for above in _bases(folder))
         if is_path and rooted and not _exists(bare, folder, project):
             yield name, "not found in the project"
+        elif is_path and not rooted and (now := _moved_to(bare, project)) and not _exists(bare, folder, project):
+            yield name, f"not found in the project{_MOVED}{now}"
 
 
 def _is_external(text: str, match: re.Match[str]) -> bool:
@@ -280,6 +293,22 @@ def _exists(name: str, folder: str, project: Project) -> bool:
         if parent and not project.files.names(join(project.root, parent)):
             return True  # a submodule that was not fetched
     return False
+
+
+def _moved_to(name: str, project: Project) -> str:
+    """Return where a file is whose first folder is gone: the one path that ends as it does, under other folders.
+
+    A path with a name that many projects have may be one of another project; one that is right without its first
+    folders may be written from above the project.
+    """
+    parts = name.rstrip("/").split("/")
+    stem = parts[-1].partition(".")[0]
+    tail = "/".join(parts[-1:] if _COMPOSITE.search(stem) else parts[-2:])
+    if stem.casefold() in _COMMON_STEMS or len(tail) == len(name.rstrip("/")):
+        return ""
+    found = [path for path in project.paths if f"/{path}".endswith(f"/{tail}")]
+    is_below = any("/".join(parts[cut:]) in project.paths for cut in range(1, len(parts)))
+    return found[0] if len(found) == 1 and not is_below else ""
 
 
 def _flags(code: Sequence[str], folder: str, project: Project) -> Iterator[tuple[str, str]]:

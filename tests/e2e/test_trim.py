@@ -139,6 +139,18 @@ def test_broken_references_in_meaningful_lines_are_only_reported(world: World) -
     assert [one["line"] for one in found["dead"]] == [4, 7]
 
 
+def test_a_pointer_to_a_file_that_was_moved_is_reported_and_not_cut(world: World) -> None:
+    (world.root / "src").mkdir()
+    (world.root / "src/order_service.py").write_text("pass\n")
+    (world.root / "CLAUDE.md").write_text("# Shop\n\n- See `app/order_service.py`.\n- See `docs/gone.md`.\n")
+    world.person.commit("moved")
+    found = world.trim("--dry-run")
+    assert [one["line"] for one in found["cuts"]] == [4]
+    (file,) = [file for file in found["files"] if file["path"].endswith("CLAUDE.md")]
+    moved = "app/order_service.py: not found in the project, which has src/order_service.py"
+    assert [one["why"] for one in file["dead"]] == [moved, "docs/gone.md: not found in the project"]
+
+
 @pytest.mark.parametrize("what", ["generated", "opted out", "another's"])
 def test_somebody_elses_text_is_left_alone(world: World, what: str) -> None:
     if what == "generated":

@@ -41,3 +41,45 @@ def test_broken_references_are_told_apart_from_valid_and_unknowable_ones(half: s
     print(f"{half}: {right} of 15 found, {wrong} wrong")
     assert right / (right + wrong) >= 0.95
     assert right >= 10
+
+
+@pytest.fixture
+def moved(tmp_path: Path) -> Path:
+    """Return a project whose `app` folder became `packages/api/src`."""
+    for path in (
+        *("packages/api/src/models/invoice.py", "packages/api/src/order_service.py", "packages/api/src/UserCard.tsx"),
+        *("packages/api/src/models/index.ts", "packages/web/src/index.ts", "tools/lint/rules.py", "lint/rules.py"),
+        *("scripts/check_all.py", "docs/readme.md"),
+    ):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("text\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "now"),
+    [
+        ("app/models/invoice.py", "packages/api/src/models/invoice.py"),
+        ("app/order_service.py", "packages/api/src/order_service.py"),
+        ("app/ui/UserCard.tsx", "packages/api/src/UserCard.tsx"),
+    ],
+)
+def test_a_file_that_was_moved_out_of_a_folder_that_is_gone_is_named(moved: Path, name: str, now: str) -> None:
+    (found,) = dead_references(f"- Keep `{name}` short.\n", str(moved / "CLAUDE.md"), Project(str(moved), Disk()))
+    assert (found.name, found.why, found.now) == (name, f"not found in the project, which has {now}", now)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "other/src/index.ts",  # many projects have one
+        "app/models/index.ts",
+        "app/lint/rules.py",  # there are two, and which is meant is unknown
+        "moved/scripts/check_all.py",  # written from above the project
+        "app/invoice.py",  # its name alone proves nothing
+        "numpy/core/umath.py",
+        "packages/api/src/models/invoice.py",
+    ],
+)
+def test_what_may_be_another_projects_file_is_not(moved: Path, name: str) -> None:
+    assert broken_references(moved, "CLAUDE.md", f"- Keep `{name}` short.\n") == []
