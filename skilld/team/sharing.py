@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from skilld.clock import local_day, parse_time
+from skilld.effect.rule_lines import text_of
 from skilld.exchange.outgoing import LeakCheck, SessionWords
-from skilld.proposals.model import ACROSS_PREFIX, EVALS_PREFIX, REMEDY_PREFIX, said_updates
+from skilld.proposals.model import ACROSS_PREFIX, CHANGED_NOTE, EVALS_PREFIX, REMEDY_PREFIX, said_updates
 from skilld.store import Store
 from skilld.team.records import Record, RecordType, combine, refusal_reason, rule_key
 from skilld.text import fold, one_line, truncate
@@ -81,7 +82,7 @@ def gather_records(store: Store, repo: str, guard: Guard, *, quotes: bool, with_
             rule = one_line(update.change)
             key = rule_key(rule, proposal.relpath)
             decided = _day(proposal.decided_at or proposal.created_at)
-            if proposal.state in _WITHDRAWN_STATES:
+            if proposal.state in _WITHDRAWN_STATES or _is_replaced(proposal, update):
                 gone[key] = Record(what=RecordType.WITHDRAWN, key=key, day=decided)
                 continue
             if why := guard.refusal(rule) or refusal_reason(record := _record(store, proposal, update, rule, decided)):
@@ -102,6 +103,16 @@ def _updates(proposal: Proposal) -> Iterable[Update]:
     if proposal.batch_id.startswith((REMEDY_PREFIX, ACROSS_PREFIX, EVALS_PREFIX)):
         return ()
     return [one for one in said_updates(proposal) if one.kind is not Kind.REMOVE_STEP]
+
+
+def _is_replaced(proposal: Proposal, update: Update) -> bool:
+    """Whether the person wrote something else in place of one of several rules of an accepted proposal."""
+    if proposal.state is not State.ACCEPTED or proposal.note != CHANGED_NOTE or len(proposal.updates) == 1:
+        return False
+    from skilld.classify.said_already import find_line  # takes time to load, and is rarely needed
+
+    text = text_of(proposal.path)  # empty: the branch that is checked out does not have the file
+    return bool(text) and find_line(update, text) is None
 
 
 def _record(store: Store, proposal: Proposal, update: Update, rule: str, decided: str) -> Record:

@@ -82,6 +82,7 @@ NOT_QUICK = frozenset(
         "offline_listen",
         "opt_out_branches",
         "overtaken",
+        "partly_replaced",
         "partial_decisions",
         "plain_words",
         "person_text",
