@@ -63,7 +63,7 @@ _QUOTED_WORD = re.compile(r'["“”„«`]([^"“”„«»`\n]{1,60})["“”�
 _SYNONYMS = tuple(
     (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), name)
     for words, name in (
-        ("(?:pull|merge) requests?|mrs?", "PR"),
+        ("(?:pull|merge) requests?|mrs?|prs", "PR"),
         ("begins?|beginning", "start"),
         ("below", "under"),
         ("above", "over"),
@@ -258,7 +258,7 @@ def _only_lists(wanted: frozenset[str], line: str) -> bool:
 _COMMAND = re.compile(
     r"`(?P<shown>[\w.+@/-]+) [^`\n]+`"
     r"|(?<![\w`.-])(?P<named>[\w.+]+)(?= (?!(?:for|in|as|at|on|with|when|where|while|if|is|are|and|or|not|never|only"
-    r"|over|instead|rather|everywhere|always|here|now)\b)-{0,2}[a-z])"
+    r"|over|instead|rather|everywhere|always|here|now|[a-z]{3,}s)\b)-{0,2}[a-z])"  # "yarn installs ..." is a sentence
 )
 _CHOSEN = re.compile(r"\b(?:us(?:e|es|ed|ing)|prefer|only|never|not?|instead|rather)\b", re.IGNORECASE)
 

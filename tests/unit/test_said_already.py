@@ -67,6 +67,7 @@ def test_approval_and_blame_of_present_work_is_no_practice(said: str) -> None:
         ("Use pnpm, never npm.", "- Package manager: pnpm\n", True),
         ("Use pnpm, never npm.", "- Use `pnpm install`, never `npm install`.\n", True),
         ("Use uv instead of pip.", "- We use uv here.\n", True),
+        ("Use yarn.", "- Yarn installs what is missing.\n", True),
     ],
 )
 def test_a_command_that_a_file_shows_chooses_no_tool(change: str, text: str, says: bool) -> None:  # noqa: FBT001 - a column of the table
