@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from skilld.errors import SkilldError
@@ -21,6 +22,7 @@ _THOUGHTS = ("think", "thinking", "thought", "reasoning")
 _FENCE = re.compile(r"```[a-z]*")
 _START = re.compile(r"[\[{]")
 _CUT_OFF = re.compile(r"(?:[\[{]|\"\s*:|[\]}]\s*,)\s*$")  # the text before a part of a truncated value
+_STRAY_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+"?)|,(?=\s*+[\]}])')  # behind a last item; strings are left alone
 _SEPARATOR = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder(strict=False)  # accepts line breaks inside strings
 
@@ -102,10 +104,10 @@ def _value(text: str, tag: str, key: str) -> Any:  # noqa: ANN401 - JSON is Any
     """Return the JSON value of a text, or the only answer in its prose."""
     if not text:
         raise BadReplyError("it is empty")
-    try:
+    with suppress(ValueError, RecursionError):
         return _DECODER.decode(text)
-    except (ValueError, RecursionError):
-        pass
+    with suppress(ValueError, RecursionError):
+        return _DECODER.decode(_STRAY_COMMA.sub(r"\1", text))
     found: list[Any] = []
     at = 0
     for _ in range(_MAX_STARTS):

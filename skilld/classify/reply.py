@@ -97,10 +97,10 @@ def _update(item: Any, turns: int, skills: int, names: Sequence[str]) -> Update:
 def _operation(item: Any) -> Operation:  # noqa: ANN401 - JSON is Any
     if not isinstance(item, dict) or set(item) - _OPERATION_KEYS:
         raise BadReplyError("an operation does not have the requested format")
-    op = next((op for op in _OPS if op.value == str(item.get("op")).strip().lower()), None)
+    op = next((op for op in _OPS if op.value == str(item.get("op")).strip().lower().replace("-", "_")), None)
     if op is None:
         raise BadReplyError("an operation is of an unknown type")
-    anchor, text = item.get("anchor"), item.get("text") or ""
+    anchor, text = _joined(item.get("anchor")), _joined(item.get("text") or "")
     if not isinstance(anchor, str) or not isinstance(text, str) or not anchor.strip():
         raise BadReplyError("an operation has no anchor")
     if UNWRITABLE.search(anchor.replace("\r\n", "\n") + text.replace("\r\n", "\n")):
@@ -108,6 +108,11 @@ def _operation(item: Any) -> Operation:  # noqa: ANN401 - JSON is Any
     if (op in {Op.DELETE, Op.DELETE_SECTION}) == bool(text.strip()):
         raise BadReplyError("an operation has text it must not have, or lacks text it must have")
     return Operation(op, anchor.strip("\n"), text.strip("\n"))
+
+
+def _joined(lines: Any) -> Any:  # noqa: ANN401 - JSON is Any
+    """Return lines that a model listed as one text, and anything else as it is."""
+    return "\n".join(lines) if isinstance(lines, list) and all(isinstance(one, str) for one in lines) else lines
 
 
 def _text(item: dict[str, Any], key: str, *, empty: bool = False, max_length: int = MAX_TEXT) -> str:

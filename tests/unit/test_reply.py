@@ -52,6 +52,7 @@ LIST = json.dumps([UPDATE])
         json.dumps({"results": [UPDATE]}),
         f"<updates>\n{json.dumps(UPDATE)},\n</updates>",
         json.dumps(UPDATE),
+        f"<updates>[{json.dumps(UPDATE)[:-1]},\n}},\n]</updates>",
         f"<updates>{json.dumps({'updates': [UPDATE]})}</updates>",
         f"<think>Maybe {LIST}? Or <updates>[]</updates>?</think>\n<updates>{LIST}</updates>",
         f"Turn 2 [the second] asks for it.</think>{LIST}",
@@ -197,6 +198,12 @@ def test_operations_are_read_and_surrounding_newlines_dropped() -> None:
 def test_a_single_operation_is_a_list_of_one_and_thinking_is_ignored() -> None:
     reply = '<think>a <operations> block</think>{"op": "Delete", "anchor": "- a"}'
     assert parse_operations(reply) == [Operation(Op.DELETE, "- a", "")]
+
+
+def test_lines_of_an_operation_may_be_listed_and_its_name_hyphenated() -> None:
+    item = {"op": "insert-after", "anchor": ["- a", "- b"], "text": ["- c, ]", "- d"]}
+    reply = f"<operations>[{json.dumps(item)},]</operations>"
+    assert parse_operations(reply) == [Operation(Op.INSERT_AFTER, "- a\n- b", "- c, ]\n- d")]
 
 
 def test_changes_are_read_in_the_same_forms() -> None:
