@@ -70,6 +70,8 @@ _MAX_WORD_LENGTH = 64  # longer words are only compared exactly
 _MIN_MISTYPED_LENGTH = 5  # too many shorter words differ in one character
 
 _WORD_PATTERN = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
+# What French and Italian shorten before a vowel: "les emojis", "pas d'emojis".
+_ELISION = re.compile(r"(?<![\w'])(?:[cdjlmnst]|qu|un|dell|nell|sull|dall|all|quell|quest|jusqu)'(?=[^\W\d_]{3})")
 # Scripts written without blanks between words: kana, Han, Hangul (its particles cling to the word), Thai to Khmer.
 _UNSPACED_PATTERN = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+"
@@ -142,7 +144,7 @@ def content_stems(text: str) -> frozenset[str]:
 
 
 def _stems_without(text: str, left_out: frozenset[str]) -> frozenset[str]:
-    folded = normalize(text).replace("\u2019", "'")
+    folded = _ELISION.sub("", normalize(text).replace("\u2019", "'"))
     words = _WORD_PATTERN.findall(_UNSPACED_PATTERN.sub(" ", folded))
     found = {stem(word) for word in words if word not in left_out and word.partition("'")[0] not in left_out}
     for run in _UNSPACED_PATTERN.findall(folded):
@@ -161,7 +163,8 @@ _SHORT_FORMS = {
     "configs": "configuration", "repo": "repository", "repos": "repository", "param": "parameter",
     "params": "parameter", "pkg": "package", "pkgs": "package", "db": "database", "dbs": "database",
     "func": "function", "funcs": "function", "fn": "function", "impl": "implementation", "docs": "documentation",
-    "directory": "folder", "directories": "folder", "dirs": "folder",
+    "directory": "folder", "directories": "folder", "dirs": "folder", "prod": "production", "arg": "argument",
+    "args": "argument", "admin": "administrator", "admins": "administrator",
 }  # fmt: skip
 _USUAL_FORMS = {**_IRREGULAR_FORMS, **_SHORT_FORMS}
 

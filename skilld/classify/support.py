@@ -13,6 +13,7 @@ import re
 import unicodedata
 
 from skilld.classify.clauses import THE_USER, content_words
+from skilld.classify.said_already import unify_words
 from skilld.text import fold_case
 from skilld.values import value_class
 from skilld.words import (
@@ -153,17 +154,18 @@ def check_support(change: str, typed: str, skill: str, *, offer: str = "") -> Su
     foreign += [name for name in sorted(proper_names(others)) if not contains_name(name, ground)]
     if foreign:
         return Support(f"you did not say {', '.join(repr(token) for token in foreign[:3])}")
+    others, said, skill = (unify_words(text) for text in (others, typed, skill))  # "PR" is a pull request
     wanted = content_stems(others)
     if not wanted:
         bare = fold_case(change).rstrip(".!")
         says = bool(bare) and bare in fold_case(typed)
         says = says and (not offer or bool(_NAMES_THING.fullmatch(bare)))  # a bare assent alone says nothing
         return Support() if says else Support("it says nothing worth remembering")
-    if _share(others, f"{typed}\n{skill}") >= MIN_KNOWN_SHARE and (
-        _share(others, typed) >= MIN_OWN_SHARE or _completes_skill(others, typed, skill)
+    if _share(others, f"{said}\n{skill}") >= MIN_KNOWN_SHARE and (
+        _share(others, said) >= MIN_OWN_SHARE or _completes_skill(others, said, skill)
     ):
         return Support()
-    if offer and _share(others, f"{typed}\n{offer}") >= MIN_OWN_SHARE:
+    if offer and _share(others, f"{said}\n{unify_words(offer)}") >= MIN_OWN_SHARE:
         return Support(by_assent=True)
     return Support("the quoted words do not say this")
 

@@ -362,3 +362,19 @@ def test_the_labelled_batches_score_as_documented() -> None:
 def test_a_short_name_in_code_is_content_and_a_pronoun_is_none(said: str) -> None:
     named = not said.endswith(("it.", "that."))
     assert check_support(said, said, SKILL, offer="Done. The tests pass.").ok is named
+
+
+@for_each(
+    ("change", "said"),
+    [
+        ("Ne pas utiliser d'emojis.", "arrête avec les emojis"),
+        ("Laisser l\u2019image de côté.", "on laisse les images de côté"),
+        ("Niente immagini dell'interfaccia.", "basta con le interfacce nelle immagini"),
+        ("One migration per pull request.", "one migration per PR please"),
+        ("Keep pull requests small.", "small PRs please"),
+        ("Ask before deploying to production.", "ask before you deploy to prod"),
+        ("Validate arguments.", "validate args"),
+    ],
+)
+def test_a_shortened_word_is_the_word_it_is_short_for(change: str, said: str) -> None:
+    assert check_support(change, said, "").ok
