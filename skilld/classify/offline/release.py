@@ -90,7 +90,7 @@ _FAILS = re.compile(
 )
 # Names a rule as such, or what was said: "the prettier rule", "das mit prettier", "lo de prettier".
 OF_RULE = re.compile(
-    r"""\b(?:(?:the|that|this|your|my)\ (?:[\w/.-]+\ ){1,4}(?:rule|thing|stuff|bit|step)|das\ mit|dat\ met|lo\ de
+    r"""\b(?:(?:the|that|this|your|my)\ (?:[\w/.-]+\ ){1,4}(?:rule|thing|stuff|bit|step|idea)|das\ mit|dat\ met|lo\ de
       |l['’]histoire\ d|le\ truc|o\ negócio|a\ coisa|la\ storia|quella\ cosa|(?:regel|règle|regla|regra|regola)\b
       |(?:about|what\ i\ said))\b""",
     re.IGNORECASE | re.VERBOSE,
@@ -111,6 +111,7 @@ EARLIER_WORDS, _CANCELLED, _KEPT = (
 _JOINED = re.compile(r"\A\W*(?:(?:and|also|please|then|so|now|just|always)\b\W*)+", re.IGNORECASE)
 _FORGET_ABOUT = re.compile(_DATA["forget_about"], re.IGNORECASE)
 _STRETCH_END = re.compile(r"[,;:](?=\s)|\s[-–—](?=\s)")
+REACTION_STEMS = frozenset(map(stem, _DATA["reactions"].split()))
 _LINKS = re.compile(rf"\b(?:{'|'.join(_DATA['links'].split())})\b", re.IGNORECASE)
 
 

@@ -13,6 +13,7 @@ from skilld.classify.offline.release import (
     MAX_LENGTH,
     MIND,
     OF_RULE,
+    REACTION_STEMS,
     SEVERAL,
     TALK_STEMS,
     cancelled_topic,
@@ -156,7 +157,7 @@ def _remove_retracted(
 def _says_something_since(update: Update, messages: Sequence[Message], turn: int) -> bool:
     """Whether another message came between a rule and a turn, which "forget it" then means: "make the title bold"."""
     between = (one.text for one in messages if one.turn and update.turn < one.turn < turn)
-    return any(len(content_stems(text) - TALK_STEMS) >= _MIN_SAID for text in between)
+    return any(len(content_stems(text) - TALK_STEMS - REACTION_STEMS) >= _MIN_SAID for text in between)
 
 
 def _is_bare(clause: str, begins: int) -> bool:
