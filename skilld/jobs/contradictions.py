@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from posixpath import basename
 
-from skilld.classify.contradiction import contradicts_clearly, topic_stems
+from skilld.classify.contradiction import topic_stems
 from skilld.classify.conversation_style import is_about_conversation, is_about_project
 from skilld.classify.offline.placement import replacement
 from skilld.classify.verify import VerifiedUpdate
@@ -22,8 +22,8 @@ from skilld.errors import SkilldError
 from skilld.jobs.placing import JobPlaces
 from skilld.pipeline.documents import TargetDocument, load_documents
 from skilld.pipeline.edits import check_edit
+from skilld.targets.contradicted import contradicted_rules
 from skilld.targets.find import INSTRUCTION_NAMES, file_refusal
-from skilld.targets.scopes import find_scopes, names_files, without_files
 from skilld.text import fold, truncate
 from skilld.types import ContradictingLine, Kind, Op, Operation, SkillRef, TargetKind, Update
 from skilld.values import value_class
@@ -72,7 +72,7 @@ def find_contradictions(
     beyond = not any(is_about_project(update.quote) for update in updates)
     talk = any(is_about_conversation(update.change) for update in updates)  # personal: it changes no shared file
     stays = {rule.text for rule in rules(after)}
-    left = tuple(rule for rule in _contradicted(updates, target.doc.text, 1) if rule.text in stays)
+    left = tuple(rule for rule in contradicted_rules(updates, target.doc.text, 1) if rule.text in stays)
     own = _ComparedText(target.ref.path, left, "an uncommitted line in this file", None)
     for text in (own, *_skill_texts(skills, updates), *_file_texts(around, target.ref, updates)):
         conflicts += [
@@ -86,30 +86,9 @@ def find_contradictions(
     return Contradictions(tuple(conflicts[:_MAX_CONFLICTS]), tuple(edits))
 
 
-def _contradicted(updates: Sequence[Update], text: str, first: int, *, everywhere: bool = False) -> tuple[Rule, ...]:
-    """Return the rules of a text that updates contradict; `everywhere` if the text is loaded whatever the work."""
-    every = list(rules(text, first))
-    return tuple(
-        rule for update in updates for rule in every if _contradicts_rule(update, rule.words, everywhere=everywhere)
-    )
-
-
-def _contradicts_rule(update: Update, rule: str, *, everywhere: bool) -> bool:
-    """Whether an update contradicts a rule; one for some files is an exception to one for all files."""
-    said = f"{update.quote}\n{update.change}"
-    mine, theirs = find_scopes(said), find_scopes(rule)
-    shared = [scope for scope in (*mine, *theirs) if names_files(said, scope) and names_files(rule, scope)]
-    if (theirs or (mine and everywhere)) and not shared:
-        return False
-    change = update.change
-    if contradicts_clearly(change, rule):
-        return True
-    return any(contradicts_clearly(without_files(change, scope), without_files(rule, scope)) for scope in shared)
-
-
 def _skill_texts(skills: Sequence[TargetDocument], updates: Sequence[Update]) -> Iterator[_ComparedText]:
     for one in skills:
-        against = _contradicted(updates, one.doc.text, 1)
+        against = contradicted_rules(updates, one.doc.text, 1)
         yield _ComparedText(one.ref.path, against, "another skill in use", one.ref if against else None)
 
 
@@ -119,7 +98,7 @@ def _file_texts(around: JobPlaces, target: SkillRef, updates: Sequence[Update]) 
         against = tuple(
             rule
             for segment in file.segments
-            for rule in _contradicted(updates, segment.text, segment.line, everywhere=not file.paths)
+            for rule in contradicted_rules(updates, segment.text, segment.line, everywhere=not file.paths)
         )
         if against and file.real != target.path:
             yield _ComparedText(

@@ -6,6 +6,7 @@ Text of another repository, a personal file or one outside any repository is nev
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +14,30 @@ from pathlib import Path
 from skilld.errors import SkilldError
 from skilld.git import objects
 from skilld.git.repo import TrackedFile, find_for_new, find_tracked
+from skilld.redact import KEY_BYTES, Redactor
+from skilld.targets.contradicted import contradicted_rules
 from skilld.text import fold, truncate
-from skilld.types import ContradictingLine, Kind, Operation, Proposal, SideEdit, SkillRef
+from skilld.types import ContradictingLine, Kind, Op, Operation, Proposal, SideEdit, SkillRef
 
 CONTRADICTION_PREFIX = "Contradicts it: "
 _MAX_QUOTE = 120  # characters of a line in a message
+_MAX_RULE = 300  # characters of a reported line
+
+
+def rules_added_since(proposal: Proposal, text: str) -> list[ContradictingLine]:
+    """Return the rules of the proposal's file, now `text`, that contradict it and were written after it was proposed.
+
+    None if it changes or removes lines: these may be the ones.
+    """
+    if any(step.op is not Op.INSERT_AFTER for step in proposal.operations):
+        return []
+    redact, known = Redactor(os.urandom(KEY_BYTES)).redact, {one.text for one in proposal.conflicts}
+    against = {rule.line: rule.text for rule in contradicted_rules(proposal.updates, text, 1)}
+    found = [
+        ContradictingLine(proposal.path, line, truncate(redact(fold(rule)), _MAX_RULE))
+        for line, rule in against.items()
+    ]
+    return [one for one in found if one.text not in known]
 
 
 def split_edits(

@@ -119,9 +119,14 @@ _MAX_BYTES = 1 << 20
 
 
 def current_conflicts(proposal: Proposal) -> list[ContradictingLine]:
-    """Return the conflicts of a proposal whose lines are still in their files."""
+    """Return the conflicts of a proposal whose lines are still in their files, and those its own file has now."""
     texts = {path: fold(_read_text(Path(path))) for path in {one.path for one in proposal.conflicts}}
-    return [one for one in proposal.conflicts if "[REDACTED" in one.text or one.text in texts[one.path]]
+    found = [one for one in proposal.conflicts if "[REDACTED" in one.text or one.text in texts[one.path]]
+    if proposal.state in {State.OPEN, State.DROPPED} and proposal.evidence and not proposal.creates:
+        from skilld.proposals.contradictions import rules_added_since  # other remarks need no meanings of words
+
+        found += rules_added_since(proposal, _read_text(Path(proposal.path)))
+    return found
 
 
 def _read_text(path: Path) -> str:

@@ -11,9 +11,9 @@ import pytest
 from skilld.classify import said_already
 from skilld.cli.proposals import other_copies, unsure_origins
 from skilld.clock import parse_time
-from skilld.proposals.remarks import unwanted_said_again
+from skilld.proposals.remarks import current_conflicts, unwanted_said_again, why_left_open
 from skilld.store.overview import Overview
-from skilld.types import Evidence, Op, Operation, State
+from skilld.types import ContradictingLine, Evidence, Kind, Op, Operation, State, Update
 from support.new_store import new_store
 from support.proposals import make_proposal
 
@@ -44,6 +44,26 @@ def test_the_agents_that_load_another_copy_of_the_skill_are_named(home: Path, tm
     assert list(other_copies(store, own)) == [codex]
     files[0].unlink()
     assert list(other_copies(store, own)) == []
+
+
+def test_a_line_that_was_written_since_and_says_the_opposite_is_a_contradiction(tmp_path: Path) -> None:
+    file = tmp_path / "SKILL.md"
+    file.write_text("# Notes\n\n- Be brief.\n")
+    first = "Always put the ticket number first in each entry."
+    update = Update(1, "", first, "", Kind.ADD_STEP, 1, first)
+    operation = Operation(Op.INSERT_AFTER, "- Be brief.", f"- {first}")
+    proposal = make_proposal(path=str(file), operations=(operation,), updates=(update,), summary=first)
+    assert current_conflicts(proposal) == []
+    file.write_text("# Notes\n\n- Be brief.\n- Always put the ticket number last in each entry.\n")
+    line = ContradictingLine(str(file), 4, "- Always put the ticket number last in each entry.")
+    assert current_conflicts(proposal) == [line]
+    assert current_conflicts(replace(proposal, conflicts=(line,))) == [line]
+    assert current_conflicts(replace(proposal, state=State.ACCEPTED)) == []
+    assert why_left_open(new_store(tmp_path / "skilld.db"), proposal) == (
+        f"0123abcd was left open: {file}:4 says the opposite. To see both: skilld show 0123abcd"
+    )
+    changes = Operation(Op.REPLACE, "- Always put the ticket number last.", f"- {first}")
+    assert current_conflicts(replace(proposal, operations=(changes,))) == []
 
 
 def test_what_was_rejected_is_compared_with_what_was_proposed_since(
