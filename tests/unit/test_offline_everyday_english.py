@@ -7,6 +7,15 @@ from skilld.types import Message, Update
 from support.rows import for_each
 
 HEARD = """
+Answer me without greetings - that's for all my projects => Answer me without greetings.
+use tabs, and it counts in all my repos => Use tabs.
+not lodash, we use native array methods here, remember it => Use native array methods here, not lodash.
+not enzyme, write new tests with testing-library, remember that => Write new tests with testing-library, not enzyme.
+we do branch names like feat/123-short, please stick to that => We do branch names like feat/123-short.
+Every page needs a title, please stick to that. => Every page needs a title.
+Two things for good: always run ruff before you commit. => Always run ruff before you commit.
+From now on we have two reviewers per pull request. => We have two reviewers per pull request.
+From now on our tests are in tests/unit. => Our tests are in tests/unit.
 always run prettier before committing, remember that for all my projects => Always run prettier before committing.
 In all my projects: never use sudo => Never use sudo.
 I'd rather you asked before running migrations => Ask before running migrations.
@@ -89,6 +98,15 @@ all timestamps in UTC please
 """
 
 LEFT_ALONE = """
+Never Stop Learning is the title of the course
+Always Be Closing is the name of the campaign
+Forever Young is the new collection
+Never Settle is our slogan. Put it in the hero
+From now on we sell in Switzerland too.
+from now on we also have a shop in Austria, add it
+From now on our office is in Graz, change the imprint.
+stop using port 3000, something else runs there right now
+Stop reading the old bucket, they are moving it right now
 in all my projects the tests fail
 we always deploy on Fridays, which is stupid, but ok
 when you click an item, show a tooltip

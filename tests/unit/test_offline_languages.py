@@ -72,6 +72,7 @@ siempre usas tabulaciones?
 sempre usi i tab?
 sempre usa tabs?
 verwendest du immer Tabs?
+toujours rien dans la table, regarde les logs
 toujours en panne ?
 ты всегда используешь табы?
 """.strip().splitlines()

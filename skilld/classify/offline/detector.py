@@ -13,7 +13,7 @@ from skilld.classify.offline.code_rules import strength_for_code
 from skilld.classify.offline.grammar import KEPT_STRENGTH, STRENGTH, Cue, Language, languages
 from skilld.classify.offline.instead import says_instead
 from skilld.classify.offline.marked import marked_rules
-from skilld.classify.offline.names import capitalized
+from skilld.classify.offline.names import capitalized, tells_of_name
 from skilld.classify.offline.product import (
     after_opener,
     describes_product,
@@ -374,7 +374,7 @@ def _match_clause(clause: Clause, turn: _Turn) -> Match | None:
             break
     best = _of_code(clause, bare, best, turn)
     best = _below_header(clause, bare, best, turn) if clause.header else best
-    if best is None or any(one.retracts.search(bare) for one in turn.languages):
+    if best is None or tells_of_name(clause.text) or any(one.retracts.search(bare) for one in turn.languages):
         return None
     bare = best.language.without_not_once(_below_announcement(bare, best.language))
     if is_vetoed(_without_reasons(bare, best) if best.cue in _OUTRIGHT_CUES else bare, turn.languages):

@@ -24,11 +24,21 @@ _ENDS_IN_PREFIX = re.compile(
 )
 _BESIDE = re.compile(rf"(?<![\w`:/.-]){_PREFIX}(?=\s(?:and|or|und|oder|y|o|et|ou|e|en|of)\s|\s*[,)]|\Z)", re.IGNORECASE)
 _MAX_PREFIX = 80  # characters
+# What something is that has a name in capitals: "Never Stop Learning is the title of the course".
+_NAMED = re.compile(
+    r"\W*(?:[A-Z][\w'’-]*\s+(?:(?:of|the|to|and|in|a|for|on|your)\s+){0,2}){2,8}(?:is|are|was|were|becomes|will be)\s+"
+    r"(?:(?:just|still|now|only)\s+)?(?:the|our|an?|my|their|his|her|its)\b"
+)
 
 
 def capitalized(text: str) -> str:
     """Return `text` with a capital letter at its start, unless it begins with a name that has none."""
     return text if _NAME.match(text) or _BESIDE.match(text) else text[:1].upper() + text[1:]
+
+
+def tells_of_name(text: str) -> bool:
+    """Whether `text` says what something with a name in capitals is, whatever words the name has."""
+    return _NAMED.match(text) is not None
 
 
 def ends_in_prefix(text: str, first: int, last: int) -> bool:

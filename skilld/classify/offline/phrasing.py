@@ -118,6 +118,15 @@ _COLON_COMMA = re.compile(r":\s?,")  # "our decision: from now on, always ..."
 _YOU_DO_NOT = compiled(
     r"^(?:you|u) (?:do not|don'?t) (?:ever )?(?!(?:have|want|need|know|get|like|care|own|see|think|mind|understand)\b)"
 )
+# What stays of "that's for all my projects" without the scope.
+_LEFT_OVER = compiled(
+    r"(?<!\s)(?:\s?[,;.–—-]+\s?(?:and )?(?:that|this|it)(?:['’]?s| is)"
+    r"|\s?[,;.–—-]*\s(?:and )?(?:that|this|it) (?:goes|holds|applies|counts))[\s.!]*$"
+)
+# "Not lodash, we use native array methods": what is refused stands before the order.
+_REFUSED_FIRST = compiled(
+    r"^not ([^\s,;:.]{1,40}(?: [^\s,;:.]{1,40}){0,2}), (?:we (?:always |only |now )?|please )*(.+)$"
+)
 # "Ab sofort fragst du mich" would be a question without its first words.
 _INVERTED = compiled(r"^\w+(?:st (?:du|bitte)|t ihr| je| jij| jullie)\b")
 # The rest of "note that" after its verb is removed as an opener.
@@ -274,6 +283,7 @@ def _without_frame(text: str, match: Match) -> str:
     cut = match.language.frames.sub(partial(_cut_frame, text), text).replace(" ,", ",")
     cut = cut if text.endswith(" .") else cut.removesuffix(" .")
     cut = cut if " . " in text else cut.replace(" . ", ". ")
+    cut = _LEFT_OVER.sub("", cut) if cut != text else cut
     without = (cut if _COLON_COMMA.search(text) else _COLON_COMMA.sub(":", cut)).strip(" ,–—-，、")
     without = without if ends_in_prefix(without, 0, len(without)) else without.strip(" ,:–—-，、：")
     opener = match.language.openers.match(without)
@@ -309,6 +319,9 @@ def _as_command(text: str) -> str:
                 text = found.expand(head) + text[found.end() :]
                 break
     text = re.sub(r"^do not (always|never|only) ", r"\1 ", text, flags=re.IGNORECASE)
+    refused = _REFUSED_FIRST.match(text)
+    if refused and begins_with_order(refused[2]):
+        text = f"{refused[2]}, not {refused[1]}"
     text = re.sub(r"^not (?!.*\bbut\b)", "do not ", text, flags=re.IGNORECASE)
     gerund = _GERUND.match(text)
     return _as_prohibition(gerund[1], gerund[2]) if gerund else text
