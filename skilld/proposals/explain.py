@@ -328,9 +328,17 @@ def find_origin(path: Path, line: int) -> Origin:
         oid = found.out.split(b" ", 1)[0].decode() if found.status == 0 else ""
     oid = oid or _introducing_commit(tracked, now[line - 1])
     commit = objects.read_commit(git, oid)
-    if commit is None:
+    if commit is None or _ends_history(tracked.repo, oid):
         return replace(origin, commit=oid)
     return Origin(origin.text, oid, commit.proposals, commit.trailers)
+
+
+def _ends_history(repo: Repo, commit: str) -> bool:
+    """Whether a shallow clone ends at a commit, which then seems to have brought all that is older, too."""
+    try:
+        return commit.encode() in read_whole(repo.common_dir / "shallow").split()
+    except OSError:
+        return False
 
 
 def _introducing_commit(tracked: TrackedFile, line: bytes) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -57,6 +58,18 @@ def test_a_work_tree_with_uncommitted_lines_is_traced(person: Person) -> None:
     person.write(SKILL, "new\nnew\n" + person.skill.read_text())
     assert find_origin(person.skill, line_of(person, "- Do a dry run.")).proposals == ("p1",)
     assert find_origin(person.skill, 1).commit == ""
+
+
+def test_r9_the_commit_at_which_a_shallow_clone_ends_did_not_bring_older_lines(person: Person, tmp_path: Path) -> None:
+    harness = Harness(person)
+    for name, edit in (("p1", DRY), ("p2", insert_below("- Push the tag.", "- Write the news."))):
+        harness.stage(name, edit)
+        harness.accept(name)
+    person.git("clone", "--quiet", "--depth", "1", f"file://{person.root}", str(tmp_path / "shallow"))
+    clone = Person(tmp_path / "shallow")
+    for line in ("- Do a dry run.", "- Write the news."):
+        origin = find_origin(clone.skill, line_of(clone, line))
+        assert (origin.commit, origin.proposals) == (person.tip(), ())
 
 
 def test_a_squash_names_every_proposal_it_brought(person: Person) -> None:
