@@ -159,7 +159,9 @@ def _check_file(name: str, claimed: Path, cwd: str | None, places: Places) -> Sk
     if real.name.casefold() != FILE.casefold():
         return Unusable(name, "its SKILL.md is a symlink to a file with another name", str(claimed))
     known = replace(places, in_project=(*places.in_project, *places.linked))
-    if _skill_folder(real, known) is None and not real.is_relative_to(base.resolve()):
+    leads_out = _skill_folder(real, known) is None and not real.is_relative_to(base.resolve())
+    # The links in their own folder a person made, to a repository of theirs: dotfiles, a collection of skills.
+    if leads_out and not (base in places.absolute and _own_repository(real, cwd)):
         return Unusable(name, "its SKILL.md is a symlink that points outside the skills folders", str(claimed))
     if why := file_problem(facts):
         return Unusable(name, why, str(real))

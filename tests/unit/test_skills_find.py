@@ -190,6 +190,23 @@ def test_a_link_between_skill_folders_is_followed(project: Path, places: Places)
     assert find("shared", None, str(project), places) == SkillRef("shared", str(shared))
 
 
+def test_a_link_in_the_persons_own_folder_may_lead_to_a_repository_of_theirs(
+    project: Path, places: Places, tmp_path: Path
+) -> None:
+    """Y11: a collection of skills of which some are linked into the agent's folder."""
+    make_top(tmp_path / "collection")
+    path = _skill(tmp_path / "collection/notes")
+    own, in_project = places.absolute[0] / "notes", project / ".claude/skills/notes"
+    in_project.parent.mkdir(parents=True)
+    for link in (own, in_project):
+        link.symlink_to(path.parent)
+    outside = "its SKILL.md is a symlink that points outside the skills folders"
+    assert find("notes", str(own / "SKILL.md"), str(project), places) == SkillRef("notes", str(path))
+    assert _reason(find("notes", str(in_project / "SKILL.md"), str(project), places)) == outside
+    (tmp_path / "collection/.git/config").write_text('[remote "origin"]\n')
+    assert _reason(find("notes", str(own / "SKILL.md"), str(project), places)) == outside
+
+
 def test_a_link_to_another_kind_of_file_is_no_skill(project: Path, places: Places) -> None:
     folder = project / ".claude/skills/notes"
     folder.mkdir(parents=True)
