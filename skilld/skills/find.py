@@ -146,7 +146,7 @@ def _candidate_folders(cwd: str | None, places: Places) -> Iterator[Path]:
 
 def _check_file(name: str, claimed: Path, cwd: str | None, places: Places) -> SkillRef | Unusable:
     base = _skill_folder(claimed, places) or _own_repository(claimed, cwd)
-    if base is None and not _is_copy(claimed):
+    if base is None and not (_is_copy(claimed) or _is_dependency(claimed)):
         return Unusable(name, "it is not in a known skills folder")
     try:
         real = true_spelling(claimed.resolve(strict=True))
@@ -154,8 +154,10 @@ def _check_file(name: str, claimed: Path, cwd: str | None, places: Places) -> Sk
     except FileNotFoundError:
         return Unusable(name, "its SKILL.md is gone", str(claimed) if base else "")
     if base is None or _is_copy(claimed) or _is_copy(real):
-        text = str(real) if _is_copy(real) and real.name == FILE else ""
-        return Unusable(name, "it comes with a plugin or the agent and is replaced on every update", text_path=text)
+        text = str(real) if (_is_copy(real) or _is_dependency(real)) and real.name == FILE else ""
+        return Unusable(
+            name, "it comes with a plugin, a package or the agent, and an update replaces it", text_path=text
+        )
     if real.name.casefold() != FILE.casefold():
         return Unusable(name, "its SKILL.md is a symlink to a file with another name", str(claimed))
     known = replace(places, in_project=(*places.in_project, *places.linked))
@@ -185,7 +187,7 @@ def _skill_folder(path: Path, places: Places) -> Path | None:
 
 def _own_repository(path: Path, cwd: str | None) -> Path | None:
     """Return a skill's repository if it is the person's: they commit to it, or work in it now."""
-    if not _DEPENDENCY_FOLDERS.isdisjoint(path.parts):
+    if _is_dependency(path):
         return None
     root = find_top(path.parent)
     if root is None or root == root.parent or not _is_own_folder(root):
@@ -199,6 +201,10 @@ def _own_repository(path: Path, cwd: str | None) -> Path | None:
 
 def _is_copy(path: Path) -> bool:
     return any(path.parts[i : i + len(run)] == run for run in _COPY_FOLDERS for i in range(len(path.parts)))
+
+
+def _is_dependency(path: Path) -> bool:
+    return not _DEPENDENCY_FOLDERS.isdisjoint(path.parts)
 
 
 def is_kernel_path(folder: Path) -> bool:

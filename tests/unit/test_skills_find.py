@@ -87,7 +87,7 @@ def test_a_plugins_skill_is_not_editable(places: Places, tmp_path: Path) -> None
     path = _skill(tmp_path / "home/.claude/plugins/cache/x/.claude/skills/notes")
     assert (
         _reason(find("notes", str(path), None, places))
-        == "it comes with a plugin or the agent and is replaced on every update"
+        == "it comes with a plugin, a package or the agent, and an update replaces it"
     )
 
 
@@ -110,11 +110,18 @@ def test_a_path_that_is_not_an_absolute_skill_path_is_refused(project: Path, pla
     )
 
 
-@pytest.mark.parametrize(
-    "claim", ["{project}/node_modules/notes/SKILL.md", "/etc/SKILL.md", "/SKILL.md", "/.claude/skills/x/SKILL.md"]
-)
+@pytest.mark.parametrize("claim", ["/etc/SKILL.md", "/SKILL.md", "/.claude/skills/x/SKILL.md"])
 def test_a_path_outside_the_known_skill_folders_is_refused(project: Path, places: Places, claim: str) -> None:
     assert _reason(find("notes", claim.format(project=project), None, places)) == "it is not in a known skills folder"
+
+
+def test_a_skill_in_a_package_is_not_editable_but_read(project: Path, places: Places) -> None:
+    """Y11: what is said about it goes to the project's file, and names the skill."""
+    path = _skill(project / "node_modules/@acme/skills/notes")
+    found = find("notes", str(path), str(project), places)
+    assert _reason(found) == "it comes with a plugin, a package or the agent, and an update replaces it"
+    assert isinstance(found, Unusable)
+    assert found.text_path == str(path)
 
 
 @pytest.mark.parametrize("folder", ["skills/notes", "plugin/skills/notes", ".claude/skillsets/notes", "notes"])
