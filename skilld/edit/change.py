@@ -60,6 +60,11 @@ class Change:
         return fold_case("\n".join(self.removed))
 
     @cached_property
+    def orders(self) -> str:
+        """All added text, with what is quoted as an example blank."""
+        return without_examples(self.text)
+
+    @cached_property
     def evidence_folded(self) -> str:
         """The person's words, white space and case folded."""
         return fold_case(self.evidence)
@@ -288,6 +293,22 @@ def find_phrases(change: Change, phrases: Iterable[Phrase], text: str) -> Iterat
                 yield (flag if wanted else refuse)(rule, sentence, excerpt(text, *match.span()))
             elif not (forbidden or is_forbidden_behind(text, match.end())):
                 yield flag(rule, sentence, excerpt(text, *match.span()))
+
+
+# A text in quotation marks after words that introduce one is what somebody is to write, not what is to be done:
+# 'Label the button "Delete account"'. Not one with an address, a path or an option, nor a long one.
+_EXAMPLE = re.compile(
+    r"""\b(?:write|writes|written|wording|word(?:s|ed)?|name[ds]?|label(?:led|s)?|titled?|call(?:ed)?|says?|read[s]?|phrased?
+    |texts?|captions?|headings?|subjects?|prefix(?:ed)?|imperative|examples?|like|such\ as|e\.g\.)\b[^.\n"“”']{0,40}
+    (?:[^.\n"“”']{0,20}(?:["“][^"“”\n@/\\$`-]{1,60}["”]|(?<!\w)'[^'\n@/\\$`-]{1,60}'(?!\w))){1,4}""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_QUOTED = re.compile(r"""["“][^"“”\n]{1,60}["”]|(?<!\w)'[^'\n]{1,60}'(?!\w)""")
+
+
+def without_examples(text: str) -> str:
+    """Return a text of the same length in which quoted examples are blank."""
+    return _EXAMPLE.sub(lambda found: _QUOTED.sub(lambda one: '"' + " " * (len(one[0]) - 2) + '"', found[0]), text)
 
 
 DISREGARD = verbs("ignore disregard forget override bypass dismiss neglect")

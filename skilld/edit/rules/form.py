@@ -117,6 +117,9 @@ _HEDGE_PATTERN = re.compile(
     r"|where (?:possible|practical)|feel free|except|unless|not required|at your discretion)\b",
     re.IGNORECASE,
 )
+_CLAUSE_END = re.compile(r"(?<=[.;!?])\s+|,\s+(?:and|but|then)\s+")
+_AROUND = " -*+.,;:!?"
+_NO_WORD = re.compile(r"[.,;:!?\n]+\s*|^\s*[-*+]\s", re.MULTILINE)
 _MIN_SAME_SHARE = 0.5  # share of equal characters from which a new line counts as the old one reworded
 _MAX_LINES, _MAX_LINE = 40, 400  # lines, and characters of one, among which a reworded one is looked for
 
@@ -130,13 +133,21 @@ def check_guards(change: Change) -> Iterator[Finding]:
             continue
         looked_for += 1
         heir = _find_replacement(text, change.added) if looked_for <= _MAX_LINES else None
+        text = text if heir else _without_kept_clauses(text, change.added_folded)
         guards = _RISKY_BAN.search(text) or _ASSURANCE.search(_ONLY_STANDING.sub(" ", text))
-        if heir is None:
+        if heir is None and text:
             rule, what = ("guard-removed", "a safeguard") if guards else ("instruction-removed", "an instruction")
             yield flag(rule, f"It removes {what}", text)
-        elif _is_weaker(text, heir):
+        elif heir is not None and _is_weaker(text, heir):
             what = "says the opposite of" if _is_opposite(text, heir) else "weakens"
             yield flag("guard-weakened", f"It {what} a rule", text, heir.strip())
+
+
+def _without_kept_clauses(line: str, added: str) -> str:
+    """Return a removed line without the clauses that added lines have; empty if they have all."""
+    clauses = [one for one in _CLAUSE_END.split(line) if re.search(r"\w", one)]
+    gone = [one for one in clauses if f" {fold_case(one).strip(_AROUND)} " not in f" {_NO_WORD.sub(' ', added)} "]
+    return line if len(gone) == len(clauses) else " ".join(gone)
 
 
 def _is_own_heading(text: str) -> bool:

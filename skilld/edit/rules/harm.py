@@ -39,6 +39,7 @@ _REMOTE_TARGET = (
     + r"|\b(?:e-?mail|following|this|monitoring) address|https?://(?!(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/\s]|$))|[\w.+-]{1,64}@[\w-]{1,64}\.\w"
 )
 _ALL = r"\b(?:all|every|entire|each)\b"
+_WRITING = nouns("change_?log entry message paragraph section chapter page text note summary description slide draft")
 _EMPTYING = verbs("clean clear empty blank")
 _DESTROY = "|".join(
     (
@@ -51,7 +52,8 @@ _DESTROY = "|".join(
         # Not "a blank line", "one empty row", "a clean copy" and "a drop shadow".
         rf"(?<!\ba )(?<!\ban )(?<!\bone )(?<!\bno ){_EMPTYING}",
         rf"{_EMPTYING}(?= of\b)",
-        verbs("drop") + r"(?![ -](?:shadow|cap|zone)s?\b))",
+        # Nor "drop anything internal from the entries", which is about what a text says.
+        verbs("drop") + rf"(?![ -](?:shadow|cap|zone)s?\b| anything [^.\n]{{0,60}}\bfrom [^.\n]{{0,20}}{_WRITING}))",
     )
 )
 _DATA = nouns(
@@ -283,7 +285,7 @@ def check_harm(change: Change) -> Iterator[Finding]:
     A broad trigger is in 4 of 144 lasting things that people really said to agents, and in about half of 83 injected
     lines of public test sets: too uncertain to refuse, enough to show.
     """
-    yield from find_phrases(change, _PHRASES, change.text)
+    yield from find_phrases(change, _PHRASES, change.orders)
 
 
 # Lint family T-13, orders in words that remove protection: checks, access, safe practice, rules. English. They only
@@ -486,7 +488,7 @@ _FILLERS = word_set("the this our your a an same following usual each every that
 
 def check_protection(change: Change) -> Iterator[Finding]:
     """Flag orders that remove protection, and references to a procedure that the skill does not have."""
-    yield from find_phrases(change, _PROTECTION_PHRASES, change.text)
+    yield from find_phrases(change, _PROTECTION_PHRASES, change.orders)
     titles = [fold_case(part.title) for part in sections(change.after.body) if part.title]
     for match in change.matches(_PROCEDURE):
         names = [word for word in fold_case(match[1]).split() if word not in _FILLERS]
