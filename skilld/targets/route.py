@@ -63,6 +63,13 @@ _FILE_NAME = re.compile(
     r"(?<![\w.])((?:claude|agents|gemini|qwen|copilot-instructions)(?:\.local)?\.md)\b", re.IGNORECASE
 )
 _MENTION = re.compile(r"(?<![\w.~/-])((?:~/|\./|/)?(?:[\w.-]+/)*[\w.-]+\.mdc?)\b", re.IGNORECASE)
+# "The AGENTS.md of services/api", "... in web/", "... of the web folder": the folder stands behind the file's name.
+_FOLDER_BEHIND = re.compile(
+    r"`?(?: file| datei)? (?:of|in|under|inside|from|for|von|im|unter|für|de|del|du|do|da|di|van|w|в|из) "
+    r"(?:the |der |dem )?"
+    r"[`\"']?((?:[\w.-]+/)+[\w-]+|[\w-]+(?=/)|[\w-]+(?=[`\"']? (?:folder|directory|ordner|verzeichnis)\b))",
+    re.IGNORECASE,
+)
 _PREPOSITION = re.compile(
     r"\b(?:in|into|inside|to|under|onto|dans|[àa]u?|en|em|ao|nel|ins?|zu|unter)\W+(?:\w+\W+){0,2}$", re.IGNORECASE
 )
@@ -96,7 +103,10 @@ def _mentioned_files(text: str) -> Iterator[str]:
     for match in _MENTION.finditer(text[:_MAX_LENGTH]):
         before = _SENTENCE_END.split(text[max(0, match.start() - _MAX_DISTANCE) : match.start()])[-1]
         if _FILE_NAME.fullmatch(match[1]) or (_WRITE_VERB.search(before) and _PREPOSITION.search(before)):
-            yield match[1].removeprefix("./")
+            name = match[1].removeprefix("./")
+            if "/" not in name and (folder := _FOLDER_BEHIND.match(text, match.end())):
+                yield f"{folder[1]}/{name}"
+            yield name
 
 
 def matches_name(name: str, *ways: str) -> bool:

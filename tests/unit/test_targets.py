@@ -410,6 +410,14 @@ def test_mentioning_a_file_is_no_request_to_use_it(text: str) -> None:
         ("Write the release notes first; docs/style.md is old.", []),
         ("Add docs/style.md to the index.", []),
         ("Add to ./docs/style.md: use tabs.", ["docs/style.md"]),
+        (
+            "put this in the AGENTS.md of services/backend: logging only with slog",
+            ["services/backend/AGENTS.md", "AGENTS.md"],
+        ),
+        ("note in the CLAUDE.md in `web/`: use tabs", ["web/CLAUDE.md", "CLAUDE.md"]),
+        ("schreib in die AGENTS.md im web Ordner: Tabs", ["web/AGENTS.md", "AGENTS.md"]),
+        ("put it in the AGENTS.md of the project: use tabs", ["AGENTS.md"]),
+        ("put it into AGENTS.md, in web/ we use tabs", ["AGENTS.md"]),
     ],
 )
 def test_a_request_names_the_file_after_the_preposition(text: str, named: list[str]) -> None:
