@@ -195,6 +195,9 @@ def _with_marker_of(item: Passage, lines: Sequence[str], *, steps: bool) -> list
     ]
 
 
+_REPEATED_DOUBT = "check the order, and what is there twice: the two skills have no step in the same words"
+
+
 def _among_steps(wanted: Wanted, ground: Ground) -> Spot | None:
     """Put a step behind the nearest one before it that the skill has, else before the nearest one behind it."""
     one = wanted.passage
@@ -311,7 +314,8 @@ def _in_section(wanted: Wanted, ground: Ground) -> Spot | None:
             group: " ".join(other.text for other in items if other.group == group) for group in {i.group for i in items}
         }
         best = max(sorted(texts, reverse=True), key=lambda group: len(words & stems(texts[group])))
-        return _at_end_of_list(one, next(other for other in items if other.group == best), ground)
+        spot = _at_end_of_list(one, next(other for other in items if other.group == best), ground)
+        return replace(spot, doubt=_REPEATED_DOUBT) if one.is_step else spot
     own = [other for other in there if other.head not in wanted.done]
     if own and _is_lone_rule(wanted) and all(other.kind is BlockKind.PARAGRAPH for other in own):
         one = replace(one, kind=BlockKind.PARAGRAPH)

@@ -73,6 +73,7 @@ def sort_passages(own: str, source: str, redact: Redact, decided: frozenset[str]
         paths[path] = lead.path if lead is not None and paths[path] not in held else paths[path]
     rows = [Row(replace(one, path=paths[one.path])) for one in passages]
     _join_leads(rows, held)
+    _join_steps(rows, mine)
     said = SaidIn(mine)
     _join_bullets(rows, said)
     sorter = _Sorter(own, said, redact, Sorted(rows))
@@ -96,6 +97,14 @@ def _join_leads(rows: list[Row], held: Sequence[tuple[str, ...]]) -> None:
             for row in rows:
                 if row.passage.group == below.passage.group:
                     row.passage = replace(row.passage, path=path)
+
+
+def _join_steps(rows: Sequence[Row], mine: Sequence[Passage]) -> None:
+    """Move steps to the section in which the kept skill has its steps, if one of the two has them below the title."""
+    own, theirs = ({one.path for one in passages if one.is_step} for passages in (mine, [row.passage for row in rows]))
+    if len(own) == len(theirs) == 1 and own != theirs and () in own | theirs:
+        for row in rows:
+            row.passage = replace(row.passage, path=next(iter(own))) if row.passage.is_step else row.passage
 
 
 def _join_bullets(rows: Sequence[Row], said: SaidIn) -> None:

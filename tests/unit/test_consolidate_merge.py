@@ -67,6 +67,20 @@ def test_a_last_step_that_is_put_before_others_is_to_be_checked() -> None:
         assert not any("check the order" in flag for flag in merge(f"# Add\n\n{steps}", keep=keep).flags)
 
 
+@for_each(
+    ("own", "other"),
+    [
+        ("# Add\n\n## Steps\n\n1. Read it.\n2. Approve.\n", "# Other\n\n1. Fetch the comments.\n2. Reply to each.\n"),
+        ("# Add\n\n1. Read it.\n2. Approve.\n", "# Other\n\n## Steps\n\n1. Fetch the comments.\n2. Reply to each.\n"),
+    ],
+)
+def test_m4_steps_below_the_title_join_those_of_a_section(own: str, other: str) -> None:
+    keep = HEAD.replace("other", "add-service") + own
+    found = merge(other, keep=keep)
+    assert merged_text(found, keep).endswith(f"{own}3. Fetch the comments.\n4. Reply to each.\n")
+    assert "check the order, and what is there twice: the two skills have no step in the same words" in found.flags
+
+
 def test_steps_join_the_list_that_has_most_of_them_in_fewer_words() -> None:
     """M4: none of them stands there twice, below a heading of the other skill."""
     keep = f"{HEAD}# Back up\n\n1. Announce it.\n2. Stop the workers.\n3. Dump the database.\n4. Upload the dump.\n"
