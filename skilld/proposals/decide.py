@@ -5,6 +5,7 @@ The outcome is sentences for the person; the caller escapes them for a terminal.
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Callable, Collection
@@ -336,7 +337,7 @@ _UNDO_PATTERN = re.compile(r"To undo it: skilld (?:revert|restore) \S+")
 def _report_and_rebuild(store: Store, proposal: Proposal, *lines: str) -> DecisionReport:
     if not proposal.repo or is_repo_gone_now(proposal):
         return DecisionReport(lines)
-    then = rebuild_branch(store, proposal.repo, [proposal.base])
+    then = rebuild_branch(store, proposal.repo, [proposal.base], decided=proposal.id)
     return DecisionReport((*lines, *then.lines), then.warnings)
 
 
@@ -354,11 +355,16 @@ def is_gone(proposal: Proposal) -> bool:
     return found is not None and is_gone_from_file(proposal, *found) and not is_rewritten_here(proposal)
 
 
-def rebuild_branch(store: Store, repo: str, bases: Collection[str] = ()) -> DecisionReport:
-    """Rebuild the staging branch of a repository from the proposals that are still open; `bases` as in `restage`."""
+def rebuild_branch(store: Store, repo: str, bases: Collection[str] = (), decided: str = "") -> DecisionReport:
+    """Rebuild the staging branch of a repository from the proposals that are still open; `bases` as in `restage`.
+
+    The commit of a proposal `decided` just now goes whatever its date: the clock may have been set back since.
+    """
     staged, still_open = new_staging_result(store), store.proposals.in_states([State.OPEN], repo)
+    closed = store.proposals.closed_ids()
+    closed |= {decided: math.inf} if decided in closed else {}
     try:
-        held = restage(repo, still_open, staged, store.proposals.closed_ids(), bases=bases)
+        held = restage(repo, still_open, staged, closed, bases=bases)
     except SkilldError as error:
         warning = f"the staging branch was not updated: {error}"
         return DecisionReport(warnings=(f"{warning}. {error.remedy}" if error.remedy else warning,))

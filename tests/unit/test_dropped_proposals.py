@@ -432,3 +432,13 @@ def test_of_many_contradicting_proposals_only_a_few_are_named(store: Store) -> N
         "the open proposal p3",
         "so do 3 more open proposals",
     ]
+
+
+def test_a_rejected_proposal_leaves_the_branch_also_if_the_clock_was_set_back(
+    person: Person, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offer(person, store, "p1", "p2")
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() - 11 * 86400)
+    decide(store, get_proposal(store, "p1"), rejecting())
+    assert on_branch(person) == ["p2"]
