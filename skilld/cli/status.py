@@ -243,7 +243,8 @@ def _print_status(shown: dict[str, Any], begin: str) -> None:
     if rebuilt := shown["rebuilt"]:
         when = time_ago(parse_time(rebuilt["at"]), now)
         console.say(f"database  rebuilt {when} from {rebuilt['from']}: {console.message(rebuilt['why'])}")
-    if error := shown["last_error"]:
+    error = shown["last_error"]
+    if error and now - (parse_time(error["at"]) or now) < _WEEK_SECONDS:
         when = time_ago(parse_time(error["at"]), now)
         console.say(f"last error, {when}: {console.message(error['message'])}", style="yellow")
 

@@ -17,6 +17,7 @@ from skilld.__main__ import main
 from skilld.cli import proposals, why
 from skilld.cli.arguments import parse_days
 from skilld.cli.common import store
+from skilld.clock import rfc3339
 from skilld.store.learnings import Learning
 from skilld.store.meta import DAEMON, LAST_ERROR, NOTICE_ERROR, SNOOZED_UNTIL
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
@@ -264,7 +265,7 @@ def test_nothing_from_outside_reaches_the_terminal_unescaped(capsys: pytest.Capt
             "l1", "t", NASTY, NASTY, "fact", "claude-code", NASTY, NASTY, NASTY, NASTY, 0.5, "2026-03-02T09:00:00Z"
         )
     )
-    opened.meta.set(LAST_ERROR, {"at": "2026-03-02T09:00:00Z", "batch": "b", "message": NASTY})
+    opened.meta.set(LAST_ERROR, {"at": rfc3339(time.time()), "batch": "b", "message": NASTY})
     opened.meta.set(DAEMON, {"unreadable": {f"/x/{NASTY}.jsonl": NASTY}})
     for arguments in (["proposals"], ["show", "0123"], ["learnings"], ["status"], ["cost"]):
         assert _run(*arguments) == 0
@@ -274,6 +275,16 @@ def test_nothing_from_outside_reaches_the_terminal_unescaped(capsys: pytest.Capt
         output = capsys.readouterr().out
         assert output.isascii(), arguments
         json.loads(output)
+
+
+@pytest.mark.parametrize(("days", "times"), [(6, 1), (8, 0)])
+def test_status_shows_an_error_for_a_week(days: int, times: int, capsys: pytest.CaptureFixture[str]) -> None:
+    error = {"at": rfc3339(time.time() - days * 86400), "batch": "b", "message": "no network"}
+    store().meta.set(LAST_ERROR, error)
+    assert _run("status") == 0
+    assert capsys.readouterr().out.count("no network") == times
+    assert _run("status", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["last_error"] == error
 
 
 def test_everything_about_notices_is_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
