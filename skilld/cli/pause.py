@@ -9,19 +9,27 @@ import time
 from skilld import console
 from skilld.cli import common
 from skilld.errors import UsageError
+from skilld.store import Store
 from skilld.store.meta import FOREVER, PAUSED_UNTIL, SNOOZED_UNTIL, UNAVAILABLE_JUDGES
 from skilld.text import pluralize
 
 _MAX_SECONDS = 36500 * 86400  # a hundred years; later dates cannot be shown
+_WAIT_SECONDS = 5.0  # for another program's lock on the database: the person is waiting, and can type it again
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _DURATION_PART = re.compile(r"(?<![\d.])(\d++(?:\.\d++)?)([smhdw])", re.ASCII)
+
+
+def _store() -> Store:
+    found = common.store()
+    found.wait_at_most(_WAIT_SECONDS)
+    return found
 
 
 def pause(arguments: argparse.Namespace) -> int:
     """Stop judging, for a while or until resumed."""
     given = arguments.duration
     until = FOREVER if given is None else time.time() + _parse_duration(given)
-    common.store().meta.set(PAUSED_UNTIL, until)
+    _store().meta.set(PAUSED_UNTIL, until)
     console.say(f"Paused {FOREVER}." if given is None else f"Paused for {given}.")
     end = "you resume. To resume" if given is None else "the pause ends. To end it now"
     console.say(f"What you say in the meantime will be judged when {end}: skilld resume")
@@ -31,7 +39,7 @@ def pause(arguments: argparse.Namespace) -> int:
 def resume(arguments: argparse.Namespace) -> int:
     """Resume judging."""
     del arguments
-    meta = common.store().meta
+    meta = _store().meta
     was_paused = meta.paused(time.time())
     meta.delete(PAUSED_UNTIL)
     console.say("Resumed." if was_paused else "skilld was not paused.")
@@ -41,10 +49,10 @@ def resume(arguments: argparse.Namespace) -> int:
 def snooze(arguments: argparse.Namespace) -> int:
     """Mute notifications for a while, or unmute them."""
     if arguments.duration == "off":
-        common.store().meta.delete(SNOOZED_UNTIL)
+        _store().meta.delete(SNOOZED_UNTIL)
         console.say("Notifications are on again.")
         return 0
-    common.store().meta.set(SNOOZED_UNTIL, time.time() + _parse_duration(arguments.duration))
+    _store().meta.set(SNOOZED_UNTIL, time.time() + _parse_duration(arguments.duration))
     console.say(f"Notifications are off for {arguments.duration}.")
     return 0
 
@@ -62,7 +70,7 @@ def _parse_duration(text: str) -> float:
 def retry(arguments: argparse.Namespace) -> int:
     """Queue failed and delayed work again."""
     del arguments
-    store = common.store()
+    store = _store()
     away = [model for model, absent in store.meta.get(UNAVAILABLE_JUDGES, {}).items() if not absent["limit"]]
     store.meta.delete(UNAVAILABLE_JUDGES)
     number = store.batches.retry()

@@ -201,6 +201,10 @@ class Store:
             verdict = "a row cannot be read"
         raise damage_error(str(verdict))
 
+    def wait_at_most(self, seconds: float) -> None:
+        """Wait no longer than this for another process's lock: for a command that a person can just type again."""
+        self._db.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+
     def release_memory(self) -> None:
         """Release cached pages: the system's page cache holds them too."""
         self._db.execute("PRAGMA shrink_memory")
