@@ -17,6 +17,7 @@ from skilld.git import line_diff, objects, tree
 from skilld.git.line_diff import split_lines
 from skilld.git.objects import Commit
 from skilld.git.repo import Repo
+from skilld.markdown.skill_file import parse
 from skilld.markdown.structure import list_item
 from skilld.pipeline.edits import REMOVED_PREFIX
 from skilld.proposals.file_history import path_in
@@ -41,8 +42,8 @@ def with_text(proposal: Proposal, before: bytes, text: str) -> Proposal:
     if proposal.creates:
         anchor = proposal.operations[0].anchor  # empty for a skill, which alone has a form of its own
         create_file(b"", text, skill=not anchor)
-        said, was = (read_front(one).description for one in (text, proposal.operations[0].text))
-        summary = truncate(said, _MAX_SUMMARY) if said != was and said and not anchor else proposal.summary
+        said, was = (_description(proposal, one, anchor) for one in (text, proposal.operations[0].text))
+        summary = truncate(said, _MAX_SUMMARY) if said != was and said else proposal.summary
         return replace(proposal, operations=(Operation(Op.CREATE, anchor, text),), summary=summary)
     operations = operations_between(before, text)
     if proposal.target is TargetKind.EVALS:
@@ -50,6 +51,14 @@ def with_text(proposal: Proposal, before: bytes, text: str) -> Proposal:
     new = new_lines(*line_diff.signature(before, apply(before, operations)))
     summary = summarize_change(((), new)) if new else proposal.summary
     return replace(proposal, operations=tuple(operations), summary=summary)
+
+
+def _description(proposal: Proposal, text: str, anchor: str) -> str:
+    """Return what a new file says: a skill by its description, another by its rules; empty for one that has none."""
+    if not anchor:
+        return read_front(text).description
+    lines = [] if proposal.target is TargetKind.EVALS else [line.text for line in parse(text.encode()).body]
+    return summarize_change(((), lines)) if any(line.strip() for line in lines) else ""
 
 
 def summarize_change(*changes: tuple[Sequence[str], Sequence[str]]) -> str:

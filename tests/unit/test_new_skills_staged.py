@@ -25,8 +25,9 @@ from skilld.proposals.staging import restage, stage
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import AutoRules, ObserveProposals, RecoverProposals
 from skilld.store import Store
-from skilld.types import Op, Operation, Proposal, State
+from skilld.types import Op, Operation, Proposal, State, TargetKind
 from support.new_skills import NEW_SKILL, NEW_TEXT, OTHER_TEXT, new_proposal
+from support.proposal_life import ProposalLife
 from support.repos import Person
 from support.waiting import LIMIT
 
@@ -172,6 +173,24 @@ def test_the_person_may_give_it_another_name(store: Store, made: Proposal) -> No
     assert (kept.state, kept.skill, kept.path) == (State.ACCEPTED, "roll-out", str(other / "SKILL.md")), report
     decide(store, kept, reverting())
     assert not other.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "summary"),
+    [
+        ("# Rules\n\n- Always use spaces.\n", "Always use spaces."),
+        ("# House rules\n\n- Always use tabs.\n", "Always use tabs."),
+        ("# Rules\n\n- Always use tabs.\n- Keep it short.\n", "Always use tabs. Keep it short."),
+        ("---\npaths: ['*.mk']\n---\n\n# Rules\n\n- Always use tabs here.\n", "Always use tabs here."),
+    ],
+)
+def test_an_edited_new_file_is_named_by_what_it_says_now(life: ProposalLife, text: str, summary: str) -> None:
+    create = Operation(Op.CREATE, TargetKind.INSTRUCTIONS.value, "# Rules\n\n- Always use tabs.\n")
+    path, kind = life.person.root / "AGENTS.md", TargetKind.INSTRUCTIONS
+    life.propose("p1", create, path=path, skill="AGENTS.md", target=kind, summary="Always use tabs.")
+    report = accept_edited(life.store, life.get(), text)
+    assert report.lines[0] == f"p1 accepted: {summary}"
+    assert (life.get().summary, path.read_text()) == (summary, text)
 
 
 def test_the_persons_own_text_is_accepted(person: Person, store: Store, made: Proposal) -> None:
