@@ -50,7 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
             sure = f"{because.kind} {because.id}, {confidence_word(because.confidence)} confidence"
             console.say(f"           {_who_said(because.kind)}: {console.plain(because.text)}  ({sure})", style="dim")
     if not found:
-        console.say("None of your skills fit this task, and nothing you have said is about it.")
+        console.say("None of your skills fit this task.")
+        console.say("Rules in CLAUDE.md or AGENTS.md are not listed: your agent loads them anyway.", style="dim")
     return 0
 
 
