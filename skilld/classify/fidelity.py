@@ -217,7 +217,7 @@ def _removal_fault(change: BlockDiff, gone: RemovableBlocks, updates: Sequence[U
     written = " ".join(change.new[place].text for place in change.added)
     lines = 0
     for place in change.removed:
-        if place in gone.below:
+        if place in gone.orphans:
             continue
         block = change.old[place]
         if all(is_rewritten(part, written) for part in block_sentences(block)):

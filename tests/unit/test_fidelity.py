@@ -189,3 +189,16 @@ def test_a_long_section_removed_by_its_heading_is_flagged() -> None:
         by_heading=("Farewell letter",)
     )
     assert check_fidelity(before, "# Songs\n", [update], said).why_not == ASTRAY
+
+
+def test_a_section_whose_lines_name_it_again_may_go_as_one_that_does_not() -> None:
+    """Y3: the lines that an update names itself do not count against the limit either."""
+    rest = "# Notes\n\n1. Collect the commits.\n"
+    rows = "".join(f"| group {number} | entries of group {number} |\n" for number in range(4))
+    section = (
+        f"\n## Groups\n\nEach group has a title.\n\n| group | holds |\n| --- | --- |\n{rows}\n- Sort each group.\n"
+    )
+    said = "forget the groups, nobody needs a group of entries"
+    update = Update(1, "", "Sort the entries into groups.", "", Kind.REMOVE_STEP, 1, said)
+    assert check_fidelity(rest + section, rest, [update], said).why_not == ""
+    assert check_fidelity(rest + section, "# Notes\n", [update], said).why_not == ASTRAY
