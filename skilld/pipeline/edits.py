@@ -310,7 +310,33 @@ def _managed_lines(data: bytes) -> list[str]:
 def _parse_suggestion(suggestion: list[Operation] | str, data: bytes) -> list[Operation]:
     if isinstance(suggestion, str):
         return operations_from_text(data, suggestion)
-    return add_blank_lines(data, _without_section_ops(data, suggestion))
+    body = parse(data).body
+    return add_blank_lines(data, _without_section_ops(data, [_as_in_file(body, one) for one in suggestion]))
+
+
+_ITEM_MARKER = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)?")
+
+
+def _as_in_file(body: Sequence[Line], operation: Operation) -> Operation:
+    """Return an operation on one line with its indentation and bullet, if a model left these out of the anchor."""
+    anchor = operation.anchor
+    if "\n" in anchor or next(find_lines(body, [anchor]), None) is not None:
+        return operation
+    bare = _ITEM_MARKER.sub("", anchor, count=1).rstrip()
+    found = [line.key for line in body if bare and _ITEM_MARKER.sub("", line.key, count=1) == bare]
+    if len(found) != 1 or (len(anchor) != len(bare) and not found[0].endswith(anchor.strip())):
+        return operation
+    missing = found[0].removesuffix(anchor.strip())
+    indent = missing[: len(missing) - len(missing.lstrip())]
+    dropped = anchor[: len(anchor) - len(anchor.lstrip())]
+
+    def placed(line: str) -> str:
+        line = line.removeprefix(dropped)
+        is_item = missing.strip() and _ITEM_MARKER.sub("", line, count=1) != line.lstrip()
+        return f"{indent}{line.lstrip()}" if is_item else f"{missing}{line}" if line.strip() else line
+
+    text = "\n".join(map(placed, operation.text.split("\n")))
+    return replace(operation, anchor=found[0], text=text)
 
 
 def _without_section_ops(data: bytes, operations: Sequence[Operation]) -> list[Operation]:

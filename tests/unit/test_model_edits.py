@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from skilld.classify.verify import VerifiedUpdate
-from skilld.errors import RefusedError
+from skilld.errors import RefusedError, SkilldError
 from skilld.pipeline.documents import TargetDocument, load_documents
 from skilld.pipeline.edits import BEYOND_FLAG, BY_ASSENT_FLAG, QUOTED_FLAG, compose
 from skilld.redact import KEY_BYTES, Redactor
-from skilld.types import Kind, Op, Operation, SkillRef, Update
+from skilld.types import Kind, Op, Operation, SkillDoc, SkillRef, Update
+from support.rows import for_each
 from support.scripted_backend import ScriptedBackend
 
 SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
@@ -58,6 +59,31 @@ def _edited_text(
 def test_an_edit_changes_only_what_it_says(skill: TargetDocument) -> None:
     answer = [Operation(Op.INSERT_AFTER, "- Past tense.", LINE)]
     assert _edited_text(skill, answer) == TEXT.replace("- Past tense.\n", f"- Past tense.\n{LINE}\n")
+
+
+@for_each(
+    ("anchor", "text"),
+    [
+        ("Past tense.", "Present tense."),
+        ("Past tense.", "- Present tense."),
+        ("  - Past tense.", "  - Present tense."),
+        ("- Past tense.", "- Present tense."),
+        ("   * Past tense.", ""),  # another bullet: not the line
+    ],
+)
+def test_an_anchor_may_lack_the_indentation_and_the_bullet_of_its_line(anchor: str, text: str) -> None:
+    body = "# Notes\n\n1. Write them.\n   - Past tense.\n   - Short.\n"
+    said = "present tense, not past"
+    update = replace(UPDATE, change="Present tense.", kind=Kind.CHANGE_STEP, quote=said)
+    ref = SkillRef("notes", "/notes/SKILL.md")
+    loaded = TargetDocument(ref, body.encode(), SkillDoc(1, "notes", ref.path, body))
+    model = ScriptedBackend([Operation(Op.REPLACE, anchor, text or "- Present tense.")])
+    if not text:
+        with pytest.raises(SkilldError, match="not in the file"):
+            compose(model, [VerifiedUpdate(update)], loaded, said, redact)
+        return
+    composed = compose(model, [VerifiedUpdate(update)], loaded, said, redact)
+    assert composed.after.decode() == body.replace("Past", "Present")
 
 
 def test_two_wishes_in_one_operation_can_be_decided_on_separately(skill: TargetDocument) -> None:
