@@ -255,7 +255,8 @@ def _remote_heads(place: RepoLocation) -> list[str]:
 # (`core.worktree`), and a `.git` file can name any git directory: git accepts both (measured, 2.39). Here the `.git`
 # above the folder must lead to the git directory, and that one must lead back.
 
-_OWNERSHIP_PATTERN = re.compile(r"ownership in repository at '(.+)'")
+# The second in 2.36.0 and 2.37.0.
+_OWNERSHIP_PATTERN = re.compile(r"(?:dubious ownership in repository at |unsafe repository \()'(.+)'")
 _REV_PARSE_OPTIONS = (
     "--is-bare-repository",
     "--show-toplevel",
@@ -361,8 +362,7 @@ def _locate_error(folder: Path, err: str, *, bare: bool) -> Exception:
     if sentence.startswith("not a git repository (or any"):
         require_absent(folder)
         return _outside_error(folder)
-    if "dubious ownership" in err:
-        named = _OWNERSHIP_PATTERN.search(err)
+    if (named := _OWNERSHIP_PATTERN.search(err)) or "dubious ownership" in err:
         distrusted = Path(named[1]) if named else folder
         return RepoRefusedError(
             "Cannot use this repository",

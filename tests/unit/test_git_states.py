@@ -152,6 +152,10 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_an_edit_is_proposed_or_refused_and_nothing_else_changes(person: Person, case: Case) -> None:
+    if "--update-refs" in str(case.steps) and person.git("version").startswith(
+        ("git version 2.36", "git version 2.37")
+    ):
+        pytest.skip("git before 2.38 has no --update-refs")
     here = case.made(person)
     everything = person.root.parent
     path = here.skill if here.skill.exists() else here.root / "sk\nills/release/SKILL.md"
@@ -268,6 +272,28 @@ def test_a_skill_owned_by_another_user_is_refused(person: Person) -> None:
         Harness(person).propose("p1", DRY)
     # Git trusts no less than the whole repository.
     assert error.value.remedy == f"If you trust the repository: git config --global --add safe.directory {person.root}"
+
+
+def test_the_oldest_git_says_otherwise_that_it_is_another_users(
+    person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As 2.36.0 and 2.37.0 do."""
+    person.git("worktree", "add", "--quiet", "-b", "side", "../it's mine")
+    mine = person.root.parent / "it's mine"
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    said = (
+        f"fatal: unsafe repository ('{mine}' is owned by someone else)\nTo add an exception for this directory, call:"
+    )
+    program.write_text(f"#!/bin/sh\nprintf '%s\\n' {shlex.quote(said)} >&2\nexit 128\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    with pytest.raises(RepoRefusedError) as error:
+        open_repo(mine)
+    assert str(error.value) == f"Cannot use this repository: git says that {mine} belongs to another user"
+    assert (error.value.remedy or "").startswith(
+        "If you trust the repository: git config --global --add safe.directory "
+    )
 
 
 def test_what_other_settings_say_of_a_format_does_not_count(person: Person) -> None:
