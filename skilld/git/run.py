@@ -257,12 +257,16 @@ class Git:
             self.write()
         reader, self._reader = self._reader, None
         command = current_session()
-        if reader is None:
-            reader = _start(self._argv(("cat-file", "--batch-command")), self.folder, self._env, reads=True)
-            if command is not None:
-                command.readers.append(self)
-        with self._limited() as seconds:
-            found = _read_in_time(reader, question, names, seconds, self.folder)
+        found: list[tuple[str, str, int, bytes]] = []
+        while len(found) < len(names):
+            if reader is None:
+                reader = _start(self._argv(("cat-file", "--batch-command")), self.folder, self._env, reads=True)
+                if command is not None:
+                    command.readers.append(self)
+            with self._limited() as seconds:
+                answers, is_there = _read_in_time(reader, question, names[len(found) :], seconds, self.folder)
+            found += answers
+            reader = reader if is_there else None
         if command is not None:
             self._reader = reader
         return found
@@ -350,7 +354,7 @@ def _timeout(seconds: float, folder: Path) -> GitTimeoutError:
 
 
 def _check(result: Result, command: str, folder: Path) -> bytes:
-    if "from promisor remote" in result.err:
+    if _PROMISED in result.err or _FORBIDDEN_PATTERN.search(result.err):
         fetch = f"To fetch it: git -C {shell_quoted(folder)} fetch --refetch --no-filter"
         cause = f"{folder} is a partial clone that lacks some of its history"
         raise RepoRefusedError("Cannot use this repository", cause, fetch)
@@ -359,6 +363,10 @@ def _check(result: Result, command: str, folder: Path) -> bytes:
     return result.out
 
 
+# What git says of an object that a partial clone lacks: 2.36 only the second. Before 2.39.4 it knows no
+# GIT_NO_LAZY_FETCH: it starts a fetch that may not fetch, and is killed if that one ends before it is told what to.
+_PROMISED = "from promisor remote"
+_FORBIDDEN_PATTERN = re.compile(r"transport '.*' not allowed")
 _COMMIT_END_PATTERN = re.compile(rb"[:^]")  # ends the commit's name in the name of a file in it
 _MAX_KEPT_BYTES = 1 << 16  # of an object that is read again from memory
 _PLACE_PATTERN = re.compile(rb"([0-9a-f]{40,64})(?:\^\{tree\}|:(.+))?", re.DOTALL)
@@ -413,17 +421,25 @@ def _read_answers(
 
 def _read_in_time(
     reader: Runner.AutoInterrupt, question: bytes, names: Sequence[bytes], seconds: float, folder: Path
-) -> list[tuple[str, str, int, bytes]]:
-    """Return what `_read_answers` yields; end the process and raise GitTimeoutError if it takes too long."""
+) -> tuple[list[tuple[str, str, int, bytes]], bool]:
+    """Return what `_read_answers` yields, and whether the process goes on: an old git may end at what it lacks.
+
+    Ends the process and raises GitTimeoutError if it takes too long.
+    """
     deadline = time.monotonic() + seconds
+    answers: list[tuple[str, str, int, bytes]] = []
     try:
         with WATCHDOG.limit(seconds, reader.kill):
-            return [*_read_answers(reader, question, names)]
+            for answer in _read_answers(reader, question, names):
+                answers.append(answer)  # noqa: PERF402 - those before an error count
+            return answers, True
     except (EOFError, OSError) as error:
         err = reader.stderr.read().decode("utf-8", "replace")
         status = reader.proc.wait() if reader.proc is not None else 0
         if time.monotonic() >= deadline:
             raise _timeout(seconds, folder) from error
+        if _PROMISED not in err and _FORBIDDEN_PATTERN.search(err):
+            return [*answers, (names[len(answers)].decode("utf-8", "replace"), "missing", -1, b"")], False
         raise GitFailedError("git cat-file failed", status, safe_text(err.strip(), newlines=True)) from error
 
 

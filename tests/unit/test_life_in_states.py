@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import RefusedError, SkilldError
+from skilld.git.errors import RepoRefusedError
+from skilld.git.run import Git
+from skilld.git.session import shared_git
 from skilld.proposals.remove_refs import remove_refs
 from skilld.store import Store
 from skilld.types import Op, Operation
@@ -270,6 +273,49 @@ def test_the_remedy_for_a_moved_worktree_mends_it_and_leaves_the_main_one_alone(
     life.offer()
     assert life.accept().lines[0].startswith("p1 accepted")
     assert (person.root / ".git/config").read_text() == config
+
+
+OLD_GIT = """\
+#!/bin/sh
+case " $* " in
+*" cat-file "*)
+    while read -r asked name; do
+        case $name in
+        1111*) echo "fatal: transport 'ext' not allowed" >&2; kill -PIPE $$ ;;
+        *) echo "$asked $name" | GIT "$@" ;;
+        esac
+    done ;;
+*" rev-list "*) printf "fatal: transport 'file' not allowed\\nfatal: unable to read tree\\n" >&2; exit 128 ;;
+*) exec GIT "$@" ;;
+esac
+"""
+
+
+@pytest.fixture
+def old_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have git do at a missing object as before 2.39.4, where a fetch of it may not start."""
+    program = tmp_path / "old" / "git"
+    program.parent.mkdir()
+    program.write_text(OLD_GIT.replace("GIT", shlex.quote(str(shutil.which("git")))))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+
+
+@pytest.mark.usefixtures("old_git")
+def test_a_git_that_is_killed_at_a_missing_object_is_asked_for_the_others(person: Person) -> None:
+    commit, git_of_ours = person.tip().encode(), Git(person.root)
+    asked = [b"1" * 40, commit, b"1" * 41, commit + b"^{tree}", b"1" * 42]
+    assert [found and found[1] for found in git_of_ours.objects(asked)] == [None, "commit", None, "tree", None]
+    with shared_git():
+        assert [size > 0 for _, _, size in git_of_ours.sizes(asked)] == [False, True, False, True, False]
+        assert [found and found[1] for found in git_of_ours.objects([b"1" * 40, commit])] == [None, "commit"]
+
+
+@pytest.mark.usefixtures("old_git")
+def test_an_old_git_that_lacks_history_is_told_of_as_a_newer_one(person: Person) -> None:
+    with pytest.raises(RepoRefusedError, match="is a partial clone that lacks some of its history") as error:
+        Git(person.root).run("rev-list", "HEAD")
+    assert "fetch --refetch --no-filter" in (error.value.remedy or "")
 
 
 # States in which git refuses to commit
