@@ -20,6 +20,13 @@ PNPM = "You ran npm again. Use pnpm here, never npm!"
 RULE = "- Use pnpm, never npm, in this repository.\n"
 
 
+@pytest.fixture
+def program(program: Program) -> Program:
+    """Return skilld with runs of its own, which check the rules."""
+    program.is_started = True
+    return program
+
+
 def test_repeating_a_rule_counts_for_the_line_that_has_it(home: Path, tmp_path: Path, program: Program) -> None:
     project = make_project(home, tmp_path, **{"CLAUDE.md": f"# Probe\n\n{RULE}- Keep functions short.\n"})
     program.run("run", "--once")

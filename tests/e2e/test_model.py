@@ -254,6 +254,7 @@ def test_a_repeat_in_other_words_counts_though_a_command_read_the_session_first(
 
     with StubModel(answer) as model:
         program = _program(home, model)
+        program.is_started = True
         session = Session(home, project)
         session.use_skill()
         session.type(said)

@@ -13,11 +13,13 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout, suppress
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
+import pytest
 import structlog
 
 from support import warm
@@ -55,10 +57,10 @@ def run_in_process(
 @contextmanager
 def _process_as_before() -> Iterator[None]:
     """Have a person be the caller and workers be forks; put back the umask, signals, collector and log afterwards."""
-    from skilld.cli import permissions
+    from skilld.cli import common, permissions, run
     from skilld.worker import spawn
 
-    forks = SimpleNamespace(Popen=warm.start_worker, PIPE=subprocess.PIPE, DEVNULL=subprocess.DEVNULL)
+    forks = SimpleNamespace(Popen=_start_worker, PIPE=subprocess.PIPE, DEVNULL=subprocess.DEVNULL)
     umask = os.umask(0o022)
     os.umask(umask)
     handlers = {number: signal.getsignal(number) for number in _SIGNALS}
@@ -68,6 +70,8 @@ def _process_as_before() -> Iterator[None]:
         with (
             patch.object(permissions, "process_tree", terminal_process_tree),
             patch.object(spawn, "subprocess", forks),
+            patch.object(run, "_load_redactor", cache(common.redactor)),  # which it keeps to its end
+            patch.object(gc, "freeze", int),  # what the tests leave would stay for ever
         ):
             yield
     finally:
@@ -79,6 +83,12 @@ def _process_as_before() -> Iterator[None]:
         log.handlers[:], log.level, log.propagate = kept
         structlog.configure(**configured)
         (gc.enable if is_collecting else gc.disable)()
+
+
+def _start_worker(command: list[str], **options: Any) -> Any:
+    if "skilld" in command:
+        pytest.fail("a verb that a daemon starts looks for the `run` above it: set Program.is_started")
+    return warm.start_worker(command, **options)
 
 
 @contextmanager

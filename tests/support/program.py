@@ -24,6 +24,7 @@ from support.waiting import LIMIT, wait_for
 _SKILLD = (sys.executable, "-m", "skilld")
 # Keeps what it read from a home, takes signals, becomes another program, or has a screen or a protocol on its streams.
 _OWN_PROCESS = ("run", "demo", "mcp", "review", "git")
+_ONCE = ("run", "--once")  # ends by itself, and its workers are processes all the same
 _MAY_BE_KILLED = ("team", "pr")  # by the stand-in for a host's program that it starts
 _KEEP_OUT = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")  # as `warm_server.keep_out` does
 
@@ -46,6 +47,7 @@ class Program:
         self.typed_in = in_terminal()  # what stands between a verb and whoever runs the tests
         self.before: tuple[str, ...] = ()  # a command that runs the one behind it, somewhere else
         self.is_kept_out = False
+        self.is_started = False  # what a daemon starts to check rules looks whether a `run` is above it
         self._output = home / "skilld-run.log"
 
     def keep_out(self) -> None:
@@ -92,8 +94,8 @@ class Program:
         """Whether the test's process may run a command that a fork can stand for."""
         is_ours = environment["PYTHONPATH"] == str(warm.REPOSITORY) and current_thread() is main_thread()
         verb = arguments[0] if arguments else ""
-        is_ours = is_ours and verb not in _OWN_PROCESS and tuple(arguments[:2]) != _MAY_BE_KILLED
-        return is_ours and not self.is_kept_out
+        is_ours = is_ours and (verb not in _OWN_PROCESS or (arguments[:2] == _ONCE and not self.is_started))
+        return is_ours and arguments[:2] != _MAY_BE_KILLED and not self.is_kept_out
 
     def json(self, *arguments: str) -> Any:
         """Run one verb with `--json` and return its document; a failure fails the test, but for what doctor finds."""
