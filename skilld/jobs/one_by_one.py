@@ -26,6 +26,7 @@ from skilld.proposals.narrow import part_updates
 from skilld.proposals.remainder import open_remainder_id
 from skilld.proposals.remarks import why_left_open
 from skilld.store import Store
+from skilld.store.proposals import TAKEN_BACK_PREFIX
 from skilld.text import join_sentences
 from skilld.types import BY_HEADING_FLAG, Kind, Proposal
 from skilld.words import content_stems
@@ -44,7 +45,7 @@ def why_one_by_one(store: Store, proposal: Proposal) -> str:
     """Return why a batch leaves an open proposal to the person, with the command to type; empty if it does not.
 
     It contradicts something or may do harm; it removes an instruction that the person did not name, repeats a line, is
-    a cut that nobody asked for, or has other people's words.
+    a cut that nobody asked for, taken back by later words, or has other people's words.
     """
     if why := why_left_open(store, proposal):
         return why
@@ -108,7 +109,9 @@ def _doubts(proposal: Proposal) -> Iterator[str]:
     if why := next((why for prefix, why in _OTHERS_WORDS.items() if proposal.batch_id.startswith(prefix)), ""):
         yield why
     for flag in proposal.flags:
-        if flag.startswith((BY_HEADING_FLAG, COLLATERAL_FLAG, BY_HAND_FLAG)) or _MAY_REPEAT.fullmatch(flag):
+        if flag.startswith(
+            (BY_HEADING_FLAG, COLLATERAL_FLAG, BY_HAND_FLAG, TAKEN_BACK_PREFIX)
+        ) or _MAY_REPEAT.fullmatch(flag):
             yield flag
         elif (found := _REMOVES.fullmatch(flag)) and proposal.evidence and not _is_named(found["line"] or "", proposal):
             yield flag[0].lower() + flag[1:]

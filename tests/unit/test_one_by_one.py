@@ -32,6 +32,10 @@ def _said(quote: str, kind: Kind = Kind.CHANGE_STEP) -> dict[str, Any]:
         ({"flags": (f"{BY_HEADING_FLAG}: \u201cStyle\u201d",)}, BY_HEADING_FLAG),
         ({"flags": ("CLAUDE.md:51 may already say this",)}, "CLAUDE.md:51 may already say this"),
         ({"flags": ("It adds a path that exists only on one person's machine: /home/x",)}, ""),
+        (
+            {"flags": ("you may have taken this back since: \u201cforget it\u201d",)},
+            "you may have taken this back since",
+        ),
         ({"batch_id": "effect-cut-0a1b2c3d", "evidence": ()}, "you did not ask for this cut"),
         ({"batch_id": "import-1", "evidence": ()}, "the skill is imported, and none of it is in your words. To"),
         ({"batch_id": "reviews-1", "evidence": ()}, "reviewers asked for it, not you"),
