@@ -121,6 +121,17 @@ def test_words_that_fit_several_rules_take_none_of_them_back(
             ["Always run the tests before you merge.", "Never merge without a review."],
         ),
         (("Always run the tests before you merge.", "forget the merge rule"), []),
+        (("Always use httpx, not requests.", "and drop requests from setup.cfg"), ["Always use httpx, not requests."]),
+        (("Always use httpx, not requests.", "throw requests out, httpx is in"), ["Always use httpx, not requests."]),
+        (("Ab jetzt immer httpx, nie requests.", "requests raus damit"), ["Immer httpx, nie requests."]),
+        (("Never use emojis in titles.", "take the emojis out of the first one"), ["Never use emojis in titles."]),
+        (("Always use httpx, not requests.", "drop httpx, it is too slow"), []),
+        (("Never use emojis in titles.", "drop the emoji rule"), []),
+        (
+            ("From now on, every chart needs a legend.", "forget the legend on this one chart"),
+            ["Every chart needs a legend."],
+        ),
+        (("From now on, every chart needs a legend.", "forget the legends after all"), []),
     ],
 )
 def test_within_a_batch_only_the_rule_that_is_named_goes(turns: tuple[str, ...], left: list[str]) -> None:

@@ -79,6 +79,7 @@ _PERMITTED = re.compile(
 _SUBJECT_SHARE = 0.2  # of a line's words, which a topic that it has as a whole makes up
 _PART_SHARE = 0.34  # likewise, if it has only a part of the topic
 _TOPIC_PART, _ORDER_PART = 0.75, 0.6  # of a topic's words, from which a part of it still means the line
+_MOST = 0.51  # of a topic's words, which a rule must have if the words may be about a thing of the same name
 _MIN_NAMED = 2  # content words of a rule, by which words that name more say that it holds no longer
 _WITHOUT = re.compile(r"\b(?:without|ohne|sin|sans|senza|sem|zonder|bez|без)\b", re.IGNORECASE)
 _MAX_UNNAMED = 1  # such as a verb in another form
@@ -96,6 +97,17 @@ OF_RULE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 
+# One thing that is in view, or that the person does now: "the caption on this table, I'll write it".
+_AT_HAND = re.compile(
+    r"""\b(?:forget|vergiss|oublie|olvida|dimentica|esque[cç]e|vergeet)\ (?!it\b|that\b|this\b|das\b|es\b|about\b)(?:
+        .{2,80}\b(?:on|in|for|from|of|at|auf|bei|sur|dans|en|su)\ (?:this|these|dies\w*|cet?(?:te)?|est[ea])
+          \ (?!repo|proj|pro[gj]et|code)\w
+      |.{2,80}\b(?:i['’]?ll|i\ will|i\ can|i['’]?m)\ (?:\w+\ )?\w+\ (?:it|that|this|them|those|one)\b
+      |.{2,80}\b(?:myself|selbst|selber|moi-m[eê]me|yo\ mism[oa]|(?:hago|escribo)\ yo|io\ stess[oa]|eu\ mesm[oa]
+          |zelf)\b)
+      """,
+    re.IGNORECASE | re.VERBOSE,
+)
 _COMPOUND = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,30}(?:-[^\W\d_]{1,30}){1,4}")
 SEVERAL = re.compile(
     r"\b(?:all|both|everything|anything|rules|alle[ns]?|beide|regeln|tou(?:t|te|tes|s)|règles|tod[oa]s?|reglas|regras|tutt[aeio]"
@@ -203,9 +215,9 @@ def releases(said: str) -> tuple[Release, ...]:
         Release(
             one,
             _topic(one),
-            0.5,
+            0.5 if (lasting := bool(OF_RULE.search(one) or _HENCEFORTH.search(one))) else _MOST,
             of_order=False,
-            lasting=bool(OF_RULE.search(one) or _HENCEFORTH.search(one)),
+            lasting=lasting,
             before=_before_retraction(one),
             replaced=MIND.search(one) is not None and bool(find_lasting(said)),
         )
@@ -222,7 +234,7 @@ def releases(said: str) -> tuple[Release, ...]:
         elif _LETTING_GO.search(one) and not has_negation(one) and (_HENCEFORTH.search(one) or OF_RULE.search(one)):
             bare = _PERMITTED.sub(" ", _HENCEFORTH.sub(" ", _LETTING_GO.sub(" ", one)))
             found.append(Release(one, _topic(bare), 1.0, of_order=True, lasting=True))
-    return tuple(one for one in found if one.topic and not is_for_now(one.clause))
+    return tuple(one for one in found if one.topic and not is_for_now(one.clause) and not is_at_hand(one.clause))
 
 
 def lets_go(change: str) -> bool:
@@ -319,6 +331,13 @@ def only_takes_back(update: Update, rule: Update) -> bool:
     names_more = not foreign and len(said) - len(matching_words(said, known)) > _MAX_UNNAMED
     lasting = any(one.lasting and one.clause == taking_back(update.quote, rule) for one in releases(update.quote))
     return lasting and not names_more
+
+
+def is_at_hand(clause: str) -> bool:
+    """Whether a clause leaves out one thing of the work at hand, and names no rule: "the caption on this table"."""
+    if OF_RULE.search(clause) or EARLIER_WORDS.search(clause) or _NO_LONGER.search(clause):
+        return False
+    return _AT_HAND.search(clause) is not None
 
 
 def is_for_now(text: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from skilld.classify.contradiction import contradicts
+from skilld.classify.offline.choices import chosen_part
 from skilld.classify.offline.detector import MODEST_STRENGTH, find_retractions
 from skilld.classify.offline.own_answers import answers_no
 from skilld.classify.offline.release import (
@@ -17,7 +18,9 @@ from skilld.classify.offline.release import (
     SEVERAL,
     TALK_STEMS,
     cancelled_topic,
+    condition_of,
     is_about_the_rest,
+    is_at_hand,
     is_for_now,
     is_one,
     only_takes_back,
@@ -71,6 +74,12 @@ _REVERSAL = re.compile(
       | верн|ошиб|оставь|без|不要|还是|還是|恢复|恢復|删|なし|戻|間違|되돌|그냥|원래""",
     re.IGNORECASE | re.VERBOSE,
 )
+# What is taken away is no longer there: after "use X, not Y", "drop Y" does what the rule says.
+_TAKES_AWAY = re.compile(
+    r"\b(?:drop|scrap|remove|throw|take\b.{1,60}\bout|weg|raus|nimm|enl[èe]ve|retire|qu[íi]t[ae]|togli|tira|usuń)|убер|去掉|删|빼",
+    re.IGNORECASE,
+)
+_CLAUSE_END = re.compile(r"[,;.!?](?=\s)|\n|\b(?:and|und|et|y|e)\b")
 # "Don't forget prettier", "why did you forget it?": the rule stands.
 _REMINDS = re.compile(
     r"\b(?:do not|don['’]?t|never|not|ne|n['’]|nunca|no|não|nao|non|nie|не)\W+(?:\w+\W+)?"
@@ -107,7 +116,7 @@ def without_retracted(updates: Sequence[Update], messages: Sequence[Message]) ->
         if message.turn is None:
             continue
         for clause in find_retractions(message.text):
-            if is_for_now(clause) or is_about_the_rest(clause):
+            if is_for_now(clause) or is_at_hand(clause) or is_about_the_rest(clause):
                 continue
             standing = _remove_retracted(standing, messages, message, clause)
     standing = [
@@ -178,7 +187,7 @@ def _named(clause: str, earlier: Sequence[Update]) -> list[Update]:
 def _is_reversed(update: Update, messages: Sequence[Message], rules_in: Collection[int]) -> bool:
     """Whether a later turn reverses an update: by name, or according to the agent's answer."""
     for index, message in enumerate(messages):
-        turn, said = message.turn or 0, message.text[:MAX_LENGTH]
+        turn, said = message.turn or 0, _without_following(message.text[:MAX_LENGTH], update.quote)
         back = None if turn <= update.turn or turn in rules_in else _REVERSAL.search(said)
         if back is None or _REMINDS.search(said):
             continue
@@ -189,9 +198,23 @@ def _is_reversed(update: Update, messages: Sequence[Message], rules_in: Collecti
         outright = any(
             one["outright"] and not any(one[0] in clause for clause in named) for one in _REVERSAL.finditer(said)
         )
-        if undone or (outright and not is_for_now(said) and _names_quote(said, update.quote)):
+        once = is_for_now(said) or is_at_hand(said)
+        if undone or (outright and not once and _names_quote(said, update.quote)):
             return True
     return any(one.turn and one.turn > update.turn and _refuses(one.text[:MAX_LENGTH], update) for one in messages)
+
+
+def _without_following(text: str, quote: str) -> str:
+    """Return a text without the clauses that take away what a rule refuses."""
+    chosen = chosen_part(quote)
+    asked = condition_of(quote) if has_negation(chosen) else chosen
+
+    def follows(clause: str) -> bool:
+        if not _TAKES_AWAY.search(clause) or OF_RULE.search(clause):
+            return False
+        return _names_quote(clause, quote) and not _names_quote(clause, asked)
+
+    return ", ".join(one for one in _CLAUSE_END.split(text) if not follows(one))
 
 
 def _refuses(text: str, update: Update) -> bool:
