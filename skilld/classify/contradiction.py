@@ -196,11 +196,11 @@ def _refuses_all(change: str, other: str) -> bool:
 
 
 def asks_for_refused(order: str, rule: str) -> bool:
-    """Whether an order asks for what a rule refuses: "use cursors" beside "use offsets, not cursors"."""
-    refused = stems(refused_part(rule)) - PLAIN_VERBS
-    if not refused or has_negation(order):
+    """Whether an order asks for what a rule refuses: "use cursors, not pages" beside "use offsets, not cursors"."""
+    refused, chosen = stems(refused_part(rule)) - PLAIN_VERBS, chosen_part(order)
+    if not refused or has_negation(chosen) or _differ_in_scope(order, rule):
         return False
-    return refused <= stems(chosen_part(order)) - PLAIN_VERBS <= refused | stems(rule)
+    return refused <= stems(chosen) - PLAIN_VERBS <= refused | stems(rule)
 
 
 def _refuses_choice(rule: str, order: str) -> bool:

@@ -64,6 +64,7 @@ def test_a_batch_leaves_what_nobody_named(store: Store, fields: dict[str, Any], 
     [
         ("Commit-Nachrichten immer auf Deutsch.", "Write commit messages in English."),
         ("Answer in German.", "Code comments in English, answers in English."),
+        ("We use luxon for dates, not dayjs.", "We use date-fns for dates, not luxon."),
         (
             "No need to use the test postgres, mock the database in tests if it's faster.",
             "Do not mock the db in tests; use the real test postgres.",
