@@ -58,6 +58,7 @@ _TOLD_BEFORE = tuple(map(compiled, _DATA["told_before"]))
 _LASTING = compiled(_DATA["lasting"])
 _FUTURE_KINDS = tuple(map(compiled, _DATA["future_kinds"]))
 _OWN_SAKES = tuple(map(compiled, _DATA["own_sakes"]))
+_MENDS = compiled(_DATA["mends"])
 _PLACES, _LEANING = (
     tuple(compiled(one.replace("<file>", _DATA["file"])) for one in _DATA[key]) for key in ("places", "leaning")
 )
@@ -184,6 +185,8 @@ def phrase(match: Match) -> Phrase:
     for own_sake in () if match.cue is Cue.TAKEN_UP else _OWN_SAKES:  # the reason may be the only rejection
         shorter = own_sake.sub("", text)
         text = shorter if _says_enough(shorter) and not _DANGLING.search(shorter) else text
+    mended = _MENDS.sub("", text)
+    text = text if is_fragment(mended) else mended
     requested = bool(_REQUEST.match(said))
     asked = match.question and not requested
     begins = _COMMA.split(text, maxsplit=1)[0]  # words after a comma may refer to those before it
