@@ -154,7 +154,10 @@ def open_location(place: RepoLocation, *, private: bool = False) -> Repo:
         # Name it: only the person knows whether another program needs it.
         unset = f"git -C {shell_quoted(place.toplevel)} config --unset {unknown[0]}"
         cause = f"{place.toplevel} uses {', '.join(unknown)}, which skilld does not support"
-        raise RepoRefusedError("Cannot use this repository", cause, f"If nothing else needs that setting: {unset}")
+        remedy = f"If nothing else needs that setting: {unset}"
+        if unknown[0] == "extensions.refstorage" and (place.common_dir / "reftable").is_dir():  # all its branches
+            remedy = f"To keep branches in files: git -C {shell_quoted(place.toplevel)} refs migrate --ref-format=files"
+        raise RepoRefusedError("Cannot use this repository", cause, remedy)
     head, default = _read_refs(place, settings.get("init.defaultbranch", ""))
     if head is None or head.kind != "commit":
         require_unborn(place.git_dir, place.common_dir, state.head_branch(place.git_dir))

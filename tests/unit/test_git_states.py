@@ -100,7 +100,7 @@ CASES = {
     "line endings converted": Case(("config core.autocrlf true", {".gitattributes": "*.md text eol=crlf ident\n"},
         remove(SKILL), f"checkout -- {SKILL}")),
     "reftable": Case(("config core.repositoryFormatVersion 0", "config extensions.refStorage reftable"),
-        RepoRefusedError, "extensions.refstorage"),
+        RepoRefusedError, "refstorage"),
     "no repository": Case((), NotTrackedError, "is not in a git repository", "plain"),
     "unborn": Case(("init --quiet ../fresh",), NotTrackedError, "has no commits yet", "fresh"),
     "orphan": Case(("checkout --quiet --orphan site",), RepoRefusedError,
@@ -294,6 +294,34 @@ def test_the_oldest_git_says_otherwise_that_it_is_another_users(
     assert (error.value.remedy or "").startswith(
         "If you trust the repository: git config --global --add safe.directory "
     )
+
+
+def test_the_remedy_for_branches_in_tables_loses_none(person: Person) -> None:
+    person.git("config", "core.repositoryFormatVersion", "0")  # with 1, git before 2.45 refuses it itself
+    person.git("config", "extensions.refStorage", "reftable")
+    if not person.git("rev-parse", "HEAD", check=False):
+        pytest.skip("git from 2.45 on refuses it itself")
+    with pytest.raises(RepoRefusedError) as error:
+        open_repo(person.root)
+    unset = f"If nothing else needs that setting: git -C {person.root} config --unset extensions.refstorage"
+    assert error.value.remedy == unset
+    person.write(".git/reftable/tables.list", "")
+    with pytest.raises(RepoRefusedError) as error:
+        open_repo(person.root)
+    migrate = f"To keep branches in files: git -C {person.root} refs migrate --ref-format=files"
+    assert error.value.remedy == migrate
+
+
+def test_the_remedy_for_branches_in_tables_works(person: Person) -> None:
+    made = person.git("init", "--quiet", "--ref-format=reftable", "../tables", check=False)
+    tables = Person(person.root.parent / "tables")
+    if made or not tables.root.is_dir():
+        pytest.skip("git before 2.46 has no tables and no way back")
+    tables.commit("first", {"a": "b\n"})
+    with pytest.raises(RepoRefusedError) as error:
+        open_repo(tables.root)
+    tables.git(*shlex.split((error.value.remedy or "").partition(": git ")[2]))
+    assert open_repo(tables.root).branch == "refs/heads/main"
 
 
 def test_what_other_settings_say_of_a_format_does_not_count(person: Person) -> None:
