@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import chain, pairwise
 
 from skilld.edit.list_style import separate_lines, write_like
+from skilld.edit.marks import next_mark
 from skilld.edit.new_section import RULER, new_section, text_end, usual_bullet, writes_bullets
 from skilld.edit.operations import anchor_operation, apply
 from skilld.edit.tokens import FILE_ENDING
@@ -344,8 +345,14 @@ def _place_in_section(
         best = _group_for(words, body, kinds, best) or best
         if len(said) == 1:
             said = [write_like(said[0], _item_texts(body, best), _item_endings(body, best))]
+        firsts = [line.text for line in body[best.start : best.end] if list_item(line.text) in best.items]
+        said = [next_mark(firsts) + said[0], *said[1:]]
         return best.end, best.next_item(said)
     at = text_end(body, kinds, section.start, section.own_end)
+    if mark := next_mark(above := [line.text for line in body[section.start : at] if line.key]):
+        gap = [""] if not body[at - 2].key else []
+        said = [mark + write_like(said[0], above, above), *said[1:]]
+        return at, [*gap, *said, *([""] if at < len(body) and body[at].key else [])]
     as_item = at == section.start or procedures or writes_bullets(body, kinds)
     if not as_item and len(said) == 1 and (beside := separate_lines(body, kinds, at)):
         return at, [write_like(said[0], beside, beside)]

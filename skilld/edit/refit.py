@@ -13,6 +13,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 
 from skilld.edit.insertion_point import insert_bullet, split_items
+from skilld.edit.marks import remark
 from skilld.edit.operations import anchor_operation, apply
 from skilld.edit.renumber import renumber, write_like_sibling
 from skilld.errors import SkilldError
@@ -260,6 +261,7 @@ def refit(before: bytes, after: bytes, current: bytes, *, newest: bool = False) 
         texts = [*hunk.added]
         if start == end:
             start, texts = renumber(new.body, hunk.at, texts, body, start)
+            start, texts = remark(new.body, hunk.at, texts, body, start)
             items = _sibling_items(old.body, hunk, body, alignment)
             start, texts = write_like_sibling(texts, *items, body, start) if items else (start, texts)
             end = max(start, end)

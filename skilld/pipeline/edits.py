@@ -16,6 +16,7 @@ from skilld.classify.verify import VerifiedUpdate
 from skilld.edit.derive_operations import operations_from_text
 from skilld.edit.insertion_point import insert_bullet, write_items_alike
 from skilld.edit.list_style import is_plain, separate_lines, write_like
+from skilld.edit.marks import follows
 from skilld.edit.operations import anchor_operation, apply, find_lines
 from skilld.edit.secrets import refuse_secrets
 from skilld.edit.separate import separate_items
@@ -94,7 +95,11 @@ def _space_operation(body: Sequence[Line], operation: Operation) -> Operation:
         return replace(operation, anchor="\n".join(anchor), text="\n".join(lines))
     below = body[end].text if end < len(body) else ""
     above = body[end - 1].text
-    if above.strip() and (not is_item or _starts_other_block(above, lines[0])):
+    if (
+        above.strip()
+        and not (follows(above, lines[0]) and end > 1 and body[end - 2].key)
+        and (not is_item or _starts_other_block(above, lines[0]))
+    ):
         lines = ["", *lines]
     same_list = is_item and list_item(below) and not _starts_other_block(lines[-1], below)
     if below.strip() and not same_list and not below.startswith(_NO_BLANK_BEFORE):
