@@ -100,6 +100,7 @@ _WRITTEN_DOWN = re.compile(
     r"|スキル|ルール|規則|规则|技能|追加|追記|記入|新しい|新たな|あたらしい|添加|加入|写入|寫入|新的",
     re.IGNORECASE,
 )
+_NOT_SAID = "the quoted words do not say this"
 _LIST_MARKER = re.compile(r"^[^\S\n]*+\d{1,2}[.)]\s", re.MULTILINE)
 _LIST_NUMBERS = frozenset(str(number) for number in range(1, 100))  # a new item of a numbered list adds one
 
@@ -167,7 +168,34 @@ def check_support(change: str, typed: str, skill: str, *, offer: str = "") -> Su
         return Support()
     if offer and _share(others, f"{said}\n{unify_words(offer)}") >= MIN_OWN_SHARE:
         return Support(by_assent=True)
-    return Support("the quoted words do not say this")
+    return Support(_NOT_SAID)
+
+
+# A word that stands for something said before, in the languages that are heard.
+_POINTING = re.compile(
+    r"\b(?:it|its|that|this|them|they|those|these|ones?|there|the same|das|dies(?:e[mnrs]?)?|es|sie|ihn|dort|damit|dazu"
+    r"|es[ot]e?|l[oa]s?|ah[íi]|[çc]a|cela|ceci|iss?to|isso|aquilo|quest[oaie]|quell[oaie]|dat|dit|daar|to|tego|это|этого|там"
+    r"|bu|bunu|đó)\b|[そこあ](?:れ|こ)|[那这這它]|[그이]거|그것|거기",
+    re.IGNORECASE,
+)
+
+
+def points_back(said: str) -> bool:
+    """Whether words have one that stands for something said before: "they always need one"."""
+    return bool(_POINTING.search(said))
+
+
+def check_pointing(change: str, typed: str, earlier: str, skill: str) -> Support:
+    """Judge whether the turn `typed`, which points back, supports a change that names what it points to.
+
+    "They always need one" makes "migrations need a down part" only if all words of it that the turn lacks are the
+    person's own in `earlier` turns, or the skill's.
+    """
+    support = check_support(change, f"{typed}\n{earlier}", skill)
+    wanted = content_stems(THE_USER.sub(" ", change))
+    known = content_stems(f"{typed}\n{earlier}\n{skill}")
+    own = matching_words(wanted, content_stems(typed), slips=True)
+    return support if not support.ok or (own and wanted <= known) else Support(_NOT_SAID)
 
 
 def _share(change: str, ground: str) -> float:

@@ -20,7 +20,14 @@ from skilld.classify.offline.sentences import clauses
 from skilld.classify.polarity import asks_to_remove, is_clearly_reversed, is_clearly_wanted, seems_reversed
 from skilld.classify.said_already import find_line, says_same_rule
 from skilld.classify.subject import fill_pronoun, points_elsewhere, text_before_quote
-from skilld.classify.support import Support, adds_nothing, check_support, is_empty_request
+from skilld.classify.support import (
+    Support,
+    adds_nothing,
+    check_pointing,
+    check_support,
+    is_empty_request,
+    points_back,
+)
 from skilld.classify.typed_quote import typed_quote
 from skilld.text import fold
 from skilld.types import Kind, Message, SkillDoc, Update
@@ -39,12 +46,16 @@ _MAX_QUOTE_LENGTH = 600  # characters
 
 @value_class
 class HumanTurn:
-    """A human turn: its text, the part that the person typed, and the agent's text directly before."""
+    """A human turn: its text, the part that the person typed, and the agent's text directly before.
+
+    `earlier` is what the person typed in the turns before it.
+    """
 
     number: int
     text: str
     typed: str
     offer: str
+    earlier: str = ""
 
 
 # Asks a model whether a change says the same as the words it may be the opposite of; None if that is unknown.
@@ -121,6 +132,8 @@ class _TurnJudge:
     def _direct_support(self, update: Update) -> Support:
         typed = self._turn.typed
         support = check_support(update.change, typed, self._known, offer=self._offer)
+        if not support.ok and update.kind is not Kind.REMOVE_STEP and points_back(update.quote):
+            support = check_pointing(update.change, typed, self._turn.earlier, self._known)
         if not support.ok:
             return replace(support, reworded=True)
         if support.by_assent:
@@ -187,9 +200,12 @@ def find_turn(messages: Sequence[Message], update: Update) -> HumanTurn | None:
 def _human_turn(messages: Sequence[Message], index: int) -> HumanTurn:
     message, before = messages[index], messages[index - 1] if index else None
     typed = own_words(message.text, [other.text for other in messages[:index] if not other.by_person])
-    return HumanTurn(message.turn or 0, message.text, typed, "" if before is None or before.by_person else before.text)
+    offer = "" if before is None or before.by_person else before.text
+    earlier = "\n".join(own_words(other.text) for other in messages[:index] if other.by_person)[-_MAX_EARLIER:]
+    return HumanTurn(message.turn or 0, message.text, typed, offer, earlier)
 
 
+_MAX_EARLIER = 4000  # characters of what was typed before a turn
 TEMPORARY_REASON = "you said it was only for now"
 # Words that any reason may contain.
 _REASON_WORDS = """

@@ -50,6 +50,28 @@ def test_the_sentence_after_a_quote_does_not_negate_it(quote: str, rest: str) ->
     assert checked.update.quote == quote
 
 
+@for_each(
+    ("change", "texts", "is_supported"),
+    [
+        ("Use goose for migrations.", ("the migrations are ready", "[Ran alembic.]", "we use goose for that"), True),
+        ("Migrations need a down part.", ("I need two migrations", "down part's missing, they always need one"), True),
+        ("Nutze goose für Migrationen.", ("die Migrationen fehlen", "dafür nutzen wir sonst goose, nimm das"), True),
+        ("Never print in library code.", ("what about library code", "never print there"), True),
+        ("Use goose for migrations.", ("[The migrations are ready.]", "we use goose for that"), False),  # the agent's
+        ("Use goose for migrations.", ("the migrations are ready", "we use goose"), False),  # points to nothing
+        ("Use goose for billing.", ("the migrations are ready", "we use goose for that"), False),
+        ("Sing for migrations.", ("the migrations are ready", "we use goose for that"), False),
+        ("Use goose 3 for migrations.", ("the migrations are ready", "we use goose for that"), False),
+    ],
+)
+def test_what_a_message_points_to_may_be_in_the_persons_earlier_ones(
+    change: str, texts: tuple[str, ...], *, is_supported: bool
+) -> None:
+    messages = _messages(*texts)
+    update = replace(UPDATE, change=change, quote=texts[-1], turn=messages[-1].turn or 0)
+    assert bool(verify([update], messages, [SKILL]).proposed) is is_supported
+
+
 def test_an_order_to_write_nothing_in_particular_is_dropped() -> None:
     order = "let's add another rule to AGENTS.md"
     verdict = _verdict(replace(UPDATE, change="Add another rule to AGENTS.md.", quote=order), order)
