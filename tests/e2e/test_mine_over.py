@@ -89,6 +89,14 @@ def test_an_in_memory_store_gives_the_same_as_a_folder(folder: Path) -> None:
     assert [row.session_id for row in there.rows] == [row.session_id for row in local.rows]
 
 
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have workers be forks, which import nothing: how they start is for the report's own test."""
+    forks = multiprocessing.get_context("fork")
+    monkeypatch.setattr(multiprocessing, "get_context", lambda _: forks)
+
+
+@pytest.mark.usefixtures("forked")
 def test_a_killed_worker_loses_nothing(folder: Path) -> None:
     """Of `effect`: `mine` is the same map with another function."""
     urls = _urls(str(folder))
@@ -106,6 +114,7 @@ def _end_worker_at_the_fourth(url: str, key: bytes) -> FileResult:
     return FileResult(f"{url} {key.decode()}")
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_file_that_ends_its_worker_takes_no_other_with_it() -> None:
     progress: list[int] = []
     urls = [f"{number}" for number in range(1, 10)]
