@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld import console
+from skilld.classify.offline.choices import WORD
 from skilld.cli import common
 from skilld.cli.proposals import describe_judge, describe_origin, describe_quotes, refresh_or_warn
 from skilld.clock import parse_time, time_ago
@@ -132,12 +133,21 @@ def _find_lines(store: Store, words: str) -> list[_Line]:
     found: set[_Line] = set()
     for proposal in store.proposals.accepted():
         in_each = (_added_lines(Path(path), [proposal]) for path in _work_tree_paths(proposal))
-        saying = ([line for line in lines if wanted and wanted <= stems(line[2])] for lines in in_each)
+        saying = (
+            [line for line in lines if (wanted and wanted <= stems(line[2])) or _has_each(words, line[2])]
+            for lines in in_each
+        )
         found.update(next(filter(None, saying), []))
     if not found:
         cause = f"no line that a proposal added has all of these words: {words}"
         raise UsageError("No such line", cause, "To list the lines added to a file: skilld why FILE")
-    return sorted(found)
+    return sorted({one for one in found if _has_each(words, one[2])} or found)
+
+
+def _has_each(words: str, line: str) -> bool:
+    """Whether a line has every one of these words, also those without content: "never", "nie auf"."""
+    asked, said = ({*WORD.findall(text.casefold())} for text in (words, line))
+    return bool(asked) and all(one in said or frozenset() < stems(one) <= stems(line) for one in asked)
 
 
 def _work_tree_paths(proposal: Proposal) -> list[str]:

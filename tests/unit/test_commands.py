@@ -440,6 +440,19 @@ def test_a_line_is_found_by_its_words(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "no line that a proposal added has all of these words: use yarn" in capsys.readouterr().err
 
 
+def test_a_line_is_found_by_words_that_any_rule_may_have(tmp_path: Path) -> None:
+    file = tmp_path / "CLAUDE.md"
+    text = (
+        "- Nunca más uses any.\n- Use pnpm here.\n- Uses of any are logged.\n- Titel auf Deutsch, nie auf Englisch.\n"
+    )
+    file.write_text(text)
+    operation = Operation(Op.INSERT_AFTER, "- a", text)
+    store().proposals.add(make_proposal(state=State.ACCEPTED, path=str(file), operations=(operation,)))
+    asked = ("Nunca más uses", "nie auf", "the pnpm", "uses")
+    found = {words: [line for _, line, _ in why._find_lines(store(), words)] for words in asked}
+    assert found == {"Nunca más uses": [1], "nie auf": [4], "the pnpm": [2], "uses": [1, 2, 3]}
+
+
 @for_each(
     ("batch", "verb"),
     [
