@@ -36,7 +36,7 @@ from skilld.classify.content import (
     weight_share,
 )
 from skilld.classify.contradiction import PLAIN_VERBS
-from skilld.classify.offline.choices import is_reversed_choice, loses_order
+from skilld.classify.offline.choices import is_reversed_choice, loses_order, refused_part
 from skilld.classify.offline.phrasing import begins_with_order
 from skilld.classify.offline.product import likely_languages
 from skilld.classify.offline.release import cancelled_topic
@@ -46,7 +46,7 @@ from skilld.classify.opposition import is_ban, opposes
 from skilld.meanings import Term, Words, field_of, terms
 from skilld.text import fold, split_sentences, truncate
 from skilld.values import value_class
-from skilld.words import has_negation, is_unspaced, stem
+from skilld.words import content_stems, has_negation, is_unspaced, stem
 
 MAX_QUOTE = 300  # characters quoted of a turn; of a longer one only the clauses that correct
 _MAX_RULE = 400  # characters: a longer line is more than one rule
@@ -169,7 +169,14 @@ def repeats_rule(quote: str, rule: str) -> bool:
     turned = is_reversed_choice(quote, rule) or any(opposes(said, rule) for said in demand_clauses(quote))
     about = [said for said in demand_clauses(quote) if not match_keys(said).isdisjoint(match_keys(rule))]
     turned = turned or (bool(about) and all(loses_order(said, rule) for said in about))
+    turned = turned or any(_refuses_another(said, rule) for said in split_sentences(quote))
     return not turned or complains(quote)  # a complaint names what was done wrong
+
+
+def _refuses_another(said: str, rule: str) -> bool:
+    """Whether both refuse a thing, and not the same: "not nose" is new beside "use pytest, not unittest"."""
+    mine, others = (content_stems(refused_part(one)) for one in (said, rule))
+    return bool(mine and others) and mine.isdisjoint(others)
 
 
 @lru_cache(maxsize=8192)
