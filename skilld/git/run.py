@@ -366,7 +366,7 @@ def _check(result: Result, command: str, folder: Path) -> bytes:
 # What git says of an object that a partial clone lacks: 2.36 only the second. Before 2.39.4 it knows no
 # GIT_NO_LAZY_FETCH: it starts a fetch that may not fetch, and is killed if that one ends before it is told what to.
 _PROMISED = "from promisor remote"
-_FORBIDDEN_PATTERN = re.compile(r"transport '.*' not allowed")
+_FORBIDDEN_PATTERN = re.compile(r"transport '[^'\n]{0,80}' not allowed")
 _COMMIT_END_PATTERN = re.compile(rb"[:^]")  # ends the commit's name in the name of a file in it
 _MAX_KEPT_BYTES = 1 << 16  # of an object that is read again from memory
 _PLACE_PATTERN = re.compile(rb"([0-9a-f]{40,64})(?:\^\{tree\}|:(.+))?", re.DOTALL)
