@@ -18,6 +18,7 @@ from skilld.classify.offline.grammar import Cue, Language, languages
 from skilld.classify.offline.provenance import own_words, without_quotations
 from skilld.classify.offline.sentences import clauses
 from skilld.classify.polarity import asks_to_remove, is_clearly_reversed, is_clearly_wanted, seems_reversed
+from skilld.classify.rule_texts import rule_texts
 from skilld.classify.said_already import find_line, says_same_rule
 from skilld.classify.subject import fill_pronoun, points_elsewhere, text_before_quote
 from skilld.classify.support import (
@@ -68,6 +69,12 @@ NO_FILE_FITS = "it does not belong in any of the files here"
 _NO_CONTENT_REASON = "it asks for something to be written down, but does not say what"
 _NO_SUBJECT_REASON = "the message does not say what the instruction is about"
 _REVERSED_REASON = "it says the opposite of the words it quotes"
+
+
+_CODE = re.compile(r"`([^`\n]{1,80})`")
+_WORD = re.compile(r"\w+")
+_AROUND_ITEM = "-*+ 0123456789.)"
+_MIN_NAMED = 2  # content words of a line, by which the person means it
 
 
 class _TurnJudge:
@@ -131,7 +138,8 @@ class _TurnJudge:
 
     def _direct_support(self, update: Update) -> Support:
         typed = self._turn.typed
-        support = check_support(update.change, typed, self._known, offer=self._offer)
+        named = self._known if update.kind is Kind.REMOVE_STEP and _names_line(update, self._known) else ""
+        support = check_support(update.change, f"{typed}\n{named}", self._known, offer=self._offer)
         if not support.ok and update.kind is not Kind.REMOVE_STEP and points_back(update.quote):
             support = check_pointing(update.change, typed, self._turn.earlier, self._known)
         if not support.ok:
@@ -175,6 +183,25 @@ class _TurnJudge:
         typed = self._turn.typed
         plain = without_quotations(typed, min_words=_MIN_SENTENCE_WORDS)
         return plain != typed and not check_support(update.change, plain, self._known).ok
+
+
+def _names_line(update: Update, text: str) -> bool:
+    """Whether a change is a line of a text that the quote lets go of, and that it names better than any other.
+
+    Code in a line counts for the words that mean it: "the make check rule: not needed any more".
+    """
+    lines = {line.strip(_AROUND_ITEM) for _, line in rule_texts(text) if "\n" not in line}
+    wanted = update.change.strip(_AROUND_ITEM)
+    if wanted not in lines or not asks_to_remove(update.quote):
+        return False
+    said, spoken = content_stems(update.quote), f" {' '.join(_WORD.findall(update.quote.casefold()))} "
+
+    def named(line: str) -> int:
+        codes = (" ".join(_WORD.findall(code.casefold())) for code in _CODE.findall(line))
+        meant = sum(f" {code} " in spoken for code in codes if code)
+        return len(matching_words(content_stems(line), said)) + _MIN_NAMED * meant
+
+    return named(wanted) >= max(_MIN_NAMED, *(named(line) + 1 for line in lines - {wanted}), 0)
 
 
 def _sentence_around(quote: str, typed: str) -> str:

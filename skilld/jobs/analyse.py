@@ -29,6 +29,7 @@ from skilld.jobs.same_asks import SameAsks
 from skilld.jobs.taken_back import (
     find_refused_again,
     find_unclear,
+    gives_up,
     without_taking_back,
 )
 from skilld.pipeline import messages as conversation
@@ -286,6 +287,9 @@ class Analysis:
             why = past_decisions.known_reason(item.update, path, session, self._standing, self._job.decided)
             least = self._job.thresholds.get(path, {}).get(item.update.kind.value, 0.0)
             standing, rest = past_decisions.match_open_proposal(item.update, path, self._standing)
+            if standing is not None and gives_up(item.update, standing):
+                self.report.take_back(standing, item.update)
+                continue
             by = standing or past_decisions.decision_against(item.update, path, session, self._job.decided)
             if by is not None and by.id:
                 self.report.support(FurtherEvidence(by.id, self.report.evidence_of(item.update)))

@@ -6,9 +6,16 @@ from collections.abc import Iterable, Sequence
 
 from skilld.jobs.learnings import build_learning, proposal_learnings
 from skilld.jobs.passed_over import find_passed_over
-from skilld.jobs.taken_back import find_confirmed, find_forgotten, find_taken_back, find_withdrawals
+from skilld.jobs.taken_back import (
+    TAKES_BACK,
+    find_confirmed,
+    find_forgotten,
+    find_taken_back,
+    find_withdrawals,
+    take_back,
+)
 from skilld.proposals.staging_result import StagingResult
-from skilld.protocol import AnalyseBatch, BatchResult, FurtherEvidence, NewLearning, Obstacle
+from skilld.protocol import AnalyseBatch, BatchResult, FurtherEvidence, NewLearning, Obstacle, TakenBack
 from skilld.types import Cause, Evidence, Message, Outcome, Proposal, SkillRef, Update, Usage
 
 
@@ -21,6 +28,7 @@ class BatchReport:
         self._if_given_up: list[NewLearning] = []
         self._notes: list[Proposal] = []
         self._supported: list[FurtherEvidence] = []
+        self._taken_back: dict[str, TakenBack] = {}
         self._cause: Obstacle | None = None
         self._refused: list[str] = []
         self._dropped: list[str] = []
@@ -53,6 +61,11 @@ class BatchReport:
     def support(self, *further: FurtherEvidence) -> None:
         """Report words that say a proposal again."""
         self._supported += further
+
+    def take_back(self, proposal: Proposal, update: Update) -> None:
+        """Report an update that lets go of an open proposal's rule."""
+        self._taken_back[proposal.id] = take_back(proposal, update)
+        self.drop(TAKES_BACK)
 
     def report_obstacle(self, what: Cause, place: str = "", remedy: str = "") -> None:
         """Record an obstacle; the first one counts."""
@@ -87,7 +100,9 @@ class BatchReport:
             if_given_up=tuple(self._if_given_up),
             cause=self._cause,
             supported=(*self._supported, *find_confirmed(job, messages)),
-            taken_back=tuple(find_taken_back(job, messages)),
+            taken_back=tuple(
+                ({one.proposal: one for one in find_taken_back(job, messages)} | self._taken_back).values()
+            ),
             forgotten=tuple(find_forgotten(job, messages)),
             withdrawals=tuple(find_withdrawals(job, messages)),
             passed_over=tuple(find_passed_over(job, messages, self._lost, staged.made)),

@@ -16,7 +16,7 @@ from skilld.text import fold, split_sentences, truncate
 from skilld.types import Evidence, Kind, Message, Proposal, Update
 
 _MAX_QUOTE = 200  # characters
-_TAKES_BACK = "it only takes back a rule that was waiting, or you took it back later"
+TAKES_BACK = "it only takes back a rule that was waiting, or you took it back later"
 
 _UNCLEAR = '"{}" fits several rules, so none of them was taken back'
 
@@ -125,8 +125,18 @@ def without_taking_back(verdict: Verdict, job: AnalyseBatch) -> Verdict:
     proposed = tuple(item for item in verdict.proposed if not takes_back(item.update))
     learned = tuple(pair for pair in verdict.learned if not takes_back(pair[0]))
     gone = len(verdict.proposed) + len(verdict.learned) - len(proposed) - len(learned)
-    dropped = (*verdict.dropped, *([_TAKES_BACK] if gone else []))
+    dropped = (*verdict.dropped, *([TAKES_BACK] if gone else []))
     return replace(verdict, proposed=proposed, learned=learned, dropped=dropped)
+
+
+def gives_up(update: Update, proposal: Proposal) -> bool:
+    """Whether an update that says what an open proposal says lets go of it, and does not ask for it once more."""
+    return update.kind is Kind.REMOVE_STEP and all(one.kind is not Kind.REMOVE_STEP for one in proposal.updates)
+
+
+def take_back(proposal: Proposal, update: Update) -> TakenBack:
+    """Return that the words of an update take back an open proposal."""
+    return TakenBack(proposal.id, truncate(fold(update.quote), _MAX_QUOTE))
 
 
 def loaded_proposals(job: AnalyseBatch) -> list[Proposal]:

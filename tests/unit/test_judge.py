@@ -53,6 +53,17 @@ def test_an_edit_that_says_more_is_refused() -> None:
         _edited_text(ScriptedBackend(STRAY))
 
 
+def test_a_line_that_the_person_names_in_other_words_is_removed() -> None:
+    line = "`make check` comes before the tag step: the tests have to be green before any tag exists."
+    said = "the make check rule: not needed any more, CI does it before the tag job"
+    text = f"# Notes\n\n- Past tense.\n- {line}\n"
+    file = TargetDocument(LOADED.ref, text.encode(), replace(LOADED.doc, text=text))
+    asked = Update(1, "Notes", line, "CI does it", Kind.REMOVE_STEP, 1, said, 0.95)
+    judge = _make_judge(ScriptedBackend(Operation(Op.DELETE, f"- {line}"), [asked], []), said, file)
+    (checked,) = judge.verdict().proposed
+    assert judge.edit(file, [checked]).after.decode() == "# Notes\n\n- Past tense.\n"
+
+
 def _update(turn: int, typed: str, change: str, kind: Kind = Kind.PREFERENCE) -> Update:
     return Update(1, "Style", change, "Asked for.", kind, turn, typed, 0.9)
 

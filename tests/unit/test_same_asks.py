@@ -36,13 +36,13 @@ def _answer(found: list[dict[str, int]]) -> str:
     return f"<same>{json.dumps(found)}</same>"
 
 
-def _update(change: str, quote: str) -> str:
+def _update(change: str, quote: str, kind: str = "preference") -> str:
     update = {
         "skill": 1,
         "section": "new step",
         "change": change,
         "reason": "a preference",
-        "kind": "preference",
+        "kind": kind,
         "turn": 1,
         "quote": quote,
         "confidence": 0.9,
@@ -56,6 +56,7 @@ class _Answers:
     def __init__(self) -> None:
         self.heard: dict[str, str] = {}  # changes by their quotes
         self.same: list[dict[str, int]] = [{"new": 1, "noted": 1}]
+        self.kind = "preference"
         self.asked: list[str] = []
 
     def __call__(self, body: Body) -> str:
@@ -67,7 +68,7 @@ class _Answers:
             words = text.rpartition("<recent_messages>")[2]
             known = text.partition("<recent_messages>")[0]
             new = [(quote, change) for quote, change in self.heard.items() if quote in words and change not in known]
-            return _update(new[0][1], new[0][0]) if new else "<updates>[]</updates>"
+            return _update(new[0][1], new[0][0], self.kind) if new else "<updates>[]</updates>"
         return "<operations>[]</operations>"
 
 
@@ -178,6 +179,32 @@ def test_what_waited_is_not_proposed_beside_a_line_or_a_proposal_that_says_it(
     assert still.id == made.id
     assert AGAIN in {one.quote for one in still.evidence}
     assert daemon.store.learnings.all() == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "the ticket number at the start of the titles: drop that again, the tool adds it",
+        "the ticket number at the start of the titles looks silly, no ticket number there please",
+    ],
+)
+def test_a_model_that_hears_an_open_proposal_given_up_marks_it(
+    daemon: InProcessDaemon, answers: _Answers, home: Path, bare: Project, said: str
+) -> None:
+    change, asked = (
+        "Put the ticket number at the start of the titles.",
+        "put the ticket number at the start of the titles",
+    )
+    answers.same = []
+    _commit(bare, "# Tool\n\n- Be brief.\n")
+    answers.heard = {asked: change}
+    Session(home, bare).type(asked, "ok", "go on", "thanks", "fine")
+    (made,) = daemon.run()
+    answers.heard, answers.kind = {said: change}, "remove_step"
+    Session(home, bare).type(said, "ok", "go on", "thanks", "fine")
+    (still,) = daemon.run()
+    assert (still.id, still.flags) == (made.id, (f"you may have taken this back since: “{said}”",))
+    assert [one.quote for one in still.evidence] == [asked]
 
 
 def test_an_agent_sees_only_what_was_said_to_it(stub: StubModel, answers: _Answers) -> None:

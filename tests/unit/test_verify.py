@@ -72,6 +72,34 @@ def test_what_a_message_points_to_may_be_in_the_persons_earlier_ones(
     assert bool(verify([update], messages, [SKILL]).proposed) is is_supported
 
 
+RELEASE = SkillDoc(
+    1,
+    "release",
+    "/p/SKILL.md",
+    "# Release\n\n1. Bump the version in `VERSION`.\n2. Tag with `git tag -s vX.Y.Z`, and push the tag.\n"
+    "   - `make check` comes before the tag step: the tests have to be green before any tag exists.\n"
+    "3. Send the list of changes to Maria before a release.\n",
+)
+CHECK = "`make check` comes before the tag step: the tests have to be green before any tag exists."
+MARIA = "Send the list of changes to Maria before a release."
+
+
+@for_each(
+    ("said", "line", "is_removed"),
+    [
+        ("the make check rule: not needed any more, CI does it before the tag job", CHECK, True),
+        ("drop the make check line again, CI does it", CHECK, True),
+        ("Maria doesn't need the list any more, she reads the changelog on the site", MARIA, True),
+        ("run make check please", CHECK, False),
+        ("the make check rule: not needed any more, CI does it before the tag job", MARIA, False),
+        ("no need for a tag any more", CHECK, False),
+    ],
+)
+def test_a_line_of_the_file_is_removed_for_words_that_name_it(said: str, line: str, *, is_removed: bool) -> None:
+    update = replace(UPDATE, change=line, quote=said, kind=Kind.REMOVE_STEP)
+    assert [one.update.change for one in _verdict(update, said, skill=RELEASE).proposed] == [line] * is_removed
+
+
 def test_an_order_to_write_nothing_in_particular_is_dropped() -> None:
     order = "let's add another rule to AGENTS.md"
     verdict = _verdict(replace(UPDATE, change="Add another rule to AGENTS.md.", quote=order), order)
