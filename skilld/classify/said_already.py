@@ -173,8 +173,9 @@ def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, in
     """Return the line or item of `text` with the words, the numbers and the polarity of `change`.
 
     Dispensable verbs do not count: "no X" says "never use X". `covered` is the share of the change's words that the
-    line must have, together with its heading, which alone is not enough. Words of direction ("a down migration") are
-    always required. With `in_full` the line must also refuse what the change refuses: "X instead of Y".
+    line must have, together with its heading, which alone is not enough: "Sign the tag", about notes, does not say
+    "Sign the notes". Words of direction ("a down migration") are always required. With `in_full` the line must also
+    refuse what the change refuses: "X instead of Y".
     """
     if len(change) > MAX_CHANGE:
         return None
@@ -192,6 +193,7 @@ def find_same_words(change: str, text: str, *, covered: float = _MIN_COVERED, in
         if (
             len(held) >= covered * len(wanted)
             and len(held & own) * 2 >= len(wanted)
+            and (len(held & own) > 1 or len(wanted) == 1 or own <= held | _stems(heading))
             and (len(wanted) > 1 or choices(asked) or len(own) <= _MIN_COUNT)
             and (_directions(asked) <= _directions(line) or _allow_alike(asked, line))
             and numbers(asked) <= numbers(line)
@@ -323,17 +325,30 @@ _SENTENCE = re.compile(r"(?<=[.;!?])\s+")
 _MIN_SHARED = 3  # stems shared with a prohibition in another language, whose other words may differ
 
 
+_PLACE_AT_END = re.compile(
+    r"\s(?:in|inside|within|for)\s(?:(?:the|any|our|my|these)\s)?([\w-]{1,40}(?: [\w-]{1,40}){0,3})\Z"
+)
+
+
+def _without_subject(ban: str, skill: str) -> str:
+    """Return a ban without "in the release notes" at its end if that is what the skill is called."""
+    found = _PLACE_AT_END.search(ban := ban.rstrip(" .!"))
+    return ban[: found.start()] if found and stems(found[1]) <= stems(skill.replace("-", " ")) else ""
+
+
 def find_same_ban(change: str, text: str) -> str | None:
     """Return the line of `text` that forbids what `change` forbids, in the same words or those shared by languages."""
     if len(change) > MAX_CHANGE or not has_negation(change):
         return None
     wanted, asked = ban_text(change), _stems(REACH.sub("", change)) - PLAIN_VERBS
     foreign = is_other_language(change, text)
+    everywhere = ban_text(_without_subject(change, read_front(text).name))
     for _, line in rule_texts(text) if len(wanted.split()) > 1 else ():
         for one in filter(has_negation, _SENTENCE.split(line)):
             own = _stems(REACH.sub("", one)) - PLAIN_VERBS
             if (
                 (wanted.startswith("no ") and f" {wanted} " in f" {ban_text(one)} " and same_exception(change, one))
+                or (everywhere.startswith("no ") and everywhere == ban_text(one))
                 or (is_same_code_ban(change, one) and adds_nothing(change, line))
                 or (foreign and _share_terms(asked, own) and numbers(change) <= numbers(one))
             ):

@@ -50,6 +50,24 @@ def test_a_ban_that_adds_nothing_is_said_already(change: str, line: str, *, said
     assert says_same_rule(change, f"# Analysis\n\n- {line}\n") is said
 
 
+RULES = "- No marketing words.\n- Never delete branches.\n"
+NOTES = f"---\nname: release-notes\ndescription: Writes them.\n---\n\n# Notes\n\n{RULES}"
+
+
+@for_each(
+    ("change", "said"),
+    [
+        ("Never use marketing words in the notes.", True),
+        ("Don't use marketing words in release notes", True),
+        ("Never use marketing words in the changelog.", False),
+        ("Never use marketing words in the commits of the notes.", False),
+        ("Never delete anything in the notes.", False),
+    ],
+)
+def test_m3_a_ban_in_what_the_skill_is_about_is_the_ban_of_the_skill(change: str, said: bool) -> None:  # noqa: FBT001 - a column
+    assert says_same_rule(change, NOTES) is said
+
+
 def test_two_wordings_of_one_ban_are_one_learning_and_one_ask() -> None:
     texts = (USE_HERE, "No setwd().", "Never commit plots.")
     said = [Mention("learning", text, text, text, "", "", "/p", Piece(text, 0.0, 0.8)) for text in texts]

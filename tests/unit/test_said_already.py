@@ -115,3 +115,21 @@ def test_a_line_that_refuses_a_thing_does_not_ask_for_it(change: str, line: str)
     assert not says_already(change, line)
     assert find_same_meaning(change, line) is None
     assert says_already(line, line)
+
+
+@for_each(
+    ("change", "text", "said"),
+    [
+        ("Sign the notes.", "# Release notes\n\n- Sign the tag.\n", False),
+        ("Never delete notes.", "# Release notes\n\n- Never delete branches.\n", False),
+        ("Always review the migration.", "# Migrations\n\n- Review the pull request.\n", False),
+        ("Always test the migration.", "# Migrations\n\n1. Write it.\n2. Test it.\n", True),
+        ("Always test the migration on staging.", "# Migrations\n\n1. Test it on staging.\n", True),
+    ],
+)
+def test_y5_a_heading_and_one_word_of_a_line_about_something_else_do_not_say_it(
+    change: str,
+    text: str,
+    said: bool,  # noqa: FBT001 - a column
+) -> None:
+    assert says_already(change, text) is said
