@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from faults.model import teach
+from support import warm
 from support.claude_lines import prompt_line, write_transcript
 from support.live_project import Project
 from support.program import Program
@@ -26,14 +27,20 @@ class Terminal:
 
     def __init__(self, program: Program, *arguments: str, verb: str = "run", **variables: str) -> None:
         self._master, slave = pty.openpty()
-        self.process = subprocess.Popen(
-            [*(program.typed_in if verb != "run" else ()), sys.executable, "-m", "skilld", verb, *arguments],
-            env=program.environment | {"TERM": "xterm"} | variables,
-            cwd=program.home,
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-        )
+        environment = program.environment | {"TERM": "xterm"} | variables
+        self.process: warm.Process
+        if verb == "run" and warm.fits(environment):
+            command = ("skilld", verb, *arguments)
+            self.process = warm.start(command, program.home, environment, slave, typed=slave)
+        else:
+            self.process = subprocess.Popen(
+                [*(program.typed_in if verb != "run" else ()), sys.executable, "-m", "skilld", verb, *arguments],
+                env=environment,
+                cwd=program.home,
+                stdin=slave,
+                stdout=slave,
+                stderr=slave,
+            )
         os.close(slave)
         self.shown = ""
         self._poll = select.poll()  # takes any descriptor, unlike select

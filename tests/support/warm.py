@@ -218,15 +218,25 @@ class Process(Protocol):
 
 
 def start(
-    command: Sequence[str], folder: Path, environment: Mapping[str, str], output: int, *, kept_out: bool = False
+    command: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    output: int,
+    *,
+    typed: int | None = None,
+    kept_out: bool = False,
 ) -> Process:
-    """Start `python -m COMMAND...` without a terminal; what it prints goes to `output`. It ends with this process."""
+    """Start `python -m COMMAND...`; what it prints goes to `output`. It ends with this process.
+
+    It has no terminal, unless `typed`, its standard input, and `output` are one.
+    """
     server = _the_server(environment["PYTHONPATH"])
     nothing = os.open(os.devnull, os.O_RDWR)
     told = nothing if output == subprocess.DEVNULL else output
     with server.turn:
         request = _request(command, folder, environment, "a test") | {"kept_out": kept_out}
-        process = warm_server.Started(server.control, request, [nothing, told, told])
+        streams = [nothing if typed is None else typed, told, told]
+        process = warm_server.Started(server.control, request, streams)
     os.close(nothing)
     return process
 
