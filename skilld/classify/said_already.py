@@ -113,10 +113,14 @@ def _stems(text: str) -> frozenset[str]:
     return stems(unify_words(text))
 
 
-# That something is not to be forgotten is about the thing: "do not forget the index" says what "add an index" says.
+# That something is not to be forgotten is about the thing: "do not forget the index" says what "add an index" says. So
+# is that nothing changes it: "no matter how small the change is".
 _REMINDED = re.compile(
     r"^(?:do not|don'?t|never) (?:ever )?forget (?:about )?(?=(?:the|an?|your|our)\b)"
-    r"|,? (?:every time|always) you (?:forget|miss|skip)\b.*|,? (?:und )?nicht vergessen\W*$",
+    r"|,? (?:every time|always) you (?:forget|miss|skip)\b.*|,? (?:und )?nicht vergessen\W*$"
+    r"|,? (?:no matter|regardless of) (?:what|how|who|which|where|when|whether)\b.*"
+    r"|,? egal (?:was|wie|wer|wo|wann|ob|welche[rs]?)\b.*"
+    r"|,? (?:peu importe|da igual|no importa) (?:que|qui|qu[eé]|si|c[oó]mo)\b.*",
     re.IGNORECASE,
 )
 
@@ -146,6 +150,7 @@ def _find_answer_wish(change: str, text: str) -> str | None:
 
 def is_same_change(one: str, other: str) -> bool:
     """Whether two changes are the same ask."""
+    one, other = (_REMINDED.sub("", text) for text in (one, other))
     alike = is_same_ask(content_stems(one), content_stems(other)) and agrees(one, other)
     return alike or is_same_ban(one, other) or same_answer_wish(one, other)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skilld.classify.offline.detector import find_practices
 from skilld.classify.offline.phrasing import phrase
-from skilld.classify.said_already import find_same_meaning, says_already
+from skilld.classify.said_already import find_same_meaning, is_same_change, says_already
 from support.rows import for_each
 
 
@@ -72,6 +72,21 @@ def test_approval_and_blame_of_present_work_is_no_practice(said: str) -> None:
 )
 def test_a_command_that_a_file_shows_chooses_no_tool(change: str, text: str, says: bool) -> None:  # noqa: FBT001 - a column of the table
     assert says_already(change, text) == says
+
+
+@for_each(
+    ("one", "same", "another"),
+    [
+        ("Always answer in German, no matter what I write.", "Always answer in German.", "Always answer in Dutch."),
+        ("Run the unit suite.", "Run the unit suite, regardless of how small it is.", "Run the e2e suite."),
+        ("Antworte auf Deutsch, egal wie ich frage.", "Antworte auf Deutsch.", "Antworte auf Polnisch."),
+        ("Réponds en anglais, peu importe que je parle français.", "Réponds en anglais.", "Réponds en danois."),
+    ],
+)
+def test_that_nothing_changes_a_rule_adds_nothing_to_it(one: str, same: str, another: str) -> None:
+    """Y6: said in two sessions, it is one rule said twice."""
+    assert is_same_change(one, same)
+    assert not is_same_change(one, another)
 
 
 def test_a_rule_that_differs_from_a_line_in_a_word_in_its_place_is_new() -> None:
