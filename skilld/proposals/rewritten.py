@@ -5,6 +5,7 @@ They are those of a proposal, or those around its place. Also finds what the per
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
@@ -22,6 +23,7 @@ from skilld.text import compare_lines
 from skilld.types import Proposal, State
 from skilld.words import content_stems
 
+_MARKS = re.compile(r"[*_`~]+")  # "set this in bold", which may be another proposal, changes no word
 _MAX_FILES = 50  # of a commit, in which moved lines are looked for
 
 
@@ -49,6 +51,8 @@ def _wordings(subject: Change, commits: Sequence[SkillCommit]) -> tuple[set[str]
                 stems = [content_stems(line) for line in _words_of(hunk.removed) if line in known]
                 new = {*_words_of(hunk.added)} - subject.others
                 known.update(line for line in new if any(content_stems(line) & mine for mine in stems))
+                bare = {_MARKS.sub("", line) for line in _words_of(hunk.removed) if line in known}
+                known.update(line for line in _words_of(hunk.added) if _MARKS.sub("", line) in bare)
     return edited, changed
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from skilld.errors import RefusedError
 from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE
+from skilld.types import Op, Operation
 from support.proposal_life import DRY, ProposalLife
 from support.repos import SKILL
 
@@ -71,3 +72,15 @@ def test_the_line_of_another_proposal_in_its_place_is_no_wording_of_it(life: Pro
     other = "- Dry runs come first and last, whoever may ask for something else."
     life.person.commit("mine", {SKILL: text.replace(f"{other}\n", "").replace(DRY, other)})
     assert [life.observe(name)[0] for name in ("p1", "p2")] == ["reverted", "accepted"]
+
+
+def test_a_line_that_another_proposal_sets_in_bold_stands(life: ProposalLife) -> None:
+    life.offer()
+    life.accept()
+    bold = f"- **{DRY.removeprefix('- ')}**"
+    life.propose("p2", Operation(Op.REPLACE, DRY, bold))
+    life.accept("p2")
+    assert [life.observe(name) for name in ("p1", "p2")] == [("accepted", CHANGED_NOTE), ("accepted", "")]
+    reword(life, "", bold)
+    life.person.commit("not at all")
+    assert [life.observe(name)[0] for name in ("p1", "p2")] == ["reverted", "reverted"]
