@@ -106,9 +106,22 @@ def _edit_again(proposal: Proposal, opened: bytes, text: str, after: bytes) -> s
         try:
             return apply(after, steps).decode("utf-8", "replace")
         except SkilldError:  # it is anchored on two lines that have another proposal's between them
-            return apply(after, refit(opened, apply(opened, steps), after)).decode("utf-8", "replace")
+            return _line_by_line(opened, apply(opened, steps), after).decode("utf-8", "replace")
     except SkilldError as error:
         raise type(error)(f"{proposal.id} was not accepted", error.cause, error.remedy) from error
+
+
+def _line_by_line(opened: bytes, edited: bytes, after: bytes) -> bytes:
+    """Return `after` with an edit, each line by itself if lines were only reworded; others may stand between them."""
+    old, new = opened.splitlines(keepends=True), edited.splitlines(keepends=True)
+    changed = [at for at, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]]
+    if len(old) != len(new):
+        return apply(after, refit(opened, edited, after))
+    for at in changed:
+        one = [*old[:at], new[at], *old[at + 1 :]]
+        after = apply(after, refit(b"".join(old), b"".join(one), after))
+        old = one
+    return after
 
 
 def _renamed(store: Store, proposal: Proposal, text: str) -> Proposal:

@@ -34,6 +34,21 @@ def test_undo_after_the_persons_own_words_opens_it_again(life: ProposalLife) -> 
     assert life.person.skill.read_text() == TEXT
 
 
+def test_a_line_beside_another_proposals_is_reworded_along_with_ones_own(life: ProposalLife) -> None:
+    """The person edited the line above, too: between the two is the line of another open proposal."""
+    other, own = "- Push the branch first.", "- Name the release."
+    life.offer("p2", "- Run the tests.", other)
+    life.offer("p1", "- Run the tests.", own)
+    found = read_versions(life.get())
+    assert found is not None
+    assert f"{other}\n{own}\n" in found[1].decode()
+    opened = found[1].decode().replace(f"{other}\n", "")
+    text = opened.replace("- Run the tests.", "- Run all tests.").replace(own, "- Name every release.")
+    accept_edited(life.store, life.get(), text, opened)
+    written = life.person.skill.read_text()
+    assert "- Run all tests.\n- Name every release.\n" in written.replace(f"{other}\n", "")
+
+
 @pytest.mark.parametrize("how", ["revert", "revert and commit", "undo", "undo of a shared commit", "own words"])
 def test_undo_after_an_earlier_acceptance_that_was_taken_out(life: ProposalLife, how: str) -> None:
     """The commits of the first round are in the history and say: accepted, then reverted."""
