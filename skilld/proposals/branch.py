@@ -270,7 +270,10 @@ def find_missing_object(repo: Repo) -> tuple[str, str] | None:
 def _missing_object_error(repo: Repo, commit: str) -> str:
     """Return git's message if a commit, or one below it, lacks an object; empty if none does."""
     result = repo.git.call("rev-list", "--objects", "--missing=allow-promisor", commit, f"^{repo.head}")
-    return result.err.split("\n")[0].partition(": ")[2] if result.status else ""
+    if result.status:
+        return result.err.split("\n")[0].partition(": ")[2]
+    ((_, _, size),) = repo.git.sizes([commit.encode()])  # git 2.55 accepts that the commit itself is missing
+    return f"bad object {commit}" if size < 0 else ""
 
 
 def _repair_command(repo: Repo) -> str:

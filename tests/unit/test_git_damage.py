@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import threading
 from pathlib import Path
 
@@ -133,6 +135,25 @@ def test_a_staging_branch_with_missing_objects_is_reported_with_a_remedy(person:
     person.git("update-ref", STAGING, first)
     harness.stage("p3", insert_below("- Tag the commit.", "- Sign it."))
     assert harness.observe("p1").seen == "nothing"
+
+
+def test_a_missing_commit_that_git_accepts_is_found(
+    person: Person, harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As git 2.55 does, which lists nothing for it."""
+    first = harness.stage("p1", DRY).commit
+    second = harness.stage("p2", NEWS).commit
+    program = tmp_path / "new" / "git"
+    program.parent.mkdir()
+    rest = f'exec {shlex.quote(str(shutil.which("git")))} "$@"\n'
+    program.write_text(f'#!/bin/sh\ncase " $* " in *" --missing=allow-promisor {second} "*) exit 0 ;; esac\n{rest}')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    object_path(person, second).unlink()
+    assert find_missing_object(open_repo(person.root)) == (
+        f"skilld/staging in {person.root} is damaged: bad object {second}",
+        f"git -C {person.root} update-ref {STAGING} {first}",
+    )
 
 
 @pytest.mark.parametrize("what", [STAGING, f"{STAGING}^", f"{STAGING}^{{tree}}", f"{STAGING}:{SKILL}"])
