@@ -183,7 +183,10 @@ class Git:
         self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None, seconds: float = GIT_SECONDS
     ) -> bytes:
         """Run an allowed subcommand and return its output; raises GitFailedError for any status but 0."""
-        return _check(self.call(*args, stdin=stdin, env=env, seconds=seconds), args[0], self.folder)
+        result = self.call(*args, stdin=stdin, env=env, seconds=seconds)
+        if _NO_TREE in result.err and self.call("config", "--null", "--get-regexp", r"^remote\..*\.promisor$").out:
+            result = Result(result.status, result.out, f"{result.err} {_PROMISED}")
+        return _check(result, args[0], self.folder)
 
     def lines(self, *args: str) -> list[str]:
         """Run an allowed subcommand and return the lines of its output, as `run` does."""
@@ -366,6 +369,7 @@ def _check(result: Result, command: str, folder: Path) -> bytes:
 # What git says of an object that a partial clone lacks: 2.36 only the second. Before 2.39.4 it knows no
 # GIT_NO_LAZY_FETCH: it starts a fetch that may not fetch, and is killed if that one ends before it is told what to.
 _PROMISED = "from promisor remote"
+_NO_TREE = "unable to read tree"  # all that git 2.55 says of one
 _FORBIDDEN_PATTERN = re.compile(r"transport '[^'\n]{0,80}' not allowed")
 _COMMIT_END_PATTERN = re.compile(rb"[:^]")  # ends the commit's name in the name of a file in it
 _MAX_KEPT_BYTES = 1 << 16  # of an object that is read again from memory

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.git.errors import RepoRefusedError
+from skilld.git.errors import GitFailedError, RepoRefusedError
 from skilld.git.run import Git
 from skilld.git.session import shared_git
 from skilld.proposals.remove_refs import remove_refs
@@ -316,6 +316,23 @@ def test_an_old_git_that_lacks_history_is_told_of_as_a_newer_one(person: Person)
     with pytest.raises(RepoRefusedError, match="is a partial clone that lacks some of its history") as error:
         Git(person.root).run("rev-list", "HEAD")
     assert "fetch --refetch --no-filter" in (error.value.remedy or "")
+
+
+def test_a_newest_git_that_lacks_a_tree_is_told_of_by_where_it_may_come_from(
+    person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """2.55 says the same of a damaged repository and of a partial clone that may not fetch."""
+    script = '#!/bin/sh\ncase " $* " in *" rev-list "*) echo "fatal: unable to read tree (1)" >&2; exit 128 ;; esac\n'
+    program = tmp_path / "new" / "git"
+    program.parent.mkdir()
+    program.write_text(f'{script}exec {shlex.quote(str(shutil.which("git")))} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    with pytest.raises(GitFailedError, match="unable to read tree"):
+        Git(person.root).run("rev-list", "HEAD")
+    person.git("config", "remote.origin.promisor", "true")
+    with pytest.raises(RepoRefusedError, match="is a partial clone that lacks some of its history"):
+        Git(person.root).run("rev-list", "HEAD")
 
 
 # States in which git refuses to commit
