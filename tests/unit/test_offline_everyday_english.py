@@ -7,6 +7,12 @@ from skilld.types import Message, Update
 from support.rows import for_each
 
 HEARD = """
+this goes for all pages: no inline styles => For all pages: no inline styles.
+my rule for the blog: no more than three headings => No more than three headings.
+This is a permanent one: run the linter before you commit => Run the linter before you commit.
+not only about this page: every image needs alt text => Not only about this page: every image needs alt text.
+I expect every test to have a name. Not just in this file. => Every test must have a name. Not just in this file.
+not axios, we use fetch here => Use fetch here, not axios.
 Answer me without greetings - that's for all my projects => Answer me without greetings.
 use tabs, and it counts in all my repos => Use tabs.
 not lodash, we use native array methods here, remember it => Use native array methods here, not lodash.
@@ -98,6 +104,10 @@ all timestamps in UTC please
 """
 
 LEFT_ALONE = """
+this goes for all users: no discounts
+not only this page is broken: every image is missing
+I expect every customer to get a mail. Not just in this shop.
+from now on I want every new user to get a mail
 Never Stop Learning is the title of the course
 Always Be Closing is the name of the campaign
 Forever Young is the new collection

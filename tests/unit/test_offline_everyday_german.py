@@ -7,6 +7,8 @@ from skilld.types import Message, Update
 from support.rows import for_each
 
 HEARD = """
+Merke: Tabellen immer mit Überschrift => Tabellen immer mit Überschrift.
+Das gilt ab jetzt für alle Seiten: Titel unter 60 Zeichen => Für alle Seiten: Titel unter 60 Zeichen.
 Tests vor dem Push laufen lassen, merk dir das bitte für alle meine Projekte => Tests vor dem Push laufen lassen.
 für alle meine Projekte: keine Emojis => Keine Emojis.
 kleine Commits bitte => Kleine Commits.
@@ -57,6 +59,7 @@ also ein für alle mal, schreibs in die anleitung: vor dem flashen kammer ausles
 """
 
 LEFT_ALONE = """
+Das gilt für alle Kunden: Versand ist frei
 wenn du fertig bist, lass die Tests laufen
 wenn du den Button anklickst, geht ein Dialog auf
 jede Funktion braucht einen Parameter mehr, mach das

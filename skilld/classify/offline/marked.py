@@ -31,6 +31,12 @@ _COLON = re.compile(
     r"\s*(?::|：|\.{2,3}|\s[-–—]{1,2}| (?:that|dass|que|che)(?= ))\s*(?=\S+\s*\S)",
     re.IGNORECASE,
 )
+# "That goes for all pages: ..." is "for all pages: ...".
+_SCOPE_VERB = re.compile(
+    r"(?:(?:and|und|et|y|e)\s+)?(?:that|this|it|das|dies|es|ça|cela|esto|eso|questo|isso)\s+(?:rule\s+)?"
+    r"(?:goes|holds|applies|counts|gilt|vaut|vale|valgono|valent)\s+(?:(?:also|too|double|ab jetzt|auch|immer)\s+)*",
+    re.IGNORECASE,
+)
 _SEAM = " ,;:–—-(\n"
 _CONJUNCTION = re.compile(r"[ ,](?:and|und|et|e|y)\Z", re.IGNORECASE)
 _END = re.compile(r"\W*\Z")
@@ -80,11 +86,13 @@ def _candidates(
     for mark, kept in ((language.rule_marks, False), (language.rule_scopes, True)):
         for found in mark.finditer(clause.text):
             head, tail = clause.text[: found.start()], clause.text[found.end() :]
-            if not _LEADING.search(head):
+            if not _LEADING.search(head) or (kept and any(map(language.served.search, found[0].split()))):
                 continue
             begins = count_words(head) <= _MAX_BEFORE
             if (begins or head.endswith(("but ", "so "))) and (colon := _COLON.match(tail)):
-                yield start, start + (found.start() if kept else found.end() + colon.end()), end, end
+                scope = _SCOPE_VERB.match(found[0]) if kept else None
+                rule = found.end() + colon.end() if not kept else found.start() + (scope.end() if scope else 0)
+                yield start, start + rule, end, end
             elif not (_END.match(tail) or _REASON.match(tail)):
                 continue
             elif not begins:

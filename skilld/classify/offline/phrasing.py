@@ -325,7 +325,7 @@ def _as_command(text: str) -> str:
     refused = _REFUSED_FIRST.match(text)
     if refused and begins_with_order(refused[2]):
         text = f"{refused[2]}, not {refused[1]}"
-    text = re.sub(r"^not (?!.*\bbut\b)", "do not ", text, flags=re.IGNORECASE)
+    text = re.sub(r"^not (?!only\b|just\b|.*\bbut\b)", "do not ", text, flags=re.IGNORECASE)
     gerund = _GERUND.match(text)
     return _as_prohibition(gerund[1], gerund[2]) if gerund else text
 
