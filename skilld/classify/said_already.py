@@ -264,7 +264,7 @@ def _only_lists(wanted: frozenset[str], line: str) -> bool:
 # A tool at the beginning of a command: "`uv run pytest`", "pnpm install", but not "pnpm for packages", "yarn only".
 _COMMAND = re.compile(
     r"`(?P<shown>[\w.+@/-]+) [^`\n]+`"
-    r"|(?<![\w`.-])(?P<named>[\w.+]+)(?= (?!(?:for|in|as|at|on|with|when|where|while|if|is|are|and|or|not|never|only"
+    r"|(?<![\w`.+-])(?P<named>[\w.+]++)(?= (?!(?:for|in|as|at|on|with|when|where|while|if|is|are|and|or|not|never|only"
     r"|over|instead|rather|everywhere|always|here|now|[a-z]{3,}s)\b)-{0,2}[a-z])"  # "yarn installs ..." is a sentence
 )
 _CHOSEN = re.compile(r"\b(?:us(?:e|es|ed|ing)|prefer|only|never|not?|instead|rather)\b", re.IGNORECASE)
