@@ -39,12 +39,13 @@ from skilld.classify.contradiction import PLAIN_VERBS
 from skilld.classify.offline.choices import is_reversed_choice, loses_order, refused_part
 from skilld.classify.offline.phrasing import begins_with_order
 from skilld.classify.offline.product import likely_languages
-from skilld.classify.offline.release import cancelled_topic
+from skilld.classify.offline.release import cancelled_topic, taking_back
 from skilld.classify.offline.sections import BlockKind, sections
 from skilld.classify.offline.typed import clauses_of, typed_part
 from skilld.classify.opposition import is_ban, opposes
 from skilld.meanings import Term, Words, field_of, terms
 from skilld.text import fold, split_sentences, truncate
+from skilld.types import Kind, Update
 from skilld.values import value_class
 from skilld.words import content_stems, has_negation, is_unspaced, stem
 
@@ -166,6 +167,8 @@ def repeats_rule(quote: str, rule: str) -> bool:
         return False
     if any(is_ban(said) and opposes(said, rule) for said in split_sentences(quote)):
         return False
+    if taking_back(quote, Update(None, "", rule, "", Kind.PREFERENCE, 1, "")):
+        return False
     turned = is_reversed_choice(quote, rule) or any(opposes(said, rule) for said in demand_clauses(quote))
     about = [said for said in demand_clauses(quote) if not match_keys(said).isdisjoint(match_keys(rule))]
     turned = turned or (bool(about) and all(loses_order(said, rule) for said in about))
@@ -249,7 +252,9 @@ def _opposition(said: _Stretch, rule: Content) -> _Opposition:
 def _is_repeat(said: _Stretch, rule: Content, tools: frozenset[str]) -> bool:
     """Whether a stretch repeats a rule; the names of the tools whose commands it has do not tell it alone."""
     own, sides, beyond = _topic_terms(said, rule), _opposition(said, rule), _exceeds_limit(said, rule)
-    others = said.gist.numbers and rule.numbers and not said.gist.numbers & rule.numbers
+    # "Release 1.5.0 please" is a task to do by the rule.
+    numbers, may_be_task = said.gist.numbers, said.tone is _Tone.SOFT or rule.numbers
+    others = numbers and may_be_task and numbers.isdisjoint(rule.numbers)
     if not own or sides.conflict or (others and said.tone < _Tone.COMPLAINT):
         return False
     if said.rest_of and not count_shared(said.rest_of.words, rule.words) and not all(one in own for one in rule.words):

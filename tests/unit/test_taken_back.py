@@ -58,6 +58,39 @@ def test_a_rule_is_taken_back_by_naming_what_was_said(said: str, rule: str) -> N
     assert not repeats_rule(said, rule)
 
 
+@for_each(
+    ("said", "rule"),
+    [
+        (
+            "the request id at the start of the log lines: drop that again, the formatter adds it",
+            "Put the request id at the start of the log lines.",
+        ),
+        ("skip the dry run before a build from now on, the server does it", "Always do a dry run before a build."),
+        ("about the PR numbers in the changelog: drop those again", "Add the PR number to each entry."),
+        ("das mit den Kommentaren auf Deutsch kannst du vergessen", "Schreib die Kommentare auf Deutsch."),
+        ("we don't prefix branches any more, forget the feat/ thing", "Branch names start with feat/ or fix/ here."),
+    ],
+)
+def test_words_that_take_a_rule_back_with_a_reason_repeat_no_rule(said: str, rule: str) -> None:
+    assert taking_back(said, Update(1, "", rule, "", Kind.PREFERENCE, 1, ""))
+    assert not repeats_rule(said, rule)
+
+
+@for_each(
+    ("said", "rule", "repeats"),
+    [
+        ("doch wieder Kommentare auf Deutsch", "Schreib die Kommentare auf Englisch, nicht auf Deutsch.", False),
+        ("schon wieder Kommentare auf Deutsch!", "Schreib die Kommentare auf Englisch, nicht auf Deutsch.", True),
+        ("release 1.5.0 please", "Bump the version in `VERSION`.", False),
+        ("you forgot to bump the version for 1.5.0", "Bump the version in `VERSION`.", True),
+        ("you dropped the PR number again", "Put the PR number at the end of each changelog entry.", True),
+        ("functions of at most 50 lines please", "Keep functions under 50 lines.", True),
+    ],
+)
+def test_a_reversal_or_a_task_by_a_rule_is_no_repeat(said: str, rule: str, *, repeats: bool) -> None:
+    assert repeats_rule(said, rule) is repeats
+
+
 @for_each(("said", "rule"), [row[:2] for row in table_rows("taken_back", "not taken back")])
 def test_a_complaint_that_a_rule_was_forgotten_does_not_take_it_back(said: str, rule: str) -> None:
     assert not taking_back(said, Update(1, "", rule, "", Kind.PREFERENCE, 1, ""))

@@ -85,8 +85,8 @@ _WITHOUT = re.compile(r"\b(?:without|ohne|sin|sans|senza|sem|zonder|bez|без)\
 _MAX_UNNAMED = 1  # such as a verb in another form
 # "Prettier does not work any more" is a report.
 _FAILS = re.compile(
-    r"\b(?:works?|working|broken|builds?|starts?|compiles?|läuft|laufen(?! lassen)|geht|klappt|funktionier\w*|marche\w*"
-    r"|fonctionn\w*|funciona\w*|va|funziona\w*|werkt|werken|działa\w*|funguj\w*)\b|работа",
+    r"\b(?:(?<!the )(?<!\ba )(?:works?|working|builds?|starts?|compiles?)|broken|läuft|laufen(?! lassen)|geht|klappt"
+    r"|funktionier\w*|marche\w*|fonctionn\w*|funciona\w*|va|funziona\w*|werkt|werken|działa\w*|funguj\w*)\b|работа",
     re.IGNORECASE,
 )
 # Names a rule as such, or what was said: "the prettier rule", "das mit prettier", "lo de prettier".
@@ -231,9 +231,14 @@ def releases(said: str) -> tuple[Release, ...]:
         if gone := _NO_LONGER.search(one):
             lasting = bool(_NEEDLESS.search(one))
             found.append(Release(one, _topic(one), 0.0, of_order=True, lasting=lasting, before=one[: gone.start()]))
-        elif _LETTING_GO.search(one) and not has_negation(one) and (_HENCEFORTH.search(one) or OF_RULE.search(one)):
-            bare = _PERMITTED.sub(" ", _HENCEFORTH.sub(" ", _LETTING_GO.sub(" ", one)))
-            found.append(Release(one, _topic(bare), 1.0, of_order=True, lasting=True))
+            continue
+        gone, of_rule = _LETTING_GO.search(one), bool(OF_RULE.search(one))
+        henceforth = _HENCEFORTH.search(one)
+        if gone and not has_negation(one) and (henceforth or of_rule):
+            reason = _STRETCH_END.search(one, max(gone.end(), henceforth.end() if henceforth else 0))
+            bare = one[: reason.start()] if reason else one
+            bare = _PERMITTED.sub(" ", _HENCEFORTH.sub(" ", _LETTING_GO.sub(" ", bare)))
+            found.append(Release(one, _topic(bare), 0.5 if of_rule else 1.0, of_order=True, lasting=True))
     return tuple(one for one in found if one.topic and not is_for_now(one.clause) and not is_at_hand(one.clause))
 
 
