@@ -39,7 +39,7 @@ from skilld.classify.contradiction import PLAIN_VERBS
 from skilld.classify.offline.choices import is_reversed_choice, loses_order, refused_part
 from skilld.classify.offline.phrasing import begins_with_order
 from skilld.classify.offline.product import likely_languages
-from skilld.classify.offline.release import cancelled_topic, taking_back
+from skilld.classify.offline.release import OF_RULE, cancelled_topic, taking_back
 from skilld.classify.offline.sections import BlockKind, sections
 from skilld.classify.offline.typed import clauses_of, typed_part
 from skilld.classify.opposition import is_ban, opposes
@@ -167,7 +167,7 @@ def repeats_rule(quote: str, rule: str) -> bool:
         return False
     if any(is_ban(said) and opposes(said, rule) for said in split_sentences(quote)):
         return False
-    if taking_back(quote, Update(None, "", rule, "", Kind.PREFERENCE, 1, "")):
+    if _takes_back(quote, rule):
         return False
     turned = is_reversed_choice(quote, rule) or any(opposes(said, rule) for said in demand_clauses(quote))
     about = [said for said in demand_clauses(quote) if not match_keys(said).isdisjoint(match_keys(rule))]
@@ -180,6 +180,12 @@ def _refuses_another(said: str, rule: str) -> bool:
     """Whether both refuse a thing, and not the same: "not nose" is new beside "use pytest, not unittest"."""
     mine, others = (content_stems(refused_part(one)) for one in (said, rule))
     return bool(mine and others) and mine.isdisjoint(others)
+
+
+def _takes_back(quote: str, rule: str) -> bool:
+    """Whether a quote lets go of a rule, and not of what was done against it: "you changed it again, revert it"."""
+    clause = taking_back(quote, Update(None, "", rule, "", Kind.PREFERENCE, 1, ""))
+    return bool(clause) and (OF_RULE.search(clause) is not None or not complains(_ONCE_MORE.sub(" ", clause)))
 
 
 @lru_cache(maxsize=8192)

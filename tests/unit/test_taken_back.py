@@ -81,6 +81,8 @@ def test_words_that_take_a_rule_back_with_a_reason_repeat_no_rule(said: str, rul
     [
         ("doch wieder Kommentare auf Deutsch", "Schreib die Kommentare auf Englisch, nicht auf Deutsch.", False),
         ("schon wieder Kommentare auf Deutsch!", "Schreib die Kommentare auf Englisch, nicht auf Deutsch.", True),
+        ("you touched the lock file again, revert it. We don't touch it", "Do not touch the lock file.", True),
+        ("the tests don't need a database any more, you began one again", "Run the tests without a database.", True),
         ("release 1.5.0 please", "Bump the version in `VERSION`.", False),
         ("you forgot to bump the version for 1.5.0", "Bump the version in `VERSION`.", True),
         ("you dropped the PR number again", "Put the PR number at the end of each changelog entry.", True),
