@@ -17,7 +17,7 @@ from skilld.classify.backends import OFFLINE, Spec
 from skilld.clock import parse_time, rfc3339
 from skilld.daemon import judges
 from skilld.files import are_nested
-from skilld.git.same_project import is_same_project, project_root
+from skilld.git.same_project import is_clone_of, is_same_project, project_root
 from skilld.ingest.discover import Host, skill_places
 from skilld.jobs.learnings import NO_FILE_REASON
 from skilld.proposals.model import is_put_away
@@ -115,7 +115,7 @@ def complete_job(store: Store, settings: Settings, host: Host, batch: StoredBatc
         folders=tuple(store.transcripts.folders()),
         closed=closed,
         thresholds=thresholds(store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])),
-        decided=(*past_decisions(not_to_repeat(store)), *_decisions_on_other_machines(store)),
+        decided=_decisions(store, batch),
         targets=tuple(settings.targets),
         agents=tuple(store.transcripts.agents_in(batch.job.cwd or "")),
         waiting=tuple(_waiting_learnings(store, batch)),
@@ -192,6 +192,20 @@ def not_to_repeat(store: Store) -> list[Proposal]:
     """Return the proposals that are not wanted, and the accepted ones that wait in a stash or on another branch."""
     found = store.proposals.in_states([*UNWANTED_STATES, State.ACCEPTED])
     return [one for one in found if one.state is not State.ACCEPTED or is_put_away(one)]
+
+
+def _decisions(store: Store, batch: StoredBatch) -> tuple[PastDecision, ...]:
+    decided = [*not_to_repeat(store), *_accepted_in_clones(store, batch)]
+    return (*past_decisions(decided), *_decisions_on_other_machines(store))
+
+
+def _accepted_in_clones(store: Store, batch: StoredBatch) -> list[Proposal]:
+    """Return what was accepted in other clones of a batch's project, which may not have reached this one yet."""
+    here = Path(batch.job.cwd or "/")
+    found = [one for one in store.proposals.in_states([State.ACCEPTED]) if one.repo and not is_put_away(one)]
+    repositories = {one.repo for one in found if not here.is_relative_to(one.repo)}
+    clones = {one for one in repositories if is_clone_of(Path(one), here)}
+    return [one for one in found if one.repo in clones]
 
 
 def _decisions_on_other_machines(store: Store) -> list[PastDecision]:

@@ -37,6 +37,11 @@ def is_same_project(one: Path, other: Path) -> bool:
     return is_same_file(*(str((find_top(folder) or folder) / "file") for folder in (one, other)))
 
 
+def is_clone_of(one: Path, other: Path) -> bool:
+    """Whether two folders are in two clones of one origin, and not in work trees of one repository."""
+    return is_same_project(one, other) and project_root(one) != project_root(other)
+
+
 def is_same_file(one: str, other: str) -> bool:
     """Whether two paths are of one file of a repository, perhaps in two of its work trees, or clones of one origin."""
     if one == other or Path(one).name != Path(other).name:
@@ -57,7 +62,12 @@ def _place_in_origin(path: str) -> tuple[str, Path] | None:
     if (top := find_top(Path(path).parent)) is None:
         return None
     try:
-        found = _ORIGIN_PATTERN.search(read_tail(git_dirs(top / ".git")[1] / "config"))
+        common = git_dirs(top / ".git")[1]
+        found = _ORIGIN_PATTERN.search(read_tail(common / "config"))
     except OSError:
         return None
-    return (normalize_address(found[1]), Path(path).relative_to(top)) if found else None
+    if found is None:
+        return None
+    # A local address may be relative to the main work tree.
+    address = os.path.normpath(common.parent / found[1]) if found[1].startswith((".", "/")) else found[1]
+    return normalize_address(address), Path(path).relative_to(top)

@@ -104,6 +104,23 @@ def test_what_waits_or_was_rejected_in_one_clone_is_not_proposed_in_another(
     assert {one["id"]: one["state"] for one in program.json("proposals", "--state", "all")} == {made: "rejected"}
 
 
+@pytest.mark.parametrize("again", [SAID, "From now on validate payloads with zod, never by hand."])
+def test_what_was_accepted_in_one_clone_is_not_proposed_in_another_before_it_gets_there(
+    home: Path, project: Project, daemon: InProcessDaemon, program: Program, again: str
+) -> None:
+    project.git("clone", "--quiet", ".", "../clone")
+    clone = project.root.parent / "clone"
+    project.git("remote", "add", "origin", "git@example.org:team/shop.git")
+    project.git("-C", str(clone), "remote", "set-url", "origin", "https://example.org/team/shop")
+    (made,) = _say(home, project.root, daemon)
+    assert program.run("accept", made).returncode == 0
+    assert _say(home, clone, daemon, again) == []
+    assert "zod" not in (clone / "CLAUDE.md").read_text()
+    assert program.run("revert", made).returncode == 0
+    assert {one["id"]: one["state"] for one in program.json("proposals", "--state", "all")} == {made: "reverted"}
+    assert len(_say(home, clone, daemon, "Remember to never mock the database in tests.")) == 1
+
+
 def test_learnings_of_a_project_are_found_from_each_folder_of_each_work_tree(  # noqa: PLR0917
     home: Path, tmp_path: Path, daemon: InProcessDaemon, main: Program, project: Project, other: Path
 ) -> None:

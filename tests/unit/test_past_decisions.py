@@ -184,3 +184,16 @@ def test_what_waits_or_was_decided_holds_in_another_clone_of_the_same_origin(
     standing = replace(STANDING, path=theirs)
     why = f"the open proposal 0123abcd, for {theirs}, already says this"
     assert known_reason(UPDATE, mine, "s2", [standing], []) == (why if known else None)
+
+
+@for_each(
+    ("origin", "known"), [("../shop.git", True), ("./../shop", True), ("../other.git", False), ("shop.git", False)]
+)
+def test_an_origin_on_this_machine_may_be_named_from_a_clone(tmp_path: Path, origin: str, *, known: bool) -> None:
+    for name, address in (("one", str(tmp_path / "shop.git")), ("two", origin)):
+        (tmp_path / name / ".git").mkdir(parents=True, exist_ok=True)
+        (tmp_path / name / ".git/HEAD").write_text("ref: refs/heads/main\n")
+        (tmp_path / name / ".git/config").write_text(f'[remote "origin"]\n\turl = {address}\n')
+    update = replace(UPDATE, change="Put the ticket number first.")
+    decided = [replace(DECIDED, path=str(tmp_path / "one/SKILL.md"))]
+    assert bool(known_reason(update, str(tmp_path / "two/SKILL.md"), "s1", [], decided)) is known
