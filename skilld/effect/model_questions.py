@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 
 from skilld.batching.gate import needs_classification
 from skilld.classify.backends import Backend
@@ -54,8 +56,9 @@ def ask_model(session: PastSession, shown: SessionExcerpt, backend: Backend, red
 
 def with_repeats(session: PastSession, shown: SessionExcerpt, backend: Backend, redact: Redact) -> PastSession:
     """Return a session with the repeats that a model finds and the comparison of words did not."""
-    lines, said = _lines(session), _corrections_to_ask(session, shown, redact)
-    if not said or not lines or not isinstance(backend, Model):
+    said = _corrections_to_ask(session, shown, redact) if isinstance(backend, Model) else []
+    lines = _earlier_lines(session) if said else []
+    if not lines or not isinstance(backend, Model):
         return session
     try:
         pairs = backend.answer(repeats([one.quote for one in said], _redacted_rules(lines, redact)))
@@ -88,6 +91,20 @@ def with_relevance(session: PastSession, shown: SessionExcerpt, backend: Backend
 def _lines(session: PastSession) -> list[_RuleLine]:
     found = (_RuleLine(path, line, text) for path in session.loaded for line, text in rules_in(text_of(path)))
     return [*islice(found, _MAX_RULES)]
+
+
+def _earlier_lines(session: PastSession) -> list[_RuleLine]:
+    """Return the lines that stood there when a session began: what it taught, it did not repeat."""
+    return [line for line in _lines(session) if _stood_at(line, session.at)]
+
+
+def _stood_at(line: _RuleLine, at: float) -> bool:
+    """Whether a line was there at a time. Git is asked only about a file that has changed since."""
+    with suppress(OSError):
+        if Path(line.path).stat().st_mtime <= at:
+            return True
+    since = added_at(line.path, line.number)
+    return since is not None and since <= at
 
 
 def _redacted_rules(lines: Sequence[_RuleLine], redact: Redact) -> list[str]:

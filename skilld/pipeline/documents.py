@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeGuard
 
-from skilld.context import Context, LoadedFile, Scope, context_of
+from skilld.context import Context, LoadedFile, Scope, context_of, personal_file
 from skilld.context.values import within
 from skilld.errors import SkilldError
 from skilld.git.attributes import storage_refusal
@@ -105,8 +105,14 @@ def _is_safe_path(cwd: str | None) -> TypeGuard[str]:
 
 
 def is_own_file(file: LoadedFile, found: Context, home: str) -> bool:
-    """Whether a file is the person's and does not link out of the project or the home, as in a hostile repository."""
-    ours = found.is_inside(file) if within(file.path, found.root) else within(file.real, home)
+    """Whether a file is the person's and does not link out of the project or the home, as in a hostile repository.
+
+    The agent's own file in the home may be a link to anywhere, such as to a repository of dotfiles.
+    """
+    if within(file.path, found.root):
+        ours = found.is_inside(file)
+    else:
+        ours = within(file.real, home) or file.path == personal_file(found.agent, Path(home), {})
     try:
         return ours and Path(file.real).stat().st_uid == os.geteuid()
     except OSError:

@@ -26,6 +26,7 @@ from skilld.library.patterns import find_patterns
 from skilld.past import PastSession
 from skilld.protocol import FromWorker, Job, JobEnd, SurveyRequest, SurveyResult, SurveyTranscripts
 from skilld.types import Usage
+from support.repos import Person
 from support.rows import for_each
 
 RULES = "# App\n\n- Use pnpm, never npm, in this repository.\n- Answer in German.\n"
@@ -170,6 +171,31 @@ def test_a_model_is_asked_once_where_words_cannot_tell(talk: Talk, home: Path, m
     assert (PNPM in asked, "hunter2horse" in asked, "[REDACTED]" in asked) == (False, False, True)
 
 
+def test_a_model_is_not_asked_about_rules_that_came_from_the_session(
+    talk: Talk, home: Path, tmp_path: Path, model: StoredAnswers
+) -> None:
+    repo = Person(tmp_path / "app")
+    repo.git("init", "--quiet")
+    repo.git("add", "CLAUDE.md")
+    repo.git("commit", "--quiet", "-m", "Rules", GIT_COMMITTER_DATE="2026-11-01T10:00:00Z")
+    repo.write("CLAUDE.md", f"{RULES}- Name forms after what they edit.\n")
+    find_repeats(model, talk, home)
+    asked = model.requests[0]
+    assert ("Answer in German." in asked, "Name forms after" in asked) == (True, False)
+
+
+def test_the_persons_own_file_counts_through_a_link_to_another_folder(talk: Talk, home: Path, tmp_path: Path) -> None:
+    """Dotfiles may lie anywhere; what a file imports may not."""
+    dotfiles = tmp_path / "dotfiles"
+    dotfiles.mkdir()
+    (dotfiles / "mine.md").write_text("# All\n\n- No emojis in anything you write.\n@other.md\n")
+    (dotfiles / "other.md").write_text("- Be brief.\n")
+    (home / ".claude").mkdir(exist_ok=True)
+    (home / ".claude/CLAUDE.md").symlink_to(dotfiles / "mine.md")
+    (session,) = run_survey(talk, home).sessions
+    assert session.loaded == (str(dotfiles / "mine.md"), str(tmp_path / "app/CLAUDE.md"))
+
+
 def test_a_model_hears_corrections_that_words_miss(talk: Talk, home: Path, model: StoredAnswers) -> None:
     """A violation that is only described: short turns are asked about, unless the gate spares all of them."""
     described = "package-lock.json is back, and pnpm-lock.yaml is gone"
@@ -192,6 +218,7 @@ def test_no_question_is_asked_about_a_session_that_the_gate_spares(
     root = tmp_path / "quiet"
     root.mkdir()
     (root / "CLAUDE.md").write_text(RULES)
+    os.utime(root / "CLAUDE.md", (1_700_000_000, 1_700_000_000))
     quiet = Talk(home, root, at="2026-11-22T10:00:00.000Z")
     quiet.type(*turns)
     (session,) = run_survey(quiet, home, "stored").sessions
