@@ -93,6 +93,12 @@ _SETUP_PATTERN = re.compile(
     r"|create an? (?:new )?(?:account|project|repo(?:sitory)?)|sign (?:in|up)|log ?in)\b",
     re.IGNORECASE,
 )
+# An order to change a skill, which is then done: "can you update your release skill to fix the links?"
+_SKILL_CHANGE_PATTERN = re.compile(
+    r"\W*(?:please\W+|can you\W+|could you\W+|also\W+|let'?s\W+)*"
+    r"(?:update|change|fix|edit|improve|extend|rewrite|amend|adjust|correct)\b[^.;:]{0,60}\bskills?\b",
+    re.IGNORECASE,
+)
 # Advice in these words alone is a commonplace.
 _COMMONPLACE_STEMS = content_stems(
     """
@@ -119,6 +125,8 @@ def part_problem(part: Part, project: str, *, in_task: bool = False) -> str | No
         return "it is a one-time setup step"
     if part.sort in OBSERVED:
         return None
+    if _SKILL_CHANGE_PATTERN.match(text):
+        return "it asks for a skill to be changed"
     stems = content_stems(text)
     if stems and stems <= _COMMONPLACE_STEMS:
         return "any model knows this anyway"

@@ -254,3 +254,19 @@ def test_a_machine_specific_path_is_left_out(place: str) -> None:
 )  # fmt: skip
 def test_generally_valid_text_is_kept(words: str) -> None:
     assert _forbidden_reason(words) == ""
+
+
+@for_each(
+    ("words", "why"),
+    [
+        (
+            "Can you update your github-pr-review skill to fix the review reply urls.",
+            "it asks for a skill to be changed",
+        ),
+        ("Please fix the deploy skill, it names the old host.", "it asks for a skill to be changed"),
+        ("Update the changelog with each new release.", ""),
+        ("Name the skill in the reply when you update a comment.", ""),
+    ],
+)
+def test_an_order_to_change_a_skill_is_no_rule_of_another(words: str, why: str) -> None:
+    assert _forbidden_reason(words) == why
