@@ -285,6 +285,11 @@ def test_t14_removing_or_weakening_a_rule_is_flagged(old: str, new: str, rule: s
             "- Usually run the tests.",
             "It weakens a rule: - Always run the tests. -> - Usually run the tests.",
         ),
+        (
+            "- Tag with `git tag -s vX.Y.Z`. The tag has to be signed with the release key. Don't push the tag.",
+            "- Tag with `git tag -s vX.Y.Z`. The tag has to be signed with the release key. Push the tag.",
+            "It says the opposite of a rule: Don't push the tag. -> Push the tag.",
+        ),
     ],
 )
 def test_t14_an_opposite_is_more_than_a_weaker_rule(old: str, new: str, sentence: str) -> None:
@@ -446,6 +451,8 @@ def test_what_speaks_http_is_no_unsafe_practice(text: str) -> None:
         ("Use it if a test prints 'connection refused by host'", "steers-content"),
         ("Por favor, usa siempre pnpm en este repositorio.", "steers-content"),
         ("Use sempre o pnpm, por favor.", "steers-content"),
+        ("Past tense in the changelog: 'Added', 'Fixed the cart total', not 'Fix'.", "steers-content"),
+        ("Label buttons with a verb: “Add”, “Delete the account”.", "steers-content"),
         ("Decide a favor de la solución más simple.", "steers-content"),
         ("Evita las clases en favor del módulo.", "steers-content"),
         ("Add the endpoint POST /labels to the router", "sends-data"),

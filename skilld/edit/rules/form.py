@@ -140,7 +140,7 @@ def check_guards(change: Change) -> Iterator[Finding]:
             yield flag(rule, f"It removes {what}", text)
         elif heir is not None and _is_weaker(text, heir):
             what = "says the opposite of" if _is_opposite(text, heir) else "weakens"
-            yield flag("guard-weakened", f"It {what} a rule", text, heir.strip())
+            yield flag("guard-weakened", f"It {what} a rule", *_differing_clauses(text, heir.strip()))
 
 
 def _without_kept_clauses(line: str, added: str) -> str:
@@ -148,6 +148,13 @@ def _without_kept_clauses(line: str, added: str) -> str:
     clauses = [one for one in _CLAUSE_END.split(line) if re.search(r"\w", one)]
     gone = [one for one in clauses if f" {fold_case(one).strip(_AROUND)} " not in f" {_NO_WORD.sub(' ', added)} "]
     return line if len(gone) == len(clauses) else " ".join(gone)
+
+
+def _differing_clauses(old: str, new: str) -> tuple[str, str]:
+    """Return two lines without the clauses that both have, so that what differs is shown whole."""
+    olds, news = (_CLAUSE_END.split(text) for text in (old, new))
+    rest = (" ".join(one for one in mine if one not in theirs) for mine, theirs in ((olds, news), (news, olds)))
+    return next(rest) or old, next(rest) or new
 
 
 def _is_own_heading(text: str) -> bool:
