@@ -84,3 +84,16 @@ def test_a_line_that_another_proposal_sets_in_bold_stands(life: ProposalLife) ->
     reword(life, "", bold)
     life.person.commit("not at all")
     assert [life.observe(name)[0] for name in ("p1", "p2")] == ["reverted", "reverted"]
+
+
+@pytest.mark.parametrize("said", [("--no-edit",), ("-m", "Set the dry run in bold")])
+def test_a_line_that_a_squash_sets_in_bold_stands(life: ProposalLife, said: tuple[str, ...]) -> None:
+    life.offer()
+    life.accept()
+    bold = f"- **{DRY.removeprefix('- ')}**"
+    life.propose("p2", Operation(Op.REPLACE, DRY, bold))
+    life.person.git("merge", "--quiet", "--squash", "skilld/staging")
+    life.person.git("commit", "--quiet", *said)
+    assert [life.observe(name)[0] for name in ("p1", "p2")] == ["accepted", "accepted"]
+    life.revert("p2")
+    assert [life.observe(name)[0] for name in ("p1", "p2")] == ["accepted", "reverted"]
