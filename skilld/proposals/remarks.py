@@ -23,7 +23,7 @@ from skilld.store.meta import COMMON_GIT_DIRS, GIT_POLLED_AT, MERGE_WARNINGS
 from skilld.store.proposals import MAYBE_AGENTS_PREFIX, UNWANTED_STATES
 from skilld.store.transcripts import ActiveSession
 from skilld.text import fold, join_sentences, pluralize, split_sentences
-from skilld.types import ContradictingLine, Proposal, State
+from skilld.types import ContradictingLine, Proposal, State, TargetKind
 
 _HOUR = 3600
 _STALE_SECONDS = 7 * 86400  # how long a proposal that no longer fits its file is named
@@ -371,7 +371,8 @@ def earlier_refusals(store: Store, proposal: Proposal) -> Iterator[str]:
     for other, change in _unwanted_like(store, proposal):
         why = store.proposals.decision_reason(other.id)
         this = f"\u201c{change}\u201d" if len(proposal.updates) > 1 else "this"
-        yield f"you {other.state.value} {this} before, as {other.id}{f'; your reason: {why}' if why else ''}"
+        where = "" if other.path == proposal.path else f" for {other.skill}"
+        yield f"you {other.state.value} {this} before, as {other.id}{where}{f'; your reason: {why}' if why else ''}"
 
 
 def _unwanted_like(store: Store, proposal: Proposal) -> Iterator[tuple[Proposal, str]]:
@@ -382,8 +383,12 @@ def _unwanted_like(store: Store, proposal: Proposal) -> Iterator[tuple[Proposal,
 
 
 def _said_by(proposal: Proposal, other: Proposal) -> str:
-    """Return the first change of a proposal that another one of its file wrote, in any words; empty if none."""
-    if (proposal.repo, proposal.path) != (other.repo, other.path):
+    """Return the first change of a proposal that another one wrote, in any words; empty if none.
+
+    Both are of one file, or of instructions of one repository: what was refused at its root may come back in a folder.
+    """
+    instructions = bool(other.repo) and TargetKind.SKILL not in {proposal.target, other.target}
+    if proposal.repo != other.repo or (proposal.path != other.path and not instructions):
         return ""
     from skilld.classify.said_already import is_same_change, says_same_rule  # keeps its tables out of the daemon
 

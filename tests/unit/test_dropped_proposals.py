@@ -23,7 +23,7 @@ from skilld.proposals.remarks import (
     list_contradictions,
 )
 from skilld.store import Store
-from skilld.types import Evidence, Op, Operation, State
+from skilld.types import Evidence, Op, Operation, State, TargetKind
 from support.proposal_life import make_edit, states
 from support.proposals import get_proposal, make_proposal
 from support.repos import AT, SKILL, TEXT, Person, snapshot
@@ -391,6 +391,21 @@ def test_a_proposal_in_other_words_shows_that_it_was_rejected(person: Person, st
         stage_and_store(store, make_edit(person, name, step, summary=said))
     told = {name: [*earlier_refusals(store, get_proposal(store, name))] for name in others}
     assert told == {"p2": ["you rejected this before, as p1; your reason: too strict"], "p3": [], "p4": []}
+
+
+def test_what_was_rejected_for_one_file_shows_it_when_proposed_for_another(person: Person, store: Store) -> None:
+    stage_and_store(
+        store, make_edit(person, "p1", Operation(Op.INSERT_AFTER, "- Push the tag.", "- Sort the imports."))
+    )
+    decide(store, get_proposal(store, "p1"), rejecting("the formatter does it"))
+    refused = get_proposal(store, "p1")
+    folder, kind = person.root / "web/AGENTS.md", TargetKind.INSTRUCTIONS
+    again = replace(refused, path=str(folder), summary="Keep imports sorted.", updates=())
+    assert [*earlier_refusals(store, again)] == []  # of two skills
+    store.proposals.add(replace(refused, id="p2", skill="AGENTS.md", path=str(person.root / "AGENTS.md"), target=kind))
+    told = [*earlier_refusals(store, replace(again, target=kind))]
+    assert told == ["you rejected this before, as p2 for AGENTS.md"]
+    assert [*earlier_refusals(store, replace(again, target=kind, repo="/elsewhere"))] == []
 
 
 def test_a_restored_section_never_takes_in_a_rule_accepted_meanwhile(person: Person, store: Store) -> None:
