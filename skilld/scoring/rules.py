@@ -86,8 +86,9 @@ def judge_repeats(pairs: Sequence[Pair], make: MakeBackend, redact: Redact) -> I
             pairs_here = half[first::count]
             turns = tuple((str(number), 1.0, own_words(pair.text)) for number, pair in enumerate(pairs_here))
             quotes = [Correction(key, 1.0, redact(quote)) for key, _, text in turns for quote in corrections(text)]
+            began = Path(path).stat().st_mtime  # the rules stood there before
             session = PastSession(
-                "", "", "", "", 1.0, (path,), (), tuple(quotes), (*find_repeats(quotes, [path], redact),)
+                "", "", "", "", began, (path,), (), tuple(quotes), (*find_repeats(quotes, [path], redact),)
             )
             try:
                 found, answered = with_repeats(session, SessionExcerpt(turns), make(), redact), True
