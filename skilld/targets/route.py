@@ -83,7 +83,9 @@ _OWN_FILE = re.compile(r"~/[\w./-]+\.md\b|\b(?:global|personal|user(?:-level)?)\
 _WRITE_VERB = re.compile(
     r"\b(?:put|add|write|note|document|record|save|append|keep|store|include|schreib\w*|trag\w*|notier\w*|[ée]cri\w*"
     r"|ajoute\w*|anot\w*|escrib\w*|a[ñn]ad\w*|agrega\w*|aggiung\w*|scriv\w*|adicion\w*)\b"
-    r"|запиши|добавь|写|加|書|追加|적어|추가",
+    r"|запиши|добавь|写|加|書|追加|적어|추가"
+    r"|\b(?:belongs?|(?:should|must|shall|has to|needs? to|ought to) go|gehör(?:t|en)|soll(?:te)?|muss|kommt)"
+    r" (?:also |auch )?(?:in|into|to|ins?) (?:the |our |my |die |unsere )?`?[\w./~-]{0,60}\.md\b",
     re.IGNORECASE,
 )
 

@@ -398,7 +398,33 @@ def test_an_existing_file_is_preferred_to_a_new_one_unless_named() -> None:
     assert choose_target("Always use tabs.", [MINE]) is None
 
 
-@for_each("text", ["As CLAUDE.md says, use tabs.", "What does AGENTS.md say?", "Put it into notes.md"])
+@for_each(
+    "text",
+    [
+        "It should go into CLAUDE.md that every post needs a description.",
+        "This must go in the CLAUDE.md: plots are saved as png",
+        "that belongs into our `CLAUDE.md`: no inline styles",
+        "Das gehört in die CLAUDE.md: keine Kommentare auf Deutsch",
+        "Es soll auch in CLAUDE.md, dass wir Tabs nehmen",
+    ],
+)
+def test_what_should_go_into_a_file_is_ordered_into_it(text: str) -> None:
+    assert ordered_file(text) == "claude.md"
+
+
+@for_each(
+    "text",
+    [
+        "As CLAUDE.md says, use tabs.",
+        "What does AGENTS.md say?",
+        "Put it into notes.md",
+        "CLAUDE.md should be shorter.",
+        "The build should go through CLAUDE.md first",
+        "this belongs to me, not to CLAUDE.md",
+        "You should go by CLAUDE.md",
+        "It should go faster, see CLAUDE.md",
+    ],
+)
 def test_mentioning_a_file_is_no_request_to_use_it(text: str) -> None:
     assert ordered_file(text) == ""
 
