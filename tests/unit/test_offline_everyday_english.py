@@ -7,6 +7,9 @@ from skilld.types import Message, Update
 from support.rows import for_each
 
 HEARD = """
+As a rule of thumb, keep functions under 40 lines. => Keep functions under 40 lines.
+keep functions short, as a rule of thumb => Keep functions short.
+Stop adding banners to scripts. I have to remove them every single time. => Do not add banners to scripts.
 this goes for all pages: no inline styles => For all pages: no inline styles.
 my rule for the blog: no more than three headings => No more than three headings.
 This is a permanent one: run the linter before you commit => Run the linter before you commit.
@@ -104,6 +107,12 @@ all timestamps in UTC please
 """
 
 LEFT_ALONE = """
+As a rule of thumb, how many columns is too many for duckdb?
+As a rule, how many columns is too many?
+as a rule of thumb, is 80 columns fine?
+going forward, is it fine to skip the tests?
+I have to delete them every single time.
+And I had to rename those every single time!
 this goes for all users: no discounts
 not only this page is broken: every image is missing
 I expect every customer to get a mail. Not just in this shop.

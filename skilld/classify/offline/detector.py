@@ -356,7 +356,8 @@ def _match_clause(clause: Clause, turn: _Turn) -> Match | None:
         rest = after_opener(bare, language)
         staged = language.stages.match(rest)
         frame = staged or language.frames.match(rest)  # "as a rule of thumb, is ...?"
-        asks = bool(language.asks.match(rest[frame.end() :] if frame and (staged or "," in frame[0]) else rest))
+        opened = frame and (staged or "," in frame[0] or rest[: frame.end() + 1].rstrip()[-1:] in {",", ":"})
+        asks = bool(language.asks.match(rest[frame.end() :].lstrip(" ,:") if frame and opened else rest))
         wonders = clause.question and not language.requests.search(bare)
         heard = [rest, *filter(None, (rest[staged.end() :] if staged else "", order_behind_object(rest)))]
         for cue, strength, forms in language.cue_forms:
