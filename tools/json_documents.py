@@ -369,7 +369,7 @@ WITHOUT = (
         ),
         "the exit code says it all; `skills list` shows the result",
     ),
-    (("skills share", "team join", "machines join", "uninstall"), "they ask you first"),
+    (("skills share", "team join", "machines join", "machines add", "uninstall"), "they ask you first"),
     (
         ("service install", "service uninstall", "service start", "service stop"),
         "the exit code says it all; `service status` shows the result",

@@ -24,8 +24,6 @@ def main_path(path: str) -> str:
 
 def project_root(folder: Path) -> Path:
     """Return the main work tree of the repository around a folder; the folder if there is none that can be read."""
-    if not os.path.isdir(folder):  # noqa: PTH112 - is_dir raises for a path that is too long
-        return folder
     try:
         return Path(main_path(str((find_top(folder) or folder) / "file"))).parent
     except (OSError, ValueError):

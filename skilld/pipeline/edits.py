@@ -430,7 +430,7 @@ def place_updates(updates: Sequence[Update], data: bytes) -> list[Operation]:
     for update in updates:
         text = data.decode("utf-8-sig")
         hint = "" if fold(update.section).casefold() == _NO_SECTION_NAME else update.section
-        fitting = section_for(update.quote, update.change, text, update.quote).heading if text.strip() else ""
+        fitting = _fitting_heading(update, text)
         step = is_step(update.change) or (update.kind is Kind.ADD_STEP and not is_rule(update.change))
         step = step or asks_for_step(update.quote)
         title = new_title(text)
@@ -441,6 +441,12 @@ def place_updates(updates: Sequence[Update], data: bytes) -> list[Operation]:
         data = apply(data, [operation])
         operations.append(operation)
     return operations
+
+
+def _fitting_heading(update: Update, text: str) -> str:
+    """Return the heading of the section that fits a change; "" if a new one would, or the file has no text."""
+    section = section_for(update.quote, update.change, text, update.quote) if text.strip() else None
+    return section.heading if section is not None and (section.level or section.blocks) else ""
 
 
 def summarize(edit: CheckedEdit, loaded: TargetDocument, redact: Callable[[str], str]) -> str:

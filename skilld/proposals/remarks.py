@@ -13,15 +13,13 @@ from pathlib import Path
 from skilld.clock import local_day, parse_time, time_ago
 from skilld.errors import SkilldError
 from skilld.files import read_regular
-from skilld.git.same_project import project_root
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.git.state import staging_holder
 from skilld.proposals.remainder import describe_remainder, open_remainder_id
 from skilld.store import Store
 from skilld.store.batches import REMAKE_PREFIX
-from skilld.store.meta import COMMON_GIT_DIRS, GIT_POLLED_AT, MERGE_WARNINGS
+from skilld.store.meta import COMMON_GIT_DIRS, MERGE_WARNINGS
 from skilld.store.proposals import MAYBE_AGENTS_PREFIX, UNWANTED_STATES
-from skilld.store.transcripts import ActiveSession
 from skilld.text import fold, join_sentences, pluralize, split_sentences
 from skilld.types import ContradictingLine, Proposal, State, TargetKind
 
@@ -463,36 +461,3 @@ def recent_doubts(store: Store, now: float) -> list[str]:
         if now - (parse_time(proposal.decided_at) or 0) < _RECENT_SECONDS and (text := describe_doubt(store, proposal))
     ]
     return [text for _, text in sorted(found, reverse=True)]
-
-
-_CLOCK_MARGIN_SECONDS = 60.0  # commits have whole seconds, and clocks differ
-_SILENCE_SECONDS = 300.0  # for how long a working agent may write nothing
-_COMMIT_TIME_SECONDS = 1.0  # a commit's time has no fraction; an agent that ended before it cannot have made it
-
-
-def who_decided(store: Store, proposal: Proposal, at: float, now: float) -> str:
-    """Return who is recorded for a decision made with plain git; `at` is when it was made, 0 if unknown.
-
-    A time before the last observation or in the future is impossible (a commit may have any date). Then the whole time
-    between that observation and now counts.
-    """
-    last = float(store.meta.get(GIT_POLLED_AT, 0.0)) or parse_time(proposal.created_at) or now
-    first, until = (at, at) if last - _CLOCK_MARGIN_SECONDS <= at <= now else (min(last, now), now)
-    sessions = store.transcripts.active(first - _SILENCE_SECONDS, first - _COMMIT_TIME_SECONDS)
-    agents = agents_around(sessions, proposal, until + _CLOCK_MARGIN_SECONDS)
-    return f"{MAYBE_AGENTS_PREFIX}{', '.join(agents)}" if agents else "git"
-
-
-def agents_around(sessions: Iterable[ActiveSession], proposal: Proposal, until: float) -> list[str]:
-    """Return the agents with a session around a proposal's repository or in another work tree of it.
-
-    Only sessions that started before `until` (Unix time) count.
-    """
-    repo, skill = Path(proposal.repo), Path(proposal.path)
-    root, found = project_root(repo), set()
-    for session in sessions:
-        folder = Path(session.cwd)
-        around = folder.is_relative_to(repo) or repo.is_relative_to(folder) or skill.is_relative_to(folder)
-        if session.since <= until and (around or project_root(folder) == root):
-            found.add(session.agent)
-    return sorted(found)

@@ -1,23 +1,28 @@
-"""Writes a worker's result to the store."""
+"""Writes a worker's result to the store, and who is recorded for a decision made with plain git."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from skilld.classify.backends import OFFLINE
-from skilld.clock import rfc3339
+from skilld.clock import parse_time, rfc3339
+from skilld.git.same_project import project_root
 from skilld.proposals.model import REPO_GONE_NOTE, without_remark
 from skilld.proposals.passed_over import build_learning, forget, remember_passed_over
-from skilld.proposals.remarks import DECIDED_STATES, who_decided
+from skilld.proposals.remarks import DECIDED_STATES
 from skilld.proposals.staging_result import StagingResult
 from skilld.proposals.withdrawals import store_withdrawals
 from skilld.protocol import BatchJob, BatchResult
 from skilld.store import Store
 from skilld.store.batches import REMAKE_PREFIX, StoredBatch
 from skilld.store.learnings import Learning
-from skilld.store.meta import ACTIVE_SETTINGS, COMMON_GIT_DIRS, MERGE_WARNINGS
+from skilld.store.meta import ACTIVE_SETTINGS, COMMON_GIT_DIRS, GIT_POLLED_AT, MERGE_WARNINGS
+from skilld.store.proposals import MAYBE_AGENTS_PREFIX
+from skilld.store.transcripts import ActiveSession
 from skilld.types import Changes, ClosedBy, Proposal, SkillRef, State, StateChange
 
 WAITING_KIND = "waiting"  # the kind of the job of a batch that judges a learning again
@@ -161,3 +166,43 @@ def _record_remade(store: Store, remade: Sequence[Proposal]) -> None:
         known = store.proposals.get(made.id)
         if known is not None and known.state is State.OPEN:
             store.proposals.save_edit(made)
+
+
+# Who decided with plain git.
+
+_CLOCK_MARGIN_SECONDS = 60.0  # commits have whole seconds, and clocks differ
+_SILENCE_SECONDS = 300.0  # for how long a working agent may write nothing
+_COMMIT_TIME_SECONDS = 1.0  # a commit's time has no fraction; an agent that ended before it cannot have made it
+
+
+def who_decided(store: Store, proposal: Proposal, at: float, now: float) -> str:
+    """Return who is recorded for a decision made with plain git; `at` is when it was made, 0 if unknown.
+
+    A time before the last observation or in the future is impossible (a commit may have any date). Then the whole time
+    between that observation and now counts.
+    """
+    last = float(store.meta.get(GIT_POLLED_AT, 0.0)) or parse_time(proposal.created_at) or now
+    first, until = (at, at) if last - _CLOCK_MARGIN_SECONDS <= at <= now else (min(last, now), now)
+    sessions = store.transcripts.active(first - _SILENCE_SECONDS, first - _COMMIT_TIME_SECONDS)
+    agents = agents_around(sessions, proposal, until + _CLOCK_MARGIN_SECONDS)
+    return f"{MAYBE_AGENTS_PREFIX}{', '.join(agents)}" if agents else "git"
+
+
+def _existing_root(folder: Path) -> Path:
+    """Return the main work tree around a folder; the folder if it is gone, whose parents would be searched in vain."""
+    return project_root(folder) if os.path.isdir(folder) else folder  # noqa: PTH112 - is_dir raises for a long path
+
+
+def agents_around(sessions: Iterable[ActiveSession], proposal: Proposal, until: float) -> list[str]:
+    """Return the agents with a session around a proposal's repository or in another work tree of it.
+
+    Only sessions that started before `until` (Unix time) count.
+    """
+    repo, skill = Path(proposal.repo), Path(proposal.path)
+    root, found = _existing_root(repo), set()
+    for session in sessions:
+        folder = Path(session.cwd)
+        around = folder.is_relative_to(repo) or repo.is_relative_to(folder) or skill.is_relative_to(folder)
+        if session.since <= until and (around or _existing_root(folder) == root):
+            found.add(session.agent)
+    return sorted(found)

@@ -12,7 +12,7 @@ from skilld.proposals.decide import accepting, decide, reverting
 from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE, GitStatus, Observation
 from skilld.proposals.observe import observe
 from skilld.proposals.poll import refresh
-from skilld.proposals.remarks import agents_around
+from skilld.proposals.results import agents_around
 from skilld.store import Store
 from skilld.store.transcripts import ActiveSession
 from skilld.types import Op, Operation, Proposal, State

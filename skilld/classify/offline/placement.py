@@ -131,6 +131,7 @@ def _likest_section(parts: Sequence[Section], able: Sequence[Section], change: s
     shares = Counter(chain.from_iterable(texts))
     wanted = _topic(change)
     further = _topic(around) - wanted
+    titles = _topic(" ".join(part.heading for part in able if part.level == 1))  # what the whole file is about
     trades = frozenset().union(*(family for family in FAMILIES if wanted & family - WEAK_STEMS)) - wanted
 
     def weigh(shared: frozenset[str], heading: frozenset[str] = frozenset()) -> float:
@@ -139,8 +140,8 @@ def _likest_section(parts: Sequence[Section], able: Sequence[Section], change: s
 
     def likeness(at: int) -> tuple[float, bool, int]:
         heading = headings[at] | _named(wanted, headings[at])
-        own = weigh(wanted & (texts[at] | heading), heading)
-        beside = weigh(further & texts[at]) + weigh(trades & headings[at])
+        own = weigh(wanted & (texts[at] - titles | heading), heading)
+        beside = weigh(further & texts[at] - titles) + weigh(trades & headings[at])
         order = _ORDER.findall(parts[at].heading.lower())
         in_order = bool(order) and order == _ORDER.findall(change.lower())
         score = own + _AROUND_WEIGHT * beside
