@@ -36,6 +36,7 @@ description: Writes the release notes of a version from the merged changes.
 
 - Past tense, one line per entry.
 """
+CHARTS = "---\nname: chart\ndescription: Draws any plot or figure with matplotlib.\n---\n\n- Label both axes.\n"
 TASKS = "---\nname: tasks\ndescription: How a task goes.\n---\n\n1. Read the card.\n2. Commit and push to `dev`.\n"
 WORKFLOW = (
     "---\nname: delivery\ndescription: How we commit, branch, push and open PRs.\n---\n\n- One branch per task.\n"
@@ -65,6 +66,25 @@ def confidence(said: str, skill: str, agent: str = "") -> float:
 def test_a_rule_about_git_is_not_for_a_skill_that_only_has_the_word(said: str, skill: str) -> None:
     assert confidence(said, skill) == UNRELATED_CONFIDENCE
     assert confidence(said, WORKFLOW) > 0.5
+
+
+@for_each(
+    ("said", "is_placed"),
+    [
+        ("I'd rather you didn't use dashed lines, I can't see them. Applies to all figures.", True),
+        ("You keep adding a background. No background, in any chart.", True),
+        ("Never use gradients, they print badly. That goes for every plot.", True),
+        ("Never use tabs, they break the diff. Applies to all projects.", False),
+        ("Never delete backups, we need them. Put a legend in every chart.", False),
+        ("Never delete backups, we need them. Is that so in all figures?", False),
+        ("Never delete backups, we need them. The client looks at every plot.", False),
+        ("You keep adding a background.", False),
+    ],
+)
+def test_a_scope_behind_a_wish_places_it_in_the_skill(said: str, *, is_placed: bool) -> None:
+    skill = SkillDoc(1, "chart", "SKILL.md", CHARTS)
+    first, *_ = Offline().detect([Message("Done.", turn=None), Message(said, turn=1)], [skill])
+    assert (first.confidence > UNRELATED_CONFIDENCE) is is_placed
 
 
 def test_work_by_the_skill_just_before_does_not_make_it_the_place_for_git() -> None:

@@ -40,6 +40,7 @@ from skilld.classify.offline.placement import replacement, section_for
 from skilld.classify.offline.product import announces_rule, likely_languages, requires_something, speaks_to_agent
 from skilld.classify.offline.product_talk import STANDING_CUES, ProductTalk, is_asked_for
 from skilld.classify.offline.relevance import (
+    extends_to_subject,
     fits_description,
     is_about_line,
     is_about_output,
@@ -309,6 +310,8 @@ def _make_update(
     if answered and is_only_of_git(match, said.text, answered):
         answered = None
     skill = next((doc for doc in named or in_use if _is_about(match, said.text, doc, skills, agent[-last:])), answered)
+    wish = message.text[match.start :]
+    skill = skill or next((doc for doc in in_use if extends_to_subject(said.text, wish, doc)), None)
     target = skill or (in_use[0] if in_use else None)
     around = "\n".join([message.text, *agent[-1:]])
     confidence = match.strength if said.clear else min(match.strength, _UNCLEAR_CONFIDENCE)

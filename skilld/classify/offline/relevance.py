@@ -15,7 +15,7 @@ from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.sections import BlockKind, front_matter, sections
 from skilld.skills.spec import read_front
 from skilld.types import SkillDoc
-from skilld.words import has_negation, stems
+from skilld.words import content_stems, has_negation, stems
 
 _GIT = stems(TOPICS["git"])
 FAMILIES = tuple(map(stems, NEAR))
@@ -41,6 +41,15 @@ _OBJECTION = re.compile(
     r"|不[，,!。\s]|不是|不对|别|いや|いいえ|違|아니)",
     re.IGNORECASE,
 )
+# What a sentence behind a wish extends it to: "Applies to all figures.", "No background, in any chart."
+_SCOPE = re.compile(
+    r"\b(?:in|for|to|on|with) (?:all|any|every|each) (?:(?:the|our|my|new|other) )?(?P<things>[\w-]+)[.!;\s]*$",
+    re.IGNORECASE,
+)
+_EXTENDING = stems("applies goes holds counts means same rule")
+_SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]?")
+_MAX_SENTENCES = 3  # the wish's own, and two more
+_MAX_SCOPED = 300  # characters
 _MIN_COMMON_STEMS = 2
 _GIT_SHARE = 0.25  # of the words of a rule that is about git
 _MAX_LINES_WITH_WORD = 2  # a word in more lines is a technical term of the skill
@@ -139,6 +148,16 @@ def _rules(text: str) -> tuple[str, ...]:
 def fits_description(change: str, skill: SkillDoc) -> bool:
     """Whether `change` is related to the description of `skill`."""
     return _shares_topic(stems(change), stems(front_matter(skill.text)))
+
+
+def extends_to_subject(change: str, text: str, skill: SkillDoc) -> bool:
+    """Whether a sentence behind a wish, which begins `text`, only extends `change` to all that `skill` is about."""
+    subject = stems(f"{skill.name} {read_front(skill.text).description}") - WEAK_STEMS
+    for sentence in _SENTENCE.findall(text[:_MAX_SCOPED])[:_MAX_SENTENCES]:
+        scope = _SCOPE.search(sentence)
+        if scope and stems(scope["things"]) & subject:
+            return not content_stems(sentence[: scope.start()]) - content_stems(change) - _EXTENDING
+    return False
 
 
 def is_about_output(said: str, skill: SkillDoc) -> bool:
