@@ -237,9 +237,9 @@ class _Hunk:
 def refit(before: bytes, after: bytes, current: bytes, *, newest: bool = False) -> list[Operation]:
     """Return the operations that make the change from `before` to `after` in `current`, in the order to apply them.
 
-    `newest` says that other list items added at the same place are older and stay above its own. Raises NoPlaceError if
-    a place is uncertain, if a removed line was edited or is gone, and for a change of the front matter; SkilldError if
-    a version cannot be parsed. Returns no operation if everything is done already.
+    `newest` says that other items and paragraphs added at the same place are older and stay above its own. Raises
+    NoPlaceError if a place is uncertain, if a removed line was edited or is gone, and for a change of the front matter;
+    SkilldError if a version cannot be parsed. Returns no operation if everything is done already.
     """
     old, new, now = parse(before), parse(after), parse(current)
     if old.front != new.front:
@@ -254,8 +254,8 @@ def refit(before: bytes, after: bytes, current: bytes, *, newest: bool = False) 
                 start = end = _end_of_section(body, start)
                 if alignment.crosses(hunk.start, start):
                     raise _no_place("the lines around it are no longer adjacent")
-            elif newest and _is_item(hunk.added):
-                start = end = _after_new_items(body, alignment, start)
+            elif newest:
+                start = end = _after_new(body, alignment, start, hunk.added)
         else:
             start, end = _removed_range(old.body, body, alignment, hunk)
         texts = [*hunk.added]
@@ -395,12 +395,18 @@ def _with_gaps(old: Sequence[Line], hunk: _Hunk, now: Sequence[Line], at: int, t
     return lines
 
 
-def _after_new_items(now: Sequence[Line], alignment: Alignment, at: int) -> int:
-    """Return the line after the list items at `at` that the old version does not have."""
-    known = {*alignment.found.values()}
-    while at < len(now) and at not in known and now[at].key and (list_item(now[at].text) or indentation(now[at].text)):
-        at += 1
-    return at
+def _after_new(now: Sequence[Line], alignment: Alignment, at: int, added: Sequence[str]) -> int:
+    """Return the line after the items at `at` that the old version lacks, or after such paragraphs if no item is added.
+
+    A blank line ends items, and an item or heading ends paragraphs.
+    """
+    known, heads, end, items = {*alignment.found.values()}, heading_lines(now), at, _is_item(added)
+    while at < len(now) and at not in known and at not in heads:
+        line, at = now[at], at + 1
+        if (list_item(line.text) is not None or bool(items and line.key and indentation(line.text))) is not items:
+            break
+        end = at if line.key else end
+    return end
 
 
 def _adds_section(old: Sequence[Line], new: Sequence[Line], hunk: _Hunk) -> bool:

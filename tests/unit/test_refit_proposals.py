@@ -278,6 +278,14 @@ def test_other_kinds_of_lists_keep_their_style(person: Person, store: Store, tex
     assert shown == [f"{number}{ADDED[name]}" for number, name in zip(numbers, ("p1", "p2"), strict=True)]
 
 
+def test_paragraphs_stand_in_the_order_in_which_they_were_proposed(person: Person, store: Store) -> None:
+    person.commit("prose", {SKILL: "# Shop\n\nWe sell tea.\n\n## More\n\n- Ask Bo.\n"})
+    for text in ADDED.values():
+        stage_and_store(store, make_edit(person, text[:5], Operation(Op.INSERT_AFTER, "We sell tea.", f"\n{text}")))
+    texts = "\n\n".join(ADDED.values())
+    assert person.show(ref=STAGING) == f"# Shop\n\nWe sell tea.\n\n{texts}\n\n## More\n\n- Ask Bo.\n"
+
+
 def test_an_accept_that_would_be_refused_here_is_announced(person: Person, store: Store) -> None:
     offer(person, store, "p1", "- Tag the commit.", "- Sign and tag the commit.", op=Op.REPLACE)
     assert ProposalReader().applicability(get_proposal(store, "p1")) == Applicability(
