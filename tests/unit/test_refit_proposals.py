@@ -280,8 +280,8 @@ def test_other_kinds_of_lists_keep_their_style(person: Person, store: Store, tex
 
 def test_paragraphs_stand_in_the_order_in_which_they_were_proposed(person: Person, store: Store) -> None:
     person.commit("prose", {SKILL: "# Shop\n\nWe sell tea.\n\n## More\n\n- Ask Bo.\n"})
-    for text in ADDED.values():
-        stage_and_store(store, make_edit(person, text[:5], Operation(Op.INSERT_AFTER, "We sell tea.", f"\n{text}")))
+    for name, text in ADDED.items():
+        offer(person, store, name, "We sell tea.", f"\n{text}")
     texts = "\n\n".join(ADDED.values())
     assert person.show(ref=STAGING) == f"# Shop\n\nWe sell tea.\n\n{texts}\n\n## More\n\n- Ask Bo.\n"
 
