@@ -283,7 +283,7 @@ def test_paragraphs_stand_in_the_order_in_which_they_were_proposed(person: Perso
     for name, text in ADDED.items():
         offer(person, store, name, "We sell tea.", f"\n{text}")
     texts = "\n\n".join(ADDED.values())
-    assert person.show(ref=STAGING) == f"# Shop\n\nWe sell tea.\n\n{texts}\n\n## More\n\n- Ask Bo.\n"
+    assert person.show(ref=STAGING) == f"# Shop\n\nWe sell tea.\n\n{texts}\n\n## More\n\n- Ask Bo."
 
 
 def test_an_accept_that_would_be_refused_here_is_announced(person: Person, store: Store) -> None:
