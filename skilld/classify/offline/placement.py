@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import chain
 
 from skilld.classify.contradiction import (
@@ -131,6 +132,7 @@ def _likest_section(parts: Sequence[Section], able: Sequence[Section], change: s
     shares = Counter(chain.from_iterable(texts))
     wanted = _topic(change)
     further = _topic(around) - wanted
+    kept = {part.line for part in able}
     titles = _topic(" ".join(part.heading for part in able if part.level == 1))  # what the whole file is about
     trades = frozenset().union(*(family for family in FAMILIES if wanted & family - WEAK_STEMS)) - wanted
 
@@ -149,12 +151,13 @@ def _likest_section(parts: Sequence[Section], able: Sequence[Section], change: s
 
     def may_take(part: Section) -> bool:
         suits = _named(wanted, _topic(part.heading)) or not _UNSUITABLE.search(part.heading)
-        return bool(suits) and not _is_catalogue(part.items()) and any(part is one for one in able)
+        return bool(suits) and not _is_catalogue(part.items()) and part.line in kept
 
     best = max((at for at, part in enumerate(parts) if may_take(part)), key=likeness, default=None)
     return None if best is None or not likeness(best)[0] else parts[best]
 
 
+@lru_cache(maxsize=4096)  # one batch asks for the sections of a file several times
 def _topic(text: str) -> frozenset[str]:
     """Return the stems of a text and what its things mean in any language, each written like a path: "/commit"."""
     things = {one for term in terms(text) if not term.is_action for one in term.meanings}
