@@ -249,7 +249,9 @@ def add(arguments: argparse.Namespace) -> int:
     console.say("Accepted on another machine, and not in your files here:")
     for group, path in missing:
         console.say(f"  {console.message(str(path))}: {console.plain(group.records[0].rule)}")
-    if not terminal.confirm("Add this? [y/N] ", "Nothing was added", yes=arguments.yes):
+    if not terminal.confirm(
+        f"Add {'it' if len(missing) == 1 else 'them'}? [y/N] ", "Nothing was added", yes=arguments.yes
+    ):
         return Exit.FAILURE
     ids, code = _proposals_here(store), Exit.OK
     for group, path in missing:
