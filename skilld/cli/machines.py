@@ -244,7 +244,7 @@ def add(arguments: argparse.Namespace) -> int:
     own = [(one, path) for one in groups if _is_own(one) and (path := places.path_of(one.best.place))]
     missing = [(one, path) for one, path in own if _is_missing(one, path)]
     if not missing:
-        console.say("Your own files have all rules that you accepted on your other machines.")
+        console.say("Your own files have all the rules that you accepted on your other machines.")
         return Exit.OK
     console.say("Accepted on another machine, and not in your files here:")
     for group, path in missing:

@@ -180,7 +180,7 @@ def test_one_command_adds_the_rules_of_other_machines_to_the_persons_own_file(
     (made,) = laptop.store.proposals.in_states([State.ACCEPTED])
     assert f"skilld revert {made.id}" in added
     assert (made.summary, made.evidence[0].quote) == (DATES, f"from now on: {DATES}")
-    nothing = "Your own files have all rules that you accepted on your other machines.\n"
+    nothing = "Your own files have all the rules that you accepted on your other machines.\n"
     assert run_machines(laptop, "add", "--yes") == nothing
     assert "not in the file here" not in run_machines(laptop, "status")
     run_machines(laptop, "sync")

@@ -88,13 +88,19 @@ def test_a_proposal_of_a_work_tree_is_reverted_there_or_where_its_branch_was_mer
         assert "zod" in (project.root / "CLAUDE.md").read_text()
 
 
-def test_what_waits_or_was_rejected_in_one_clone_is_not_proposed_in_another(
-    home: Path, project: Project, daemon: InProcessDaemon, program: Program
-) -> None:
+def _clone_of_one_origin(project: Project) -> Path:
+    """Return a clone of the project; both name the same remote, each by another address."""
     project.git("clone", "--quiet", ".", "../clone")
     clone = project.root.parent / "clone"
     project.git("remote", "add", "origin", "git@example.org:team/shop.git")
     project.git("-C", str(clone), "remote", "set-url", "origin", "https://example.org/team/shop")
+    return clone
+
+
+def test_what_waits_or_was_rejected_in_one_clone_is_not_proposed_in_another(
+    home: Path, project: Project, daemon: InProcessDaemon, program: Program
+) -> None:
+    clone = _clone_of_one_origin(project)
     (made,) = _say(home, project.root, daemon)
     assert _say(home, clone, daemon, "From now on validate payloads with zod, never by hand.") == [made]
     (row,) = program.json("proposals")
@@ -108,10 +114,7 @@ def test_what_waits_or_was_rejected_in_one_clone_is_not_proposed_in_another(
 def test_what_was_accepted_in_one_clone_is_not_proposed_in_another_before_it_gets_there(
     home: Path, project: Project, daemon: InProcessDaemon, program: Program, again: str
 ) -> None:
-    project.git("clone", "--quiet", ".", "../clone")
-    clone = project.root.parent / "clone"
-    project.git("remote", "add", "origin", "git@example.org:team/shop.git")
-    project.git("-C", str(clone), "remote", "set-url", "origin", "https://example.org/team/shop")
+    clone = _clone_of_one_origin(project)
     (made,) = _say(home, project.root, daemon)
     assert program.run("accept", made).returncode == 0
     assert _say(home, clone, daemon, again) == []

@@ -55,9 +55,6 @@ _WORDING_ORDER = re.compile(
     r"|capitali[sz]e|abbreviate|shorten)\b",
     re.IGNORECASE,
 )
-_ORDER_WORD = re.compile(
-    r"\b(?:before|after|then|first|once|when|finally|step)\b", re.IGNORECASE
-)  # a step with its place in an order
 _STEP_START = re.compile(r"(?:then|next|first|after|before|finally|lastly|once|when)\b", re.IGNORECASE)
 _FURTHER_STEP = re.compile(
     r"\b(?:add|insert|include|append)\b(?: \w+){0,3}? (?:an?|another|one more|the)(?: \w+)? step\b", re.IGNORECASE
@@ -227,10 +224,6 @@ def _is_of_other_trade(section: Section, wanted: frozenset[str]) -> bool:
     """Whether the heading names a kind of work that no word of a rule belongs to."""
     trades = [family for family in FAMILIES if stems(section.heading) & family - WEAK_STEMS]
     return bool(trades) and not any(wanted & family for family in trades)
-
-
-def _has_word_of(wanted: frozenset[str], section: Section) -> bool:
-    return not _is_numbered(section.items()) and bool(wanted & stems(section.text) - WEAK_STEMS)
 
 
 def _is_general(section: Section, *, on_wording: bool) -> bool:
