@@ -72,6 +72,7 @@ def test_what_the_skill_names_or_the_person_calls_lasting_stays(said: str, skill
         ("we never name hosts by their IP, fix the diagram", ["Never name hosts by their IP."]),
         ("We never use IPs in diagrams - fix the second page", ["Never use IPs in diagrams."]),
         ("Wir zeichnen Hosts immer als Kästen, ändere die zweite Seite", ["Wir zeichnen Hosts immer als Kästen."]),
+        ("We never use IPs in diagrams, fix it in the second page", ["Never use IPs in diagrams."]),
     ],
 )
 def test_of_a_statement_with_a_task_behind_it_only_the_statement_can_stay(said: str, kept: list[str]) -> None:
@@ -86,6 +87,8 @@ def test_of_a_statement_with_a_task_behind_it_only_the_statement_can_stay(said: 
         "After each change of the network, update the diagram.",
         "When I rename a host, rename the page too.",
         "Keep the boxes small, adjust the font.",
+        "Each time you add a host, add it to the inventory.",
+        "Any time you rename a host, change it in the page too.",
     ],
 )
 def test_what_is_to_be_done_on_an_occasion_is_no_task(said: str) -> None:

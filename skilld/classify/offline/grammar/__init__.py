@@ -238,6 +238,11 @@ class Language:
         )
 
     @cached_property
+    def begins_condition(self) -> Caseless:
+        """The beginning of a condition, with at most two words before it."""
+        return self._compiled(r"^(?:\S+ ){0,2}<upon>\b")
+
+    @cached_property
     def told_of_us(self) -> Caseless:
         """The beginning of what "we" do."""
         return self._listed("we_all", "^", r"\b")
@@ -246,7 +251,8 @@ class Language:
         """Return a statement without the task behind it, to which an order or a condition may belong."""
         named = None if self.frames.search(text) else self.named_tasks.match(text)
         ordered = named and self.commands.match(text) and not self.told_of_us.match(text)
-        return self.tasks_behind.sub("", text[: named.end()] if named and not ordered else text)
+        rest = text[: named.end()] if named and not ordered else text
+        return rest if self.begins_condition.match(text) else self.tasks_behind.sub("", rest)
 
     def has_task(self, text: str) -> bool:
         """Whether a task stands behind a statement."""
