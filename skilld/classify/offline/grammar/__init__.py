@@ -239,8 +239,8 @@ class Language:
 
     @cached_property
     def begins_condition(self) -> Caseless:
-        """The beginning of a condition, with at most two words before it."""
-        return self._compiled(r"^(?:\S+ ){0,2}<upon>\b")
+        """The beginning of a condition, maybe behind "from now on" and at most two more words."""
+        return self._compiled(r"<start>(?:\S+ ){0,2}<upon>\b")
 
     @cached_property
     def told_of_us(self) -> Caseless:
