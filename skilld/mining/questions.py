@@ -97,7 +97,7 @@ DECLINED_REASON = "nobody agreed to send them"
 BOOKED_AS = "(mining)"  # in place of a skill, in `skilld cost`
 _MAX_WINDOWS_PER_JOB = 40  # a worker takes seconds to start
 _FIRST_WAIT_SECONDS = 5.0  # doubled each time, if the model does not say how long to wait
-_MAX_WAIT_SECONDS = 60.0  # in all, while the model keeps failing; earlier answers are kept
+_MAX_FAILING_SECONDS = 60.0  # of asking and waiting, without one answer; earlier answers are kept
 
 
 @dataclass
@@ -190,10 +190,10 @@ class QuestionRun:
         Raises SkilldError if the model cannot be asked at all. An interruption loses no answer.
         """
         left = {window.id: window for window in windows}
-        waits, waited = 0, 0.0
+        waits, failing = 0, 0.0
         while left and not self._spent():
             chunk = list(left.values())[:_MAX_WINDOWS_PER_JOB]
-            answered = self.asked.windows
+            answered, started = self.asked.windows, time.monotonic()
             result = self._work(chunk, left)
             if result.outcome is Outcome.NOTHING:
                 continue
@@ -201,14 +201,15 @@ class QuestionRun:
                 break
             if result.outcome is Outcome.FAILED:
                 raise SkilldError("Could not ask the model", result.detail, result.remedy)
-            waits, waited = (1, 0.0) if self.asked.windows > answered else (waits + 1, waited)
+            took = time.monotonic() - started
+            waits, failing = (1, 0.0) if self.asked.windows > answered else (waits + 1, failing + took)
             wait = result.retry_after or _FIRST_WAIT_SECONDS * 2 ** (waits - 1)
-            if waited + wait > _MAX_WAIT_SECONDS:
+            if failing + wait + took > _MAX_FAILING_SECONDS:
                 self.asked.stopped = f"the model did not answer: {result.detail}; the next run continues from here"
                 break
             self._progress(self.asked.windows, f"waiting {wait:.0f} s for the model ({result.detail})")
             self._terms.wait(wait)
-            waited += wait
+            failing += wait
         return self.asked
 
     def _work(self, chunk: Sequence[Window], left: dict[str, Window]) -> Result:

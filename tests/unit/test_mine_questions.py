@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -117,6 +119,14 @@ def _run(store: Store, retry_after: float | None) -> tuple[list[float], list[str
     run._work = lambda *_: failing  # type: ignore[method-assign]
     stats = run.about([Window("w", "s", (Message("Always use tabs.", turn=1, turn_key="k"),))])
     return waited, told, stats.stopped
+
+
+def test_the_time_of_failing_requests_counts_towards_the_minute(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count(step=12.0)  # each request takes 12 s
+    monkeypatch.setattr("skilld.mining.questions.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    waited, _, stopped = _run(store, None)
+    assert waited == [5.0, 10.0]
+    assert stopped == "the model did not answer: it is overloaded; the next run continues from here"
 
 
 @pytest.mark.parametrize(("retry_after", "waits"), [(None, [5.0, 10.0, 20.0]), (25.0, [25.0, 25.0]), (300.0, [])])
