@@ -57,6 +57,8 @@ _COMMANDS = (
     ("xfreerdp xfreerdp3 wlfreerdp", "/p:"),
     ("rdesktop psexec psexec64 PsExec PsExec64", r"-p\s{1,4}"),
     ("plink pscp psftp", r"-pw\s{1,4}"),
+    ("schtasks", r"/[rR]?[pP]\s{1,4}"),
+    ("pdftk", r"(?:input|user|owner)_pw\s{1,4}"),
     ("ConvertTo-SecureString", r"(?:-String\s{1,4}|(?=['\"]))"),
     ("sqlplus rman expdp impdp sqlldr", r"[\w$#]{1,64}+/"),
     ("wpa_passphrase", r"(?:'[^'\n]{1,64}+'|\"[^\"\n]{1,64}+\"|\S{1,64}+)\s{1,4}"),
@@ -91,7 +93,7 @@ _OPTION_MARKS = (
         (word, re.compile(rf"(?<={word}) \S"))  # at the blank, so that the program stands before it
         for word in ("sqlplus", "wpa_passphrase", "nmcli", "rabbitmqctl", "rclone", "SecureString")
     ),
-    *((sign, re.compile(sign)) for sign in ("pass:", " /p:")),
+    *((sign, re.compile(sign)) for sign in ("pass:", " /p:", " /rp ", " /RP ", "_pw ")),
 )
 _SQL = re.compile(
     r"(?i)\bidentified\s{1,4}(?:with\s{1,4}\S{1,64}\s{1,4})?(?:by|as)\s{1,4}(?:password\s{1,4})?(?=['\"])" + _VALUE
@@ -132,7 +134,7 @@ _PIN = re.compile(
 _BEARER = re.compile(r"(?<=\s)--?(?:[a-z0-9]{1,16}-){0,2}bearer(?:\s{1,4}|=)" + _VALUE)
 _HEX_HASH = re.compile(r"[0-9a-f]{7,40}")
 _READERS = (
-    r"(?:--?[\w-]{0,32}(?:pass|stdin|token|secret|key|cred)|\bpasswd\b|\b(?:login|auth|cryptsetup|gpg|htpasswd)\b|\bbase64\b(?!\s{1,4}--?[dD])"
+    r"(?:--?[\w-]{0,32}(?:pass|stdin|token|secret|key|cred)|\bpasswd\b|\b(?:login|auth|cryptsetup|gpg|htpasswd|kinit|vncpasswd|chpasswd)\b|\bbase64\b(?!\s{1,4}--?[dD])"
     r"|\bsecrets?\s{1,4}(?:set|create|put|add)\b)"
 )
 _ECHOED = re.compile(

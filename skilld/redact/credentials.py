@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -105,11 +106,9 @@ def find_login_pairs(text: str, lowered: str) -> Iterator[Finding]:
         secret = found["secret"] or found["oracle"]
         if is_mixed(secret) and not (is_stand_in(secret) or is_template(secret)):
             yield Finding(*found.span("secret" if found["secret"] else "oracle"), "url-password")
-    for found in (
-        _LOGIN_PAIR.finditer(text)
-        if any(word in lowered for word in ("auth", "login", "sign", "cred", "log_in"))
-        else ()
-    ):
+    if not any(word in lowered for word in ("auth", "login", "sign", "cred", "log_in")):
+        return
+    for found in itertools.chain(_LOGIN_PAIR.finditer(text), _CREDS_PAIR.finditer(text)):
         secret = found["secret"]
         if (is_mixed(secret) or is_scrambled(secret)) and not (is_stand_in(secret) or is_template(secret)):
             yield Finding(*found.span("secret"), "password")
@@ -160,6 +159,12 @@ _BARE_LOGIN = re.compile(
 _LOGIN_PAIR = re.compile(
     r"""(?i)\b(?:log_?in|sign_?in|authenticate|(?:http_?)?(?:basic_?)?auth|credentials?)["']?\s{0,4}[:=]?\s{0,4}[(\[]\s{0,4}
         (?P<quote>["'])[^"'\n]{1,64}+(?P=quote)\s{0,4},\s{0,4}(?P<end>["'])(?P<secret>[^"'\n]{6,128}+)(?P=end)\s{0,4}[)\]]""",
+    re.VERBOSE,
+)
+# "The creds are scott/tiger99".
+_CREDS_PAIR = re.compile(
+    r"""(?i)\b(?:creds?|credentials?)\b(?:\s[\w-]{1,32}+){0,4}?(?:\s(?:are|is|=)|:)\s{1,4}[`"']?
+        [\w.@-]{1,64}+[/:](?P<secret>[^\s/`"']{6,128}+)(?!/)""",
     re.VERBOSE,
 )
 _KNOWN_URL = re.compile(r"\.(?:com|net|office|cn)/|/hooks/|/api/webhooks/|sig=|-Signature=")  # also without a scheme

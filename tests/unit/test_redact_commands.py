@@ -30,6 +30,7 @@ VALUES = ("pIjXebblno", "qZkWvRtNbXc", "tXjI73ouu8lcB5", "94qh87rcjgg2", "vNqWxe
         "echo {} | docker login --password-stdin -u x",
         "printf '%s' {} | gh secret set DEPLOY",
         "gh auth login --with-token <<< {}",
+        "kinit eve <<< {}",
         "twine upload -u __token__ -p {} dist/*",
         "bw unlock {}",
         "snyk auth {}",

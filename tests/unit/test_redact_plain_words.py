@@ -41,6 +41,7 @@ REDACT = Redactor(bytes(32)).redact
         ("passphrase for the signing key: cold harbor lantern eighty", "cold harbor lantern eighty"),
         ("die Passphrase für den Schlüssel lautet kalter Hafen Laterne achtzig", "kalter Hafen Laterne achtzig"),
         ("it is admin / Kirsch-Baum88", "Kirsch-Baum88"),
+        ("db creds are eve/tiger99x", "tiger99x"),
     ],
 )
 def test_it_is_masked(text: str, secret: str) -> None:
@@ -82,6 +83,8 @@ def test_it_is_masked(text: str, secret: str) -> None:
         "the passphrase for the signing key is never kept anywhere else today",
         "use a passphrase for the key: twelve characters minimum length please",
         "the admin / User2 split",
+        "credentials: see docs/creds2024.md",
+        "the login route is auth/callback2",
     ],
 )
 def test_it_is_left(text: str) -> None:

@@ -115,6 +115,8 @@ OTHERS = (
     "net use z: //srv/share »Hunter22« /user:eve",
     "7z x -p»hunter« a.7z",
     "plink -ssh -pw »hunter« eve@host",
+    "schtasks /create /ru eve /rp »hunter« /tr job.exe",
+    "pdftk in.pdf input_pw »hunter« output out.pdf",
     "psexec //srv -u eve -p »hunter« cmd",
     "keytool -list -keypass »hunter«",
     '$c = ConvertTo-SecureString "»Herbst laub«" -AsPlainText -Force',
