@@ -279,9 +279,7 @@ def called_by_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take git's variables out of this process, as a program of skilld's does before it runs git."""
-    from skilld.git.environment import remaining_variables
-
-    for name in remaining_variables():
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
 
 

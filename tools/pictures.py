@@ -16,7 +16,6 @@ from textual._compositor import Compositor
 
 from conftest import furnish, plain_environment
 from skilld.cli.terminal import edit
-from skilld.git.environment import scrub_environment
 from skilld.review.app import ReviewApp
 from support.lessons import HOSTS, LINKS, TICKETS, Lessons
 from support.live_project import Project
@@ -81,7 +80,6 @@ def main() -> int:
         environment = plain_environment(home)
         os.environ.clear()
         os.environ.update(environment)
-        scrub_environment()
         teach(home)
         asyncio.run(asyncio.wait_for(draw(home), 3 * LIMIT))
         year = home / "year"

@@ -14,7 +14,6 @@ from skilld.cli import common, inventory
 from skilld.clock import rfc3339
 from skilld.errors import SkilldError, UsageError
 from skilld.files import shell_quoted
-from skilld.git.environment import scrub_environment
 from skilld.library.consolidate import (
     OTHER_PROJECT,
     ComparedSkill,
@@ -64,7 +63,6 @@ def run(arguments: argparse.Namespace) -> int:
     if len(arguments.names) == 1:
         remedy = "Name two skills, or none: skilld consolidate NAME NAME"
         raise UsageError("A merge needs two skills", "you named only one skill", remedy)
-    scrub_environment()
     store = common.store_or_empty() if arguments.dry_run else common.store()
     refresh(store)
     project = common.resolve_folder(arguments.project) if arguments.project else None

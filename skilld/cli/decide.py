@@ -11,7 +11,6 @@ from typing import Any
 from skilld import console
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
-from skilld.git.environment import scrub_environment
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, is_gone, rejecting, reverting
 from skilld.proposals.poll import refresh
 from skilld.proposals.remainder import open_remainder_id, rest_of_rejected
@@ -85,7 +84,6 @@ def _accept_all(arguments: argparse.Namespace) -> int:
     from skilld.cli import accept_all
     from skilld.jobs.one_by_one import accept_parts_of_batch, why_not_any_more
 
-    scrub_environment()
     store = _refreshed_store(rebuild=False)
     batch = accept_all.choose(store, everywhere=arguments.all_repositories, whole=arguments.worktree)
     asks = arguments.all_repositories and not (arguments.yes or arguments.json)
@@ -115,7 +113,6 @@ def _accept_elsewhere(arguments: argparse.Namespace) -> int:
     def carry_out(one: Proposal) -> DecisionReport:
         return accept_elsewhere(store, one, arguments.to, host, redact=redact, decision=decision, parts=chosen)[1]
 
-    scrub_environment()
     decision = accepting()
     store = _refreshed_store()
     proposal, chosen = _find_parts(store, arguments, "--to")
@@ -127,7 +124,6 @@ def _decide_parts(arguments: argparse.Namespace, decision: Decision) -> int:
     """Decide on some parts of one open proposal; the rest stays open as a new proposal."""
     from skilld.proposals.amend import decide_parts
 
-    scrub_environment()
     store = _refreshed_store()
     proposal, chosen = _find_parts(store, arguments, "--part")
     return _decide_each(
@@ -170,7 +166,6 @@ def restore(arguments: argparse.Namespace) -> int:
     """Return rejected, dropped or stale proposals to the staging branch."""
     from skilld.proposals.amend import restore as put_back
 
-    scrub_environment()
     store = _refreshed_store()
     if not arguments.ids:
         common.fail_without_id(store, "restore", _USUAL_STATES["restore"])
@@ -216,7 +211,6 @@ def _decide(
     """Decide on the proposals with the given IDs, or on those that are `meant` by them; each as `placed` returns it."""
     if getattr(arguments, "part", []):
         return _decide_parts(arguments, decision)
-    scrub_environment()
     store = _refreshed_store(rebuild=False)
     if not arguments.ids:
         common.fail_without_id(store, arguments.command, _USUAL_STATES[arguments.command])

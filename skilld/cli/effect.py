@@ -25,7 +25,6 @@ from skilld.effect.remedies import Remedy, remedy_of, rule_id
 from skilld.effect.rules import Effect, Rule
 from skilld.effect.survey import survey
 from skilld.errors import SkilldError, UsageError
-from skilld.git.environment import scrub_environment
 from skilld.ingest.discover import Root, find_transcripts, is_anybodys
 from skilld.jobs.limits import ProcessorTimeError, processor_time
 from skilld.protocol import PROCESSOR_SECONDS, SurveyRequest
@@ -56,7 +55,6 @@ _COLOURS = {"holds": "green", "repeated": "yellow", "unused": "dim", "unknown": 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     over_option.check_options(arguments)
-    scrub_environment()
     if arguments.over:
         return _run_over(arguments)
     store = common.store_or_empty()

@@ -16,7 +16,6 @@ from skilld import console
 from skilld.classify.backends import Backend, Spec, make_backend
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
-from skilld.git.environment import scrub_environment
 from skilld.text import format_usd
 from skilld.types import Usage
 
@@ -164,7 +163,6 @@ def _score_finding(asked: argparse.Namespace) -> Scores:
 def _score_pairs(asked: argparse.Namespace) -> Scores:
     from skilld.scoring import rules
 
-    scrub_environment()
     pairs = rules.load(asked.data)
     judge = rules.judge_repeats if asked.kind == "repeats" else rules.judge_relevance
     judged = list(_with_progress(judge(pairs, _backend_factory(asked.backend), _redactor().redact), len(pairs)))

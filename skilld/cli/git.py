@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
 from skilld.files import shell_command
-from skilld.git.environment import scrub_environment
 
 if TYPE_CHECKING:
     from skilld.git.repo import Repo
@@ -31,7 +30,6 @@ def run(arguments: argparse.Namespace) -> int:
     if not given:
         raise UsageError("Which git command?", "none given", "For example: skilld git log")
     command = given[0]
-    scrub_environment()
     folder = common.places().repositories
     root, git_dir = _choose_repository(arguments.root, list_roots(folder))
     if command not in _READ_COMMANDS | _MOSTLY_READ_COMMANDS | _WRITE_COMMANDS:

@@ -15,7 +15,6 @@ from skilld.cli import common
 from skilld.clock import parse_time, time_ago
 from skilld.errors import SkilldError, UsageError
 from skilld.files import shell_quoted
-from skilld.git.environment import scrub_environment
 from skilld.jobs.asks import current_asks, group_learnings
 from skilld.jobs.learnings import NO_FILE_REASON
 from skilld.library.clusters import confidence, group_asks, learning_mention
@@ -37,7 +36,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("Missing word", "--to needs propose", "For example: skilld learnings propose ID --to PATH")
     if arguments.forget is not None:
         return _forget(store, common.as_text(arguments.forget))
-    scrub_environment()
     asks = current_asks(store, _matching_learnings(store, arguments))
     sure = _confidences(store)
     missed = _matching_passed_over(arguments)
@@ -69,7 +67,6 @@ def show(store: Store, name: str) -> bool:
     if len(found) != 1:
         return False
     taken = any(store.learnings.get(one.id) for one in found[0])
-    scrub_environment()
     (ask,) = current_asks(store, found[0]) if taken else [explained(found[0])]
     _print_ask(ask)
     if not ask[0].is_result:
@@ -218,7 +215,6 @@ def _propose(store: Store, arguments: argparse.Namespace) -> int:
     if ask[0].is_result:
         cause = "it is the result of a task, and only what you say becomes a rule"
         raise SkilldError("Nothing was proposed", cause, "Tell your agent, or write it into the file yourself.")
-    scrub_environment()
     made = propose_learning(store, ask, common.host(), common.settings().targets, common.redactor(), to=arguments.to)
     if arguments.json:
         from skilld.cli.proposals import as_json as proposal_json

@@ -19,7 +19,6 @@ from skilld.effect.rule_lines import text_of
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 from skilld.exchange.outgoing import LeakCheck
 from skilld.files import shell_command
-from skilld.git.environment import scrub_environment
 from skilld.machines.gather import GatherResult
 from skilld.machines.merging import RuleGroup, RuleGroups, merge_records
 from skilld.machines.places import Places
@@ -49,7 +48,6 @@ def require_membership(store: Store) -> Membership:
 
 
 def _hub(membership: Membership) -> Hub:
-    scrub_environment()
     folder = common.places().state / "machines"
     return open_hub(membership, folder, home=common.home(), env=os.environ)
 
@@ -191,7 +189,6 @@ def status(arguments: argparse.Namespace) -> int:
     if known.trouble:
         console.say(f"  the last sync failed: {console.message(known.trouble)}")
     print_refused(known.refused)
-    scrub_environment()
     places, _ = _own_side(store)
     ids = _proposals_here(store)
     for group in groups:
@@ -238,7 +235,6 @@ def add(arguments: argparse.Namespace) -> int:
     """Propose and accept the rules of other machines that the person's own files here do not have."""
     store = common.store()
     require_membership(store)
-    scrub_environment()
     places, _ = _own_side(store)
     groups = RuleGroups(decode(one.record.encode(), MACHINE_TYPES) for one in store.machine_records.all()).all()
     own = [(one, path) for one in groups if _is_own(one) and (path := places.path_of(one.best.place))]

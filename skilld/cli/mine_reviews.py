@@ -14,7 +14,6 @@ from skilld.cli import common, permissions
 from skilld.cli.progress import Progress
 from skilld.clock import parse_time
 from skilld.errors import SkilldError, UsageError
-from skilld.git.environment import scrub_environment
 from skilld.git.repo import Repo, open_repo
 from skilld.mining.agent_comments import comments_by_agents
 from skilld.mining.review_requests import StoredRequest
@@ -37,7 +36,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Read the comments, and propose."""
     _refuse_combinations(arguments)
     permissions.require_person("Only you can run skilld mine --reviews", arguments.words)
-    scrub_environment()
     repo = open_repo(common.resolve_folder(arguments.project or Path()))
     store, source = common.store(), _review_source(repo)
     since = time.time() - (arguments.since or DEFAULT_DAYS) * _DAY_SECONDS

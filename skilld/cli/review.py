@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.errors import Exit, SkilldError
-from skilld.git.environment import scrub_environment
 from skilld.skills.set_aside import trash_folder
 from skilld.store import Store
 from skilld.types import State
@@ -25,7 +24,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.review.controller import ReviewContext, ReviewSession
 
-    scrub_environment()
     where = common.places()
     store = common.store()
     ids = _find_reviewable(store, arguments.ids)

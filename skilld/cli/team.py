@@ -20,7 +20,6 @@ from skilld.clock import rfc3339, time_ago
 from skilld.errors import Exit, SkilldError, UsageError
 from skilld.exchange.outgoing import LeakCheck
 from skilld.files import shell_command
-from skilld.git.environment import scrub_environment
 from skilld.git.objects import person_identity
 from skilld.git.remote import push_addresses
 from skilld.git.repo import Repo, open_repo
@@ -46,7 +45,6 @@ _WEEK_SECONDS = 7 * 86400.0
 
 def repository(arguments: argparse.Namespace) -> Repo:
     """Return the repository that the person names."""
-    scrub_environment()
     return open_repo(common.resolve_folder(arguments.repo))
 
 
@@ -315,7 +313,6 @@ def _rule_json(one: Candidate) -> dict[str, Any]:
 
 def _sync_all() -> None:
     """Sync every team that the person joined, and update its pull request weekly if `team.auto_pr` says so."""
-    scrub_environment()
     store, settings = common.store(), common.settings().team
     repositories = joined(store)
     for folder in repositories:

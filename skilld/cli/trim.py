@@ -26,7 +26,6 @@ from skilld.effect.figures import RuleState
 from skilld.effect.outcomes import collect, sessions_with_repeats
 from skilld.errors import SkilldError, cause_of
 from skilld.files import read_whole
-from skilld.git.environment import scrub_environment
 from skilld.git.top import find_top
 from skilld.proposals.amend import stage_and_store
 from skilld.proposals.poll import refresh
@@ -57,7 +56,6 @@ class FileCuts:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    scrub_environment()
     store = common.store_or_empty() if arguments.dry_run and not arguments.ask else common.store()
     refresh(store)
     counter = tokenizer()

@@ -16,7 +16,6 @@ from skilld import console
 from skilld.cli import common, terminal
 from skilld.errors import Exit, NotRunningError, SkilldError
 from skilld.files import shell_command, shell_quoted
-from skilld.git.environment import scrub_environment
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import locate
 from skilld.service.install import uninstall
@@ -186,7 +185,6 @@ def _empty_folder(folder: Path, kept: Collection[Path]) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    scrub_environment()
     services = service_removals()
     if not arguments.dry_run and not services:  # an installed service will be stopped
         _refuse_while_running()

@@ -19,7 +19,6 @@ from skilld.clock import parse_time, time_ago
 from skilld.edit.renumber import lines_added_by
 from skilld.errors import SkilldError, UsageError
 from skilld.files import shell_quoted
-from skilld.git.environment import scrub_environment
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import find_tracked
 from skilld.git.same_project import is_same_file
@@ -47,7 +46,6 @@ _Line = tuple[Path, int, str]
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    scrub_environment()
     store = common.store_or_empty()
     if arguments.place and store.proposals.find(common.as_text(arguments.place)):
         raise UsageError("Expected FILE:LINE", f"{arguments.place} is a proposal", f"skilld show {arguments.place}")

@@ -15,7 +15,6 @@ from skilld.effect.remedy_edits import RemedyContext, RemedyPlan, plan_remedy
 from skilld.effect.rule_lines import added_at, rules_in, text_of
 from skilld.effect.rules import Effect, Rule, Times, effects, rules, with_noted_repeats
 from skilld.errors import SkilldError
-from skilld.git.environment import scrub_environment
 from skilld.ingest.discover import Host
 from skilld.past import PastSession
 from skilld.proposals.amend import stage_and_store
@@ -31,7 +30,6 @@ from skilld.values import value_class
 
 def sessions_with_repeats(store: Store, past: Sequence[PastSession] | None = None) -> list[PastSession]:
     """Return the past sessions, or the given ones, with the repeats noted when their batches were judged."""
-    scrub_environment()
     sessions = store.past.sessions() if past is None else past
     return with_noted_repeats(sessions, store.proposals.in_states([State.SAID]), text_of, cache(added_at))
 

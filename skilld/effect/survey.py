@@ -25,7 +25,6 @@ from skilld.context import Scope, context_of
 from skilld.effect import model_questions
 from skilld.effect.rule_lines import added_at, rules_in, text_of
 from skilld.errors import SkilldError, cause_of
-from skilld.git.environment import scrub_environment
 from skilld.ingest.discover import skill_places
 from skilld.ingest.whole_transcript import read_transcript
 from skilld.library.patterns import CHECK_PATTERN
@@ -163,7 +162,6 @@ def survey(job: SurveyRequest, redact: Redact) -> SurveyResult:
             found.setdefault(name, _SessionState()).add(item)
     except OSError as error:
         return SurveyResult(outcome=Outcome.FAILED, detail=cause_of(error))
-    scrub_environment()
     past = {name: one for name, read in found.items() if read.turns and (one := _past_session(job, name, read, redact))}
     if job.backend.model == OFFLINE:
         return SurveyResult(outcome=Outcome.NOTHING, sessions=tuple(past.values()))

@@ -1,7 +1,7 @@
 """All access to git.
 
-Programs call `environment.scrub_environment()` before anything else of this folder; the person's own commands (accept,
-revert) get the variables that it removed back.
+What runs git takes the GIT_* variables out of the process first (`environment`); the person's own commands (accept,
+revert) get them back.
 
 - `run.Git`: an allow-listed subcommand in the fixed, silenced environment; `run.PersonGit`: the person's commands.
 - `session.shared_git()`: a block in which a repository is opened once and its objects are read from one process.

@@ -64,19 +64,16 @@ _taken: dict[str, str] = {}  # what was removed from this process
 def scrub_environment() -> None:
     """Remove every GIT_* variable from this process, for `person_variables` to give back.
 
-    Call it before the first git command; once more does no harm.
+    Whatever runs git does it first, each time: a caller need not think of it.
     """
-    _taken.update({name: os.environ.pop(name) for name in list(os.environ) if name.startswith("GIT_")})
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        if (value := os.environ.pop(name, None)) is not None:  # another thread may be doing the same
+            _taken[name] = value
 
 
 def silent_variables() -> dict[str, str]:
     """Return the whole environment for a git of our own in a process that may not be scrubbed, such as the daemon."""
     return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | SILENT_VARIABLES
-
-
-def remaining_variables() -> list[str]:
-    """Return the GIT_* variables that are still in this process, sorted."""
-    return sorted(name for name in os.environ if name.startswith("GIT_"))
 
 
 def repository_variables(work_tree: Path, git_dir: Path | None) -> dict[str, str]:
@@ -97,6 +94,7 @@ def person_variables() -> dict[str, str]:
 
 def terminal_variables() -> dict[str, str]:
     """Return the variables for a command in the person's terminal: as `person_variables`, but it may ask there."""
+    scrub_environment()
     dropped = _REPOSITORY_VARIABLES - {"GIT_SEQUENCE_EDITOR"}
     kept = {name: value for name, value in _taken.items() if name not in dropped}
     return {name: value for name, value in kept.items() if not name.startswith(("GIT_TRACE", "GIT_PYTHON_"))}

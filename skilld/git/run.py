@@ -25,8 +25,8 @@ from skilld.git.environment import (
     SILENT_VARIABLES,
     git_program,
     person_variables,
-    remaining_variables,
     repository_variables,
+    scrub_environment,
     terminal_variables,
 )
 from skilld.git.errors import GitFailedError, GitTimeoutError, RepoRefusedError
@@ -282,9 +282,7 @@ class Git:
         command, *rest = args
         if command not in _ALLOWED_COMMANDS or any(flag not in rest for flag in _ALLOWED_COMMANDS[command]):
             raise ValueError(f"git {command} is not allowed with {rest}")
-        left = remaining_variables()
-        if left:
-            raise RuntimeError(f"scrub_environment() was not called: {', '.join(left)}")
+        scrub_environment()
         plain = ["--no-literal-pathspecs"] if command in _NON_LITERAL_COMMANDS else []
         return [git_program(), *SILENT_OPTIONS, *plain, "-C", str(self.folder), *args]
 

@@ -18,7 +18,6 @@ from skilld.clock import local_day, local_minute, parse_time
 from skilld.daemon.lock import is_held, is_outdated, last_seen
 from skilld.errors import SkilldError
 from skilld.files import access_remedy, first_program, free_bytes
-from skilld.git.environment import scrub_environment
 from skilld.health.judge_facts import judge_facts, settings_in_use
 from skilld.health.values import (
     Agent,
@@ -159,7 +158,6 @@ def _permission_problem(places: Places) -> Trouble | None:
 
 
 def _git_version() -> str | Trouble:
-    scrub_environment()
     from skilld.git.run import Git  # only now: without git, GitPython must first be told to be quiet
 
     try:
@@ -359,7 +357,6 @@ def _damaged_branches(store: Store, places: Places) -> Iterator[Check]:
     from skilld.git.repo import open_repo  # imported late: most checks do not need it
     from skilld.proposals.branch import find_missing_object
 
-    scrub_environment()
     repos = {Path(one.repo) for one in store.proposals.in_states([State.OPEN, State.STALE]) if one.commit}
     for repo in sorted(one for one in repos if one.parent != places.repositories):
         with suppress(SkilldError, OSError):

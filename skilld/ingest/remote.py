@@ -18,7 +18,6 @@ from typing import Any
 from skilld.agents import ADAPTERS
 from skilld.errors import SkilldError
 from skilld.git import objects, tree
-from skilld.git.environment import scrub_environment
 from skilld.git.run import Git
 from skilld.git.top import is_top
 from skilld.values import value_class
@@ -106,7 +105,6 @@ def write_checkpoints(address: str, folder: Path, max_bytes: int) -> Path:
 
 
 def _open_repository(folder: Path) -> Git | None:
-    scrub_environment()
     if is_top(folder):
         return Git(folder, ceiling=folder.parent)
     if (folder / "HEAD").is_file() and (folder / "objects").is_dir():

@@ -39,10 +39,7 @@ def group_learnings(found: Iterable[Learning]) -> list[list[Learning]]:
 
 
 def current_asks(store: Store, found: Iterable[Learning]) -> list[list[Learning]]:
-    """Group learnings like `group_learnings`, the newest of each with the reason that holds now; reads the disk.
-
-    Needs the environment that `scrub_environment` leaves.
-    """
+    """Group learnings like `group_learnings`, the newest of each with the reason that holds now; reads the disk."""
     standing = store.proposals.in_states([State.OPEN])
     asks = group_learnings(found)
     return [[replace(newest, why_kept=_reason_now(newest, standing)), *others] for newest, *others in asks]

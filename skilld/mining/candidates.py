@@ -14,7 +14,6 @@ from skilld.agents import ADAPTERS
 from skilld.classify.backends import OFFLINE
 from skilld.classify.backends.completion import Rates
 from skilld.errors import SkilldError
-from skilld.git.environment import scrub_environment
 from skilld.mining import domains
 from skilld.mining.consent import Consent, run_estimate
 from skilld.mining.dedup import ProposalHistory
@@ -142,7 +141,6 @@ def find_candidates(reading: SessionSet, options: Options, world: MiningContext,
     transcripts = Transcripts(reading.where, world.redact)
     report.judgement, proposed, names = judge_against_known(report.rows, transcripts, options, world)
     run_id = f"{MINE_PREFIX}{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}"
-    scrub_environment()
     others = frozenset(one.id for one in reading.sessions) - by_session.keys()
     run = MiningRun(
         run_id, world.store, world.terms, world.host, transcripts, world.redact, may_ask=consent, withheld=others

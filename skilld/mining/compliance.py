@@ -16,7 +16,6 @@ from skilld.effect.remedy_edits import RemedyPlan
 from skilld.effect.rule_lines import added_at, rules_in, text_of
 from skilld.effect.rules import Origin, Rule, effects
 from skilld.effect.survey import survey
-from skilld.git.environment import scrub_environment
 from skilld.git.top import is_top
 from skilld.mining.parallel import FileResult, read_guarded
 from skilld.mining.sessions import project_of
@@ -52,7 +51,6 @@ def survey_file(url: str, key: bytes) -> FileResult:
 
 def rule_compliance(results: Iterable[FileResult], path: Path) -> ComplianceResult:
     """Merge the results about the rules of a file, independent of their order."""
-    scrub_environment()
     file = str(path)
     rules = [
         Rule(file, line, text, Origin.PERSON, since)

@@ -14,7 +14,6 @@ from pathlib import Path
 from skilld.errors import SkilldError, UsageError
 from skilld.files import read_whole
 from skilld.git import line_diff, objects, refs
-from skilld.git.environment import scrub_environment
 from skilld.git.errors import NotTrackedError
 from skilld.git.line_diff import undo
 from skilld.git.managed_repos import root_of
@@ -111,7 +110,6 @@ def shown_versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
     found = read_versions(proposal)
     if found is None or proposal.state is not State.OPEN or not proposal.commit:
         return found
-    scrub_environment()
     try:
         base = read_blob(repo_at(proposal.repo).git, proposal.base, proposal.relpath)
         if base is None or base == found[0]:
@@ -126,7 +124,6 @@ def _committed_versions(proposal: Proposal, relpath: str) -> list[bytes | None]:
     """Return a file before and after a proposal's commit, None for a version that cannot be read."""
     if not proposal.commit:
         return [None, None]
-    scrub_environment()
     try:
         repo = repo_at(proposal.repo)
         made = read_commit(repo.git, proposal.commit)
@@ -168,7 +165,6 @@ def with_landing_commit(proposal: Proposal) -> Proposal:
     """Return an accepted proposal with the commit that brought it in, if that contains nothing else."""
     if proposal.state is not State.ACCEPTED or not proposal.landed:
         return proposal
-    scrub_environment()
     try:
         commit = read_commit(repo_at(proposal.repo).git, proposal.landed)
     except SkilldError:
@@ -255,7 +251,6 @@ class ProposalReader:
 
     def _open(self, address: str) -> Repo | None:
         if address not in self._repos:
-            scrub_environment()
             try:
                 self._repos[address] = repo_at(address)
             except (OSError, SkilldError):
@@ -268,7 +263,6 @@ def describe_destination(proposal: Proposal) -> str:
     path = Path(proposal.path)
     if proposal.state is not State.OPEN or not is_private(proposal.repo):
         return ""
-    scrub_environment()
     try:
         (find_for_new if proposal.creates else find_tracked)(path)
     except SkilldError as error:

@@ -180,11 +180,9 @@ def prepare_observation(store: Store, *, rebuild: bool = True) -> Callable[[], G
     proposals = proposals_to_check(store, now)
     if not proposals:
         return None
-    from skilld.git.environment import scrub_environment
     from skilld.proposals.reconcile import observe
 
     job = replace(observe_job(store, proposals, now), rebuild=rebuild)
-    scrub_environment()
     return lambda: observe(job)
 
 

@@ -14,18 +14,13 @@ from support.program import Program
 
 RULE = "- Use pnpm, never npm, in this repository.\n"
 PNPM = "You ran npm again. Use pnpm here, never npm!"
-VARIABLES = {"GIT_EDITOR": "vim", "GIT_SSH_COMMAND": "ssh -4", "GIT_SSL_CAINFO": "/nowhere", "GIT_PAGER": "less"}
+VARIABLES = {"GIT_DIR": "/nowhere", "GIT_EDITOR": "vim", "GIT_SSH_COMMAND": "ssh -4", "GIT_SSL_CAINFO": "/nowhere"}
 MEND = """
 import sys
-from skilld.cli import effect
 from skilld.cli.parser import build_parser
-from skilld.git.environment import remaining_variables
-left, work = [], effect._propose_remedies
-effect._propose_remedies = lambda store: left.extend(remaining_variables()) or work(store)
 arguments = build_parser("effect").parse_args(["effect", "--mend"])
-code = arguments.run(arguments)
-sys.exit(code or ", ".join(left) or 0)
-"""  # past the check that the daemon started it; git refuses to run while any such variable is left
+sys.exit(arguments.run(arguments))
+"""  # past the check that the daemon started it
 BUG = "from skilld.cli.daemon_job import run_as_job; run_as_job('rules', lambda: 1 / 0)"
 JOBS = (("-c", MEND), ("-m", "skilld", "mine", "--nightly", "--yes"), ("-m", "skilld", "team", "sync", "--unasked"))
 LOOKS = (

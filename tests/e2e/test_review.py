@@ -16,7 +16,6 @@ from textual.content import Content
 from textual.widgets import TextArea
 
 from skilld.errors import SkilldError
-from skilld.git.environment import scrub_environment
 from skilld.proposals.explain import read_versions
 from skilld.review import proposals_pane
 from skilld.review.app import ReviewApp
@@ -72,7 +71,6 @@ def test_the_ages_in_the_list_move(world: TaughtProject, monkeypatch: pytest.Mon
 
 def test_new_proposals_appear_and_the_cursor_stays(world: TaughtProject, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proposals_pane, "_REFRESH_SECONDS", 0.05)
-    scrub_environment()
     other = review_session(world.home)
 
     async def story(screen: Screen) -> None:
@@ -95,7 +93,6 @@ def test_new_proposals_appear_and_the_cursor_stays(world: TaughtProject, monkeyp
 
 
 def test_after_parts_were_accepted_the_cursor_is_on_the_rest(world: TaughtProject) -> None:
-    scrub_environment()
 
     async def story(screen: Screen) -> None:
         await screen.press("down")
@@ -122,7 +119,6 @@ def test_a_proposal_changed_since_it_was_shown_is_not_decided(world: TaughtProje
 
 
 def test_a_decision_of_another_review_is_found_and_undone_after_a_question(world: TaughtProject) -> None:
-    scrub_environment()
     review_session(world.home).reject(world.one, "not here")
     assert review_session(world.home).undo().lines == ("Nothing was undone.",)
 
@@ -183,7 +179,6 @@ def test_accepting_and_undoing_works(world: TaughtProject) -> None:
 
 
 def test_undo_reverts_a_shared_commit_and_says_why(world: TaughtProject) -> None:
-    scrub_environment()
     before, at = world.skill, review_session(world.home)
     at.accept(world.one)
     world.project.git("branch", "feature")
@@ -204,7 +199,6 @@ def test_undo_reverts_a_shared_commit_and_says_why(world: TaughtProject) -> None
 
 @pytest.mark.parametrize("state", ["edited", "parts"])
 def test_an_edited_or_partial_acceptance_can_be_undone(world: TaughtProject, state: str) -> None:
-    scrub_environment()
     before, at = world.skill, review_session(world.home)
     proposal = next(proposal for proposal in at.proposals() if proposal.id == world.two)
     text = at.view(proposal).text.replace(FIRST, "- My own words.")
@@ -223,7 +217,6 @@ def test_an_edited_or_partial_acceptance_can_be_undone(world: TaughtProject, sta
 
 def test_undoing_a_partial_acceptance_leaves_both_parts_unchanged(world: TaughtProject) -> None:
     """What was split off is of the same batch, and was taken for the part that comes back."""
-    scrub_environment()
     at = review_session(world.home)
     at.accept_parts(world.two, [1])
     at.undo()
@@ -245,7 +238,6 @@ def _whole_text(proposal: Proposal) -> str:
 
 def test_an_edit_below_an_open_proposals_line_is_accepted_verbatim(world: TaughtProject) -> None:
     """Its anchor is not in HEAD, so it is placed anew: by its own text, not by that of the commit it replaces."""
-    scrub_environment()
     at = review_session(world.home)
     proposal = next(proposal for proposal in at.proposals() if proposal.id == world.one)
     assert FIRST not in at.view(proposal).text, "a line of the other proposal, which is older"
@@ -259,7 +251,6 @@ def test_an_edit_below_an_open_proposals_line_is_accepted_verbatim(world: Taught
 
 def test_an_edit_is_accepted_verbatim_even_if_its_neighbours_are_gone(world: TaughtProject) -> None:
     """They were of another proposal, which was rejected while the editor was open."""
-    scrub_environment()
     at = review_session(world.home)
     opened = _whole_text(next(proposal for proposal in at.proposals() if proposal.id == world.one))
     assert FIRST in opened

@@ -46,7 +46,6 @@ WORLD = (
     "refused: Connection() missing required argument 'database'",  # a store
     "AttributeError: 'types.SimpleNamespace' object",  # a protocol with methods: a model, a repository
     "AttributeError: 'str' object has no attribute",  # a module that is given as a value
-    "refused: scrub_environment() was not called",  # git
     "not made: <class 'skilld.scoring.models.Scripted'>",  # a model that answers by script
 )
 # Functions that cannot be called with a text, each with the reason.

@@ -16,7 +16,6 @@ import pytest
 
 from skilld.errors import SkilldError
 from skilld.git.borrowed_repo import BorrowedRepo, Push
-from skilld.git.environment import scrub_environment
 from skilld.git.errors import LostRaceError
 from skilld.git.tree import Entry, encode_tree
 from skilld.team import refs, sign
@@ -35,7 +34,6 @@ class Bench:
         self.folder = folder
         self.team = Team(folder / "team")
         self.address = str(self.team.hub.root)
-        scrub_environment()
         self.environment = {name: os.environ[name] for name in ("PATH", "HOME")}
         self.writer = self.borrow("writer")
         self.keys = {name: self.key(name) for name in ("ada", "eve")}

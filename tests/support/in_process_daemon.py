@@ -8,7 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from skilld.daemon.engine import Engine
-from skilld.git.environment import scrub_environment
 from skilld.git.session import shared_git
 from skilld.ingest.discover import Host
 from skilld.jobs.analyse import analyse
@@ -25,7 +24,6 @@ class InProcessDaemon:
     """Follows the transcripts of a home; those that exist when it starts are old."""
 
     def __init__(self, home: Path) -> None:
-        scrub_environment()
         where = places()
         for folder in (where.database.parent, where.redaction_key.parent):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -19,7 +19,6 @@ from benchmarks.kit.timing import percentile, side_by_side
 from benchmarks.latency import next_events
 from benchmarks.run import main
 from skilld.agents import claude_code
-from skilld.git.environment import scrub_environment
 from skilld.ingest.inspect import inspect
 from support.rows import for_each
 
@@ -102,7 +101,6 @@ def test_a_furnished_home_holds_no_recent_files(tmp_path: Path) -> None:
 
 
 def test_a_repository_has_the_promised_size_and_keeps_no_proposal(tmp_path: Path) -> None:
-    scrub_environment()
     repository = Repository(tmp_path, files=250, commits=12)
 
     def git(*arguments: str) -> list[str]:

@@ -143,8 +143,7 @@ def test_the_list_of_redirecting_variables_matches_git() -> None:
 
 def test_a_missing_git_is_reported_in_words(person: Person) -> None:
     code = (
-        "import os\nfrom pathlib import Path\nfrom skilld.git.environment import scrub_environment\n"
-        "scrub_environment()\nos.environ['PATH'] = '/nowhere'\n"
+        "import os\nfrom pathlib import Path\nos.environ['PATH'] = '/nowhere'\n"
         "from skilld.git.run import Git\nfrom skilld.git.errors import GitMissingError\n"
         "try:\n    Git(Path('.')).call('rev-parse', 'HEAD')\n"
         "except GitMissingError as error:\n    print(error.remedy)\n"

@@ -8,7 +8,6 @@ import pytest
 
 from skilld.cli import team
 from skilld.errors import RefusedError
-from skilld.git.environment import scrub_environment
 from skilld.machines import sync as machines
 from skilld.store import Store
 from skilld.store.meta import MACHINES, TEAMS
@@ -62,7 +61,6 @@ def test_the_teams_login_comes_from_the_repository(person: Person) -> None:
 def test_the_name_of_somebody_else_is_refused(tmp_path: Path) -> None:
     key = _make_key()
     one = Membership("", "", PLACE, "tower")
-    scrub_environment()
     hub = open_hub(one, tmp_path / "copies", home=Path.home(), env=os.environ)
     check_name_is_free(hub, ReadResult())
     check_name_is_free(hub, ReadResult({"tower": Member("tower", key, 1, "", ())}))

@@ -13,7 +13,6 @@ from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.clock import parse_time, time_ago
 from skilld.errors import Exit, SkilldError, UsageError
-from skilld.git.environment import scrub_environment
 from skilld.library.archive import archive_skill, move_to_trash, remove_leftovers, restore_skill
 from skilld.library.rows import LibraryRow
 from skilld.paths import private_dir
@@ -28,7 +27,6 @@ def _find_movable(name: str, title: str) -> tuple[Store, LibraryRow]:
     """Return the store and the skill. Raises RefusedError with `title` if it must stay in its place."""
     from skilld.library import archive
 
-    scrub_environment()
     store = common.store()
     row = inventory.find_skill(store, name, whole=True)
     archive.check_movable(row.skill, _skill_folders(row.skill.project), title)

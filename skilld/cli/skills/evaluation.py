@@ -24,7 +24,6 @@ from skilld.evals.results import EvalOutcome, eval_outcome
 from skilld.evals.run import EvalRun
 from skilld.evals.significance import Comparison, pairs_needed
 from skilld.evals.stored_cases import CaseToRun
-from skilld.git.environment import scrub_environment
 from skilld.git.line_diff import undo
 from skilld.library.rows import LibraryRow
 from skilld.proposals.explain import read_versions
@@ -45,7 +44,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     if arguments.runs is not None and not 1 <= arguments.runs <= _MAX_RUNS:
         raise UsageError("Invalid number of runs", str(arguments.runs), f"Use a number from 1 to {_MAX_RUNS}.")
-    scrub_environment()
     store = common.store()
     refresh(store)
     verb = _Evaluation(arguments, store, inventory.find_skill(store, arguments.name))

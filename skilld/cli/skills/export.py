@@ -22,7 +22,6 @@ from skilld.exchange.document import UsageStats, to_document
 from skilld.exchange.outgoing import SessionWords, own_words, without_sessions
 from skilld.exchange.source_skills import ARCHIVE_SUFFIXES
 from skilld.files import read_regular, shell_quoted, write_atomically
-from skilld.git.environment import scrub_environment
 from skilld.library.rows import LibraryRow
 from skilld.markdown.skill_file import parse
 from skilld.proposals.repositories import find_file
@@ -227,7 +226,6 @@ def _collect_evidence(store: Store, row: LibraryRow) -> _Evidence:
 
 def _git_name(row: LibraryRow) -> str:
     """Return the person's name in git, empty if git has none or does not track the skill."""
-    scrub_environment()
     try:
         return find_file(row.path).repo.git.settings(r"^user\.name$").get("user.name", "")
     except SkilldError:

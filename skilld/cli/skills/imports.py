@@ -24,7 +24,6 @@ from skilld.exchange.incoming import (
 )
 from skilld.exchange.source_skills import SourceSkill, find_skills, is_address
 from skilld.files import shell_quoted
-from skilld.git.environment import scrub_environment
 from skilld.proposals.amend import stage_and_store
 from skilld.skills.draft import SHORT_NAMES
 from skilld.store import Store
@@ -44,7 +43,6 @@ class _ImportResult:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    scrub_environment()
     if arguments.project:
         arguments.project = common.resolve_folder(arguments.project)
     only = [common.as_text(name) for name in arguments.only]

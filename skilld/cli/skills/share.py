@@ -15,7 +15,6 @@ from skilld.errors import Exit, RefusedError, RetryError, UsageError
 from skilld.exchange.outgoing import BRANCH_PREFIX, LeakCheck, own_words, put_on_branch, redact_skill, restore_branch
 from skilld.exchange.source_skills import is_address
 from skilld.files import shell_quoted
-from skilld.git.environment import scrub_environment
 from skilld.git.errors import NotTrackedError
 from skilld.git.managed_repos import root_of, track
 from skilld.git.remote import addresses_from, push, push_addresses
@@ -50,7 +49,6 @@ class _SharePlan:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    scrub_environment()
     remote = common.as_text(arguments.to)
     if not remote.strip() or remote.startswith("-"):
         raise UsageError(_NOT_SHARED, f"{remote or 'an empty text'} is not a remote", _NAME_URL)

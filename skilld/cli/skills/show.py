@@ -14,7 +14,6 @@ from skilld.cli import common, inventory
 from skilld.cli.proposals import describe_quotes
 from skilld.clock import local_day, rfc3339, time_ago
 from skilld.errors import SkilldError, UsageError
-from skilld.git.environment import scrub_environment
 from skilld.git.errors import NotTrackedError
 from skilld.skills.write import body_of, fill_holes, holes
 from skilld.store import Store
@@ -119,7 +118,6 @@ def diff(arguments: argparse.Namespace) -> int:
 def _open_history(row: LibraryRow) -> History:
     from skilld.library.history import History
 
-    scrub_environment()
     try:
         return History(row.path, common.places().repositories)
     except NotTrackedError as error:
