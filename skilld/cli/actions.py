@@ -102,12 +102,12 @@ SKILLS = {
         argument("--var NAME=VALUE", "set a variable; repeatable", action="append", default=[]),
     ),
     "enable": Verb(
-        "skills.enable.run",
+        "skills.listing.run_enable",
         f"offer skills to agents again ({_OFFERED})",
         *_SKILLS_MEANT,
     ),
     "disable": Verb(
-        "skills.enable.run",
+        "skills.listing.run_enable",
         f"stop offering skills to agents ({_OFFERED}); agents may still load them on their own",
         *_SKILLS_MEANT,
     ),

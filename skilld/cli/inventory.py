@@ -162,7 +162,7 @@ def library_rows(store: Store, near: Path | None = None) -> list[LibraryRow]:
 
 def listed_rows(store: Store, project: Path | None = None) -> list[LibraryRow]:
     """Return the skills where no project opts out; of several work trees, those of `project` or of this folder."""
-    from skilld.library.work_trees import without_copies
+    from skilld.library.rows import without_copies
 
     rows = library_rows(store, project / "SKILL.md" if project else None)
     wanted = [row for row in rows if not is_left_alone(row.path)]
@@ -237,7 +237,7 @@ def find_skill_or_none(store: Store, given: str, session: str = "", *, whole: bo
     repository the one here, or else in the main one. Raises UsageError with the choices if that leaves several: the
     current project's is not guessed.
     """
-    from skilld.library.work_trees import without_copies
+    from skilld.library.rows import without_copies
 
     path = _skill_file(given, whole=whole)
     rows = library_rows(store, path)

@@ -15,8 +15,7 @@ from skilld.cli.progress import Progress
 from skilld.clock import parse_time
 from skilld.errors import SkilldError, UsageError
 from skilld.git.repo import Repo, open_repo
-from skilld.mining.agent_comments import comments_by_agents
-from skilld.mining.review_requests import StoredRequest
+from skilld.mining.review_requests import StoredRequest, comments_by_agents
 from skilld.mining.reviews import Outcome, ProposalContext, Reading, Source, links, outcomes, read_comments
 from skilld.proposals.amend import stage_and_store
 from skilld.store import Store

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -13,7 +13,12 @@ from pathlib import Path
 from skilld.agents import ADAPTERS
 from skilld.classify.backends import OFFLINE
 from skilld.classify.backends.completion import Rates
+from skilld.classify.said_already import find_same_ban, find_same_words
+from skilld.context import context_of
+from skilld.context.values import LoadedFile, LoadTime, Scope
 from skilld.errors import SkilldError
+from skilld.ingest.discover import Host
+from skilld.library.clusters import Ask
 from skilld.mining import domains
 from skilld.mining.consent import Consent, run_estimate
 from skilld.mining.dedup import ProposalHistory
@@ -25,8 +30,8 @@ from skilld.mining.draft_questions import (
     with_titles,
     word_skills,
 )
-from skilld.mining.evidence import Known, Transcripts, find_refutations
-from skilld.mining.new_skill import with_free_names
+from skilld.mining.evidence import DuplicateReason, Known, Transcripts, find_refutations
+from skilld.mining.new_skill import shorten, with_free_names
 from skilld.mining.proposing import CandidateResult, MiningRun, propose_candidate
 from skilld.mining.questions import (
     DECLINED_REASON,
@@ -40,7 +45,6 @@ from skilld.mining.questions import (
 from skilld.mining.selection import DEFERRED_REASON, MAX_SKILLS, judge
 from skilld.mining.session_summary import Feedback, Row, detect_feedback, summarize
 from skilld.mining.sessions import Session, SessionSet, Transcript, folders_around, read_sessions
-from skilld.mining.standing import standing_reason
 from skilld.mining.values import (
     Candidate,
     Doc,
@@ -59,6 +63,7 @@ from skilld.skills.spec import NAME_PATTERN
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Proposal, State, Usage
 from skilld.values import value_class
+from skilld.words import content_stems
 
 # Judging the rows of sessions. Candidates whose evidence does not hold are left out.
 
@@ -365,3 +370,50 @@ def with_progress(transcripts: Sequence[Transcript], progress: Progress) -> Iter
 def _with_requested_name(candidates: Sequence[Candidate], name: str) -> list[Candidate]:
     new = next((one for one in candidates if one.creates), None)
     return [replace(one, name=name) if name and one is new else one for one in candidates]
+
+
+# Which instructions that an agent loads in a project say an ask already: neither a skill nor a document repeats it.
+
+_MAX_QUOTED_LINE = 100  # characters
+_MIN_SHARE = 0.5  # of an ask's stems, in one line: comparing whole files takes 10 ms, and there are many sentences
+# The agent's own notes are nobody's instructions, and what holds in one folder may be meant for more.
+_OTHER_SCOPES = frozenset({Scope.SKILL, Scope.MEMORY, Scope.NESTED})
+
+
+def standing_reason(host: Host) -> DuplicateReason:
+    """Return what tells which file says an ask already, if each agent of its sessions loads one at the start.
+
+    Each project's files are read once.
+    """
+
+    @cache
+    def lines(text: str) -> list[frozenset[str]]:
+        return [content_stems(line) for line in text.splitlines()]
+
+    @cache
+    def loaded(agent: str, project: str) -> list[LoadedFile]:
+        found = context_of(agent, "", project, host.home, environment=host.environment, untouched=False).files
+        return [one for one in found if one.loaded is LoadTime.START and one.scope not in _OTHER_SCOPES]
+
+    @cache
+    def saying(agent: str, project: str, text: str) -> str | None:
+        wanted = content_stems(text)
+        for file in loaded(agent, project):
+            near = any(len(wanted & own) >= _MIN_SHARE * len(wanted) for own in lines(file.text))
+            if near and (line := find_same_words(text, file.text) or find_same_ban(text, file.text)):
+                return f"{_name(file.path, project)} already says this: {shorten(line, _MAX_QUOTED_LINE)}"
+        return None
+
+    def reason(ask: Ask, _path: str, agents: Collection[str]) -> str | None:
+        said = ask.said[0]
+        found = [saying(agent, said.project, ask.text) for agent in sorted(agents)] if said.project else []
+        return found[0] if found and all(found) else None
+
+    return reason
+
+
+def _name(path: str, project: str) -> str:
+    """Return the path of a file as a person names it in that project."""
+    with suppress(ValueError):
+        return str(Path(path).relative_to(project))
+    return path

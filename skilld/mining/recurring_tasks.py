@@ -31,12 +31,19 @@ from skilld.mining.requests import (
     requests_with_actions,
     turns_between,
 )
-from skilld.mining.said import Sentence, said_parts, sentences_of_turns, with_evidence, with_stop
+from skilld.mining.said import (
+    Sentence,
+    is_complaint,
+    misses_something,
+    said_parts,
+    sentences_of_turns,
+    with_evidence,
+    with_stop,
+)
 from skilld.mining.session_summary import Feedback, Row
 from skilld.mining.similarity import VARIABLE, ActionRun, step_similarity
 from skilld.mining.values import Candidate, Grouping, Part, PartKind, Place, Proof, Savings, count_sessions
 from skilld.mining.variables import Episode
-from skilld.mining.wanted import is_complaint, misses_something
 from skilld.skills.draft import SkillKind
 from skilld.text import fold, pluralize
 from skilld.types import Kind

@@ -1,13 +1,15 @@
-"""Finds what reviewers ask for in one comment, and which requests recur in several pull requests. Pure.
+"""Finds what reviewers ask for in one comment, and which requests recur in several pull requests.
 
 A request counts once per pull request. Nothing here counts as the person's words.
 """
 
 from __future__ import annotations
 
+import json
+import mmap
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from skilld.batching.gate import needs_classification
 from skilld.classify.contradiction import chooses_differently
@@ -20,8 +22,13 @@ from skilld.classify.offline.provenance import FILLER
 from skilld.classify.offline.typed import clauses_of, typed_part
 from skilld.classify.said_already import is_same_change, says_already
 from skilld.clock import parse_time
+from skilld.ingest.whole_transcript import read_transcript
+from skilld.jobs.limits import ProcessorTimeError, processor_time
 from skilld.library.clusters import Mention, Piece, group_asks
+from skilld.mining.sessions import Transcript
+from skilld.protocol import PROCESSOR_SECONDS
 from skilld.text import fold
+from skilld.types import ToolCall
 from skilld.values import value_class
 from skilld.words import content_stems, has_negation, is_same_ask
 
@@ -234,3 +241,47 @@ def _are_opposite(one: str, stems: frozenset[str], other: str, others: frozenset
         return chooses_differently(one, other)
     plainly = not (refused_part(one) or refused_part(other))  # "use a, not b" denies only b
     return is_reversed_choice(one, other) or (plainly and has_negation(one) != has_negation(other))
+
+
+# Comments under the person's account that an agent wrote: those whose words occur in a tool call. An agent posts
+# comments by a command or a tool, with the person's login. Text that it only read, or that the person typed, does not
+# count.
+
+# Characters that are the same in JSON, in shell quotes and in Markdown.
+_PLAIN_TEXT_PATTERN = re.compile(r"[A-Za-z0-9 ,.;:()/+-]{12,}")
+
+
+def comments_by_agents(asked: Sequence[StoredRequest], transcripts: Iterable[Transcript]) -> Collection[str]:
+    """Return the ids of the comments whose words an agent passed to a tool, and of those without plain words."""
+    needles = {one.comment: max(_PLAIN_TEXT_PATTERN.findall(one.quote), key=len, default="") for one in asked}
+    found = {key for key, needle in needles.items() if not needle}
+    first = min((parse_time(one.at) or 0.0 for one in asked), default=0.0)
+    for transcript in transcripts:
+        left = {key: needle for key, needle in needles.items() if key not in found}
+        if transcript.changed < first or not left:
+            continue
+        here = _needles_in_file(transcript, left.values())
+        likely = {key: needle for key, needle in left.items() if needle in here}
+        if likely:
+            try:
+                with processor_time(PROCESSOR_SECONDS):
+                    found |= {
+                        key for text in _tool_inputs(transcript) for key, needle in likely.items() if needle in text
+                    }
+            except (OSError, ProcessorTimeError):
+                found |= likely.keys()  # unknown: better not to count them
+    return found
+
+
+def _needles_in_file(transcript: Transcript, needles: Iterable[str]) -> set[str]:
+    try:
+        with transcript.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return {needle for needle in needles if data.find(needle.encode()) >= 0}
+    except (OSError, ValueError):  # an empty file cannot be mapped
+        return set()
+
+
+def _tool_inputs(transcript: Transcript) -> Iterable[str]:
+    for _, item in read_transcript(transcript.agent, transcript.path):
+        if isinstance(item, ToolCall):
+            yield json.dumps(item.input, ensure_ascii=False)

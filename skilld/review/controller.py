@@ -20,8 +20,7 @@ from skilld.jobs import relocation
 from skilld.jobs.asks import current_asks
 from skilld.jobs.one_by_one import accept_parts_of_batch, parts_for_batch, why_not_any_more, why_one_by_one
 from skilld.library.archive import move_to_trash
-from skilld.library.rows import LibraryRow, disabled_skills, load_rows, set_enabled
-from skilld.library.work_trees import without_copies
+from skilld.library.rows import LibraryRow, disabled_skills, load_rows, set_enabled, without_copies
 from skilld.proposals import amend, whole_files
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting
 from skilld.proposals.explain import Part, ProposalReader, describe_destination, parts, read_versions, shown_versions

@@ -7,8 +7,8 @@ from math import comb
 
 import pytest
 
-from skilld.evals.plan import ComparedTexts, Plan, pending_pairs
 from skilld.evals.results import eval_outcome
+from skilld.evals.run import ComparedTexts, Plan, pending_pairs
 from skilld.evals.significance import (
     ALPHA,
     BAD_SHARE,

@@ -19,7 +19,7 @@ from skilld.classify.prompt import Prompt
 from skilld.classify.trial import Trial, TrialAnswer, TrialCase, TrialPair, TrialVerdict
 from skilld.classify.trial_prompt import ask_case, ask_judge
 from skilld.errors import RetryError
-from skilld.evals.plan import ComparedTexts, Plan, estimate, pending_pairs
+from skilld.evals.run import ComparedTexts, Plan, estimate, pending_pairs
 from skilld.jobs import trial as jobs
 from skilld.protocol import Job
 from skilld.store.evals import StoredRun

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skilld.mining.line_order import Line, in_working_order, with_added_files
+from skilld.mining.skill_lines import Line, in_working_order, with_added_files
 from skilld.mining.values import Part, PartKind, Proof
 from support.rows import for_each
 

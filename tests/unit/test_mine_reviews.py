@@ -12,8 +12,13 @@ from typing import Any
 
 import pytest
 
-from skilld.mining.agent_comments import comments_by_agents
-from skilld.mining.review_requests import RecurringRequest, StoredRequest, find_requests, recurring_requests
+from skilld.mining.review_requests import (
+    RecurringRequest,
+    StoredRequest,
+    comments_by_agents,
+    find_requests,
+    recurring_requests,
+)
 from skilld.mining.reviews import AuthorKind, github_comment, gitlab_comment, is_generated
 from skilld.mining.sessions import Transcript
 from support.review_comments import PEOPLE, comment_row, make_comments

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from skilld.mining.shortlist import shortlist
+from skilld.mining.draft_questions import shortlist
 from skilld.mining.values import Candidate, Part, PartKind, Proof, Recurrence, Savings
 from skilld.skills.draft import SkillKind
 

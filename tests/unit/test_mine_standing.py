@@ -6,7 +6,7 @@ from pathlib import Path
 
 from skilld.ingest.discover import Host
 from skilld.library.clusters import Ask, Mention, Piece
-from skilld.mining.standing import standing_reason
+from skilld.mining.candidates import standing_reason
 
 RULE = "Always round all gain values to two decimals."
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from skilld.mining.said import sentences
+from skilld.mining.said import is_alike, sentences, wanted_line
 from skilld.mining.selection import judge
 from skilld.mining.session_summary import Feedback
 from skilld.mining.values import Candidate, Judgement, PartKind, RejectedCandidate
-from skilld.mining.wanted import is_alike, wanted_line
 from support.rows import for_each
 from support.session_rows import NOW, Turn, lines_of, session_row
 

@@ -11,7 +11,7 @@ import pytest
 
 from skilld import console
 from skilld.cli.effect import _advice_line, summary
-from skilld.cli.skills.evaluation_output import print_outcome
+from skilld.cli.skills.evaluation import print_outcome
 from skilld.effect.figures import Count, RuleState
 from skilld.effect.outcomes import RuleOutcome
 from skilld.effect.remedies import Remedy, batch_id_of, rule_id

@@ -1,4 +1,4 @@
-"""`skilld skills list` and `profile`: every skill with its source and use; how much you have taught."""
+"""`skilld skills list`, `profile`, `enable` and `disable`: every skill with its use; how much you have taught."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ from skilld.library.rows import (
     long_by,
     matches_search,
     merged_skills,
+    set_enabled,
 )
+from skilld.skills import Source
 from skilld.skills.draft import SHORT_NAMES
 from skilld.skills.spec import MAX_LINES
 from skilld.store import Store
@@ -150,3 +152,22 @@ def _build_profile(project: Path | None) -> Profile:
     said += [one for each in proposed for one in proposal_instructions(each)]
     here = [one for one in said if project is None or one.project == str(project)]
     return build_profile(here, now=time.time(), feedback=store.records.feedback())
+
+
+# `skilld skills enable` and `disable`: which skills skilld offers.
+
+
+def run_enable(arguments: argparse.Namespace) -> int:
+    """Run either verb."""
+    if bool(arguments.names) + arguments.all + arguments.custom != 1:
+        raise UsageError("Which skills?", "give their names, --all or --custom", "List them: skilld skills list")
+    store, on = common.store(), arguments.action == "enable"
+    if arguments.names:
+        paths = [inventory.find_skill(store, name).path for name in arguments.names]
+    else:
+        rows = inventory.library_rows(store)
+        paths = [row.path for row in rows if arguments.all or row.skill.source is not Source.PLUGIN]
+    changed = set_enabled(store, paths, on=on)
+    word = "enabled" if on else "disabled"
+    console.say(f"{pluralize(changed, 'skill')} {word}." if changed else f"Nothing to change: already {word}.")
+    return 0
