@@ -27,7 +27,7 @@ from skilld.skills.find import FILE
 from skilld.store.proposals import twin_flag
 from skilld.targets.find import SHARED_NAME, TargetFiles, WorkingSession, find_targets, project_refusal
 from skilld.targets.route import choose_target, ordered_files
-from skilld.targets.scopes import find_scopes
+from skilld.targets.scopes import find_bare_scopes, find_scopes
 from skilld.targets.session_work import session_work
 from skilld.text import Redact, fold, truncate
 from skilld.types import Kind as Change
@@ -308,7 +308,8 @@ def find_places(job: AnalyseBatch, messages: Sequence[Message]) -> JobPlaces:
     session = _session_of(job)
     typed = [one.text for one in messages if one.by_person]
     named = [name for text in typed for name in ordered_files(text)]
-    found = find_targets(session, job.targets, [scope for text in typed for scope in find_scopes(text)], named)
+    scopes = [scope for text in typed for scope in (*find_scopes(text), *find_bare_scopes(text))]
+    found = find_targets(session, job.targets, scopes, named)
     said = [text for one in typed for text in _SENTENCE.split(one)]
     subjects = _skill_subjects(session, found, said) if TargetKind.SKILL in job.targets else {}
     refs = [*subjects, *found.refs]

@@ -146,7 +146,8 @@ def find_targets(
             refs += _editable_refs(rules, TargetKind.RULES, root, session.agent, others)
             if TargetKind.INSTRUCTIONS in allowed:
                 refs += _folder_targets(session, root, scoped)
-            refs += _missing_rules(refs, scoped, root, frozenset({session.agent, *others}))
+            meant = [one for one in scoped if not one.bare]
+            refs += _missing_rules(refs, meant, root, frozenset({session.agent, *others}))
         if TargetKind.INSTRUCTIONS in allowed:
             found, why_not = _instruction_targets(context, session, root, others)
             refs += [ref for ref in found if ref.path not in {other.path for other in refs}]

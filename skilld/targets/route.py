@@ -16,7 +16,7 @@ from skilld.classify.offline.placement import replacement, section_for
 from skilld.classify.offline.relevance import WEAK_STEMS
 from skilld.classify.offline.removals import with_removals
 from skilld.classify.said_already import says_already
-from skilld.targets.scopes import covers, find_scopes, fits, kinds_of_files
+from skilld.targets.scopes import covers, find_bare_scopes, find_scopes, fits, kinds_of_files
 from skilld.types import Kind, Message, SkillDoc, SkillRef, TargetKind, Update
 from skilld.words import content_stems, is_about, likeness, stems
 
@@ -122,12 +122,14 @@ def _ordered_target(text: str, refs: Sequence[SkillRef]) -> SkillRef | None:
     A bare name means the project's file, so it is the personal one only if the words say so.
     """
     own = bool(_OWN_FILE.search(text))
+    folders = [scope.folder for scope in find_bare_scopes(text)]
     first = sorted(refs, key=lambda ref: (ref.kind is TargetKind.PERSONAL) != own)
     files = [ref for ref in first if ref.kind is not TargetKind.SKILL]
     for name in ordered_files(text):
         if "/" not in name and not (own or is_personal(text)):
             files = [ref for ref in files if ref.kind is not TargetKind.PERSONAL]
-        whole = [ref for ref in files if "/" in name and name.lower() in {ref.name.lower(), ref.path.lower()}]
+        names = {name.lower()} if "/" in name else {f"{folder}/{name}".lower() for folder in folders}
+        whole = [ref for ref in files if names & {ref.name.lower(), ref.path.lower()}]
         if found := whole or [ref for ref in files if matches_name(name, ref.name, ref.path)]:
             return found[0]
     return None
@@ -182,9 +184,10 @@ def choose_target(
         if skills:
             return max(skills, key=lambda ref: likeness(wanted, subjects[ref.path]))
     about = find_scopes(text)
-    ruling = [ref for ref in refs if ref.patterns and any(fits(ref.patterns, scope) for scope in about)]
+    scopes = (*about, *find_bare_scopes(text))
+    ruling = [ref for ref in refs if ref.patterns and any(fits(ref.patterns, scope) for scope in scopes)]
     if ruling and not is_personal(text):
-        return next((ref for ref in ruling if any(covers(ref.patterns, scope) for scope in about)), ruling[0])
+        return next((ref for ref in ruling if any(covers(ref.patterns, scope) for scope in scopes)), ruling[0])
     # A file for some paths is not a target for words about others, and no rule is created for words about all files.
     narrow = [ref for ref in refs if ref.patterns and (about or ref.absent or ref.kind is TargetKind.INSTRUCTIONS)]
     refs = [ref for ref in refs if ref not in narrow and ref.kind is not TargetKind.SKILL]

@@ -47,7 +47,14 @@ _SCOPE_PATTERN = re.compile(
     rf"|(?:{_FOR_PHRASE}(?P<kind>{'|'.join(map(re.escape, _ENDINGS_BY_KIND))})\s+{_FILES_WORD}\b)",
     re.IGNORECASE,
 )
+# A word that may name a folder: "for web only, ...", "the AGENTS.md of web: ...".
+_BARE_PATTERN = re.compile(
+    rf"\b(?:in|for|of|under|inside|within|im|für|von|dans|pour|de|en|para|no|в|для)\s+(?:the\s+|our\s+|der\s+)?{_QUOTE}"
+    rf"(?P<bare>[\w-]+){_QUOTE}(?=\s+(?:only|always|never|we|please|nur|immer|nie)\b|\s*[,:;!?)]|\s*\.?\s*$)",
+    re.IGNORECASE,
+)
 _MAX_SCOPES = 2
+_MAX_BARE = 8
 _MAX_EXAMPLES = 10  # more than any scope has patterns
 _MAX_LENGTH = 2000  # characters that are searched
 _WILD_PART = re.compile(r"(?:^|(?<=/))[^/]*[*?\[{]|(?<=/)[^/]*$|^[^/]*$")
@@ -56,11 +63,15 @@ _DOT_SEGMENT = re.compile(r"(?:^|/)\.\.?(?:/|$)")
 
 @value_class
 class Scope:
-    """Some files: the patterns that match them, the name of a rule for them, and the folder that must exist."""
+    """Some files: the patterns that match them, the name of a rule for them, and the folder that must exist.
+
+    A `bare` one is meant only if its folder has a file of instructions or a rule.
+    """
 
     name: str
     patterns: tuple[str, ...]
     folder: str = ""
+    bare: bool = False
 
     @property
     def examples(self) -> tuple[str, ...]:
@@ -76,6 +87,12 @@ def find_scopes(text: str) -> tuple[Scope, ...]:
         if (scope := _scope(match)) is not None:
             found.setdefault(scope.patterns, scope)
     return tuple(found.values())[:_MAX_SCOPES]
+
+
+def find_bare_scopes(text: str) -> tuple[Scope, ...]:
+    """Return the folders that a text may be about, named without a slash and without the word "folder"."""
+    words = dict.fromkeys(match["bare"] for match in _BARE_PATTERN.finditer(text[:_MAX_LENGTH]))
+    return tuple(Scope(word.lower(), (f"{word}/**",), word, bare=True) for word in words)[:_MAX_BARE]
 
 
 def _scope(match: re.Match[str]) -> Scope | None:

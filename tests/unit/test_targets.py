@@ -7,6 +7,7 @@ import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -24,7 +25,7 @@ from skilld.skills import opt_out
 from skilld.skills.find import is_kernel_path
 from skilld.targets.find import TargetFiles, WorkingSession, find_targets
 from skilld.targets.route import choose_target, is_personal, is_subject, ordered_file, ordered_files
-from skilld.targets.scopes import find_scopes
+from skilld.targets.scopes import find_bare_scopes, find_scopes
 from skilld.targets.session_work import SessionWork, session_work
 from skilld.types import SkillDoc, SkillRef, TargetKind
 from skilld.words import content_stems, stems
@@ -97,6 +98,30 @@ def test_one_new_rule_file_is_offered_for_one_folder_named_twice(root: Path) -> 
     assert [ref.name for ref in found.refs if ref.absent and ref.kind is TargetKind.RULES] == [
         ".claude/rules/src-routes.md"
     ]
+
+
+@for_each(
+    ("text", "chosen"),
+    [
+        ("For web only: always use vitest.", "web/AGENTS.md"),
+        ("In web, never use moment.", "web/AGENTS.md"),
+        ("never use moment in `web`", "web/AGENTS.md"),
+        ("Put it in the AGENTS.md of web: use vitest.", "web/AGENTS.md"),
+        ("In docs, never use tables.", "AGENTS.md"),  # has no instruction file
+        ("In English, please.", "AGENTS.md"),
+        ("Never use moment in web pages.", "AGENTS.md"),
+    ],
+)
+def test_a_folder_named_without_a_slash_counts_if_it_has_an_instruction_file(text: str, chosen: str) -> None:
+    with TemporaryDirectory() as folder:
+        make_top(root := Path(folder, "project").resolve())
+        for name in ("AGENTS.md", "web/AGENTS.md", "docs/guide.md"):
+            _write(root / name)
+        scopes = [*find_scopes(text), *find_bare_scopes(text)]
+        found = find_targets(WorkingSession("codex", root, root.parent / "home", {}), ALL, scopes, ordered_files(text))
+        target = choose_target(text, found.refs)
+        assert target is not None
+        assert target.name == chosen
 
 
 def test_a_file_with_the_text_of_an_edit_is_there() -> None:
