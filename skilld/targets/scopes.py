@@ -49,8 +49,9 @@ _SCOPE_PATTERN = re.compile(
 )
 # A word that may name a folder: "for web only, ...", "the AGENTS.md of web: ...".
 _BARE_PATTERN = re.compile(
-    rf"\b(?:in|for|of|under|inside|within|im|für|von|dans|pour|de|en|para|no|в|для)\s+(?:the\s+|our\s+|der\s+)?{_QUOTE}"
-    rf"(?P<bare>[\w-]+){_QUOTE}(?=\s+(?:only|always|never|we|please|nur|immer|nie)\b|\s*[,:;!?)]|\s*\.?\s*$)",
+    r"\b(?:in|for|of|under|inside|within|im|für|von|dans|pour|de|en|para|no|в|для)\s{1,4}(?:(?:the|our|der)\s{1,4})?"
+    rf"{_QUOTE}(?P<bare>[\w-]{{1,64}}+){_QUOTE}"
+    r"(?=\s{1,4}(?:only|always|never|we|please|nur|immer|nie)\b|\s{0,4}(?:[,:;!?)]|\.?\s{0,4}$))",
     re.IGNORECASE,
 )
 _MAX_SCOPES = 2
