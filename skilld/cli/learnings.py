@@ -16,10 +16,9 @@ from skilld.clock import parse_time, time_ago
 from skilld.errors import SkilldError, UsageError
 from skilld.files import shell_quoted
 from skilld.jobs.asks import current_asks, group_learnings
-from skilld.jobs.learnings import NO_FILE_REASON
 from skilld.library.clusters import confidence, group_asks, learning_mention
 from skilld.store import Store
-from skilld.store.learnings import Learning
+from skilld.store.learnings import NO_FILE_REASON, Learning
 from skilld.text import pluralize
 from skilld.words import content_stems, matching_words
 

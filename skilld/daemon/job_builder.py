@@ -19,7 +19,6 @@ from skilld.daemon import judges
 from skilld.files import are_nested
 from skilld.git.same_project import is_clone_of, is_same_project, project_root
 from skilld.ingest.discover import Host, skill_places
-from skilld.jobs.learnings import NO_FILE_REASON
 from skilld.proposals.model import is_put_away
 from skilld.proposals.passed_over import load_passed_over
 from skilld.proposals.past_decisions import past_decisions, thresholds
@@ -40,7 +39,7 @@ from skilld.settings import Settings
 from skilld.skills import Unusable, find
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
-from skilld.store.learnings import Learning
+from skilld.store.learnings import NO_FILE_REASON, Learning
 from skilld.store.proposals import UNWANTED_STATES
 from skilld.text import fold_case
 from skilld.types import Cause, ClosedBy, How, Kind, Proposal, SkillRef, State, TargetKind, Update

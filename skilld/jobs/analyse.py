@@ -24,12 +24,14 @@ from skilld.jobs.placing import (
     waits_for_skill,
     why_not_in_skill,
 )
-from skilld.jobs.report import BatchReport
+from skilld.jobs.report import BatchReport, proposal_learnings
 from skilld.jobs.same_asks import SameAsks
 from skilld.jobs.taken_back import (
+    TAKES_BACK,
     find_refused_again,
     find_unclear,
     gives_up,
+    take_back,
     without_taking_back,
 )
 from skilld.pipeline import messages as conversation
@@ -87,7 +89,7 @@ def analyse(job: AnalyseBatch, redact: Redact, keep: KeepPlan) -> BatchResult:
     except RetryError as error:
         return replace(analysis.result(), outcome=Outcome.RETRY, detail=str(error), retry_after=error.after)
     except (RefusedError, RedactionError) as error:
-        analysis.report.refuse(str(error))
+        analysis.report.refused.append(str(error))
     except BadReplyError as error:
         analysis.keep_learnings(UNUSABLE_REASON, job.batch.turns)
         analysis.report.report_obstacle(Cause.ANSWER)
@@ -124,7 +126,7 @@ class Analysis:
     def run(self) -> None:
         """Judge the batch, unless an earlier try did, and stage the proposals."""
         if unwanted := session_opt_out(self._batch.cwd):
-            self.report.drop(unwanted)
+            self.report.dropped.append(unwanted)
             return
         check_configs(self._batch.skills)
         plan = self._batch.plan
@@ -191,7 +193,7 @@ class Analysis:
         if proposals:
             self._keep_plan(replace(self.result(), proposals=tuple(proposals)))
             self._told = self._backend.usage + self._same.usage
-            self.report.hand_over_learnings()
+            self.report.learnings = []
         return proposals
 
     def _only_this_project(self, judge: Judge) -> Verdict:
@@ -205,9 +207,9 @@ class Analysis:
 
     def _report_unproposed(self, judge: Judge, verdict: Verdict) -> None:
         """Report what a verdict does not propose, and keep what the judge had no usable answer for."""
-        self.report.refuse(*judge.unusable, *(f"An instruction was not used: {why}" for why in verdict.faults))
-        self.report.drop(*verdict.dropped, *find_unclear(self._job, self._messages))
-        self.report.lose(one for one in verdict.lost if one[0] not in dict(verdict.already_said))
+        self.report.refused += [*judge.unusable, *(f"An instruction was not used: {why}" for why in verdict.faults)]
+        self.report.dropped += [*verdict.dropped, *find_unclear(self._job, self._messages)]
+        self.report.lost = [one for one in verdict.lost if one[0] not in dict(verdict.already_said)]
         for update, line in verdict.already_said:
             self._note_already_said(update, line)
         self._keep_learned(verdict)
@@ -220,7 +222,7 @@ class Analysis:
             self.keep_learnings(UNUSABLE_REASON, rest)
         if self._backend.name == OFFLINE:
             files, heard = [one.ref.path for one in self._skills], {item.update.turn for item in verdict.proposed}
-            self.report.support(*find_refused_again(self._job, self._messages, files, heard))
+            self.report.supported += find_refused_again(self._job, self._messages, files, heard)
 
     def _make_proposals(self, judge: Judge, verdict: Verdict) -> list[Proposal]:
         """Return a proposal for each file with an edit, and those that change lines elsewhere which contradict it."""
@@ -237,9 +239,9 @@ class Analysis:
         verdict, known = self._same.split(verdict, self._skills, self._backend, self._redact)
         for update, found in known:
             if isinstance(found, Proposal):
-                self.report.support(FurtherEvidence(found.id, self.report.evidence_of(update)))
+                self.report.supported.append(FurtherEvidence(found.id, self.report.evidence_of(update)))
                 place = self._target_of(update)
-                self.report.drop(past_decisions.open_reason(found, place.path if place else ""))
+                self.report.dropped.append(past_decisions.open_reason(found, place.path if place else ""))
             else:
                 self._note_already_said(update, found)
         return verdict
@@ -263,7 +265,7 @@ class Analysis:
         if not self._skills and (verdict.learned or self._job.backend.model != OFFLINE):
             for name, reason, path in [one for one in unusable if one[2]][:1]:
                 self.report.report_obstacle(Cause.SKILL, path)
-                self.report.drop(f"{name} cannot be edited: {reason}")
+                self.report.dropped.append(f"{name} cannot be edited: {reason}")
 
     def keep_learnings(self, why: str, turns: Sequence[str], unless: Cause | None = None) -> None:
         """Keep what the rules detect in turns as learnings until all of it can be judged; `why` is the reason.
@@ -288,13 +290,14 @@ class Analysis:
             least = self._job.thresholds.get(path, {}).get(item.update.kind.value, 0.0)
             standing, rest = past_decisions.match_open_proposal(item.update, path, self._standing)
             if standing is not None and gives_up(item.update, standing):
-                self.report.take_back(standing, item.update)
+                self.report.taken_back[standing.id] = take_back(standing, item.update)
+                self.report.dropped.append(TAKES_BACK)
                 continue
             by = standing or past_decisions.decision_against(item.update, path, session, self._job.decided)
             if by is not None and by.id:
-                self.report.support(FurtherEvidence(by.id, self.report.evidence_of(item.update)))
+                self.report.supported.append(FurtherEvidence(by.id, self.report.evidence_of(item.update)))
             if why:
-                self.report.drop(why)
+                self.report.dropped.append(why)
             elif item.update.confidence < least:
                 what = "skill" if loaded.ref.kind is TargetKind.SKILL else "file"
                 self.report.keep(item.update, f"you have rejected similar edits to this {what}", loaded.ref)
@@ -310,7 +313,7 @@ class Analysis:
         except RetryError:
             raise
         except SkilldError as error:
-            self.report.refuse(str(error))
+            self.report.refused.append(str(error))
             for item in checked:
                 if judge.is_harmful(loaded, item, error):
                     continue
@@ -368,22 +371,22 @@ class Analysis:
 
         try:
             if not stage(proposal, self._standing, self._staged, self._job.closed, alone=True, of_batch=True):
-                self.report.drop("the file or an open proposal already says this")
+                self.report.dropped.append("the file or an open proposal already says this")
         except RetryError as error:
             return self._postpone(proposal, error)
         except OSError as error:
             return self._postpone(proposal, RetryError("Could not write the proposal", error.strerror or str(error)))
         except SkilldError as error:
-            self.report.refuse(str(error))
+            self.report.refused.append(str(error))
             passing = isinstance(error, RefusedError | GitMissingError)  # otherwise the edit no longer fits the skill
             if passing:
                 self.report.report_obstacle(Cause.REPOSITORY, proposal.path, error.remedy)
-            self.report.keep_proposal(proposal, str(error), for_now=passing)
+            self.report.learnings += proposal_learnings(proposal, str(error), for_now=passing)
         return None
 
     def _postpone(self, proposal: Proposal, error: RetryError) -> RetryError:
         self.report.report_obstacle(Cause.REPOSITORY, proposal.path, error.remedy)
-        self.report.keep_if_given_up(proposal, str(error))
+        self.report.if_given_up += proposal_learnings(proposal, str(error), for_now=True)
         return error
 
     def _build_proposal(self, loaded: TargetDocument, composed: CheckedEdit) -> Proposal:
@@ -471,7 +474,7 @@ class Analysis:
         if unread := places.unread_target(line):
             self.report.keep(update, unread[1], unread[0])
         elif found := places.describe_line(line, self._redact):
-            self.report.note(self._build_note(update, *found))
+            self.report.notes.append(self._build_note(update, *found))
 
     def _build_note(self, update: Update, ref: SkillRef, note: str) -> Proposal:
         file = TargetDocument(ref, b"", SkillDoc(0, ref.name, ref.path, ""))

@@ -11,10 +11,9 @@ from skilld.classify.said_already import is_same_change, says_same_rule
 from skilld.git.same_project import is_same_project, project_root
 from skilld.git.state import is_own_project
 from skilld.git.top import find_top
-from skilld.jobs.learnings import NO_FILE_REASON
 from skilld.skills import read
 from skilld.store import Store
-from skilld.store.learnings import Learning
+from skilld.store.learnings import NO_FILE_REASON, Learning
 from skilld.targets.find import NEVER_COMMITTED_REASON
 from skilld.types import Proposal, SkillRef, State, TargetKind
 from skilld.words import content_stems

@@ -19,11 +19,11 @@ from skilld.context.contradictions import rules
 from skilld.context.values import within
 from skilld.git.top import find_top
 from skilld.ingest.discover import skill_places
-from skilld.jobs.learnings import NO_FILE_REASON
 from skilld.pipeline.documents import TargetDocument, check_configs, is_own_file, load_documents
 from skilld.protocol import AnalyseBatch, BatchJob
 from skilld.skills import Unusable, find, read
 from skilld.skills.find import FILE
+from skilld.store.learnings import NO_FILE_REASON
 from skilld.store.proposals import twin_flag
 from skilld.targets.find import SHARED_NAME, TargetFiles, WorkingSession, find_targets, project_refusal
 from skilld.targets.route import choose_target, ordered_files

@@ -33,8 +33,7 @@ def find_taken_back(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[
 def find_confirmed(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[FurtherEvidence]:
     """Yield the words that let go, once more, of a rule whose removal is proposed."""
     near = near_proposals(job)
-    own = [one for one in messages if one.by_person]
-    for message, said in zip(own, _own_words(messages), strict=True) if near else ():
+    for message, said in _own_words(messages) if near else ():
         if (turn := message.turn_key) and turn in job.batch.turns:
             found = ((one.id, confirming(said, rule)) for one in near for rule in _rules(one))
             yield from (
@@ -53,14 +52,14 @@ def find_forgotten(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[s
 def find_unclear(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[str]:
     """Yield why nothing was taken back by words that fit several rules alike."""
     known = _known_rules(job)
-    for said in _own_words(messages) if known else ():
+    for _, said in _own_words(messages) if known else ():
         for clause in unclear_releases(said, known):
             yield _UNCLEAR.format(truncate(fold(clause), _MAX_QUOTE))
 
 
 def _taken_back(job: AnalyseBatch, messages: Sequence[Message]) -> list[tuple[Update, str]]:
     known = _known_rules(job)
-    return [one for said in _own_words(messages) for one in taken_back(said, known)] if known else []
+    return [one for _, said in _own_words(messages) for one in taken_back(said, known)] if known else []
 
 
 def _known_rules(job: AnalyseBatch) -> list[Update]:
@@ -70,8 +69,7 @@ def _known_rules(job: AnalyseBatch) -> list[Update]:
 
 def find_withdrawals(job: AnalyseBatch, messages: Sequence[Message]) -> Iterator[Evidence]:
     """Yield the clauses by which the person lets go of a rule for good, with the keys of their turns."""
-    own = [one for one in messages if one.by_person]
-    for message, said in zip(own, _own_words(messages), strict=True):
+    for message, said in _own_words(messages):
         if (turn := message.turn_key) and turn in job.batch.turns:
             yield from (Evidence(turn, truncate(fold(one.clause), _MAX_QUOTE)) for one in releases(said) if one.lasting)
 
@@ -84,19 +82,19 @@ def find_refused_again(
     The rules skip words that may not be lasting; those that were asked for before are.
     """
     decided = [one for one in job.decided if one.id and any(is_same_file(one.path, path) for path in paths)]
-    own = [one for one in messages if one.by_person]
-    for message, words in zip(own, _own_words(messages), strict=True) if decided else ():
+    for message, words in _own_words(messages) if decided else ():
         if message.turn_key and message.turn not in heard:
             for said in (part for line in words.splitlines() for part in split_sentences(line)):
                 if (decision := find_refused_sentence(said, decided)) is not None:
                     yield FurtherEvidence(decision.id, Evidence(message.turn_key, fold(said)))
 
 
-def _own_words(messages: Sequence[Message]) -> Iterator[str]:
+def _own_words(messages: Sequence[Message]) -> Iterator[tuple[Message, str]]:
+    """Yield the person's messages, each with what is theirs of its words."""
     before: list[str] = []
     for message in messages:
         if message.by_person:
-            yield own_words(message.text, before)
+            yield message, own_words(message.text, before)
         else:
             before.append(message.text)
 

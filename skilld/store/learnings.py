@@ -12,6 +12,7 @@ from skilld.store.connection import Table
 from skilld.values import value_class
 
 RECORDED = "record"  # the agent of what `skilld record` kept
+NO_FILE_REASON = "you have said it in only one session, and there is no"  # the name of the missing file follows
 
 
 @value_class

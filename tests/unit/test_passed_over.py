@@ -9,7 +9,7 @@ import pytest
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.offline.detector import find_lasting
 from skilld.classify.offline.passed_over import passed_over
-from skilld.jobs.passed_over import find_passed_over
+from skilld.jobs.report import find_passed_over
 from skilld.protocol import AnalyseBatch, BatchJob
 from skilld.types import Evidence, Kind, Message, Proposal, Update
 from support.proposals import make_proposal

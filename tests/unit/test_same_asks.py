@@ -16,11 +16,10 @@ from skilld.classify.closed_questions import same_asks
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.verify import Verdict
 from skilld.jobs.extract import extend_skill
-from skilld.jobs.learnings import NO_FILE_REASON
 from skilld.jobs.same_asks import SameAsks, find_lines
 from skilld.proposals.results import learning_id
 from skilld.protocol import AnalyseBatch, BatchJob, ExtendSkill, PastLearning
-from skilld.store.learnings import Learning
+from skilld.store.learnings import NO_FILE_REASON, Learning
 from skilld.types import Evidence, How, Kind, Message, Outcome, Proposal, SkillRef, State, TargetKind, Update
 from support.in_process_daemon import InProcessDaemon
 from support.live_project import Project

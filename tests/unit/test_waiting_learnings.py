@@ -18,13 +18,13 @@ from skilld.cli.run import _print_news
 from skilld.daemon import job_builder
 from skilld.daemon.notices import Notices
 from skilld.ingest.discover import Host
-from skilld.jobs.learnings import NO_FILE_REASON, build_learning
+from skilld.jobs.report import build_learning
 from skilld.notify.desktop import Desktop
 from skilld.notify.notice import WAITING, Notice, about_waiting
 from skilld.proposals.amend import restore
 from skilld.protocol import BatchResult, Obstacle
 from skilld.settings import Notify
-from skilld.store.learnings import Learning
+from skilld.store.learnings import NO_FILE_REASON, Learning
 from skilld.types import Cause, Evidence, Kind, Outcome, State, Update
 from support.in_process_daemon import InProcessDaemon
 from support.live_project import Project, project_without_skill
