@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from skilld.errors import SkilldError, UsageError
 from skilld.files import shell_quoted
 from skilld.library.consolidate import (
     OTHER_PROJECT,
-    ComparedSkill,
+    REFUSED,
     Pair,
     PairStatus,
     comparable_skills,
@@ -30,6 +30,7 @@ from skilld.library.consolidate import (
     similar_pairs,
 )
 from skilld.library.merge import Merge, merge_skills, origin_entry
+from skilld.library.merge_sorting import Omission
 from skilld.library.rows import LibraryRow
 from skilld.proposals.amend import stage_and_store
 from skilld.proposals.poll import refresh
@@ -41,10 +42,9 @@ from skilld.types import Proposal, State
 
 @dataclass(frozen=True)
 class MergeOffer:
-    """A pair of skills, its merge if one can be proposed, the open proposals for it, and those decided against."""
+    """A pair of skills, the open proposals for its merge, and those decided against."""
 
     pair: Pair
-    merge: Merge | None = None
     proposals: tuple[Proposal, ...] = ()
     refused: tuple[Proposal, ...] = ()
     trouble: str = ""
@@ -101,60 +101,43 @@ def find_merges(store: Store, project: Path | None, names: Sequence[str] = ()) -
     batches: dict[str, list[Proposal]] = {}
     for proposal in store.proposals.all():
         batches.setdefault(pair_key_of_batch(proposal.batch_id), []).append(proposal)
-    states = {batch: {proposal.state for proposal in made} for batch, made in batches.items()}
-    open_ = [key for key, seen in states.items() if State.OPEN in seen]
-    no = {State.REJECTED, State.REVERTED, State.DROPPED}
-    rejected = [key for key, seen in states.items() if seen & no]
-    facts = {key: one.facts for key, one in mine.items()}
-    matches = similar_pairs([one.described for one in mine.values()], named)
-    known: dict[str, tuple[PairStatus, str]] = {}
-    merges: dict[str, Merge] = {}
     present = inventory.agents_here(store)
-    while True:  # a pair without a possible merge makes room for another
-        planned = plan(matches, facts, open_, rejected, known)
-        fresh = [pair for pair in planned if pair.status is PairStatus.MERGE and _key(pair) not in merges]
-        if not fresh:
-            break
-        for pair in fresh:
-            _merge_pair(pair, mine, batches.get(_key(pair), ()), merges, known, present=present)
-    waiting = {key: tuple(one for one in made if one.state is State.OPEN) for key, made in batches.items()}
-    refused = {key: tuple(one for one in made if one.state in no) for key, made in batches.items()}
+
+    def merge(pair: Pair) -> Pair:
+        away, keep = (mine[one.key].row.skill for one in (pair.away, pair.keep))
+        return _with_merge(pair, batches.get(_key(pair), ()), folder_losses(away, keep, present))
+
+    planned = plan(
+        similar_pairs([one.described for one in mine.values()], named),
+        {key: one.facts for key, one in mine.items()},
+        {key: {one.state for one in made} for key, made in batches.items()},
+        merge,
+    )
     offers = [
         MergeOffer(
             pair,
-            merges.get(key),
-            waiting.get(key, ()),
-            refused.get(key, ()),
+            tuple(one for one in batches.get(_key(pair), ()) if one.state is State.OPEN),
+            tuple(one for one in batches.get(_key(pair), ()) if one.state in REFUSED),
             typed=inventory.typed_name(pair.away.name, Path(pair.away.key), rows),
             left_out=tuple(inventory.titles_without(present, away, [keep])),
             link=inventory.link_command(away, keep),
         )
-        for pair, key in ((pair, _key(pair)) for pair in planned)
+        for pair in planned
         for away, keep in [(mine[pair.away.key].row.skill, mine[pair.keep.key].row.skill)]
     ]
     return offers, len(mine)
 
 
-def _merge_pair(
-    pair: Pair,
-    skills: Mapping[str, ComparedSkill],
-    proposals: Sequence[Proposal],
-    merges: dict[str, Merge],
-    known: dict[str, tuple[PairStatus, str]],
-    *,
-    present: Sequence[str],
-) -> None:
-    """Add the merge of a pair, of which these were proposed, to `merges`, and why there is none to `known`."""
-    key, taken = _key(pair), pair.away.key in pair.keep.took
+def _with_merge(pair: Pair, proposals: Sequence[Proposal], lost: Sequence[Omission]) -> Pair:
+    """Return a pair, of which these were proposed, with its merge, or with the status and reason for none."""
+    taken = pair.away.key in pair.keep.took
     try:
         merged = _read_and_merge(Path(pair.keep.key), Path(pair.away.key), proposals if taken else ())
     except (OSError, SkilldError) as error:
-        known[key] = PairStatus.APART, error.cause if isinstance(error, SkilldError) else str(error)
-        return
-    lost = folder_losses(skills[pair.away.key].row.skill, skills[pair.keep.key].row.skill, present)
-    merges[key] = replace(merged, left=(*merged.left, *lost))
-    if not merged.operations:
-        known[key] = PairStatus.MERGED if taken else PairStatus.COVERED, ""
+        why = error.cause if isinstance(error, SkilldError) else str(error)
+        return replace(pair, status=PairStatus.APART, why=why)
+    status = pair.status if merged.operations else PairStatus.MERGED if taken else PairStatus.COVERED
+    return replace(pair, status=status, merge=replace(merged, left=(*merged.left, *lost)))
 
 
 def _read_and_merge(keep: Path, away: Path, proposals: Sequence[Proposal]) -> Merge:
@@ -206,11 +189,12 @@ def _key(pair: Pair) -> str:
 
 def _propose(store: Store, found: MergeOffer) -> MergeOffer:
     """Propose the merge of a pair."""
-    if found.merge is None or not found.merge.operations:
+    merge = found.pair.merge
+    if merge is None or not merge.operations:
         return found
     key = _key(found.pair)
     tries = sum(pair_key_of_batch(one.batch_id) == key for one in store.proposals.all())
-    proposal = merge_proposal(found.pair, found.merge, rfc3339(time.time()), tries)
+    proposal = merge_proposal(found.pair, merge, rfc3339(time.time()), tries)
     try:
         return replace(found, proposals=(stage_and_store(store, proposal),))
     except SkilldError as error:
@@ -218,7 +202,7 @@ def _propose(store: Store, found: MergeOffer) -> MergeOffer:
 
 
 def _as_json(found: MergeOffer, *, dry_run: bool) -> dict[str, Any]:
-    pair, merge = found.pair, found.merge
+    pair, merge = found.pair, found.pair.merge
     return {
         "keep": {"name": pair.keep.name, "path": pair.keep.key},
         "away": {"name": pair.away.name, "path": pair.away.key},
@@ -249,8 +233,8 @@ def _print_offer(found: MergeOffer, *, dry_run: bool) -> None:
     }
     if pair.status in said:
         console.say(f"  {said[pair.status]}")
-    elif found.merge is not None:
-        _print_merge(found, found.merge, archive, dry_run=dry_run)
+    elif pair.merge is not None:
+        _print_merge(found, pair.merge, archive, dry_run=dry_run)
     if found.trouble:
         console.say(f"  not proposed: {console.message(found.trouble)}", style="yellow")
 

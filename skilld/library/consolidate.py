@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from itertools import combinations
@@ -153,6 +153,7 @@ def _words_by_stem(text: str, stems: frozenset[str]) -> dict[str, str]:
 
 
 MAX_MERGES = 5  # proposed in one run
+REFUSED = frozenset({State.REJECTED, State.REVERTED, State.DROPPED})
 
 _BUSY_REASON = "until you decide on another merge that includes one of them"
 OTHER_PROJECT = "they do not belong to the same project"
@@ -190,13 +191,14 @@ class MergeFacts:
 
 @value_class
 class Pair:
-    """Two similar skills: the one to `keep`, the one to merge `away`, and what to do."""
+    """Two similar skills: the one to `keep`, the one to merge `away`, what to do, and the merge if one was tried."""
 
     keep: MergeFacts
     away: MergeFacts
     match: Match
     status: PairStatus
     why: str = ""
+    merge: Merge | None = None
 
 
 def order_pair(one: MergeFacts, other: MergeFacts) -> tuple[MergeFacts, MergeFacts]:
@@ -210,28 +212,28 @@ def order_pair(one: MergeFacts, other: MergeFacts) -> tuple[MergeFacts, MergeFac
 def plan(
     matches: Iterable[Match],
     facts: Mapping[str, MergeFacts],
-    open_: Collection[str],
-    rejected: Collection[str],
-    known: Mapping[str, tuple[PairStatus, str]] | None = None,
+    states: Mapping[str, Collection[State]],
+    merge: Callable[[Pair], Pair],
 ) -> list[Pair]:
     """Return what to do about each match, in the order given; at most MAX_MERGES are to be proposed.
 
-    `facts` are by key; `open_` and `rejected` have the `pair_key`s of merges that were proposed before, and `known`
-    the status and reason of merges that turned out to be impossible.
+    `facts` are by key; `states` has those of earlier proposals by `pair_key`; `merge` returns a pair with its merge, or
+    with another status if there is none.
     """
-    pairs = [_plan_pair(match, facts, open_, rejected, known or {}) for match in matches]
+    pairs = [_plan_pair(match, facts, states) for match in matches]
+    # What one skill took from the other before comes first: with nothing left to take, that one is in no other merge.
+    pairs = [merge(one) if one.status is PairStatus.MERGE and one.away.key in one.keep.took else one for one in pairs]
     busy = {key for pair in pairs if pair.status is PairStatus.OPEN for key in (pair.keep.key, pair.away.key)}
     busy |= {pair.away.key for pair in pairs if pair.status is PairStatus.MERGED}
     planned = []
     left = MAX_MERGES
     for pair in pairs:
         mine = {pair.keep.key, pair.away.key}
-        if pair.status is not PairStatus.MERGE:
-            planned.append(pair)
-        elif mine & busy or not left:
+        if pair.status is PairStatus.MERGE and (mine & busy or not left):
             planned.append(replace(pair, status=PairStatus.WAITS, why=_BUSY_REASON if mine & busy else _LIMIT_REASON))
-        else:
-            planned.append(pair)
+            continue
+        planned.append(merge(pair) if pair.status is PairStatus.MERGE and pair.merge is None else pair)
+        if planned[-1].status is PairStatus.MERGE:
             busy |= mine
             left -= 1
     return planned
@@ -242,25 +244,19 @@ def pair_key(one: str, other: str) -> str:
     return _MERGE + hashlib.sha256("\n".join(sorted((one, other))).encode()).hexdigest()[:16]
 
 
-def _plan_pair(
-    match: Match,
-    facts: Mapping[str, MergeFacts],
-    open_: Collection[str],
-    rejected: Collection[str],
-    known: Mapping[str, tuple[PairStatus, str]],
-) -> Pair:
+def _plan_pair(match: Match, facts: Mapping[str, MergeFacts], states: Mapping[str, Collection[State]]) -> Pair:
     keep, away = order_pair(facts[match.one.key], facts[match.other.key])
-    key = pair_key(keep.key, away.key)
+    seen = {*states.get(pair_key(keep.key, away.key), ())}
     if keep.place != away.place:
         # A project's skill is shared and may come from anyone; the person's own skills are private.
         return Pair(keep, away, match, PairStatus.APART, OTHER_PROJECT)
     if fixed := keep.fixed or away.fixed:
         return Pair(keep, away, match, PairStatus.APART, fixed)
-    if key in open_:
+    if State.OPEN in seen:
         return Pair(keep, away, match, PairStatus.OPEN)
-    if key in rejected and away.key not in keep.took:
+    if seen & REFUSED and away.key not in keep.took:
         return Pair(keep, away, match, PairStatus.REJECTED)
-    return Pair(keep, away, match, *known.get(key, (PairStatus.MERGE, "")))
+    return Pair(keep, away, match, PairStatus.MERGE)
 
 
 # A merge consists of lines from the person's own file that nobody said in a session, so its proposals have no evidence.

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
+from types import MappingProxyType
+from typing import Any
 
 from skilld.library import consolidate
 from skilld.library.consolidate import Match, MergeFacts, Pair, PairStatus, SkillDescription, order_pair, pair_key, plan
+from skilld.library.merge import Merge
+from skilld.types import State
 from support.rows import for_each
 from tools import measure_matching
 
@@ -101,6 +107,7 @@ def test_empty_or_invalid_text_matches_nothing(text: str) -> None:
     assert consolidate.best_match(skill("x", text), other_skills()) is None
 
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 A, B, C, D = (MergeFacts(name, name, "/p", since=number) for number, name in enumerate("abcd"))
 
 
@@ -109,17 +116,24 @@ def match(one: MergeFacts, other: MergeFacts, score: float = 0.5) -> Match:
     return Match(first, second, score, ("word",))
 
 
-def statuses(
-    *pairs: tuple[MergeFacts, MergeFacts], open_: tuple[str, ...] = (), rejected: tuple[str, ...] = ()
-) -> list[PairStatus]:
-    return [pair.status for pair in plan_merges(*pairs, open_=open_, rejected=rejected)]
+def statuses(*pairs: tuple[MergeFacts, MergeFacts], seen: Mapping[str, State] = NOTHING) -> list[PairStatus]:
+    return [pair.status for pair in plan_merges(*pairs, seen=seen)]
 
 
 def plan_merges(
-    *pairs: tuple[MergeFacts, MergeFacts], open_: tuple[str, ...] = (), rejected: tuple[str, ...] = ()
+    *pairs: tuple[MergeFacts, MergeFacts],
+    seen: Mapping[str, State] = NOTHING,
+    without: Mapping[str, tuple[PairStatus, str]] = NOTHING,
 ) -> list[Pair]:
+    """Plan with the states of merges that were `seen` before ("ab": of a and b), and pairs that are `without` one."""
     facts = {fact.key: fact for pair in pairs for fact in pair}
-    return plan([match(*pair) for pair in pairs], facts, open_, rejected)
+    states = {pair_key(*name): {state} for name, state in seen.items()}
+
+    def merge(pair: Pair) -> Pair:
+        status, why = without.get(pair.keep.key + pair.away.key, (pair.status, ""))
+        return replace(pair, status=status, why=why, merge=Merge())
+
+    return plan([match(*pair) for pair in pairs], facts, states, merge)
 
 
 @for_each(
@@ -149,12 +163,12 @@ def test_a_skill_takes_part_in_one_merge_at_a_time() -> None:
 
 
 def test_an_open_merge_blocks_others_even_earlier_in_the_list() -> None:
-    assert statuses((A, B), (A, C), open_=(pair_key("c", "a"),)) == [PairStatus.WAITS, PairStatus.OPEN]
+    assert statuses((A, B), (A, C), seen={"ca": State.OPEN}) == [PairStatus.WAITS, PairStatus.OPEN]
 
 
 def test_a_rejected_merge_is_not_proposed_again_in_either_direction() -> None:
     assert pair_key("a", "b") == pair_key("b", "a") != pair_key("a", "c")
-    assert statuses((A, B), (A, C), rejected=(pair_key("b", "a"),)) == [PairStatus.REJECTED, PairStatus.MERGE]
+    assert statuses((A, B), (A, C), seen={"ba": State.REJECTED}) == [PairStatus.REJECTED, PairStatus.MERGE]
 
 
 def test_skills_in_different_places_or_read_only_are_not_merged() -> None:
@@ -168,19 +182,13 @@ def test_skills_in_different_places_or_read_only_are_not_merged() -> None:
 
 def test_a_merged_skill_takes_part_in_no_other_merge() -> None:
     taker = MergeFacts("t", "t", "/p", took=frozenset({"a"}))
-    pairs = [match(A, taker), match(A, B), match(taker, C)]
-    facts = {fact.key: fact for fact in (A, B, C, taker)}
-    known = {pair_key("a", "t"): (PairStatus.MERGED, "")}
-    assert [pair.status for pair in plan(pairs, facts, (), (), known)] == [
-        PairStatus.MERGED,
-        PairStatus.WAITS,
-        PairStatus.MERGE,
-    ]
+    found = plan_merges((A, B), (A, taker), (taker, C), without={"ta": (PairStatus.MERGED, "")})
+    assert [pair.status for pair in found] == [PairStatus.WAITS, PairStatus.MERGED, PairStatus.MERGE]
 
 
 def test_a_mark_alone_does_not_make_a_skill_merged() -> None:
     taker = MergeFacts("t", "t", "/p", took=frozenset({"a"}))
-    assert statuses((A, taker), rejected=(pair_key("a", "t"),)) == [PairStatus.MERGE], "what it says must be looked at"
+    assert statuses((A, taker), seen={"at": State.REJECTED}) == [PairStatus.MERGE], "what it says must be looked at"
 
 
 def test_a_run_proposes_only_a_few_merges() -> None:
@@ -191,9 +199,8 @@ def test_a_run_proposes_only_a_few_merges() -> None:
 
 
 def test_a_merge_that_turns_out_empty_does_not_use_up_the_limit() -> None:
-    facts = {fact.key: fact for fact in (A, B, C)}
-    known = {pair_key("a", "b"): (PairStatus.APART, "too much"), pair_key("b", "c"): (PairStatus.COVERED, "")}
-    found = plan([match(A, B), match(B, C), match(A, C)], facts, (), (), known)
+    without = {"ab": (PairStatus.APART, "too much"), "bc": (PairStatus.COVERED, "")}
+    found = plan_merges((A, B), (B, C), (A, C), without=without)
     assert [(pair.status, pair.why) for pair in found] == [
         (PairStatus.APART, "too much"),
         (PairStatus.COVERED, ""),
