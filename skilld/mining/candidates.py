@@ -337,17 +337,7 @@ def run_mining(options: Options, world: MiningContext, hooks: Hooks) -> Report:
         hooks.progress("proposals", number, len(report.judgement.candidates))
         report.became.append(propose_candidate(candidate, run, hooks.edit, dry_run=options.dry_run))
     turns = {proof.turn for one in report.judgement.candidates for proof in one.evidence}
-    report.gathered = list(
-        domains.propose_domain_skills(
-            options.gather,
-            world.store,
-            world.host,
-            redact=world.redact,
-            now=time.time(),
-            said=turns,
-            dry_run=options.dry_run,
-        )
-    )
+    report.gathered = list(domains.propose_domain_skills(options.gather, world, said=turns, dry_run=options.dry_run))
     report.usage = sum(run.spent, report.asked.usage)
     return report
 

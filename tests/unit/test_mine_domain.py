@@ -46,8 +46,9 @@ def _facts(project: Path, rows: tuple[tuple[str, str, str, str | None, str | Non
 def test_the_facts_of_a_project_become_one_skill_with_their_sources() -> None:
     found = draft_domain_skill(SHOP, _facts(SHOP), day="2026-01-09")
     assert found is not None
+    draft, learnings = found
     assert (
-        found.draft.body
+        draft.body
         == """\
 # web-shop
 
@@ -63,14 +64,14 @@ def test_the_facts_of_a_project_become_one_skill_with_their_sources() -> None:
 
 - The staging database is never reset."""
     )
-    assert [learning.id for learning in found.learnings] == ["1", "4", "3"]
-    assert (found.draft.name, found.draft.kind, found.draft.project) == (
+    assert [learning.id for learning in learnings] == ["1", "4", "3"]
+    assert (draft.name, draft.kind, draft.project) == (
         "web-shop-knowledge",
         SkillKind.KNOWLEDGE,
         "web-shop",
     )
-    assert draft_faults(found.draft) == ()
-    assert read_draft(write_draft(found.draft)) == found.draft
+    assert draft_faults(draft) == ()
+    assert read_draft(write_draft(draft)) == draft
 
 
 @for_each("rows", [TOLD[:1], TOLD[4:], ()])
@@ -83,5 +84,5 @@ def test_any_project_name_gives_a_valid_skill_name() -> None:
     project = Path("/srv/Mein Projekt (\u00fc)")
     found = draft_domain_skill(project, _facts(project, rows), day="2026-01-09")
     assert found is not None
-    assert found.draft.name == "mein-projekt-knowledge"
-    assert write_draft(found.draft)
+    assert found[0].name == "mein-projekt-knowledge"
+    assert write_draft(found[0])
