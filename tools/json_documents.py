@@ -91,16 +91,16 @@ class Document:
 DOCUMENTS = (
     Document(
         ("setup",),
-        "The setting `model`, whether you chose it, and who could judge on this machine.",
+        "The `model` setting, whether you chose it, and the judges available on this machine.",
         "{model: string, answered: boolean, offers: {model: string, title: string, sends: string, costs: string}[]}",
     ),
     Document(
         ("status",),
-        "`needs` only with `--check`. `daemon` is what the daemon last said of itself; its fields may change. "
-        "`delayed` has the reasons for which batches are tried again, and when. "
-        "`stale` has the proposals that lost their place within a week, `staging_held` says where a staging branch is "
-        "checked out. `gone` names an agent's folder of transcripts that is no longer there. "
-        "Of the calls of `spend_today`, `tests` only tested the judge.",
+        "`needs` is present only with `--check`. `daemon` is the daemon's last report on itself; its fields may "
+        "change. `delayed` says why batches will be tried again, and when. "
+        "`stale` lists the proposals of the last week that no longer fit their file; `staging_held` says where a "
+        "staging branch is checked out. `gone` names an agent's transcript folder that no longer exists. "
+        "In `spend_today`, `tests` counts the calls that only tested the judge.",
         "{running: boolean, paused: boolean, paused_until: string | null, "
         f"backend: {{name: string, why: string, found: string[], agents: {of_fields(JudgeProblem)}[]}}, "
         "agents: {[agent]: {files: integer, turns: integer, malformed: integer, overlong: integer, "
@@ -136,10 +136,10 @@ DOCUMENTS = (
     Document(("accept", "reject", "restore", "revert"), "One entry per proposal, in order.", "Decided[]"),
     Document(
         ("proposals",),
-        "`commit` is on `branch` while a proposal is open; `landed` is the commit that brought it in.",
+        "`commit` is on `branch` while a proposal is open; `landed` is the commit that accepted it.",
         "Proposal[]",
     ),
-    Document(("learnings propose",), "The proposal that was made.", "Proposal"),
+    Document(("learnings propose",), "The new proposal.", "Proposal"),
     Document(
         ("show",),
         "The proposal, with its unified diff; the `parts` of an open one can be accepted separately.",
@@ -148,9 +148,9 @@ DOCUMENTS = (
     ),
     Document(
         ("why",),
-        "`commit` is empty for a line that is not committed; `observed` is null for one that you said, `merged_from` "
-        "for one that no merge carried over; `accepted_as` is empty for one that was not changed since. Of a file, or "
-        "of words that several lines have: those lines.",
+        "`commit` is empty if the line is not committed, `observed` is null if you said it, `merged_from` is null if "
+        "it did not come from a merge, and `accepted_as` is empty if it has not changed since. For a file, or words "
+        "that occur in several lines: a list of those lines.",
         "{file: string, line: integer, text: string}[] | "
         "{file: string, line: integer, text: string, commit: string, proposals: {id: string, state: string, "
         "skill: string, summary: string, reason: string, evidence: {turn: string, quote: string}[], "
@@ -162,7 +162,7 @@ DOCUMENTS = (
     ),
     Document(
         ("context",),
-        "By agent: what it loads, in load order. `tokens` is what a first request carries.",
+        "What each agent loads, in load order. `tokens` counts what its first request contains.",
         "{agents: {[agent]: Context}, unread: string[]}",
     ),
     Document(
@@ -178,7 +178,7 @@ DOCUMENTS = (
     Document(("report",), "The last year by week; words only with `--words`.", of_fields(Report)),
     Document(
         ("trim",),
-        "`what` says what became of a cut; `lost` is the text that would go.",
+        "`what` says what became of a cut; `lost` is the text it removes.",
         "{tokenizer: string, cuts: {path: string, line: integer, last: integer, tokens: integer, reason: string, "
         "where: string, lost: string, what: string, proposal: string | null, trouble: string}[], "
         "files: {path: string, tokens: integer, why_not: string, dead: {line: integer, why: string}[], "
@@ -210,14 +210,14 @@ DOCUMENTS = (
     Document(("skills history",), "The newest commit first.", f"{of_fields(Version, at='string')}[]"),
     Document(
         ("skills test",),
-        "`covered` is null where the rules noticed nothing, or cannot tell; `reason` then says so.",
+        "`covered` is null if the rules found nothing or cannot tell; `reason` says which.",
         "{skill: string, session_id: string, agent: string, backend: string, covered: boolean | null, "
         f"reason: string, answers: {of_fields(CoverageAnswer)}[], elsewhere: integer, calls: integer, "
         "tokens: integer}",
     ),
     Document(
         ("skills eval",),
-        "The cases, the new ones, what a run would take, and its result; the fields of a verdict are null until it is "
+        "The cases, new cases, the cost of a run, and its result; a verdict's fields are null until the run is "
         "complete.",
         "{skill: string, path: string, cases: {id: string, file: string | null, proposal: string | null, "
         "prompt: string, expectations: {text: string, by: string}[], run: boolean, why_not: string}[], "
@@ -229,7 +229,7 @@ DOCUMENTS = (
     ),
     Document(
         ("skills profile",),
-        "How much you taught, and the five most certain learnings.",
+        "How much you taught, and the five learnings with the highest confidence.",
         of_fields(Profile, newest="string | null", top=of_fields(Because) + "[]"),
     ),
     Document(
@@ -252,9 +252,9 @@ DOCUMENTS = (
     Document(("record --stats",), "What the recorded tasks have in common. Shares are 0 to 1.", of_fields(Patterns)),
     Document(
         ("mine",),
-        "`missed` says why a candidate was not used; `observed` is what the agent did, and nobody said, "
-        "`left_out` what every session ran and no step has. "
-        "Of each session in `rows`, `env_feedback` are calls that failed, and `user_feedback` your lasting words.",
+        "`missed` says why a candidate was not used; `observed` is what the agent did without anyone saying it; "
+        "`left_out` is what every session ran but no step contains. "
+        "For each session in `rows`, `env_feedback` lists the calls that failed, `user_feedback` your lasting words.",
         "{sessions: integer, rows: {agent: string, session_id: string, path: string, main_dir: string, "
         "datetime: string, n_user_turns: integer, topics: string[], tasks: string[], skills_used: string[], "
         "env_feedback: string[], user_feedback: string[]}[], by_hand: string[], "
@@ -269,7 +269,7 @@ DOCUMENTS = (
     ),
     Document(
         ("mine --over",),
-        "What many transcripts have in common, without anyone's words except what recurs.",
+        "What many transcripts have in common; it quotes only words that recur.",
         "{files: integer, sessions: integer, unreadable: {path: string, why: string}[], candidates: {name: string, "
         "project: string, dimensions: string[], changes: string[], sessions: integer}[], "
         "docs: {project: string, text: string, sessions: integer}[]}",
@@ -295,10 +295,10 @@ DOCUMENTS = (
         "{agent: string, records: {start: integer, end: integer, kind: string, taken_for: string[], why: string, "
         "shape: any}[]}",
     ),
-    Document(("eval",), "Figures by name; which ones depends on what is scored.", "{[figure]: any}"),
+    Document(("eval",), "Figures by name; which ones there are depends on what is scored.", "{[figure]: any}"),
     Document(
         ("team status",),
-        "What the people in the team share, as of the last sync. If you have not joined, the exit code is 0 too, and "
+        "What the people in the team share, as of the last sync. If you have not joined, the exit code is still 0, and "
         "`remote`, `person` and `synced_at` are null.",
         "{joined: boolean, remote: string | null, candidates: {id: string, text: string, path: string, "
         "people: integer, sessions: integer, state: string}[], "
@@ -309,7 +309,7 @@ DOCUMENTS = (
     ),
     Document(
         ("team pr",),
-        "The commits on the team's branch. `url` is null where no pull request was opened.",
+        "The commits on the team's branch. `url` is null if no pull request was opened.",
         "{branch: string, remote: string, commits: {subject: string, path: string}[], url: string | null}",
     ),
     Document(
@@ -322,12 +322,12 @@ DOCUMENTS = (
     Document(("sync", "unsync"), "One entry per file.", "FileChange[]"),
     Document(
         ("recommend",),
-        "The best match first; `skill` is empty for something that no skill says.",
+        "Best match first; `skill` is empty if no skill says it.",
         f"{of_fields(Recommendation)}[]",
     ),
     Document(
         ("suggest",),
-        "The project's skills (`more` of them are left out), and things you said there that no skill says; `kind` is "
+        "The project's skills (`more` counts those left out), and what you said there that no skill says; `kind` is "
         "`result` for the result of a task.",
         "{skills: {name: string, description: string, sessions: integer}[], more: integer, "
         "minded: {text: string, confidence: number, kind: string}[]}",
@@ -337,12 +337,12 @@ DOCUMENTS = (
 )
 # Commands without --json, and why.
 WITHOUT = (
-    (("run", "review", "chat", "demo"), "they talk with you; a script reads `status`, `proposals` or `learnings`"),
+    (("run", "review", "chat", "demo"), "they are interactive; scripts can use `status`, `proposals` or `learnings`"),
     (
         ("config path", "completion", "statusline", "skills use", "skills diff", "skills export", "git"),
-        "what they print is the result",
+        "they print the result itself",
     ),
-    (("mcp",), "it speaks JSON already; `--config` prints an agent's own settings"),
+    (("mcp",), "it already speaks JSON; `--config` prints an agent's own settings"),
     (
         (
             "config set",
@@ -369,7 +369,7 @@ WITHOUT = (
         ),
         "the exit code says it all; `skills list` shows the result",
     ),
-    (("skills share", "team join", "machines join", "machines add", "uninstall"), "they ask you first"),
+    (("skills share", "team join", "machines join", "machines add", "uninstall"), "they ask first"),
     (
         ("service install", "service uninstall", "service start", "service stop"),
         "the exit code says it all; `service status` shows the result",
@@ -382,7 +382,7 @@ def page() -> str:
     lines = ["```ts"]
     for one in DOCUMENTS:
         lines += [f"// {', '.join(one.commands)}: {one.about}", wrapped(one.shown or one.type)]
-    lines += ["// Types that these share."]
+    lines += ["// Shared types."]
     lines += [f"type {name} = {wrapped(text)}" for name, text in TYPES.items()]
     lines += ["```"]
     lines += ["", "## Without `--json`", "", "| command | why |", "| --- | --- |"]

@@ -171,8 +171,8 @@ VERBS = {
         argument(
             "--state STATE",
             "open (default), accepted, rejected, reverted, dropped (taken off the staging branch, rejected after a "
-            "day), stale (no longer fits the file), superseded (another one or a newer line says the same, or takes "
-            "its line away), said (already in a file), or all; separate several with commas",
+            "day), stale (no longer fits the file), superseded (another proposal or a newer line says the same, or "
+            "removes its line), said (already in a file), or all; separate several with commas",
             default="open",
         ),
     ),

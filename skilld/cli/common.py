@@ -280,7 +280,7 @@ def print_path_hint() -> None:
     if (path := command_name()) == "skilld":
         return
     if str(path_symlink().parent) in os.environ.get("PATH", "").split(os.pathsep):
-        console.say("skilld is not on your PATH. To put it there for good:")
+        console.say("skilld is not on your PATH. To add it permanently:")
         console.line(f"  mkdir -p ~/.local/bin && ln -s {path} ~/.local/bin/")  # not wrapped: people copy it
         return
     shells = {"zsh": "~/.zshrc", "fish": "~/.config/fish/config.fish", "bash": "~/.bashrc"}

@@ -103,7 +103,7 @@ def _check_account() -> list[Check]:
         return []
     owner = common.home().stat().st_uid if common.home().is_dir() else 0
     remedy = f"Run it as {user_name(owner)}, not as root." if owner else "Use your own account."
-    return [Check("account", Verdict.WARN, "you are root, who can change every file on this machine", remedy)]
+    return [Check("account", Verdict.WARN, "you are root, which can change every file on this machine", remedy)]
 
 
 def _check_project() -> list[Check]:

@@ -45,7 +45,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld why": (
         ("skilld why CLAUDE.md:12", ""),
         ("skilld why CLAUDE.md", "the lines that proposals added"),
-        ("skilld why 'use pnpm'", "the line that says so"),
+        ("skilld why 'use pnpm'", "the line with these words"),
     ),
     "skilld review": (
         ("skilld review", ""),

@@ -158,7 +158,7 @@ def _print_left_out(whole: SkillList) -> None:
     """Print the skills for which there was no room, and those with a path that no line can have."""
     for left, why, remedy in (
         (whole.left_out, "the block would be too long", "To choose which to list: skilld sync SKILL..."),
-        (whole.odd, "Markdown could take a part of the path for markup", "To list them, rename their folders."),
+        (whole.odd, "Markdown could read part of the path as markup", "To list them, rename their folders."),
     ):
         if left:
             names = console.plain(", ".join(one.name for one in left))

@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         _print_why(store, path, proposal, line_origin.text)
     if not found:
         names = ", ".join(line_origin.proposals)
-        elsewhere = f"The commit names the proposal {names}, accepted on another machine or by somebody else."
+        elsewhere = f"The commit names the proposal {names}, which was accepted on another machine or by someone else."
         console.say(elsewhere if names else "No proposal added this line.")
     return 0
 
@@ -137,7 +137,7 @@ def _find_lines(store: Store, words: str) -> list[_Line]:
         )
         found.update(next(filter(None, saying), []))
     if not found:
-        cause = f"no line that a proposal added has all of these words: {words}"
+        cause = f"no line added by a proposal contains all of these words: {words}"
         raise UsageError("No such line", cause, "To list the lines added to a file: skilld why FILE")
     return sorted({one for one in found if _has_each(words, one[2])} or found)
 
@@ -307,7 +307,7 @@ def _print_why(store: Store, path: Path, proposal: Proposal, line: str) -> None:
     console.say(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
     console.say(f"  {console.plain(update.change if update else proposal.summary)}")
     if was := _accepted_as(path, proposal, line.strip()):
-        how = "proposed as, and edited" if proposal.note == EDITED_NOTE else "accepted as, and changed since"
+        how = "originally proposed as" if proposal.note == EDITED_NOTE else "originally accepted as"
         console.say(f"  {how}: {console.plain(was)}")
     if update is not None and update.turn == OBSERVED_TURN:
         console.say(f"  {console.plain(update.reason)}; not said by you")

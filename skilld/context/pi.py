@@ -30,7 +30,7 @@ def resolve(where: Workspace) -> Resolution:
         there = _names_in(where, folder, names)
         paths = [join(folder, name) for name in there]
         if folder == main and own and own == there[:1]:
-            found.add_surprise(Kind.HIDDEN, paths[0], "the worktree has its own", by=join(where.root, own[0]))
+            found.add_surprise(Kind.HIDDEN, paths[0], "the work tree has its own", by=join(where.root, own[0]))
             continue
         taken = found.add_first(folder, there, Scope.PROJECT)
         for path in paths[1:] if taken else ():

@@ -28,14 +28,14 @@ def move_to_section(before: str, after: str, title: str) -> str:
     Raises SkilldError if the edit changes or removes lines, adds nothing, or has no place there.
     """
     if title not in section_titles(before):
-        raise SkilldError(_TITLE, "the file has no such section, or several")
+        raise SkilldError(_TITLE, "the file has no section with that heading, or several")
     old, new = parse(before.encode()).body, parse(after.encode()).body
     added: list[str] = []
     for piece in compare_lines([line.key for line in old], [line.key for line in new]):
         if piece.equal:
             continue
         if any(line.key for line in old[piece.old_start : piece.old_end]):
-            raise SkilldError(_TITLE, "it changes or removes lines, which have a place of their own")
+            raise SkilldError(_TITLE, "it changes or removes lines, and those cannot be moved")
         added += ["", *(line.text for line in new[piece.new_start : piece.new_end])]
     data = before.encode()
     items = split_items(_without_headings(added))
@@ -44,7 +44,7 @@ def move_to_section(before: str, after: str, title: str) -> str:
     for item in items:
         data = apply(data, [insert_bullet(data, title, item)], limited=False)
     if not _changes_only(title, old, parse(data).body):
-        raise SkilldError(_TITLE, "that section has no place for it")
+        raise SkilldError(_TITLE, "it cannot be placed in that section")
     return data.decode()
 
 

@@ -148,7 +148,7 @@ def import_skill(
     wanted = kind or draft.kind
     draft = as_kind(draft, wanted) if wanted else draft
     if kind and (wrong := draft_faults(draft)):
-        raise RefusedError(_REFUSED_TITLE, "; ".join(wrong), "Import it as what it is: leave out --as")
+        raise RefusedError(_REFUSED_TITLE, "; ".join(wrong), "To keep its own kind, leave out --as")
     text, flags = judge_draft(draft, secrets)
     flags = (f"imported from {without_login(source)}", *flags)
     return ImportedSkill(draft, text, flags, (*unknown, *found.beside))

@@ -29,7 +29,7 @@ log = get_logger()
 # the transcript alone, so syncing the turns would save nothing.
 _TRANSACTION_SECONDS = 0.1  # of reading for one transaction
 _NOT_UTF8 = "its name is not UTF-8"
-_ANYBODYS = "git tracks it or its list of what was typed, so others may have written it"
+_ANYBODYS = "git tracks it, or its list of typed prompts, so someone else may have written it"
 
 
 class Follower:

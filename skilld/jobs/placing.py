@@ -158,7 +158,7 @@ class JobPlaces:
         for file in context.files if found else ():
             if found and file.real == found[0].path and file.path in cut and found[1] > _last_line(file):
                 title = ADAPTERS[context.agent].INFO.title
-                return found[0], f"{found[0].name}:{found[1]} says this, but {title} does not read that far"
+                return found[0], f"{found[0].name}:{found[1]} says this, but {title} stops reading before that line"
         return None
 
     def describe_line(self, line: str, redact: Redact) -> tuple[SkillRef, str] | None:

@@ -114,8 +114,8 @@ def _as_removal(update: Update, ref: SkillRef, learning: str) -> Update:
         return update
     files, _ = load_documents([ref])
     if not any(removal(words, file.doc) for file in files for words in (update.quote, update.change)):
-        remedy = f"Take the line out of {ref.path}, then: skilld learnings --forget {learning}"
-        raise SkilldError(_TITLE, f"it takes a rule back, and no line of {ref.name} clearly is that rule", remedy)
+        remedy = f"Remove the line from {ref.path}, then: skilld learnings --forget {learning}"
+        raise SkilldError(_TITLE, f"it takes back a rule, but no line of {ref.name} is clearly that rule", remedy)
     return replace(update, kind=Kind.REMOVE_STEP)
 
 
@@ -192,7 +192,7 @@ def _lines_that_stay(store: Store, taken: Proposal, made: Proposal) -> Iterator[
     accepted = store.proposals.in_states([State.ACCEPTED]) if found else []
     for (path, number), line in found.items():
         wrote = (one for one in accepted if os.path.realpath(one.path) == path and _adds_only(one, line))
-        way = next((f"to take it out: skilld revert {one.id}" for one in wrote), "delete it if it no longer holds")
+        way = next((f"to remove it: skilld revert {one.id}" for one in wrote), "delete it if it no longer holds")
         yield f"{path}:{number} still says \u201c{line}\u201d; {way}"
 
 
@@ -285,7 +285,7 @@ def no_longer_loaded(store: Store, proposal: Proposal, host: Host) -> str:
         return ""
     titles = [ADAPTERS[one].INFO.title if one in ADAPTERS else one for one in proposal.agents]
     verb = "does" if len(titles) == 1 else "do"
-    return f"{join_words(titles)} {verb} not load {path.name}, as the file is called now"
+    return f"{join_words(titles)} {verb} not load {path.name}, which is the file's name now"
 
 
 _FIRST_BYTES = 1 << 16  # of a transcript, which names the client's version
@@ -401,7 +401,7 @@ def _unread_note(ref: SkillRef) -> str:
     """Return a remark on a file that nobody reads; empty for any other."""
     if ref.agents or ref.kind is TargetKind.SKILL:
         return ""
-    return f"none of the agents you use in this project loads {ref.name} by itself"
+    return f"none of the agents you use in this project loads {ref.name} on its own"
 
 
 def _meant_project(store: Store, ask: Sequence[Learning], to: Path | None) -> str | None:

@@ -195,7 +195,7 @@ def _with_marker_of(item: Passage, lines: Sequence[str], *, steps: bool) -> list
     ]
 
 
-_REPEATED_DOUBT = "check the order, and what is there twice: the two skills have no step in the same words"
+_REPEATED_DOUBT = "check the order, and look for duplicates: no step is worded the same in both skills"
 
 
 def _among_steps(wanted: Wanted, ground: Ground) -> Spot | None:

@@ -101,7 +101,7 @@ class ProposalHistory:
             if known.proposal.state is State.ACCEPTED and (parse_time(known.proposal.created_at) or 0.0) > newest
         )
         gone = (one.id for one in since if _counts(one, ask, path, agents) and _takes_away(one, ask))
-        return next((f"you accepted an edit that takes it away ({name})" for name in gone), None)
+        return next((f"you accepted an edit that removes it ({name})" for name in gone), None)
 
     def _support(self, ask: Ask, said: _ProposalText) -> None:
         if said.proposal.state is State.OPEN:

@@ -75,7 +75,7 @@ def _similar_skill(one: Candidate, skills: Sequence[Skill], texts: Mapping[Path,
 
 
 _ONCE_REASON = "you said it in only one session of this task"
-_COMPLAINT_REASON = "it complains, and does not say what is wanted instead"
+_COMPLAINT_REASON = "it is a complaint that does not say what you want instead"
 
 
 def _task_candidates(

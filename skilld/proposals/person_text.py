@@ -29,7 +29,7 @@ from skilld.types import Op, Operation, Proposal, TargetKind, Update
 from skilld.words import content_stems, matching_share
 
 _TITLE = "The proposal was not changed"
-_NOT_TAKEN_OVER = "Its commit on the staging branch has a text that skilld does not take over"
+_NOT_TAKEN_OVER = "Its commit on the staging branch has text that skilld does not use"
 _CONFLICT_MARKERS = "<<<<<<< ", ">>>>>>> "
 ALSO_CHANGES = "Its commit also changes "  # begins a flag; the files follow
 _MAX_MORE = 3  # further files of a commit that are named
@@ -189,7 +189,7 @@ def refuse_amended_secrets(title: str, proposal: Proposal, before: bytes, after:
 def require_own_text(proposal: Proposal, before: bytes, after: bytes) -> None:
     """Raise SkilldError if a proposal's commit has another text than its operations make: that has no parts."""
     if not has_own_lines(proposal, before, after):
-        cause = "you changed its text on the staging branch in a way that has no parts"
+        cause = "you changed its text on the staging branch, so it can no longer be split into parts"
         raise SkilldError(_TITLE, cause, f"To accept all of it: skilld accept {proposal.id}")
 
 

@@ -269,7 +269,7 @@ _WAYS_ON = {
     (State.OPEN, "revert"): "To discard it: skilld reject",
     (State.DROPPED, "revert"): "To reject it now: skilld reject",
     (State.STALE, "revert"): _BRING_BACK,
-    (State.ACCEPTED, "accept"): "To take it out: skilld revert",
+    (State.ACCEPTED, "accept"): "To remove it: skilld revert",
     (State.REVERTED, "accept"): "To accept it after all: skilld accept",
     (State.REVERTED, "restore"): "To accept it after all: skilld accept",
     **{(state, "accept"): _BRING_BACK for state in (State.DROPPED, State.STALE, State.REJECTED)},

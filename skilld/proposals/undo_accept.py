@@ -119,7 +119,7 @@ def _other_holder(repo: Repo, commit: str) -> str | None:
         has_branch = head == repo.branch
         detached = objects.read_commit(repo.git, head) if not head.startswith("refs/") else None
         if has_branch or (detached and refs.is_reachable(repo.git, commit, detached.oid)):
-            return f"the worktree {work_tree}"
+            return f"the work tree {work_tree}"
     return None
 
 

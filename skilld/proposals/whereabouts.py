@@ -248,7 +248,7 @@ def find_put_away(repo: Repo, change: Change, since: int | None) -> str:
     like is in progress, git may hold the lines anywhere: then that is the place.
     """
     if busy := state.in_progress(repo.git_dir):
-        return f"in what git keeps during {busy}"
+        return f"in git's own files during {busy}"
     found = _in_stash(repo, change) or _in_index(repo, change) or _in_work_tree(repo, change)
     if found:
         return found

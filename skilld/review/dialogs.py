@@ -212,7 +212,7 @@ class SectionDialog(Dialog[str]):
 
     def __init__(self, titles: Sequence[str]) -> None:
         choices = Choices(*(Content(safe_text(title)) for title in titles))
-        super().__init__("Into which section? Enter shows the text with it there, to accept.", choices)
+        super().__init__("Which section should it go in? Enter shows the result, for you to accept.", choices)
         self._titles = titles
 
     def action_accept(self) -> None:

@@ -49,7 +49,7 @@ def ignore_plan(_plan: PartialResult) -> None:
 
 def refuse_calls(_call: ModelCall) -> str:
     """Refuse every call of a model."""
-    return "nobody pays for the calls of this job"
+    return "this job may not call a model"
 
 
 class _Child:

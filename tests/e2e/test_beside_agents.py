@@ -52,5 +52,5 @@ def test_moved_to_one_that_the_used_version_does_not_load(
     project.commit("Tell other agents", AGENTS)
     result = Program(home).run("accept", one.id, "--to", str(project.root / "AGENTS.md"))
     assert result.returncode == 0
-    warned = "skilld: None of the agents you use in this project loads AGENTS.md by itself\n"
+    warned = "skilld: None of the agents you use in this project loads AGENTS.md on its own\n"
     assert result.stderr == (warned if version == "2.1.197" else "")

@@ -83,7 +83,7 @@ def test_where_accepting_is_refused_show_offers_what_works(world: TaughtProject)
 @pytest.mark.parametrize(
     ("verbs", "state", "then"),
     [
-        (["accept"], "accepted", "To take it out: skilld revert {}"),
+        (["accept"], "accepted", "To remove it: skilld revert {}"),
         (["accept", "revert"], "reverted", "To accept it after all: skilld accept {}"),
         (["reject"], "rejected", "To bring it back: skilld restore {}"),
     ],

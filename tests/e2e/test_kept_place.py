@@ -167,8 +167,8 @@ def test_what_takes_a_rule_back_never_becomes_one(
     refused = skilld.run("learnings", "propose", kept.id)
     assert refused.returncode == 1
     assert refused.stderr == (
-        "skilld: Not proposed: it takes a rule back, and no line of CLAUDE.md clearly is that rule\n"
-        f"  Take the line out of {project.root}/CLAUDE.md, then: skilld learnings --forget {kept.id}\n"
+        "skilld: Not proposed: it takes back a rule, but no line of CLAUDE.md is clearly that rule\n"
+        f"  Remove the line from {project.root}/CLAUDE.md, then: skilld learnings --forget {kept.id}\n"
     )
     assert (skilld.json("proposals"), len(skilld.json("learnings"))) == ([], 1)
 

@@ -158,7 +158,7 @@ def test_the_line_that_it_would_have_replaced_is_named_with_the_way_to_take_it_o
         Session(home, project).type("From now on, always use npm.", "thanks", "ok", "yes", "go on")
         (old,) = daemon.run()
         assert program.run("accept", old.id).returncode == 0
-        way = f"to take it out: skilld revert {old.id}"
+        way = f"to remove it: skilld revert {old.id}"
     Session(home, project).type("From now on, always use pnpm, never npm.", "thanks", "ok", "yes", "go on")
     (one,) = daemon.run()
     assert [step.anchor for step in one.operations] == ["- Always use npm."]

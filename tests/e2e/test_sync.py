@@ -115,7 +115,7 @@ def test_a_skill_is_said_to_be_left_out_for_the_reason_that_holds(program: Progr
     write(folder, "draft (old)", "Drafts it.", "1. Begin.\n2. End.\n")
     told = program.run("sync", "--agent", "codex", "--project", str(folder)).stdout
     assert told.splitlines()[1:] == [
-        "Left out 1 skill because Markdown could take a part of the path for markup: draft (old)",
+        "Left out 1 skill because Markdown could read part of the path as markup: draft (old)",
         "To list them, rename their folders.",
     ]
     alone = program.run("sync", "draft (old)", "--agent", "gemini-cli", "--project", str(folder)).stdout

@@ -291,7 +291,7 @@ def test_a_file_renamed_to_what_the_agent_does_not_load(home: Path, tmp_path: Pa
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})
     program.run("run", "--once")
     (one,) = teach(home, project, program, PNPM, version="2.1.100")
-    told = "note: Claude Code does not load AGENTS.md, as the file is called now\n"
+    told = "note: Claude Code does not load AGENTS.md, which is the file's name now\n"
     shown = program.run("show", one["id"]).stdout
     assert (told in shown, "; loaded by claude-code\n" in shown) == (False, True)
     project.git("mv", "CLAUDE.md", "AGENTS.md")
@@ -318,7 +318,7 @@ def test_a_learning_can_be_given_a_target_by_hand(home: Path, tmp_path: Path, pr
     assert (again.returncode, f"this learning is proposal {proposal['id']}" in again.stderr) == (1, True)
     shown = program.run("show", proposal["id"]).stdout
     assert "loaded by" not in shown
-    assert "  ! none of the agents you use in this project loads docs/guide.md by itself\n" in shown
+    assert "  ! none of the agents you use in this project loads docs/guide.md on its own\n" in shown
 
 
 def test_codex_rules_go_into_the_file_codex_loads(home: Path, tmp_path: Path, program: Program) -> None:

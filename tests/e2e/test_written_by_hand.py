@@ -116,7 +116,7 @@ def test_why_knows_an_accepted_line_with_a_typo_mended(
     lines = right.splitlines()
     at = next(number for number, line in enumerate(lines, 1) if "address" in line)
     told = skilld.run("why", f"{file}:{at}").stdout
-    assert "\n  accepted as, and changed since: * Always hide the adress of a customer.\n" in told
+    assert "\n  originally accepted as: * Always hide the adress of a customer.\n" in told
     assert f"\n{one.id}  CLAUDE.md  accepted\n" in told
     assert told.startswith("  * Always hide the address of a customer.\n")
     assert [row["accepted_as"] for row in skilld.json("why", f"{file}:{at}")["proposals"]] == [

@@ -437,7 +437,7 @@ def test_a_line_is_found_by_its_words(tmp_path: Path, capsys: pytest.CaptureFixt
     output = capsys.readouterr().out
     assert output.splitlines()[:2] == [f"{file}:1  - Use pnpm here.", f"{file}:2  - Use pnpm for scripts."]
     assert _run("why", "use yarn") == 2
-    assert "no line that a proposal added has all of these words: use yarn" in capsys.readouterr().err
+    assert "no line added by a proposal contains all of these words: use yarn" in capsys.readouterr().err
 
 
 def test_a_line_is_found_by_words_that_any_rule_may_have(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_m4_steps_below_the_title_join_those_of_a_section(own: str, other: str) 
     keep = HEAD.replace("other", "add-service") + own
     found = merge(other, keep=keep)
     assert merged_text(found, keep).endswith(f"{own}3. Fetch the comments.\n4. Reply to each.\n")
-    assert "check the order, and what is there twice: the two skills have no step in the same words" in found.flags
+    assert "check the order, and look for duplicates: no step is worded the same in both skills" in found.flags
 
 
 def test_steps_join_the_list_that_has_most_of_them_in_fewer_words() -> None:

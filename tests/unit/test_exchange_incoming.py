@@ -307,7 +307,7 @@ def test_a_kind_that_does_not_fit_is_refused_with_the_option_that_named_it() -> 
     source = SourceSkill("tidy/SKILL.md", "tidy", MARKDOWN)
     with pytest.raises(RefusedError, match="prompt templates need") as error:
         import_skill(source, "theirs", SECRETS, kind=SkillKind.PROMPT)
-    assert error.value.remedy == "Import it as what it is: leave out --as"
+    assert error.value.remedy == "To keep its own kind, leave out --as"
 
 
 @pytest.mark.parametrize("text", [b"Do it.\n", b"---\nname: tidy\n---\n\nDo it.\n"])

@@ -223,8 +223,6 @@ def test_a_rule_that_an_accepted_edit_took_away_is_not_proposed_again() -> None:
         created_at="2026-03-02T08:00:00Z",
     )
     known = ProposalHistory([accepted])
-    assert (
-        known.duplicate_reason(_ask("No default exports."), "") == "you accepted an edit that takes it away (abc12345)"
-    )
+    assert known.duplicate_reason(_ask("No default exports."), "") == "you accepted an edit that removes it (abc12345)"
     later = _ask("No default exports.", at="2026-03-03T09:00:00Z")
     assert known.duplicate_reason(later, "") is None

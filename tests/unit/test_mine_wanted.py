@@ -129,7 +129,7 @@ def test_a_rule_comes_once_however_it_was_heard() -> None:
 def test_what_only_complains_stays_listed_and_is_no_rule() -> None:
     judged = _judged([], ["again no status emojis"], ["no status emojis again"])
     assert judged.rejected == (
-        RejectedCandidate("Again no status emojis", "it complains, and does not say what is wanted instead"),
+        RejectedCandidate("Again no status emojis", "it is a complaint that does not say what you want instead"),
     )
     judged = _judged([], [], ["you forgot the swap file"])
     assert judged.rejected == (

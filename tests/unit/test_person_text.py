@@ -98,7 +98,7 @@ def test_a_secret_on_the_branch_is_not_stored_and_has_no_parts(life: ProposalLif
         select_parts(life.get(), [0])
     with pytest.raises(SkilldError, match="it contains a secret"):
         life.accept()
-    assert "does not take over" in why_left_open(life.store, life.get())
+    assert "text that skilld does not use" in why_left_open(life.store, life.get())
     assert secret not in life.person.show()
 
 

@@ -93,7 +93,7 @@ def take_to_another_work_tree(person: Person) -> str:
 def autostash_in_a_rebase(person: Person) -> str:
     person.git("commit", "--quiet", "--allow-empty", "-m", "empty")
     person.git("rebase", "--quiet", "--autostash", "--exec", "false", "HEAD~1", check=False)
-    return "in what git keeps during a rebase"
+    return "in git's own files during a rebase"
 
 
 PLACES: list[Callable[[Person], str]] = [
