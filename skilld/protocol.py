@@ -37,7 +37,6 @@ from skilld.types import (
     Usage,
 )
 from skilld.values import value_class
-from skilld.verb_jobs import VerbJob
 
 MEMORY_MB = 2048
 PROCESSOR_SECONDS = 120.0
@@ -251,6 +250,19 @@ class ExtendSkill(TaggedUnion):
     updates: tuple[Update, ...]
 
 
+@value_class
+class VerbJob(TaggedUnion):
+    """Run a verb of skilld, which looks for its own work; `words` follow the program's name."""
+
+    words: tuple[str, ...]
+
+
+MINE_SESSIONS = VerbJob(("mine", "--nightly", "--yes"))
+MEND_RULES = VerbJob(("effect", "--mend"))
+SYNC_TEAMS = VerbJob(("team", "sync", "--unasked"))
+SYNC_MACHINES = VerbJob(("machines", "sync", "--unasked"))
+
+
 Work = (
     Question
     | AnalyseBatch
@@ -440,35 +452,21 @@ class ExtensionResult(Result):
 
 
 @value_class(kw_only=True)
-class RedundancyResult(Result):
-    """The parts to omit by number, each with the part that says the same (0: none needed); shorter texts of others."""
+class ChoiceResult(Result):
+    """The answer to a closed question, all numbers from 1; only what was asked for is filled in.
+
+    `same` has the parts to omit by number, each with the part that says the same (0: none needed), `text` shorter texts
+    of others. `numbers` are the skills that fit, or for each task its requests and those that continue them. `drafts`
+    and `titles` are in the order of what was asked about.
+    """
 
     same: Mapping[str, int] = field(default_factory=dict)
     text: Mapping[str, str] = field(default_factory=dict)
-
-
-@value_class(kw_only=True)
-class NumbersResult(Result):
-    """Lists of numbers, from 1: the skills that fit, or for each task its requests and those that continue them."""
-
     numbers: tuple[tuple[int, ...], ...] = ()
-
-
-@value_class(kw_only=True)
-class DraftsResult(Result):
-    """What becomes of each draft, in their order."""
-
     drafts: tuple[DraftAnswer, ...] = ()
-
-
-@value_class(kw_only=True)
-class TitlesResult(Result):
-    """The title of each drafted skill, in their order; empty where none was suggested."""
-
     titles: tuple[Title, ...] = ()
 
 
-ChoiceResult = RedundancyResult | NumbersResult | DraftsResult | TitlesResult
 AnyResult = (
     Result | BatchResult | GitResult | RecoveryResult | SurveysResult | PriceResult | ExtensionResult | ChoiceResult
 )

@@ -22,10 +22,16 @@ class LookUpPrices(TaggedUnion):
 
 
 @value_class
-class TitleSkills(TaggedUnion):
-    """Find names, descriptions and titles for drafted skills."""
+class NumberedQuestion(TaggedUnion):
+    """A closed question about numbered things; offline chooses none."""
 
     backend: Spec
+
+
+@value_class
+class TitleSkills(NumberedQuestion):
+    """Find names, descriptions and titles for drafted skills."""
+
     texts: tuple[str, ...]
 
 
@@ -39,36 +45,32 @@ class Title:
 
 
 @value_class
-class FindRedundancy(TaggedUnion):
+class FindRedundancy(NumberedQuestion):
     """Find what a file can omit or say more briefly in its numbered parts; parts with number 0 are only context."""
 
-    backend: Spec
     numbers: tuple[int, ...]
     parts: tuple[str, ...]
 
 
 @value_class
-class MatchSkills(TaggedUnion):
+class MatchSkills(NumberedQuestion):
     """Find the skills that fit a task in the person's words; each skill is described in a few words."""
 
-    backend: Spec
     text: str
     skills: tuple[str, ...]
 
 
 @value_class
-class GroupRequests(TaggedUnion):
+class GroupRequests(NumberedQuestion):
     """Find which of a person's requests ask for the same recurring task."""
 
-    backend: Spec
     requests: tuple[str, ...]
 
 
 @value_class
-class WordSkills(TaggedUnion):
+class WordSkills(NumberedQuestion):
     """Word the skills that drafts become, from their numbered lines; `lines` has the number of lines of each."""
 
-    backend: Spec
     drafts: tuple[str, ...]
     lines: tuple[int, ...]
 

@@ -78,7 +78,7 @@ def _ask_model(
 ) -> list[Recommendation]:
     """Return the model's choice; if it does not answer, what keywords found."""
     from skilld.cli.budgeted_model import BudgetedModel
-    from skilld.protocol import NumbersResult
+    from skilld.protocol import ChoiceResult
 
     model = BudgetedModel(store, common.settings(), "recommend", project)
     asked = skills_to_ask(skills, found)
@@ -86,7 +86,7 @@ def _ask_model(
         return found
     said = () if model.own else found  # what was said in sessions of other agents is not sent
     result, why = model.ask(MatchSkills(model.spec, text, tuple(skill_summary(one, said) for one in asked)))
-    if not isinstance(result, NumbersResult):
+    if not isinstance(result, ChoiceResult):
         told = "the model did not answer, so skills were matched by keywords only"
         sys.stderr.write(f"skilld: {told}: {console.plain(why)}\n")
         return found

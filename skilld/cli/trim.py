@@ -29,7 +29,7 @@ from skilld.files import read_whole
 from skilld.git.top import find_top
 from skilld.proposals.amend import stage_and_store
 from skilld.proposals.poll import refresh
-from skilld.protocol import RedundancyResult
+from skilld.protocol import ChoiceResult
 from skilld.store import Store
 from skilld.text import fold_case, pluralize
 from skilld.trim.code_cuts import DoubtfulLine, FileFacts, certain_cuts, doubtful_lines
@@ -217,7 +217,7 @@ class _TrimModel(BudgetedModel):
         pieces = numbered_texts(parsed)
         work = FindRedundancy(self.spec, tuple(number for number, _ in pieces), tuple(part for _, part in pieces))
         result, why = self.ask(work)
-        if not isinstance(result, RedundancyResult):
+        if not isinstance(result, ChoiceResult):
             return [], f"the model did not answer: {why}"
         answers = [PieceAnswer(int(number) - 1, same - 1 if same else None) for number, same in result.same.items()]
         answers += [PieceAnswer(int(number) - 1, text=text) for number, text in result.text.items()]

@@ -15,8 +15,8 @@ from apscheduler.schedulers.background import BackgroundScheduler
 
 from skilld.clock import local_day, minute_of_day
 from skilld.daemon.engine import Engine
+from skilld.protocol import MEND_RULES, MINE_SESSIONS, SYNC_MACHINES, SYNC_TEAMS, VerbJob
 from skilld.store.meta import CORRECTIONS_READ, LAST_OFFERED, MINED_ON, RULES_CHECKED_ON, SYNCED_AT
-from skilld.verb_jobs import MendRules, MineSessions, SyncMachines, SyncTeams, VerbJob
 
 _MAX_MISSED_TICKS = 3  # of the shortest period: a busy machine does not cause such a silence
 
@@ -88,18 +88,18 @@ def due_verb(engine: Engine, now: float) -> VerbJob | None:
         return _start_mending(engine, now)
     if is_night and engine.settings.mine.nightly and store.meta.get(MINED_ON) != local_day(now):
         store.meta.set(MINED_ON, local_day(now))
-        return MineSessions()
+        return MINE_SESSIONS
     return due_sync(engine, now)
 
 
-def due_sync(engine: Engine, now: float) -> SyncTeams | SyncMachines | None:
+def due_sync(engine: Engine, now: float) -> VerbJob | None:
     """Return the sync that is due, without reading the store if the person joined nothing."""
     settings = engine.settings
     joined = {"team": bool(settings.team.repositories), "machines": bool(settings.machines.remote)}
     if not any(joined.values()):
         return None
     known = engine.store.meta.get(SYNCED_AT, {})
-    for name, work in (("team", SyncTeams()), ("machines", SyncMachines())):
+    for name, work in (("team", SYNC_TEAMS), ("machines", SYNC_MACHINES)):
         last = known.get(name, -_SYNC_SECONDS)
         if joined[name] and not last <= now < last + _SYNC_SECONDS:  # the clock may have been set back
             engine.store.meta.set(SYNCED_AT, known | {name: now})
@@ -107,7 +107,7 @@ def due_sync(engine: Engine, now: float) -> SyncTeams | SyncMachines | None:
     return None
 
 
-def due_after_corrections(engine: Engine, now: float) -> MendRules | None:
+def due_after_corrections(engine: Engine, now: float) -> VerbJob | None:
     """Return the check of rules that is due after corrections were read, once all transcripts have been surveyed."""
     until = now - engine.settings.batch.idle_minutes * 60
     is_due = engine.store.meta.get(CORRECTIONS_READ) and not engine.store.past.next_unread(until)
@@ -119,8 +119,8 @@ def _has_rules(engine: Engine) -> bool:
     return engine.store.past.has_rules() or engine.store.proposals.newest_accepted() > 0
 
 
-def _start_mending(engine: Engine, now: float) -> MendRules:
+def _start_mending(engine: Engine, now: float) -> VerbJob:
     engine.store.meta.delete(CORRECTIONS_READ)
     engine.store.meta.set(LAST_OFFERED, engine.store.proposals.newest_accepted())
     engine.store.meta.set(RULES_CHECKED_ON, local_day(now))
-    return MendRules()
+    return MEND_RULES

@@ -13,20 +13,14 @@ from skilld.classify.question_jobs import (
     FindRedundancy,
     GroupRequests,
     MatchSkills,
+    NumberedQuestion,
     TestBackend,
     Title,
     TitleSkills,
     WordSkills,
 )
 from skilld.errors import RetryError, SkilldError
-from skilld.protocol import (
-    ChoiceResult,
-    DraftsResult,
-    NumbersResult,
-    RedundancyResult,
-    Result,
-    TitlesResult,
-)
+from skilld.protocol import ChoiceResult, Result
 from skilld.types import Message, Outcome
 
 # The shortest question of the kind that batches ask; it contains nothing of the person's.
@@ -45,20 +39,10 @@ def test_backend(job: TestBackend) -> Result:
     return Result(outcome=outcome, detail=detail, remedy=remedy, usage=backend.usage)
 
 
-Choice = FindRedundancy | MatchSkills | GroupRequests | WordSkills | TitleSkills
-_RESULTS: dict[type[Choice], type[ChoiceResult]] = {
-    FindRedundancy: RedundancyResult,
-    MatchSkills: NumbersResult,
-    GroupRequests: NumbersResult,
-    WordSkills: DraftsResult,
-    TitleSkills: TitlesResult,
-}
-
-
-def choose(job: Choice, redact: Callable[[str], str]) -> ChoiceResult:
+def choose(job: NumberedQuestion, redact: Callable[[str], str]) -> ChoiceResult:
     """Ask a closed question about numbered things; offline chooses none."""
     backend = make_backend(job.backend)
-    result: ChoiceResult = _RESULTS[type(job)](outcome=Outcome.NOTHING, model=backend.name)
+    result = ChoiceResult(outcome=Outcome.NOTHING, model=backend.name)
     if not isinstance(backend, Model):
         return result
     try:
@@ -68,7 +52,7 @@ def choose(job: Choice, redact: Callable[[str], str]) -> ChoiceResult:
     return replace(result, usage=backend.usage, **chosen)
 
 
-def _ask(backend: Model, job: Choice, redact: Callable[[str], str]) -> dict[str, Any]:
+def _ask(backend: Model, job: NumberedQuestion, redact: Callable[[str], str]) -> dict[str, Any]:
     """Return the fields of the result. Raises SkilldError."""
     match job:
         case FindRedundancy():
@@ -86,3 +70,4 @@ def _ask(backend: Model, job: Choice, redact: Callable[[str], str]) -> dict[str,
         case TitleSkills():
             suggested = backend.answer(titles([*map(redact, job.texts)]))
             return {"titles": tuple(suggested.get(number, Title()) for number, _ in enumerate(job.texts, 1))}
+    raise TypeError

@@ -29,7 +29,7 @@ from skilld.mining.session_summary import Row
 from skilld.mining.skill_lines import Line, Verdict, draft_text, evidence_lines, second_draft_text, worded_skill
 from skilld.mining.values import STEPS, Candidate, Grouping, PartKind, RejectedCandidate, ToldTask, count_sessions
 from skilld.mining.wording import CODE_PATTERN
-from skilld.protocol import DraftsResult, NumbersResult, Result, TitlesResult
+from skilld.protocol import ChoiceResult, Result
 from skilld.skills.draft import Draft
 from skilld.text import fold, truncate
 from skilld.types import Outcome
@@ -72,14 +72,10 @@ class DraftQuestions:
 
 def _answer_rows(result: Result) -> list[dict[str, Any]]:
     """Return an answer as it is stored. Raises NoAnswerError if it is none."""
-    match result:
-        case NumbersResult(outcome=Outcome.NOTHING):
-            return [{"numbers": one} for one in result.numbers]
-        case DraftsResult(outcome=Outcome.NOTHING):
-            return [asdict(one) for one in result.drafts]
-        case TitlesResult(outcome=Outcome.NOTHING):
-            return [{"skill": number, **asdict(one)} for number, one in enumerate(result.titles, 1)]
-    raise NoAnswerError(result.detail or "the model did not answer")
+    if not isinstance(result, ChoiceResult) or result.outcome is not Outcome.NOTHING:
+        raise NoAnswerError(result.detail or "the model did not answer")
+    titles = [{"skill": number, **asdict(one)} for number, one in enumerate(result.titles, 1)]
+    return [*({"numbers": one} for one in result.numbers), *map(asdict, result.drafts), *titles]
 
 
 # Which requests are the same task: one question about the newest of all projects, since people have habits, too.

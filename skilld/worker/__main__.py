@@ -21,15 +21,7 @@ from contextlib import suppress
 
 from skilld import codec
 from skilld.classify.backends.paid_calls import ModelCall, charged_to
-from skilld.classify.question_jobs import (
-    FindRedundancy,
-    GroupRequests,
-    LookUpPrices,
-    MatchSkills,
-    TestBackend,
-    TitleSkills,
-    WordSkills,
-)
+from skilld.classify.question_jobs import LookUpPrices, NumberedQuestion, TestBackend
 from skilld.classify.trial import Trial
 from skilld.errors import RetryError, SkilldError, cause_of
 from skilld.git.session import shared_git
@@ -211,7 +203,7 @@ def _dispatch_text_job(work: Work, daemon: Daemon) -> Result:
             from skilld.effect.survey import survey_several
 
             return survey_several(work, redact)
-        case FindRedundancy() | MatchSkills() | GroupRequests() | WordSkills() | TitleSkills():
+        case NumberedQuestion():
             from skilld.jobs.backend_questions import choose
 
             return choose(work, redact)

@@ -17,14 +17,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, ClassVar, Self, cast
+from typing import IO, Self, cast
 
 from skilld import codec
 from skilld.classify.backends.agent_cli.clients import is_client_variable
 from skilld.classify.backends.paid_calls import Charge, ModelCall
-from skilld.protocol import GIT_WORK, GO, FromWorker, Job, JobEnd, Obstacle, PartialResult, Result
+from skilld.protocol import GIT_WORK, GO, FromWorker, Job, JobEnd, Obstacle, PartialResult, Result, VerbJob
 from skilld.types import Cause, Outcome
-from skilld.verb_jobs import MendRules, MineSessions, SyncMachines, SyncTeams
 
 _KEPT_VARIABLES = frozenset(
     {"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"}
@@ -195,15 +194,9 @@ class Worker:
 class VerbWorker(Worker):
     """Runs a verb of skilld as a job; the verb reads the settings and the store itself."""
 
-    _programs: ClassVar = {
-        MineSessions: ("skilld", "mine", "--nightly", "--yes"),
-        MendRules: ("skilld", "effect", "--mend"),
-        SyncTeams: ("skilld", "team", "sync", "--unasked"),
-        SyncMachines: ("skilld", "machines", "sync", "--unasked"),
-    }
-
     def _child_for(self, job: Job) -> _Child:
-        self._program = self._programs[type(job.work)]  # its child ends with the job
+        if isinstance(job.work, VerbJob):
+            self._program = "skilld", *job.work.words  # its child ends with the job
         return super()._child_for(job)
 
     @staticmethod

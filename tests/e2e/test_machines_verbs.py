@@ -16,13 +16,12 @@ import pytest
 from skilld.edit.insertion_point import insert_bullet
 from skilld.past import PastSession, Repeat
 from skilld.proposals.decide import accepting, rejecting
-from skilld.protocol import Job, Result
+from skilld.protocol import SYNC_MACHINES, Job, Result
 from skilld.store.learnings import Learning
 from skilld.team import refs
 from skilld.team.records import Record, RecordType, rule_key
 from skilld.team.sync import Hub, make_signer, open_hub
 from skilld.types import Evidence, How, Outcome, Span, State, TargetKind, Turn
-from skilld.verb_jobs import SyncMachines
 from skilld.worker.spawn import VerbWorker
 from support.machines import Machine, SyncGroup
 from support.repos import isolate_git
@@ -246,7 +245,7 @@ def test_an_unreachable_remote_is_only_mentioned_in_the_status(group: SyncGroup)
     run_machines(tower, "join", str(group.remote), "--name", "tower", "--yes")
     away = group.remote.rename(group.remote.with_name("away.git"))
     with VerbWorker(tower.program.environment) as worker:
-        assert worker.do(Job(SyncMachines(), 0o077), LIMIT) == Result(outcome=Outcome.NOTHING)
+        assert worker.do(Job(SYNC_MACHINES, 0o077), LIMIT) == Result(outcome=Outcome.NOTHING)
     assert "the last sync failed: Could not reach the remote" in run_machines(tower, "status")
     assert tower.program.json("status")["last_error"] is None
     away.rename(group.remote)

@@ -8,11 +8,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from skilld.protocol import Job, Result
+from skilld.protocol import SYNC_TEAMS, Job, Result
 from skilld.store import Store
 from skilld.store.meta import SYNCED_AT, TEAMS
 from skilld.types import Outcome
-from skilld.verb_jobs import SyncTeams
 from skilld.worker.spawn import VerbWorker
 from support import fake_git_host
 from support.teams import Colleague, Team
@@ -26,7 +25,7 @@ NAME = "team-ada"
 def sync_unasked(one: Colleague) -> None:
     """Do what the daemon starts."""
     with VerbWorker(one.program.environment) as worker:
-        assert worker.do(Job(SyncTeams(), 0o077), LIMIT) == Result(outcome=Outcome.NOTHING)
+        assert worker.do(Job(SYNC_TEAMS, 0o077), LIMIT) == Result(outcome=Outcome.NOTHING)
 
 
 def count_records(team: Team) -> int:

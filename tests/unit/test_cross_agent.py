@@ -17,11 +17,10 @@ from skilld.jobs.relocation import accept_elsewhere, agents_loading, personal_fi
 from skilld.proposals.auto_apply import apply_allowed
 from skilld.proposals.decide import accepting
 from skilld.proposals.staging_result import StagingResult
-from skilld.protocol import AutoRules
+from skilld.protocol import MEND_RULES, AutoRules
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, TargetKind, Update
-from skilld.verb_jobs import MendRules
 from support.live_project import Project
 from support.new_store import new_store
 from support.proposals import make_proposal
@@ -229,7 +228,7 @@ def test_the_daemon_checks_each_decision_once(tmp_path: Path) -> None:
     noon = NOW - NOW % DAY
     assert schedule.due_verb(engine, noon) is None
     engine.store.proposals.decide(taught, State.ACCEPTED, rfc3339(noon), who="command")
-    assert [schedule.due_verb(engine, noon), schedule.due_verb(engine, noon + 60)] == [MendRules(), None]
+    assert [schedule.due_verb(engine, noon), schedule.due_verb(engine, noon + 60)] == [MEND_RULES, None]
 
 
 def offer_to_gemini(bench: Bench, home: Path) -> Proposal:

@@ -22,7 +22,7 @@ from support.source_tree import ROOT, nodes, trees
 LAYERS = (
     ("values",),
     ("types", "errors", "text", "clock", "words", "files", "codec", "past", "statusline"),
-    ("git", "markdown", "redact", "caller", "logs", "verb_jobs", "meanings", "settings_file"),
+    ("git", "markdown", "redact", "caller", "logs", "meanings", "settings_file"),
     ("agents", "batching", "skills", "notify"),
     ("classify", "edit", "mcp"),
     ("settings", "paths", "console", "context", "protocol"),

@@ -17,7 +17,7 @@ from skilld.mining.new_skill import with_free_names
 from skilld.mining.proposing import MiningRun
 from skilld.mining.questions import Terms
 from skilld.mining.values import Candidate, Part, PartKind, Proof, Recurrence, Savings
-from skilld.protocol import DraftsResult, Result
+from skilld.protocol import ChoiceResult, Result
 from skilld.settings import Settings
 from skilld.skills.draft import SkillKind
 from skilld.store import Store
@@ -34,7 +34,7 @@ class _Run(MiningRun):
     def ask(self, work: WordSkills) -> Result:  # type: ignore[override]
         self.asked.append(len(work.drafts))
         lines = DraftLine("step", "", (2,)), DraftLine("step", "", (3,))
-        return DraftsResult(outcome=Outcome.NOTHING, drafts=tuple(DraftAnswer((), "", lines) for _ in work.drafts))
+        return ChoiceResult(outcome=Outcome.NOTHING, drafts=tuple(DraftAnswer((), "", lines) for _ in work.drafts))
 
 
 @pytest.fixture

@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from skilld.protocol import Job, Result
+from skilld.protocol import MEND_RULES, Job, Result
 from skilld.types import Outcome
-from skilld.verb_jobs import MendRules
 from skilld.worker.spawn import VerbWorker
 from support import warm, warm_server
 from support.fake_callers import in_terminal
@@ -196,7 +195,7 @@ def test_y9_a_verb_that_a_daemon_has_forked_sees_it_above(home: Path, monkeypatc
 
     pipes = {"PIPE": subprocess.PIPE, "DEVNULL": subprocess.DEVNULL}
     monkeypatch.setattr("skilld.worker.spawn.subprocess", SimpleNamespace(Popen=start, **pipes))
-    job = Job(MendRules(), 0o077)
+    job = Job(MEND_RULES, 0o077)
     with program.daemon() as daemon, VerbWorker(program.environment) as worker:
         assert worker.do(job, LIMIT).exit == 5, "only a daemon may have it"
         above = daemon.pid

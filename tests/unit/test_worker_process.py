@@ -310,12 +310,11 @@ re.match('(a+)+$', 'a' * 60 + 'b')
 """
 DAEMON = """
 import sys
-from skilld.verb_jobs import MineSessions
-from skilld.protocol import Job
+from skilld.protocol import MINE_SESSIONS, Job
 from skilld.worker.spawn import VerbWorker, Worker
 import os
 environment = {"PATH": os.environ["PATH"], "PYTHONPATH": sys.argv[1], "HOME": sys.argv[1]}
-{"analyse": Worker, "mine": VerbWorker}[sys.argv[2]](environment).do(Job(MineSessions(), 0), 1000)
+{"analyse": Worker, "mine": VerbWorker}[sys.argv[2]](environment).do(Job(MINE_SESSIONS, 0), 1000)
 """
 
 
