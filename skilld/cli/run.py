@@ -22,6 +22,7 @@ from skilld.text import pluralize
 if TYPE_CHECKING:
     from skilld.daemon.engine import Engine
     from skilld.paths import Places
+    from skilld.proposals.poll import PollSchedule
     from skilld.protocol import PartialResult
     from skilld.settings import Settings
     from skilld.store.batches import StoredBatch
@@ -167,8 +168,8 @@ def _run_once(engine: Engine, worker: Worker, *, brief: bool = False, known: int
     """
     from skilld.daemon.recovery import record_recovery, recovery_job
     from skilld.daemon.schedule import due_after_corrections
-    from skilld.proposals.poll import PollSchedule, record_observation
-    from skilld.protocol import GitResult, Job
+    from skilld.proposals.poll import PollSchedule
+    from skilld.protocol import Job
     from skilld.store.meta import RAN_ONCE_AT
     from skilld.worker.spawn import VerbWorker
 
@@ -180,12 +181,11 @@ def _run_once(engine: Engine, worker: Worker, *, brief: bool = False, known: int
     umask = engine.host.umask
     if recovery := recovery_job(engine.store, engine.host, time.time()):
         record_recovery(engine.store, worker.do(Job(recovery, umask), seconds), time.time())
+    schedule = PollSchedule(engine.store)
+    _observe(engine, worker, schedule)  # what was decided in git comes before what was said since
     done = _finish_due(engine, worker)
-    if poll := PollSchedule(engine.store).job(time.time()):
-        found = worker.do(Job(poll, umask), seconds)
-        if isinstance(found, GitResult):
-            record_observation(engine.store, found, time.time())
-        done += _finish_due(engine, worker)  # proposals that the poll found to no longer fit
+    if _observe(engine, worker, schedule):
+        done += _finish_due(engine, worker)  # proposals that no longer fit
     from skilld.types import State
 
     known_ids = {one.id for one in engine.store.proposals.in_states([State.OPEN])}
@@ -201,6 +201,20 @@ def _run_once(engine: Engine, worker: Worker, *, brief: bool = False, known: int
         _print_totals(engine, done, failed)
     engine.store.meta.set(RAN_ONCE_AT, time.time())
     return 0
+
+
+def _observe(engine: Engine, worker: Worker, schedule: PollSchedule) -> bool:
+    """Record what git shows of the proposals, if anything may have changed; return whether it was read."""
+    from skilld.proposals.poll import record_observation
+    from skilld.protocol import GitResult, Job
+
+    poll = schedule.job(time.time())
+    if poll is None:
+        return False
+    found = worker.do(Job(poll, engine.host.umask), engine.settings.worker.seconds)
+    if isinstance(found, GitResult):
+        record_observation(engine.store, found, time.time())
+    return True
 
 
 def _count_turns(engine: Engine) -> int:

@@ -328,7 +328,10 @@ class Loop:
         now = time.time()
         self._apply_settings(now)
         seconds = self._engine.settings.worker.seconds
-        if batch := self._engine.next_batch(now):
+        # What was decided while skilld was not running comes before what was said since.
+        if first := self._observing.first_job(now):
+            self._working.start(None, Job(first, self._engine.host.umask), seconds)
+        elif batch := self._engine.next_batch(now):
             self._working.start(batch, self._engine.start(batch), seconds, self._engine.account(batch).charge)
         elif news := self._engine.new_budget_reason():
             self._notices.add_trouble("budget", about_budget(news), now)

@@ -54,6 +54,10 @@ class PollSchedule:
         self._stamps: dict[str, Stamp] = {}
         self._looked_at = self._follow_at = 0.0
 
+    def first_job(self, now: float) -> ObserveProposals | None:
+        """Return the job of the first look since the daemon started; None if that was given or there is none."""
+        return None if self._looked_at else self.job(now)
+
     def job(self, now: float) -> ObserveProposals | None:
         """Return a job for a worker, or None while paused or if nothing can have changed."""
         if self._store.meta.paused(now):

@@ -26,6 +26,7 @@ from skilld.store.transcripts import ActiveSession
 from skilld.types import Changes, ClosedBy, Proposal, SkillRef, State, StateChange
 
 WAITING_KIND = "waiting"  # the kind of the job of a batch that judges a learning again
+_TRUSTED_SECONDS = 86400.0  # how old the commit of a decision may be to be its time
 
 
 def record_result(
@@ -108,7 +109,8 @@ def record_changes(store: Store, changes: Changes, now: float, at: Mapping[str, 
             who = _decided_by(store, proposal, one, when, now) if one.after in DECIDED_STATES else "git"
             is_new = one.after is not one.before  # else only the note is, which may be empty
             known = without_remark(proposal) if is_new else replace(proposal, note="")
-            store.proposals.decide(known, one.after, rfc3339(now), who=who, commit=one.commit, note=one.note)
+            then = _decision_time(proposal, one, when, now)
+            store.proposals.decide(known, one.after, rfc3339(then), who=who, commit=one.commit, note=one.note)
             if one.after is State.STALE and one.note != REPO_GONE_NOTE:
                 _queue_remake(store, proposal, now)
     for applied in changes.applied:
@@ -126,6 +128,16 @@ def record_changes(store: Store, changes: Changes, now: float, at: Mapping[str, 
     if changes.rests:
         rests = {**store.meta.get(MERGE_WARNINGS, {}), **changes.rests}
         store.meta.set(MERGE_WARNINGS, {repo: warning for repo, warning in rests.items() if warning})
+
+
+def _decision_time(proposal: Proposal, one: StateChange, when: float, now: float) -> float:
+    """Return when a decision was made (Unix time): by its commit if that is new, since words said later are about it.
+
+    Else now: a proposal is observed for some time after its decision, however old what was fetched is.
+    """
+    since = max(parse_time(proposal.created_at) or now, now - _TRUSTED_SECONDS)
+    by_commit = one.after in {State.ACCEPTED, State.REVERTED} and since <= when <= now
+    return when if by_commit else now
 
 
 def _decided_by(store: Store, proposal: Proposal, one: StateChange, at: float, now: float) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from support.lessons import TICKETS, Lessons
+from support.lessons import LINKS, TICKETS, Lessons
 from support.repos import snapshot
 from support.taught_project import FIRST, THIRD, TaughtProject
 
@@ -32,6 +32,17 @@ def test_a_merge_with_plain_git_accepts_and_the_rest_stays_open(world: TaughtPro
         world.project.git("for-each-ref", "--format=%(refname:short)", "refs/skilld") == f"skilld/proposals/{world.one}"
     )
     assert world.project.git("fsck", "--strict", "--no-dangling") == ""
+
+
+def test_a_revert_with_plain_git_comes_before_what_is_said_next(world: TaughtProject) -> None:
+    world.project.git("merge", "--quiet", "--no-edit", world.show(world.one)["commit"])
+    world.project.git("revert", "--no-edit", world.show(world.one)["commit"])
+    lessons = Lessons(world.home, world.project, world.program)
+    lessons.say(LINKS)
+    said = lessons.judge()
+    assert "You said this again for release-notes after you reverted it" in said
+    assert f"To bring it back: skilld accept {world.one}" in said
+    assert world.states()[world.one] == "reverted"
 
 
 def pass_a_day(world: TaughtProject) -> None:

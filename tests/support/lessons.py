@@ -39,10 +39,11 @@ class Lessons:
         session.use_skill()
         session.type("Write the release notes for 2.4.0", text, "ok, looks good", "thanks", "go on")
 
-    def judge(self) -> None:
-        """Run skilld once, so that it reads and judges the sessions."""
+    def judge(self) -> str:
+        """Run skilld once, so that it reads and judges the sessions; return what it prints."""
         result = self.program.run("run", "--once", "--backfill", "1")
         assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
 
     def open(self) -> list[dict[str, Any]]:
         return list(self.program.json("proposals"))
