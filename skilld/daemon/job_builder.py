@@ -20,10 +20,9 @@ from skilld.files import are_nested
 from skilld.git.same_project import is_clone_of, is_same_project, project_root
 from skilld.ingest.discover import Host, skill_places
 from skilld.proposals.model import is_put_away
-from skilld.proposals.passed_over import load_passed_over
+from skilld.proposals.passed_over import load_passed_over, load_withdrawals
 from skilld.proposals.past_decisions import past_decisions, thresholds
 from skilld.proposals.results import WAITING_KIND, judged_again
-from skilld.proposals.withdrawals import load_withdrawals
 from skilld.protocol import (
     AnalyseBatch,
     AutoRules,

@@ -19,8 +19,8 @@ from skilld.ingest.discover import Host
 from skilld.past import PastSession
 from skilld.proposals.amend import stage_and_store
 from skilld.proposals.model import ACROSS_PREFIX, REMEDY_PREFIX
+from skilld.proposals.passed_over import Withdrawal, load_withdrawals
 from skilld.proposals.past_decisions import past_decisions
-from skilld.proposals.withdrawals import Withdrawal, load_withdrawals
 from skilld.store import Store
 from skilld.store.proposals import UNWANTED_STATES
 from skilld.text import Redact, fold_case

@@ -16,10 +16,9 @@ from skilld.git.objects import OWN_EMAIL, Commit
 from skilld.git.repo import Repo
 from skilld.git.session import cached
 from skilld.git.staging_branch import PROPOSAL_REFS, STAGING_BRANCH, STAGING_REF
-from skilld.proposals.file_history import path_in, read_file_on_branch, reverted_commits
+from skilld.proposals.file_history import path_in, read_file_on_branch, reverted_commits, with_names
 from skilld.proposals.model import Apply, Base, StagingState, compose_subject, without_words
-from skilld.proposals.refit import Edit, fit_edit
-from skilld.proposals.unnamed import with_names
+from skilld.proposals.refit import Edit
 from skilld.types import Proposal
 from skilld.values import value_class
 
@@ -260,6 +259,28 @@ def range_above(repo: Repo, bases: Iterable[str]) -> list[str]:
     return [f"^{item.oid}" for item in present if item is not None]
 
 
+def needed_first(repo: Repo, proposal: Proposal, current: bytes, fit: Callable[[bytes], bytes]) -> list[str]:
+    """Return the open proposals for the same file with which `fit` finds a place in its text; none if none helps.
+
+    One alone if that is enough, else all that are below the proposal on the staging branch.
+    """
+    commits = objects.list_commits(repo.git, "--topo-order", f"{proposal.commit}^", *range_above(repo, [proposal.base]))
+    below: list[tuple[str, bytes, bytes]] = []
+    for one in commits:
+        old, new = (objects.read_blob(repo.git, oid, proposal.relpath) or b"" for oid in (one.parents[0], one.oid))
+        below += [(name, old, new) for name in one.proposals[:1] if old != new]
+    for chosen in [*([one] for one in below), below[::-1]]:
+        text = current
+        try:
+            for _, old, new in chosen:
+                text = line_diff.merge_change(old, text, new)
+            fit(text)
+        except (SkilldError, line_diff.MergeConflictError):
+            continue
+        return [name for name, *_ in chosen] if chosen else []
+    return []
+
+
 def find_missing_object(repo: Repo) -> tuple[str, str] | None:
     """Return which object the staging branch lacks, and the command to repair it; None if it lacks none."""
     tip = refs.read_refs(repo.git, [STAGING_REF]).get(STAGING_REF)
@@ -404,7 +425,7 @@ def _reapply_tree(repo: Repo, commit: Commit, edit: Edit, staging: StagingState)
 def _refit(edit: Edit, before: bytes, after: bytes, current: bytes, base: Callable[[], bytes | None]) -> bytes:
     """Return `current` with the edit at a certain place, else wherever it fits. Raises SkilldError."""
     with suppress(SkilldError):
-        return fit_edit(edit.refit_exactly, before, after, current, base)
+        return edit.refit_from(before, after, current, base)
     return edit.refit_loosely(before, after, current)
 
 

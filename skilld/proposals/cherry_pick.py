@@ -18,14 +18,13 @@ from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 from skilld.git.run import PersonGit, literal
 from skilld.proposals import whole_files, worktree
-from skilld.proposals.branch import current_message, write_again
+from skilld.proposals.branch import current_message, needed_first, write_again
 from skilld.proposals.file_history import REVERTS_TRAILER, commits_of, path_in, read_history, reverted_commits
 from skilld.proposals.model import MOVED_TO, Apply, CommitMethod, DecisionCommit, top_folder
 from skilld.proposals.person_text import further_files, name_files, refuse_amended_secrets
-from skilld.proposals.refit import Edit
+from skilld.proposals.refit import Edit, has_same_lines
 from skilld.proposals.repositories import repo_at
 from skilld.proposals.rewritten import is_rewritten_here
-from skilld.proposals.stands_on import needed_first, place_edit
 from skilld.proposals.taking_out import describe_rest, headings_in_use, lines_of_others, take_out
 from skilld.proposals.whereabouts import Change, find_amended_commit, find_branch, read_change, short_name
 from skilld.proposals.worktree import (
@@ -165,7 +164,7 @@ def _apply_commit(work_tree: Worktree, proposal: Proposal, edit: Edit) -> Decisi
         return objects.read_common_version(git, head, commit.parents[0], work_tree.tracked.relpath)
 
     def change(current: bytes) -> bytes:
-        return place_edit(edit, before, after, current, common, amended=edited is not None)
+        return edit.place(before, after, current, common, amended=edited is not None)
 
     with written_side_edits(work_tree, edit.also):
         return commit_by_lines(work_tree, change, commit.message, commit.author)
@@ -216,7 +215,7 @@ def _would_misnumber(work_tree: Worktree, before: bytes, after: bytes, edit: Edi
         merged, fitted = line_diff.merge(before, current, after), edit.refit_exactly(before, after, current)
     except (SkilldError, line_diff.MergeConflictError):
         return False
-    return sorted(line_diff.split_lines(merged)) != sorted(line_diff.split_lines(fitted))
+    return not has_same_lines(merged, fitted)
 
 
 def _write_sparse_file(work_tree: Worktree, data: bytes) -> None:

@@ -22,11 +22,11 @@ from skilld.git.repo import Repo, TrackedFile, allows_only_fast_forward, find_fo
 from skilld.git.session import shared_git
 from skilld.git.staging_branch import STAGING_REF
 from skilld.paths import places
+from skilld.proposals.branch import needed_first
 from skilld.proposals.current_work_tree import in_current_work_tree
 from skilld.proposals.file_history import path_in, read_history
-from skilld.proposals.refit import Edit, fit_edit, step_texts
+from skilld.proposals.refit import Edit, step_texts
 from skilld.proposals.repositories import find_file, is_private, repo_at
-from skilld.proposals.stands_on import needed_first, place_edit
 from skilld.proposals.whereabouts import find_amended_commit
 from skilld.proposals.worktree import NEEDS_BRANCH, find_obstacle
 from skilld.skills.set_aside import trash_folder, way_back
@@ -114,7 +114,7 @@ def shown_versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
         base = read_blob(repo_at(proposal.repo).git, proposal.base, proposal.relpath)
         if base is None or base == found[0]:
             return found
-        after = fit_edit(Edit(proposal).refit_exactly, *found, base, lambda: base)
+        after = Edit(proposal).refit_from(*found, base, lambda: base)
     except SkilldError:
         return found
     return (base, after) if after != base else found
@@ -238,7 +238,7 @@ class ProposalReader:
         amended = find_amended_commit(repo, proposal) is not None
 
         def fit(text: bytes) -> bytes:
-            return place_edit(Edit(proposal), before, after, text, lambda: base, amended=amended)
+            return Edit(proposal).place(before, after, text, lambda: base, amended=amended)
 
         try:
             fit(current)

@@ -1,4 +1,8 @@
-"""Remembers for two weeks what sounded lasting and was not treated as a rule: redacted quotes, as of learnings."""
+"""Remembers for a while what sessions said that became nothing: redacted quotes, as of learnings.
+
+What sounded lasting and was not treated as a rule, and by which words the person took rules back: of past sessions the
+newest are judged first, so that a rule may be heard after the words that take it back.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,15 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 
-from skilld.clock import rfc3339
+from skilld.clock import parse_time, rfc3339
 from skilld.errors import RefusedError
 from skilld.protocol import BatchResult, NewLearning
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.learnings import Learning
-from skilld.store.meta import PASSED_OVER
+from skilld.store.meta import PASSED_OVER, WITHDRAWALS
 from skilld.types import Proposal, State
+from skilld.values import value_class
 
 _MAX_KEPT = 200  # the newest
 _MAX_PER_PROJECT = 20  # so that a busy project does not push out the words of others
@@ -56,8 +61,7 @@ def remember_passed_over(store: Store, batch: StoredBatch, result: BatchResult, 
     ]
     new = [one for one in reversed(found) if one.id not in ids]
     kept = list(_newest_by_project([*new, *known]))[:_MAX_KEPT]
-    if kept != _load(store):
-        _save(store, kept)
+    _save(store, PASSED_OVER, kept)
 
 
 def forget_ask(store: Store, ask: Sequence[Learning]) -> None:
@@ -69,10 +73,8 @@ def forget(store: Store, ids: Collection[str]) -> None:
     """Delete the learnings and what was passed over with these IDs; call it in a transaction."""
     for name in ids:
         store.learnings.forget(name)
-    known = _load(store) if ids else []
-    rest = [one for one in known if one.id not in ids]
-    if len(rest) < len(known):
-        _save(store, rest)
+    if ids:
+        _save(store, PASSED_OVER, [one for one in _load(store) if one.id not in ids])
 
 
 def forget_decided(store: Store, proposal: Proposal) -> None:
@@ -129,5 +131,41 @@ def _load(store: Store) -> list[Learning]:
     return [Learning(**one) for one in store.meta.get(PASSED_OVER, [])]
 
 
-def _save(store: Store, kept: Sequence[Learning]) -> None:
-    store.meta.set(PASSED_OVER, [asdict(one) for one in kept])
+def _save(store: Store, key: str, kept: Sequence[Learning | Withdrawal]) -> None:
+    found = [asdict(one) for one in kept]
+    if found != store.meta.get(key, []):
+        store.meta.set(key, found)
+
+
+_MAX_WITHDRAWALS = 20  # the newest
+_MAX_WITHDRAWAL_AGE = 30 * 86400.0  # seconds
+
+
+@value_class
+class Withdrawal:
+    """A clause that takes a rule back, where and when it was said (RFC 3339), and when it was stored."""
+
+    turn: str
+    quote: str
+    project: str
+    said_at: str
+    kept_at: str
+
+
+def load_withdrawals(store: Store, now: float) -> list[Withdrawal]:
+    """Return what was let go of in the batches of the last month, the newest first."""
+    kept = [Withdrawal(**one) for one in store.meta.get(WITHDRAWALS, [])]
+    return [one for one in kept if now - (parse_time(one.kept_at) or 0.0) < _MAX_WITHDRAWAL_AGE]
+
+
+def store_withdrawals(store: Store, batch: StoredBatch, result: BatchResult, now: float) -> None:
+    """Store the clauses of a batch that take a rule back; delete what is old. Call it in a transaction."""
+    known = load_withdrawals(store, now)
+    seen = {(one.turn, one.quote) for one in known}
+    at = rfc3339(now)
+    new = [
+        Withdrawal(one.turn, one.quote, batch.job.cwd or "", store.transcripts.said_at(one.turn) or at, at)
+        for one in dict.fromkeys(result.withdrawals)
+        if (one.turn, one.quote) not in seen
+    ]
+    _save(store, WITHDRAWALS, [*reversed(new), *known][:_MAX_WITHDRAWALS])

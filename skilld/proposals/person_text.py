@@ -14,7 +14,6 @@ from skilld.edit.secrets import refuse_secrets
 from skilld.edit.separate import separate_items
 from skilld.errors import SkilldError
 from skilld.git import line_diff, objects, tree
-from skilld.git.line_diff import split_lines
 from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 from skilld.markdown.skill_file import parse
@@ -113,7 +112,7 @@ def _with_text_of(repo: Repo, proposal: Proposal, made: Commit) -> Proposal:
         return proposal
     known = objects.read_commit(repo.git, proposal.commit) if proposal.commit != made.oid else None
     then = _versions(repo, proposal, known) if known and known.parents else (None, None)
-    is_own = then[1] == after if then[0] == before else has_own_lines(proposal, before, after)
+    is_own = then[1] == after if then[0] == before else Edit(proposal).makes(before, after)
     if is_own:
         return proposal
     if len(made.proposals) > 1:  # squashed: it has the text of all of them
@@ -164,7 +163,7 @@ def _below_own_heading(proposal: Proposal, before: bytes, after: bytes) -> tuple
     head = replace(own[0], text="\n".join([*lines[:start], added[0]]))
     below = (Operation(Op.INSERT_AFTER, anchor, text) for anchor, text in pairwise(added))
     made = replace(proposal, operations=(head, *below))
-    return made.operations if has_own_lines(made, before, after) else ()
+    return made.operations if Edit(made).makes(before, after) else ()
 
 
 def _reworded(updates: tuple[Update, ...], rules: list[str]) -> tuple[Update, ...]:
@@ -181,21 +180,13 @@ def _reworded(updates: tuple[Update, ...], rules: list[str]) -> tuple[Update, ..
 
 def refuse_amended_secrets(title: str, proposal: Proposal, before: bytes, after: bytes) -> None:
     """Raise RefusedError, with that title, if a proposal's commit adds a secret that its operations do not."""
-    if not has_own_lines(proposal, before, after):
+    if not Edit(proposal).makes(before, after):
         added = "\n".join(line_diff.signature(before, after)[1])
         refuse_secrets(title, [Operation(Op.CREATE, "", added)], proposal.path)
 
 
 def require_own_text(proposal: Proposal, before: bytes, after: bytes) -> None:
     """Raise SkilldError if a proposal's commit has another text than its operations make: that has no parts."""
-    if not has_own_lines(proposal, before, after):
+    if not Edit(proposal).makes(before, after):
         cause = "you changed its text on the staging branch, so it can no longer be split into parts"
         raise SkilldError(_TITLE, cause, f"To accept all of it: skilld accept {proposal.id}")
-
-
-def has_own_lines(proposal: Proposal, before: bytes, after: bytes) -> bool:
-    """Whether a proposal's operations make a text but for the order of its lines, which others may add to."""
-    try:
-        return sorted(split_lines(Edit(proposal)(before))) == sorted(split_lines(after))
-    except SkilldError:
-        return False

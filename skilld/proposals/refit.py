@@ -13,7 +13,7 @@ from skilld.edit.operations import apply
 from skilld.edit.refit import NoPlaceError, refit, refit_in_section
 from skilld.edit.renumber import without_number
 from skilld.errors import SkilldError
-from skilld.git.line_diff import split_lines, transplant, undo_lines, without_present
+from skilld.git.line_diff import split_lines, transplant, undo, undo_lines, without_present
 from skilld.text import fold
 from skilld.types import BODY_OPS, BY_HEADING_FLAG, Op, Operation, Proposal
 
@@ -21,27 +21,6 @@ MOVED_NOTE = "moved to the end of its section, because the lines around it have 
 REMADE_NOTE = "regenerated because the lines it was based on have changed"
 GONE_NOTE = "regenerated because its file is gone"
 _MARKER_PATTERN = re.compile(r"^\s*(?:#{1,6}|[-*+]|\d{1,9}[.)])\s+")
-
-
-def fit_edit(
-    edit: Callable[[bytes, bytes, bytes], bytes],
-    before: bytes,
-    after: bytes,
-    current: bytes,
-    base: Callable[[], bytes | None],
-) -> bytes:
-    """Return `current` with `edit`, or with the edit as it would be made in an earlier version. Raises SkilldError.
-
-    `base` returns that version, which lacks the lines of other open proposals: those around a change may be gone
-    because the person rejected them.
-    """
-    try:
-        return edit(before, after, current)
-    except SkilldError:
-        common = base()
-        if common is None or common == before:
-            raise
-        return edit(common, transplant(before, after, common, common), current)
 
 
 def step_texts(before: bytes, operations: Sequence[Operation]) -> list[bytes]:
@@ -84,6 +63,11 @@ def _apply_operations(data: bytes, operations: Sequence[Operation]) -> bytes:
     return apply(data, steps)
 
 
+def has_same_lines(one: bytes, other: bytes) -> bool:
+    """Whether two texts differ in the order of their lines at most."""
+    return sorted(split_lines(one)) == sorted(split_lines(other))
+
+
 def adds_section(operations: Sequence[Operation]) -> bool:
     """Whether one of the operations inserts a heading."""
     return any(one.op is Op.INSERT_AFTER and adds_heading(one.text.split("\n")) for one in operations)
@@ -119,6 +103,18 @@ class Edit:
         """Return the edited bytes. Raises SkilldError if an anchor is gone."""
         return _apply_operations(data, self.operations)
 
+    def fits(self, text: bytes) -> bool:
+        """Whether its anchors are in a text."""
+        try:
+            self(text)
+        except SkilldError:
+            return False
+        return True
+
+    def makes(self, before: bytes, after: bytes) -> bool:
+        """Whether it makes a text but for the order of its lines, which others may add to."""
+        return self.fits(before) and has_same_lines(self(before), after)
+
     def refit_exactly(self, before: bytes, after: bytes, current: bytes) -> bytes:
         """Return `current` with the change from `before` to `after` at its certain place, or raise SkilldError."""
         self.flags = {flag: BY_HEADING_FLAG for flag in self.proposal.flags if _names_lost_heading(flag, current)}
@@ -138,6 +134,32 @@ class Edit:
             now = apply(current, operations, limited=False) if operations else current
             operations += merge_into_heading(now, section)
         return self._adopt(before, operations, current, "")
+
+    def refit_from(self, before: bytes, after: bytes, current: bytes, base: Callable[[], bytes | None]) -> bytes:
+        """Return what `refit_exactly` does, or does from an earlier version. Raises SkilldError.
+
+        `base` returns that version, which lacks the lines of other open proposals: those around a change may be gone
+        because the person rejected them.
+        """
+        try:
+            return self.refit_exactly(before, after, current)
+        except SkilldError:
+            common = base()
+            if common is None or common == before:
+                raise
+            return self.refit_exactly(common, transplant(before, after, common, common), current)
+
+    def place(
+        self, before: bytes, after: bytes, current: bytes, base: Callable[[], bytes | None], *, amended: bool
+    ) -> bytes:
+        """Return what `refit_from` does, of a change that the person may have `amended` in git.
+
+        A text of theirs that skilld has not taken over only fits where its neighbours are. Raises SkilldError if it has
+        no certain place.
+        """
+        if amended and not self.makes(before, after):
+            return undo(after, before, current)
+        return self.refit_from(before, after, current, base)
 
     def refit_loosely(self, before: bytes, after: bytes, current: bytes) -> bytes:
         """Return what `refit_exactly` does, or add the lines at the end of their section. Raises SkilldError."""

@@ -12,10 +12,9 @@ from skilld.classify.backends import OFFLINE
 from skilld.clock import parse_time, rfc3339
 from skilld.git.same_project import project_root
 from skilld.proposals.model import REPO_GONE_NOTE, without_remark
-from skilld.proposals.passed_over import build_learning, forget, remember_passed_over
+from skilld.proposals.passed_over import build_learning, forget, remember_passed_over, store_withdrawals
 from skilld.proposals.remarks import DECIDED_STATES
 from skilld.proposals.staging_result import StagingResult
-from skilld.proposals.withdrawals import store_withdrawals
 from skilld.protocol import BatchJob, BatchResult
 from skilld.store import Store
 from skilld.store.batches import REMAKE_PREFIX, StoredBatch

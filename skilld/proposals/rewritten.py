@@ -16,7 +16,7 @@ from skilld.git.repo import Repo
 from skilld.proposals.file_history import FileOnBranch, SkillCommit, may_follow, path_in, read_file_on_branch
 from skilld.proposals.model import CHANGED_NOTE, EDITED_NOTE, said_updates
 from skilld.proposals.overtaken import adds_rules
-from skilld.proposals.refit import Edit, fit_edit
+from skilld.proposals.refit import Edit
 from skilld.proposals.repositories import repo_at
 from skilld.proposals.whereabouts import Change, read_change
 from skilld.text import compare_lines
@@ -162,7 +162,7 @@ def _section_at(repo: Repo, proposal: Proposal, change: Change, relpath: str, ti
         old, new = objects.read_texts(repo.git, [f"{one}:{path}" for one in (proposal.base, tip)])
         if around <= _lines_of(new) - (_lines_of(old) if path != old_path else set()):
             with suppress(SkilldError):
-                fit_edit(Edit(proposal).refit_exactly, before, after, new or b"", lambda: was)
+                Edit(proposal).refit_from(before, after, new or b"", lambda: was)
                 found.append(path)
     return found[0] if len(found) == 1 else ""
 

@@ -41,7 +41,7 @@ from skilld.proposals.refit import (
     REMADE_NOTE,
     Edit,
     adds_section,
-    fit_edit,
+    has_same_lines,
     separate_parts,
 )
 from skilld.proposals.repositories import repo_at
@@ -74,22 +74,22 @@ def refit_to_head(proposal: Proposal, tracked: TrackedFile, made_for: bytes | No
     if seen is None or current is None:
         return proposal
     # A line stays right below its anchor, but a section there would take in what was added below the anchor since.
-    fits, section = _fits(edit, current), adds_section(proposal.operations)
+    fits, section = edit.fits(current), adds_section(proposal.operations)
     if fits and not section and (seen == current or not proposal.commit):
         return proposal
     try:
         # Prefer the proposal's own text: the person may have edited it since the commit was made.
-        own = _fits(edit, seen) or not proposal.commit
+        own = edit.fits(seen) or not proposal.commit
         after = edit(seen) if own else None
         if proposal.commit and (after is None or section):
             committed = objects.read_blob(git, proposal.commit, relpath)
-            if committed is not None and (after is None or _has_same_lines(after, committed)):
+            if committed is not None and (after is None or has_same_lines(after, committed)):
                 after = committed
         if after is None or (fits and seen == current and after == edit(current)):
             return proposal
         if line_diff.is_change_made(current, seen, after):
             return None
-        if not fits and _fits(edit, read_whole(proposal.path)):
+        if not fits and edit.fits(read_whole(proposal.path)):
             return proposal
         return _place(proposal, edit, (seen, after, current), objects.read_common_version(git, origin, head, relpath))
     except (SkilldError, OSError):
@@ -103,7 +103,7 @@ def _place(proposal: Proposal, edit: Edit, texts: tuple[bytes, bytes, bytes], co
     """
     seen, after, current = texts
     try:
-        fit_edit(edit.refit_exactly, *texts, lambda: common)
+        edit.refit_from(*texts, lambda: common)
     except SkilldError:
         try:
             edit.refit_loosely(*texts)
@@ -112,19 +112,6 @@ def _place(proposal: Proposal, edit: Edit, texts: tuple[bytes, bytes, bytes], co
             parts = separate_parts(seen, proposal.operations, current, text)
             return replace(proposal, operations=parts or (*operations_between(current, text.decode("utf-8-sig")),))
     return replace(proposal, operations=edit.operations, note=edit.note or proposal.note)
-
-
-def _has_same_lines(one: bytes, other: bytes) -> bool:
-    """Whether two texts differ in the order of their lines at most."""
-    return sorted(line_diff.split_lines(one)) == sorted(line_diff.split_lines(other))
-
-
-def _fits(edit: Edit, text: bytes) -> bool:
-    try:
-        edit(text)
-    except SkilldError:
-        return False
-    return True
 
 
 NEW_SKILL_PREFIX = "new skill: "  # of the summary of a proposal that creates one
@@ -223,7 +210,7 @@ def _follow(open_proposals: Sequence[Proposal], repo: Repo, staged: StagingResul
     edited = [one for one in here if not one.creates]
     texts = objects.read_texts(repo.git, [f"{repo.head}:{one.relpath}" for one in edited])
     pairs = zip(edited, texts, strict=True)
-    if not (lost := [one for one, text in pairs if text is None or not _fits(Edit(one), text)]):
+    if not (lost := [one for one, text in pairs if text is None or not Edit(one).fits(text)]):
         return open_proposals
     from skilld.proposals.observe import observe  # rarely needed
 
@@ -247,7 +234,7 @@ def _added_to_file(proposal: Proposal, tracked: TrackedFile) -> Proposal:
     if not (proposal.creates and proposal.target in CREATABLE and tracked.repo.head):
         return proposal
     data = objects.read_blob(tracked.repo.git, tracked.repo.head, tracked.relpath)
-    if not data or _fits(Edit(proposal), data):
+    if not data or Edit(proposal).fits(data):
         return proposal
     from skilld.proposals.remake import remake_proposal  # as in _remake_stale
 

@@ -23,6 +23,7 @@ from skilld.proposals.file_history import (
     commits_touching,
     left_standing,
     path_in,
+    with_names,
 )
 from skilld.proposals.model import (
     DISCARDED_NOTE,
@@ -37,7 +38,6 @@ from skilld.proposals.model import (
     put_away_note,
 )
 from skilld.proposals.refit import Edit
-from skilld.proposals.unnamed import with_names
 from skilld.proposals.worktree import read_own_commit
 from skilld.types import Op, Proposal, State
 from skilld.values import value_class

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from skilld.clock import rfc3339
-from skilld.proposals.passed_over import load_passed_over
-from skilld.proposals.withdrawals import load_withdrawals
+from skilld.proposals.passed_over import load_passed_over, load_withdrawals
 from skilld.store.learnings import Learning
 from skilld.store.meta import PASSED_OVER
 from support.in_process_daemon import InProcessDaemon
