@@ -68,7 +68,7 @@ def stash(person: Person, landed: str) -> str:
 def add_work_tree(person: Person, landed: str) -> str:
     place = person.root.parent / "beside"
     person.git("worktree", "add", "--quiet", "--detach", str(place), landed)
-    return f"the worktree {place} contains it too"
+    return f"the work tree {place} contains it too"
 
 
 def check_out_staging(person: Person, landed: str) -> str:
