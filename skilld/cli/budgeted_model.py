@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def announce(store: Store, settings: Settings, spec: Spec, what: str) -> None:
     """Print on standard error which model is about to be asked, what, and what today's budget leaves, if anything."""
-    from skilld.mining.consent import budget_left
+    from skilld.mining.questions import budget_left
 
     today = store.usage.on(local_day(time.time()))
     if spent_limit(today, settings.budget):

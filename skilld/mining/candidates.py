@@ -8,9 +8,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
+from math import ceil
 from pathlib import Path
 
 from skilld.agents import ADAPTERS
+from skilld.classify import prompt
 from skilld.classify.backends import OFFLINE
 from skilld.classify.backends.completion import Rates
 from skilld.classify.said_already import find_same_ban, find_same_words
@@ -20,21 +22,23 @@ from skilld.errors import SkilldError
 from skilld.ingest.discover import Host
 from skilld.library.clusters import Ask
 from skilld.mining import domains
-from skilld.mining.consent import Consent, run_estimate
 from skilld.mining.dedup import ProposalHistory
 from skilld.mining.draft_questions import (
+    DRAFTS_ASKED,
     MAX_DRAFTS,
-    DraftQuestions,
-    NoAnswerError,
     group_requests,
     with_titles,
     word_skills,
 )
 from skilld.mining.evidence import DuplicateReason, Known, Transcripts, find_refutations
+from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.new_skill import shorten, with_free_names
-from skilld.mining.proposing import CandidateResult, MiningRun, propose_candidate
+from skilld.mining.proposing import CandidateResult, MiningRun, NoAnswerError, propose_candidate
 from skilld.mining.questions import (
     DECLINED_REASON,
+    LONGEST_ANSWER,
+    NO_SKILL,
+    Consent,
     Estimate,
     QuestionRun,
     QuestionStats,
@@ -64,6 +68,15 @@ from skilld.store import Store
 from skilld.types import Evidence, Kind, Proposal, State, Usage
 from skilld.values import value_class
 from skilld.words import content_stems
+
+# The most that a run may use.
+
+_CALLS_PER_WINDOW = 2  # half of the windows need no second question about the answer, some need two
+_CALLS_PER_SKILL = 3  # that is extended: what it says already, the edit, and whether that says what was meant
+_SPARE_CALLS = 2  # for answers of the later questions that are asked for again
+_CHARACTERS_PER_TOKEN = 3  # a low estimate
+_LATER_TOKENS = 3_000  # of a question about requests, drafts or a skill
+_ANSWER_TOKENS = 700  # on average, with a few thoughts
 
 # Judging the rows of sessions. Candidates whose evidence does not hold are left out.
 
@@ -140,28 +153,40 @@ def find_candidates(reading: SessionSet, options: Options, world: MiningContext,
     windows = [one for asked in by_session.values() for one in asked]
     new = [one for one in windows if world.store.mining.get(one.id) is None]
     most = run_estimate(own, new, proposes=not options.dry_run)
-    consent = Consent(world.terms, hooks, most, lambda: _dollars(most, world.terms))
-    report.asked = _ask_model(new, world, hooks, consent)
+    terms = world.terms
+    consent = Consent(most, lambda expected: hooks.agree(expected, lambda: _dollars(expected, terms)))
+    world = replace(world, terms=replace(terms, consent=consent))
+    report.asked = _ask_model(new, world, hooks)
     report.rows, report.unread = session_rows(reading.sessions, lambda session: by_session.get(session.id), world.store)
     transcripts = Transcripts(reading.where, world.redact)
     report.judgement, proposed, names = judge_against_known(report.rows, transcripts, options, world)
     run_id = f"{MINE_PREFIX}{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}"
     others = frozenset(one.id for one in reading.sessions) - by_session.keys()
-    run = MiningRun(
-        run_id, world.store, world.terms, world.host, transcripts, world.redact, may_ask=consent, withheld=others
-    )
+    run = MiningRun(run_id, world, transcripts, report.asked, others)
     if asks:
-        questions = DraftQuestions(run, lambda: not report.asked.stopped and consent(world.store))
         with _stopped_without_answer(report.asked):
-            report.judgement = _with_choices(report, options, world, questions)
+            report.judgement = _with_choices(report, options, run)
         rest = tuple(one for one in report.judgement.candidates if not run.may_send(one))
         sent: Sequence[Candidate] = [one for one in report.judgement.candidates if run.may_send(one)]
         taken = names | {one.name for one in rest}
         sent = with_free_names(sent, taken)
         with _stopped_without_answer(report.asked):
-            sent = with_titles(sent, taken, questions)
+            sent = with_titles(sent, taken, run)
         report.judgement = replace(report.judgement, candidates=(*sent, *rest))
     return CandidateRun(report, run, proposed)
+
+
+def run_estimate(sessions: Sequence[Session], new: Sequence[Window], *, proposes: bool) -> Estimate:
+    """Return the most that a run may use: questions about its `new` windows, tasks, drafts, titles and edits."""
+    turns = sum(message.by_person for session in sessions for message in session.messages)
+    drafts = min(MAX_DRAFTS, turns // MIN_SESSIONS) if len(sessions) >= MIN_SESSIONS else 0
+    tasks = 1 + 2 * ceil(drafts / DRAFTS_ASKED) if drafts else 0
+    later = tasks + 1 + (_CALLS_PER_SKILL * min(MAX_SKILLS, turns) if proposes else 0) + _SPARE_CALLS
+    asked = [prompt.detection(window.messages, [NO_SKILL]) for window in new]
+    read = sum(len(one.system) + len(one.user) for one in asked) // _CHARACTERS_PER_TOKEN
+    calls = _CALLS_PER_WINDOW * len(new) + later
+    written = calls * _ANSWER_TOKENS + LONGEST_ANSWER
+    return Estimate(len(sessions), calls, _CALLS_PER_WINDOW * read + later * _LATER_TOKENS, written)
 
 
 @contextmanager
@@ -173,13 +198,12 @@ def _stopped_without_answer(asked: QuestionStats) -> Iterator[None]:
         asked.stopped = asked.stopped or error.cause
 
 
-def _with_choices(report: Report, options: Options, world: MiningContext, questions: DraftQuestions) -> Judgement:
+def _with_choices(report: Report, options: Options, run: MiningRun) -> Judgement:
     """Return what a model makes of these rows: it groups their requests and words the drafts. Raises NoAnswerError."""
-    run = questions.run
     rows = [row for row in report.rows if row.session_id not in run.withheld]
-    grouping = group_requests(rows, questions)
-    found, _, _ = judge_against_known(rows, run.transcripts, options, world, grouping)
-    kept, dropped = word_skills(found.candidates, questions)
+    grouping = group_requests(rows, run)
+    found, _, _ = judge_against_known(rows, run.transcripts, options, run.world, grouping)
+    kept, dropped = word_skills(found.candidates, run)
     rejected, docs = (*found.rejected, *dropped), (*found.docs, *_unused_words(found, kept))
     made = Judgement(kept, rejected, docs)
     if run.withheld:
@@ -301,11 +325,11 @@ def _dollars(expected: Estimate, terms: Terms) -> float | None:
     return price.of(expected.tokens_in, expected.tokens_out) if price else None
 
 
-def _ask_model(new: Sequence[Window], world: MiningContext, hooks: Hooks, consent: Consent) -> QuestionStats:
+def _ask_model(new: Sequence[Window], world: MiningContext, hooks: Hooks) -> QuestionStats:
     """Ask about the windows without an answer, if the person agrees."""
     if not new:
         return QuestionStats()
-    if not consent(world.store):
+    if not world.terms.may_ask(world.store):
         return QuestionStats(stopped=DECLINED_REASON)
 
     def progress(done: int, waits: str) -> None:

@@ -6,77 +6,29 @@ one that cannot be used, the skills stay those of the rules.
 
 from __future__ import annotations
 
-import hashlib
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import replace
 
-from skilld.classify import prompt
 from skilld.classify.draft_lines import DraftAnswer, answer_of
 from skilld.classify.question_jobs import GroupRequests, Title, TitleSkills, WordSkills
 from skilld.classify.title import acceptable_title
-from skilld.clock import local_day, rfc3339
+from skilld.clock import local_day
 from skilld.errors import SkilldError
 from skilld.mining.actions import is_generic, tokens
 from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.new_skill import build_skill, project_name
-from skilld.mining.proposing import MiningRun, check_skill
-from skilld.mining.questions import DECLINED_REASON
+from skilld.mining.proposing import MiningRun, NoAnswerError, check_skill
 from skilld.mining.requests import Request, requests_with_actions
 from skilld.mining.session_summary import Row
 from skilld.mining.skill_lines import Line, Verdict, draft_text, evidence_lines, second_draft_text, worded_skill
 from skilld.mining.values import STEPS, Candidate, Grouping, PartKind, RejectedCandidate, ToldTask, count_sessions
 from skilld.mining.wording import CODE_PATTERN
-from skilld.protocol import ChoiceResult, Result
 from skilld.skills.draft import Draft
 from skilld.text import fold, truncate
-from skilld.types import Outcome
 from skilld.values import value_class
 from skilld.words import content_stems, matching_share
-
-
-class NoAnswerError(SkilldError):
-    """A question was not asked, or not answered; the cause says why."""
-
-    def __init__(self, cause: str) -> None:
-        super().__init__("The model did not answer", cause)
-
-
-@value_class
-class DraftQuestions:
-    """The questions of one run. `may_ask` returns whether one may be sent."""
-
-    run: MiningRun
-    may_ask: Callable[[], bool]
-
-    def answer(self, topic: str, work: GroupRequests | WordSkills | TitleSkills, *texts: str) -> Sequence[Any]:
-        """Return the rows that answer a question about these texts, from the store if it was asked before.
-
-        Raises NoAnswerError if there is no answer.
-        """
-        run, stored = self.run, self.run.store.mining
-        content = "\n\0".join([topic, run.terms.spec.model, *texts, prompt.VERSION])
-        name = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24]
-        if (known := stored.get(name)) is not None:
-            return known
-        if why := run.terms.spent_reason(run.store):
-            raise NoAnswerError(why)
-        if not self.may_ask():
-            raise NoAnswerError(DECLINED_REASON)
-        rows = _answer_rows(run.ask(work))
-        stored.save(name, "", rows, rfc3339(time.time()))
-        return rows
-
-
-def _answer_rows(result: Result) -> list[dict[str, Any]]:
-    """Return an answer as it is stored. Raises NoAnswerError if it is none."""
-    if not isinstance(result, ChoiceResult) or result.outcome is not Outcome.NOTHING:
-        raise NoAnswerError(result.detail or "the model did not answer")
-    titles = [{"skill": number, **asdict(one)} for number, one in enumerate(result.titles, 1)]
-    return [*({"numbers": one} for one in result.numbers), *map(asdict, result.drafts), *titles]
-
 
 # Which requests are the same task: one question about the newest of all projects, since people have habits, too.
 
@@ -86,7 +38,7 @@ _MAX_COMMANDS, _MAX_FILES = 6, 2  # that are named with a request
 _COMMAND_WORDS, _PATH_PARTS = 3, 3
 
 
-def group_requests(rows: Sequence[Row], questions: DraftQuestions) -> Grouping:
+def group_requests(rows: Sequence[Row], run: MiningRun) -> Grouping:
     """Return which requests are the same task. Raises NoAnswerError."""
     asked = [*requests_with_actions(rows, looks=True)][:_MAX_REQUESTS]
     numbers = {session: n for n, session in enumerate(dict.fromkeys(one.row.session_id for one in asked), 1)}
@@ -94,8 +46,8 @@ def group_requests(rows: Sequence[Row], questions: DraftQuestions) -> Grouping:
         return Grouping()
     several = len({one.row.project for one in asked}) > 1
     texts = tuple(_request_line(numbers[one.row.session_id], one, several=several) for one in asked)
-    work = GroupRequests(questions.run.terms.spec, texts)
-    answer = [one["numbers"] for one in questions.answer("tasks", work, *texts)]
+    work = GroupRequests(run.world.terms.spec, texts)
+    answer = [one["numbers"] for one in run.answer("tasks", work, *texts)]
     places = [(one.row.session_id, one.task.turn) for one in asked]
     tasks = [
         ToldTask(frozenset(places[n - 1] for n in own), frozenset(places[n - 1] for n in more))
@@ -130,21 +82,20 @@ _NO_TASK_REASON = "the model found no task in it that a skill could describe"
 
 
 def word_skills(
-    candidates: Sequence[Candidate], questions: DraftQuestions
+    candidates: Sequence[Candidate], run: MiningRun
 ) -> tuple[tuple[Candidate, ...], list[RejectedCandidate]]:
     """Return the candidates as a model words them, the best first, and those left out.
 
     Code has checked each word of it. Candidates other than recurring tasks stay as they are. Raises NoAnswerError if
     there is an answer about none of them.
     """
-    run = questions.run
     drafts = {one: draft_text(one) for one in candidates if one.recurrence}
-    first, why = _worded_drafts(drafts, questions)
+    first, why = _worded_drafts(drafts, run)
     made = {one: _worded(one, answer, run) for one, answer in first.items()}
     again = {one: text for one, (_, told) in made.items() if (text := second_draft_text(one, first[one], told))}
     second: dict[Candidate, DraftAnswer] = {}
     with suppress(NoAnswerError):  # the first answer stands
-        second, _ = _worded_drafts(again, questions)
+        second, _ = _worded_drafts(again, run)
     kept = {one: made[one][0] if one in made else one for one in candidates if one in made or one not in drafts}
     for one, answer in second.items():
         better, _ = _worded(one, answer, run)
@@ -183,9 +134,7 @@ def _refusal(made: Candidate, run: MiningRun) -> str:
     return ""
 
 
-def _worded_drafts(
-    drafts: Mapping[Candidate, str], questions: DraftQuestions
-) -> tuple[dict[Candidate, DraftAnswer], str]:
+def _worded_drafts(drafts: Mapping[Candidate, str], run: MiningRun) -> tuple[dict[Candidate, DraftAnswer], str]:
     """Return the answers about drafts with these texts, and why some have none.
 
     Raises NoAnswerError if all have none.
@@ -195,9 +144,9 @@ def _worded_drafts(
     for start in range(0, len(ones), DRAFTS_ASKED):
         asked = ones[start : start + DRAFTS_ASKED]
         texts = tuple(drafts[one] for one in asked)
-        work = WordSkills(questions.run.terms.spec, texts, tuple(len(evidence_lines(one)) for one in asked))
+        work = WordSkills(run.world.terms.spec, texts, tuple(len(evidence_lines(one)) for one in asked))
         try:
-            found |= zip(asked, map(answer_of, questions.answer("drafts", work, *texts)), strict=True)
+            found |= zip(asked, map(answer_of, run.answer("drafts", work, *texts)), strict=True)
         except NoAnswerError as error:
             if not found:
                 raise
@@ -208,14 +157,11 @@ def _worded_drafts(
 # Names, descriptions and headings of new skills: one question for all of them. Words that do not pass stay the drafted.
 
 
-def with_titles(
-    candidates: Sequence[Candidate], taken: Collection[str], questions: DraftQuestions
-) -> tuple[Candidate, ...]:
+def with_titles(candidates: Sequence[Candidate], taken: Collection[str], run: MiningRun) -> tuple[Candidate, ...]:
     """Return the candidates, new skills with a model's titles if those pass; `taken` are the names of existing skills.
 
     Raises NoAnswerError.
     """
-    run = questions.run
     drafts = {
         one: build_skill(one, day=local_day(time.time()), with_sessions=False)
         for one in candidates
@@ -224,7 +170,7 @@ def with_titles(
     if not drafts:
         return tuple(candidates)
     texts = tuple(f"{one.name}\n\n{one.description}\n\n{one.body}" for one in drafts.values())
-    answer = questions.answer("titles", TitleSkills(run.terms.spec, texts), *texts)
+    answer = run.answer("titles", TitleSkills(run.world.terms.spec, texts), *texts)
     told = {one["skill"]: Title(one["name"], one["description"], one["title"]) for one in answer}
     numbers = {one: number for number, one in enumerate(drafts, 1)}
     names = {*taken, *(one.name for one in candidates)}

@@ -27,7 +27,6 @@ from skilld.skills.spec import read_front
 from skilld.skills.write import VARIABLE_NOTE, holes, new_skill_path
 from skilld.text import Redact, one_line, pluralize
 from skilld.types import SkillRef
-from skilld.values import value_class
 from skilld.words import content_stems, matching_share
 
 # Names for new skills, as the Agent Skills specification requires.
@@ -378,23 +377,18 @@ def _without_end_punctuation(text: str) -> str:
 # Where a new skill goes: into the one project of its evidence, or to the person's own skills.
 
 
-@value_class
-class SkillPlace:
-    """The path of a new SKILL.md, and whether others will see the file."""
+def find_place(candidate: Candidate, name: str, transcripts: Transcripts, host: Host) -> tuple[Path, bool]:
+    """Return where a new skill called `name` goes, and whether others will see the file.
 
-    path: Path
-    shared: bool
-
-
-def find_place(candidate: Candidate, name: str, transcripts: Transcripts, host: Host) -> SkillPlace:
-    """Return where a new skill called `name` goes. Raises SkilldError if there is no place for it."""
+    Raises SkilldError if there is no place for it.
+    """
     turns = [transcripts.find(proof) for proof in candidate.evidence]
     sessions = [one.session for one in turns if one is not None]
     # What came up in several projects belongs to none of them, even if only one is still here.
     one_project = len({session.project for session in sessions}) == 1
     projects = {top for session in sessions if one_project and (top := project_of(session.project))}
     path = new_skill_path(name, projects, [session.agent for session in sessions], places_by_agent(host), host.home)
-    return SkillPlace(path, _is_shared(path))
+    return path, _is_shared(path)
 
 
 def edit_refusal(name: str, path: str, host: Host) -> str | None:

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, field, replace
 from pathlib import Path
+from typing import Any
 
+from skilld.classify import prompt
 from skilld.classify.backends import OFFLINE, Spec
-from skilld.classify.question_jobs import Question
+from skilld.classify.question_jobs import GroupRequests, Question, TitleSkills, WordSkills
 from skilld.clock import local_day, rfc3339
 from skilld.errors import RetryError, SkilldError
 from skilld.exchange.outgoing import SessionWords, leak_reason
-from skilld.ingest.discover import Host
 from skilld.mining.evidence import Transcripts
 from skilld.mining.new_skill import (
-    SkillPlace,
     build_skill,
     checked_text,
     edit_refusal,
@@ -28,15 +28,14 @@ from skilld.mining.new_skill import (
     title_of,
     with_edits,
 )
-from skilld.mining.questions import Terms
-from skilld.mining.values import Candidate, Edit, Part, PartKind
+from skilld.mining.questions import DECLINED_REASON, QuestionStats
+from skilld.mining.values import Candidate, Edit, MiningContext, Part, PartKind
 from skilld.proposals.amend import stage_and_store
 from skilld.proposals.model import BY_HAND_FLAG, EDITED_NOTE
 from skilld.proposals.narrow import narrow_to_text
-from skilld.protocol import ExtendSkill, ExtensionResult, Job, Result
+from skilld.protocol import ChoiceResult, ExtendSkill, ExtensionResult, Job, Result
 from skilld.skills.draft import Draft, SkillKind, write_draft
 from skilld.skills.spec import read_front
-from skilld.store import Store
 from skilld.text import join_sentences, pluralize, truncate
 from skilld.types import (
     OBSERVED_TURN,
@@ -59,23 +58,26 @@ _MAX_SUMMARY_LENGTH = 300
 _MAX_NAMED_COMMANDS = 3  # commands that are named
 
 
+class NoAnswerError(SkilldError):
+    """A question was not asked, or not answered; the cause says why."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__("The model did not answer", cause)
+
+
 @value_class
 class MiningRun:
-    """One mining run: its name in proposals, and what it may use. `spent` is the cost of edits so far.
+    """One mining run: its name in proposals, and what it works with. `spent` is the cost of its later questions so far.
 
-    `may_ask` returns whether the person agrees to questions to the model, and asks them if nobody has. No question
-    contains words of `withheld` sessions.
+    Nothing more is asked once `asked` says why. No question contains words of `withheld` sessions.
     """
 
     id: str
-    store: Store
-    terms: Terms
-    host: Host
+    world: MiningContext
     transcripts: Transcripts
-    redact: Callable[[str], str]
-    spent: list[Usage] = field(default_factory=list)
-    may_ask: Callable[[Store], bool] = lambda _: True
+    asked: QuestionStats = field(default_factory=QuestionStats)
     withheld: frozenset[str] = frozenset()
+    spent: list[Usage] = field(default_factory=list)
 
     def may_send(self, candidate: Candidate) -> bool:
         """Whether a question may contain a candidate."""
@@ -83,11 +85,38 @@ class MiningRun:
 
     def ask(self, work: Question | ExtendSkill) -> Result:
         """Return the result of a question to the model, within the day's budget."""
-        charge = self.terms.charge(self.store)
-        with Worker(self.terms.environment) as worker:
-            result = worker.do(Job(work, self.terms.umask), self.terms.seconds * 2, charge=charge)
+        terms = self.world.terms
+        with Worker(terms.environment) as worker:
+            charge = terms.charge(self.world.store)
+            result = worker.do(Job(work, terms.umask), terms.seconds * 2, charge=charge)
         self.spent.append(result.usage)
         return result
+
+    def answer(self, topic: str, work: GroupRequests | WordSkills | TitleSkills, *texts: str) -> Sequence[Any]:
+        """Return the rows that answer a question about these texts, from the store if it was asked before.
+
+        Raises NoAnswerError if there is no answer.
+        """
+        terms, store = self.world.terms, self.world.store
+        content = "\n\0".join([topic, terms.spec.model, *texts, prompt.VERSION])
+        name = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+        if (known := store.mining.get(name)) is not None:
+            return known
+        if why := terms.spent_reason(store) or self.asked.stopped:
+            raise NoAnswerError(why)
+        if not terms.may_ask(store):
+            raise NoAnswerError(DECLINED_REASON)
+        rows = _answer_rows(self.ask(work))
+        store.mining.save(name, "", rows, rfc3339(time.time()))
+        return rows
+
+
+def _answer_rows(result: Result) -> list[dict[str, Any]]:
+    """Return an answer as it is stored. Raises NoAnswerError if it is none."""
+    if not isinstance(result, ChoiceResult) or result.outcome is not Outcome.NOTHING:
+        raise NoAnswerError(result.detail or "the model did not answer")
+    titles = [{"skill": number, **asdict(one)} for number, one in enumerate(result.titles, 1)]
+    return [*({"numbers": one} for one in result.numbers), *map(asdict, result.drafts), *titles]
 
 
 @value_class
@@ -102,25 +131,15 @@ class CandidateResult:
     note: str = ""  # what the person should know about the text
 
 
-@value_class
-class CheckedSkill:
-    """A new skill that passed the checks, its SKILL.md, and what the person should look at in it."""
-
-    candidate: Candidate
-    skill: Draft
-    text: str
-    flags: tuple[str, ...]
-
-
 def propose_candidate(candidate: Candidate, run: MiningRun, edit: Edit, *, dry_run: bool) -> CandidateResult:
     """Propose a candidate, a new skill with the text that `edit` returns; in a dry run only draft it."""
     try:
         if candidate.creates:
             return _propose_new(candidate, run, edit, dry_run=dry_run)
-        if why := edit_refusal(candidate.name, candidate.target, run.host):
+        if why := edit_refusal(candidate.name, candidate.target, run.world.host):
             return CandidateResult(candidate, why_not=why)
         return CandidateResult(
-            candidate, "" if dry_run else stage_and_store(run.store, extension_proposal(candidate, run)).id
+            candidate, "" if dry_run else stage_and_store(run.world.store, _extension_proposal(candidate, run)).id
         )
     except RetryError as error:
         return CandidateResult(candidate, why_not=f"{error}; the next run will try again")
@@ -129,57 +148,54 @@ def propose_candidate(candidate: Candidate, run: MiningRun, edit: Edit, *, dry_r
 
 
 def _propose_new(candidate: Candidate, run: MiningRun, edit: Edit, *, dry_run: bool) -> CandidateResult:
-    where = _free_place(candidate, candidate.name, run)
-    drafted = build_skill(candidate, day=local_day(time.time()), with_sessions=not where.shared)
-    written = write_draft(drafted)
-    if where.shared and (why := leak_reason(written, _session_words(candidate))):
+    path, shared = _free_place(candidate, candidate.name, run)
+    skill = build_skill(candidate, day=local_day(time.time()), with_sessions=not shared)
+    written = write_draft(skill)
+    said = SessionWords(
+        frozenset(proof.session for proof in candidate.evidence), tuple(proof.quote for proof in candidate.evidence)
+    )
+    if shared and (why := leak_reason(written, said)):
         raise SkilldError("Could not write the new skill", why)
-    if dry_run:
-        check_skill(candidate, drafted, run)
-        return CandidateResult(candidate, text=written, path=str(where.path))
-    seen = edit(written)
-    if seen == written:
-        passed = check_skill(candidate, drafted, run)
-    else:
-        edited = with_edits(drafted, seen)
-        where = where if edited.name == drafted.name else _free_place(candidate, edited.name, run)
-        passed = check_skill(candidate, edited, run, own=seen)
-        if not read_front(seen).description:
-            passed = replace(passed, flags=(*passed.flags, KEPT_DESCRIPTION))
-    proposed = creation_proposal(passed, where.path, run)
+    seen = written if dry_run else edit(written)
     if seen != written:
-        narrowed = narrow_to_text(proposed, b"", written.encode(), passed.text.encode())
+        drafted, skill = skill, with_edits(skill, seen)
+        path = path if skill.name == drafted.name else _free_place(candidate, skill.name, run)[0]
+    text, flags = check_skill(candidate, skill, run, own="" if seen == written else seen)
+    if dry_run:
+        return CandidateResult(candidate, text=written, path=str(path))
+    note = "" if read_front(seen).description else KEPT_DESCRIPTION
+    proposed = _creation_proposal(candidate, skill, text, path, run)
+    proposed = replace(proposed, flags=(*proposed.flags, *flags, *([note] if note else [])))
+    if seen != written:
+        narrowed = narrow_to_text(proposed, b"", written.encode(), text.encode())
         proposed = replace(narrowed, note=EDITED_NOTE)
-    made = stage_and_store(run.store, proposed)
-    note = KEPT_DESCRIPTION if KEPT_DESCRIPTION in passed.flags else ""
-    return CandidateResult(candidate, made.id, text=passed.text, path=made.path, note=note)
+    made = stage_and_store(run.world.store, proposed)
+    return CandidateResult(candidate, made.id, text=text, path=made.path, note=note)
 
 
-def _free_place(candidate: Candidate, name: str, run: MiningRun) -> SkillPlace:
-    """Return where a new skill called `name` goes. Raises SkilldError if none may, or an open proposal creates it."""
-    where = find_place(candidate, name, run.transcripts, run.host)
-    for other in run.store.proposals.in_states([State.OPEN]):
-        if other.creates and other.path == str(where.path):
+def _free_place(candidate: Candidate, name: str, run: MiningRun) -> tuple[Path, bool]:
+    """Return where a new skill called `name` goes, and whether others will see it.
+
+    Raises SkilldError if it may go nowhere, or an open proposal creates it.
+    """
+    path, shared = find_place(candidate, name, run.transcripts, run.world.host)
+    for other in run.world.store.proposals.in_states([State.OPEN]):
+        if other.creates and other.path == str(path):
             cause = f"the open proposal {other.id} already creates a skill with that name; decide on it first"
             raise SkilldError("Not proposed", cause)
-    return where
+    return path, shared
 
 
 KEPT_DESCRIPTION = "you deleted the description, without which no agent loads a skill: the drafted one is kept"
 
 
-def _session_words(candidate: Candidate) -> SessionWords:
-    sessions = frozenset(proof.session for proof in candidate.evidence)
-    return SessionWords(sessions, tuple(proof.quote for proof in candidate.evidence))
-
-
-def check_skill(candidate: Candidate, skill: Draft, run: MiningRun, *, own: str = "") -> CheckedSkill:
-    """Return a new skill that passes the checks; `own` is text that the person wrote in it.
+def check_skill(candidate: Candidate, skill: Draft, run: MiningRun, *, own: str = "") -> tuple[str, tuple[str, ...]]:
+    """Return the SKILL.md of a new skill, and what the person should look at; `own` is text that they wrote in it.
 
     Raises SkilldError if it is invalid, contains a secret, or would do what no skill may.
     """
     typed = "\n".join([*_typed_texts(candidate, run.transcripts), own, *_observed_texts(candidate)])
-    return CheckedSkill(candidate, skill, *checked_text(skill, typed, run.redact))
+    return checked_text(skill, typed, run.world.redact)
 
 
 def _observed_texts(candidate: Candidate) -> Iterator[str]:
@@ -192,16 +208,15 @@ def _observed_texts(candidate: Candidate) -> Iterator[str]:
             yield from (proof.quote for proof in part.proofs if proof.observed)
 
 
-def creation_proposal(written: CheckedSkill, path: Path, run: MiningRun) -> Proposal:
-    """Return the proposal of a new skill at `path`."""
-    candidate, skill = written.candidate, written.skill
+def _creation_proposal(candidate: Candidate, skill: Draft, text: str, path: Path, run: MiningRun) -> Proposal:
+    """Return the proposal of a new skill at `path` with this text."""
     return replace(
         _base_proposal(candidate, candidate.parts, path, run),
         skill=skill.name,
-        operations=(Operation(Op.CREATE, "", written.text),),
+        operations=(Operation(Op.CREATE, "", text),),
         summary=truncate(skill.description, _MAX_SUMMARY_LENGTH),
         kind=Kind.FACT if candidate.kind is SkillKind.KNOWLEDGE else Kind.ADD_STEP,
-        flags=(*_origin_flags(candidate, run), *_observed_flags(candidate), *written.flags),
+        flags=(*_origin_flags(candidate, run), *_observed_flags(candidate)),
         # the first part of a recurring task is its request
         updates=tuple(map(_part_update, candidate.parts[1 if candidate.recurrence else 0 :])),
     )
@@ -229,15 +244,16 @@ def _observed_flags(candidate: Candidate) -> list[str]:
     return [*(flags if number else []), *left_out]
 
 
-def extension_proposal(candidate: Candidate, run: MiningRun) -> Proposal:
+def _extension_proposal(candidate: Candidate, run: MiningRun) -> Proposal:
     """Return the proposal that adds a candidate's parts to an existing skill.
 
     Raises SkilldError with the reason if there is no such edit.
     """
-    spec = run.terms.spec if run.may_send(candidate) else Spec(OFFLINE)
-    if spec.model != OFFLINE and (why := run.terms.spent_reason(run.store)):
+    terms, store = run.world.terms, run.world.store
+    spec = terms.spec if run.may_send(candidate) else Spec(OFFLINE)
+    if spec.model != OFFLINE and (why := terms.spent_reason(store)):
         raise SkilldError("Could not make the edit", why)
-    if spec.model != OFFLINE and not run.may_ask(run.store):
+    if spec.model != OFFLINE and not terms.may_ask(store):
         spec = Spec(OFFLINE)
     messages, updates, parts = _evidence_batch(candidate, run.transcripts)
     work = ExtendSkill(spec, SkillRef(candidate.name, candidate.target), tuple(messages), tuple(updates))
@@ -277,7 +293,7 @@ def _base_proposal(candidate: Candidate, parts: Sequence[Part], path: Path, run:
         confidence=min(part.confidence for part in parts),
         agent=first.session.agent if first else "",
         session_id=proofs[0].session,
-        model=run.terms.spec.model,
+        model=run.world.terms.spec.model,
         created_at=rfc3339(time.time()),
     )
 

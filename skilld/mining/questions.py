@@ -15,7 +15,7 @@ from skilld.classify.backends.completion import Rates
 from skilld.classify.backends.paid_calls import Charge, ModelCall
 from skilld.classify.partial_results import WindowResult
 from skilld.classify.question_jobs import LookUpPrices
-from skilld.clock import rfc3339
+from skilld.clock import local_day, rfc3339
 from skilld.errors import SkilldError
 from skilld.mining.sessions import Session
 from skilld.protocol import PROCESSOR_SECONDS, ExtractUpdates, Job, PartialResult, PriceResult, Result, Window
@@ -113,39 +113,48 @@ class QuestionStats:
 LONGEST_ANSWER = 8_000  # tokens that a model may answer with
 
 
+_REFUSED_REASON = "the run would use more than you agreed to; the next run continues from here"
+
+
 @dataclass(slots=True)
-class Allowance:
-    """What the person agreed to that one run uses at `most`, None if there is no limit but the day's."""
+class Consent:
+    """What one run may use: at `most` so much, or only the day's budget if nobody is asked (without `agree`).
+
+    The person is asked once, before the first question. A run that would use more ends its questions, so what they
+    agreed to is never exceeded.
+    """
 
     most: Estimate | None = None
+    agree: Callable[[Estimate], bool] | None = None
+    given: bool | None = None
     used: Usage = field(default_factory=Usage)
     refused: bool = False
 
-    def grant(self, most: Estimate | None) -> None:
-        """Begin a run that may use `most`."""
-        self.most, self.used, self.refused = most, Usage(), False
-
     def charge(self, call: ModelCall, book: Charge) -> str:
         """Book a call; return why it may not be made. Room for the longest answer is kept."""
-        most = self.most
-        if most is not None and call.used is None:
-            tokens = sum(one.tokens_in + one.tokens_out for one in (self.used, call.expected))
-            self.refused |= self.used.calls >= most.calls or tokens + LONGEST_ANSWER > most.tokens
-        if call.used is None and (why := self.reason() or book(call)):
-            return why
         if call.used is not None:
             book(call)
             self.used += call.used
-        return ""
+            return ""
+        if self.most is not None:
+            tokens = sum(one.tokens_in + one.tokens_out for one in (self.used, call.expected))
+            self.refused |= self.used.calls >= self.most.calls or tokens + LONGEST_ANSWER > self.most.tokens
+        return _REFUSED_REASON if self.refused else book(call)
 
-    def reason(self) -> str:
-        """Return why no further call may be made; empty if one may."""
-        return "the run would use more than you agreed to; the next run continues from here" if self.refused else ""
+
+def budget_left(today: Usage, limits: Limits) -> str:
+    """Describe what today's budget leaves; empty if it has no limit. The one in dollars needs a known price."""
+    tokens = limits.tokens - today.tokens_in - today.tokens_out
+    left = [pluralize(max(0, limits.calls - today.calls), "call")] if limits.calls else []
+    left += [pluralize(max(0, tokens), "token")] if limits.tokens else []
+    priced = today.usd or not today.tokens_in
+    left += [format_usd(max(0.0, limits.usd - today.usd))] if limits.usd and priced else []
+    return ", ".join(left)
 
 
 @value_class
 class Terms:
-    """How a model is asked: which one, the daily limits, the time limit, and the worker's environment."""
+    """How a model is asked: which one, the daily limits, the time limit, the worker's environment, the consent."""
 
     spec: Spec
     limits: Limits
@@ -153,7 +162,7 @@ class Terms:
     umask: int
     environment: Mapping[str, str]
     wait: Callable[[float], object] = threading.Event().wait
-    allowance: Allowance = field(default_factory=Allowance, compare=False)
+    consent: Consent = field(default_factory=Consent, compare=False)
 
     def account(self, store: Store, skill: str) -> Account:
         """Return the account for questions about a skill, or what stands in its place."""
@@ -162,14 +171,22 @@ class Terms:
     def charge(self, store: Store) -> Charge:
         """Return what books the calls of a mining run."""
         book = self.account(store, BOOKED_AS).charge
-        return lambda call: self.allowance.charge(call, book)
+        return lambda call: self.consent.charge(call, book)
 
     def spent_reason(self, store: Store) -> str | None:
         """Return why nothing more may be asked now, None if it may."""
-        if self.allowance.refused:
-            return self.allowance.reason()
+        if self.consent.refused:
+            return _REFUSED_REASON
         why = self.account(store, "").spent_limit()
         return f"today's budget is spent: {why}" if why else None
+
+    def may_ask(self, store: Store) -> bool:
+        """Return whether questions may be sent; ask if this is the first. With a spent budget nothing is asked."""
+        consent = self.consent
+        if consent.given is None and consent.agree and consent.most and not self.spent_reason(store):
+            consent.most.left = budget_left(store.usage.on(local_day(time.time())), self.limits)
+            consent.given = consent.agree(consent.most)
+        return consent.given is not False
 
 
 class QuestionRun:

@@ -144,7 +144,7 @@ class Generation:
     def save(self, kept: Sequence[KeptCandidate], result: Preview, progress: Progress) -> Iterator[CandidateResult]:
         """Propose the kept candidates, yielding each result. For an existing skill the model writes the edit."""
         with self._world() as world:
-            run = replace(result.considered.run, store=world.store)
+            run = replace(result.considered.run, world=replace(result.considered.run.world, store=world.store))
             if not self._options.dry_run:
                 record_support(result.considered.proposed, world.store, self._reading)
             for number, one in enumerate(kept, 1):

@@ -14,7 +14,7 @@ from skilld.cli.run import _describe_cost
 from skilld.cli.status import _describe_today, format_price
 from skilld.clock import local_day
 from skilld.health import checks
-from skilld.mining.consent import budget_left
+from skilld.mining.questions import budget_left
 from skilld.settings import Settings
 from skilld.store.budget import spent_limit
 from skilld.types import Usage

@@ -13,10 +13,18 @@ import pytest
 from skilld.classify.backends import Spec
 from skilld.classify.backends.paid_calls import ModelCall
 from skilld.clock import local_day
-from skilld.mining.consent import Consent, budget_left, run_estimate
-from skilld.mining.questions import LONGEST_ANSWER, WINDOW_TURNS, Estimate, QuestionRun, Terms, session_windows
+from skilld.mining.candidates import run_estimate
+from skilld.mining.questions import (
+    LONGEST_ANSWER,
+    WINDOW_TURNS,
+    Consent,
+    Estimate,
+    QuestionRun,
+    Terms,
+    budget_left,
+    session_windows,
+)
 from skilld.mining.sessions import Session
-from skilld.mining.values import Hooks
 from skilld.protocol import Result, Window
 from skilld.settings import Settings
 from skilld.store import Store
@@ -69,35 +77,33 @@ def test_the_most_that_a_run_may_use_grows_with_what_there_is_to_ask() -> None:
 
 
 def test_a_run_never_uses_more_than_was_agreed_to(store: Store) -> None:
-    terms = Terms(Spec("openai/stub"), Settings().budget, 1.0, 0o022, {})
     most = run_estimate([_session(RULE)], session_windows(_session(RULE), "m"), proposes=False)
     for used in (Usage(1, 1, 1), Usage(1, 1_000, LONGEST_ANSWER)):
-        terms.allowance.grant(most)
+        terms = Terms(Spec("openai/stub"), Settings().budget, 1.0, 0o022, {}, consent=Consent(most))
         charge, expected = terms.charge(store), Usage(1, used.tokens_in)
         spent = Usage()
         while not charge(ModelCall("m", expected)):
             charge(ModelCall("m", expected, used))
             spent += used
-        assert spent == terms.allowance.used
+        assert spent == terms.consent.used
         assert spent.calls <= most.calls
         assert spent.tokens_in + spent.tokens_out <= most.tokens
         assert "more than you agreed to" in (terms.spent_reason(store) or "")
-    assert store.usage.on(local_day(time.time())).calls == terms.allowance.used.calls + most.calls
+    assert store.usage.on(local_day(time.time())).calls == terms.consent.used.calls + most.calls
 
 
-def test_the_next_run_of_a_process_asks_again_although_one_would_have_used_more(store: Store) -> None:
-    terms = Terms(Spec("openai/stub"), Settings().budget, 1.0, 0o022, {})
+def test_the_person_is_asked_once_and_not_after_the_run_would_have_used_more(store: Store) -> None:
     asked: list[Estimate] = []
 
-    def agree(expected: Estimate, _: object) -> bool:
+    def agree(expected: Estimate) -> bool:
         asked.append(expected)
         return True
 
     for number in (1, 2):
         most = run_estimate([_session(RULE)], [], proposes=False)
-        consent = Consent(terms, Hooks(agree, str, print), most, lambda: None)
-        assert consent(store)
-        assert consent(store)
+        terms = Terms(Spec("openai/stub"), Settings().budget, 1.0, 0o022, {}, consent=Consent(most, agree))
+        assert terms.may_ask(store)
+        assert terms.may_ask(store)
         assert asked[number - 1 :] == [most]
         assert terms.charge(store)(ModelCall("m", Usage(1, most.tokens)))
         assert terms.spent_reason(store)
