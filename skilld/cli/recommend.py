@@ -139,7 +139,8 @@ def run_suggest(arguments: argparse.Namespace) -> int:
 def collect(project: Path) -> dict[str, Any]:
     """Return the project's skills, the most used first, and the learnings there with the highest confidence.
 
-    `more` is the number of skills that are left out.
+    `more` is the number of skills that are left out. Learnings with a low confidence are left out, too: the agent reads
+    this as what the person wants.
     """
     store = common.store_or_empty()
     folders = [*folders_to_top(project)]  # an agent that is started below the top of a project loads those above, too
@@ -148,7 +149,8 @@ def collect(project: Path) -> dict[str, Any]:
     now = time.time()
     places = set(map(str, folders))
     said = group_asks(learning_mention(one) for one in store.learnings.all() if one.project in places and not one.skill)
-    surest = sorted(((confidence(ask.pieces, now=now), ask.text, ask.said[0].kind) for ask in said), reverse=True)
+    weighed = ((confidence(ask.pieces, now=now), ask.text, ask.said[0].kind) for ask in said)
+    surest = sorted((one for one in weighed if confidence_word(one[0]) != "low"), reverse=True)
     return {
         "skills": [
             {"name": skill.name, "description": skill.front.description, "sessions": sessions}

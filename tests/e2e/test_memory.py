@@ -10,6 +10,7 @@ import pytest
 from faults.model import program_with
 from skilld.clock import rfc3339
 from skilld.store import Store
+from skilld.store.learnings import Learning
 from skilld.types import Evidence, Kind, Update
 from support.program import Program
 from support.proposals import make_proposal
@@ -167,6 +168,16 @@ def test_a_session_starts_with_the_projects_skills_and_statements(program: Progr
     document = program.json("suggest", "--project", folder)
     assert [skill["name"] for skill in document["skills"]] == ["deploy", "release-notes"]
     assert [minded["text"] for minded in document["minded"]] == ["Tag the release."]
+    store = Store.open(program.home / ".local/state/skilld/skilld.db")
+    for name, sure in (("unsure", 0.4), ("sure", 0.6)):
+        learning = Learning(
+            name, f"t:{name}", "q", f"Be {name}.", "preference", "claude-code", "s", folder, None, "", sure,
+            rfc3339(time.time()), "instructions", "",
+        )  # fmt: skip
+        store.learnings.add(learning)
+    store.close()
+    texts = [minded["text"] for minded in program.json("suggest", "--project", folder)["minded"]]
+    assert sorted(texts) == ["Be sure.", "Tag the release."]
     assert "the result of a task: Tag the release." in program.run("suggest", "--project", folder).stdout
     hook = program.run("suggest", "--hook", "claude-code").stdout
     assert "SessionStart" in hook
