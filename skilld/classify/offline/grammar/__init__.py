@@ -252,7 +252,8 @@ class Language:
         named = None if self.frames.search(text) else self.named_tasks.match(text)
         ordered = named and self.commands.match(text) and not self.told_of_us.match(text)
         rest = text[: named.end()] if named and not ordered else text
-        return rest if self.begins_condition.match(text) else self.tasks_behind.sub("", rest)
+        without = self.tasks_behind.sub("", rest)
+        return rest if without != rest and self.begins_condition.match(text) else without
 
     def has_task(self, text: str) -> bool:
         """Whether a task stands behind a statement."""
