@@ -1,4 +1,4 @@
-"""What the command line is declared with: verbs, their arguments, and the types of these. Imports nothing heavy."""
+"""What the command line is declared with: verbs, their arguments, and the arguments' types. Imports nothing heavy."""
 
 from __future__ import annotations
 

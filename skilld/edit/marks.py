@@ -1,4 +1,4 @@
-"""Marks of lines that Markdown knows no list of, such as "a.", "**1.**" or "(2)", where one follows another.
+"""List marks that Markdown does not know, such as "a.", "**1.**" or "(2)", where consecutive lines have them.
 
 Takes lines and returns lines, as `renumber` does for numbered lists.
 """

@@ -11,7 +11,6 @@ revert) get them back.
 - `attributes`: whether a .gitattributes file puts a filter on a path.
 - `state`: what files show without git: whether a repository is absent or unreadable, which operation is in progress,
   whether it is the person's own; and a lock between our own processes.
-- `tracked`: whether git tracks a file.
 - `tracked`: whether git tracks a file, without GitPython.
 - `top`: where the work tree around a folder begins.
 - `objects`, `tree`: reading and writing blobs, trees and commits, at a cost by path depth.

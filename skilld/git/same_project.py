@@ -1,4 +1,4 @@
-"""What is one file or one project: in several work trees of a repository, or in clones of one origin. No git runs."""
+"""Whether paths are one file or one project, in work trees of a repository or clones of one origin. Runs no git."""
 
 from __future__ import annotations
 

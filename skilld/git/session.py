@@ -1,4 +1,4 @@
-"""What one command of the person's, or one job, keeps of git until its end. Imports nothing: many need no git."""
+"""What one command or job keeps of git until it ends. Imports nothing, because many need no git."""
 
 from __future__ import annotations
 

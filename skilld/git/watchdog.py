@@ -1,4 +1,4 @@
-"""Ends what takes too long, with one thread for all: a timer for each of git's answers cost more than the answer."""
+"""Ends what takes too long, with one thread for all: a timer for each answer of git would cost more than the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learnings as the person sees them: each ask once, with the reason why it is not proposed that holds now."""
+"""Learnings as the person sees them: each ask once, with the current reason why it is not proposed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps what a person says of another project out of the files of the session's own."""
+"""Keeps what a person says about another project out of the files of the session's own project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the analysis of a batch reports beside its proposals: learnings, notes, further evidence and obstacles."""
+"""What the analysis of a batch reports besides its proposals: learnings, notes, further evidence and obstacles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a batch's words say of open proposals, learnings and rejected ones: they take back, say or ask for it again."""
+"""What a batch's words mean for open proposals, learnings and rejections: taken back, said again or asked for again."""
 
 from __future__ import annotations
 

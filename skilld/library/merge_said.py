@@ -1,4 +1,4 @@
-"""Which passages of one skill another one already says, and which of its items say less than one of them. Pure.
+"""Which passages of one skill another skill already says, and which items of the other say less than one of them. Pure.
 
 A line says what another does only if it has all of its words, numbers, names and choices: what a merge leaves out as
 said already must be there.

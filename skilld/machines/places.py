@@ -1,7 +1,7 @@
 """Names for files that are the same on every machine of a person: below a repository's first commit, or below home.
 
-    3f2a9c01d2e4b5a6/docs/AGENTS.md     of the repository that began with this commit, wherever its clone lies
-    home/.claude/CLAUDE.md              of no repository, below the person's home
+    3f2a9c01d2e4b5a6/docs/AGENTS.md     of the repository that began with this commit, wherever its clone is
+    home/.claude/CLAUDE.md              in no repository, below the person's home
 
 A shallow clone does not know its first commit: its files have no name, and nothing about them is synced.
 """

@@ -1,4 +1,4 @@
-"""The MCP server on stdin and stdout, with tools that list, read and recommend skills. Only here the SDK is used."""
+"""The MCP server on stdin and stdout, with tools that list, read and recommend skills. The SDK is used only here."""
 
 from __future__ import annotations
 

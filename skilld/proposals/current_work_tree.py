@@ -1,4 +1,4 @@
-"""Takes a proposal into the work tree that the person stands in, if that is another one of its repository."""
+"""Takes a proposal to the work tree that the person is in, if it is another work tree of the same repository."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Follows projects whose folder the person moved or renamed, by the numbers of the folder and of a file in it.
 
-On another file system it has other numbers: then by its reflog, which a clone does not have, and an older copy not all
-of. Runs no git: the daemon calls it.
+On another file system the numbers differ. Then the reflog identifies it: a clone has none, and an older copy only a
+part. Runs no git, because the daemon calls it.
 """
 
 from __future__ import annotations

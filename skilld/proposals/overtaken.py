@@ -1,4 +1,4 @@
-"""Proposals that others leave nothing to do: about a line that was changed since, or saying the same. Pure."""
+"""Proposals that others made pointless: their line has changed since, or another one says the same. Pure."""
 
 from __future__ import annotations
 

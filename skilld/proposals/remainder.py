@@ -1,4 +1,4 @@
-"""What is left of a proposal on whose parts a person decided one after the other: it has IDs of its own."""
+"""What is left of a proposal whose parts a person decides on one after another: it has an ID of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lasting instructions that are in no file yet: redacted quotes, with where and when they were said.
+"""Lasting instructions that are not in a file yet: redacted quotes, with where and when they were said.
 
 Beside them, the results of tasks that `skilld record` kept.
 """

@@ -1,1 +1,1 @@
-"""What files that agents load can do without: cuts found by code, cuts that a model names, and their proposals."""
+"""What can be cut from files that agents load: cuts found by code, cuts that a model names, and their proposals."""

@@ -1,7 +1,7 @@
-"""Tells rules for code from requirements of a product, where both have one shape: "every X must have a Y". Pure.
+"""Distinguishes rules for code from requirements on a product of the same shape: "every X must have a Y". Pure.
 
 "Every function must have a docstring" is for the agent, "every user must have a picture" for the product, and "every
-class must have a teacher" shows that nouns alone do not tell. The words are in code_rules.toml.
+class must have a teacher" shows that nouns alone do not decide. The words are in code_rules.toml.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Weighs the clauses of a turn by how much they read like something to remember, beside what the grammar hears.
+"""Weighs the clauses of a turn by how much they read like something to remember, whatever the grammar finds in them.
 
 The grammar knows the words that say that something lasts. The model (`likelihood`) also knows how people say it without
 them ("scripts go in tools/, not next to the code"), and how they talk about what they build. What it finds likely is a

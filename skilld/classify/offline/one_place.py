@@ -1,4 +1,4 @@
-"""Tells what is said of one machine or one name in the work at hand from what holds for a whole kind of things."""
+"""Distinguishes words about one machine or one name in the current work from words about a whole kind of thing."""
 
 from __future__ import annotations
 

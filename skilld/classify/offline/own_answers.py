@@ -1,4 +1,4 @@
-"""Tells who answers their own question with no, and so has not asked for it: "shall we use tabs? No, leave that"."""
+"""Recognizes a question whose asker answers it with no, and so wants nothing: "shall we use tabs? No, leave that"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds orders that sound lasting and that the offline judge takes for no rule, and why: none vanishes silently."""
+"""Finds orders that sound lasting but that the offline judge treats as no rule, and why: none vanishes silently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Follows talk about what a product does: what sounds lasting in it is no rule for the agent. Pure."""
+"""Follows talk about what a product does: what sounds lasting in it is not a rule for the agent. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words that let go of a rule which was said before: what they name, and which rule that is. Pure."""
+"""Words that drop a rule given earlier: what they name, and which rule that is. Pure."""
 
 from __future__ import annotations
 

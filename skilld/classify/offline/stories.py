@@ -1,4 +1,4 @@
-"""Leaves out the clauses of a turn that tell a story of how others work."""
+"""Leaves out the clauses of a turn that tell how others work."""
 
 from __future__ import annotations
 

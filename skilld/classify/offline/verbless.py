@@ -1,4 +1,4 @@
-"""Gives a wish without a verb the one that its noun takes: "the commits smaller", "a dry run before every rollout".
+"""Gives a wish without a verb the verb that its noun takes: "the commits smaller", "a dry run before every rollout".
 
 English only. What takes no certain verb stays as the person said it.
 """

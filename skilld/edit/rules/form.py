@@ -1,4 +1,4 @@
-"""Lint families of form and T-14: text that is no instruction, and edits that remove or weaken a rule."""
+"""Lint families of form and T-14: text that is not an instruction, and edits that remove or weaken a rule."""
 
 from __future__ import annotations
 
