@@ -104,7 +104,7 @@ def corrections(text: str, agent_texts: tuple[str, ...] = ()) -> list[str]:
 
 
 def complains(quote: str) -> bool:
-    """Whether a quote says that something was done wrong or was said before, rather than only what is wanted."""
+    """Whether a quote says that something was done wrong or was said before, and not only what is wanted."""
     return any(said.tone >= _Tone.COMPLAINT for said in _correcting_stretches(quote[: 2 * MAX_QUOTE]))
 
 
@@ -135,7 +135,7 @@ def _is_wanted(text: str) -> bool:
 def description(text: str) -> str:
     """Return the paragraph below the title of a file that only says what the project is; empty if there is none.
 
-    To say a tool's name again repeats no rule where the file only says that the tool is there.
+    Naming a tool again does not repeat a rule if the file only says that the tool exists.
     """
     found = sections(text)
     first = next((part.blocks[0] for part in found[:2] if part.level <= 1 and part.blocks), None)

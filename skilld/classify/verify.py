@@ -329,7 +329,7 @@ def _lasts(text: str, known: Sequence[Language]) -> bool:
 
 
 def _is_beside(clause: str, change: str, known: Sequence[Language]) -> bool:
-    """Whether the words for now of a clause stand in parts that have nothing of the change."""
+    """Whether the "for now" words of a clause are in parts that contribute nothing to the change."""
     passing = [part for part in _PARTS.split(clause) if any(language.holds_for_now(part) for language in known)]
     wanted = content_stems(change)
     own = [content_stems(part) for part in passing]

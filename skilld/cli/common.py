@@ -186,7 +186,7 @@ def past_transcripts(since: float) -> list[Transcript]:
 
 
 def passed_over() -> list[Learning]:
-    """Return what sounded lasting lately and the offline judge took for no rule; nothing if a model judges."""
+    """Return what recently sounded lasting but was not treated as a rule offline; nothing if a model judges."""
     from skilld.classify.backends import OFFLINE
     from skilld.pipeline.documents import session_opt_out
     from skilld.proposals.passed_over import load_passed_over

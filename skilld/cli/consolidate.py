@@ -129,7 +129,7 @@ def find_merges(store: Store, project: Path | None, names: Sequence[str] = ()) -
 
 
 def _with_merge(pair: Pair, proposals: Sequence[Proposal], lost: Sequence[Omission]) -> Pair:
-    """Return a pair, of which these were proposed, with its merge, or with the status and reason for none."""
+    """Return a pair with its merge, or with the status and reason for none; `proposals` were made for it before."""
     taken = pair.away.key in pair.keep.took
     try:
         merged = _read_and_merge(Path(pair.keep.key), Path(pair.away.key), proposals if taken else ())
@@ -158,7 +158,7 @@ def advice_on_merged(store: Store, keep: Skill, away: Skill, rows: Sequence[Libr
 
 
 def advice_on_accepted(store: Store, proposals: Sequence[Proposal]) -> list[str]:
-    """Return how to go on with the skills whose lines these proposals, as far as accepted, took over."""
+    """Return what to do next about the skills whose lines the accepted ones of these proposals took over."""
     merges = [
         one
         for one in proposals

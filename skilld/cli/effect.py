@@ -146,12 +146,12 @@ def _remedies(store: Store) -> RuleRemedies:
 
 
 def read_past_sessions(store: Store) -> int:
-    """Read the sessions that nothing has read yet, as far as there is time; return how many are left."""
+    """Read the sessions that were not read yet, while there is time; return how many are left."""
     return _read_unread(store, _unread_transcripts(store, inventory.transcript_folders()))
 
 
 def _read_unread(store: Store, missing: Sequence[tuple[str, str, tuple[int, float]]]) -> int:
-    """Read the given transcripts, as far as there is time; return how many are left."""
+    """Read the given transcripts, while there is time; return how many are left."""
     redact, until = common.redactor(), time.monotonic() + _READ_SECONDS
     ask_later = common.settings().model != OFFLINE  # by the daemon, within the budget
     variables = {name: os.environ[name] for name in context_variables() if name in os.environ}
@@ -228,7 +228,7 @@ def _count_json(count: Count) -> dict[str, Any]:
 
 
 def _print_outcomes(found: Sequence[RuleOutcome], which: str) -> None:
-    """Print the rules; of all rules, those of which nothing can be said yet only as a number."""
+    """Print the rules; if all are printed, those without a result yet only as a number."""
     quiet = [one for one in found if _is_quiet(one)]
     hidden = quiet if not which and len(quiet) > _MAX_QUIET_RULES else []
     for one in found:

@@ -126,7 +126,7 @@ def agents_here(store: Store) -> list[str]:
 
 
 def titles_without(present: Iterable[str], away: Skill, rest: Iterable[Skill]) -> list[str]:
-    """Return the titles of those of the `present` agents that see the skill `away` and none of the `rest`."""
+    """Return the titles of the `present` agents that see the skill `away` but none of the `rest`."""
     seen = {agent for skill in rest for agent in skill.agents}
     return [ADAPTERS[agent].INFO.title for agent in present if agent in away.agents and agent not in seen]
 
@@ -213,7 +213,7 @@ def typed_folder(given: str) -> Path:
 
 
 def way_out_of_trash(store: Store, given: str) -> str:
-    """Return the command that brings back a deleted skill for which something was proposed, "" if there is none."""
+    """Return the command that restores a deleted skill for which something was proposed, "" if there is none."""
     archive, trash = common.places().archive, trash_folder(common.home(), common.places().data.parent, sys.platform)
     meant = typed_folder(given)
     for folder in sorted({Path(one.path).parent for one in store.proposals.all()}):

@@ -237,7 +237,7 @@ def _matching_learnings(store: Store, arguments: argparse.Namespace) -> list[Lea
 
 
 def _matching_passed_over(arguments: argparse.Namespace) -> list[Learning]:
-    """Return what was said recently and not treated as a rule, as far as it was asked for."""
+    """Return what was said recently but not treated as a rule, limited to what was asked for."""
     found = [one for one in common.passed_over() if _is_wanted(one, arguments)]
     if arguments.search is None:
         return found

@@ -79,7 +79,7 @@ _HARMLESS = frozenset({"stage", "offline"})
 
 
 def check_caller(arguments: argparse.Namespace) -> None:
-    """Raise RefusedError if an agent chooses by variables what is read as the person's words, or applied without them.
+    """Raise RefusedError if an agent's variables choose what counts as the person's words or is applied unasked.
 
     Also if it chooses who is sent these words, or what that may cost. A service manager and a container choose all of
     this for the person; what the person has set counts for an agent, too.

@@ -154,7 +154,7 @@ def _add_continue_rules(found: Resolution) -> None:
 
 
 def _resolve_documented(agent: str, names: Sequence[str], where: Workspace) -> Resolution:
-    """Return what an agent loads that reads files of these `names` in the working folder and, mostly, at the root."""
+    """Return what an agent loads that reads files with these `names` in the working folder and usually at the root."""
     found = Resolution(where)
     if agent in _PERSONAL_FILES:
         found.add(join(where.home, _PERSONAL_FILES[agent]), Scope.PERSONAL)

@@ -160,7 +160,7 @@ def _plain_title(title: str) -> str:
 
 
 def _may_take(section: Section, text: str, body: Sequence[Line], kinds: Sequence[Role]) -> bool:
-    """Whether a section that nobody named can have an instruction: no mere introduction, and no "Don't"."""
+    """Whether a section that nobody named can take an instruction: not a mere introduction, and not a "Don't"."""
     lists = find_lists(body, kinds, section.start, section.own_end)
     items = [one for part in lists for one in _item_texts(body, part)]
     introduces = not lists and (not section.level or _is_title(section, body))

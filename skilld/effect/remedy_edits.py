@@ -134,7 +134,7 @@ def edit_proposal(  # noqa: PLR0917 - all that a proposal says
     evidence: tuple[Evidence, ...],
     around: RemedyContext,
 ) -> Proposal:
-    """Return the proposal of an edit that nobody's session asked for."""
+    """Return the proposal of an edit that no session asked for."""
     ref, update = target.ref, composed.checked[0].update
     return Proposal(
         id=hashlib.sha256(f"{batch}\n{ref.path}".encode("utf-8", "surrogatepass")).hexdigest()[:8],

@@ -231,7 +231,7 @@ def work_of(texts: Sequence[str], files: Sequence[str]) -> frozenset[str]:
 
 
 def _clock_offset(job: SurveyRequest, newest: str) -> float:
-    """Return by how many seconds the clock of a log is behind this machine's.
+    """Return how many seconds the clock of a log is behind this machine's.
 
     The file's time tells, if it was written after skilld was installed: an older file may be a copy.
     """

@@ -100,7 +100,7 @@ def _name_fault(name: str) -> str:
 
 
 def _flag_sentences(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield one sentence per rule: a whole skill may have dozens, which nobody reads."""
+    """Yield one sentence per rule: a whole skill may have dozens, and nobody would read them."""
     by_rule: dict[str, list[str]] = {}
     for one in findings:
         by_rule.setdefault(one.rule, []).append(one.sentence)

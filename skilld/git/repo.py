@@ -72,7 +72,7 @@ class Repo:
 
     @property
     def superproject(self) -> Path | None:
-        """The work tree that this one is a submodule of; None if it is none."""
+        """The work tree that this one is a submodule of; None if it is not a submodule."""
         if self.git_dir != self.common_dir or "modules" not in self.git_dir.parts:
             return None
         return find_top(self.toplevel.parent) if (self.toplevel / ".git").is_file() else None
@@ -292,7 +292,7 @@ def locate(folder: Path) -> RepoLocation:
 
 
 def _find_top(folder: Path) -> tuple[Path | None, bool]:
-    """Return the nearest folder with a `.git`, and whether there surely is none; neither where only git can tell."""
+    """Return the nearest folder with a `.git`, and whether there is certainly none; neither if only git can tell."""
     try:
         device = folder.stat().st_dev
         for above in (folder, *folder.parents):

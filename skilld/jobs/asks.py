@@ -67,7 +67,7 @@ _STANDING = (State.OPEN, State.ACCEPTED, State.SAID)
 
 
 def without_proposed(store: Store, found: Iterable[Learning]) -> list[Learning]:
-    """Return what was passed over, without what a proposal quotes, and what one that stands there asks for as well."""
+    """Return what was passed over, without what a proposal quotes or an open one also asks for."""
     proposals = store.proposals.all()
     quotes: dict[str, list[str]] = {}
     for said in (said for one in proposals for said in one.evidence):

@@ -106,7 +106,7 @@ def propose_learning(
 
 
 def _as_removal(update: Update, ref: SkillRef, learning: str) -> Update:
-    """Return what a learning says, as a removal if it takes a rule back: no line is to say that.
+    """Return what a learning says, as a removal if it takes a rule back, because no line should say that.
 
     Raises SkilldError if no line of the file is clearly meant.
     """
@@ -139,7 +139,7 @@ def accept_elsewhere(
 ) -> tuple[str, DecisionReport]:
     """Accept an open proposal, or some parts of it (numbers from 0), in another file that the person names.
 
-    A new proposal replaces those parts; its ID is returned, too. Raises SkilldError if it cannot be made.
+    A new proposal replaces those parts; its ID is also returned. Raises SkilldError if it cannot be made.
     """
     title = f"{proposal.id} was not accepted"
     if proposal.state is not State.OPEN:
@@ -225,7 +225,7 @@ def _not_accepted(title: str) -> Iterator[None]:
 def _moved_proposal(proposal: Proposal, name: str, ref: SkillRef) -> Proposal:
     """Return a proposal as one for another file, with the id `name`.
 
-    It has a new batch: with the old one, another open proposal for that file would be taken for it.
+    It has a new batch: with the old one, another open proposal for that file would be mistaken for it.
     """
     moved = replace(proposal, id=name, batch_id=f"{MOVED_PREFIX}{name}", skill=ref.name, path=ref.path, target=ref.kind)
     moved = replace(moved, agents=ref.agents, also=(), linked=(), repo="", commit="")
@@ -256,7 +256,7 @@ def agents_loading(store: Store, proposal: Proposal, host: Host) -> tuple[str, .
 
 
 def unloaded_beside(store: Store, proposal: Proposal, host: Host) -> str:
-    """Return that an agent does not load the AGENTS.md beside the file that a proposal creates; empty if none is so."""
+    """Return a remark if agents do not load the AGENTS.md beside the file that a proposal creates; empty if all do."""
     path, project = Path(proposal.path), store.transcripts.cwd(proposal.agent, proposal.session_id)
     shared = path.with_name(SHARED_NAME)
     undecided = proposal.state in {State.OPEN, State.DROPPED} and proposal.target is TargetKind.INSTRUCTIONS
@@ -275,7 +275,7 @@ def unloaded_beside(store: Store, proposal: Proposal, host: Host) -> str:
 
 
 def no_longer_loaded(store: Store, proposal: Proposal, host: Host) -> str:
-    """Return that no agent loads an undecided proposal's file under the name it has got since; empty if one does."""
+    """Return a remark if no agent loads an undecided proposal's file under its new name; empty if one does."""
     path, project = Path(proposal.path), store.transcripts.cwd(proposal.agent, proposal.session_id)
     undecided = proposal.state in {State.OPEN, State.DROPPED} and proposal.target is TargetKind.INSTRUCTIONS
     renamed = proposal.agents and path.name not in {NATIVE_NAMES.get(one, SHARED_NAME) for one in proposal.agents}
@@ -449,7 +449,7 @@ def _recorded_file(
 
 
 def _check_told(proposal: Proposal, to: Path, refs: Sequence[SkillRef], session: WorkingSession) -> None:
-    """Raise SkilldError if a proposal is to tell an agent something that was said to others, and would not there."""
+    """Raise SkilldError if a proposal is meant for an agent that was not told, and the file would not reach it."""
     real = Path(os.path.realpath(to.expanduser()))
     if proposal.batch_id.startswith(ACROSS_PREFIX) and str(real) not in {ref.path for ref in refs}:
         title = ADAPTERS[session.agent].INFO.title if session.agent in ADAPTERS else session.agent

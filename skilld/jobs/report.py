@@ -115,7 +115,7 @@ def find_passed_over(
     lost: Sequence[tuple[Update, str]] = (),
     made: Sequence[Proposal] = (),
 ) -> Iterator[NewLearning]:
-    """Yield the orders in these messages that sound lasting and were not heard, each with the reason.
+    """Yield the orders in these messages that sound lasting but were not recognized, each with the reason.
 
     `lost` were heard and not used, with the reason. Nothing that the person took back, that the proposals `made` quote,
     and nothing if a model judges: it may have understood them.

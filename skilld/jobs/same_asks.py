@@ -126,7 +126,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _ask(new: Sequence[str], known: Sequence[str], backend: Backend, redact: Redact) -> dict[int, int]:
-    """Return the numbers of the known texts that say new ones, by the numbers of these; none without an answer."""
+    """Return, by the number of each new text, the known texts that say it; none without an answer."""
     if not (new and known):
         return {}
     from skilld.classify.backends.model import Model  # takes time to load, and few batches need it

@@ -35,7 +35,7 @@ _MAX_LEVEL = 6
 
 @value_class
 class Neighbour:
-    """A passage of the other skill, with the text that stands for it in the kept one, or "" if nothing does."""
+    """A passage of the other skill, with the text that corresponds to it in the kept one, "" if there is none."""
 
     passage: Passage
     text: str
@@ -104,7 +104,7 @@ class Ground:
         return [one for one in self.passages if one.group == passage.group]
 
     def end_with_attached(self, passage: Passage) -> int:
-        """Return the line behind a passage and the code or tables that follow it in its section."""
+        """Return the line after a passage and the code or tables that follow it in its section."""
         end = passage.behind
         for one in self.passages[self.passages.index(passage) + 1 :]:
             if one.path != passage.path or one.kind is not BlockKind.OTHER or one.is_comment:
@@ -142,7 +142,7 @@ def _rows(wanted: Wanted, ground: Ground) -> Spot | None:
 
 
 def _fuller(wanted: Wanted, ground: Ground) -> Spot | None:
-    """Put an item over one that says less; what is nested in that one stays."""
+    """Replace an item that says less; what is nested in it stays."""
     one = wanted.passage
     less = ground.find(wanted.near, one)
     if less is None or not less.is_item or less.head in wanted.done or not says_more(one, less):
@@ -167,7 +167,7 @@ def _nested(wanted: Wanted, ground: Ground) -> Spot | None:
 
 
 def _with_nested(own: Passage, other: Passage) -> list[str]:
-    """Return the lines nested in an item, and behind them what only another one has nested in it."""
+    """Return the lines nested in an item, followed by what is nested only in another one."""
     lines, said = list(own.nested), SaidIn(nested_passages(own))
     is_same_list = any(one.is_step and said.find_literal(one, one.head) for one in nested_passages(other))
     for one in nested_passages(other):
@@ -199,7 +199,7 @@ _REPEATED_DOUBT = "check the order, and look for duplicates: no step is worded t
 
 
 def _among_steps(wanted: Wanted, ground: Ground) -> Spot | None:
-    """Put a step behind the nearest one before it that the skill has, else before the nearest one behind it."""
+    """Put a step after the nearest earlier one that the skill has, otherwise before the nearest later one."""
     one = wanted.passage
     if not (one.is_step or one.ordered):
         return None
@@ -213,7 +213,7 @@ def _among_steps(wanted: Wanted, ground: Ground) -> Spot | None:
 
 
 def _order_doubt(wanted: Wanted, step: Passage, ground: Ground) -> str:
-    """Return what to check about a last step of the other skill that is put behind `step`, which is not the last."""
+    """Return what to check about a last step of the other skill that is put after `step`, which is not the last."""
     one, later = wanted.passage, ground.passages[ground.passages.index(step) + 1 :]
     follow = sum(other.group == step.group for other in later)
     if not follow or any(other.passage.group == one.group for other in wanted.behind):
@@ -282,7 +282,7 @@ def _at_end_of_list(one: Passage, item: Passage, ground: Ground) -> Spot:
 
 
 def _behind_previous(wanted: Wanted, ground: Ground) -> Spot | None:
-    """Put a passage behind the one before it in its section, if that was carried over or is no list item."""
+    """Put a passage after the one before it in its section, if that was carried over or is not a list item."""
     one = wanted.passage
     last = next((other for other in wanted.before if other.passage.path == one.path), None)
     if one.kind is BlockKind.PARAGRAPH and wanted.near:

@@ -52,7 +52,7 @@ class Row:
 
 @dataclass(slots=True)
 class Sorted:
-    """The passages in order, what is left out, and what is left out because it is said already in other words."""
+    """The passages in order, what is left out, and what is left out because it is already said in other words."""
 
     rows: list[Row]
     left: list[Omission] = field(default_factory=list)
@@ -213,7 +213,7 @@ class _Sorter:
         return self._said.find(one, one.head)
 
     def _has_nested(self, one: Passage, same: Passage) -> bool:
-        """Whether all that is nested in an item is nested in the item `same`, or said anywhere if that is none."""
+        """Whether all that is nested in an item is nested in `same`, or said anywhere if `same` is not an item."""
         inner = SaidIn(nested_passages(same)) if same.is_item else self._said
 
         def is_said(part: Passage) -> bool:
@@ -278,7 +278,7 @@ class _Sorter:
                     row.rest, row.near = lead, ""
 
     def drop_decided(self, decided: frozenset[str]) -> None:
-        """Leave out the passages of which all that the kept skill lacks was offered before."""
+        """Leave out passages if everything in them that the kept skill lacks was offered before."""
         own = frozenset(map(plain_text, self._own.splitlines()))
         for row in self.result.rows:
             lines = {plain_text(line) for line in row.rest.lines} - own - {""} if row.rest else set()

@@ -191,7 +191,7 @@ def run_estimate(sessions: Sequence[Session], new: Sequence[Window], *, proposes
 
 @contextmanager
 def _stopped_without_answer(asked: QuestionStats) -> Iterator[None]:
-    """Ask a question without whose answer the findings of the rules stay as they are; note why there is none."""
+    """Let the findings of the rules stand if the block gets no answer, and note why."""
     try:
         yield
     except NoAnswerError as error:
@@ -395,7 +395,7 @@ _OTHER_SCOPES = frozenset({Scope.SKILL, Scope.MEMORY, Scope.NESTED})
 
 
 def standing_reason(host: Host) -> DuplicateReason:
-    """Return what tells which file says an ask already, if each agent of its sessions loads one at the start.
+    """Return a function that says which file already says an ask, if each agent of its sessions loads one at the start.
 
     Each project's files are read once.
     """

@@ -243,7 +243,7 @@ _OPEN_PATH_PATTERN = re.compile(
 
 
 def title_of(request: str) -> str:
-    """Return a request as a title, its variables as words; nobody typed a path with such a word in it."""
+    """Return a request as a title, with its variables as words; a path with such a word was typed by nobody."""
     request = _OPEN_PATH_PATTERN.sub(lambda path: "{{" + (path[1] or path[2]) + "}}", request)
     asked = _without_end_punctuation(shorten(without_politeness(request), _MAX_DESCRIBED_LENGTH))
     several = {"name", "name2"} <= set(holes(asked))

@@ -46,7 +46,7 @@ class Step:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is a command that tells this task from other work."""
+        """Whether it is a command that distinguishes this task from other work."""
         return not (self.edits or self.reads or is_generic(self.text))
 
 
@@ -243,7 +243,7 @@ def _common_step(column: Column) -> Step | None:
 
 
 def _common_text(seen: Sequence[ActionRun], names: Variables) -> str | None:
-    """Return one command with variables for all of these, None if they are different commands."""
+    """Return one command with variables that stands for all given ones, None if they are different commands."""
     words = [one.words for one in seen]
     if len({len(one) for one in words}) > 1:
         return None
@@ -386,7 +386,7 @@ def _is_other_verb(failed: str, worked: str) -> bool:
 
 
 def _shared_words(failed: str, worked: str) -> float:
-    """Return the share of a failed command's words that another command has, too."""
+    """Return the share of a failed command's words that another command also has."""
     one, other = tokens(failed), set(tokens(worked))
     return sum(word in other for word in one) / len(one)
 

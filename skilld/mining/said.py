@@ -126,7 +126,7 @@ def is_unfit(text: str) -> bool:
 def said_parts(
     said: Iterable[Sentence], known: Sequence[str], titles: Iterable[str], *, loose: bool = False
 ) -> list[Part]:
-    """Return the sentences as parts, the most frequent first; each thing once, and none of what is `known`.
+    """Return the sentences as parts, the most frequent first, each thing once and without what is `known`.
 
     Requests as a whole (`titles`) are left out, and what only one session said if it is `pasted`. In a `loose` search
     what was said in other words counts as well, and a part says what is wanted, unless all of it only complains.
@@ -328,7 +328,7 @@ def _clauses(text: str) -> tuple[str, ...]:
 
 
 def _shared_clauses(texts: Sequence[str]) -> Iterator[str]:
-    """Yield the clauses that say what is wanted and that another of the texts has, too."""
+    """Yield the clauses that say what is wanted and that another of the texts also has."""
     for text in texts:
         others = [piece for other in texts if other != text for piece in _clauses(other)]
         for part in {*demand_clauses(text), *(one for one in _clauses(text) if not complains(one))}:

@@ -38,7 +38,7 @@ _LEADING_WORDS = r"(?:the|an?|its|our|new|by|for|of|in|on|to|from|with|as|at|and
 
 
 def _nouns(request: str, value: str) -> frozenset[str]:
-    """Return the words that may be the kind of a value: the one between "for" or "the" and it, and the one behind."""
+    """Return the words that may name the kind of a value: between "for" or "the" and it, and after it."""
     word, own = rf"(?!{_LEADING_WORDS}\b)([a-z]{{3,16}})", rf"{re.escape(value)}(?![\w-])"
     behind = rf"\b{_LEADING_WORDS} {own} {word}(?=[.,;:!?)]|\Z| {_LEADING_WORDS}\b)"
     found = re.findall(rf"\b{_LEADING_WORDS} {word} {own}|{behind}", request, re.IGNORECASE)
@@ -65,7 +65,7 @@ class Variables:
     values: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def of(self, wanted: str, vector: Mapping[str, str]) -> str:
-        """Return the variable with these values by session, a new one if there is none."""
+        """Return the variable with these values by session, creating it if necessary."""
         for name, known in self.values.items():
             shared = known.keys() & vector.keys()
             many = MIN_SESSIONS if name != wanted or min(map(len, vector.values())) < _MIN_VALUE_LENGTH else 1

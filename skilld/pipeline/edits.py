@@ -475,7 +475,7 @@ def _flag_with_part(flag: str, part: str) -> str:
 
 
 def _without_repeats(flags: Sequence[str]) -> tuple[str, ...]:
-    """Return each flag once; of two about the removal of the same line, the one that says more than the other."""
+    """Return each flag once; of two about the removal of the same line, the one that says more."""
     removals = dict[str, str]()
     for start in (_REMOVES_FLAG, COLLATERAL_FLAG, _REMOVES_SAFEGUARD_FLAG):
         removals |= {_shown_line(flag): flag for flag in flags if flag.startswith(f"{start}: ")}
@@ -485,7 +485,7 @@ def _without_repeats(flags: Sequence[str]) -> tuple[str, ...]:
 
 
 def _shown_line(flag: str) -> str:
-    """Return the line that a flag shows, without its marker, as far as all flags show it."""
+    """Return the line that a flag shows, without its marker, cut to what all flags show of it."""
     return _MARKER.sub("", flag.partition(": ")[2])[: _MAX_SHOWN_LENGTH // 2]
 
 

@@ -125,7 +125,7 @@ def _line_by_line(opened: bytes, edited: bytes, after: bytes) -> bytes:
 
 
 def _renamed(store: Store, proposal: Proposal, text: str) -> Proposal:
-    """Return the proposal of a new skill with the name in `text`, which its folder has, too.
+    """Return the proposal of a new skill with the name in `text`, which is also its folder's name.
 
     Raises SkilldError if a skill or an open proposal has that name.
     """

@@ -350,7 +350,7 @@ def is_undecided(proposal: Proposal) -> bool:
 
 
 def is_only_written(proposal: Proposal) -> bool:
-    """Whether an accepted proposal is only in its file and not committed, as far as known."""
+    """Whether an accepted proposal is, as far as known, only in its file and not committed."""
     return proposal.state is State.ACCEPTED and proposal.note.startswith(WRITTEN_NOTE)
 
 

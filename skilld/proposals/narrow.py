@@ -32,7 +32,7 @@ _REMOVED, _ADDED, _NUMBERS = (attrgetter(name) for name in ("removed", "added", 
 
 @value_class
 class _LineGroup:
-    """Lines of a proposal that are kept or left out together; `number` tells those with the same text apart."""
+    """Lines of a proposal that are kept or left out together; `number` distinguishes groups with the same text."""
 
     removed: tuple[str, ...]
     added: tuple[str, ...]

@@ -369,7 +369,7 @@ def _branches(repo: Repo) -> list[_Branch]:
 
 
 def _staged_alone(repo: Repo, top: str | None, proposals: Sequence[Proposal], tips: Collection[str]) -> set[str]:
-    """Return the commits of the staging branch, which ends at `top`, that no other tip has, as far as that is known."""
+    """Return the commits of the staging branch (which ends at `top`) that, as far as known, no other tip has."""
     bases = [one.base for one in proposals if one.commit]
     if top is None or not {f"^{tip}" for tip in tips}.issubset(range_above(repo, bases)):
         return set()

@@ -10,7 +10,7 @@ from skilld.types import Kind, Op, Operation, Proposal
 
 
 def find_overtaken(newer: Proposal, others: Iterable[Proposal]) -> list[Proposal]:
-    """Return the open proposals that only reword lines which `newer` takes away, so that both cannot stand.
+    """Return the open proposals that only reword lines that `newer` removes, so that both cannot be accepted.
 
     One that skilld made itself, to have a rule followed, gives way to whatever the person says about its line; what
     they asked for themselves only to words that take the line back.
@@ -51,7 +51,7 @@ def adds_rules(proposal: Proposal) -> bool:
 
 
 def find_rival(newer: Proposal, others: Iterable[Proposal]) -> Proposal | None:
-    """Return an open proposal that changes a line which `newer` changes, too; None if there is none."""
+    """Return an open proposal that changes a line that `newer` also changes; None if there is none."""
     gone = removed_lines(newer.operations)
     same = (one for one in others if is_same_file(one.path, newer.path) and one.id != newer.id)
     return next((one for one in same if gone & removed_lines(one.operations)), None)

@@ -1,7 +1,7 @@
-"""Remembers for a while what sessions said that became nothing: redacted quotes, as of learnings.
+"""Remembers for a while what was said in sessions but became nothing, as redacted quotes, like learnings.
 
-What sounded lasting and was not treated as a rule, and by which words the person took rules back: of past sessions the
-newest are judged first, so that a rule may be heard after the words that take it back.
+That is what sounded lasting but was not treated as a rule, and the words with which the person took rules back: past
+sessions are judged newest first, so a rule may be read after the words that take it back.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ def record_observation(store: Store, found: GitResult, now: float) -> None:
 
 
 def _without_decided(store: Store, found: GitResult) -> GitResult:
-    """Return what was found of proposals on which nobody decided meanwhile: accepted and undone, one is open again."""
+    """Return what was found about proposals that nobody has decided on since: one accepted and undone is open again."""
     void = {name for name, number in found.decisions.items() if store.proposals.decisions(name) != number}
     if not void:
         return found

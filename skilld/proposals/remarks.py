@@ -67,7 +67,7 @@ def staging_use(store: Store, repo: str) -> str:
 
 
 def staging_uses(store: Store) -> dict[str, str]:
-    """Return what `staging_use` does for each repository with an open proposal that has something to tell."""
+    """Return what `staging_use` does for each repository with an open proposal, if there is something to report."""
     repos = sorted({one.repo for one in store.proposals.open()})
     return {repo: held for repo in repos if (held := staging_use(store, repo))}
 
@@ -236,7 +236,7 @@ _MOVED_PATTERN = re.compile(r"moved to .+, as ([0-9a-f]{8})", re.DOTALL)
 
 
 def successor(store: Store, proposal: Proposal) -> Proposal | None:
-    """Return the proposal that replaced one which was moved to another file; None if there is none."""
+    """Return the proposal that replaced this one when it was moved to another file; None if there is none."""
     moved = _MOVED_PATTERN.fullmatch(proposal.note) if proposal.state is State.SUPERSEDED else None
     found = store.proposals.get(moved[1]) if moved else None
     return (successor(store, found) or found) if found else None

@@ -28,7 +28,7 @@ _MAX_FILES = 50  # of a commit, in which moved lines are looked for
 
 
 def rewritten_note(subject: Change, commits: Sequence[SkillCommit], text: bytes) -> str:
-    """Return how a change was rewritten of which no line is in `text` any more; empty if its lines were deleted."""
+    """Return how a change whose lines are all gone from `text` was rewritten; empty if its lines were deleted."""
     edited, changed = _wordings(subject, commits)
     present = set(_words_of(line_diff.split_lines(text))) - _lines_before(subject)
     return EDITED_NOTE if edited & present else CHANGED_NOTE if changed & present else ""

@@ -359,7 +359,7 @@ def _failed_filter(line: str) -> tuple[str, str] | None:
 
 
 def outside_failure(work_tree: Worktree, result: Result, kept: Iterable[str] = ()) -> RefusedError | None:
-    """Return why no git command makes a commit here: it cannot be signed, or a filter of the person's fails."""
+    """Return why no git command can commit here: signing fails, or one of the person's filters does."""
     lines = [line for line in result.err.splitlines() if line.strip()]
     if failed := next(filter(None, map(_failed_filter, lines)), None):
         relpath, name = failed
@@ -394,7 +394,7 @@ def _message_time(work_tree: Worktree) -> int:
 
 
 def _refusing_hooks(work_tree: Worktree, result: Result, *, since: int) -> list[str]:
-    """Return the hooks of which one made `git commit` fail, if it was one.
+    """Return the hooks that may have made `git commit` fail, if it was a hook.
 
     Git itself fails with another status (128), and writes the message between the first hook and the others. Its trace
     would tell the hook, but the hook would see that it is traced.

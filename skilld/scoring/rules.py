@@ -79,7 +79,7 @@ Judge = Callable[[Sequence[Pair], MakeBackend, Redact], Iterator[JudgedPair]]
 
 
 def judge_repeats(pairs: Sequence[Pair], make: MakeBackend, redact: Redact) -> Iterator[JudgedPair]:
-    """Yield for each pair whether the message is taken for a repeat of its rule."""
+    """Yield for each pair whether the message counts as a repeat of its rule."""
     for half, path in _rule_files(pairs):
         count = -(-len(half) // _MAX_PER_SESSION)
         for first in range(count):

@@ -270,7 +270,7 @@ def _match_practice_part(clause: Clause, turn: _Turn) -> Match | None:
 
 
 def _with_marked(heard: Sequence[Match], turn: _Turn) -> list[Match]:
-    """Return what was heard, with the rules that a mark beside them makes lasting in place of what names only it."""
+    """Return what was found, with rules that a mark makes lasting in place of clauses that only name the mark."""
     found = list(heard)
     for rule in marked_rules(turn.clauses, turn.text, turn.languages):
         quote = turn.text[rule.start : rule.end]
@@ -384,7 +384,7 @@ def _match_clause(clause: Clause, turn: _Turn) -> Match | None:
 
 
 def _of_code(clause: Clause, bare: str, best: Match | None, turn: _Turn) -> Match | None:
-    """Return the match of a clause that says what all code of a kind must have, or else the one that it has."""
+    """Return the match of a clause that says what all code of a kind must have, otherwise the match it already has."""
     sure = 0.0 if clause.question else strength_for_code(bare, turn.languages)
     if sure <= (KEPT_STRENGTH if best else 0.0):
         return best

@@ -338,7 +338,7 @@ def _as_prohibition(stem: str, rest: str) -> str:
 
 
 def _without_lone(text: str) -> str:
-    """Return a rule without the lone "always." or "ever." behind it; a "never" stays if it alone forbids."""
+    """Return a rule without a lone "always." or "ever." after it; a "never" stays if nothing else forbids."""
     while lone := _LONE.search(text):
         rest = text[: lone.start()]
         if lone[1] and not has_negation(rest):

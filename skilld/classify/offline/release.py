@@ -243,7 +243,7 @@ def releases(said: str) -> tuple[Release, ...]:
 
 
 def lets_go(change: str) -> bool:
-    """Whether a change begins by saying that a rule no longer holds, and orders nothing, so that no line is to say it.
+    """Whether a change begins by saying that a rule no longer holds, and orders nothing, so no line should say it.
 
     "Amounts are numbers; the string rule no longer holds" says first what does hold.
     """

@@ -208,7 +208,7 @@ class _Evidence:
 
 
 def _collect_evidence(store: Store, row: LibraryRow) -> _Evidence:
-    """Return what the skill itself says of where it came from, and what its accepted proposals do."""
+    """Return what the skill itself says about its origin, and what its accepted proposals say."""
     draft = read_draft(inventory.skill_text(row.skill), row.name)
     accepted = [one for one in store.proposals.accepted() if one.path == str(row.path) and one.evidence]
     turns = {piece.turn for one in accepted for piece in one.evidence}  # a mined proposal joins several sessions

@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_taken(taken: list[_ImportResult], outcomes: list[_ImportResult]) -> None:
-    """Print the names that are taken; the path of a skill whose name others of the source have, too."""
+    """Print the names that are taken, with the path of a skill if others in the source have its name."""
     every = [one.imported.draft.name for one in outcomes if one.imported]
     called = [(one.imported.draft.name, one.where) for one in taken if one.imported]
     names = ", ".join(console.plain(where if every.count(name) > 1 else name) for name, where in called)
