@@ -64,5 +64,5 @@ def test_what_has_a_place_of_its_own_or_none_is_not_moved() -> None:
         with pytest.raises(SkilldError, match="not moved"):
             move_to_section(BEFORE, after, title)
     links = "# A\n\n## Links\n\n- [One](one.md)\n- [Two](two.md)\n\n## Tone\n\n- Kind.\n"
-    with pytest.raises(SkilldError, match="no place for it"):
+    with pytest.raises(SkilldError, match="cannot be placed in that section"):
         move_to_section(links, links + "- Short.\n", "Links")

@@ -45,7 +45,7 @@ def _run(*arguments: str) -> int:
         (["why", "{file}:-1"], 2, "-1 is not a line number"),
         (["why", "{file}:abc"], 2, "abc is not a line number"),
         (["why", "{file}:"], 2, "nothing is not a line number"),
-        (["why", "{file}: keep it short"], 2, "has all of these words"),
+        (["why", "{file}: keep it short"], 2, "contains all of these words"),
         (["why", "/dev/null"], 2, "/dev/null is not a file"),
     ],
 )
