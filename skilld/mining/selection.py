@@ -7,7 +7,7 @@ each of the others is reported with what it lacks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from skilld.library.consolidate import best_match, describe_skill
 from skilld.mining.covered import covered_reason
 from skilld.mining.evidence import MIN_REPEATS, NOTHING_KNOWN, Known, Lead, find_leads
 from skilld.mining.new_skill import build_skill, join_name, part_problem, project_name, with_free_names
-from skilld.mining.recurring_tasks import find_recurring_tasks
+from skilld.mining.recurring_tasks import RecurringTask, find_recurring_tasks
 from skilld.mining.session_summary import Row
 from skilld.mining.values import (
     REPEATABLE,
@@ -40,26 +40,23 @@ from skilld.types import Kind
 _PLACEHOLDER_DAY = "2000-01-01"  # only words are compared
 
 
-def as_extensions(
-    made: Sequence[Candidate], skills: Sequence[Skill], texts: Mapping[Path, str]
-) -> tuple[list[Candidate], list[RejectedCandidate]]:
-    """Turn candidates that resemble an existing skill into extensions of it; the others stay new.
+def _as_extensions(
+    made: Sequence[Candidate], skills: Sequence[Skill], texts: Mapping[Path, str], rejected: list[RejectedCandidate]
+) -> Iterator[Candidate]:
+    """Yield the candidates; those to create that resemble an existing skill extend it.
 
     One that resembles a plugin's skill is left out: an update would overwrite the edit. Recurring tasks have been
     compared line by line before (`covered_reason`).
     """
-    wanted: list[Candidate] = []
-    left_out: list[RejectedCandidate] = []
     for one in made:
-        skill = None if one.recurrence else _similar_skill(one, skills, texts)
+        skill = _similar_skill(one, skills, texts) if one.creates and not one.recurrence else None
         if skill is None:
-            wanted.append(one)
+            yield one
         elif skill.source is Source.PLUGIN:
             why = f"{skill.name} is similar, but it belongs to a plugin and cannot be edited"
-            left_out.append(RejectedCandidate("; ".join(one.changes), why))
+            rejected.append(RejectedCandidate("; ".join(one.changes), why))
         else:
-            wanted.append(replace(one, name=skill.name, action="extend", target=str(skill.path), kind=None))
-    return wanted, left_out
+            yield replace(one, name=skill.name, action="extend", target=str(skill.path), kind=None)
 
 
 def _similar_skill(one: Candidate, skills: Sequence[Skill], texts: Mapping[Path, str]) -> Skill | None:
@@ -79,34 +76,27 @@ _COMPLAINT_REASON = "it is a complaint that does not say what you want instead"
 
 
 def _task_candidates(
-    rows: Sequence[Row],
+    found: Iterable[RecurringTask],
     skills: Sequence[Skill],
     texts: Mapping[Path, str],
     known: Known,
-    *,
-    chosen: bool,
-    grouping: Grouping | None,
-) -> tuple[list[Candidate], list[RejectedCandidate]]:
-    """Return the recurring tasks as skills to create, and those that a skill or a proposal covers."""
-    valid = [
-        replace(row, tasks=tuple(one for one in row.tasks if (one.turn, one.text) not in known.refuted)) for row in rows
-    ]
-    made: list[Candidate] = []
-    missed: list[RejectedCandidate] = []
-    for one in find_recurring_tasks(valid, known, chosen=chosen, grouping=grouping):
+    rejected: list[RejectedCandidate],
+) -> Iterator[Candidate]:
+    """Yield the recurring tasks as skills to create, without those that a skill or a proposal covers."""
+    for one in found:
         if (
             why := one.missed
             or covered_reason(one, skills, texts)
             or known.proposed(one.ask, "", {row.agent for row in one.rows})
         ):
-            missed.append(RejectedCandidate(one.ask.text, why))
+            rejected.append(RejectedCandidate(one.ask.text, why))
         elif one.candidate is not None:
-            made.append(_without_refuted(one.candidate, known))
-            missed += [
+            rejected += [
                 RejectedCandidate(part.text, _ONCE_REASON if count_sessions([part]) == 1 else _COMPLAINT_REASON)
                 for part in one.once
             ]
-    return [one for one in made if one.parts], missed
+            if (left := _without_refuted(one.candidate, known)).parts:
+                yield left
 
 
 def _without_refuted(one: Candidate, known: Known) -> Candidate:
@@ -118,6 +108,7 @@ def _without_refuted(one: Candidate, known: Known) -> Candidate:
     return replace(one, parts=parts if parts and parts[0].sort is PartKind.REQUEST else ())
 
 
+_DIMENSIONS = REPEATABLE, ROOM, REPEATED
 MAX_SKILLS = 5  # skills created or changed by one run
 DEFERRED_REASON = f"left for a later run: more than {MAX_SKILLS} skills at once are hard to review"
 
@@ -143,25 +134,34 @@ def judge(
     """
     used = {name for row in rows for name in row.skills_used}
     reach = [skill for skill in skills if skill.name in used] if create_new else skills
-    tasks, served = _task_candidates(rows, reach, texts, known, chosen=chosen, grouping=grouping)
+    valid = [
+        replace(row, tasks=tuple(one for one in row.tasks if (one.turn, one.text) not in known.refuted)) for row in rows
+    ]
+    served: list[RejectedCandidate] = []
+    recurring = find_recurring_tasks(valid, known, chosen=chosen, grouping=grouping)
+    tasks = [*_task_candidates(recurring, reach, texts, known, served)]
     task_proofs = {(proof.turn, proof.quote) for one in tasks for proof in one.evidence}
     found, rejected = find_leads(rows, reach, texts, known, now=now)
     tasks = [_without_told(one, found) for one in tasks]
-    rejected = [one for one in rejected if one.topic not in {part.text for task in tasks for part in task.parts}]
+    told = {part.text for task in tasks for part in task.parts}
+    rejected = [*(one for one in rejected if one.topic not in told), *served]
     homeless = [  # that no new skill says
         lead
         for lead in found
         if lead.skill is None and task_proofs.isdisjoint((one.id, one.quote) for one in lead.ask.said)
     ]
-    created, docs, missed = _creation_candidates(homeless, kind)
-    new, unwanted = _filter_by_kind([*created, *tasks], kind)
-    fit, useless = _filter_by_content([*_extension_candidates(found), *new])
-    settled_ones, alike = as_extensions([one for one in fit if one.creates], [] if create_new else skills, texts)
-    fit = [one for one in fit if not one.creates] + settled_ones
-    candidates = _ranked(with_free_names(_merge_extensions(fit), {skill.name for skill in skills}), grouping)
-    deferred = [RejectedCandidate(one.name, DEFERRED_REASON) for one in candidates[most:]]
-    everything = [*rejected, *served, *missed, *unwanted, *useless, *alike, *deferred]
-    return Judgement(tuple(candidates[:most]), tuple(everything), tuple(docs))
+    created, docs = _creation_candidates(homeless, kind, rejected)
+    wanted = _of_kind([*created, *tasks], kind, rejected)
+    extended = [
+        Candidate(lead.skill.name, "extend", str(lead.skill.path), None, *_lead_content([lead]))
+        for lead in found
+        if lead.skill is not None
+    ]
+    fit = [*_with_fit_parts([*extended, *wanted], rejected)]
+    fit = _merge_extensions([*_as_extensions(fit, [] if create_new else skills, texts, rejected)])
+    candidates = _ranked(with_free_names(fit, {skill.name for skill in skills}), grouping)
+    rejected += [RejectedCandidate(one.name, DEFERRED_REASON) for one in candidates[most:]]
+    return Judgement(tuple(candidates[:most]), tuple(rejected), tuple(docs))
 
 
 def _without_told(task: Candidate, found: Sequence[Lead]) -> Candidate:
@@ -183,26 +183,15 @@ def _ranked(candidates: Sequence[Candidate], grouping: Grouping | None) -> list[
     return sorted(candidates, key=rank)
 
 
-def _extension_candidates(found: Sequence[Lead]) -> list[Candidate]:
-    by_skill: dict[Path, list[Lead]] = {}
-    for lead in found:
-        if lead.skill is not None:
-            by_skill.setdefault(lead.skill.path, []).append(lead)
-    return [
-        Candidate(group[0].skill.name if group[0].skill else "", "extend", str(path), None, *_lead_content(group))
-        for path, group in by_skill.items()
-    ]
-
-
 def _creation_candidates(
-    found: Sequence[Lead], kind: SkillKind | None
-) -> tuple[list[Candidate], list[Doc], list[RejectedCandidate]]:
-    """Return the new skills, what belongs in a project's own documents, and what was rejected.
+    found: Sequence[Lead], kind: SkillKind | None, rejected: list[RejectedCandidate]
+) -> tuple[list[Candidate], list[Doc]]:
+    """Return the new skills, and what belongs in a project's own documents.
 
     A standing rule or fact does not make a skill, however often it was said, unless knowledge skills were asked for.
     """
     if kind is not SkillKind.KNOWLEDGE:
-        return [], [Doc(lead.project, lead.ask.text, lead.part.proofs) for lead in found], []
+        return [], [Doc(lead.project, lead.ask.text, lead.part.proofs) for lead in found]
     groups: dict[tuple[str, str], list[Lead]] = {}
     docs: list[Doc] = []
     facts: dict[str, list[Lead]] = {}
@@ -214,10 +203,10 @@ def _creation_candidates(
             docs.append(Doc(lead.project, lead.ask.text, lead.part.proofs))
         else:
             groups.setdefault((lead.project, works.pop() if works else "other"), []).append(lead)
-    made, missed = [], []
+    made: list[Candidate] = []
     for (project, work), group in groups.items():
         if len(group) < MIN_REPEATS and all(REPEATED not in lead.dimensions for lead in group):
-            missed += [RejectedCandidate(lead.ask.text, "it is a single rule, stated only once") for lead in group]
+            rejected += [RejectedCandidate(lead.ask.text, "it is a single rule, stated only once") for lead in group]
             continue
         name = join_name([project_name(project), work])
         made.append(Candidate(name, "create", project, SkillKind.KNOWLEDGE, *_lead_content(group), work))
@@ -227,39 +216,30 @@ def _creation_candidates(
             continue
         name = join_name([project_name(project), "knowledge"])
         made.append(Candidate(name, "create", project, SkillKind.KNOWLEDGE, *_lead_content(group)))
-    return made, docs, missed
+    return made, docs
 
 
-def _filter_by_kind(
-    made: Sequence[Candidate], kind: SkillKind | None
-) -> tuple[list[Candidate], list[RejectedCandidate]]:
+def _of_kind(made: Sequence[Candidate], kind: SkillKind | None, rejected: list[RejectedCandidate]) -> list[Candidate]:
     if kind is SkillKind.TOOL:  # a recurring task can be a tool as well
         made = [replace(one, kind=kind) if one.recurrence else one for one in made]
-    wanted = [one for one in made if kind in {None, one.kind}]
-    return wanted, [
-        RejectedCandidate(one.name, f"it is not the kind of skill you asked for ({kind})")
-        for one in made
-        if one not in wanted
-    ]
+    why = f"it is not the kind of skill you asked for ({kind})"
+    rejected += [RejectedCandidate(one.name, why) for one in made if kind not in {None, one.kind}]
+    return [one for one in made if kind in {None, one.kind}]
 
 
 def _merge_extensions(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates with one for each skill to extend, which come first."""
     joined: dict[str, Candidate] = {}
-    for one in candidates:
-        if one.creates:
-            continue
-        first = joined.get(one.target)
-        if first is None:
-            joined[one.target] = one
-        else:
-            dimensions = tuple(dict.fromkeys((*first.dimensions, *one.dimensions)))
+    for one in (each for each in candidates if not each.creates):
+        first = joined.setdefault(one.target, one)
+        if first is not one:
+            dimensions = tuple(name for name in _DIMENSIONS if name in (*first.dimensions, *one.dimensions))
             joined[one.target] = replace(first, dimensions=dimensions, parts=(*first.parts, *one.parts))
     return [*joined.values(), *(one for one in candidates if one.creates)]
 
 
-def _filter_by_content(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[RejectedCandidate]]:
-    """Leave out what no skill should say, and candidates with too little left."""
-    fit, useless = [], []
+def _with_fit_parts(candidates: Sequence[Candidate], rejected: list[RejectedCandidate]) -> Iterator[Candidate]:
+    """Yield the candidates without what no skill should say, and none with too little left."""
     for one in candidates:
         project = one.target if one.creates else ""
         whys = [part_problem(part, project, in_task=bool(one.recurrence)) for part in one.parts]
@@ -267,13 +247,12 @@ def _filter_by_content(candidates: Sequence[Candidate]) -> tuple[list[Candidate]
             whys[0] = None  # a model will word the title
         elif one.recurrence:
             whys[0] = _task_problem(one.recurrence, one.parts[0], project)
-        useless += [RejectedCandidate(part.text, why) for part, why in zip(one.parts, whys, strict=True) if why]
+        rejected += [RejectedCandidate(part.text, why) for part, why in zip(one.parts, whys, strict=True) if why]
         left = tuple(part for part, why in zip(one.parts, whys, strict=True) if not why)
         if one.recurrence and left[:1] != one.parts[:1]:
             continue  # its request is not fit for a skill
         if left and (left == one.parts or not one.creates or not _is_too_little(left)):
-            fit.append(replace(one, parts=left))
-    return fit, useless
+            yield replace(one, parts=left)
 
 
 def _task_problem(task: Recurrence, request: Part, project: str) -> str | None:
@@ -289,5 +268,5 @@ def _is_too_little(parts: Sequence[Part]) -> bool:
 
 
 def _lead_content(group: Sequence[Lead]) -> tuple[tuple[str, ...], tuple[Part, ...]]:
-    dimensions = [name for name in (REPEATABLE, ROOM, REPEATED) if any(name in lead.dimensions for lead in group)]
+    dimensions = [name for name in _DIMENSIONS if any(name in lead.dimensions for lead in group)]
     return tuple(dimensions), tuple(lead.part for lead in group)
