@@ -31,7 +31,6 @@ from skilld.mining.draft_questions import (
     word_skills,
 )
 from skilld.mining.evidence import DuplicateReason, Known, Transcripts, find_refutations
-from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.new_skill import shorten, with_free_names
 from skilld.mining.proposing import CandidateResult, MiningRun, NoAnswerError, propose_candidate
 from skilld.mining.questions import (
@@ -49,6 +48,7 @@ from skilld.mining.questions import (
 from skilld.mining.selection import DEFERRED_REASON, MAX_SKILLS, judge
 from skilld.mining.session_summary import Feedback, Row, detect_feedback, summarize
 from skilld.mining.sessions import Session, SessionSet, Transcript, folders_around, read_sessions
+from skilld.mining.similarity import MIN_SESSIONS
 from skilld.mining.values import (
     Candidate,
     Doc,

@@ -17,11 +17,11 @@ from skilld.classify.title import acceptable_title
 from skilld.clock import local_day
 from skilld.errors import SkilldError
 from skilld.mining.actions import is_generic, tokens
-from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.new_skill import build_skill, project_name
 from skilld.mining.proposing import MiningRun, NoAnswerError, check_skill
 from skilld.mining.requests import Request, requests_with_actions
 from skilld.mining.session_summary import Row
+from skilld.mining.similarity import MIN_SESSIONS
 from skilld.mining.skill_lines import Line, Verdict, draft_text, evidence_lines, second_draft_text, worded_skill
 from skilld.mining.values import STEPS, Candidate, Grouping, PartKind, RejectedCandidate, ToldTask, count_sessions
 from skilld.mining.wording import CODE_PATTERN

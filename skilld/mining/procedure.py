@@ -14,14 +14,18 @@ from pathlib import PurePosixPath
 
 from skilld.library.patterns import CHECK_PATTERN
 from skilld.mining.actions import is_generic, is_mcp_call, is_test, tokens, unfit_reason
-from skilld.mining.kinds import MIN_SESSIONS, Column, common_path, is_look, shared_kinds
 from skilld.mining.similarity import (
+    MIN_SESSIONS,
     ActionRun,
+    Column,
+    common_path,
     common_words,
     differs_in_numbers,
     differs_in_variables,
     find_gap,
     has_word,
+    is_look,
+    shared_kinds,
     without_texts,
 )
 from skilld.mining.values import LeftOut, Recurrence

@@ -18,9 +18,7 @@ from skilld.classify.rule_repeats import complains
 from skilld.library.clusters import Ask, Mention, group_asks
 from skilld.mining.actions import Action, is_generic
 from skilld.mining.evidence import Known, ask_part, feedback_mention, session_piece
-from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.new_skill import part_problem, task_name
-from skilld.mining.outline import outline
 from skilld.mining.procedure import Procedure, Trap, find_procedure
 from skilld.mining.requests import (
     Request,
@@ -28,6 +26,7 @@ from skilld.mining.requests import (
     group_by_words,
     is_part_of,
     one_per_session,
+    outline,
     requests_with_actions,
     turns_between,
 )
@@ -41,7 +40,7 @@ from skilld.mining.said import (
     with_stop,
 )
 from skilld.mining.session_summary import Feedback, Row
-from skilld.mining.similarity import VARIABLE, ActionRun, step_similarity
+from skilld.mining.similarity import MIN_SESSIONS, VARIABLE, ActionRun, step_similarity
 from skilld.mining.values import Candidate, Grouping, Part, PartKind, Place, Proof, Savings, count_sessions
 from skilld.mining.variables import Episode
 from skilld.skills.draft import SkillKind

@@ -19,8 +19,8 @@ from skilld.classify.said_already import agrees
 from skilld.classify.support import exact_tokens
 from skilld.mining.actions import PRIVILEGE_PATTERN, has_machine_path, line_findings
 from skilld.mining.courtesy import is_courtesy, without_politeness
-from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.session_summary import Task
+from skilld.mining.similarity import MIN_SESSIONS
 from skilld.mining.values import Part, PartKind, Proof
 from skilld.text import fold
 from skilld.values import value_class

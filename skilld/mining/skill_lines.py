@@ -11,9 +11,8 @@ from typing import NamedTuple
 from skilld.classify.draft_lines import DraftAnswer, DraftLine
 from skilld.library.patterns import CHECK_PATTERN
 from skilld.mining.actions import tokens
-from skilld.mining.kinds import MIN_SESSIONS
 from skilld.mining.new_skill import part_problem, task_name, topic_words, when_to_use
-from skilld.mining.similarity import ELLIPSIS
+from skilld.mining.similarity import ELLIPSIS, MIN_SESSIONS
 from skilld.mining.values import STEPS, Candidate, Part, PartKind, Proof, Recurrence, count_sessions
 from skilld.mining.wording import (
     CODE_PATTERN,

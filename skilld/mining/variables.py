@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from skilld.mining.actions import Action
-from skilld.mining.kinds import MIN_SESSIONS
-from skilld.mining.similarity import TEXT_NAMES, ActionRun, Gap, has_word
+from skilld.mining.similarity import MIN_SESSIONS, TEXT_NAMES, ActionRun, Gap, has_word
 from skilld.values import value_class
 from skilld.words import content_stems
 

@@ -18,8 +18,7 @@ from skilld.classify.prompt import load_text
 from skilld.classify.support import MIN_OWN_SHARE, MIN_WRITTEN_SHARE, exact_tokens, holds_token
 from skilld.edit.change import Finding
 from skilld.mining.actions import PRIVILEGE_PATTERN, has_machine_path, line_findings, tokens, unfit_reason
-from skilld.mining.kinds import MIN_SESSIONS
-from skilld.mining.similarity import ELLIPSIS
+from skilld.mining.similarity import ELLIPSIS, MIN_SESSIONS
 from skilld.mining.values import Part, PartKind, count_sessions
 from skilld.text import fold, safe_text
 from skilld.words import (

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from skilld.mining.actions import Action
-from skilld.mining.kinds import common_path, shared_kinds
 from skilld.mining.procedure import find_procedure
-from skilld.mining.similarity import ActionRun
+from skilld.mining.similarity import ActionRun, common_path, shared_kinds
 from skilld.mining.variables import Episode
 from skilld.types import ToolOutcome
 from support.rows import for_each

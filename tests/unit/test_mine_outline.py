@@ -8,8 +8,8 @@ from skilld.classify.draft_lines import DraftAnswer, DraftLine
 from skilld.mining.actions import ActionLog, beginnings, commands, is_beginning
 from skilld.mining.evidence import NOTHING_KNOWN
 from skilld.mining.new_skill import build_skill
-from skilld.mining.outline import outline
 from skilld.mining.recurring_tasks import find_recurring_tasks
+from skilld.mining.requests import outline
 from skilld.mining.session_summary import Row, Task
 from skilld.mining.skill_lines import (
     Verdict,
