@@ -25,8 +25,8 @@ from skilld.text import pluralize
 from skilld.types import State
 
 _UNREACHABLE = (
-    "your repositories: commits of past proposals, on no branch, until git prunes them (to do that at once, then run "
-    "in each: git gc --prune=now)"
+    "your repositories: commits of past proposals, on no branch, until git prunes them (to prune them at once, run "
+    "in each afterwards: git gc --prune=now)"
 )
 
 # What there is to remove: the service, managed blocks, refs in repositories, folders.

@@ -201,7 +201,7 @@ def test_the_review_accepts_a_file_without_what_may_do_harm(
     assert "no-verify" not in (project.root / "CLAUDE.md").read_text()
 
 
-def test_of_a_proposal_only_the_parts_that_may_do_harm_stay_open(
+def test_only_the_parts_of_a_proposal_that_may_do_harm_stay_open(
     home: Path, tmp_path: Path, daemon: InProcessDaemon, program: Program
 ) -> None:
     project = make_project(home, tmp_path, **{"CLAUDE.md": GUIDE})

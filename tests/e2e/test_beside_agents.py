@@ -19,7 +19,7 @@ VERSIONS = pytest.mark.parametrize("version", ["2.1.197", "2.1.330"])  # the fir
 
 
 @VERSIONS
-def test_one_that_came_later_is_named(home: Path, tmp_path: Path, daemon: InProcessDaemon, version: str) -> None:
+def test_a_later_proposal_is_named(home: Path, tmp_path: Path, daemon: InProcessDaemon, version: str) -> None:
     project = make_project(home, tmp_path, **{"README.md": "A program.\n"})
     Talk(home, project.root, version).type(SAID, *CHATTER[:4])
     (one,) = daemon.run()
@@ -31,7 +31,7 @@ def test_one_that_came_later_is_named(home: Path, tmp_path: Path, daemon: InProc
     assert skilld.run("accept", one.id).stdout.startswith(f"Note: {told}.\n{one.id} accepted: ")
 
 
-def test_one_that_is_imported_is_named(home: Path, tmp_path: Path, daemon: InProcessDaemon) -> None:
+def test_an_imported_proposal_is_named(home: Path, tmp_path: Path, daemon: InProcessDaemon) -> None:
     project = make_project(home, tmp_path, **AGENTS)
     Talk(home, project.root, "2.1.197").type(SAID, *CHATTER[:4])
     (one,) = daemon.run()

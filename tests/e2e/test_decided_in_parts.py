@@ -56,7 +56,7 @@ def test_when_all_of_it_was_rejected_its_id_is_that_of_the_part(world: TaughtPro
     assert (FIRST in world.skill, SECOND in world.skill) == (True, False)
 
 
-def test_where_accepting_is_refused_show_offers_what_works(world: TaughtProject) -> None:
+def test_show_offers_what_works_if_accepting_is_refused(world: TaughtProject) -> None:
     pick = f"git cherry-pick {world.show(world.two)['commit'][:10]}"
     world.project.git("switch", "--quiet", "skilld/staging")
     shown = world.program.run("show", world.two).stdout

@@ -104,7 +104,7 @@ def test_what_is_exported_is_imported_as_the_same_skills(program: Program, tmp_p
     assert not [path for path in other.home.rglob("*.sh") if ".claude" in path.parts]
 
 
-def test_an_archive_is_neither_written_nor_read(program: Program, tmp_path: Path) -> None:
+def test_an_archive_is_neither_exported_nor_imported(program: Program, tmp_path: Path) -> None:
     _plain(program, "first", "second")
     out = tmp_path / "x.zip"
     result = program.run("skills", "export", "first", "-o", str(out))
@@ -135,7 +135,7 @@ def test_skills_that_are_there_already_are_one_line(program: Program, tmp_path: 
     assert "you already have a skill called first" in alone.stderr
 
 
-def test_an_export_replaces_another_text_only_if_told_to(program: Program, tmp_path: Path) -> None:
+def test_an_export_replaces_other_text_only_with_force(program: Program, tmp_path: Path) -> None:
     first, _ = _plain(program, "first", "second")
     out = tmp_path / "out"
     out.mkdir()
@@ -184,7 +184,7 @@ def test_an_export_follows_no_symlink_and_replaces_no_pipe(program: Program, tmp
     assert (out / "pipe").is_fifo()
 
 
-def test_skills_of_one_name_do_not_replace_each_other(program: Program, tmp_path: Path) -> None:
+def test_skills_with_the_same_name_do_not_replace_each_other(program: Program, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     notes = _plain(program, "notes")[0].parent
@@ -273,7 +273,7 @@ def test_evidence_of_a_proposal_accepted_in_part_is_that_of_the_part(world: Taug
     assert [text for text in (TICKETS, HOSTS, LINKS) if text in document] == [TICKETS]
 
 
-def test_skills_of_one_name_are_told_apart_by_their_paths(program: Program) -> None:
+def test_skills_with_the_same_name_are_distinguished_by_path(program: Program) -> None:
     for number in (1, 2, 3):
         file = program.home / f"in/dup{number}/x/SKILL.md"
         file.parent.mkdir(parents=True)
@@ -285,7 +285,7 @@ def test_skills_of_one_name_are_told_apart_by_their_paths(program: Program) -> N
     assert "  Choose one: --only dup1/x/SKILL.md\n" in named.stderr
 
 
-def test_what_is_wrong_with_a_source_is_said_of_the_import(program: Program, tmp_path: Path) -> None:
+def test_a_fault_of_a_source_is_reported_as_one_of_the_import(program: Program, tmp_path: Path) -> None:
     file = tmp_path / "in/x/SKILL.md"
     file.parent.mkdir(parents=True)
     file.write_text("---\nname: x\ndescription: About x.\n---\n\n" + "- Do it.\n" * 10_000)

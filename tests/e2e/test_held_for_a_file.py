@@ -15,7 +15,7 @@ RULES = ("always sort the imports by name", "always write dates as 2026-01-05", 
 
 
 @pytest.mark.parametrize("verb", [["accept", "--to"], ["reject"]])
-def test_they_wait_for_the_next_one_that_creates_it_and_no_longer_for_the_first(
+def test_they_wait_for_the_next_proposal_that_creates_it_and_no_longer_for_the_first(
     home: Path, tmp_path: Path, daemon: InProcessDaemon, verb: list[str]
 ) -> None:
     project = make_project(home, tmp_path, **{"README.md": "A program.\n"})

@@ -174,7 +174,7 @@ def test_what_takes_a_rule_back_never_becomes_one(
 
 
 @pytest.mark.parametrize("to", [False, True])
-def test_a_models_wording_is_proposed_on_request_even_if_the_rules_would_hear_it_otherwise(
+def test_a_models_wording_is_proposed_on_request_whatever_the_rules_find(
     daemon: InProcessDaemon, home: Path, tmp_path: Path, *, to: bool
 ) -> None:
     project = Project(tmp_path / "bare", home, ".elsewhere")

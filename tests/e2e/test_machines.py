@@ -183,7 +183,7 @@ def test_what_was_only_observed_in_sessions_is_no_rule(group: SyncGroup) -> None
     assert [json.loads(one)["rule"] for one in laptop.known()] == [DATES]
 
 
-def test_to_remove_a_rule_is_not_to_say_it(group: SyncGroup) -> None:
+def test_removing_a_rule_is_not_saying_it(group: SyncGroup) -> None:
     tower = group.machine("tower")
     tower.say(PNPM)
     tower.decide(PNPM, accepting())

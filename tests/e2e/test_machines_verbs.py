@@ -201,7 +201,7 @@ def test_a_rule_that_may_do_harm_is_not_added_with_the_others(group: SyncGroup) 
     assert own.read_text() == "# Mine\n\n- Use tabs.\n"
 
 
-def test_a_fresh_clone_that_the_person_is_in_is_here(group: SyncGroup) -> None:
+def test_a_fresh_clone_that_the_person_is_in_counts_as_here(group: SyncGroup) -> None:
     tower, laptop = group.machine("tower"), group.machine("laptop")
     tower.say(PNPM)
     for machine in (tower, laptop):

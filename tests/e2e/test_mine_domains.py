@@ -109,7 +109,7 @@ def test_later_facts_become_an_edit_of_the_skill_and_no_second_one(
     assert program.json("mine")["gathered"] == []
 
 
-def test_an_unlisted_or_opted_out_project_gets_none(program: Program, project: Project) -> None:
+def test_an_unlisted_or_opted_out_project_gets_no_domain_skill(program: Program, project: Project) -> None:
     (project.root / ".skilld.toml").write_text("enabled = false\n")
     (told,) = program.json("mine")["gathered"]
     assert "opts out of skilld" in told["why_not"]

@@ -279,7 +279,7 @@ def _answer(program: Program, *answers: str, **variables: str) -> str:
     return program.run_dialog(["mine", "--interactive"], *answers, **variables)
 
 
-def test_it_works_by_questions_and_answers(program: Program, project: Project) -> None:
+def test_it_works_with_questions_and_answers(program: Program, project: Project) -> None:
     output = _answer(
         program, "/no such", "/rebase", "all", "y", "e", "k", "Bad Name", "squash", "y", EDITOR="sed -i s/fixup/small/"
     )
@@ -352,7 +352,7 @@ def test_it_works_in_a_small_terminal(program: Program) -> None:
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on this machine")
-def test_in_a_terminal_without_cursor_control_it_asks_questions(program: Program) -> None:
+def test_it_asks_questions_in_a_terminal_without_cursor_control(program: Program) -> None:
     with _open_terminal(program, "dumb", 80, 24) as terminal:
         for question, given in (("which sessions", "all"), ("continue?", "q")):
             _wait_for(terminal, question)

@@ -243,7 +243,7 @@ def test_a_models_answer_is_applied_later_without_asking_again(home: Path, proje
     assert program.json("status")["spend_today"]["calls"] == 3
 
 
-def test_a_repeat_in_other_words_counts_though_a_command_read_the_session_first(home: Path, project: Project) -> None:
+def test_a_repeat_in_other_words_counts_even_if_a_command_read_the_session_first(home: Path, project: Project) -> None:
     rule, said = "No marketing words.", "who would ever buy this from us, same as last time"
 
     def answer(body: Body) -> str:

@@ -144,7 +144,7 @@ def test_revert_by_either_id_says_which_file_was_changed_back(
 
 
 @pytest.mark.parametrize("by_hand", [True, False])
-def test_the_line_that_it_would_have_replaced_is_named_with_the_way_to_take_it_out(
+def test_the_line_that_it_would_have_replaced_is_named_with_how_to_remove_it(
     daemon: InProcessDaemon, home: Path, tmp_path: Path, *, by_hand: bool
 ) -> None:
     project = project_without_skill(tmp_path / "plain", home, {"CLAUDE.md": GUIDE})

@@ -129,7 +129,7 @@ def test_a_proposal_is_edited_with_the_persons_editor(world: TaughtProject) -> N
     assert "- Link every entry to its merge request." in world.skill
 
 
-def test_an_edited_text_is_only_accepted_once_it_was_shown(world: TaughtProject) -> None:
+def test_an_edited_text_is_accepted_only_after_it_was_shown(world: TaughtProject) -> None:
     output = _answer(world, "e", "n", "s", "q", EDITOR="sed -i s/pull/merge/")
     assert "Your text is kept. Type e to open it again." in output
     assert world.states() == {world.one: "open", world.two: "open"}
@@ -245,7 +245,7 @@ def test_paths_below_home_are_shown_with_a_tilde(home: Path, program: Program) -
     assert str(home) not in output
 
 
-def test_a_decided_one_among_those_named_is_left_out_and_told(world: TaughtProject) -> None:
+def test_a_decided_proposal_among_the_named_is_left_out_and_reported(world: TaughtProject) -> None:
     assert world.program.run("accept", world.two).returncode == 0
     result = world.program.run("review", "--plain", world.two, world.one, typed="q\n")
     assert result.returncode == 0

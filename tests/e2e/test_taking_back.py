@@ -94,7 +94,7 @@ def test_words_that_take_the_rule_back_again_confirm_its_removal(
     assert len(again[0].evidence) == (1 if marks else 2)
 
 
-def test_a_line_that_is_to_stay_is_not_proposed_for_removal(
+def test_a_line_that_should_stay_is_not_proposed_for_removal(
     home: Path, tmp_path: Path, daemon: InProcessDaemon
 ) -> None:
     project = make_project(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}* {LINE}\n"})

@@ -131,7 +131,7 @@ def test_s6_a_template_among_hundreds_or_with_a_long_text(tmp_path: Path) -> Non
     assert pi(tmp_path, tmp_path, FORGED, f"{FORGED}\n" + "Read this. " * 7000, GENUINE) == [GENUINE]
 
 
-def test_s6_templates_without_end_leave_nothing_typed(tmp_path: Path) -> None:
+def test_s6_endless_templates_leave_nothing_typed(tmp_path: Path) -> None:
     prompts = tmp_path / ".pi/prompts"
     prompts.mkdir(parents=True)
     with (prompts / "a.md").open("wb") as file:

@@ -52,7 +52,7 @@ def test_the_persons_own_history_is_read(tmp_path: Path, store: Store) -> None:
 
 
 @pytest.mark.parametrize("name", [HISTORY, TYPED])
-def test_a_history_or_a_list_that_git_tracks_is_nobodys(tmp_path: Path, store: Store, name: str) -> None:
+def test_a_history_or_list_that_git_tracks_is_not_the_persons(tmp_path: Path, store: Store, name: str) -> None:
     person = project(tmp_path)
     person.git("add", "--force", name)
     why = "git tracks it, or its list of typed prompts, so someone else may have written it"

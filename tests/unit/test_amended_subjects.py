@@ -96,7 +96,7 @@ def test_another_one_below_it_keeps_its_own_commit(life: ProposalLife) -> None:
     assert [one.text for one in life.get("p2").operations] == ["- Write down what is new."]
 
 
-def test_a_commit_that_may_be_several_proposals_is_none_of_them(life: ProposalLife) -> None:
+def test_a_commit_that_may_be_several_proposals_counts_as_none(life: ProposalLife) -> None:
     life.offer()
     life.offer("p2", "- Push the tag.", "- Write the news.")
     person = life.person

@@ -24,7 +24,7 @@ from support.rows import for_each
         ("Don't be verbose.", "Be brief."),
     ],
 )
-def test_the_same_wish_about_answers_is_one_in_any_words_and_language(one: str, other: str) -> None:
+def test_a_wish_about_answers_is_recognized_in_any_words_and_language(one: str, other: str) -> None:
     assert is_same_change(one, other)
     assert is_same_change(other, one)
     assert says_same_rule(one, other)
@@ -51,7 +51,7 @@ def test_what_asks_for_something_else_is_another_wish(one: str, other: str) -> N
     assert find_line(Update(1, "", one, "", Kind.PREFERENCE, 1, one), f"# Rules\n\n- {other}\n") is None
 
 
-def test_a_rule_that_asks_for_more_is_no_such_wish() -> None:
+def test_a_rule_that_asks_for_more_is_not_a_wish_about_answers() -> None:
     assert answer_wishes("Answer in German and explain every step.") == frozenset()
     assert answer_wishes("Keep it short.") == frozenset()
 

@@ -376,5 +376,5 @@ def test_a_short_name_in_code_is_content_and_a_pronoun_is_none(said: str) -> Non
         ("Validate arguments.", "validate args"),
     ],
 )
-def test_a_shortened_word_is_the_word_it_is_short_for(change: str, said: str) -> None:
+def test_a_shortened_word_counts_as_the_full_word(change: str, said: str) -> None:
     assert check_support(change, said, "").ok

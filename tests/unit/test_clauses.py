@@ -168,12 +168,12 @@ SHIPPED = "what is shipped stays as it is, a new number instead"
         ("Run database migrations, and what is shipped stays as it is.", "What is shipped stays as it is."),
     ],
 )
-def test_words_of_the_file_that_name_what_a_rule_is_about_stay(change: str, rest: str) -> None:
+def test_words_of_the_file_that_name_the_subject_of_a_rule_stay(change: str, rest: str) -> None:
     file = "# Billing\n\n- Run the tests first.\n- Migrations of the database are in db/migration.\n"
     assert without_foreign_clauses(change, SHIPPED, file) == rest
 
 
-def test_who_does_it_in_the_third_person_is_no_clause_of_its_own() -> None:
+def test_a_third_person_subject_is_not_a_clause_of_its_own() -> None:
     said = "that is her thing about captions in general, i write those myself"
     whole = "Captions in general: the user writes those themselves."
     assert without_foreign_clauses(whole, said) == whole

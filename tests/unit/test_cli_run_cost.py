@@ -74,7 +74,7 @@ def test_test_questions_are_listed_apart_and_no_price_is_invented() -> None:
         ("cli:claude", 'model_base_url = "http://127.0.0.1:9"', False),
     ],
 )
-def test_list_prices_are_named_as_such_where_the_server_is_the_persons_own(
+def test_list_prices_are_marked_as_such_for_the_persons_own_server(
     home: Path, capsys: pytest.CaptureFixture[str], model: str, settings: str, *, own: bool
 ) -> None:
     (home / ".local/state/skilld").mkdir(parents=True, mode=0o700)

@@ -25,7 +25,7 @@ def test_git_knows_the_copied_files_and_no_other(person: Person, tmp_path: Path)
 
 
 @pytest.mark.skipif(git_clock.CHOSEN in os.environ, reason="holds for the usual clock of tests, and another was chosen")
-def test_a_copied_first_commit_is_the_one_that_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copied_first_commit_equals_one_that_git_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     isolate_git(monkeypatch, tmp_path / "home")
     first, second = (new_repo(tmp_path / name) for name in ("first", "second"))
     dates = [int(one.git("log", "-1", "--format=%ct")) for one in (first, second)]

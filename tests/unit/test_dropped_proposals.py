@@ -449,7 +449,7 @@ def test_of_many_contradicting_proposals_only_a_few_are_named(store: Store) -> N
     ]
 
 
-def test_a_rejected_proposal_leaves_the_branch_also_if_the_clock_was_set_back(
+def test_a_rejected_proposal_leaves_the_branch_even_if_the_clock_was_set_back(
     person: Person, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offer(person, store, "p1", "p2")

@@ -180,7 +180,7 @@ def test_rules_are_proposal_lines_and_repeated_rules() -> None:
     assert rules([(brought, 5.0)], [tied], lambda _: "") == []  # they stand there no more
 
 
-def test_steps_that_nobody_said_are_no_rules() -> None:
+def test_steps_that_nobody_said_are_not_rules() -> None:
     skill = "/home/ada/a/.claude/skills/add-service/SKILL.md"
     rows = "## Rules\n\n- Always set limits.\n\n## Steps\n\n1. Run `git add -A`.\n2. Run `make lint` twice.\n"
     text = f"---\nname: add-service\ndescription: Adds one.\n---\n\n# Add a service\n\n{rows}"
@@ -201,7 +201,7 @@ def test_steps_that_nobody_said_are_no_rules() -> None:
     assert texts(mined, repeated) == ["Always set limits.", "Run `git add -A`.", "Run `make lint` twice."]
 
 
-def test_lines_that_only_got_another_number_are_no_rules() -> None:
+def test_lines_that_only_got_another_number_are_not_rules() -> None:
     text = "# App\n\n1. Test.\n2. Show me the outdated dependencies.\n3. Bump `version`.\n4. Tag.\n"
     anchor, new = "2. Bump `version`.\n3. Tag.", "2. Show me the outdated dependencies.\n3. Bump `version`.\n4. Tag."
     brought = replace(make_proposal(id="p1"), path=GUIDE, operations=(Operation(Op.REPLACE, anchor, new),))
@@ -375,7 +375,7 @@ def test_a_rule_that_skilld_reworded_keeps_its_past(tmp_path: Path, newer: str) 
     assert effect.rule.taught_in == {"of-p1", "of-p2"}
 
 
-def test_a_rule_that_the_person_reworded_begins_anew(tmp_path: Path) -> None:
+def test_a_rule_that_the_person_reworded_starts_over(tmp_path: Path) -> None:
     (effect,) = _with_reworded_rule(tmp_path, f"**{RULE}**", "batch-2")
     assert (effect.before, effect.after) == (Count(3, 2), Count(2, 2))
 

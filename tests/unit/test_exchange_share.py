@@ -78,7 +78,7 @@ def test_the_words_of_the_person_in_a_skill_are_listed() -> None:
     assert own_words(text, SessionWords()) == []
 
 
-def test_s8_words_are_recognized_where_no_blanks_are_between_them() -> None:
+def test_s8_words_are_recognized_without_spaces_between_them() -> None:
     said = SessionWords(frozenset(), ("以后发布说明里总是先写工单号", "リリースノートではチケット番号を先頭に書いて"))
     assert own_words("- 发布说明里总是先写工单号。\n- 写发布\n- チケット番号を先頭に書く。\n", said) == [
         "发布说明里总是先写工单号",

@@ -191,7 +191,7 @@ def test_a_long_section_removed_by_its_heading_is_flagged() -> None:
     assert check_fidelity(before, "# Songs\n", [update], said).why_not == ASTRAY
 
 
-def test_a_section_whose_lines_name_it_again_may_go_as_one_that_does_not() -> None:
+def test_a_section_whose_lines_name_it_again_may_be_cut_like_any_other() -> None:
     """Y3: the lines that an update names itself do not count against the limit either."""
     rest = "# Notes\n\n1. Collect the commits.\n"
     rows = "".join(f"| group {number} | entries of group {number} |\n" for number in range(4))

@@ -77,13 +77,13 @@ def test_a_history_that_begins_elsewhere_is_not_whole(person: Person, grown: lis
     assert line.is_before(shallow, grown[1], grown[9]) is None
 
 
-def test_a_folder_that_is_missing_is_not_an_absent_file(person: Person, grown: list[str]) -> None:
+def test_a_missing_folder_is_not_an_absent_file(person: Person, grown: list[str]) -> None:
     oid = person.git("rev-parse", f"{grown[4]}:skills/release")
     (person.root / ".git/objects" / oid[:2] / oid[2:]).unlink()
     assert line.changing(open_repo(person.root).git, grown[5], [SKILL]) is None
 
 
-def test_it_tells_what_git_tells_of_any_history(person: Person) -> None:
+def test_it_gives_the_same_answers_as_git_for_any_history(person: Person) -> None:
     chance = random.Random(5)
     person.git("config", "merge.conflictStyle", "merge")
     tips = [person.tip()]

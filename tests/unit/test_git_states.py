@@ -274,7 +274,7 @@ def test_a_skill_owned_by_another_user_is_refused(person: Person) -> None:
     assert error.value.remedy == f"If you trust the repository: git config --global --add safe.directory {person.root}"
 
 
-def test_the_oldest_git_says_otherwise_that_it_is_another_users(
+def test_the_oldest_git_words_another_users_repository_differently(
     person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As 2.36.0 and 2.37.0 do."""
@@ -324,7 +324,7 @@ def test_the_remedy_for_branches_in_tables_works(person: Person) -> None:
     assert open_repo(tables.root).branch == "refs/heads/main"
 
 
-def test_what_other_settings_say_of_a_format_does_not_count(person: Person) -> None:
+def test_what_other_settings_say_about_a_format_does_not_count(person: Person) -> None:
     """Git takes it from the repository's own file alone."""
     new_repo(person.root.parent / "long", "--object-format=sha256")
     person.git("config", "--global", "extensions.objectFormat", "sha256")

@@ -312,13 +312,13 @@ def test_a_git_that_is_killed_at_a_missing_object_is_asked_for_the_others(person
 
 
 @pytest.mark.usefixtures("old_git")
-def test_an_old_git_that_lacks_history_is_told_of_as_a_newer_one(person: Person) -> None:
+def test_an_old_git_without_history_gets_the_same_remedy_as_a_newer_one(person: Person) -> None:
     with pytest.raises(RepoRefusedError, match="is a partial clone that lacks some of its history") as error:
         Git(person.root).run("rev-list", "HEAD")
     assert "fetch --refetch --no-filter" in (error.value.remedy or "")
 
 
-def test_a_newest_git_that_lacks_a_tree_is_told_of_by_where_it_may_come_from(
+def test_the_newest_git_without_a_tree_gets_a_remedy_that_fetches_it(
     person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """2.55 says the same of a damaged repository and of a partial clone that may not fetch."""

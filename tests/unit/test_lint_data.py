@@ -63,7 +63,7 @@ def test_real_lasting_statements_are_rarely_flagged_and_never_refused() -> None:
         ("글자는 strings.xml2로 빼줘", "글자는 `strings.xml`로 뺀다.", False),
     ],
 )
-def test_a_particle_behind_a_file_does_not_hide_that_it_was_typed(typed: str, added: str, *, known: bool) -> None:
+def test_a_particle_after_a_file_does_not_hide_that_it_was_typed(typed: str, added: str, *, known: bool) -> None:
     found = lint(b"# T\n\n- Commit it.\n", f"# T\n\n- Commit it.\n- {added}\n".encode(), typed)
     assert ({one.rule for one in found} <= {"language"}) is known, [one.rule for one in found]
 

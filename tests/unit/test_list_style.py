@@ -98,14 +98,14 @@ TWO = "# Home\n\nConfig is in /config.\nPackages are by room.\n"
         ("# A\n\n- a\n- b\n- c\n\n[a]: b\n", "- c", "\nLint before saying done.\n"),
     ],
 )
-def test_where_each_line_says_a_thing_no_blank_line_sets_a_new_one_apart(before: str, anchor: str, added: str) -> None:
+def test_a_new_line_among_lines_that_each_say_a_thing_gets_no_blank_line(before: str, anchor: str, added: str) -> None:
     text = "Lint before saying done."
     assert _edited(before, Op.INSERT_AFTER, anchor, text) == before.replace(f"{anchor}\n", f"{anchor}\n{added}")
     if before != "# A\n\n- a\n- b\n- c\n\n[a]: b\n":
         assert apply(before.encode(), [insert_bullet(before.encode(), "", text)]).decode() == before + added
 
 
-def test_a_new_first_or_middle_line_stands_among_the_others() -> None:
+def test_a_new_first_or_middle_line_is_placed_among_the_others() -> None:
     text = "Lint before saying done."
     assert _edited(SPOKEN, Op.INSERT_AFTER, "# Home", text) == SPOKEN.replace("\n\n", f"\n\n{text}\n", 1)
     config = "Config is in /config.\n"

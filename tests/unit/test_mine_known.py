@@ -208,7 +208,7 @@ def test_the_opposite_is_another_ask_and_no_evidence(one: str, other: str) -> No
 
 
 @for_each("state", [State.REJECTED, State.REVERTED, State.DROPPED])
-def test_who_declines_other_words_for_a_line_does_not_decline_the_line(state: State) -> None:
+def test_declining_other_words_for_a_line_does_not_decline_the_line(state: State) -> None:
     louder = (Operation(Op.REPLACE, f"- {SAID}", f"- **{SAID}**"),)
     declined = replace(_proposed(state), operations=louder, evidence=())
     assert ProposalHistory([declined]).duplicate_reason(_ask(OTHERWISE), "") is None

@@ -268,5 +268,5 @@ def test_generally_valid_text_is_kept(words: str) -> None:
         ("Name the skill in the reply when you update a comment.", ""),
     ],
 )
-def test_an_order_to_change_a_skill_is_no_rule_of_another(words: str, why: str) -> None:
+def test_an_order_to_change_a_skill_is_not_a_rule_of_another(words: str, why: str) -> None:
     assert _forbidden_reason(words) == why

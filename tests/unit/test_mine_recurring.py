@@ -751,9 +751,7 @@ def test_a_request_that_was_only_answered_may_be_part_of_a_task_and_ends_none() 
         (("bin/drain {0}", "bin/smoke {0}"), "bin/smoke {{name}}"),
     ],
 )
-def test_what_acts_on_something_is_no_check_although_all_sessions_stopped_there(
-    ends: Sequence[str], check: str
-) -> None:
+def test_an_action_is_not_a_check_even_if_all_sessions_stopped_there(ends: Sequence[str], check: str) -> None:
     names = "alpha", "beta", "gamma"
     steps = "bin/new {0}", "bin/label {0}", "bin/mark {0}", *ends
     rows = [
@@ -765,7 +763,7 @@ def test_what_acts_on_something_is_no_check_although_all_sessions_stopped_there(
     assert candidate.recurrence.check == check
 
 
-def test_what_was_asked_for_later_is_no_check() -> None:
+def test_what_was_asked_for_later_is_not_a_check() -> None:
     rows = [
         session_row(
             number,

@@ -60,7 +60,7 @@ def test_words_of_the_request_are_variables_of_a_command_that_has_only_them(
     assert _title(candidate) == title
 
 
-def test_what_every_request_says_is_no_variable() -> None:
+def test_what_every_request_says_is_not_a_variable() -> None:
     """Which of the two verbs came first does not make them one."""
     request = "build and push the image {0}"
     first = session_row(1, (request.format("shop"), ["bin/ctl build shop", "bin/ctl push shop", "bin/smoke"]))
@@ -210,13 +210,13 @@ def test_a_report_names_sessions_briefly_and_each_quote_once() -> None:
         ("Add the report {0} for {1}", "# Add the report NAME for ops", "add-report"),  # it has no name
     ],
 )
-def test_a_title_has_no_value_of_one_session_although_no_command_has_it(request: str, title: str, name: str) -> None:
+def test_a_title_has_no_value_of_one_session_even_if_no_command_has_it(request: str, title: str, name: str) -> None:
     commands = "bin/new {0}", "bin/mark {0}", "bin/smoke"
     candidate = _mined(request, commands, ("alpha", "billing"), ("beta", "finance"), ("gamma", "ops"))
     assert (_title(candidate), candidate.name) == (title, name)
 
 
-def test_what_a_description_quotes_of_the_requests_is_no_long_quotation() -> None:
+def test_requests_quoted_in_a_description_are_not_a_long_quotation() -> None:
     request = "Add a service {0} to the platform repository, owned by the team of {1}"
     commands = "bin/new {0}", "bin/mark {0} {1}", "bin/smoke"
     candidate = _mined(request, commands, ("alpha", "billing"), ("beta", "finance"), ("gamma", "ops"))

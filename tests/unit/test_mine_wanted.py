@@ -26,7 +26,7 @@ from support.session_rows import NOW, Turn, lines_of, session_row
         (("again you forgot to run the linter", "You forgot to run the linter this time"), "to run the linter"),
     ],
 )
-def test_of_complaints_about_what_was_missing_the_rule_is_not_to_forget_it(texts: Sequence[str], line: str) -> None:
+def test_a_complaint_about_something_missing_becomes_a_rule_not_to_forget_it(texts: Sequence[str], line: str) -> None:
     assert is_alike(*texts)
     assert wanted_line(texts) == f"Do not forget {line}"
 
@@ -48,7 +48,7 @@ def test_of_complaints_about_what_was_missing_the_rule_is_not_to_forget_it(texts
         (("no force pushes please", "No force pushes"), "No force pushes"),
     ],
 )
-def test_an_instruction_is_the_rule_and_a_mere_complaint_none(texts: Sequence[str], line: str) -> None:
+def test_an_instruction_makes_a_rule_and_a_mere_complaint_does_not(texts: Sequence[str], line: str) -> None:
     assert wanted_line(texts) == line
 
 
@@ -61,7 +61,7 @@ def test_an_instruction_is_the_rule_and_a_mere_complaint_none(texts: Sequence[st
         ("In the report, name the owner", "In the report, name the owner"),
     ],
 )
-def test_how_long_it_holds_is_no_part_of_a_rule(typed: str, text: str) -> None:
+def test_how_long_it_holds_is_not_part_of_a_rule(typed: str, text: str) -> None:
     assert [one.text for one in sentences("s1", "t1", typed)] == [text]
 
 
@@ -115,7 +115,7 @@ def test_a_complaint_is_evidence_of_the_rule_that_says_what_is_wanted(first: str
     assert lines_of(earlier.candidates[0], PartKind.RULE) == [rule]  # it was not taken back
 
 
-def test_a_rule_comes_once_however_it_was_heard() -> None:
+def test_a_rule_is_listed_once_however_it_was_found() -> None:
     rule, quote = (
         "Paste the notes into the chat before you tag.",
         "From now on, paste the notes into the chat before you tag.",
@@ -126,7 +126,7 @@ def test_a_rule_comes_once_however_it_was_heard() -> None:
     assert _rules(_judged([], [quote], [quote.removeprefix("From now on, ")])) == [rule]
 
 
-def test_what_only_complains_stays_listed_and_is_no_rule() -> None:
+def test_a_mere_complaint_stays_listed_and_is_not_a_rule() -> None:
     judged = _judged([], ["again no status emojis"], ["no status emojis again"])
     assert judged.rejected == (
         RejectedCandidate("Again no status emojis", "it is a complaint that does not say what you want instead"),

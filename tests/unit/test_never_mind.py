@@ -23,7 +23,7 @@ RULE = "From now on, always use tabs in Makefiles."
         (["haha", "cool", "great"], True),  # too long ago
     ],
 )
-def test_a_reaction_is_nothing_that_never_mind_could_mean(since: list[str], *, holds: bool) -> None:
+def test_never_mind_does_not_refer_to_a_reaction(since: list[str], *, holds: bool) -> None:
     turns = [RULE, *since, "nevermind"]
     rule = Update(1, "", RULE, "", Kind.PREFERENCE, 1, RULE, 0.9)
     messages = [Message(text, turn=number) for number, text in enumerate(turns, 1)]

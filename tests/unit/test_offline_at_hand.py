@@ -38,7 +38,7 @@ def rules(said: str, skill: str = ORDERS) -> list[str]:
         "stop the worker on prod-2 when you copy a database",
     ],
 )
-def test_a_fact_about_one_name_or_machine_is_no_rule(said: str) -> None:
+def test_a_fact_about_one_name_or_machine_is_not_a_rule(said: str) -> None:
     assert rules(said) == []
 
 
@@ -75,7 +75,7 @@ def test_what_the_skill_names_or_the_person_calls_lasting_stays(said: str, skill
         ("We never use IPs in diagrams, fix it in the second page", ["Never use IPs in diagrams."]),
     ],
 )
-def test_of_a_statement_with_a_task_behind_it_only_the_statement_can_stay(said: str, kept: list[str]) -> None:
+def test_only_the_statement_before_a_task_can_stay(said: str, kept: list[str]) -> None:
     assert rules(said, DIAGRAM) == kept
 
 
@@ -91,5 +91,5 @@ def test_of_a_statement_with_a_task_behind_it_only_the_statement_can_stay(said: 
         "Any time you rename a host, change it in the page too.",
     ],
 )
-def test_what_is_to_be_done_on_an_occasion_is_no_task(said: str) -> None:
+def test_what_should_be_done_on_an_occasion_is_not_a_task(said: str) -> None:
     assert rules(f"From now on: {said}", DIAGRAM) == [said]

@@ -56,7 +56,7 @@ def test_what_all_code_of_a_kind_must_have_is_a_rule(said: str) -> None:
         "must every function have a docstring?",
     ],
 )
-def test_what_a_product_must_do_is_none(said: str) -> None:
+def test_what_a_product_must_do_is_not_a_rule(said: str) -> None:
     assert confidences(said) == []
 
 
@@ -69,5 +69,5 @@ def test_what_a_product_must_do_is_none(said: str) -> None:
         "Services must always have a price.",
     ],
 )
-def test_what_may_be_either_is_a_learning(said: str) -> None:
+def test_what_may_be_a_rule_or_a_requirement_is_a_learning(said: str) -> None:
     assert confidences(said) == [0.45]

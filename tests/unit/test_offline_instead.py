@@ -209,7 +209,7 @@ def test_a_grumble_is_no_rule(said: str) -> None:
         "the build dies right away, no idea",
     ],
 )
-def test_a_story_or_a_half_sentence_is_no_rule_beside_a_skill(said: str) -> None:
+def test_a_story_or_a_half_sentence_is_not_a_rule_beside_a_skill(said: str) -> None:
     skill = SkillDoc(1, "fix-build", "/repo/.claude/skills/fix-build/SKILL.md", _BUILD, used=(1,))
     assert _proposed(said, skill) == []
 

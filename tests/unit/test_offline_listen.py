@@ -282,7 +282,7 @@ def test_a_retraction_is_heard_as_one(text: str) -> None:
         "schön, nicht gewusst",
     ],
 )
-def test_what_the_person_did_not_know_is_no_practice(text: str) -> None:
+def test_what_the_person_did_not_know_is_not_a_practice(text: str) -> None:
     assert [one.cue for one in find_practices(text) if one.cue is Cue.PRACTICE] == []
 
 
@@ -300,11 +300,11 @@ def test_what_the_person_did_not_know_is_no_practice(text: str) -> None:
         "leave it like that",
     ],
 )
-def test_what_is_left_as_it_is_takes_no_rule_back(text: str) -> None:
+def test_leaving_something_as_it_is_takes_no_rule_back(text: str) -> None:
     assert find_retractions(text) == []
 
 
-def test_a_ban_of_rolling_back_is_no_retraction() -> None:
+def test_a_ban_on_rolling_back_is_not_a_retraction() -> None:
     assert [one.quote for one in find_lasting("never roll back without telling me why")] != []
     assert find_retractions("ok, roll that back please") != []
 
@@ -320,7 +320,7 @@ def test_a_ban_of_rolling_back_is_no_retraction() -> None:
         "o build trava sempre no CI",
     ],
 )
-def test_what_always_fails_is_no_rule(text: str) -> None:
+def test_what_always_fails_is_not_a_rule(text: str) -> None:
     assert [one.quote for one in find_lasting(text) if one.strength > KEPT_STRENGTH] == []
 
 

@@ -81,7 +81,7 @@ def test_a_rule_about_git_is_not_for_a_skill_that_only_has_the_word(said: str, s
         ("You keep adding a background.", False),
     ],
 )
-def test_a_scope_behind_a_wish_places_it_in_the_skill(said: str, *, is_placed: bool) -> None:
+def test_a_scope_after_a_wish_places_it_in_the_skill(said: str, *, is_placed: bool) -> None:
     skill = SkillDoc(1, "chart", "SKILL.md", CHARTS)
     first, *_ = Offline().detect([Message("Done.", turn=None), Message(said, turn=1)], [skill])
     assert (first.confidence > UNRELATED_CONFIDENCE) is is_placed

@@ -60,7 +60,7 @@ def test_a_change_overtakes_only_what_the_person_did_not_ask_for(person: Person,
     assert LINE not in person.skill.read_text()
 
 
-def test_one_with_other_parts_is_named_and_stays(life: ProposalLife) -> None:
+def test_a_proposal_with_other_parts_is_named_and_stays(life: ProposalLife) -> None:
     life.propose("p1", CLEARER, Operation(Op.INSERT_AFTER, "- Push the tag.", "- Tell the team."))
     with pytest.raises(RefusedError, match="the open proposal p1 changes the same line; decide on it first"):
         life.propose("p2", GONE, **said(Kind.REMOVE_STEP))
@@ -99,7 +99,7 @@ def test_a_rule_that_was_accepted_long_ago_is_reverted_by_the_removal_of_its_lin
     assert life.store.proposals.replaced_ids() == {"p1"}
 
 
-def test_a_rule_whose_replacement_was_replaced_too_is_not_laid_to_plain_git(life: ProposalLife) -> None:
+def test_a_rule_whose_replacement_was_replaced_too_is_not_attributed_to_plain_git(life: ProposalLife) -> None:
     never, ask = "- Publish nothing on Fridays.", "- Ask Bo to publish."
     steps = {
         "p1": Operation(Op.INSERT_AFTER, "- Run the tests.", DRY),

@@ -327,7 +327,7 @@ def test_a_part_that_is_a_step_is_named_without_its_number(person: Person, store
     assert (get_proposal(store, whole.id).summary, rest.summary) == ("**Never** push on a Friday.", "Call Kim.")
 
 
-def test_a_step_with_another_number_is_no_part_of_the_title(person: Person, store: Store) -> None:
+def test_a_step_with_another_number_is_not_part_of_the_title(person: Person, store: Store) -> None:
     person.commit("mine", {SKILL: STEPS})
     step = Operation(Op.INSERT_AFTER, "3. Push the tag.", "4. Call Kim.")
     whole = stage_and_store(store, make_proposal(path=str(person.skill), operations=(step,), created_at=AT))
@@ -537,7 +537,7 @@ def test_accepting_a_rejected_part_says_it_was_rejected(store: Store, made: Prop
     )
 
 
-def test_a_batch_takes_no_part_that_belongs_to_another(store: Store, made: Proposal) -> None:
+def test_a_batch_leaves_a_part_that_belongs_to_another_proposal(store: Store, made: Proposal) -> None:
     harm = replace(made, flags=("It skips hooks, checks or signatures: never push",))
     assert parts_for_batch(store, harm) == {0, 1}
     moved = replace(made.updates[0], change=f"{SAID[0][1]} {SAID[1][1]}")  # one thing that takes two operations

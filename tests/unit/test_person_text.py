@@ -122,7 +122,7 @@ def test_what_is_amended_by_anybody_is_checked_as_any_proposal_is(life: Proposal
     assert "was left open: it" in why_left_open(life.store, life.get())
 
 
-def test_a_command_in_an_amended_text_is_not_said_to_be_somebody_elses(life: ProposalLife) -> None:
+def test_a_command_in_an_amended_text_is_not_attributed_to_others(life: ProposalLife) -> None:
     offer(life)
     amend(life, DECIMAL, "- Run `cargo test --workspace` first.")
     assert life.observe() == ("open", EDITED_NOTE)

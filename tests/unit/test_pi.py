@@ -78,7 +78,7 @@ def test_a_session_a_person_started_with_an_argument_loses_only_that_prompt() ->
         (5.0, 6.0, 6.001, ["one", "two", "three"]),
     ],
 )
-def test_several_prompts_of_a_command_line_are_none_on_a_busy_machine(
+def test_several_prompts_of_a_command_line_are_not_typed_even_on_a_busy_machine(
     first: float, answered: float, second: float, typed: list[str]
 ) -> None:
     """There the first came as late as with a terminal, and the next at once when the answer was there."""

@@ -12,7 +12,7 @@ from support.new_store import new_store
 from support.proposals import make_proposal
 
 
-def test_a_remedy_for_a_rule_is_no_instruction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_remedy_for_a_rule_is_not_an_instruction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = new_store(tmp_path / "skilld.db")
     said = Evidence("claude-code:1", "Always use pnpm.")
     store.proposals.add(make_proposal(id="a1", batch_id="b1", summary="Always use pnpm.", evidence=(said,)))

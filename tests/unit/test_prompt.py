@@ -63,7 +63,7 @@ def test_no_message_exceeds_the_limit(text: str) -> None:
     assert all(len(json.loads(line)["text"]) <= MESSAGE_LIMIT for line in block[2].split("\n"))
 
 
-def test_of_a_long_message_what_may_be_lasting_stays() -> None:
+def test_what_may_be_lasting_in_a_long_message_stays() -> None:
     wish = "When you name alarms put the team first and then the service, like ops-queue-depth."
     task = "The alarm should only go off at more than ten messages for a quarter of an hour, and then once an hour."
     text = " ".join([f"Now the alarm of step {n}. {task}" for n in range(4)] + [wish] + [task] * 4)

@@ -617,7 +617,7 @@ def test_a_heading_that_was_put_above_text_goes_again(life: ProposalLife) -> Non
 
 
 @pytest.mark.parametrize("kind", ["heading", "number"])
-def test_what_skilld_fits_to_the_branch_is_no_edit_of_the_persons(life: ProposalLife, kind: str) -> None:
+def test_what_skilld_fits_to_the_branch_is_not_the_persons_edit(life: ProposalLife, kind: str) -> None:
     """The first proposal brings the heading, or the step before, on the staging branch; the branch has neither."""
     steps = "# Release\n\n1. Run the tests.\n2. Push the tag.\n"
     if kind == "heading":

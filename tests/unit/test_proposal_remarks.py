@@ -46,7 +46,7 @@ def test_the_agents_that_load_another_copy_of_the_skill_are_named(home: Path, tm
     assert list(other_copies(store, own)) == []
 
 
-def test_a_line_that_was_written_since_and_says_the_opposite_is_a_contradiction(tmp_path: Path) -> None:
+def test_an_opposite_line_written_later_is_a_contradiction(tmp_path: Path) -> None:
     file = tmp_path / "SKILL.md"
     file.write_text("# Notes\n\n- Be brief.\n")
     first = "Always put the ticket number first in each entry."

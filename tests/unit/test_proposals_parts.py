@@ -141,7 +141,7 @@ OLD = "- Write KDoc for every public function."
         ),
     ],
 )
-def test_an_operation_for_several_wishes_is_taken_apart(operation: Operation, expected: list[Part]) -> None:
+def test_an_operation_for_several_wishes_is_split(operation: Operation, expected: list[Part]) -> None:
     made = separate_items(CODE, [operation])
     assert apply(CODE, made) == apply(CODE, [operation])
     assert parts(CODE, made) == expected

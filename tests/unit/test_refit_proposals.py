@@ -278,7 +278,7 @@ def test_other_kinds_of_lists_keep_their_style(person: Person, store: Store, tex
     assert shown == [f"{number}{ADDED[name]}" for number, name in zip(numbers, ("p1", "p2"), strict=True)]
 
 
-def test_paragraphs_stand_in_the_order_in_which_they_were_proposed(person: Person, store: Store) -> None:
+def test_paragraphs_are_in_the_order_in_which_they_were_proposed(person: Person, store: Store) -> None:
     person.commit("prose", {SKILL: "# Shop\n\nWe sell tea.\n\n## More\n\n- Ask Bo.\n"})
     for name, text in ADDED.items():
         offer(person, store, name, "We sell tea.", f"\n{text}")

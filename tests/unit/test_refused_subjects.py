@@ -32,7 +32,7 @@ def commit(person: Person) -> None:
     person.git("commit", "--quiet", "-m", "docs: a rule", "--", SKILL)
 
 
-def test_the_refusal_names_the_way_to_an_own_subject(life: ProposalLife) -> None:
+def test_the_refusal_says_how_to_use_a_subject_of_ones_own(life: ProposalLife) -> None:
     life.offer()
     refuse_other_subjects(life.person)
     with pytest.raises(RefusedError, match="the commit-msg hook refused the commit: no type: skilld") as refused:
@@ -44,7 +44,7 @@ def test_the_refusal_names_the_way_to_an_own_subject(life: ProposalLife) -> None
     assert life.observe() == ("accepted", "you committed it")
 
 
-def test_an_accepted_one_is_reverted_by_the_persons_commit(life: ProposalLife) -> None:
+def test_an_accepted_proposal_is_reverted_by_the_persons_commit(life: ProposalLife) -> None:
     life.offer()
     life.accept()
     text = (life.person.root / SKILL).read_text()

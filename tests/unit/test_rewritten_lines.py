@@ -74,7 +74,7 @@ def test_the_line_of_another_proposal_in_its_place_is_no_wording_of_it(life: Pro
     assert [life.observe(name)[0] for name in ("p1", "p2")] == ["reverted", "accepted"]
 
 
-def test_a_line_that_another_proposal_sets_in_bold_stands(life: ProposalLife) -> None:
+def test_a_line_that_another_proposal_sets_in_bold_stays_accepted(life: ProposalLife) -> None:
     life.offer()
     life.accept()
     bold = f"- **{DRY.removeprefix('- ')}**"
@@ -87,7 +87,7 @@ def test_a_line_that_another_proposal_sets_in_bold_stands(life: ProposalLife) ->
 
 
 @pytest.mark.parametrize("said", [("--no-edit",), ("-m", "Set the dry run in bold")])
-def test_a_line_that_a_squash_sets_in_bold_stands(life: ProposalLife, said: tuple[str, ...]) -> None:
+def test_a_line_that_a_squash_sets_in_bold_stays_accepted(life: ProposalLife, said: tuple[str, ...]) -> None:
     life.offer()
     life.accept()
     bold = f"- **{DRY.removeprefix('- ')}**"

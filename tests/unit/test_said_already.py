@@ -114,7 +114,7 @@ def test_first_is_where_something_starts() -> None:
         ("Always add alt text to images.", "Add captions to images."),
     ],
 )
-def test_no_other_word_stands_for_what_is_new_in_a_rule(change: str, line: str) -> None:
+def test_no_other_word_replaces_what_is_new_in_a_rule(change: str, line: str) -> None:
     assert find_same_meaning(change, f"# Notes\n\n- {line}\n") is None
 
 

@@ -137,7 +137,7 @@ def test_another_wish_waits_for_a_second_session_of_its_own(
     assert len(answers.asked) == 1
 
 
-def test_what_waited_is_proposed_once_its_file_exists_though_rules_do_not_hear_it(
+def test_what_waited_is_proposed_once_its_file_exists_even_if_the_rules_miss_it(
     daemon: InProcessDaemon, answers: _Answers, bare: Project
 ) -> None:
     answers.same = []
@@ -147,7 +147,7 @@ def test_what_waited_is_proposed_once_its_file_exists_though_rules_do_not_hear_i
     assert (made.summary, made.evidence) == (CHANGE, (Evidence("claude-code:t1", FIRST),))
 
 
-def test_what_a_model_made_of_words_is_proposed_whole_though_rules_hear_a_part_of_them(
+def test_a_models_wording_is_proposed_whole_even_if_the_rules_find_part_of_it(
     daemon: InProcessDaemon, answers: _Answers, bare: Project
 ) -> None:
     answers.same = []
@@ -187,7 +187,7 @@ def test_what_waited_is_not_proposed_beside_a_line_or_a_proposal_that_says_it(
         "the ticket number at the start of the titles looks silly, no ticket number there please",
     ],
 )
-def test_a_model_that_hears_an_open_proposal_given_up_marks_it(
+def test_an_open_proposal_that_a_model_finds_taken_back_is_marked(
     daemon: InProcessDaemon, answers: _Answers, home: Path, bare: Project, said: str
 ) -> None:
     change, asked = (
@@ -219,9 +219,7 @@ def test_an_agent_sees_only_what_was_said_to_it(stub: StubModel, answers: _Answe
         assert [one in answers.asked[-1] for one in ("Codex heard", "Pi too", "Made of words")] == seen
 
 
-def test_what_is_compared_with_open_proposals_for_files_that_the_agent_loads(
-    stub: StubModel, answers: _Answers
-) -> None:
+def test_only_open_proposals_for_files_that_the_agent_loads_are_compared(stub: StubModel, answers: _Answers) -> None:
     """For all projects too, made in another one, and said later: past sessions may be judged in any order."""
     everywhere = _open("everywhere", "/h/.claude/CLAUDE.md", target=TargetKind.PERSONAL, agents=("claude-code",))
     codex = _open("codex", "/h/.codex/AGENTS.md", target=TargetKind.PERSONAL, agents=("codex",))
@@ -265,7 +263,7 @@ def test_what_a_skill_says_in_another_language_is_not_added_to_it(
 
 
 @pytest.mark.parametrize("reply", ['[{"new": 3, "noted": 1}]', '[{"new": 1, "noted": 0}]', '[{"new": 1}]', "yes"])
-def test_an_answer_about_other_numbers_counts_for_nothing(reply: str) -> None:
+def test_an_answer_about_other_numbers_does_not_count(reply: str) -> None:
     with pytest.raises(BadReplyError):
         same_asks(["a", "b"], ["c"]).read(f"<same>{reply}</same>")
 

@@ -115,7 +115,7 @@ def test_a_path_outside_the_known_skill_folders_is_refused(project: Path, places
     assert _reason(find("notes", claim.format(project=project), None, places)) == "it is not in a known skills folder"
 
 
-def test_a_skill_in_a_package_is_not_editable_but_read(project: Path, places: Places) -> None:
+def test_a_skill_in_a_package_is_read_but_not_editable(project: Path, places: Places) -> None:
     """Y11: what is said about it goes to the project's file, and names the skill."""
     path = _skill(project / "node_modules/@acme/skills/notes")
     found = find("notes", str(path), str(project), places)

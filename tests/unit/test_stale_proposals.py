@@ -50,7 +50,7 @@ def test_it_comes_back_once_its_line_is_back(stale: ProposalLife) -> None:
     assert "- Push the signed tag." in stale.person.show()
 
 
-def test_a_damaged_repository_is_named_and_is_no_error_of_ours(stale: ProposalLife) -> None:
+def test_a_damaged_repository_is_named_and_not_reported_as_our_bug(stale: ProposalLife) -> None:
     head = stale.person.tip("HEAD")
     (stale.person.root / ".git/objects" / head[:2] / head[2:]).unlink()
     with pytest.raises(RetryError, match=r"p1 was not restored: .*the commit it points to cannot be read") as error:

@@ -21,7 +21,7 @@ def amend(person: Person, old: str, new: str) -> None:
     person.git("switch", "--quiet", "main")
 
 
-def test_an_amended_one_that_needs_another_says_so_before_and_when_it_is_accepted(life: ProposalLife) -> None:
+def test_an_amended_proposal_that_needs_another_says_so_before_and_when_accepted(life: ProposalLife) -> None:
     life.offer()
     life.offer("p2", "- Run the tests.", NEWS)
     amend(life.person, f"{DRY}\n", "")
@@ -37,7 +37,7 @@ def test_an_amended_one_that_needs_another_says_so_before_and_when_it_is_accepte
     assert "- Dry run first, then write the news." in life.person.show()
 
 
-def test_an_amended_one_keeps_the_heading_that_another_brings_too(life: ProposalLife) -> None:
+def test_an_amended_proposal_keeps_the_heading_that_another_also_adds(life: ProposalLife) -> None:
     last = life.person.show().splitlines()[-1]
     life.propose("p1", Operation(Op.INSERT_AFTER, last, f"\n## Preferences\n\n{DRY}"))
     life.propose("p2", Operation(Op.INSERT_AFTER, last, f"\n## Preferences\n\n{NEWS}"))

@@ -71,7 +71,7 @@ def test_a_rule_is_taken_back_by_naming_what_was_said(said: str, rule: str) -> N
         ("we don't prefix branches any more, forget the feat/ thing", "Branch names start with feat/ or fix/ here."),
     ],
 )
-def test_words_that_take_a_rule_back_with_a_reason_repeat_no_rule(said: str, rule: str) -> None:
+def test_taking_a_rule_back_with_a_reason_repeats_no_rule(said: str, rule: str) -> None:
     assert taking_back(said, Update(1, "", rule, "", Kind.PREFERENCE, 1, ""))
     assert not repeats_rule(said, rule)
 
@@ -89,7 +89,7 @@ def test_words_that_take_a_rule_back_with_a_reason_repeat_no_rule(said: str, rul
         ("functions of at most 50 lines please", "Keep functions under 50 lines.", True),
     ],
 )
-def test_a_reversal_or_a_task_by_a_rule_is_no_repeat(said: str, rule: str, *, repeats: bool) -> None:
+def test_a_reversal_or_a_task_that_follows_a_rule_is_not_a_repeat(said: str, rule: str, *, repeats: bool) -> None:
     assert repeats_rule(said, rule) is repeats
 
 
@@ -169,6 +169,6 @@ def test_words_that_fit_several_rules_take_none_of_them_back(
         (("From now on, every chart needs a legend.", "forget the legends after all"), []),
     ],
 )
-def test_within_a_batch_only_the_rule_that_is_named_goes(turns: tuple[str, ...], left: list[str]) -> None:
+def test_only_the_named_rule_of_a_batch_is_dropped(turns: tuple[str, ...], left: list[str]) -> None:
     messages = [Message(text, turn=number) for number, text in enumerate(turns, 1)]
     assert [one.change for one in Offline().detect(messages, ())] == left

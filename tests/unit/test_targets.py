@@ -124,7 +124,7 @@ def test_a_folder_named_without_a_slash_counts_if_it_has_an_instruction_file(tex
         assert target.name == chosen
 
 
-def test_a_file_with_the_text_of_an_edit_is_there() -> None:
+def test_a_file_that_has_the_text_of_an_edit_is_found() -> None:
     absent = SkillDoc(1, "CLAUDE.md, of this project, not there yet", "/p/CLAUDE.md", "")
     assert as_edited(absent, "- Use tabs.\n") == replace(
         absent, name="CLAUDE.md, of this project", text="- Use tabs.\n"

@@ -92,7 +92,7 @@ def test_a_batch_writes_it_once(person: Person, life: ProposalLife, accept_all: 
 
 
 @pytest.mark.parametrize(("first", "second"), [("p1", "p2"), ("p2", "p1")])
-def test_either_one_in_another_file_is_left_to_the_person(
+def test_either_proposal_in_another_file_is_left_to_the_person(
     person: Person, life: ProposalLife, accept_all: Callable[[], str], first: str, second: str
 ) -> None:
     guide = Path(person.root) / "CLAUDE.md"
@@ -120,7 +120,7 @@ def test_a_batch_writes_it_into_one_of_two_files(
     assert outcomes(life, "p1", "p2") == ["accepted", "open"]
 
 
-def test_a_batch_in_review_goes_on_after_one_that_was_closed(person: Person, life: ProposalLife) -> None:
+def test_a_batch_in_review_continues_after_a_closed_proposal(person: Person, life: ProposalLife) -> None:
     home, database = person.root.parent, person.root.parent / "skilld.db"
     context = ReviewContext(
         database, partial(new_store, database), lambda _: [], home, {}, home / "trash", home / "key"

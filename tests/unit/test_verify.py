@@ -151,7 +151,7 @@ def test_the_user_stands_for_me_and_counts_neither_way() -> None:
     assert checked.update.change == change or checked.beyond
 
 
-def test_a_changed_line_keeps_what_it_says_besides() -> None:
+def test_a_changed_line_keeps_whatever_else_it_says() -> None:
     skill = SkillDoc(1, "patterns", "/p/SKILL.md", "# Patterns\n\n- Export by typst to PDF, A4 and Letter.\n")
     said = "patterns as A4 only, nobody prints the Letter"
     update = replace(UPDATE, change="Export by typst, patterns as A4 only.", quote=said)
@@ -287,7 +287,7 @@ def test_words_that_ask_for_a_line_do_not_remove_it() -> None:
     assert _verdict(update, said, skill=LOGS).faults == ("it says the opposite of the words it quotes",)
 
 
-def test_where_the_next_sentence_asks_for_the_removal_a_model_decides() -> None:
+def test_a_model_decides_if_the_next_sentence_asks_for_the_removal() -> None:
     quote = "the bot closes the ticket after every release."
     said = f"{quote} you can drop that line from your list for good"
     update = replace(UPDATE, change="Do not close the ticket.", kind=Kind.REMOVE_STEP, quote=quote)

@@ -184,7 +184,7 @@ def test_y9_a_long_running_fork_is_found_by_its_home_and_stopped(program: Progra
     assert processes_of(program.home) == {}
 
 
-def test_y9_a_verb_that_a_daemon_has_forked_sees_it_above(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_y9_a_verb_forked_by_a_daemon_sees_it_among_its_ancestors(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program, control = Program(home), warm._the_server(str(warm.REPOSITORY)).control
     above = os.getpid()
 
