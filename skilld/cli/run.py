@@ -10,39 +10,47 @@ import sys
 import time
 from contextlib import suppress
 from functools import cache, partial
-from typing import TYPE_CHECKING
 
-from skilld import console
+from skilld import console, logs
+from skilld.agents import ADAPTERS
+from skilld.caller.programs import program_names
+from skilld.classify.backends.agent_cli.clients import PREFIX
+from skilld.classify.backends.names import check_name
 from skilld.cli import common, permissions
 from skilld.cli.progress import Progress
+from skilld.cli.terminal import remove_unfinished_edits
+from skilld.clock import local_day
+from skilld.daemon import settings_cache
+from skilld.daemon.engine import Engine
+from skilld.daemon.lock import FileIdentity, Lock, show_life
+from skilld.daemon.loop import Loop
+from skilld.daemon.recovery import open_store, record_recovery, recovery_job
+from skilld.daemon.schedule import due_after_corrections
+from skilld.daemon.settings_cache import settings_origin
+from skilld.daemon.surveys import SurveySchedule
 from skilld.errors import Exit
 from skilld.files import first_program
+from skilld.ingest.discover import find_links, gone_roots
+from skilld.notify.desktop import Desktop
+from skilld.notify.notice import about_waiting
+from skilld.paths import Places, check_private, is_relocated
+from skilld.proposals.model import top_folder
+from skilld.proposals.poll import PollSchedule, record_observation
+from skilld.proposals.remarks import UNDO_VERBS
+from skilld.protocol import BatchResult, GitResult, Job, PartialResult
+from skilld.settings import Settings, choose_back_end
+from skilld.store.batches import StoredBatch
+from skilld.store.budget import spent_limit
+from skilld.store.corruption import restrict_access
+from skilld.store.meta import INSTALLED_AT, RAN_ONCE_AT
+from skilld.store.proposals import TAKEN_BACK_PREFIX, UNWANTED_STATES
 from skilld.text import pluralize
-
-if TYPE_CHECKING:
-    from skilld.daemon.engine import Engine
-    from skilld.paths import Places
-    from skilld.proposals.poll import PollSchedule
-    from skilld.protocol import PartialResult
-    from skilld.settings import Settings
-    from skilld.store.batches import StoredBatch
-    from skilld.types import Proposal
-    from skilld.worker.spawn import Worker
+from skilld.types import Op, Proposal, State
+from skilld.worker.spawn import VerbWorker, Worker
 
 
 def run(arguments: argparse.Namespace, *, brief: bool = False) -> int:
     """Run the verb; `brief` is for `setup`, which has printed what was found and prints the outcome."""
-    gc.disable()  # until everything is imported: those objects stay, and collecting took a sixth of the time
-    from skilld import logs
-    from skilld.cli.terminal import remove_unfinished_edits
-    from skilld.daemon import settings_cache
-    from skilld.daemon.engine import Engine
-    from skilld.daemon.lock import Lock
-    from skilld.daemon.recovery import open_store
-    from skilld.paths import check_private
-    from skilld.store.corruption import restrict_access
-    from skilld.store.meta import INSTALLED_AT
-
     check_caller(arguments)
     umask = os.umask(0o077)  # for skilld's files; in repositories a worker restores the person's own
     where = common.places()
@@ -87,7 +95,6 @@ def check_caller(arguments: argparse.Namespace) -> None:
     if permissions.calling_agent() is None:
         return
     from skilld.cli import inventory
-    from skilld.paths import is_relocated
 
     given = [name.upper() for name, value in os.environ.items() if value not in _HARMLESS]
     chosen = next((does for does, names in _CHOICES.items() if any(one.startswith(names) for one in given)), "")
@@ -98,13 +105,7 @@ def check_caller(arguments: argparse.Namespace) -> None:
 
 def _follow(engine: Engine, places: Places, arguments: argparse.Namespace, *, new_here: bool, brief: bool) -> int:
     """Print what was found here, and follow the agents: once, or until a signal. Returns the exit code."""
-    from skilld.daemon.lock import FileIdentity, show_life
-    from skilld.daemon.loop import Loop
-    from skilld.notify.desktop import Desktop
-    from skilld.worker.spawn import Worker
-
-    gc.freeze()
-    gc.enable()
+    gc.freeze()  # what was imported stays
     bell = _ring_bell if sys.stdout.isatty() else None
     desktop = Desktop(bell) if engine.settings.notify.enabled else None
     check = FileIdentity(places.lock, places.database).check
@@ -139,9 +140,6 @@ def _follow(engine: Engine, places: Places, arguments: argparse.Namespace, *, ne
 
 def _load_settings(places: Places) -> tuple[str, Settings]:
     """Return the settings' origin, read before them, and the settings."""
-    from skilld.classify.backends.names import check_name
-    from skilld.daemon.settings_cache import settings_origin
-
     origin, settings = settings_origin(places.settings_file, os.environ), common.settings()
     check_name(settings.model, own_server=bool(settings.model_base_url))
     return origin, settings
@@ -166,13 +164,6 @@ def _run_once(engine: Engine, worker: Worker, *, brief: bool = False, known: int
 
     `brief` omits the totals. They are also omitted if nothing was judged and there are still just `known` turns.
     """
-    from skilld.daemon.recovery import record_recovery, recovery_job
-    from skilld.daemon.schedule import due_after_corrections
-    from skilld.proposals.poll import PollSchedule
-    from skilld.protocol import Job
-    from skilld.store.meta import RAN_ONCE_AT
-    from skilld.worker.spawn import VerbWorker
-
     seconds = engine.settings.worker.seconds
     engine.store.batches.recover()
     before = _count_failed(engine)
@@ -186,7 +177,6 @@ def _run_once(engine: Engine, worker: Worker, *, brief: bool = False, known: int
     done = _finish_due(engine, worker)
     if _observe(engine, worker, schedule):
         done += _finish_due(engine, worker)  # proposals that no longer fit
-    from skilld.types import State
 
     known_ids = {one.id for one in engine.store.proposals.in_states([State.OPEN])}
     if not brief:
@@ -205,9 +195,6 @@ def _run_once(engine: Engine, worker: Worker, *, brief: bool = False, known: int
 
 def _observe(engine: Engine, worker: Worker, schedule: PollSchedule) -> bool:
     """Record what git shows of the proposals, if anything may have changed; return whether it was read."""
-    from skilld.proposals.poll import record_observation
-    from skilld.protocol import GitResult, Job
-
     poll = schedule.job(time.time())
     if poll is None:
         return False
@@ -227,9 +214,6 @@ def _count_failed(engine: Engine) -> int:
 
 
 def _print_totals(engine: Engine, done: int, failed: int) -> None:
-    from skilld.clock import local_day
-    from skilld.store.budget import spent_limit
-    from skilld.types import State
 
     count = engine.store.proposals.count(State.OPEN)
     learnings = engine.store.learnings.count()
@@ -256,7 +240,6 @@ def _print_totals(engine: Engine, done: int, failed: int) -> None:
 
 
 def _finish_due(engine: Engine, worker: Worker) -> int:
-    from skilld.protocol import BatchResult
 
     done = 0
     with Progress("Judging batches") as progress:
@@ -276,9 +259,6 @@ def _finish_due(engine: Engine, worker: Worker) -> int:
 
 def _survey(engine: Engine, worker: Worker) -> None:
     """Survey the newest transcripts of idle sessions, as many as the daemon does at a time."""
-    from skilld.daemon.surveys import SurveySchedule
-    from skilld.protocol import Job
-
     surveys, now = SurveySchedule(engine.store, engine.host, delay=0), time.time()
     settings, total = engine.settings, 0
     charge = surveys.account(lambda: settings).charge
@@ -303,7 +283,6 @@ def _read_new(engine: Engine) -> None:
 
 
 def _keep_plan(engine: Engine, batch: StoredBatch, plan: PartialResult) -> None:
-    from skilld.protocol import BatchResult
 
     if isinstance(plan, BatchResult):
         engine.save_plan(batch, plan, time.time())
@@ -317,16 +296,12 @@ def _ring_bell() -> None:
 
 def _print_news(proposals: list[Proposal], waiting: int = 0) -> None:
     """Print what was proposed, applied by auto mode or said again, and how many learnings now wait for a file."""
-    from skilld.proposals.model import top_folder
-
     for proposal in proposals:
         done, then = _describe_news(proposal)
         where = console.message(str(top_folder(proposal)))
         console.say(f"{done} ({where}): {console.plain(proposal.summary)}")
         console.say(f"  {then} {proposal.id}")
     if waiting:
-        from skilld.notify.notice import about_waiting
-
         console.say(about_waiting(waiting))
     with suppress(OSError):  # a full disk, if standard output is a file
         sys.stdout.flush()
@@ -341,10 +316,6 @@ def _print_setback(why: str) -> None:
 
 def _describe_news(proposal: Proposal) -> tuple[str, str]:
     """Describe what happened to a proposal, and what to do about it."""
-    from skilld.proposals.remarks import UNDO_VERBS
-    from skilld.store.proposals import TAKEN_BACK_PREFIX, UNWANTED_STATES
-    from skilld.types import Op
-
     state, name = proposal.state, console.plain(proposal.skill)
     if state in UNWANTED_STATES:
         return (
@@ -367,7 +338,6 @@ def _describe_cost(model: str, settings: Settings) -> str:
         return "nothing, and nothing leaves this machine"
     if model.startswith("ollama"):
         return "only CPU time on this machine"
-    from skilld.classify.backends.agent_cli.clients import PREFIX
     from skilld.cli.setup import DAILY_USE
 
     what = "a few cents with a small model"
@@ -388,7 +358,6 @@ def print_introduction(engine: Engine, *, new_here: bool, follows: bool) -> None
     `follows` says whether the program runs until it is stopped.
     """
     from skilld.cli.inventory import skill_places
-    from skilld.settings import choose_back_end
 
     settings = engine.settings
     choice = choose_back_end(settings, engine.host.environment)
@@ -417,10 +386,7 @@ def _print_row(name: str, text: str) -> None:
 
 
 def _print_agents(engine: Engine) -> None:
-    from skilld.agents import ADAPTERS
-    from skilld.caller.programs import program_names
     from skilld.health.agent_checks import describe_links
-    from skilld.ingest.discover import find_links, gone_roots
 
     environment = engine.host.environment
     summary = engine.store.transcripts.summary()
