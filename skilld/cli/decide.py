@@ -11,7 +11,9 @@ from typing import Any
 from skilld import console
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
+from skilld.proposals.current_work_tree import in_current_work_tree, store_work_tree
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, is_gone, rejecting, reverting
+from skilld.proposals.explain import list_parts
 from skilld.proposals.poll import refresh
 from skilld.proposals.remainder import open_remainder_id, rest_of_rejected
 from skilld.proposals.remarks import refusal_and_remedy, successor
@@ -133,8 +135,6 @@ def _decide_parts(arguments: argparse.Namespace, decision: Decision) -> int:
 
 def _find_parts(store: Store, arguments: argparse.Namespace, flag: str) -> tuple[Proposal, set[int]]:
     """Return the one open proposal that is named, and the numbers (from 0) of its named parts."""
-    from skilld.proposals.explain import list_parts
-
     if len(arguments.ids) != 1:
         raise UsageError("Which proposal?", f"{flag} needs exactly one ID", "List them: skilld proposals")
     (proposal,) = _find_proposals(store, arguments.ids)
@@ -191,8 +191,6 @@ def _as_in_this_work_tree(store: Store, proposal: Proposal) -> Proposal:
 
     It may have been made in another work tree of the repository, and merged.
     """
-    from skilld.proposals.current_work_tree import in_current_work_tree, store_work_tree
-
     if proposal.state is not State.ACCEPTED or proposal.also:
         return proposal
     moved = in_current_work_tree(proposal)

@@ -17,6 +17,8 @@ from skilld.errors import SkilldError, UsageError
 from skilld.files import shell_quoted
 from skilld.jobs.asks import current_asks, group_learnings
 from skilld.library.clusters import confidence, group_asks, learning_mention
+from skilld.proposals.passed_over import explained, forget_ask, forget_decided, passed_over_id
+from skilld.proposals.results import learning_id
 from skilld.store import Store
 from skilld.store.learnings import NO_FILE_REASON, Learning
 from skilld.text import pluralize
@@ -60,8 +62,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def show(store: Store, name: str) -> bool:
     """Print the learning with this ID, or what was passed over, for `skilld show`; return whether there is one."""
-    from skilld.proposals.passed_over import explained
-
     found = find_asks(store, name)
     if len(found) != 1:
         return False
@@ -109,8 +109,6 @@ def _mark_reasons(asks: Sequence[Sequence[Learning]]) -> dict[str, str]:
 
 
 def _forget(store: Store, name: str) -> int:
-    from skilld.proposals.passed_over import forget_ask, forget_decided
-
     learned = any(one.id.startswith(name) for one in (*store.learnings.all(), *common.passed_over()))
     decided = [one for one in store.proposals.find(name) if name and not learned and one.id.startswith(name)]
     if len(decided) > 1:
@@ -188,9 +186,6 @@ def _find_ask(store: Store, name: str) -> list[Learning]:
 
 def _find_proposed(store: Store, name: str) -> str:
     """Return the ID of the proposal that a learning with this ID or prefix became; "" if there is none."""
-    from skilld.proposals.passed_over import passed_over_id
-    from skilld.proposals.results import learning_id
-
     for one in reversed(store.proposals.all()):
         changes = ("", *(f"\n{change}" for change in (one.summary, *(update.change for update in one.updates))))
         ids = [learning_id(said.turn, f"{said.quote}{change}") for said in one.evidence for change in changes]

@@ -13,8 +13,10 @@ from typing import Any
 from skilld import console
 from skilld.agents import ADAPTERS
 from skilld.classify.backends import OFFLINE, STARTED_WITHOUT
+from skilld.classify.backends.choose import choose
 from skilld.cli import common
 from skilld.clock import local_day, local_minute, parse_time, rfc3339, time_ago
+from skilld.daemon import judges
 from skilld.daemon.lock import is_outdated, last_seen
 from skilld.daemon.settings_cache import (
     BudgetLimits,
@@ -103,8 +105,6 @@ def _find_needs(shown: dict[str, Any]) -> list[dict[str, str]]:
 
 def collect() -> dict[str, Any]:
     """Return everything `status --json` shows."""
-    from skilld.daemon import judges
-
     store = common.store_or_empty()
     running = bool(common.daemon_pid())
     settings, environment = _in_use(store, running=running)
@@ -145,8 +145,6 @@ def _in_use(store: Store, *, running: bool) -> tuple[ShownSettings, Mapping[str,
 
 
 def _judge(settings: ShownSettings, environment: Mapping[str, str]) -> dict[str, Any]:
-    from skilld.classify.backends.choose import choose
-
     choice = choose(settings.model, settings.endpoint, None, 0, environment)  # only to name it
     return {"name": choice.name, "why": choice.why, "found": list(choice.found)}
 

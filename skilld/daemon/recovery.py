@@ -21,7 +21,7 @@ from skilld.ingest.discover import Host
 from skilld.ingest.follow import Follower
 from skilld.logs import get_logger
 from skilld.protocol import RecoverProposals, RecoveryResult, Result
-from skilld.store import Store, corruption
+from skilld.store import Store, corruption, rebuild
 from skilld.store.connection import DamagedError, StoreError, damage_error, is_access_error
 from skilld.store.database import RebuildState
 from skilld.store.journal import journal_of, tail
@@ -89,8 +89,6 @@ def _open_undamaged(path: Path) -> Store:
 
 
 def _rebuild(path: Path, now: float, error: DamagedError) -> Store:
-    from skilld.store import rebuild
-
     was_there = os.path.lexists(path)
     try:
         built = rebuild.build(path)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
+from skilld.classify.said_already import find_line
 from skilld.errors import SkilldError
 from skilld.files import read_whole
 from skilld.git.session import shared_git
@@ -83,8 +84,6 @@ def parts_for_batch(store: Store, proposal: Proposal) -> set[int]:
 
 def _said_by_hand(proposal: Proposal, parts: Mapping[int, Proposal]) -> set[int]:
     """Return the parts of which the file says something by now."""
-    from skilld.classify.said_already import find_line  # rarely needed
-
     try:
         text = read_whole(proposal.path).decode("utf-8-sig", "replace")
     except OSError:

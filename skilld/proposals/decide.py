@@ -37,6 +37,7 @@ from skilld.proposals.model import (
 )
 from skilld.proposals.overtaken import find_said, takes_lines_of
 from skilld.proposals.person_text import ALSO_CHANGES
+from skilld.proposals.poll import refresh
 from skilld.proposals.refit import Edit
 from skilld.proposals.remainder import describe_remainder
 from skilld.proposals.remarks import (
@@ -267,8 +268,6 @@ def _rebuilt_proposal(store: Store, proposal: Proposal) -> Proposal | None:
     if proposal.commit:
         rebuild_branch(store, proposal.repo)
     else:
-        from skilld.proposals.poll import refresh  # rarely needed
-
         refresh(store)
     fresh = store.proposals.get(proposal.id)
     return fresh if fresh != proposal else None

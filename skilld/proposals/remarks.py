@@ -15,6 +15,7 @@ from skilld.errors import SkilldError
 from skilld.files import read_regular
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.git.state import staging_holder
+from skilld.proposals.model import RESTORABLE_SECONDS, is_put_away, is_repo_gone, is_said_since, is_undone
 from skilld.proposals.remainder import describe_remainder, open_remainder_id
 from skilld.store import Store
 from skilld.store.batches import REMAKE_PREFIX
@@ -39,8 +40,6 @@ def is_on_staging(proposal: Proposal) -> bool:
 def describe_standing(store: Store, proposal: Proposal, now: float) -> str:
     """Return a sentence about where a proposal is at a Unix time; empty if there is nothing to report."""
     if proposal.state is State.DROPPED:
-        from skilld.proposals.model import is_undone  # as in hours_left
-
         end = "count as reverted" if is_undone(proposal) else "be rejected"
         left = pluralize(hours_left(store, proposal, now), "hour")
         ways = f"to bring it back: skilld restore {proposal.id}; to reject it now: skilld reject {proposal.id}"
@@ -74,8 +73,6 @@ def staging_uses(store: Store) -> dict[str, str]:
 
 def recently_stale(store: Store, now: float) -> list[tuple[Proposal, str]]:
     """Return the proposals that lost their place within a week, each with why, and what the person can do."""
-    from skilld.proposals.model import is_repo_gone  # as in hours_left
-
     found = [one for one in store.proposals.in_states([State.STALE]) if not is_repo_gone(one)]
     recent = [one for one in found if now - (parse_time(one.decided_at) or 0) < _STALE_SECONDS]
     return [(one, "; ".join(filter(None, (one.note, describe_standing(store, one, now))))) for one in recent]
@@ -99,8 +96,6 @@ def remake_status(store: Store, proposal: Proposal) -> str:
 
 def hours_left(store: Store, proposal: Proposal, now: float) -> int:
     """Return the hours, rounded up, until a dropped proposal is decided; at least 1 until git is read again."""
-    from skilld.proposals.model import RESTORABLE_SECONDS  # keeps its imports out of `status`
-
     since = parse_time(store.proposals.missing_since(proposal.id))
     left = RESTORABLE_SECONDS if since is None else since + RESTORABLE_SECONDS - now
     return math.ceil(min(max(left, 1), RESTORABLE_SECONDS) / _HOUR)
@@ -279,8 +274,6 @@ _WAYS_ON = {
 
 def refusal_and_remedy(store: Store, proposal: Proposal, verb: str, states: Container[State]) -> tuple[str, str]:
     """Return why a verb for some `states` cannot decide on a proposal, and what to type instead."""
-    from skilld.proposals.model import is_said_since, is_undone  # as in hours_left
-
     new = successor(store, proposal)
     went = f"moved to {new.skill}, as {new.id}, which is {new.state.value}" if new else ""
     cause = "; ".join(filter(None, (f"it is {proposal.state.value}", went, describe_remainder(store, proposal))))
@@ -439,8 +432,6 @@ def describe_doubt(store: Store, proposal: Proposal) -> str:
 
     All that is known is that its transcript grew shortly before: the person may have run git at the same time.
     """
-    from skilld.proposals.model import is_put_away  # as in hours_left
-
     who = store.proposals.decided_by(proposal.id)
     # What is on no branch here was decided elsewhere, and cannot be undone here.
     if not who.startswith(MAYBE_AGENTS_PREFIX) or proposal.state not in UNDO_VERBS or is_put_away(proposal):

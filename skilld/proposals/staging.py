@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from skilld.context.ceilings import ceilings, excess_reason
+from skilld.context.tokenizer import tokenizer
 from skilld.edit.derive_operations import operations_between
 from skilld.edit.secrets import refuse_secrets
 from skilld.errors import RefusedError, RetryError, SkilldError
@@ -33,6 +34,7 @@ from skilld.proposals.model import (
     WaitsForPerson,
     at_path,
 )
+from skilld.proposals.observe import observe
 from skilld.proposals.overtaken import find_overtaken, find_rival
 from skilld.proposals.propose import TITLE, Request, propose, rebuild
 from skilld.proposals.refit import (
@@ -212,8 +214,6 @@ def _follow(open_proposals: Sequence[Proposal], repo: Repo, staged: StagingResul
     pairs = zip(edited, texts, strict=True)
     if not (lost := [one for one, text in pairs if text is None or not Edit(one).fits(text)]):
         return open_proposals
-    from skilld.proposals.observe import observe  # rarely needed
-
     seen = zip(lost, observe(repo.address, lost), strict=True)
     undecided = [(one, found) for one, found in seen if found.seen not in {GitStatus.LANDED, GitStatus.REVERTED}]
     staged.remade += [moved for one, found in undecided if (moved := at_path(one, found.relpath)) is not one]
@@ -265,9 +265,7 @@ def _size_reason(proposal: Proposal, tracked: TrackedFile, others: Sequence[Prop
 
 
 def _count_tokens(text: str) -> int:
-    from skilld.context.tokenizer import tokenizer  # takes half a second to load; only needed near a limit
-
-    return tokenizer().count(text)
+    return tokenizer().count(text)  # which takes half a second to load; only needed near a limit
 
 
 def _take_outcome(

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skilld.files import access_remedy
 from skilld.store import connection, corruption, journal
@@ -28,15 +27,12 @@ from skilld.store.past import PastSessions
 from skilld.store.proposals import Proposals
 from skilld.store.reviews import Reviews
 from skilld.store.schema import back_up, migrate
+from skilld.store.search import Search
 from skilld.store.tasks import TaskRecords
 from skilld.store.transcripts import Transcripts
 from skilld.store.words import Words
 from skilld.types import State
 from skilld.values import value_class
-
-if TYPE_CHECKING:
-    from skilld.store.search import Search
-
 
 _REBUILD_KEY = "rebuilding"
 _MAX_IDS = 1000
@@ -114,14 +110,8 @@ class Store:
         self.moved = MovedFolders(db)
         self.overview = Overview(db)
         self.rebuild = Rebuild(db)
+        self.search = Search(db)
         self.words = Words(path.with_name("words.db"))
-
-    @property
-    def search(self) -> Search:
-        """The full-text index, imported only when somebody searches."""
-        from skilld.store.search import Search
-
-        return Search(self._db)
 
     @classmethod
     def open(cls, path: Path, *, journaled: bool = True) -> Store:
