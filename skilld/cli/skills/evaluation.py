@@ -6,9 +6,8 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
@@ -19,12 +18,13 @@ from skilld.cli.progress import Progress
 from skilld.clock import local_day
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 from skilld.evals import stored_cases
+from skilld.evals.case_file import Case
 from skilld.evals.checks import parse_literal
-from skilld.evals.grow import SessionMessages, grow
+from skilld.evals.grow import GrownCases, SessionMessages, grow
 from skilld.evals.results import EvalOutcome, eval_outcome
 from skilld.evals.run import ComparedTexts, Estimate, EvalRun, Plan, estimate, pending_pairs
 from skilld.evals.significance import GOOD_SHARE, POWER, Comparison, detectable_share, interval, pairs_needed
-from skilld.evals.stored_cases import CaseToRun
+from skilld.evals.stored_cases import CaseFiles, CaseToRun
 from skilld.git.line_diff import undo
 from skilld.library.rows import LibraryRow
 from skilld.mining.questions import Terms, model_rates
@@ -36,6 +36,9 @@ from skilld.store import Store
 from skilld.store.budget import spent_limit
 from skilld.text import fold, format_usd, pluralize, truncate
 from skilld.types import Proposal, State, Usage
+
+if TYPE_CHECKING:
+    from skilld.settings import Settings
 
 _NOT_EVALUATED = "The skill was not evaluated"
 _MAX_RUNS = 200
@@ -78,19 +81,20 @@ class _Evaluation:
             print_cases(self._found, self._cases, dry=self._arguments.dry_run)
         spec, judge = self._specs()
         if not self._cases or OFFLINE in {spec.model, judge.model}:
-            return self._report_not_run(_MODEL_NEEDED if self._cases else "there are no cases to run")
+            why = _MODEL_NEEDED if self._cases else "there are no cases to run"
+            return self._report(None, why, ran=False)
         plan = self._plan(sides, spec, judge)
         expected = estimate(plan, pending_pairs(plan, self._store.evals.runs(plan.id)))
         self._planned = plan, expected
         if not expected.pairs:
-            return self._report(self._stored_outcome(plan), "")
+            return self._report(self._stored_outcome(plan))
         if self._arguments.dry_run:
             if not self._arguments.json:
                 cost = expected.describe(console.plain(plan.model))
                 console.say(f"The evaluation would take {cost}. {describe_power(plan.pairs)}")
                 if beyond := budget_shortfall(expected, None, self._spent_today(), self._settings):
                     console.say(f"{beyond} The rest could be run on later days.")
-            return self._report(self._stored_outcome(plan), "")
+            return self._report(self._stored_outcome(plan))
         if not self._confirm(plan, expected, spec):
             return Exit.FAILURE
         with Progress("pairs run") as progress:
@@ -190,29 +194,62 @@ class _Evaluation:
     def _spent_today(self) -> Usage:
         return self._store.usage.on(local_day(time.time()))
 
-    def _report_not_run(self, why: str) -> int:
-        """Report why nothing was run; return the exit code."""
+    def _report(self, outcome: EvalOutcome | None, stopped: str = "", *, ran: bool = True) -> int:
+        """Report the outcome so far and why it stopped, or why nothing was run; return the exit code."""
         if self._arguments.json:
-            self._write_json(None, why)
-        else:
-            console.say(f"Not run: {why}.", style="yellow")
-        return Exit.OK if self._arguments.dry_run else Exit.FAILURE
-
-    def _report(self, outcome: EvalOutcome | None, stopped: str) -> int:
-        if self._arguments.json:
-            self._write_json(outcome, stopped)
+            common.write_json(self._as_json(outcome, stopped))
+        elif not ran:
+            console.say(f"Not run: {stopped}.", style="yellow")
         elif outcome is not None:
             print_outcome(outcome, stopped)
-        if self._arguments.dry_run:
-            return Exit.OK
         done = outcome is not None and outcome.verdict not in {None, Comparison.WORSE}
-        return Exit.OK if done else Exit.FAILURE
+        return Exit.OK if done or self._arguments.dry_run else Exit.FAILURE
 
-    def _write_json(self, outcome: EvalOutcome | None, stopped: str) -> None:
-        more = plan_json(*(self._planned or (None, None)))
-        more |= {"result": outcome.as_json() if outcome is not None else None, "stopped": stopped}
-        whose = self._row.name, self._row.path, self._found, self._cases
-        common.write_json(as_json(*whose, dry=self._arguments.dry_run, more=more))
+    def _as_json(self, outcome: EvalOutcome | None, stopped: str) -> dict[str, Any]:
+        found = self._found
+        return {
+            "skill": self._row.name,
+            "path": str(self._row.path),
+            "cases": [_case_json(one, run=one in self._cases) for one in found.cases],
+            "new": {
+                "cases": len(found.new),
+                "offered": found.offered,
+                "file": str(found.place.goes_to),
+                "kept": bool(found.new) and not self._arguments.dry_run and not found.trouble,
+                "proposal": found.proposal.id if found.proposal is not None else None,
+                "why_own": found.place.why_own or "",
+                "trouble": found.trouble,
+                "left_out": [{"proposal": proposal, "why": why} for proposal, why in found.grown.left_out],
+            },
+            "plan": _plan_json(*self._planned) if self._planned else None,
+            "result": outcome.as_json() if outcome is not None else None,
+            "stopped": stopped,
+        }
+
+
+def _case_json(one: CaseToRun, *, run: bool) -> dict[str, Any]:
+    return {
+        "id": one.case.id,
+        "file": one.file or None,
+        "proposal": one.proposal or None,
+        "prompt": one.case.prompt,
+        "expectations": [
+            {"text": text, "by": "judge" if parse_literal(text) is None else "code"} for text in one.case.statements
+        ],
+        "run": run,
+        "why_not": one.case.obstacle or "",
+    }
+
+
+def _plan_json(plan: Plan, expected: Estimate) -> dict[str, Any]:
+    return {
+        **common.pick(plan, "id", "model", "judge"),
+        "proposal": plan.sides.proposal or None,
+        "pairs": plan.pairs,
+        "left": expected.pairs,
+        **common.pick(expected, "calls", "tokens"),
+        "shows": {"from": GOOD_SHARE, "to": detectable_share(plan.pairs), "power": POWER},
+    }
 
 
 def _sides_of_edit(edit: Proposal, current: str, *, without: bool) -> ComparedTexts:
@@ -238,14 +275,6 @@ def _sides_of_edit(edit: Proposal, current: str, *, without: bool) -> ComparedTe
 
 # What it prints: the cases, the cost of a run, and its result.
 
-if TYPE_CHECKING:
-    from skilld.evals.case_file import Case
-    from skilld.evals.grow import GrownCases
-    from skilld.evals.results import EvalOutcome
-    from skilld.evals.run import Estimate, Plan
-    from skilld.evals.stored_cases import CaseFiles, CaseToRun
-    from skilld.settings import Settings
-
 _MAX_SHOWN_CHARS = 100  # of a prompt or an answer
 
 
@@ -264,9 +293,8 @@ class CaseCollection:
 
 def print_cases(found: CaseCollection, chosen: Sequence[CaseToRun], *, dry: bool) -> None:
     """Print the cases, which of them will be run, and where new ones were saved."""
-    ours = {id(one) for one in chosen}
     for one in found.cases:
-        why = one.case.obstacle or ("" if id(one) in ours else "left out by --case")
+        why = one.case.obstacle or ("" if one in chosen else "left out by --case")
         head = f"{console.paint(console.plain(one.case.id), 'bold')}  {console.plain(_shorten(one.case.prompt))}"
         console.say(head + (console.paint(f"  not run: {console.plain(why)}", "dim") if why else ""))
         for statement in one.case.statements:
@@ -350,62 +378,6 @@ def print_outcome(found: EvalOutcome, stopped: str) -> None:
     if word is Comparison.WORSE and found.plan.proposal:
         undo = f"skilld {'revert' if found.plan.without else 'reject'} {found.plan.proposal}"
         console.say(f"To remove the edit: {undo}")
-
-
-def as_json(
-    name: str, path: Path, found: CaseCollection, chosen: Sequence[CaseToRun], *, dry: bool, more: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the JSON document of `skills eval`; `more` is added to it."""
-    ours = {id(one) for one in chosen}
-    return {
-        "skill": name,
-        "path": str(path),
-        "cases": [
-            {
-                "id": one.case.id,
-                "file": one.file or None,
-                "proposal": one.proposal or None,
-                "prompt": one.case.prompt,
-                "expectations": [
-                    {"text": text, "by": "judge" if parse_literal(text) is None else "code"}
-                    for text in one.case.statements
-                ],
-                "run": id(one) in ours,
-                "why_not": one.case.obstacle or "",
-            }
-            for one in found.cases
-        ],
-        "new": {
-            "cases": len(found.new),
-            "offered": found.offered,
-            "file": str(found.place.goes_to),
-            "kept": bool(found.new) and not dry and not found.trouble,
-            "proposal": found.proposal.id if found.proposal is not None else None,
-            "why_own": found.place.why_own or "",
-            "trouble": found.trouble,
-            "left_out": [{"proposal": proposal, "why": why} for proposal, why in found.grown.left_out],
-        },
-        **more,
-    }
-
-
-def plan_json(plan: Plan | None, expected: Estimate | None) -> dict[str, Any]:
-    """Return the plan and its cost as JSON."""
-    if plan is None or expected is None:
-        return {"plan": None}
-    return {
-        "plan": {
-            "id": plan.id,
-            "model": plan.model,
-            "judge": plan.judge,
-            "proposal": plan.sides.proposal or None,
-            "pairs": plan.pairs,
-            "left": expected.pairs,
-            "calls": expected.calls,
-            "tokens": expected.tokens,
-            "shows": {"from": GOOD_SHARE, "to": detectable_share(plan.pairs), "power": POWER},
-        }
-    }
 
 
 def _shorten(text: str) -> str:
