@@ -30,7 +30,7 @@ def as_json(report: Report) -> dict[str, Any]:
     return {
         "sessions": len(report.reading.sessions),
         "rows": [_row_json(one) for one in report.rows],
-        "by_hand": sorted(one.id for one in report.reading.sessions if one.by_hand),
+        "by_hand": sorted(report.reading.by_hand),
         "candidates": [_candidate_json(one) for one in report.became],
         "rejected": [{"topic": one.topic, "missed": one.missed} for one in judged.rejected],
         "docs": [
@@ -113,7 +113,7 @@ def _print_candidate(one: CandidateResult, reading: SessionSet) -> None:
     console.say(f"  {console.plain(reason(candidate))}")
     for part in candidate.parts:
         console.say(f"  - {console.plain(part.text)}")
-        for line in proof_lines(part, lambda session: _BY_HAND_NOTE if reading.is_by_hand(session) else ""):
+        for line in proof_lines(part, lambda session: _BY_HAND_NOTE if session in reading.by_hand else ""):
             console.say(f"    {console.plain(line)}")
     for left in candidate.left_out:
         console.say(

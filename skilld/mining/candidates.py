@@ -158,7 +158,7 @@ def find_candidates(reading: SessionSet, options: Options, world: MiningContext,
     world = replace(world, terms=replace(terms, consent=consent))
     report.asked = _ask_model(new, world, hooks)
     report.rows, report.unread = session_rows(reading.sessions, lambda session: by_session.get(session.id), world.store)
-    transcripts = Transcripts(reading.where, world.redact)
+    transcripts = Transcripts(reading.sessions)
     report.judgement, proposed, names = judge_against_known(report.rows, transcripts, options, world)
     run_id = f"{MINE_PREFIX}{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}"
     others = frozenset(one.id for one in reading.sessions) - by_session.keys()
@@ -368,7 +368,7 @@ def run_mining(options: Options, world: MiningContext, hooks: Hooks) -> Report:
 
 def record_support(proposed: ProposalHistory, store: Store, reading: SessionSet) -> None:
     """Add further evidence to open proposals, except words from files that were named by hand."""
-    by_hand = {turn.turn_key for one in reading.sessions if reading.is_by_hand(one.id) for turn in one.turns}
+    by_hand = {turn.turn_key for one in reading.sessions if one.by_hand for turn in one.turns}
     for (proposal, _), evidence in proposed.supported.items():
         if evidence.turn not in by_hand:
             store.proposals.add_evidence(proposal, evidence)

@@ -15,7 +15,7 @@ from skilld.clock import parse_time
 from skilld.library.clusters import Ask, Mention, Piece, confidence, group_asks
 from skilld.mining.dedup import is_declined
 from skilld.mining.session_summary import Feedback, Row, task_text, typed_text
-from skilld.mining.sessions import Reader, Session, Transcript
+from skilld.mining.sessions import Session
 from skilld.mining.values import REPEATABLE, REPEATED, ROOM, Part, PartKind, Proof, RejectedCandidate
 from skilld.skills import Skill, Source
 from skilld.targets.route import is_personal
@@ -193,9 +193,9 @@ def _rejection_reason(lead: Lead, newer: Sequence[Ask], texts: Mapping[Path, str
     return None if confidence(ask.pieces, now=now) >= _MIN_CONFIDENCE else "it was not said clearly or recently enough"
 
 
-# Checking a candidate's evidence: each turn is read again from its transcript, by its key.
+# Checking a candidate's evidence: each turn is looked up in its session, by its key.
 #
-# A row may be old and come from a model; here it is compared with the words themselves, and with what the person said
+# What a row says may come from a model; here it is compared with the words themselves, and with what the person said
 # later in the same session.
 
 GONE_REASON = "the words are no longer in the transcript"
@@ -227,25 +227,18 @@ class TurnInContext:
 
 
 class Transcripts:
-    """Finds turns by their proofs in the `transcripts` of their sessions."""
+    """Finds turns by their proofs in the sessions that were read from transcripts."""
 
-    def __init__(self, transcripts: Mapping[str, Transcript], redact: Callable[[str], str]) -> None:
-        self._transcripts = transcripts
-        self._redact = redact
-        self._read: dict[Path, list[Session]] = {}
+    def __init__(self, sessions: Iterable[Session]) -> None:
+        self._turns = {
+            (session.id, message.turn_key): TurnInContext(session, place)
+            for session in sessions
+            for place, message in enumerate(session.messages)
+        }
 
     def find(self, proof: Proof) -> TurnInContext | None:
-        """Return the turn of a proof, None if it is gone."""
-        transcript = self._transcripts.get(proof.session)
-        if transcript is None:
-            return None
-        if transcript.path not in self._read:
-            self._read[transcript.path] = Reader(self._redact).sessions(transcript)
-        for session in self._read[transcript.path]:
-            for place, message in enumerate(session.messages):
-                if message.turn_key == proof.turn:
-                    return TurnInContext(session, place)
-        return None
+        """Return the turn of a proof, None if there is none."""
+        return self._turns.get((proof.session, proof.turn))
 
 
 def find_refutations(parts: Iterable[Part], transcripts: Transcripts) -> dict[tuple[str, str], str]:

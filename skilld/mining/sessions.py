@@ -398,18 +398,18 @@ class SessionFilter:
 
 @dataclass
 class SessionSet:
-    """The sessions that were read, the transcript of each, and counts for the report."""
+    """The sessions that were read, and counts for the report."""
 
     sessions: list[Session] = field(default_factory=list)
-    where: dict[str, Transcript] = field(default_factory=dict)
     unreadable: int = 0
     unknown_cost: int = 0
     unknown_end: int = 0
     left_alone: int = 0
 
-    def is_by_hand(self, session: str) -> bool:
-        """Whether a session's file was named by somebody, outside the agents' folders."""
-        return session in self.where and self.where[session].by_hand
+    @property
+    def by_hand(self) -> set[str]:
+        """The sessions whose files somebody named, outside the agents' folders."""
+        return {one.id for one in self.sessions if one.by_hand}
 
 
 def read_sessions(
@@ -431,7 +431,6 @@ def read_sessions(
         for session in sessions:
             if len(reading.sessions) < wanted.limit and _is_wanted(session, wanted, rates, reading):
                 reading.sessions.append(session)
-                reading.where[session.id] = transcript
         if len(reading.sessions) >= wanted.limit:
             break
     reading.unreadable = reader.unreadable

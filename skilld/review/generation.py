@@ -123,7 +123,7 @@ class Generation:
         with self._one_at_a_time, self._world() as world:
             new = [one.session for one in chosen if one.session.id not in self._rows]
             self._rows |= {row.session_id: row for row in candidates.session_rows(new, lambda _: None, world.store)[0]}
-            transcripts = Transcripts(self._reading.where, world.redact)
+            transcripts = Transcripts(one.session for one in chosen)
             rows = [self._rows[one.session.id] for one in chosen]
             return judge_against_known(rows, transcripts, self._options, world)[0]
 

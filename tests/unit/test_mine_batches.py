@@ -43,7 +43,7 @@ class _Run(MiningRun):
 def run(store: Store) -> _Run:
     terms = Terms(Spec("openai/stub"), Settings().budget, 1.0, 0o022, {})
     world = MiningContext(store, terms, Host(Path("/home/ada"), {}), str, lambda _: [])
-    return _Run("mine-1", world, Transcripts({}, str))
+    return _Run("mine-1", world, Transcripts([]))
 
 
 def _draft(number: int) -> Candidate:

@@ -1,7 +1,8 @@
-"""The second look: each turn is read again from its transcript before anything is made of it."""
+"""The second look: each turn is looked up in its transcript before anything is made of it."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,8 @@ TASK = "commit this, push it and open a draft PR"
 def _confirm(folder: Path, part: Part, *said: str) -> list[str]:
     path = folder / "s1.jsonl"
     write_transcript(path, *(prompt_line(f"t{number}", text) for number, text in enumerate(said)))
-    where = {"s1": Transcript("claude-code", path, 0.0)}
-    return [*find_refutations([part], Transcripts(where, lambda text: text)).values()]
+    sessions = [replace(one, id="s1") for one in Reader(str).sessions(Transcript("claude-code", path, 0.0))]
+    return [*find_refutations([part], Transcripts(sessions)).values()]
 
 
 def _part(quote: str, text: str = RULE, sort: PartKind = PartKind.RULE) -> Part:
@@ -51,11 +52,10 @@ def test_a_request_copied_from_the_agent_is_not_confirmed(tmp_path: Path) -> Non
     offer = {"role": "assistant", "content": [{"type": "text", "text": f"Next:\n\n- **{TASK}**"}]}
     agents = prompt_line("a1", type="assistant", parentUuid="t1", origin=None, message=offer)
     write_transcript(path, prompt_line("t1", "what now?"), agents, prompt_line("t0", TASK))
-    transcript = Transcript("claude-code", path, 0.0)
-    (session,) = Reader(lambda text: text).sessions(transcript)
+    (session,) = Reader(str).sessions(Transcript("claude-code", path, 0.0))
     assert [message.by_person for message in session.messages] == [True, False, True]
     assert summarize(session, ()).tasks == ()
-    transcripts = Transcripts({"s1": transcript}, lambda text: text)
+    transcripts = Transcripts([replace(session, id="s1")])
     assert [*find_refutations([_part(TASK, TASK, PartKind.REQUEST)], transcripts).values()] == [GONE_REASON]
 
 
@@ -65,7 +65,5 @@ def test_a_retracted_turn_is_not_confirmed(tmp_path: Path) -> None:
     ]
 
 
-def test_a_missing_transcript_confirms_nothing(tmp_path: Path) -> None:
-    where = {"s1": Transcript("claude-code", tmp_path / "gone.jsonl", 0.0)}
-    assert [*find_refutations([_part(RULE)], Transcripts(where, str)).values()] == [GONE_REASON]
-    assert [*find_refutations([_part(RULE)], Transcripts({}, str)).values()] == [GONE_REASON]
+def test_a_turn_of_no_session_that_was_read_is_not_confirmed() -> None:
+    assert [*find_refutations([_part(RULE)], Transcripts([])).values()] == [GONE_REASON]
